@@ -1,0 +1,2 @@
+// The command line: parse, compose, run, close with grace.
+export {}
