@@ -1,0 +1,43 @@
+// How far a consumer has come; moving it is also the fence that keeps former owners from writing.
+import type { Pool, PoolClient } from 'pg'
+
+/** The checkpoint row is not where this owner left it: another process took over. */
+export class Fenced extends Error {
+  override readonly name = 'Fenced'
+}
+
+/** DDL of a checkpoint table: one row. `table` is a qualified name of ours, never input. */
+export function checkpointTable (table: string): string {
+  return `
+    CREATE TABLE IF NOT EXISTS ${table} (
+      only_row   boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+      position   bigint NOT NULL DEFAULT 0,
+      epoch      bigint NOT NULL DEFAULT 0,
+      updated_at timestamptz NOT NULL DEFAULT now()
+    );
+    INSERT INTO ${table} DEFAULT VALUES ON CONFLICT DO NOTHING;`
+}
+
+/**
+ * Makes `epoch` the only one that may move the checkpoint, and answers where to go on from.
+ * @throws Fenced when a later owner was here already
+ */
+export async function claimCheckpoint (pool: Pool, table: string, epoch: bigint): Promise<bigint> {
+  const { rows } = await pool.query<{ position: string }>(
+    `UPDATE ${table} SET epoch = $1 WHERE epoch <= $1 RETURNING position`, [epoch])
+  if (!rows[0]) throw new Fenced(`a later owner holds ${table}`)
+  return BigInt(rows[0].position)
+}
+
+/** Moves the checkpoint inside the transaction that wrote the rows. @throws Fenced */
+export async function moveCheckpoint (tx: PoolClient, table: string, epoch: bigint, from: bigint, to: bigint): Promise<void> {
+  const { rowCount } = await tx.query(
+    `UPDATE ${table} SET position = $1, updated_at = now() WHERE position = $2 AND epoch = $3`, [to, from, epoch])
+  if (rowCount !== 1) throw new Fenced(`another owner moved ${table}`)
+}
+
+/** Where a consumer stands, without claiming anything. */
+export async function readCheckpoint (pool: Pool, table: string): Promise<bigint> {
+  const { rows } = await pool.query<{ position: string }>(`SELECT position FROM ${table}`)
+  return BigInt(rows[0]?.position ?? 0)
+}

@@ -1,0 +1,86 @@
+// Lets one process of many be the active one, and hands over within seconds when it dies.
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Pool } from 'pg'
+
+/** The active owner's proof: every later owner has a higher epoch. */
+export interface Lease {
+  epoch: bigint
+  /** Aborted when the lease is lost or the owner is asked to stop. */
+  signal: AbortSignal
+}
+
+export interface LeaseOptions {
+  pool: Pool
+  /** What is owned, for instance `projection assistants`. */
+  name: string
+  /** Who owns it, for operators: host, pid and a random part. */
+  holder: string
+  signal: AbortSignal
+}
+
+const renewEveryMs = 1_000
+const expiresAfterMs = 4_000
+
+/**
+ * Waits until the lease is free, runs `work` while holding it, gives it back, and does so again until `signal`
+ * is aborted. `work` must end when its lease's signal is aborted. Errors of `work` are thrown on, after the
+ * lease was given back.
+ */
+export async function whileOwning ({ pool, name, holder, signal }: LeaseOptions, work: (lease: Lease) => Promise<void>): Promise<void> {
+  while (!signal.aborted) {
+    const epoch = await acquire(pool, name, holder)
+    if (epoch === undefined) {
+      await pause(renewEveryMs, signal)
+      continue
+    }
+    const lost = new AbortController()
+    const lease: Lease = { epoch, signal: AbortSignal.any([signal, lost.signal]) }
+    const renewing = renewUntilLost(pool, name, epoch, lost, lease.signal)
+    try {
+      await work(lease)
+    } finally {
+      lost.abort()
+      await renewing
+      await release(pool, name, epoch).catch(() => {}) // it expires by itself
+    }
+  }
+}
+
+async function acquire (pool: Pool, name: string, holder: string): Promise<bigint | undefined> {
+  const { rows } = await pool.query<{ epoch: string }>(`
+    INSERT INTO ledger.leases AS held (name, epoch, holder, expires_at)
+    VALUES ($1, 1, $2, clock_timestamp() + $3 * interval '1 ms')
+    ON CONFLICT (name) DO UPDATE
+      SET epoch = held.epoch + 1, holder = excluded.holder, expires_at = excluded.expires_at
+      WHERE held.expires_at < clock_timestamp()
+    RETURNING epoch`, [name, holder, expiresAfterMs])
+  return rows[0] && BigInt(rows[0].epoch)
+}
+
+async function renewUntilLost (pool: Pool, name: string, epoch: bigint, lost: AbortController, signal: AbortSignal): Promise<void> {
+  let safeUntil = Date.now() + expiresAfterMs
+  while (!signal.aborted) {
+    await pause(renewEveryMs, signal)
+    if (signal.aborted) return
+    const askedAt = Date.now()
+    const renewed = await renew(pool, name, epoch).catch(() => undefined)
+    if (renewed) safeUntil = askedAt + expiresAfterMs
+    if (renewed === false || Date.now() > safeUntil) lost.abort()
+  }
+}
+
+async function renew (pool: Pool, name: string, epoch: bigint): Promise<boolean> {
+  const { rowCount } = await pool.query(`
+    UPDATE ledger.leases SET expires_at = clock_timestamp() + $3 * interval '1 ms'
+    WHERE name = $1 AND epoch = $2 AND expires_at >= clock_timestamp()`, [name, epoch, expiresAfterMs])
+  return rowCount === 1
+}
+
+async function release (pool: Pool, name: string, epoch: bigint): Promise<void> {
+  await pool.query('UPDATE ledger.leases SET expires_at = \'-infinity\' WHERE name = $1 AND epoch = $2', [name, epoch])
+}
+
+/** Waits, or returns early when `signal` is aborted. */
+export async function pause (ms: number, signal: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal }).catch(() => {})
+}

@@ -1,0 +1,108 @@
+// Feeds one consumer from the log: owned by one process, serial, rows and checkpoint in one transaction.
+import type { EventStoreDBClient } from '@eventstore/db-client'
+import type { Pool, PoolClient } from 'pg'
+import { catchUp, type Batch, type CatchUp } from '../event-store/subscribe.js'
+import type { Streams } from '../event-store/streams.js'
+import { inTransaction } from '../postgres/transaction.js'
+import { claimCheckpoint, moveCheckpoint } from './checkpoint.js'
+import { pause, whileOwning, type Lease } from './lease.js'
+
+/** Something that follows the log: a projection or the webhook dispatcher. */
+export interface Consumer {
+  /** Names the lease, for instance `projection assistants`. */
+  name: string
+  eventTypes: readonly string[]
+  /** Called at every (re)start, so that a swapped generation is picked up. */
+  open (): Promise<OpenConsumer>
+}
+
+export interface OpenConsumer {
+  /** Qualified name of a table made by `checkpointTable`. */
+  checkpointTable: string
+  /** Writes what the batch means. The checkpoint moves in the same transaction, right after. */
+  handle (tx: PoolClient, batch: Batch): Promise<void>
+  /** Called after the commit; must not throw. */
+  committed? (batch: Batch): void
+}
+
+export interface RunOptions {
+  client: EventStoreDBClient
+  streams: Streams
+  pool: Pool
+  holder: string
+  signal: AbortSignal
+  log: { info (details: object, message: string): void, warn (details: object, message: string): void }
+}
+
+const shortestPatienceMs = 250
+const longestPatienceMs = 10_000
+const longestBackoffMs = 5_000
+
+/**
+ * Runs `consumer` until `signal` is aborted. It never gives up: any error closes the subscription and reopens it
+ * from the checkpoint, after a pause that grows to 5 s and starts small again after each commit.
+ */
+export async function runConsumer (consumer: Consumer, options: RunOptions): Promise<void> {
+  const { pool, holder, signal, log } = options
+  const backoff = { ms: 100 }
+  while (!signal.aborted) {
+    try {
+      await whileOwning({ pool, name: consumer.name, holder, signal }, (lease) => follow(consumer, lease, options, backoff))
+    } catch (error) {
+      if (signal.aborted) return
+      log.warn({ consumer: consumer.name, err: error, retryInMs: backoff.ms }, 'consumer stopped, resuming from its checkpoint')
+      await pause(backoff.ms, signal)
+      backoff.ms = Math.min(backoff.ms * 2, longestBackoffMs)
+    }
+  }
+}
+
+async function follow (consumer: Consumer, lease: Lease, options: RunOptions, backoff: { ms: number }): Promise<void> {
+  const opened = await consumer.open()
+  let position = await claimCheckpoint(options.pool, opened.checkpointTable, lease.epoch)
+  options.log.info({ consumer: consumer.name, position: String(position), epoch: String(lease.epoch) }, 'consumer owns its checkpoint')
+  let patienceMs = shortestPatienceMs
+  while (!lease.signal.aborted) {
+    const feed = catchUp(options.client, { after: position, eventTypes: consumer.eventTypes })
+    const close = () => { feed.close().catch(() => {}) }
+    lease.signal.addEventListener('abort', close, { once: true })
+    try {
+      for (let batch = await nextBatch(feed, position, patienceMs, options.streams); batch; batch = await nextBatch(feed, position, patienceMs, options.streams)) {
+        await commit(opened, batch, position, lease, options.pool)
+        position = batch.position
+        patienceMs = shortestPatienceMs
+        backoff.ms = 100
+      }
+      patienceMs = Math.min(patienceMs * 2, longestPatienceMs)
+    } catch (error) {
+      if (!lease.signal.aborted) throw error
+    } finally {
+      lease.signal.removeEventListener('abort', close)
+      await feed.close()
+    }
+  }
+}
+
+/**
+ * The next batch, or nothing when none comes although the log has moved on: then the caller reopens the
+ * subscription. That mends a feed that died silently, and it makes filtered-out events count at once: the store
+ * reports them only every so many events, but always at the end of a catch-up.
+ */
+async function nextBatch (feed: CatchUp, position: bigint, patienceMs: number, streams: Streams): Promise<Batch | undefined> {
+  const arriving = feed.next()
+  arriving.catch(() => {}) // awaited below, or left behind when the feed is closed
+  for (;;) {
+    const timer = new AbortController()
+    const batch = await Promise.race([arriving, pause(patienceMs, timer.signal)]).finally(() => timer.abort())
+    if (batch) return batch
+    if (await streams.head() > position) return undefined
+  }
+}
+
+async function commit (opened: OpenConsumer, batch: Batch, from: bigint, lease: Lease, pool: Pool): Promise<void> {
+  await inTransaction(pool, async (tx) => {
+    await opened.handle(tx, batch)
+    await moveCheckpoint(tx, opened.checkpointTable, lease.epoch, from, batch.position)
+  })
+  opened.committed?.(batch)
+}

@@ -1,0 +1,140 @@
+// Reads and appends streams; the client's types and errors become ours.
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  BACKWARDS, END, FORWARDS, NO_STREAM, START, StreamNotFoundError, jsonEvent,
+  type AllStreamResolvedEvent, type EventStoreDBClient, type ResolvedEvent
+} from '@eventstore/db-client'
+import type { StoredEvent } from '../domain/stored-event.js'
+import { AppendOutcomeUnknown, appendError, readError } from './errors.js'
+
+/** One event to append; `id` is a UUID that stays the same when the append is tried again. */
+export interface Proposed {
+  id: string
+  type: string
+  data: object
+  metadata: Record<string, string>
+}
+
+/** Where an append ended: the revision of its last event and that event's position in $all. */
+export interface Appended {
+  revision: bigint
+  position: bigint
+}
+
+/** The revision of a stream that has no events. */
+export const noStream = -1n
+
+export interface Streams {
+  /**
+   * The events of a stream from `fromRevision` on, oldest first; none when the stream does not exist.
+   * @throws EventStoreUnavailable
+   */
+  read (stream: string, fromRevision?: bigint): Promise<StoredEvent[]>
+  /**
+   * Appends all events or none, only while the stream's last revision is `expected` (`noStream` for none).
+   * A lost acknowledgement is resolved by repeating the same append, which the store recognises by its ids.
+   * @throws RevisionConflict, EventStoreUnavailable, AppendTooLarge, AppendOutcomeUnknown
+   */
+  append (stream: string, events: Proposed[], expected: bigint): Promise<Appended>
+  /** The position of the newest event in $all, 0 in an empty store. @throws EventStoreUnavailable */
+  head (): Promise<bigint>
+}
+
+export interface StreamsOptions {
+  /** How long one append may go unanswered, in milliseconds. */
+  appendTimeoutMs?: number
+  /** How long a lost acknowledgement is followed up before the outcome is called unknown, in milliseconds. */
+  resolveWithinMs?: number
+}
+
+export function openStreams (client: EventStoreDBClient, { appendTimeoutMs = 5_000, resolveWithinMs = 5_000 }: StreamsOptions = {}): Streams {
+  return { read, append, head }
+
+  async function read (stream: string, fromRevision = 0n): Promise<StoredEvent[]> {
+    const events: StoredEvent[] = []
+    try {
+      for await (const { event } of client.readStream(stream, { direction: FORWARDS, fromRevision })) {
+        if (event) events.push(toStoredEvent(event))
+      }
+      return events
+    } catch (error) {
+      if (error instanceof StreamNotFoundError) return []
+      throw readError(error)
+    }
+  }
+
+  async function append (stream: string, events: Proposed[], expected: bigint): Promise<Appended> {
+    const giveUpAt = Date.now() + resolveWithinMs
+    for (let pause = 50; ; pause *= 2) {
+      try {
+        return await appendOnce(stream, events, expected)
+      } catch (error) {
+        const failure = appendError(error)
+        if (!(failure instanceof AppendOutcomeUnknown) || Date.now() + pause > giveUpAt) throw failure
+        const known = await followUp(stream, events, expected)
+        if (known) return known
+        await delay(pause)
+      }
+    }
+  }
+
+  async function appendOnce (stream: string, events: Proposed[], expected: bigint): Promise<Appended> {
+    const result = await withTimeout(appendTimeoutMs, client.appendToStream(stream, events.map((event) => jsonEvent({ ...event, data: { ...event.data } })), {
+      expectedRevision: expected === noStream ? NO_STREAM : expected
+    }))
+    if (!result.position) throw new Error('the event store answered an append without a position: version 22.6 or newer is needed')
+    return { revision: result.nextExpectedRevision, position: result.position.commit }
+  }
+
+  /** Whether the events of an unanswered append stand in the stream after all. */
+  async function followUp (stream: string, events: Proposed[], expected: bigint): Promise<Appended | undefined> {
+    const written = await read(stream, expected + 1n).catch(() => [])
+    const last = written[events.length - 1]
+    const isOurs = events.every((event, index) => written[index]?.id === event.id)
+    return last && isOurs ? { revision: last.revision, position: last.position } : undefined
+  }
+
+  async function head (): Promise<bigint> {
+    try {
+      for await (const { event, commitPosition } of client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 })) {
+        return commitPosition ?? event?.position.commit ?? 0n
+      }
+      return 0n
+    } catch (error) {
+      throw readError(error)
+    }
+  }
+}
+
+/** The start of $all, where a subscription that has no checkpoint yet begins. */
+export const startOfLog = START
+
+/** Our shape of an event that the client delivered; data that is not JSON stays as it came. */
+export function toStoredEvent (event: NonNullable<ResolvedEvent['event'] | AllStreamResolvedEvent['event']>): StoredEvent {
+  return {
+    id: event.id,
+    stream: event.streamId,
+    revision: event.revision,
+    position: event.position?.commit ?? 0n,
+    type: event.type,
+    data: event.data,
+    metadata: isStringMap(event.metadata) ? event.metadata : {},
+    created: event.created
+  }
+}
+
+function isStringMap (metadata: unknown): metadata is Record<string, string> {
+  return typeof metadata === 'object' && metadata !== null && !(metadata instanceof Uint8Array) &&
+    Object.values(metadata).every((value) => typeof value === 'string')
+}
+
+async function withTimeout<Result> (ms: number, work: Promise<Result>): Promise<Result> {
+  const timer = new AbortController()
+  const timeout = delay(ms, undefined, { signal: timer.signal }).then(() => { throw new Error(`no answer within ${ms} ms`) })
+  timeout.catch(() => {}) // the loser of the race, or aborted below
+  try {
+    return await Promise.race([work, timeout])
+  } finally {
+    timer.abort()
+  }
+}
