@@ -1,0 +1,28 @@
+// How an assistant's events add up.
+import type { AssistantEvent } from './events.js'
+import type { AssistantSettings } from './settings.js'
+
+export interface Assistant {
+  assistant_id: number
+  user_id: string
+  settings: AssistantSettings
+  created_at: string
+  updated_at: string
+}
+
+/** Nothing yet, or the assistant. */
+export type AssistantState = Assistant | undefined
+
+export function evolve (state: AssistantState, event: AssistantEvent): AssistantState {
+  switch (event.type) {
+    case 'AssistantCreated': {
+      const { created_at, ...created } = event.data
+      return { ...created, created_at, updated_at: created_at }
+    }
+    case 'AssistantUpdated': {
+      const { changes, updated_at } = event.data
+      return state && { ...state, settings: { ...state.settings, ...changes }, updated_at }
+    }
+    default: return event satisfies never
+  }
+}

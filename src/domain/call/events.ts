@@ -1,0 +1,47 @@
+// What the call engine reports, on the stream `call-<call_id>`.
+import Type, { type Static } from 'typebox'
+import { AnyObject, Id, Instant, Nullable, inWords } from '../json.js'
+import { leadStatuses } from '../lead/lead.js'
+
+export const callStatuses = ['completed', 'failed', 'no-answer', 'busy', 'voicemail', 'canceled'] as const
+
+export const CallId = Type.String({
+  pattern: '^[A-Za-z0-9._~-]{1,128}$',
+  description: 'Identifies the call; chosen by the call engine.',
+  ...inWords('must be 1 to 128 letters, digits, dots, underscores, tildes or hyphens')
+})
+
+export const TranscriptTurn = Type.Object({
+  role: Type.Enum(['assistant', 'customer', 'tool']),
+  text: Type.String(),
+  at: Type.Number({ minimum: 0, description: 'Seconds from the start of the call.' })
+})
+
+const report = {
+  assistant_id: Id({ description: 'The assistant that handled the call.' }),
+  lead_id: Nullable(Id({}), { description: 'The lead that was called, or one of its secondary contacts.' }),
+  lead_status: Type.Optional(Type.Enum([...leadStatuses], { description: 'Moves the lead; without one a completed call makes it completed.' })),
+  status: Type.Enum([...callStatuses], { description: 'How the call ended.' }),
+  direction: Type.Enum(['inbound', 'outbound']),
+  from: Type.String({ minLength: 1, description: 'Calling number.' }),
+  to: Type.String({ minLength: 1, description: 'Called number.' }),
+  started_at: Instant({ format: 'date-time' }),
+  ended_at: Instant({ format: 'date-time' }),
+  duration: Type.Number({ minimum: 0, description: 'Seconds.' }),
+  recording_url: Nullable(Type.String(), { description: 'Where the recording is.' }),
+  transcript: Type.Array(TranscriptTurn),
+  input_variables: AnyObject({ description: 'Variables the call started with.' }),
+  extracted_variables: AnyObject({ description: 'Values per post_call_schema.' }),
+  evaluation: Nullable(AnyObject({ type: 'object' }), { description: 'Outcome of the post-call evaluation.' })
+}
+
+/** The body of POST /engine/calls/{call_id}/completed: the event's data without `call_id`. */
+export const CompleteCallBody = Type.Object(report)
+export type CompleteCallBody = Static<typeof CompleteCallBody>
+
+export const CallCompleted = Type.Object({ call_id: CallId, ...report })
+export type CallCompleted = Static<typeof CallCompleted>
+
+export type CallEvent = { type: 'CallCompleted', data: CallCompleted }
+
+export const callStream = (callId: string) => `call-${callId}`

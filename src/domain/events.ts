@@ -1,0 +1,51 @@
+// Every event type there is, and how stored data becomes a typed event again.
+import type { TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { AssistantCreated, AssistantUpdated, type AssistantEvent } from './assistant/events.js'
+import { CallCompleted, type CallEvent } from './call/events.js'
+import {
+  CampaignCreated, CampaignRenamed, LanguageAdded, ModelAdded, PhoneNumberAdded, VoiceAdded, type CatalogEvent
+} from './catalog/events.js'
+import { LeadCreated, type LeadEvent } from './lead/events.js'
+import type { StoredEvent } from './stored-event.js'
+
+export type DomainEvent = AssistantEvent | LeadEvent | CallEvent | CatalogEvent
+export type EventType = DomainEvent['type']
+
+/** Schema of the current version of each type; `schema_version` of the metadata says which one was written. */
+export const eventSchemas: Record<EventType, TSchema> = {
+  AssistantCreated,
+  AssistantUpdated,
+  LeadCreated,
+  CallCompleted,
+  VoiceAdded,
+  LanguageAdded,
+  ModelAdded,
+  CampaignCreated,
+  CampaignRenamed,
+  PhoneNumberAdded
+}
+
+export const schemaVersion = '1'
+
+/** A stored event does not have the shape of its type. */
+export class DecodeError extends Error {
+  override readonly name = 'DecodeError'
+}
+
+const validators = new Map(Object.entries(eventSchemas).map(([type, schema]) => [type, Compile(schema)]))
+
+/**
+ * The typed event that `stored` holds, or nothing when its type is not one of ours.
+ * @throws DecodeError naming the first field that does not fit
+ */
+export function decode (stored: Pick<StoredEvent, 'type' | 'data' | 'stream' | 'revision'>): DomainEvent | undefined {
+  const validator = validators.get(stored.type)
+  if (!validator) return undefined
+  if (!validator.Check(stored.data)) {
+    const [first] = validator.Errors(stored.data)
+    throw new DecodeError(`${stored.type} at ${stored.stream}@${stored.revision}: ${first?.instancePath || 'data'} ${first?.message}`)
+  }
+  // The check above is what makes this true; the compiler cannot follow it across the map.
+  return { type: stored.type, data: stored.data } as DomainEvent
+}

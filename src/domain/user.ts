@@ -1,0 +1,5 @@
+// Who a command acts for.
+import Type from 'typebox'
+
+/** The token's `sub`: an opaque string of 1 to 128 printable characters. */
+export const UserId = Type.String({ minLength: 1, maxLength: 128, description: 'The user, as the `sub` of the token.' })
