@@ -1,6 +1,6 @@
 // What the call engine reports, on the stream `call-<call_id>`.
 import Type, { type Static } from 'typebox'
-import { AnyObject, Id, Instant, Nullable, inWords } from '../json.js'
+import { AnyObject, Id, Instant, Nullable, inWords, type JsonObject } from '../json.js'
 import { leadStatuses } from '../lead/lead.js'
 
 export const callStatuses = ['completed', 'failed', 'no-answer', 'busy', 'voicemail', 'canceled'] as const
@@ -32,7 +32,7 @@ const report = {
   transcript: Type.Array(TranscriptTurn),
   input_variables: AnyObject({ description: 'Variables the call started with.' }),
   extracted_variables: AnyObject({ description: 'Values per post_call_schema.' }),
-  evaluation: Nullable(AnyObject({ type: 'object' }), { description: 'Outcome of the post-call evaluation.' })
+  evaluation: Type.Unsafe<JsonObject | null>({ type: ['object', 'null'], description: 'Outcome of the post-call evaluation.' })
 }
 
 /** The body of POST /engine/calls/{call_id}/completed: the event's data without `call_id`. */
