@@ -57,6 +57,7 @@ export const calls: Projection = {
         return
       }
       case 'CallCompleted': return addCall(event.data, place, rows)
+      default:
     }
   }
 }

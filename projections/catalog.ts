@@ -30,6 +30,7 @@ export const catalog: Projection = {
         const { phone_number_id, user_id, phone_number } = event.data
         return rows.put(phoneNumbers, { id: phone_number_id, user_id, phone_number })
       }
+      default:
     }
   }
 }
@@ -42,18 +43,19 @@ export interface CatalogQuestion {
   phoneNumberId?: number | undefined
 }
 
+export interface CatalogAnswer { voiceExists: boolean, languageExists: boolean, ownsPhoneNumber: boolean }
+
 /** Answers the whole question in one round trip; what was not asked is false. */
-export async function lookUpCatalog (db: Pool, { userId, voiceId, language, phoneNumberId }: CatalogQuestion): Promise<{
-  voiceExists: boolean, languageExists: boolean, ownsPhoneNumber: boolean
-}> {
-  const { rows } = await db.query({
+export async function lookUpCatalog (db: Pool, { userId, voiceId, language, phoneNumberId }: CatalogQuestion): Promise<CatalogAnswer> {
+  const { rows: [answer] } = await db.query<CatalogAnswer>({
     name: 'look-up-catalog',
     text: `SELECT EXISTS (SELECT FROM read_model.voices WHERE id = $1) AS "voiceExists",
                   EXISTS (SELECT FROM read_model.languages WHERE name = $2) AS "languageExists",
                   EXISTS (SELECT FROM read_model.phone_numbers WHERE id = $3 AND user_id = $4) AS "ownsPhoneNumber"`,
     values: [voiceId, language, phoneNumberId, userId]
   })
-  return rows[0]
+  if (!answer) throw new Error('a query without FROM gave no row')
+  return answer
 }
 
 /** The name of the user's campaign, or nothing when it is not one of theirs. */

@@ -70,6 +70,7 @@ export const leads: Projection = {
       case 'AssistantCreated': return rows.put(ownerTable, { assistant_id: event.data.assistant_id, user_id: event.data.user_id })
       case 'LeadCreated': return addLead(event, place, rows)
       case 'CallCompleted': return moveStatus(event.data, place, rows)
+      default:
     }
   },
   idsSeen: (event) => event.type === 'LeadCreated' ? { sequence: 'ledger.lead_ids', id: Math.max(...idsOf(event)) } : undefined
@@ -100,8 +101,10 @@ function moveStatus (call: CallCompleted, { revision }: Place, rows: Rows): void
   rows.put(leadTable, { ...lead, status, updated_at: call.ended_at })
 }
 
+export interface LeadInCampaign { lead: Lead, campaignName: string }
+
 /** The user's lead with this id and the name of its campaign; ids of secondary contacts are not leads. */
-export async function findLead (db: Pool, userId: string, id: number): Promise<{ lead: Lead, campaignName: string } | undefined> {
+export async function findLead (db: Pool, userId: string, id: number): Promise<LeadInCampaign | undefined> {
   const { rows } = await db.query<{ lead: LeadRow, contacts: LeadRow[], campaign_name: string | null }>({
     name: 'find-lead',
     text: `SELECT row_to_json(lead) AS lead, campaign.name AS campaign_name,

@@ -1,8 +1,6 @@
 // Replays a projection: builds a new generation beside the one that readers see, then swaps.
-import type { EventStoreDBClient } from '@eventstore/db-client'
 import type { Pool } from 'pg'
 import { moveCheckpoint } from '../src/consumer/checkpoint.js'
-import { followLog } from '../src/event-store/follow.js'
 import type { Streams } from '../src/event-store/streams.js'
 import { inTransaction } from '../src/postgres/transaction.js'
 import { activate, activeGeneration, checkpointOf, createGeneration, schemaOf } from './generations.js'
@@ -11,7 +9,6 @@ import { batchWriter } from './run.js'
 
 export interface ReplayOptions {
   pool: Pool
-  client: EventStoreDBClient
   streams: Streams
   signal: AbortSignal
   /** Positions of the log: how far the new generation is, and where the log ends. */
@@ -27,7 +24,7 @@ const builderEpoch = 0n
  * on with the new generation. Leftovers of a replay that did not end are dropped first.
  * @returns the generation that readers see now and the number of events it was built from
  */
-export async function replay (projection: Projection, { pool, client, streams, signal, onProgress }: ReplayOptions): Promise<{ generation: number, events: number }> {
+export async function replay (projection: Projection, { pool, streams, signal, onProgress }: ReplayOptions): Promise<{ generation: number, events: number }> {
   const current = await activeGeneration(pool, projection)
   const generation = current + 1
   await inTransaction(pool, async (tx) => {
@@ -39,7 +36,7 @@ export async function replay (projection: Projection, { pool, client, streams, s
   let position = 0n
   let events = 0
   if (await streams.head() === 0n && await swap(pool, projection, current)) return { generation, events }
-  for await (const batch of followLog({ client, streams, after: 0n, eventTypes: projection.eventTypes, signal })) {
+  for await (const batch of streams.follow({ after: 0n, eventTypes: projection.eventTypes, signal })) {
     await inTransaction(pool, async (tx) => {
       await write(tx, batch)
       await moveCheckpoint(tx, checkpointOf(projection, generation), builderEpoch, position, batch.position)

@@ -1,7 +1,5 @@
 // Feeds one consumer from the log: owned by one process, serial, rows and checkpoint in one transaction.
-import type { EventStoreDBClient } from '@eventstore/db-client'
 import type { Pool, PoolClient } from 'pg'
-import { followLog } from '../event-store/follow.js'
 import type { Streams } from '../event-store/streams.js'
 import type { Batch } from '../event-store/subscribe.js'
 import { inTransaction } from '../postgres/transaction.js'
@@ -27,7 +25,6 @@ export interface OpenConsumer {
 }
 
 export interface RunOptions {
-  client: EventStoreDBClient
   streams: Streams
   pool: Pool
   holder: string
@@ -61,9 +58,8 @@ async function follow (consumer: Consumer, lease: Lease, options: RunOptions, ba
   const opened = await consumer.open()
   let position = await claimCheckpoint(options.pool, opened.checkpointTable, lease.epoch)
   options.log.info({ consumer: consumer.name, position: String(position), epoch: String(lease.epoch) }, 'consumer owns its checkpoint')
-  const { client, streams, pool } = options
-  for await (const batch of followLog({ client, streams, after: position, eventTypes: consumer.eventTypes, signal: lease.signal })) {
-    await commit(opened, batch, position, lease, pool)
+  for await (const batch of options.streams.follow({ after: position, eventTypes: consumer.eventTypes, signal: lease.signal })) {
+    await commit(opened, batch, position, lease, options.pool)
     position = batch.position
     backoff.ms = shortestBackoffMs
   }

@@ -1,12 +1,9 @@
 // Follows the log for as long as one likes, and notices when a subscription has gone silent.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { EventStoreDBClient } from '@eventstore/db-client'
-import type { Streams } from './streams.js'
 import { catchUp, type Batch, type CatchUp } from './subscribe.js'
 
 export interface FollowOptions {
-  client: EventStoreDBClient
-  streams: Streams
   /** Exclusive: the first event is the one after this position; 0 starts at the beginning. */
   after: bigint
   eventTypes: readonly string[]
@@ -25,7 +22,7 @@ const longestPatienceMs = 10_000
  * but always at the end of a catch-up.
  * @throws when the subscription fails or ends
  */
-export async function * followLog ({ client, streams, after, eventTypes, signal }: FollowOptions): AsyncGenerator<Batch, void> {
+export async function * followLog (client: EventStoreDBClient, head: () => Promise<bigint>, { after, eventTypes, signal }: FollowOptions): AsyncGenerator<Batch, void> {
   let position = after
   let patienceMs = shortestPatienceMs
   while (!signal.aborted) {
@@ -33,7 +30,8 @@ export async function * followLog ({ client, streams, after, eventTypes, signal 
     const close = () => { feed.close().catch(() => {}) }
     signal.addEventListener('abort', close, { once: true })
     try {
-      for (let batch = await next(feed, position, patienceMs, streams); batch; batch = await next(feed, position, patienceMs, streams)) {
+      const following = () => next(feed, position, patienceMs, head)
+      for (let batch = await following(); batch; batch = await following()) {
         yield batch
         position = batch.position
         patienceMs = shortestPatienceMs
@@ -49,7 +47,7 @@ export async function * followLog ({ client, streams, after, eventTypes, signal 
 }
 
 /** The next batch, or nothing when none came within `patienceMs` although the log has moved on. */
-async function next (feed: CatchUp, position: bigint, patienceMs: number, streams: Streams): Promise<Batch | undefined> {
+async function next (feed: CatchUp, position: bigint, patienceMs: number, head: () => Promise<bigint>): Promise<Batch | undefined> {
   const arriving = feed.next()
   arriving.catch(() => {}) // awaited below, or left behind when the feed is closed
   for (;;) {
@@ -57,6 +55,6 @@ async function next (feed: CatchUp, position: bigint, patienceMs: number, stream
     const patience = delay(patienceMs, undefined, { signal: timer.signal }).catch(() => undefined)
     const batch = await Promise.race([arriving, patience]).finally(() => timer.abort())
     if (batch) return batch
-    if (await streams.head() > position) return undefined
+    if (await head() > position) return undefined
   }
 }

@@ -5,11 +5,13 @@ import { leadStatuses } from '../lead/lead.js'
 
 export const callStatuses = ['completed', 'failed', 'no-answer', 'busy', 'voicemail', 'canceled'] as const
 
-export const CallId = Type.String({
+const callIdRule = {
   pattern: '^[A-Za-z0-9._~-]{1,128}$',
-  description: 'Identifies the call; chosen by the call engine.',
+  description: 'Identifies the call; chosen by the call engine. 1 to 128 letters, digits, dots, underscores, tildes or hyphens.',
   ...inWords('must be 1 to 128 letters, digits, dots, underscores, tildes or hyphens')
-})
+}
+export const CallId = Type.String(callIdRule)
+export const isCallId = (text: string) => new RegExp(callIdRule.pattern).test(text)
 
 export const TranscriptTurn = Type.Object({
   role: Type.Enum(['assistant', 'customer', 'tool']),
