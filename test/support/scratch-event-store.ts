@@ -25,3 +25,22 @@ export function connect (t: Teardown, url: string): EventStoreDBClient {
   t.teardown(() => client.dispose())
   return client
 }
+
+/** Everything a finite read answers. */
+export async function collect<T> (read: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = []
+  for await (const one of read) all.push(one)
+  return all
+}
+
+interface Asserts {
+  ok (value: unknown, message: string): unknown
+  match (found: unknown, wanted: object, message: string): unknown
+}
+
+/** Asserts that a call is refused with this error of the client, and with these fields. */
+export async function refused (t: Asserts, call: Promise<unknown>, error: abstract new (...args: never[]) => Error, fields: object = {}): Promise<void> {
+  const failure = await call.then(() => undefined, (reason: unknown) => reason)
+  t.ok(failure instanceof error, `is refused with ${error.name}, not ${String(failure)}`)
+  t.match(failure, fields, 'and says why')
+}

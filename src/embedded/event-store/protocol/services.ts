@@ -6,9 +6,10 @@ import { handleAppend } from './append.js'
 import { handleBatchAppend } from './batch-append.js'
 import { handleDelete, handleTombstone } from './delete.js'
 import { notHere, toServiceError } from './errors.js'
-import { type features, type gossip, GossipService, ServerFeaturesService, shared, type streams, StreamsService } from './generated.js'
+import { type features, type gossip, GossipService, ServerFeaturesService, type shared, type streams, StreamsService } from './generated.js'
 import { clusterInfo, supportedMethods } from './node.js'
 import { handleRead, type ReadCall } from './read.js'
+import { sendAhead } from './send-ahead.js'
 import { absentServices } from './absent.js'
 
 export interface Deps {
@@ -22,6 +23,7 @@ export interface Deps {
 /** A gRPC server with every service, not yet listening. */
 export function createGrpcServer ({ log, feed, closing, address }: Deps): grpc.Server {
   const server = new grpc.Server({
+    interceptors: [sendAhead],
     'grpc.max_receive_message_length': 17 * 1024 * 1024,
     'grpc.max_send_message_length': -1,
     'grpc.keepalive_time_ms': 10_000,
