@@ -1,6 +1,6 @@
 // DATA_DIR itself, and run.json in it, through which commands find a running `start`.
-import { accessSync, chmodSync, constants, existsSync, mkdirSync, realpathSync, rmSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { accessSync, constants, existsSync, mkdirSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { errorCode, isObject, readJsonObject, writeJsonObject } from './json-file.js'
 
 /** What a running `start` tells other commands; further keys are the starter's own. */
@@ -15,10 +15,7 @@ export interface RunFile {
 export function prepareDataDir (path: string): string {
   const dataDir = resolve(path)
   try {
-    if (!existsSync(dataDir)) {
-      mkdirSync(dataDir, { recursive: true })
-      chmodSync(dataDir, 0o700)
-    }
+    makePrivate(dataDir)
     if (!statSync(dataDir).isDirectory()) throw new Error('it is not a directory')
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
     return realpathSync(dataDir)
@@ -46,6 +43,16 @@ export function readRunFile (dataDir: string, generation: number): RunFile | und
 
 export function removeRunFile (dataDir: string): void {
   rmSync(runPath(dataDir), { force: true })
+}
+
+// The mode comes with the making: whoever finds the directory there may have opened it up since.
+function makePrivate (dataDir: string): void {
+  mkdirSync(dirname(dataDir), { recursive: true })
+  try {
+    mkdirSync(dataDir, { mode: 0o700 })
+  } catch (error) {
+    if (!existsSync(dataDir)) throw error
+  }
 }
 
 function runPath (dataDir: string): string {
