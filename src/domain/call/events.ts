@@ -5,8 +5,9 @@ import { leadStatuses } from '../lead/lead.js'
 
 export const callStatuses = ['completed', 'failed', 'no-answer', 'busy', 'voicemail', 'canceled'] as const
 
+const callIdPattern = '^[A-Za-z0-9._~-]{1,128}$'
 export const CallId = Type.String({
-  pattern: '^[A-Za-z0-9._~-]{1,128}$',
+  pattern: callIdPattern,
   description: 'Identifies the call; chosen by the call engine.',
   ...inWords('must be 1 to 128 letters, digits, dots, underscores, tildes or hyphens')
 })
@@ -45,3 +46,9 @@ export type CallCompleted = Static<typeof CallCompleted>
 export type CallEvent = { type: 'CallCompleted', data: CallCompleted }
 
 export const callStream = (callId: string) => `call-${callId}`
+
+/** The call whose stream `stream` is, or nothing when it is not a call's. */
+export function callIdOf (stream: string): string | undefined {
+  const callId = stream.slice(callStream('').length)
+  return stream === callStream(callId) && new RegExp(callIdPattern).test(callId) ? callId : undefined
+}
