@@ -1,8 +1,7 @@
 // Feeds one consumer from the log: owned by one process, serial, rows and checkpoint in one transaction.
-import type { EventStoreDBClient } from '@eventstore/db-client'
 import type { Pool, PoolClient } from 'pg'
-import { catchUp, type Batch, type CatchUp } from '../event-store/subscribe.js'
 import type { Streams } from '../event-store/streams.js'
+import type { Batch } from '../event-store/subscribe.js'
 import { inTransaction } from '../postgres/transaction.js'
 import { claimCheckpoint, moveCheckpoint } from './checkpoint.js'
 import { pause, whileOwning, type Lease } from './lease.js'
@@ -26,7 +25,6 @@ export interface OpenConsumer {
 }
 
 export interface RunOptions {
-  client: EventStoreDBClient
   streams: Streams
   pool: Pool
   holder: string
@@ -34,8 +32,7 @@ export interface RunOptions {
   log: { info (details: object, message: string): void, warn (details: object, message: string): void }
 }
 
-const shortestPatienceMs = 250
-const longestPatienceMs = 10_000
+const shortestBackoffMs = 100
 const longestBackoffMs = 5_000
 
 /**
@@ -44,7 +41,7 @@ const longestBackoffMs = 5_000
  */
 export async function runConsumer (consumer: Consumer, options: RunOptions): Promise<void> {
   const { pool, holder, signal, log } = options
-  const backoff = { ms: 100 }
+  const backoff = { ms: shortestBackoffMs }
   while (!signal.aborted) {
     try {
       await whileOwning({ pool, name: consumer.name, holder, signal }, (lease) => follow(consumer, lease, options, backoff))
@@ -61,41 +58,10 @@ async function follow (consumer: Consumer, lease: Lease, options: RunOptions, ba
   const opened = await consumer.open()
   let position = await claimCheckpoint(options.pool, opened.checkpointTable, lease.epoch)
   options.log.info({ consumer: consumer.name, position: String(position), epoch: String(lease.epoch) }, 'consumer owns its checkpoint')
-  let patienceMs = shortestPatienceMs
-  while (!lease.signal.aborted) {
-    const feed = catchUp(options.client, { after: position, eventTypes: consumer.eventTypes })
-    const close = () => { feed.close().catch(() => {}) }
-    lease.signal.addEventListener('abort', close, { once: true })
-    try {
-      for (let batch = await nextBatch(feed, position, patienceMs, options.streams); batch; batch = await nextBatch(feed, position, patienceMs, options.streams)) {
-        await commit(opened, batch, position, lease, options.pool)
-        position = batch.position
-        patienceMs = shortestPatienceMs
-        backoff.ms = 100
-      }
-      patienceMs = Math.min(patienceMs * 2, longestPatienceMs)
-    } catch (error) {
-      if (!lease.signal.aborted) throw error
-    } finally {
-      lease.signal.removeEventListener('abort', close)
-      await feed.close()
-    }
-  }
-}
-
-/**
- * The next batch, or nothing when none comes although the log has moved on: then the caller reopens the
- * subscription. That mends a feed that died silently, and it makes filtered-out events count at once: the store
- * reports them only every so many events, but always at the end of a catch-up.
- */
-async function nextBatch (feed: CatchUp, position: bigint, patienceMs: number, streams: Streams): Promise<Batch | undefined> {
-  const arriving = feed.next()
-  arriving.catch(() => {}) // awaited below, or left behind when the feed is closed
-  for (;;) {
-    const timer = new AbortController()
-    const batch = await Promise.race([arriving, pause(patienceMs, timer.signal)]).finally(() => timer.abort())
-    if (batch) return batch
-    if (await streams.head() > position) return undefined
+  for await (const batch of options.streams.follow({ after: position, eventTypes: consumer.eventTypes, signal: lease.signal })) {
+    await commit(opened, batch, position, lease, options.pool)
+    position = batch.position
+    backoff.ms = shortestBackoffMs
   }
 }
 

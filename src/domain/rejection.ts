@@ -8,6 +8,8 @@ export type RejectionCode =
   | 'assistant-not-found'
   | 'revision-mismatch'
   | 'call-differs'
+  | 'catalog-conflict'
+  | 'too-large'
 
 export class Rejection extends Error {
   override readonly name = 'Rejection'

@@ -1,11 +1,13 @@
 // Reads and appends streams; the client's types and errors become ours.
 import { setTimeout as delay } from 'node:timers/promises'
 import {
-  BACKWARDS, END, FORWARDS, NO_STREAM, START, StreamNotFoundError, jsonEvent,
-  type AllStreamResolvedEvent, type EventStoreDBClient, type ResolvedEvent
+  BACKWARDS, END, FORWARDS, NO_STREAM, StreamNotFoundError, jsonEvent, type EventStoreDBClient
 } from '@eventstore/db-client'
 import type { StoredEvent } from '../domain/stored-event.js'
 import { AppendOutcomeUnknown, appendError, readError } from './errors.js'
+import { followLog, type FollowOptions } from './follow.js'
+import type { Batch } from './subscribe.js'
+import { toStoredEvent } from './stored.js'
 
 /** One event to append; `id` is a UUID that stays the same when the append is tried again. */
 export interface Proposed {
@@ -26,10 +28,10 @@ export const noStream = -1n
 
 export interface Streams {
   /**
-   * The events of a stream from `fromRevision` on, oldest first; none when the stream does not exist.
+   * The events of a stream from `fromRevision` on, oldest first, `maxCount` at most; none when there is no such stream.
    * @throws EventStoreUnavailable
    */
-  read (stream: string, fromRevision?: bigint): Promise<StoredEvent[]>
+  read (stream: string, fromRevision?: bigint, maxCount?: number): Promise<StoredEvent[]>
   /**
    * Appends all events or none, only while the stream's last revision is `expected` (`noStream` for none).
    * A lost acknowledgement is resolved by repeating the same append, which the store recognises by its ids.
@@ -38,6 +40,11 @@ export interface Streams {
   append (stream: string, events: Proposed[], expected: bigint): Promise<Appended>
   /** The position of the newest event in $all, 0 in an empty store. @throws EventStoreUnavailable */
   head (): Promise<bigint>
+  /**
+   * Batches of events in log order, for ever; whatever arrives while the caller works is the next batch.
+   * @throws when the subscription fails or ends: call it again with the last position
+   */
+  follow (options: FollowOptions): AsyncGenerator<Batch, void>
 }
 
 export interface StreamsOptions {
@@ -48,12 +55,12 @@ export interface StreamsOptions {
 }
 
 export function openStreams (client: EventStoreDBClient, { appendTimeoutMs = 5_000, resolveWithinMs = 5_000 }: StreamsOptions = {}): Streams {
-  return { read, append, head }
+  return { read, append, head, follow: (options) => followLog(client, head, options) }
 
-  async function read (stream: string, fromRevision = 0n): Promise<StoredEvent[]> {
+  async function read (stream: string, fromRevision = 0n, maxCount = Number.MAX_SAFE_INTEGER): Promise<StoredEvent[]> {
     const events: StoredEvent[] = []
     try {
-      for await (const { event } of client.readStream(stream, { direction: FORWARDS, fromRevision })) {
+      for await (const { event } of client.readStream(stream, { direction: FORWARDS, fromRevision, maxCount })) {
         if (event) events.push(toStoredEvent(event))
       }
       return events
@@ -104,28 +111,6 @@ export function openStreams (client: EventStoreDBClient, { appendTimeoutMs = 5_0
       throw readError(error)
     }
   }
-}
-
-/** The start of $all, where a subscription that has no checkpoint yet begins. */
-export const startOfLog = START
-
-/** Our shape of an event that the client delivered; data that is not JSON stays as it came. */
-export function toStoredEvent (event: NonNullable<ResolvedEvent['event'] | AllStreamResolvedEvent['event']>): StoredEvent {
-  return {
-    id: event.id,
-    stream: event.streamId,
-    revision: event.revision,
-    position: event.position?.commit ?? 0n,
-    type: event.type,
-    data: event.data,
-    metadata: isStringMap(event.metadata) ? event.metadata : {},
-    created: event.created
-  }
-}
-
-function isStringMap (metadata: unknown): metadata is Record<string, string> {
-  return typeof metadata === 'object' && metadata !== null && !(metadata instanceof Uint8Array) &&
-    Object.values(metadata).every((value) => typeof value === 'string')
 }
 
 async function withTimeout<Result> (ms: number, work: Promise<Result>): Promise<Result> {

@@ -1,7 +1,7 @@
 // One serial, resumable catch-up subscription to $all, pulled batch by batch.
 import { START, eventTypeFilter, type AllStreamResolvedEvent, type EventStoreDBClient } from '@eventstore/db-client'
 import type { StoredEvent } from '../domain/stored-event.js'
-import { toStoredEvent } from './streams.js'
+import { toStoredEvent } from './stored.js'
 
 /** What arrived since the last pull: events in log order, and the position that is reached with them. */
 export interface Batch {

@@ -5,12 +5,13 @@ import { leadStatuses } from '../lead/lead.js'
 
 export const callStatuses = ['completed', 'failed', 'no-answer', 'busy', 'voicemail', 'canceled'] as const
 
-const callIdPattern = '^[A-Za-z0-9._~-]{1,128}$'
-export const CallId = Type.String({
-  pattern: callIdPattern,
-  description: 'Identifies the call; chosen by the call engine.',
+const callIdRule = {
+  pattern: '^[A-Za-z0-9._~-]{1,128}$',
+  description: 'Identifies the call; chosen by the call engine. 1 to 128 letters, digits, dots, underscores, tildes or hyphens.',
   ...inWords('must be 1 to 128 letters, digits, dots, underscores, tildes or hyphens')
-})
+}
+export const CallId = Type.String(callIdRule)
+export const isCallId = (text: string) => new RegExp(callIdRule.pattern).test(text)
 
 export const TranscriptTurn = Type.Object({
   role: Type.Enum(['assistant', 'customer', 'tool']),
@@ -50,5 +51,5 @@ export const callStream = (callId: string) => `call-${callId}`
 /** The call whose stream `stream` is, or nothing when it is not a call's. */
 export function callIdOf (stream: string): string | undefined {
   const callId = stream.slice(callStream('').length)
-  return stream === callStream(callId) && new RegExp(callIdPattern).test(callId) ? callId : undefined
+  return stream === callStream(callId) && isCallId(callId) ? callId : undefined
 }

@@ -1,0 +1,63 @@
+// Lint: neostandard's style, typed rules where promises and unions go wrong, and the import zones.
+import neostandard from 'neostandard'
+import tseslint from 'typescript-eslint'
+import { zonesRule } from './eslint-zones.js'
+
+// Where neostandard and this code base differ, and why.
+const house = {
+  rules: {
+    camelcase: 'off', // events, rows and answers carry the field names of the API
+    'no-return-assign': 'off', // `close: () => closing ??= stop()` closes once
+    'no-unmodified-loop-condition': 'off', // it does not see what another callback changes meanwhile
+    'no-unreachable-loop': ['error', { ignore: ['ForOfStatement'] }], // the first event of a read
+    'no-void': 'off', // `void promise` is how no-floating-promises is told that nobody waits
+    'promise/param-names': 'off',
+    '@typescript-eslint/no-redeclare': 'off' // a TypeBox schema and its type share one name; the compiler checks the rest
+  }
+}
+
+const typed = {
+  files: ['**/*.ts'],
+  languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+  plugins: { '@typescript-eslint': tseslint.plugin },
+  rules: {
+    '@typescript-eslint/await-thenable': 'error',
+    '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports', disallowTypeAnnotations: false }],
+    '@typescript-eslint/no-explicit-any': 'error',
+    // tap collects the outcome of a subtest itself; every other promise is awaited or handed on.
+    '@typescript-eslint/no-floating-promises': ['error', {
+      allowForKnownSafePromises: [{ from: 'package', package: '@tapjs/core', name: 'PromiseWithSubtest' }]
+    }],
+    '@typescript-eslint/no-for-in-array': 'error',
+    '@typescript-eslint/no-misused-promises': 'error',
+    '@typescript-eslint/no-non-null-assertion': 'error',
+    '@typescript-eslint/no-unnecessary-type-assertion': 'error',
+    '@typescript-eslint/only-throw-error': 'error',
+    '@typescript-eslint/prefer-promise-reject-errors': 'error',
+    '@typescript-eslint/restrict-plus-operands': 'error',
+    '@typescript-eslint/return-await': ['error', 'error-handling-correctness-only'],
+    '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }]
+  }
+}
+
+// The deciders and folds are pure: the same log gives the same state on every machine, on every day.
+const pureDomain = {
+  files: ['src/domain/**'],
+  rules: {
+    'no-restricted-globals': ['error', 'process', 'fetch', 'crypto', 'performance', 'setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask'],
+    'no-restricted-syntax': ['error',
+      { selector: 'AwaitExpression, :function[async=true]', message: 'The domain does not wait: look-ups are passed in.' },
+      { selector: 'NewExpression[callee.name="Date"][arguments.length=0], CallExpression[callee.name="Date"], MemberExpression[object.name="Date"][property.name="now"]', message: 'The domain has no clock: times are passed in.' },
+      { selector: 'MemberExpression[object.name="Math"][property.name="random"]', message: 'The domain makes no ids: they are passed in.' }
+    ]
+  }
+}
+
+export default [
+  { ignores: ['dist/', '.tap/', 'coverage/', '.ringledger/'] },
+  ...neostandard({ ts: true }),
+  house,
+  { plugins: { house: { rules: { zones: zonesRule } } }, rules: { 'house/zones': 'error' } },
+  typed,
+  pureDomain
+]

@@ -1,0 +1,81 @@
+// Assistants as their owners read them.
+import type { Pool } from 'pg'
+import { evolve, type Assistant } from '../src/domain/assistant/evolve.js'
+import type { AssistantSettings } from '../src/domain/assistant/settings.js'
+import { summarize } from '../src/domain/assistant/summary.js'
+import type { Projection } from './projection.js'
+import { table } from './table.js'
+import { iso } from './time.js'
+
+interface AssistantRow {
+  id: number
+  user_id: string
+  name: string
+  status: string
+  type: string
+  settings: AssistantSettings
+  revision: number
+  created_at: string
+  updated_at: string
+}
+
+const assistantTable = table<AssistantRow>({
+  name: 'assistants',
+  key: 'id',
+  columns: {
+    id: 'bigint',
+    user_id: 'text',
+    name: 'text',
+    status: 'text',
+    type: 'text',
+    settings: 'json',
+    revision: 'bigint',
+    created_at: 'timestamptz',
+    updated_at: 'timestamptz'
+  },
+  indexes: ['(user_id, id DESC)']
+})
+
+export const assistants: Projection = {
+  name: 'assistants',
+  version: 1,
+  eventTypes: ['AssistantCreated', 'AssistantUpdated'],
+  tables: [assistantTable],
+  touches: (event) => 'assistant_id' in event.data ? [[assistantTable, event.data.assistant_id]] : [],
+  project (event, { revision }, rows) {
+    if (event.type !== 'AssistantCreated' && event.type !== 'AssistantUpdated') return
+    const row = rows.get(assistantTable, event.data.assistant_id)
+    if (row && revision <= BigInt(row.revision)) return
+    const assistant = evolve(row && toAssistant(row), event)
+    if (assistant) rows.put(assistantTable, toRow(assistant, Number(revision)))
+  },
+  idsSeen: (event) => event.type === 'AssistantCreated' ? { sequence: 'ledger.assistant_ids', id: event.data.assistant_id } : undefined
+}
+
+/** An assistant together with the revision of its last event. */
+export interface AssistantAtRevision extends Assistant {
+  revision: number
+}
+
+/** The user's assistant with this id, if there is one. */
+export async function findAssistant (db: Pool, userId: string, id: number): Promise<AssistantAtRevision | undefined> {
+  const { rows } = await db.query<{ row: AssistantRow }>({
+    name: 'find-assistant',
+    text: `SELECT row_to_json(found) AS row FROM (
+             SELECT id, user_id, name, status, type, settings, revision, created_at, updated_at
+             FROM read_model.assistants WHERE id = $1 AND user_id = $2) found`,
+    values: [id, userId]
+  })
+  const row = rows[0]?.row
+  return row && { ...toAssistant(row), revision: row.revision }
+}
+
+function toAssistant ({ id, user_id, settings, created_at, updated_at }: AssistantRow): Assistant {
+  return { assistant_id: id, user_id, settings, created_at: iso(created_at), updated_at: iso(updated_at) }
+}
+
+function toRow (assistant: Assistant, revision: number): AssistantRow {
+  const { id, name, status, type } = summarize(assistant)
+  const { user_id, settings, created_at, updated_at } = assistant
+  return { id, user_id, name, status, type, settings, revision, created_at, updated_at }
+}

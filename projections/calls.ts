@@ -1,0 +1,80 @@
+// Calls as the owners of their assistants read them.
+import type { CallCompleted } from '../src/domain/call/events.js'
+import type { Place, Projection, Rows } from './projection.js'
+import { table } from './table.js'
+
+/** `user_id` is null while the assistant is unknown, `lead_id` where the lead is not the same user's. */
+interface CallRow {
+  id: string
+  user_id: string | null
+  assistant_id: number
+  lead_id: number | null
+  status: string
+  ended_at: string
+  report: CallCompleted
+  position: string
+}
+
+const callTable = table<CallRow>({
+  name: 'calls',
+  key: 'id',
+  columns: {
+    id: 'text',
+    user_id: 'text',
+    assistant_id: 'bigint',
+    lead_id: 'bigint',
+    status: 'text',
+    ended_at: 'timestamptz',
+    report: 'json',
+    position: 'bigint'
+  },
+  indexes: ['(user_id, position DESC)']
+})
+
+const assistantOwners = table<{ assistant_id: number, user_id: string }>({
+  name: 'assistant_owners', key: 'assistant_id', columns: { assistant_id: 'bigint', user_id: 'text' }, internal: true
+})
+const leadOwners = table<{ lead_id: number, user_id: string }>({
+  name: 'lead_owners', key: 'lead_id', columns: { lead_id: 'bigint', user_id: 'text' }, internal: true
+})
+
+export const calls: Projection = {
+  name: 'calls',
+  version: 1,
+  eventTypes: ['AssistantCreated', 'LeadCreated', 'CallCompleted'],
+  tables: [callTable, assistantOwners, leadOwners],
+  touches (event) {
+    if (event.type !== 'CallCompleted') return []
+    const { assistant_id, lead_id } = event.data
+    return lead_id === null ? [[assistantOwners, assistant_id]] : [[assistantOwners, assistant_id], [leadOwners, lead_id]]
+  },
+  project (event, place, rows) {
+    switch (event.type) {
+      case 'AssistantCreated': return rows.put(assistantOwners, { assistant_id: event.data.assistant_id, user_id: event.data.user_id })
+      case 'LeadCreated': {
+        const { lead_id, user_id, secondary_contacts } = event.data
+        for (const id of [lead_id, ...secondary_contacts.map((contact) => contact.id)]) rows.put(leadOwners, { lead_id: id, user_id })
+        return
+      }
+      case 'CallCompleted': return addCall(event.data, place, rows)
+      default:
+    }
+  }
+}
+
+function addCall (report: CallCompleted, { revision, position }: Place, rows: Rows): void {
+  if (revision > 0n) return // the same call reported again
+  const { call_id, assistant_id, lead_id, status, ended_at } = report
+  const owner = rows.get(assistantOwners, assistant_id)?.user_id ?? null
+  const leadOwner = lead_id === null ? null : rows.get(leadOwners, lead_id)?.user_id
+  rows.put(callTable, {
+    id: call_id,
+    user_id: owner,
+    assistant_id,
+    lead_id: owner !== null && leadOwner === owner ? lead_id : null,
+    status,
+    ended_at,
+    report,
+    position: String(position)
+  })
+}

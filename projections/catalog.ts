@@ -1,0 +1,67 @@
+// What an installation offers, and what each user has.
+import type { Pool } from 'pg'
+import type { Projection } from './projection.js'
+import { table } from './table.js'
+
+const voices = table<{ id: number, name: string }>({ name: 'voices', key: 'id', columns: { id: 'bigint', name: 'text' } })
+const languages = table<{ name: string }>({ name: 'languages', key: 'name', columns: { name: 'text' } })
+const models = table<{ name: string }>({ name: 'models', key: 'name', columns: { name: 'text' } })
+const campaigns = table<{ id: number, user_id: string, name: string }>({
+  name: 'campaigns', key: 'id', columns: { id: 'bigint', user_id: 'text', name: 'text' }, indexes: ['(user_id, id DESC)']
+})
+const phoneNumbers = table<{ id: number, user_id: string, phone_number: string }>({
+  name: 'phone_numbers', key: 'id', columns: { id: 'bigint', user_id: 'text', phone_number: 'text' }, indexes: ['(user_id, id DESC)']
+})
+
+export const catalog: Projection = {
+  name: 'catalog',
+  version: 1,
+  eventTypes: ['VoiceAdded', 'LanguageAdded', 'ModelAdded', 'CampaignCreated', 'CampaignRenamed', 'PhoneNumberAdded'],
+  tables: [voices, languages, models, campaigns, phoneNumbers],
+  touches: () => [],
+  project (event, _place, rows) {
+    switch (event.type) {
+      case 'VoiceAdded': return rows.put(voices, { id: event.data.id, name: event.data.name })
+      case 'LanguageAdded': return rows.put(languages, { name: event.data.name })
+      case 'ModelAdded': return rows.put(models, { name: event.data.name })
+      case 'CampaignCreated':
+      case 'CampaignRenamed': return rows.put(campaigns, { id: event.data.campaign_id, user_id: event.data.user_id, name: event.data.name })
+      case 'PhoneNumberAdded': {
+        const { phone_number_id, user_id, phone_number } = event.data
+        return rows.put(phoneNumbers, { id: phone_number_id, user_id, phone_number })
+      }
+      default:
+    }
+  }
+}
+
+/** What an assistant's settings refer to; a value that is not given is not looked up. */
+export interface CatalogQuestion {
+  userId: string
+  voiceId?: number | undefined
+  language?: string | undefined
+  phoneNumberId?: number | undefined
+}
+
+export interface CatalogAnswer { voiceExists: boolean, languageExists: boolean, ownsPhoneNumber: boolean }
+
+/** Answers the whole question in one round trip; what was not asked is false. */
+export async function lookUpCatalog (db: Pool, { userId, voiceId, language, phoneNumberId }: CatalogQuestion): Promise<CatalogAnswer> {
+  const { rows: [answer] } = await db.query<CatalogAnswer>({
+    name: 'look-up-catalog',
+    text: `SELECT EXISTS (SELECT FROM read_model.voices WHERE id = $1) AS "voiceExists",
+                  EXISTS (SELECT FROM read_model.languages WHERE name = $2) AS "languageExists",
+                  EXISTS (SELECT FROM read_model.phone_numbers WHERE id = $3 AND user_id = $4) AS "ownsPhoneNumber"`,
+    values: [voiceId, language, phoneNumberId, userId]
+  })
+  if (!answer) throw new Error('a query without FROM gave no row')
+  return answer
+}
+
+/** The name of the user's campaign, or nothing when it is not one of theirs. */
+export async function findCampaignName (db: Pool, userId: string, campaignId: number): Promise<string | undefined> {
+  const { rows } = await db.query<{ name: string }>({
+    name: 'find-campaign-name', text: 'SELECT name FROM read_model.campaigns WHERE id = $1 AND user_id = $2', values: [campaignId, userId]
+  })
+  return rows[0]?.name
+}

@@ -1,0 +1,134 @@
+// Leads and their secondary contacts; a call moves the status of whom it reached.
+import type { Pool } from 'pg'
+import type { CallCompleted } from '../src/domain/call/events.js'
+import type { ContactVariables, LeadEvent } from '../src/domain/lead/events.js'
+import { leadOf, type Contact, type Lead, type LeadStatus } from '../src/domain/lead/lead.js'
+import { statusAfterCall } from '../src/domain/lead/status-after-call.js'
+import { CannotProject, type Place, type Projection, type Rows } from './projection.js'
+import { table } from './table.js'
+import { iso } from './time.js'
+
+/** A lead, or a secondary contact: then `primary_id` is its lead and `place` its place among the contacts. */
+interface LeadRow {
+  id: number
+  primary_id: number | null
+  place: number
+  user_id: string
+  campaign_id: number
+  phone_number: string
+  variables: ContactVariables
+  status: LeadStatus
+  stream: string
+  created_at: string
+  updated_at: string
+}
+
+const leadTable = table<LeadRow>({
+  name: 'leads',
+  key: 'id',
+  columns: {
+    id: 'bigint',
+    primary_id: 'bigint',
+    place: 'integer',
+    user_id: 'text',
+    campaign_id: 'bigint',
+    phone_number: 'text',
+    variables: 'json',
+    status: 'text',
+    stream: 'text',
+    created_at: 'timestamptz',
+    updated_at: 'timestamptz'
+  },
+  indexes: [
+    '(user_id, id DESC) WHERE primary_id IS NULL',
+    '(primary_id, place) WHERE primary_id IS NOT NULL'
+  ]
+})
+
+/** Whose assistant made a call: only a lead of the same user is moved by it. */
+const ownerTable = table<{ assistant_id: number, user_id: string }>({
+  name: 'assistant_owners',
+  key: 'assistant_id',
+  columns: { assistant_id: 'bigint', user_id: 'text' },
+  internal: true
+})
+
+export const leads: Projection = {
+  name: 'leads',
+  version: 1,
+  eventTypes: ['AssistantCreated', 'LeadCreated', 'CallCompleted'],
+  tables: [leadTable, ownerTable],
+  touches (event) {
+    switch (event.type) {
+      case 'LeadCreated': return idsOf(event).map((id) => [leadTable, id])
+      case 'CallCompleted': return [[ownerTable, event.data.assistant_id], ...(event.data.lead_id ? [[leadTable, event.data.lead_id] as [typeof leadTable, number]] : [])]
+      default: return []
+    }
+  },
+  project (event, place, rows) {
+    switch (event.type) {
+      case 'AssistantCreated': return rows.put(ownerTable, { assistant_id: event.data.assistant_id, user_id: event.data.user_id })
+      case 'LeadCreated': return addLead(event, place, rows)
+      case 'CallCompleted': return moveStatus(event.data, place, rows)
+      default:
+    }
+  },
+  idsSeen: (event) => event.type === 'LeadCreated' ? { sequence: 'ledger.lead_ids', id: Math.max(...idsOf(event)) } : undefined
+}
+
+const idsOf = ({ data }: LeadEvent) => [data.lead_id, ...data.secondary_contacts.map(({ id }) => id)]
+
+function addLead (event: LeadEvent, { stream }: Place, rows: Rows): void {
+  const { secondary_contacts, ...lead } = leadOf(event)
+  const shared = { user_id: lead.user_id, campaign_id: lead.campaign_id, stream }
+  const added: LeadRow[] = [
+    { ...lead, ...shared, primary_id: null, place: 0 },
+    ...secondary_contacts.map((contact, index) => ({ ...contact, ...shared, primary_id: lead.id, place: index + 1 }))
+  ]
+  const taken = added.map(({ id }) => rows.get(leadTable, id)).find((known) => known && known.stream !== stream)
+  if (taken) throw new CannotProject(`lead id ${taken.id} already belongs to ${taken.stream}`)
+  for (const row of added) {
+    if (!rows.get(leadTable, row.id)) rows.put(leadTable, row)
+  }
+}
+
+function moveStatus (call: CallCompleted, { revision }: Place, rows: Rows): void {
+  const isRepeated = revision > 0n
+  const lead = call.lead_id ? rows.get(leadTable, call.lead_id) : undefined
+  const status = statusAfterCall(call)
+  if (isRepeated || !lead || !status || lead.status === status) return
+  if (rows.get(ownerTable, call.assistant_id)?.user_id !== lead.user_id) return
+  rows.put(leadTable, { ...lead, status, updated_at: call.ended_at })
+}
+
+export interface LeadInCampaign { lead: Lead, campaignName: string }
+
+/** The user's lead with this id and the name of its campaign; ids of secondary contacts are not leads. */
+export async function findLead (db: Pool, userId: string, id: number): Promise<LeadInCampaign | undefined> {
+  const { rows } = await db.query<{ lead: LeadRow, contacts: LeadRow[], campaign_name: string | null }>({
+    name: 'find-lead',
+    text: `SELECT row_to_json(lead) AS lead, campaign.name AS campaign_name,
+             (SELECT coalesce(json_agg(row_to_json(contact) ORDER BY contact.place), '[]') FROM (
+                SELECT id, place, phone_number, variables, status, created_at, updated_at
+                FROM read_model.leads WHERE primary_id = lead.id) contact) AS contacts
+           FROM (SELECT id, user_id, campaign_id, phone_number, variables, status, created_at, updated_at
+                 FROM read_model.leads WHERE id = $1 AND user_id = $2 AND primary_id IS NULL) lead
+           LEFT JOIN read_model.campaigns campaign ON campaign.id = lead.campaign_id`,
+    values: [id, userId]
+  })
+  const [found] = rows
+  if (!found) return undefined
+  const { user_id, campaign_id } = found.lead
+  const lead = { ...toContact(found.lead), user_id, campaign_id, secondary_contacts: found.contacts.map(toContact) }
+  return { lead, campaignName: found.campaign_name ?? '' }
+}
+
+/** Who owns a lead or a secondary contact. */
+export async function findLeadOwner (db: Pool, id: number): Promise<string | undefined> {
+  const { rows } = await db.query<{ user_id: string }>('SELECT user_id FROM read_model.leads WHERE id = $1', [id])
+  return rows[0]?.user_id
+}
+
+function toContact ({ id, phone_number, variables, status, created_at, updated_at }: LeadRow): Contact {
+  return { id, phone_number, variables, status, created_at: iso(created_at), updated_at: iso(updated_at) }
+}

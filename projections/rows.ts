@@ -1,0 +1,50 @@
+// The rows of one batch: loaded once, folded in memory, written back once.
+import type { PoolClient } from 'pg'
+import type { Rows, Touch } from './projection.js'
+import { loadRows, saveRows, type AnyTable, type Key, type Table } from './table.js'
+
+/** Loads every row in `touched`, one statement a table. */
+export async function loadTouched (tx: PoolClient, schema: string, touched: Iterable<Touch>): Promise<BatchRows> {
+  const wanted = new Map<AnyTable, Set<Key>>()
+  for (const [table, key] of touched) {
+    const keys = wanted.get(table) ?? new Set()
+    wanted.set(table, keys.add(key))
+  }
+  const rows = new BatchRows()
+  for (const [table, keys] of wanted) {
+    for (const row of await loadRows(tx, schema, table, [...keys])) rows.remember(table, row)
+  }
+  return rows
+}
+
+export class BatchRows implements Rows {
+  readonly #rows = new Map<AnyTable, Map<Key, object>>()
+  readonly #changed = new Map<AnyTable, Set<Key>>()
+
+  get<Row extends object> (table: Table<Row>, key: Key): Row | undefined {
+    // Only rows of `table` are ever stored under it.
+    return this.#rows.get(table)?.get(key) as Row | undefined
+  }
+
+  put<Row extends object> (table: Table<Row>, row: Row): void {
+    const key = this.remember(table, row)
+    const keys = this.#changed.get(table) ?? new Set()
+    this.#changed.set(table, keys.add(key))
+  }
+
+  remember (table: AnyTable, row: object): Key {
+    const key: Key = Reflect.get(row, table.key)
+    const rows = this.#rows.get(table) ?? new Map<Key, object>()
+    this.#rows.set(table, rows.set(key, row))
+    return key
+  }
+
+  /** Writes the rows that were put, in the order of `tables`. */
+  async save (tx: PoolClient, schema: string, tables: readonly AnyTable[]): Promise<void> {
+    for (const table of tables) {
+      const keys = this.#changed.get(table) ?? []
+      const rows = this.#rows.get(table)
+      await saveRows(tx, schema, table, [...keys].flatMap((key) => rows?.get(key) ?? []))
+    }
+  }
+}

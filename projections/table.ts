@@ -1,0 +1,58 @@
+// A read-model table: its columns, and how rows of it are loaded and written in bulk.
+import type { Pool, PoolClient } from 'pg'
+
+export type ColumnType = 'bigint' | 'integer' | 'text' | 'boolean' | 'timestamptz' | 'json'
+export type Key = number | string
+
+export interface AnyTable {
+  name: string
+  key: string
+  columns: Record<string, ColumnType>
+  /** Index definitions without CREATE INDEX, for instance `(user_id, id DESC)`. */
+  indexes?: string[]
+  /** Readers do not see it: it only serves the fold. */
+  internal?: boolean
+}
+
+/** A table whose rows have the type `Row`. */
+export interface Table<Row> extends AnyTable {
+  /** Never set: carries the type. */
+  readonly rowType?: Row
+}
+
+/** Defines a table; the compiler holds key and columns to the row type. */
+export function table<Row extends object> (
+  definition: AnyTable & { key: keyof Row, columns: Record<keyof Row, ColumnType> }): Table<Row> {
+  return definition
+}
+
+/** DDL of the table in a generation's schema; both names are ours, never input. */
+export function createTable (schema: string, { name, key, columns, indexes = [] }: AnyTable): string {
+  const columnList = Object.entries(columns).map(([column, type]) => `"${column}" ${type}`).join(', ')
+  const indexList = indexes.map((index) => `CREATE INDEX ON ${schema}.${name} ${index};`).join('\n')
+  return `CREATE TABLE ${schema}.${name} (${columnList}, PRIMARY KEY ("${key}"));\n${indexList}`
+}
+
+/** The rows with these keys. `row_to_json` gives ids as numbers, times as ISO 8601 and json columns as they were written. */
+export async function loadRows (tx: PoolClient | Pool, schema: string, { name, key, columns }: AnyTable, keys: Key[]): Promise<object[]> {
+  const { rows } = await tx.query<{ row: object }>(
+    `SELECT row_to_json(t) AS row FROM ${schema}.${name} t WHERE "${key}" = ANY($1::${columns[key]}[])`, [keys])
+  return rows.map(({ row }) => row)
+}
+
+/** Inserts or replaces rows, one statement for all of them. */
+export async function saveRows (tx: PoolClient, schema: string, { name, key, columns }: AnyTable, rows: object[]): Promise<void> {
+  if (rows.length === 0) return
+  const names = Object.keys(columns)
+  const list = names.map((column) => `"${column}"`).join(', ')
+  const arrays = names.map((column, index) => `$${index + 1}::${columns[column]}[]`).join(', ')
+  const updates = names.filter((column) => column !== key).map((column) => `"${column}" = excluded."${column}"`).join(', ')
+  await tx.query(
+    `INSERT INTO ${schema}.${name} (${list}) SELECT * FROM unnest(${arrays})
+     ON CONFLICT ("${key}") DO ${updates ? `UPDATE SET ${updates}` : 'NOTHING'}`,
+    names.map((column) => rows.map((row) => encode(Reflect.get(row, column), columns[column]))))
+}
+
+function encode (value: unknown, type: ColumnType | undefined): unknown {
+  return type === 'json' && value != null ? JSON.stringify(value) : value
+}

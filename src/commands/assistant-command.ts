@@ -1,0 +1,50 @@
+// What creating and updating an assistant share: the facts the rules need, and the answer.
+import type { FastifyReply } from 'fastify'
+import Type, { type Static } from 'typebox'
+import type { AssistantFacts } from '../domain/assistant/decide.js'
+import type { AssistantState } from '../domain/assistant/evolve.js'
+import { givenSettings, type AssistantBody } from '../domain/assistant/settings.js'
+import { AssistantSummary, summarize } from '../domain/assistant/summary.js'
+import { Invalid, Message } from '../http/app-types.js'
+import { answerFrom, type ReadYourWrite } from '../http/read-your-write.js'
+import type { Received } from '../http/received.js'
+import type { HandleCommand, Outcome } from '../handle-command.js'
+import type { Ids } from '../ids.js'
+import type { ReadModel } from '../../projections/read-model.js'
+
+export interface AssistantDeps {
+  handle: HandleCommand
+  readModel: ReadModel
+  ids: Ids
+  readYourWrite: ReadYourWrite
+  /** Why a webhook URL may not be stored, if so. */
+  webhookUrlProblem (url: string): string | undefined
+}
+
+export const AssistantAnswer = Type.Object({ message: Type.String(), data: AssistantSummary })
+export const assistantErrors = { 401: Message, 403: Message, 413: Message, 422: Invalid, 500: Message, 503: Message }
+
+/** Looks up what the body refers to, in one round trip; wrong types are not asked about, the schema has refused them. */
+export async function lookUpFacts ({ readModel, webhookUrlProblem }: AssistantDeps, userId: string, { body, refused }: Received<AssistantBody>): Promise<AssistantFacts> {
+  const { voice_id, language, phone_number_id, webhook_url } = givenSettings(body)
+  const facts = await readModel.lookUpCatalog({
+    userId,
+    voiceId: refused.voice_id ? undefined : voice_id,
+    language: refused.language ? undefined : language,
+    phoneNumberId: refused.phone_number_id ? undefined : phone_number_id ?? undefined
+  })
+  return { ...facts, webhookUrlProblem: typeof webhook_url === 'string' ? webhookUrlProblem(webhook_url) : undefined }
+}
+
+export async function answerAssistant ({ readModel, readYourWrite }: AssistantDeps, reply: FastifyReply, message: string, outcome: Outcome<AssistantState>): Promise<Static<typeof AssistantAnswer>> {
+  const { state, revision } = outcome
+  if (!state) throw new Error('a handled assistant command left no assistant')
+  reply.header('etag', `"${revision}"`)
+  const data = await answerFrom(readYourWrite, 'assistants', outcome, reply,
+    async () => {
+      const found = await readModel.findAssistant(state.user_id, state.assistant_id)
+      return found && summarize(found)
+    },
+    () => summarize(state))
+  return { message, data }
+}

@@ -1,0 +1,61 @@
+// POST /engine/calls/{call_id}/completed
+import { randomUUID } from 'node:crypto'
+import Type from 'typebox'
+import { callDecider } from '../domain/call/decide.js'
+import { CompleteCallBody, callStream, isCallId } from '../domain/call/events.js'
+import { Rejection } from '../domain/rejection.js'
+import { Invalid, Message, type App } from '../http/app-types.js'
+import { only } from '../http/auth.js'
+import { received, type Received } from '../http/received.js'
+import type { HandleCommand } from '../handle-command.js'
+import type { CallOwners } from '../call-owners.js'
+
+export interface CallDeps {
+  handle: HandleCommand
+  owners: CallOwners
+}
+
+const schema = {
+  summary: 'Report a completed call',
+  description: 'The same report again is accepted again; another report for the same call is refused.',
+  tags: ['engine'],
+  security: [{ bearer: [] }],
+  params: Type.Object({ call_id: Type.String({ description: 'The call, as the engine names it.' }) }),
+  body: CompleteCallBody,
+  response: { 202: Message, 401: Message, 403: Message, 409: Message, 413: Message, 422: Invalid, 500: Message, 503: Message }
+}
+
+const bodyLimit = 1024 * 1024
+/** Leaves room for `call_id`, the event's type and its metadata under the store's 1 MiB. */
+const largestEvent = bodyLimit - 4 * 1024
+
+export function completeCall (app: App, deps: CallDeps): void {
+  const config = { failure: 'Call completion failed' }
+  app.post('/engine/calls/:call_id/completed', { schema, config, bodyLimit, attachValidation: true, onRequest: only('engine') }, async (request, reply) => {
+    const callId = callIdOf(request.params.call_id)
+    const input = received(request, reply, CompleteCallBody)
+    const { position } = await deps.handle({
+      decider: callDecider,
+      stream: callStream(callId),
+      command: { callId, ...input, facts: await lookUpFacts(deps, input) },
+      commandId: randomUUID(),
+      correlationId: request.id,
+      isNew: true,
+      largestEvent
+    })
+    return await reply.code(202).header('x-read-position', String(position)).send({ message: 'Call accepted' })
+  })
+}
+
+/** @throws Rejection when the path holds no call id */
+function callIdOf (text: string): string {
+  if (isCallId(text)) return text
+  throw new Rejection('invalid', 'The given data was invalid.', { call_id: ['must be 1 to 128 letters, digits, dots, underscores, tildes or hyphens'] })
+}
+
+/** Fields that the schema refused are not asked about. */
+async function lookUpFacts ({ owners }: CallDeps, { body, refused }: Received<CompleteCallBody>): Promise<{ assistantExists: boolean, leadBelongs: boolean }> {
+  const owner = body.assistant_id === undefined || refused.assistant_id ? undefined : await owners.ofAssistant(body.assistant_id)
+  const leadOwner = body.lead_id == null || refused.lead_id ? undefined : await owners.ofLead(body.lead_id)
+  return { assistantExists: owner !== undefined, leadBelongs: owner !== undefined && leadOwner === owner }
+}

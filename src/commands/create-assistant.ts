@@ -1,0 +1,37 @@
+// POST /user/assistant
+import { randomUUID } from 'node:crypto'
+import { assistantDecider } from '../domain/assistant/decide.js'
+import { assistantStream } from '../domain/assistant/events.js'
+import { CreateAssistantBody } from '../domain/assistant/settings.js'
+import type { App } from '../http/app-types.js'
+import { only } from '../http/auth.js'
+import { received } from '../http/received.js'
+import { AssistantAnswer, answerAssistant, assistantErrors, lookUpFacts, type AssistantDeps } from './assistant-command.js'
+
+const schema = {
+  summary: 'Create an assistant',
+  tags: ['assistants'],
+  security: [{ bearer: [] }],
+  body: CreateAssistantBody,
+  response: { 201: AssistantAnswer, ...assistantErrors }
+}
+
+export function createAssistant (app: App, deps: AssistantDeps): void {
+  const config = { failure: 'Assistant creation failed' }
+  app.post('/user/assistant', { schema, config, attachValidation: true, onRequest: only('user') }, async (request, reply) => {
+    const userId = request.user.id
+    const input = received(request, reply, CreateAssistantBody)
+    const facts = await lookUpFacts(deps, userId, input)
+    const [assistantId = 0] = await deps.ids.take('assistant')
+    const outcome = await deps.handle({
+      decider: assistantDecider,
+      stream: assistantStream(assistantId),
+      command: { type: 'create', assistantId, userId, ...input, facts, now: new Date().toISOString() },
+      commandId: randomUUID(),
+      userId,
+      correlationId: request.id,
+      isNew: true
+    })
+    return await reply.code(201).send(await answerAssistant(deps, reply, 'Assistant created successfully', outcome))
+  })
+}

@@ -1,0 +1,45 @@
+// PUT /user/assistant/{id}
+import { randomUUID } from 'node:crypto'
+import Type from 'typebox'
+import { assistantDecider, assistantNotFound } from '../domain/assistant/decide.js'
+import { assistantStream } from '../domain/assistant/events.js'
+import { UpdateAssistantBody } from '../domain/assistant/settings.js'
+import { Message, type App } from '../http/app-types.js'
+import { only } from '../http/auth.js'
+import { received } from '../http/received.js'
+import { AssistantAnswer, answerAssistant, assistantErrors, lookUpFacts, type AssistantDeps } from './assistant-command.js'
+
+const schema = {
+  summary: 'Update an assistant',
+  description: 'Only the given fields change; objects and arrays are replaced whole.',
+  tags: ['assistants'],
+  security: [{ bearer: [] }],
+  params: Type.Object({ id: Type.String({ description: 'The assistant, an integer.' }) }),
+  body: UpdateAssistantBody,
+  response: { 200: AssistantAnswer, 404: Message, ...assistantErrors }
+}
+
+export function updateAssistant (app: App, deps: AssistantDeps): void {
+  const config = { failure: 'Assistant update failed' }
+  app.put('/user/assistant/:id', { schema, config, attachValidation: true, onRequest: only('user') }, async (request, reply) => {
+    const userId = request.user.id
+    const assistantId = idOf(request.params.id)
+    const input = received(request, reply, UpdateAssistantBody)
+    const outcome = await deps.handle({
+      decider: assistantDecider,
+      stream: assistantStream(assistantId),
+      command: { type: 'update', assistantId, userId, ...input, facts: await lookUpFacts(deps, userId, input), now: new Date().toISOString() },
+      commandId: randomUUID(),
+      userId,
+      correlationId: request.id
+    })
+    return await reply.send(await answerAssistant(deps, reply, 'Assistant updated successfully', outcome))
+  })
+}
+
+/** @throws Rejection when the path holds no id that an assistant could have */
+function idOf (text: string): number {
+  const id = Number(text)
+  if (!/^[1-9]\d*$/.test(text) || !Number.isSafeInteger(id)) throw assistantNotFound()
+  return id
+}

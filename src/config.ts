@@ -1,0 +1,140 @@
+// Settings: environment to checked, frozen Config; everything wrong is told at once, by name.
+import { createHash } from 'node:crypto'
+import { Ajv } from 'ajv'
+import Type, { type Static } from 'typebox'
+import { inWords } from './domain/json.js'
+import type { FieldErrors } from './domain/rejection.js'
+import type { JwtSettings } from './http/auth.js'
+import { fieldErrors, type SchemaError } from './http/schema-errors.js'
+
+const Flag = (value: boolean) => Type.Enum(['true', 'false', '1', '0'], { default: String(value), ...inWords('must be true, false, 1 or 0') })
+const LongSecret = Type.Optional(Type.String({ minLength: 32, ...inWords('must be at least 32 characters, random ones') }))
+const Url = (protocols: string, example: string) => Type.Optional(Type.String({ pattern: `^(${protocols})://.+`, ...inWords(`must be a URL such as ${example}`) }))
+const Milliseconds = (value: number, minimum = 0) => Type.Integer({ minimum, default: value })
+
+const Environment = Type.Object({
+  HOST: Type.String({ default: '127.0.0.1' }),
+  PORT: Type.Integer({ minimum: 0, maximum: 65535, default: 3000 }),
+  BASE_PATH: Type.String({ default: '', pattern: '^(/[A-Za-z0-9._~-]+)*$', ...inWords('must be a path such as /api, without a slash at its end') }),
+  EVENTSTORE_URL: Url('esdb|esdb\\+discover|kurrentdb|kurrentdb\\+discover', 'esdb://localhost:2113?tls=false'),
+  DATABASE_URL: Url('postgres|postgresql', 'postgres://user:password@localhost:5432/ringledger'),
+  REDIS_URL: Url('redis|rediss', 'redis://localhost:6379'),
+  DATA_DIR: Type.String({ default: '.ringledger' }),
+  JWT_SECRET: LongSecret,
+  JWT_JWKS_URL: Url('https', 'https://issuer.example.com/.well-known/jwks.json'),
+  JWT_ISSUER: Type.Optional(Type.String()),
+  JWT_AUDIENCE: Type.Optional(Type.String()),
+  JWT_ROLE_CLAIM: Type.String({ default: 'role' }),
+  SECRET_KEY: LongSecret,
+  SECRET_KEY_PREVIOUS: LongSecret,
+  LEAD_DIGEST_KEY: LongSecret,
+  READ_MODEL_WAIT_MS: Milliseconds(1_000),
+  WEBHOOK_SCHEDULE: Type.String({
+    default: '0s,5s,5m,30m,2h,5h,10h,14h,20h,24h',
+    pattern: '^\\d+(ms|s|m|h)(,\\d+(ms|s|m|h))*$',
+    ...inWords('must be the waits before each attempt, such as 0s,5s,5m,2h')
+  }),
+  WEBHOOK_TIMEOUT_MS: Milliseconds(15_000, 100),
+  WEBHOOK_ALLOW_HTTP: Flag(false),
+  WEBHOOK_ALLOW_CIDRS: Type.String({ default: '', pattern: '^([0-9a-fA-F.:]+/\\d+(,|$))*$', ...inWords('must be address ranges such as 127.0.0.0/8,::1/128') }),
+  LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], { default: 'info' })
+})
+type Environment = Static<typeof Environment>
+
+/** Where the back ends are; what is absent is run here. */
+export interface BackEndUrls {
+  eventStoreUrl?: string | undefined
+  databaseUrl?: string | undefined
+  redisUrl?: string | undefined
+}
+
+export interface Secrets {
+  jwtSecret: string
+  secretKey: string
+  leadDigestKey: string
+}
+
+/** Durations are milliseconds. */
+export interface Config {
+  host: string
+  port: number
+  basePath: string
+  dataDir: string
+  logLevel: string
+  backEnds: BackEndUrls
+  /** Absent only where a run without any URL makes its own. */
+  jwt?: JwtSettings | undefined
+  jwtRoleClaim: string
+  secretKey?: string | undefined
+  previousSecretKey?: string | undefined
+  leadDigestKey?: string | undefined
+  readModelWaitMs: number
+  webhook: { schedule: string, timeoutMs: number, allowHttp: boolean, allowCidrs: string[] }
+}
+
+/** Every setting that is wrong, one line each. */
+export class BadSettings extends Error {
+  override readonly name = 'BadSettings'
+  constructor (readonly errors: FieldErrors) {
+    super(Object.entries(errors).flatMap(([name, problems]) => problems.map((problem) => `${name} ${problem}`)).join('\n'))
+  }
+}
+
+/** Reads the settings; an empty value counts as not set. @throws BadSettings */
+export function loadConfig (environment: NodeJS.ProcessEnv): Config {
+  const names = Object.keys(Environment.properties)
+  const values = Object.fromEntries(names.flatMap((name) => environment[name] ? [[name, environment[name]]] : []))
+  const validate = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, verbose: true, strict: false }).compile<Environment>(Environment)
+  const errors = validate(values) ? crossRules(values) : { ...fieldErrors((validate.errors ?? []) as SchemaError[]) }
+  if (Object.keys(errors).length > 0) throw new BadSettings(errors)
+  return Object.freeze(toConfig(values as unknown as Environment)) // validate() filled in the defaults
+}
+
+function crossRules (env: Environment): FieldErrors {
+  const errors: FieldErrors = {}
+  const problem = (name: string, message: string) => { errors[name] = [...(errors[name] ?? []), message] }
+  if (env.JWT_SECRET && env.JWT_JWKS_URL) problem('JWT_SECRET', 'and JWT_JWKS_URL cannot both be set: choose one')
+  if (env.JWT_JWKS_URL && !env.JWT_ISSUER) problem('JWT_ISSUER', 'is required with JWT_JWKS_URL')
+  if (env.JWT_JWKS_URL && !env.JWT_AUDIENCE) problem('JWT_AUDIENCE', 'is required with JWT_JWKS_URL')
+  if (!env.EVENTSTORE_URL && !env.DATABASE_URL && !env.REDIS_URL) return errors
+  const why = 'is required as soon as EVENTSTORE_URL, DATABASE_URL or REDIS_URL is set: 32 random characters or more, for instance from `openssl rand -base64 32`'
+  if (!env.JWT_SECRET && !env.JWT_JWKS_URL) problem('JWT_SECRET', `(or JWT_JWKS_URL) ${why}`)
+  if (!env.SECRET_KEY) problem('SECRET_KEY', why)
+  if (!env.LEAD_DIGEST_KEY) problem('LEAD_DIGEST_KEY', why)
+  return errors
+}
+
+function toConfig (env: Environment): Config {
+  return {
+    host: env.HOST,
+    port: env.PORT,
+    basePath: env.BASE_PATH,
+    dataDir: env.DATA_DIR,
+    logLevel: env.LOG_LEVEL,
+    backEnds: { eventStoreUrl: env.EVENTSTORE_URL, databaseUrl: env.DATABASE_URL, redisUrl: env.REDIS_URL },
+    jwt: jwtSettings(env),
+    jwtRoleClaim: env.JWT_ROLE_CLAIM,
+    secretKey: env.SECRET_KEY,
+    previousSecretKey: env.SECRET_KEY_PREVIOUS,
+    leadDigestKey: env.LEAD_DIGEST_KEY,
+    readModelWaitMs: env.READ_MODEL_WAIT_MS,
+    webhook: {
+      schedule: env.WEBHOOK_SCHEDULE,
+      timeoutMs: env.WEBHOOK_TIMEOUT_MS,
+      allowHttp: isOn(env.WEBHOOK_ALLOW_HTTP),
+      allowCidrs: env.WEBHOOK_ALLOW_CIDRS.split(',').filter(Boolean)
+    }
+  }
+}
+
+function jwtSettings (env: Environment): JwtSettings | undefined {
+  const roleClaim = env.JWT_ROLE_CLAIM
+  if (env.JWT_SECRET) return { roleClaim, secret: env.JWT_SECRET }
+  if (!env.JWT_JWKS_URL || !env.JWT_ISSUER || !env.JWT_AUDIENCE) return undefined
+  return { roleClaim, jwksUrl: env.JWT_JWKS_URL, issuer: env.JWT_ISSUER, audience: env.JWT_AUDIENCE }
+}
+
+const isOn = (flag: Environment['WEBHOOK_ALLOW_HTTP']) => flag === 'true' || flag === '1'
+
+/** The 32 bytes that a key setting of any length and spelling stands for. */
+export const keyBytes = (setting: string): Buffer => createHash('sha256').update(setting).digest()

@@ -1,0 +1,112 @@
+// Starts a node process of ours that lives in its own process group, and no longer than its stdin stays open.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { closeSync, openSync, renameSync, statSync } from 'node:fs'
+import { Socket } from 'node:net'
+import { createInterface } from 'node:readline'
+import type { Writable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { errorCode } from './json-file.js'
+
+const LOG_LIMIT_BYTES = 10 * 1024 * 1024
+
+export interface ChildRequest {
+  /** Of a module without its ending, which is that of `importer`. */
+  entry: string
+  /** `import.meta.url` of the caller. */
+  importer: string
+  args: string[]
+  env?: NodeJS.ProcessEnv
+  /** Receives the child's stderr, appended. */
+  logFile: string
+}
+
+export interface Child {
+  pid: number
+  stdin: Writable
+  /** Settles when the process has ended, with words that say how. */
+  ended: Promise<string>
+  hasEnded(): boolean
+  /** The first line on stdout that `pick` does not answer undefined for; rejects when the process ends before it. */
+  line<T>(pick: (line: string) => T | undefined): Promise<T>
+  /** Closes stdin, waits, and kills when that many seconds were not enough. */
+  stop(seconds: number): Promise<void>
+}
+
+/** Starts the child. It does not keep this process running. */
+export function startChild (request: ChildRequest): Child {
+  const child = spawnDetached(request)
+  child.once('error', () => {}) // no process could be made, as the missing pid tells
+  const { pid, stdin, stdout } = child
+  if (pid === undefined || stdin === null || stdout === null) throw new Error(`${request.entry} could not be started: no process could be made`)
+  const lines = createInterface(stdout)
+  let over = false
+  const ended = new Promise<string>((resolve) => child.once('exit', (code, signal) => {
+    over = true
+    resolve(signal === null ? `exit status ${code}` : `killed by ${signal}`)
+  }))
+  stdin.on('error', () => {}) // it ended first, which `ended` tells
+  setReferenced(child, false)
+
+  return {
+    pid,
+    stdin,
+    ended,
+    hasEnded: () => over,
+    line: (pick) => new Promise((resolve, reject) => {
+      setReferenced(child, true)
+      lines.on('line', (line) => {
+        const picked = pick(line)
+        if (picked === undefined) return
+        setReferenced(child, false)
+        resolve(picked)
+      })
+      void ended.then((how) => reject(new Error(how)))
+    }),
+    async stop (seconds) {
+      if (over) return
+      setReferenced(child, true)
+      stdin.end()
+      const timer = setTimeout(() => child.kill('SIGKILL'), seconds * 1000)
+      await ended
+      clearTimeout(timer)
+    }
+  }
+}
+
+function spawnDetached ({ entry, importer, args, env, logFile }: ChildRequest): ChildProcess {
+  const isSource = importer.endsWith('.ts')
+  const module = fileURLToPath(new URL(`${entry}.${isSource ? 'ts' : 'js'}`, importer))
+  const log = openLog(logFile)
+  try {
+    // Only the loader of sources is passed on: an inspector's port, say, cannot be had twice.
+    return spawn(process.execPath, [...(isSource ? process.execArgv : []), module, ...args], {
+      detached: true,
+      windowsHide: true,
+      stdio: ['pipe', 'pipe', log],
+      env: { ...process.env, ...env }
+    })
+  } finally {
+    closeSync(log)
+  }
+}
+
+// A log that is long, or was written by another user, makes room for a new one.
+function openLog (path: string): number {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  if (size > LOG_LIMIT_BYTES) renameSync(path, `${path}.1`)
+  try {
+    return openSync(path, 'a', 0o600)
+  } catch (error) {
+    if (errorCode(error) !== 'EACCES') throw error
+    renameSync(path, `${path}.1`)
+    return openSync(path, 'a', 0o600)
+  }
+}
+
+function setReferenced (child: ChildProcess, referenced: boolean): void {
+  for (const part of [child, child.stdin, child.stdout]) {
+    if (!(part === child || part instanceof Socket)) continue
+    if (referenced) part.ref()
+    else part.unref()
+  }
+}

@@ -1,0 +1,38 @@
+// The embedded event store as a process of its own, on the given Postgres.
+import { join } from 'node:path'
+import { startChild } from './child.js'
+
+const STOP_SECONDS = 10
+
+export interface EmbeddedEventStore {
+  url: string
+  pid: number
+  /** Settles when it ended though nobody closed it. */
+  lost: Promise<Error>
+  /** Returns when the process has ended. Idempotent. */
+  close(): Promise<void>
+}
+
+/** Starts it on a free port of the loopback interface; returns when it listens. */
+export async function startEventStore (dataDir: string, databaseUrl: string): Promise<EmbeddedEventStore> {
+  const logFile = join(dataDir, 'event-store.log')
+  const child = startChild({
+    entry: './event-store/process',
+    importer: import.meta.url,
+    args: ['--port', '0'],
+    env: { DATABASE_URL: databaseUrl, RINGLEDGER_STOP_ON_STDIN_CLOSE: '1' },
+    logFile
+  })
+  const port = await child.line((line) => /^LISTENING (\d+)$/.exec(line)?.[1]).catch((error: unknown) => {
+    throw new Error(`The embedded event store did not start; ${logFile} says why.`, { cause: error })
+  })
+  let closing: Promise<void> | undefined
+  return {
+    url: `esdb://127.0.0.1:${port}?tls=false`,
+    pid: child.pid,
+    lost: new Promise((resolve) => {
+      void child.ended.then((how) => closing ?? resolve(new Error(`The embedded event store stopped unexpectedly (${how}); ${logFile} says why.`)))
+    }),
+    close: () => closing ??= child.stop(STOP_SECONDS)
+  }
+}

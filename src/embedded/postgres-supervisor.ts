@@ -1,0 +1,51 @@
+// A process of its own beside Postgres: starts it, and stops it when its own stdin closes, so that no end of the starter leaves it running.
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { program } from './binaries.js'
+import { readPostmaster, stopPostmaster, until } from './postmaster.js'
+import { postgresEnvironment, type ServerRequest } from './server.js'
+
+process.title = `ringledger postgres supervisor ${process.argv[2] ?? ''}`
+process.stdout.on('error', () => {}) // the starter is gone; stdin tells
+
+const closed = new AbortController()
+const lines = createInterface(process.stdin)
+lines.once('close', () => closed.abort())
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => closed.abort())
+
+// Nothing is started before the starter has said what, so a starter that dies early leaves nothing.
+lines.once('line', (line) => {
+  const request: ServerRequest = JSON.parse(line)
+  void supervise(request)
+})
+
+async function supervise ({ binaries, cluster, args, uid, gid }: ServerRequest): Promise<void> {
+  const postgres = spawn(program(binaries, 'postgres'), args, {
+    cwd: cluster,
+    env: postgresEnvironment(),
+    stdio: ['ignore', 'ignore', 'inherit'],
+    windowsHide: true,
+    ...(uid === undefined ? {} : { uid, gid })
+  })
+  let hasEnded = false
+  postgres.once('error', (error) => {
+    process.stderr.write(`${error.message}\n`)
+    process.exit(1)
+  })
+  postgres.once('exit', (code) => {
+    hasEnded = true
+    process.exit(code ?? 1)
+  })
+  const { pid } = postgres
+  if (pid === undefined) return
+  const stop = () => void stopPostmaster(pid, () => hasEnded, cluster, binaries)
+  if (closed.signal.aborted) return stop()
+  closed.signal.addEventListener('abort', stop)
+  await until(() => isReady(cluster, pid) || hasEnded, Infinity)
+  process.stdout.write(`READY ${pid}\n`)
+}
+
+function isReady (cluster: string, pid: number): boolean {
+  const postmaster = readPostmaster(cluster)
+  return postmaster?.pid === pid && postmaster.status === 'ready'
+}

@@ -1,0 +1,133 @@
+// Embedded Postgres: real binaries, a cluster under DATA_DIR, a supervisor that outlives nobody.
+import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { provideBinaries } from './binaries.js'
+import { startChild, type Child } from './child.js'
+import { databaseUrl, ensureCluster, ensureDatabase } from './cluster.js'
+import { locate, type Place } from './paths.js'
+import { endPostgres, endPredecessor, noteSupervisor } from './predecessor.js'
+import { identify } from './process-identity.js'
+import { serverRequest } from './server.js'
+
+const ATTEMPTS = 5
+// Above what the supervisor itself needs to stop Postgres by force.
+const STOP_SECONDS = 35
+
+export interface PostgresRequest {
+  /** An existing DATA_DIR that the caller holds. */
+  dir: string
+  log: (line: string) => void
+}
+
+export interface EmbeddedPostgres {
+  url: string
+  pid: number
+  supervisorPid: number
+  /** Such as `18.4`. */
+  version: string
+  /** Settles when Postgres ended though nobody closed it. */
+  lost: Promise<Error>
+  /** Ends every session and stops Postgres, durably; returns when no process of it is left. Idempotent. */
+  close(): Promise<void>
+}
+
+interface Running {
+  supervisor: Child
+  pid: number
+  port: number
+}
+
+/** Starts Postgres on the cluster of this DATA_DIR, which it makes on the first start. Errors say how to mend them. */
+export async function startPostgres ({ dir, log }: PostgresRequest): Promise<EmbeddedPostgres> {
+  const place = locate(dir)
+  const binaries = provideBinaries(place, log)
+  await endPredecessor(place, binaries.folder, log)
+  await ensureCluster(place, binaries)
+  log(`Starting Postgres ${binaries.version} in ${place.cluster}`)
+  const running = await startServer(place, binaries.folder, log)
+  const { supervisor, pid, port } = running
+  let closing: Promise<void> | undefined
+  const close = () => closing ??= stopServer(place, binaries.folder, supervisor)
+  await ensureDatabase(place, port).catch(async (error: unknown) => {
+    await close()
+    throw error
+  })
+  return {
+    url: databaseUrl(place, port),
+    pid,
+    supervisorPid: supervisor.pid,
+    version: binaries.version,
+    lost: new Promise((resolve) => {
+      void supervisor.ended.then((how) => closing ?? resolve(new Error(`Postgres stopped unexpectedly (${how}); ${logPath(place)} says why.`)))
+    }),
+    close
+  }
+}
+
+async function startServer (place: Place, binaries: string, log: (line: string) => void): Promise<Running> {
+  for (let attempt = 1; ; attempt++) {
+    const port = await freePort()
+    const logged = logSize(place)
+    const supervisor = startChild({ entry: './postgres-supervisor', importer: import.meta.url, args: [place.cluster], logFile: logPath(place) })
+    noteSupervisor(place, identify(supervisor.pid) ?? { pid: supervisor.pid, started: '' })
+    supervisor.stdin.write(`${JSON.stringify(serverRequest(place, binaries, port))}\n`)
+    try {
+      const pid = await supervisor.line((line) => /^READY (\d+)$/.exec(line)?.[1])
+      return { supervisor, pid: Number(pid), port }
+    } catch (error) {
+      const said = logSince(place, logged)
+      if (attempt === ATTEMPTS || !isPassing(said)) throw startError(place, said, error)
+      await endPostgres(place, binaries, log)
+    }
+  }
+}
+
+async function stopServer (place: Place, binaries: string, supervisor: Child): Promise<void> {
+  await supervisor.stop(STOP_SECONDS)
+  // Nothing is left to stop, unless the supervisor was killed.
+  await endPostgres(place, binaries, () => {})
+}
+
+// Another process took the port in between, or what an earlier run left is just ending.
+function isPassing (said: string): boolean {
+  return /could not bind|Address already in use|lock file .* already exists|shared memory block .* still in use/.test(said)
+}
+
+function startError (place: Place, said: string, cause: unknown): Error {
+  const mend = said.includes('No space left on device')
+    ? 'The disk is full: free some space, or move DATA_DIR to another disk.'
+    : `The whole log is ${logPath(place)}; with DATABASE_URL set, the service uses a Postgres of your own instead.`
+  const end = said.trim().split('\n').slice(-6).join('\n')
+  return new Error(`Postgres did not start in ${place.cluster}:\n${end}\n${mend}`, { cause })
+}
+
+function freePort (): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      const port = typeof address === 'object' && address !== null ? address.port : 0
+      server.close(() => resolve(port))
+    })
+  })
+}
+
+function logPath ({ dataDir }: Place): string {
+  return join(dataDir, 'postgres.log')
+}
+
+function logSize (place: Place): number {
+  return statSync(logPath(place), { throwIfNoEntry: false })?.size ?? 0
+}
+
+function logSince (place: Place, offset: number): string {
+  const from = Math.min(offset, logSize(place))
+  const content = Buffer.alloc(Math.min(logSize(place) - from, 64 * 1024))
+  const file = openSync(logPath(place), 'r')
+  try {
+    return content.toString('utf8', 0, readSync(file, content, 0, content.length, from))
+  } finally {
+    closeSync(file)
+  }
+}

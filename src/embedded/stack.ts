@@ -1,0 +1,123 @@
+// The embedded back ends of one DATA_DIR: started for one command, or shared with the `start` that runs there.
+import { setTimeout as delay } from 'node:timers/promises'
+import { prepareDataDir, readRunFile, removeRunFile, writeRunFile, type RunFile } from './data-dir.js'
+import { startEventStore } from './event-store-child.js'
+import { claim, DataDirInUseError, release, type Role } from './holder.js'
+import { startPostgres } from './postgres.js'
+
+export { DataDirInUseError } from './holder.js'
+
+// A command's own back ends live as long as the command; a start that begins may have migrations to run.
+const WAIT_SECONDS: Record<Role, number> = { command: 10, start: 60 }
+
+export interface EmbeddedRequest {
+  /** Absolute or relative to the working directory; created, mode 0700, when missing. */
+  dataDir: string
+  /** `start` publishes run.json for other commands. */
+  role: Role
+  /** Shown to whoever is refused, such as `ringledger start`. */
+  command: string
+  /** Given: no embedded Postgres. */
+  databaseUrl?: string
+  /** Given: no embedded event store. */
+  eventStoreUrl?: string
+  /** Receives progress, a line at a time, for people. */
+  log: (line: string) => void
+}
+
+export interface EmbeddedStack {
+  databaseUrl: string
+  eventStoreUrl: string
+  /** Whether this is the stack of a running `start`, which close() leaves alone. */
+  joined: boolean
+  pids: Record<string, number>
+  /** Settles when an embedded process ended though nobody closed it. */
+  lost: Promise<Error>
+  /** Role `start`: writes run.json (mode 0600, atomically) with URLs, pids and these further values. */
+  publish(extra: Record<string, unknown>): Promise<void>
+  /** Stops the event store, then Postgres, then gives DATA_DIR back. Idempotent. */
+  close(): Promise<void>
+}
+
+interface Part {
+  lost: Promise<Error>
+  close(): Promise<void>
+}
+
+const NEVER = new Promise<never>(() => {})
+
+/**
+ * Opens the back ends that no URL is given for. Throws DataDirInUseError when another process holds DATA_DIR:
+ * for a second `start` at once, for a command when the holder's own command does not end within 10 s.
+ */
+export async function openStack (request: EmbeddedRequest): Promise<EmbeddedStack> {
+  const { databaseUrl, eventStoreUrl } = request
+  if (databaseUrl !== undefined && eventStoreUrl !== undefined) {
+    return { ...standing, databaseUrl, eventStoreUrl, joined: false, pids: {} }
+  }
+  const dataDir = prepareDataDir(request.dataDir)
+  const taken = await take(dataDir, request)
+  if (typeof taken === 'number') return await openOwn(dataDir, taken, request)
+  request.log(`Using the running stack of ${dataDir}`)
+  return { ...standing, databaseUrl: databaseUrl ?? taken.databaseUrl, eventStoreUrl: eventStoreUrl ?? taken.eventStoreUrl, joined: true, pids: taken.pids }
+}
+
+// What is not ours to end.
+const standing = { lost: NEVER, publish: async () => {}, close: async () => {} }
+
+/** The generation that the caller holds now, or the published stack of who does. */
+async function take (dataDir: string, { role, command, log }: EmbeddedRequest): Promise<number | RunFile> {
+  const began = Date.now()
+  for (let said = false; ; said = true) {
+    const { generation, heldBy } = claim(dataDir, role, command)
+    if (heldBy === undefined) return generation
+    const run = heldBy.role === 'start' && role === 'command' ? readRunFile(dataDir, generation) : undefined
+    if (run !== undefined) return run
+    const isOver = Date.now() - began > WAIT_SECONDS[heldBy.role] * 1000
+    if (isOver || (heldBy.role === 'start' && role === 'start')) throw new DataDirInUseError(dataDir, heldBy)
+    if (!said) log(`Waiting for \`${heldBy.command}\` (pid ${heldBy.pid}), which ${heldBy.role === 'start' ? 'is starting in' : 'uses'} ${dataDir}`)
+    await delay(50)
+  }
+}
+
+async function openOwn (dataDir: string, generation: number, request: EmbeddedRequest): Promise<EmbeddedStack> {
+  const { databaseUrl, eventStoreUrl, role, log } = request
+  const parts: Part[] = []
+  const pids: Record<string, number> = {}
+  let closing: Promise<void> | undefined
+  const close = () => closing ??= closeAll(dataDir, generation, parts)
+  try {
+    const urls = { databaseUrl: databaseUrl ?? await addPostgres(), eventStoreUrl: '' }
+    urls.eventStoreUrl = eventStoreUrl ?? await addEventStore(urls.databaseUrl)
+    const publish = async (extra: Record<string, unknown>): Promise<void> => {
+      if (role === 'start' && closing === undefined) writeRunFile(dataDir, { ...extra, generation, ...urls, pids })
+    }
+    return { ...urls, joined: false, pids, lost: Promise.race(parts.map((part) => part.lost)), publish, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+
+  async function addPostgres (): Promise<string> {
+    const postgres = await startPostgres({ dir: dataDir, log })
+    parts.push(postgres)
+    Object.assign(pids, { postgres: postgres.pid, postgresSupervisor: postgres.supervisorPid })
+    return postgres.url
+  }
+
+  async function addEventStore (url: string): Promise<string> {
+    const eventStore = await startEventStore(dataDir, url)
+    parts.push(eventStore)
+    pids.eventStore = eventStore.pid
+    return eventStore.url
+  }
+}
+
+async function closeAll (dataDir: string, generation: number, parts: Part[]): Promise<void> {
+  removeRunFile(dataDir) // first, so that nobody joins what is going away
+  try {
+    for (const part of parts.toReversed()) await part.close()
+  } finally {
+    release(dataDir, generation)
+  }
+}

@@ -1,0 +1,55 @@
+// The one place where what went wrong becomes an HTTP answer.
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { Rejection, type RejectionCode } from './domain/rejection.js'
+import { AppendTooLarge, EventStoreUnavailable } from './event-store/errors.js'
+import { StreamBusy } from './handle-command.js'
+import { NotCaughtUp } from './ids.js'
+
+const statusOf: Record<RejectionCode, number> = {
+  invalid: 422,
+  'assistant-not-found': 404,
+  'revision-mismatch': 412,
+  'call-differs': 409,
+  'catalog-conflict': 409,
+  'too-large': 413
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What a 500 of this route says; never a stack, a query or a host name. */
+    failure?: string
+  }
+}
+
+/** Answers every error as `{message}` or `{message, errors}`. */
+export function answerError (error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (error instanceof Rejection) {
+    return reply.code(statusOf[error.code]).send({ message: error.message, ...(error.errors && { errors: error.errors }) })
+  }
+  if (error instanceof AppendTooLarge) return reply.code(413).send({ message: 'The request is too large.' })
+  if (nothingWasWritten(error)) {
+    request.log.warn({ err: error }, 'a back end is not available')
+    return reply.code(503).header('retry-after', '1').send({ message: 'The service is not available right now. Nothing was changed.' })
+  }
+  const status = 'statusCode' in error ? error.statusCode ?? 500 : 500
+  if (status === 401) return reply.code(401).send({ message: 'Unauthenticated.' })
+  if (status < 500) return reply.code(status).send({ message: clientMessages[status] ?? error.message })
+  request.log.error({ err: error }, 'request failed')
+  return reply.code(500).send({ message: request.routeOptions.config.failure ?? 'Internal server error' })
+}
+
+const clientMessages: Record<number, string> = {
+  413: 'The request is too large.',
+  415: 'The request body must be JSON: send Content-Type: application/json.'
+}
+
+/**
+ * Handlers follow up their own append, so an error of a back end that arrives here was met before it. Postgres and
+ * its driver have no class for a lost connection: SQLSTATE classes 08, 53, 57 and socket codes say it.
+ */
+function nothingWasWritten (error: Error): boolean {
+  if (error instanceof EventStoreUnavailable || error instanceof StreamBusy || error instanceof NotCaughtUp) return true
+  const code = 'code' in error ? String(error.code) : ''
+  return /^(08|53|57)[0-9A-Z]{3}$|^E(CONN(REFUSED|RESET|ABORTED)|PIPE|NOTFOUND|HOSTUNREACH|TIMEDOUT)$/.test(code) ||
+    /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/.test(error.message)
+}

@@ -1,0 +1,60 @@
+// Follows the log for as long as one likes, and notices when a subscription has gone silent.
+import { setTimeout as delay } from 'node:timers/promises'
+import type { EventStoreDBClient } from '@eventstore/db-client'
+import { catchUp, type Batch, type CatchUp } from './subscribe.js'
+
+export interface FollowOptions {
+  /** Exclusive: the first event is the one after this position; 0 starts at the beginning. */
+  after: bigint
+  eventTypes: readonly string[]
+  /** Ends the iteration. */
+  signal: AbortSignal
+}
+
+const shortestPatienceMs = 250
+const longestPatienceMs = 10_000
+
+/**
+ * Batches in log order, for ever; whatever arrives while the caller works is the next batch.
+ *
+ * When nothing comes although the log has moved on, the subscription is reopened. That mends a feed that died
+ * silently, and it makes filtered-out events count at once: the store reports them only every so many events,
+ * but always at the end of a catch-up.
+ * @throws when the subscription fails or ends
+ */
+export async function * followLog (client: EventStoreDBClient, head: () => Promise<bigint>, { after, eventTypes, signal }: FollowOptions): AsyncGenerator<Batch, void> {
+  let position = after
+  let patienceMs = shortestPatienceMs
+  while (!signal.aborted) {
+    const feed = catchUp(client, { after: position, eventTypes })
+    const close = () => { feed.close().catch(() => {}) }
+    signal.addEventListener('abort', close, { once: true })
+    try {
+      const following = () => next(feed, position, patienceMs, head)
+      for (let batch = await following(); batch; batch = await following()) {
+        yield batch
+        position = batch.position
+        patienceMs = shortestPatienceMs
+      }
+      patienceMs = Math.min(patienceMs * 2, longestPatienceMs)
+    } catch (error) {
+      if (!signal.aborted) throw error
+    } finally {
+      signal.removeEventListener('abort', close)
+      await feed.close()
+    }
+  }
+}
+
+/** The next batch, or nothing when none came within `patienceMs` although the log has moved on. */
+async function next (feed: CatchUp, position: bigint, patienceMs: number, head: () => Promise<bigint>): Promise<Batch | undefined> {
+  const arriving = feed.next()
+  arriving.catch(() => {}) // awaited below, or left behind when the feed is closed
+  for (;;) {
+    const timer = new AbortController()
+    const patience = delay(patienceMs, undefined, { signal: timer.signal }).catch(() => undefined)
+    const batch = await Promise.race([arriving, patience]).finally(() => timer.abort())
+    if (batch) return batch
+    if (await head() > position) return undefined
+  }
+}

@@ -1,0 +1,147 @@
+// Handles a command: read, fold, decide, append, answer.
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Decider } from './domain/decider.js'
+import { decode, schemaVersion, type DomainEvent } from './domain/events.js'
+import { Rejection } from './domain/rejection.js'
+import type { NewEvent, StoredEvent } from './domain/stored-event.js'
+import { RevisionConflict } from './event-store/errors.js'
+import { eventId } from './event-store/event-id.js'
+import { noStream, type Proposed, type Streams } from './event-store/streams.js'
+
+export interface CommandRequest<State, Event, Command> {
+  decider: Decider<State, Event, Command>
+  stream: string
+  command: Command
+  /** A UUID that stays the same when the command is tried again. */
+  commandId: string
+  /** Who caused it; absent for the call engine and the command line. */
+  userId?: string
+  correlationId: string
+  /** The stream is most likely new: try without reading it first. */
+  isNew?: boolean
+  /** Bytes of one encoded event; 900 KiB when absent, which every server version takes with its metadata. */
+  largestEvent?: number
+}
+
+/** The stream after the command, whether or not it led to events. */
+export interface Outcome<State> {
+  state: State
+  revision: bigint
+  /** Of the stream's last event in $all; 0 when it has none. */
+  position: bigint
+}
+
+export type HandleCommand = <State, Event extends DomainEvent, Command>(request: CommandRequest<State, Event, Command>) => Promise<Outcome<State>>
+
+/** Other processes kept writing to the stream for too long; nothing was written. */
+export class StreamBusy extends Error {
+  override readonly name = 'StreamBusy'
+}
+
+const conflictsWithinMs = 5_000
+const cachedStreams = 10_000
+const usualLargestEvent = 900 * 1024
+
+/**
+ * Commands for one stream queue up inside this process. A conflict with another process reads and decides again,
+ * with the same command id and ids, for 5 s at most.
+ *
+ * The function throws Rejection, StreamBusy, and the errors of `Streams`.
+ */
+export function commandHandler (streams: Streams): HandleCommand {
+  const queues = new Map<string, Promise<unknown>>()
+  const cache = new Map<string, Outcome<unknown>>()
+
+  return async function handle (request) {
+    const before = queues.get(request.stream) ?? Promise.resolve()
+    const mine = before.catch(() => {}).then(() => handleNext(request))
+    queues.set(request.stream, mine)
+    try {
+      return await mine
+    } finally {
+      if (queues.get(request.stream) === mine) queues.delete(request.stream)
+    }
+  }
+
+  async function handleNext<State, Event extends DomainEvent, Command> (request: CommandRequest<State, Event, Command>): Promise<Outcome<State>> {
+    const { decider, stream, command, commandId } = request
+    const giveUpAt = Date.now() + conflictsWithinMs
+    for (let isFirst = true; ; isFirst = false) {
+      const current = isFirst && request.isNew ? nothing(decider) : await read(request)
+      if (current.handled) return current.handled
+      const events = isFirst && request.isNew ? decideUnread(decider, command) : decider.decide(command, current.state)
+      if (!events) continue
+      if (events.length === 0) return current
+      try {
+        const appended = await streams.append(stream, proposed(events, request), current.revision)
+        // What was decided is what a reader decodes: the schemas hold both to one shape.
+        const state = (events as Event[]).reduce(decider.evolve, current.state)
+        return remember(stream, { state, ...appended })
+      } catch (error) {
+        cache.delete(stream)
+        if (!(error instanceof RevisionConflict)) throw error
+        if (Date.now() > giveUpAt) throw new StreamBusy(`command ${commandId} met other writers for ${conflictsWithinMs} ms`)
+        await delay(Math.random() * 20)
+      }
+    }
+  }
+
+  /** The stream's present state: the cached one, brought up to date by the tail of the stream. */
+  async function read<State, Event extends DomainEvent, Command> ({ decider, stream, commandId }: CommandRequest<State, Event, Command>): Promise<Outcome<State> & { handled?: Outcome<State> }> {
+    // A stream has one kind of decider for ever, so its cached state has that decider's type.
+    let current = (cache.get(stream) as Outcome<State> | undefined) ?? nothing(decider)
+    let handled: Outcome<State> | undefined
+    for (const stored of await streams.read(stream, current.revision + 1n)) {
+      current = { state: decider.evolve(current.state, typed<Event>(stored)), revision: stored.revision, position: stored.position }
+      if (stored.metadata.command_id === commandId) handled = current
+    }
+    return { ...remember(stream, current), ...(handled && { handled }) }
+  }
+
+  function remember<State> (stream: string, outcome: Outcome<State>): Outcome<State> {
+    cache.delete(stream)
+    if (outcome.revision !== noStream) cache.set(stream, outcome)
+    const [oldest] = cache.keys()
+    if (cache.size > cachedStreams && oldest !== undefined) cache.delete(oldest)
+    return outcome
+  }
+}
+
+const nothing = <State>({ initialState }: { initialState: State }): Outcome<State> & { handled?: undefined } =>
+  ({ state: initialState, revision: noStream, position: 0n })
+
+/** What the command leads to on an empty stream; nothing when only the real stream can tell. */
+function decideUnread<State, Event, Command> ({ decide, initialState }: Decider<State, Event, Command>, command: Command): NewEvent[] | undefined {
+  try {
+    const events = decide(command, initialState)
+    return events.length > 0 ? events : undefined
+  } catch (error) {
+    if (error instanceof Rejection) return undefined
+    throw error
+  }
+}
+
+function typed<Event extends DomainEvent> (stored: StoredEvent): Event {
+  const event = decode(stored)
+  if (!event) throw new Error(`${stored.stream}@${stored.revision} has the unknown type ${stored.type}`)
+  return event as Event // by the stream's name: only its own decider appends to it
+}
+
+function proposed<State, Event, Command> (events: NewEvent[], request: CommandRequest<State, Event, Command>): Proposed[] {
+  const { commandId, userId, correlationId, largestEvent = usualLargestEvent } = request
+  return events.map(({ type, data }, index) => {
+    if (Buffer.byteLength(JSON.stringify(data)) > largestEvent) throw new Rejection('too-large', 'The request is too large.')
+    return {
+      id: eventId(commandId, index),
+      type,
+      data,
+      metadata: {
+        $correlationId: correlationId,
+        $causationId: commandId,
+        command_id: commandId,
+        schema_version: schemaVersion,
+        ...(userId !== undefined && { user_id: userId })
+      }
+    }
+  })
+}

@@ -1,0 +1,30 @@
+// Answers a command from the read model, as soon as that has seen the command's events.
+import type { FastifyReply } from 'fastify'
+import type { Outcome } from '../handle-command.js'
+
+export interface ReadYourWrite {
+  /** True as soon as readers see the projection at the position or later; false when the time is over first. */
+  reached (projection: string, position: bigint, withinMs: number): Promise<boolean>
+  /** How long an answer waits for the projection, in milliseconds. */
+  waitMs: number
+}
+
+/**
+ * What `find` reads once `projection` has passed the outcome's position; when it has not in time, or the read
+ * fails, the command stands all the same and `folded` is answered, marked by `X-Read-Model: pending`.
+ */
+export async function answerFrom<State, Answer> (
+  { reached, waitMs }: ReadYourWrite, projection: string, { position }: Outcome<State>, reply: FastifyReply,
+  find: () => Promise<Answer | undefined>, folded: () => Answer
+): Promise<Answer> {
+  reply.header('x-read-position', String(position))
+  const found = await reached(projection, position, waitMs)
+    .then((isThere) => isThere ? find() : undefined)
+    .catch((error: unknown) => {
+      reply.log.warn({ err: error }, 'the read model could not be read after a command')
+      return undefined
+    })
+  if (found !== undefined) return found
+  reply.header('x-read-model', 'pending')
+  return folded()
+}

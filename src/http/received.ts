@@ -1,0 +1,29 @@
+// What arrived: the body, what the schema refused of it, and which of its fields nobody knows.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Static, TObject } from 'typebox'
+import type { FieldErrors } from '../domain/rejection.js'
+import { fieldErrors, type SchemaError } from './schema-errors.js'
+import { unstorable } from './unstorable.js'
+
+export interface Received<Body> {
+  /** As sent, when it is an object; a field in `refused` may be missing or wrong. */
+  body: Partial<Body>
+  refused: FieldErrors
+}
+
+/**
+ * Reads a body of a route with `attachValidation`, so that the rules can be told together with what the schema
+ * refused. Unknown fields are ignored and named in the header `X-Ignored-Fields`.
+ */
+export function received<Schema extends TObject> (request: Pick<FastifyRequest, 'body' | 'validationError'>, reply: FastifyReply, schema: Schema): Received<Static<Schema>> {
+  const body = isObject<Static<Schema>>(request.body) ? request.body : {}
+  const ignored = Object.keys(body).filter((name) => !Object.hasOwn(schema.properties, name))
+  if (ignored.length > 0) reply.header('x-ignored-fields', ignored.slice(0, 50).map(encodeURIComponent).join(', '))
+  const problems = request.validationError?.validation ?? []
+  return { body, refused: { ...unstorable(request.body), ...fieldErrors(problems as SchemaError[]) } }
+}
+
+/** True for any JSON object; what the schema refused of it is in `refused`, which is why the type may be claimed. */
+function isObject<Body extends object> (value: unknown): value is Partial<Body> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,54 @@
+// Turns what the schema validator refused into messages a person can act on, by field.
+import type { FastifySchemaValidationError } from 'fastify/types/schema.js'
+import type { FieldErrors } from '../domain/rejection.js'
+
+/** A schema error of AJV with `verbose`, which adds the rule that refused. */
+export type SchemaError = FastifySchemaValidationError & { parentSchema?: Record<string, unknown> }
+
+/** Every refused field with every reason; paths have dots. A body that is no object at all is the field `body`. */
+export function fieldErrors (refused: SchemaError[], part = 'body'): FieldErrors {
+  const errors: FieldErrors = {}
+  for (const error of refused) {
+    const path = pathOf(error) || part
+    errors[path] = [...new Set([...(errors[path] ?? []), messageOf(error)])]
+  }
+  return errors
+}
+
+function pathOf ({ instancePath, keyword, params }: SchemaError): string {
+  const path = instancePath.split('/').slice(1).map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+  if (keyword === 'required') path.push(String(params.missingProperty))
+  return path.join('.')
+}
+
+function messageOf ({ keyword, params, message, instancePath, parentSchema = {} }: SchemaError): string {
+  switch (keyword) {
+    case 'required': return 'is required'
+    case 'type': return instancePath === '' ? 'must be a JSON object' : `must be ${typeNames(params.type)}`
+    case 'minLength': return params.limit === 1 ? 'must not be empty' : `must be at least ${params.limit} characters`
+    case 'maxLength': return `must be at most ${params.limit} characters`
+    case 'minimum':
+    case 'maximum': return rangeOf(parentSchema)
+    case 'maxItems': return `must have at most ${params.limit} items`
+    case 'enum': return `must be one of: ${list(params.allowedValues)}`
+    case 'pattern': return typeof parentSchema['x-message'] === 'string' ? parentSchema['x-message'] : message ?? 'is not valid'
+    case 'format': return `must be a ${String(params.format)} such as 2026-01-31T12:00:00Z`
+    default: return message ?? 'is not valid'
+  }
+}
+
+function rangeOf ({ minimum, maximum }: Record<string, unknown>): string {
+  if (typeof minimum !== 'number') return `must be at most ${Number(maximum)}`
+  const isUnbounded = typeof maximum !== 'number' || maximum === Number.MAX_SAFE_INTEGER
+  return isUnbounded ? `must be at least ${minimum}` : `must be between ${minimum} and ${maximum}`
+}
+
+const named: Record<string, string> = {
+  string: 'a string', integer: 'an integer', number: 'a number', boolean: 'true or false', object: 'an object', array: 'an array', null: 'null'
+}
+
+function typeNames (types: unknown): string {
+  return [types].flat().map((type) => named[String(type)] ?? String(type)).join(' or ')
+}
+
+const list = (values: unknown) => Array.isArray(values) ? values.join(', ') : String(values)

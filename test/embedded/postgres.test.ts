@@ -1,0 +1,108 @@
+// The embedded Postgres of one DATA_DIR: what it is started with, and what it says when it cannot start.
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
+import t from 'tap'
+import { startPostgres } from '../../src/embedded/postgres.js'
+import { processesOf } from '../../src/embedded/postmaster.js'
+import { identify } from '../../src/embedded/process-identity.js'
+import { makeCheckout, openDirectory, PLATFORM_PACKAGE } from '../support/embedded-checkout.js'
+import { gone, startStack } from '../support/stack-process.js'
+
+async function ask (url: string, ...statements: string[]): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const rows: unknown[] = []
+  for (const statement of statements) rows.push(...(await client.query(statement)).rows)
+  await client.end()
+  return rows
+}
+
+const checkout = makeCheckout(join(openDirectory(t), 'checkout'))
+
+t.test('the first start makes a durable cluster for loopback, and the next one finds its rows', async (t) => {
+  const dir = openDirectory(t)
+  const lines: string[] = []
+  const first = await startPostgres({ dir, log: (line) => lines.push(line) })
+  t.teardown(first.close)
+  t.match(first.version, /^\d+\.\d+$/)
+  t.match(lines, [`Starting Postgres ${first.version} in ${join(dir, 'postgres/cluster')}`])
+  t.match(new URL(first.url), { hostname: '127.0.0.1', pathname: '/ringledger' })
+  t.same(await ask(first.url, `SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'lc_messages', 'listen_addresses',
+    'max_connections', 'password_encryption', 'synchronous_commit', 'TimeZone', 'unix_socket_directories') ORDER BY name COLLATE "C"`), [
+    { name: 'TimeZone', setting: 'UTC' },
+    { name: 'fsync', setting: 'on' },
+    { name: 'full_page_writes', setting: 'on' },
+    { name: 'lc_messages', setting: 'C' },
+    { name: 'listen_addresses', setting: '127.0.0.1' },
+    { name: 'max_connections', setting: '200' },
+    { name: 'password_encryption', setting: 'scram-sha-256' },
+    { name: 'synchronous_commit', setting: 'on' },
+    { name: 'unix_socket_directories', setting: '' }
+  ])
+  await ask(first.url, 'CREATE TABLE kept (word text)', "INSERT INTO kept VALUES ('still here')")
+  await Promise.all([first.close(), first.close()])
+  t.equal(identify(first.pid), undefined)
+  t.equal(identify(first.supervisorPid), undefined)
+
+  const { databaseUrl } = await startStack(t, checkout, dir).message('opened')
+  t.same(await ask(databaseUrl, 'SELECT word FROM kept'), [{ word: 'still here' }])
+})
+
+t.test('nobody gets in without the password, which only its owner can read', async (t) => {
+  const dir = openDirectory(t)
+  const { databaseUrl, pids } = await startStack(t, checkout, dir).message('opened')
+  const guess = new URL(databaseUrl)
+  guess.password = 'guess'
+  await t.rejects(ask(guess.href, 'SELECT 1'), { code: '28P01' })
+  const files = readdirSync(dir).filter((name) => name !== 'postgres')
+  t.same(files, ['lock.1', 'postgres-password', 'postgres.log', 'run.json'])
+  for (const name of files) t.equal(statSync(join(dir, name)).mode & 0o777, 0o600, name)
+  t.notMatch(readFileSync(`/proc/${pids.postgresSupervisor}/cmdline`, 'utf8'), new URL(databaseUrl).password)
+})
+
+t.test('what cannot start says how to mend it, and leaves nothing running', async (t) => {
+  const dir = openDirectory(t)
+  const { pids } = await startStack(t, checkout, dir, { how: 'once' }).message('opened')
+  const conf = join(dir, 'postgres/cluster/postgresql.conf')
+  const cases = [
+    { file: join(dir, 'postgres-password'), broken: 'another', says: /postgres-password is not that of the cluster/ },
+    { file: conf, broken: 'max_connections = many\n', says: /did not start[^]*invalid value for parameter "max_connections"[^]*postgres\.log/ },
+    { file: join(dir, 'postgres/cluster/PG_VERSION'), broken: '13\n', says: /of version 13, but the installed binaries are 18.*DATABASE_URL/ }
+  ]
+  for (const { file, broken, says } of cases) {
+    const sound = readFileSync(file, 'utf8')
+    await gone(pids.postgresSupervisor)
+    writeFileSync(file, broken)
+    const stack = startStack(t, checkout, dir)
+    t.match(await stack.message('refused'), says)
+    t.equal(await stack.ended, 1)
+    t.same(processesOf(join(dir, 'postgres/cluster')), [])
+    writeFileSync(file, sound)
+  }
+  t.ok(await startStack(t, checkout, dir).message('opened'), 'mended')
+})
+
+t.test('a missing package is named, with the way round it', async (t) => {
+  const dir = openDirectory(t)
+  const stack = startStack(t, makeCheckout(join(dir, 'checkout'), 'none'), join(dir, 'data'))
+  t.match(await stack.message('refused'), new RegExp(`${PLATFORM_PACKAGE}.*is missing.*DATABASE_URL`))
+  t.notOk(existsSync(join(dir, 'data/postgres/cluster')))
+})
+
+t.test('a first start that was cut short is begun anew', async (t) => {
+  const dir = openDirectory(t)
+  mkdirSync(join(dir, 'postgres/cluster.draft/base'), { recursive: true })
+  writeFileSync(join(dir, 'postgres/cluster.draft/PG_VERSION'), '18\n')
+  const { databaseUrl } = await startStack(t, checkout, dir).message('opened')
+  t.same(await ask(databaseUrl, 'SELECT 1 AS one'), [{ one: 1 }])
+  t.notOk(existsSync(join(dir, 'postgres/cluster.draft')))
+})
+
+t.test('a log that grew long makes room for a new one', async (t) => {
+  const dir = openDirectory(t)
+  writeFileSync(join(dir, 'postgres.log'), Buffer.alloc(11 * 1024 * 1024, 'x'))
+  await startStack(t, checkout, dir).message('opened')
+  t.ok(statSync(join(dir, 'postgres.log')).size < 100_000)
+  t.ok(existsSync(join(dir, 'postgres.log.1')))
+})

@@ -1,0 +1,41 @@
+// A main program in small: opens a stack, publishes it, prints it, and closes it on a signal or when asked to at once.
+import { DataDirInUseError, openStack } from '../../src/embedded/stack.js'
+
+const [dataDir = '', role = 'start', how = 'stay'] = process.argv.slice(2)
+
+try {
+  const stack = await openStack({
+    dataDir,
+    role: role === 'start' ? 'start' : 'command',
+    command: `stack-main ${role}`,
+    databaseUrl: process.env.STACK_DATABASE_URL,
+    eventStoreUrl: process.env.STACK_EVENT_STORE_URL,
+    log: (line) => say({ log: line })
+  })
+  const { databaseUrl, eventStoreUrl, joined, pids } = stack
+  await stack.publish({ apiUrl: 'http://127.0.0.1:1' })
+  say({ opened: { databaseUrl, eventStoreUrl, joined, pids } })
+  void stack.lost.then((error) => say({ lost: error.message }))
+  if (how === 'stay') await signalled()
+  await stack.close()
+  say({ closed: true })
+} catch (error) {
+  say({ refused: error instanceof Error ? error.message : String(error), inUse: error instanceof DataDirInUseError })
+  process.exitCode = 1
+}
+
+function signalled (): Promise<void> {
+  const alive = setInterval(() => {}, 60_000)
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.once(signal, () => {
+        clearInterval(alive)
+        resolve()
+      })
+    }
+  })
+}
+
+function say (message: object): void {
+  process.stdout.write(`${JSON.stringify(message)}\n`)
+}

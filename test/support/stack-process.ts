@@ -1,0 +1,114 @@
+// Runs stack-main as a process of its own and reads what it says; nothing of it is left when the test ends.
+import { execFileSync, spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
+import { identify } from '../../src/embedded/process-identity.js'
+import { openDirectory } from './embedded-checkout.js'
+
+export interface Opened {
+  databaseUrl: string
+  eventStoreUrl: string
+  joined: boolean
+  pids: Record<string, number>
+}
+
+export interface Said {
+  log?: string
+  opened?: Opened
+  lost?: string
+  closed?: boolean
+  refused?: string
+  inUse?: boolean
+}
+
+export interface StackOptions {
+  role?: 'start' | 'command'
+  how?: 'stay' | 'once'
+  uid?: number
+  /** Real ones are started for what is not given; undefined: the event store is a made-up URL. */
+  env?: Record<string, string | undefined>
+}
+
+export interface StackProcess {
+  pid: number
+  said: Said[]
+  /** Its next or earlier message of that kind; rejects when it ends without one. */
+  message<K extends keyof Said>(kind: K): Promise<NonNullable<Said[K]>>
+  ended: Promise<number | null>
+  kill(signal: NodeJS.Signals): void
+}
+
+interface Test { teardown (handler: () => Promise<void> | void): void }
+
+/** Makes a DATA_DIR with a cluster once, and answers with copies of it: a first start costs a second each time. */
+export async function dataDirs (t: Test, checkout: string): Promise<(t: Test) => string> {
+  const original = join(openDirectory(t), 'data')
+  await startStack(t, checkout, original, { how: 'once' }).ended
+  return (t) => {
+    const copy = join(openDirectory(t), 'data')
+    execFileSync('cp', ['-a', original, copy])
+    return copy
+  }
+}
+
+/** Starts `stack-main` of that checkout on that DATA_DIR, in a process group of its own. */
+export function startStack (t: Test, checkout: string, dataDir: string, options: StackOptions = {}): StackProcess {
+  const { role = 'start', how = 'stay', uid, env = { STACK_EVENT_STORE_URL: 'esdb://127.0.0.1:1' } } = options
+  const child = spawn(process.execPath, [join(checkout, 'test/support/stack-main.js'), dataDir, role, how], {
+    detached: true,
+    cwd: '/',
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    ...(uid === undefined ? {} : { uid, gid: uid })
+  })
+  const pid = child.pid ?? 0
+  const said: Said[] = []
+  const ended = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)))
+  const lines = createInterface(child.stdout)
+  lines.on('line', (line) => said.push(JSON.parse(line)))
+  t.teardown(async () => {
+    child.kill('SIGKILL')
+    await ended
+    const opened = said.find((message) => message.opened)?.opened
+    if (opened?.joined === false) for (const own of Object.values(opened.pids)) await gone(own)
+  })
+  return {
+    pid,
+    said,
+    ended,
+    kill: (signal) => void process.kill(-pid, signal),
+    message: (kind) => new Promise((resolve, reject) => {
+      const look = (): void => {
+        const found = said.find((message) => message[kind] !== undefined)?.[kind]
+        if (found !== undefined) resolve(found)
+      }
+      look()
+      lines.on('line', look)
+      void ended.then((code) => reject(new Error(`ended (${code}) without saying ${kind}: ${JSON.stringify(said)}`)))
+    })
+  }
+}
+
+/** Runs that many processes that claim these directories at the same instants: for each process, which ones it got. */
+export async function claimsOf (t: Test, checkout: string, directories: string[], processes: number): Promise<boolean[][]> {
+  const begin = Date.now() + 1_000
+  return await Promise.all(Array.from({ length: processes }, async () => {
+    const child = spawn(process.execPath, [join(checkout, 'test/support/claim-main.js'), String(begin), ...directories], {
+      env: { PATH: process.env.PATH },
+      stdio: ['pipe', 'pipe', 'inherit']
+    })
+    t.teardown(() => void child.stdin.end())
+    for await (const line of createInterface(child.stdout)) return JSON.parse(line)
+    throw new Error('a process ended without saying what it got')
+  }))
+}
+
+/** Settles when there is no such process; a pid that is not given counts as one that is gone. Rejects after 15 s. */
+export async function gone (pid: number | undefined): Promise<void> {
+  const deadline = Date.now() + 15_000
+  while (pid !== undefined && identify(pid) !== undefined) {
+    if (Date.now() > deadline) throw new Error(`process ${pid} is still there`)
+    await delay(20)
+  }
+}
