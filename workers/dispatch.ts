@@ -1,10 +1,9 @@
 // CallCompleted -> delivery row: decides by the place of the call in the log whether and what to send.
 import type { PoolClient } from 'pg'
 import type { Consumer } from '../src/consumer/run.js'
-import { assistantStream } from '../src/domain/assistant/events.js'
-import { callIdOf, callStream, type CallCompleted } from '../src/domain/call/events.js'
-import { catalogStreams } from '../src/domain/catalog/events.js'
-import { DecodeError, decode, type DomainEvent } from '../src/domain/events.js'
+import type { CallCompleted } from '../src/domain/call/events.js'
+import type { DomainEvent } from '../src/domain/events.js'
+import { statusAfterCall } from '../src/domain/lead/status-after-call.js'
 import type { StoredEvent } from '../src/domain/stored-event.js'
 import { uuidV5 } from '../src/event-store/event-id.js'
 import { countDuplicates, insertDeliveries, type NewDelivery, type SkipReason } from './deliveries.js'
@@ -12,6 +11,7 @@ import { loadFold, saveFold, type Fold, type KnownAssistant, type KnownLead } fr
 import { followSettings } from './endpoints.js'
 import { buildBody } from './payload.js'
 import { quarantine } from './quarantine.js'
+import { readEvent } from './read-event.js'
 
 export interface DispatcherOptions {
   /** Wait before the first attempt, in milliseconds. */
@@ -68,38 +68,6 @@ async function dispatchBatch (tx: PoolClient, events: StoredEvent[], firstDelayM
   return new Set([...deliveries, ...fold.rerouted.values()].flatMap(({ user_id }) => user_id ?? []))
 }
 
-/** What a stored event is: `callId` for any event of a call's stream, `problem` when it is malformed. */
-interface ReadEvent {
-  stored: StoredEvent
-  event?: DomainEvent
-  callId?: string
-  problem?: string
-}
-
-function readEvent (stored: StoredEvent): ReadEvent {
-  const callId = stored.type === 'CallCompleted' ? callIdOf(stored.stream) : undefined
-  const call = callId === undefined ? {} : { callId }
-  try {
-    const event = decode(stored)
-    if (event) refuseForeignStream(event, stored.stream)
-    return { stored, ...call, ...(event && { event }) }
-  } catch (error) {
-    if (!(error instanceof DecodeError)) throw error
-    return { stored, ...call, problem: error.message }
-  }
-}
-
-/** Anybody can append anything anywhere: an event counts only on the stream of what it names, and only when its texts can be stored. */
-function refuseForeignStream ({ type, data }: DomainEvent, stream: string): void {
-  const belongs = type === 'CallCompleted' ? stream === callStream(data.call_id)
-    : type === 'LeadCreated' ? stream.startsWith(`lead-${data.campaign_id}-`)
-      : 'assistant_id' in data ? stream === assistantStream(data.assistant_id)
-        : 'campaign_id' in data ? stream === catalogStreams.campaign(data.campaign_id)
-          : true
-  if (!belongs) throw new DecodeError(`${type} does not belong to the stream ${stream}`)
-  if ('user_id' in data && data.user_id.includes('\0')) throw new DecodeError(`${type} has a user_id with a NUL character`)
-}
-
 function applyEvent (fold: Fold, stored: StoredEvent, { type, data }: DomainEvent): void {
   switch (type) {
     case 'AssistantCreated': return fold.assistantCreated(data, stored.revision)
@@ -144,6 +112,5 @@ function skipReason (call: CallCompleted, { settings }: KnownAssistant): SkipRea
 function movedLead (fold: Fold, call: CallCompleted, assistant: KnownAssistant): KnownLead | undefined {
   const lead = call.lead_id === null ? undefined : fold.leads.get(call.lead_id)
   if (!lead || lead.user_id !== assistant.user_id) return undefined
-  const status = call.lead_status ?? (call.status === 'completed' ? 'completed' : lead.status)
-  return fold.leadMoved(lead, status)
+  return fold.leadMoved(lead, statusAfterCall(call) ?? lead.status)
 }

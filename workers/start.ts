@@ -11,7 +11,6 @@ import { refuseLostKeys } from './secrets.js'
 
 export interface WorkerDeps {
   pool: Pool
-  client: RunOptions['client']
   streams: RunOptions['streams']
   /** For the queue, when there is no Redis. */
   databaseUrl: string
@@ -75,7 +74,7 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
   queue.work(deliver, deps.concurrency ?? defaultConcurrency)
   const dispatch = dispatcher({ firstDelayMs: webhook.schedule[0] ?? 0, onDispatched: (users) => feeder.wake(users), log })
   const loops = [
-    runConsumer(dispatch, { client: deps.client, streams: deps.streams, pool, holder, signal, log }),
+    runConsumer(dispatch, { streams: deps.streams, pool, holder, signal, log }),
     runReconciler({ pool, holder, queue, feeder, everyMs: deps.reconcileEveryMs, abandonedAfterMs: 2 * webhook.timeoutMs, signal, log })
   ]
   return {
