@@ -47,7 +47,7 @@ export const doors = [
   { to: '{@grpc/grpc-js,google-protobuf}', from: ['src/embedded/event-store/**', ...TRIED] },
   { to: '{pg,node-pg-migrate}', from: ['src/{postgres,consumer,embedded}/**', 'src/*.ts', 'src/cli/**', 'projections/**', 'workers/**', ...TRIED] },
   { to: '{bullmq,ioredis}', from: ['workers/queue.ts', 'src/compose.ts', ...TRIED] },
-  { to: 'undici', from: ['workers/{deliver,guard}.ts', 'src/compose.ts', ...TRIED] },
+  { to: 'undici', from: ['workers/{post,guard}.ts', 'src/compose.ts', ...TRIED] },
   { to: 'ipaddr.js', from: ['workers/guard.ts', 'src/compose.ts', ...TRIED] },
   { to: 'standardwebhooks', from: ['workers/sign.ts', 'src/compose.ts', 'src/cli/demo**', ...TRIED] },
   { to: '{fastify,fastify-plugin,@fastify/*}', from: ['src/{commands,queries,http}/**', 'src/{app,errors,compose}.ts', ...TRIED] },

@@ -6,8 +6,7 @@ CREATE TABLE ledger.webhook_endpoints (
   user_id          text NOT NULL,
   url              text NOT NULL,
   url_digest       bytea NOT NULL,          -- SHA-256 of url, which is too long for an index
-  failing_since    timestamptz,             -- first failure after the last success
-  last_success_at  timestamptz,
+  failing_since    timestamptz,             -- first failure after the last success, none while healthy
   suspended_at     timestamptz,
   suspended_reason text CHECK (suspended_reason IN ('gone', 'failing')),
   created_at       timestamptz NOT NULL DEFAULT now(),

@@ -47,3 +47,9 @@ export type CallCompleted = Static<typeof CallCompleted>
 export type CallEvent = { type: 'CallCompleted', data: CallCompleted }
 
 export const callStream = (callId: string) => `call-${callId}`
+
+/** The call whose stream `stream` is, or nothing when it is not a call's. */
+export function callIdOf (stream: string): string | undefined {
+  const callId = stream.slice(callStream('').length)
+  return stream === callStream(callId) && isCallId(callId) ? callId : undefined
+}

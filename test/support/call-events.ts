@@ -1,0 +1,81 @@
+// Events as the log holds them, for the dispatcher: one user with an assistant, a campaign and a lead.
+import { defaultSettings, type AssistantSettings } from '../../src/domain/assistant/settings.js'
+import type { CallCompleted } from '../../src/domain/call/events.js'
+import type { StoredEvent } from '../../src/domain/stored-event.js'
+
+export interface Told { stream: string, type: string, data: object }
+
+export const settings = (given: Partial<AssistantSettings> = {}): AssistantSettings => ({
+  ...defaultSettings(),
+  assistant_name: 'Front desk',
+  voice_id: 1,
+  language: 'English',
+  llm_model: 'gpt-4o',
+  calls_direction: 'make',
+  engine_type: 'pipeline',
+  timezone: 'Europe/Amsterdam',
+  initial_message: 'Hello',
+  system_prompt: 'Be kind.',
+  ...given
+})
+
+export const assistantCreated = (id: number, given: Partial<AssistantSettings> = {}, user_id = '1'): Told => ({
+  stream: `assistant-${id}`, type: 'AssistantCreated', data: { assistant_id: id, user_id, settings: settings(given), created_at: '2026-01-31T12:00:00.000Z' }
+})
+
+export const assistantUpdated = (id: number, changes: Partial<AssistantSettings>, user_id = '1'): Told => ({
+  stream: `assistant-${id}`, type: 'AssistantUpdated', data: { assistant_id: id, user_id, changes, updated_at: '2026-01-31T12:00:00.000Z' }
+})
+
+export const campaign = (type: 'CampaignCreated' | 'CampaignRenamed', id: number, name: string, user_id = '1'): Told => ({
+  stream: `campaign-${id}`, type, data: { campaign_id: id, user_id, name }
+})
+
+export const leadCreated = (id: number, campaign_id: number, secondary: number[] = [], user_id = '1'): Told => ({
+  stream: `lead-${campaign_id}-${id}`,
+  type: 'LeadCreated',
+  data: {
+    lead_id: id,
+    user_id,
+    campaign_id,
+    phone_number: '+15551230001',
+    variables: { zeta: 1, customer_name: 'Ada Example', email: 'ada@example.com' },
+    secondary_contacts: secondary.map((contact) => ({ id: contact, phone_number: '+15551230002', variables: { customer_name: '', email: '' } })),
+    created_at: '2026-01-31T12:00:00.000Z'
+  }
+})
+
+export const call = (call_id: string, given: Partial<CallCompleted> = {}): CallCompleted => ({
+  call_id,
+  assistant_id: 1,
+  lead_id: null,
+  status: 'completed',
+  direction: 'outbound',
+  from: '+15551230009',
+  to: '+15551230001',
+  started_at: '2026-01-31T12:00:00.000Z',
+  ended_at: '2026-01-31T12:01:00.000Z',
+  duration: 60,
+  recording_url: 'https://recordings.example.com/1.mp3',
+  transcript: [{ role: 'assistant', text: 'Hello', at: 0 }, { role: 'customer', text: 'Grüezi 👋', at: 1.5 }],
+  input_variables: { name: 'Ada' },
+  extracted_variables: { status: true },
+  evaluation: { score: 0.5 },
+  ...given
+})
+
+export const callCompleted = (call_id: string, given: Partial<CallCompleted> = {}): Told => ({
+  stream: `call-${call_id}`, type: 'CallCompleted', data: call(call_id, given)
+})
+
+/** Gives events places in a log, one after the other. */
+export function logOf () {
+  const revisions = new Map<string, bigint>()
+  let position = 0n
+  return (told: Told[]): StoredEvent[] => told.map((event) => {
+    const revision = revisions.get(event.stream) ?? 0n
+    revisions.set(event.stream, revision + 1n)
+    position += 100n
+    return { ...event, id: `event-${position}`, revision, position, metadata: {}, created: new Date('2026-01-31T12:01:02.345Z') }
+  })
+}

@@ -1,0 +1,104 @@
+// Job -> signed, guarded POST -> outcome.
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Pool } from 'pg'
+import { inTransaction } from '../src/postgres/transaction.js'
+import { finishAttempt, startAttempt, type Alarm, type Attempt, type Finish } from './deliveries.js'
+import { noteHealth, suspend } from './endpoints.js'
+import type { Feeder } from './feeder.js'
+import { webhookUrlProblem, type UrlRules } from './guard.js'
+import { judge, outcomeOf, type Result, type Verdict } from './outcome.js'
+import type { Poster } from './post.js'
+import { currentSecret, unseal, type SecretKeys } from './secrets.js'
+import { signedHeaders } from './sign.js'
+
+export interface DelivererOptions {
+  pool: Pool
+  poster: Poster
+  feeder: Feeder
+  keys: SecretKeys
+  /** Waits before each attempt, in milliseconds. */
+  schedule: readonly number[]
+  timeoutMs: number
+  rules: UrlRules
+  version: string
+  /** Aborted when running attempts must be handed over. */
+  signal: AbortSignal
+  log: { info (details: object, message: string): void, warn (details: object, message: string): void }
+}
+
+const ourFaultMs = 60_000
+
+/** The worker of the queue: makes the attempt that a wake-up points to, if it is still to be made. */
+export function deliverer (options: DelivererOptions): (alarm: Alarm) => Promise<void> {
+  const { pool, feeder, log } = options
+  return async (alarm) => {
+    const attempt = await startAttempt(pool, alarm, randomUUID())
+    if (!attempt) return
+    const { finish, verdict } = await makeAttempt(attempt, options)
+    const counted = await persistently(() => finishAttempt(pool, attempt, finish, verdict))
+    log.info({ delivery: attempt.deliveryId, attempt: attempt.n, outcome: finish.outcome, status: finish.statusCode, ms: finish.durationMs, counted }, 'webhook attempt finished')
+    if (counted) await follow(attempt, finish, verdict, options)
+    feeder.wake([attempt.userId])
+    if (verdict.status === 'retry') feeder.wakeIn(attempt.userId, verdict.inMs)
+  }
+}
+
+async function makeAttempt (attempt: Attempt, options: DelivererOptions): Promise<{ finish: Finish, verdict: Verdict }> {
+  const from = performance.now()
+  const durationMs = () => Math.round(performance.now() - from)
+  try {
+    const result = await send(attempt, options)
+    const finish = { outcome: outcomeOf(result), durationMs: durationMs(), ...details(result) }
+    return { finish, verdict: judge(result, { schedule: options.schedule, failures: attempt.failures, now: Date.now(), random: Math.random() }) }
+  } catch (error) {
+    // Handed over or failed on our side: not the receiver's fault, so no failure is counted.
+    const isHandedOver = options.signal.aborted
+    if (!isHandedOver) options.log.warn({ delivery: attempt.deliveryId, attempt: attempt.n, err: error }, 'webhook attempt could not be made')
+    const why = isHandedOver ? 'handed over while this worker stopped' : 'could not be made; the operator sees why in the log'
+    const finish: Finish = { outcome: 'unknown', durationMs: durationMs(), statusCode: null, error: why, excerpt: null, truncated: false }
+    return { finish, verdict: { status: 'retry', inMs: isHandedOver ? 0 : ourFaultMs } }
+  }
+}
+
+async function send (attempt: Attempt, options: DelivererOptions): Promise<Result> {
+  const problem = webhookUrlProblem(attempt.url, options.rules)
+  if (problem !== undefined) return { kind: 'failure', stage: 'blocked', message: `the webhook URL ${problem}` }
+  const secrets = attempt.secrets.map((row) => unseal(options.keys, attempt.userId, row))
+  if (secrets.length === 0) secrets.push(await currentSecret(options.pool, options.keys, attempt.userId))
+  const signature = signedHeaders({ id: attempt.deliveryId, attempt: attempt.n, body: attempt.body, at: new Date(), secrets })
+  return options.poster.post({
+    url: attempt.url,
+    headers: { 'content-type': 'application/json', 'user-agent': `Ringledger/${options.version}`, ...signature },
+    body: Buffer.from(attempt.body),
+    timeoutMs: options.timeoutMs,
+    signal: options.signal
+  })
+}
+
+function details (result: Result): Pick<Finish, 'statusCode' | 'error' | 'excerpt' | 'truncated'> {
+  if (result.kind === 'failure') return { statusCode: null, error: result.message, excerpt: null, truncated: false }
+  return { statusCode: result.status, error: null, excerpt: result.excerpt, truncated: result.truncated }
+}
+
+/** What an outcome means for the endpoint; each may be lost in a crash and is found again by the next attempt. */
+async function follow (attempt: Attempt, { outcome }: Finish, { status }: Verdict, { pool, log }: DelivererOptions): Promise<void> {
+  if (status === 'cancelled') {
+    await inTransaction(pool, (tx) => suspend(tx, attempt.endpointId, 'gone'))
+    log.warn({ delivery: attempt.deliveryId, endpoint: attempt.endpointId }, 'the receiver answered 410: its endpoint is suspended')
+  }
+  const isHealthy = outcome === 'delivered'
+  if (outcome !== 'unknown' && isHealthy !== attempt.endpointIsHealthy) await noteHealth(pool, attempt.endpointId, isHealthy)
+}
+
+/** A request that was sent must be recorded, also when Postgres restarts at this moment: tries for half a minute. */
+async function persistently<Answer> (write: () => Promise<Answer>): Promise<Answer> {
+  for (let pauseMs = 100; ; pauseMs *= 2) {
+    try {
+      return await write()
+    } catch (error) {
+      if (pauseMs > 15_000) throw error
+      await delay(pauseMs)
+    }
+  }
+}

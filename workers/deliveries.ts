@@ -1,0 +1,207 @@
+// The ledger: every state change of a delivery, each one statement, so that nothing stands in between after a crash.
+import type { Pool, PoolClient } from 'pg'
+import { endpointIds } from './endpoints.js'
+import type { Outcome, Verdict } from './outcome.js'
+
+export type SkipReason = 'webhook_off' | 'not_completed' | 'unknown_assistant' | 'invalid'
+
+/** A call's row: either skipped with a reason, or with an address and a body. */
+export type NewDelivery = {
+  id: string
+  call_id: string
+  type: string
+  user_id: string | null
+  assistant_id: number | null
+  position: bigint
+} & ({ skipped: SkipReason } | { user_id: string, url: string, body: string })
+
+export interface Duplicate { call_id: string, position: bigint }
+
+/** One wake-up: it starts attempt `n` of a delivery only while no newer wake-up was sent. */
+export interface Alarm {
+  deliveryId: string
+  n: number
+  wakeup: number
+}
+
+/** An attempt that this worker, and nobody else, may send. */
+export interface Attempt {
+  deliveryId: string
+  n: number
+  token: string
+  userId: string
+  endpointId: string
+  endpointIsHealthy: boolean
+  url: string
+  body: string
+  failures: number
+  /** Encrypted, the current one first. */
+  secrets: SealedRow[]
+}
+
+export interface SealedRow { key_id: string, sealed: string }
+
+/** What is kept of a finished attempt. */
+export interface Finish {
+  outcome: Outcome
+  statusCode: number | null
+  durationMs: number
+  error: string | null
+  excerpt: string | null
+  truncated: boolean
+}
+
+const chunkBytes = 4 * 1024 * 1024
+
+/** Adds the rows of new calls; a suspended endpoint's are held at once. */
+export async function insertDeliveries (tx: PoolClient, deliveries: NewDelivery[], firstDelayMs: number): Promise<void> {
+  for (const chunk of chunksBySize(deliveries)) await insertChunk(tx, chunk, firstDelayMs)
+}
+
+async function insertChunk (tx: PoolClient, rows: NewDelivery[], firstDelayMs: number): Promise<void> {
+  const sent = rows.flatMap((row) => 'url' in row ? row : [])
+  const endpoints = new Map((await endpointIds(tx, sent)).map((id, index) => [sent[index]?.id, id]))
+  await tx.query(`
+    INSERT INTO ledger.webhook_deliveries
+      (id, call_id, type, user_id, assistant_id, position, last_position, endpoint_id, body, status, reason, next_attempt_at)
+    SELECT d.id, call_id, type, d.user_id, assistant_id, position, position, endpoint_id, body,
+           CASE WHEN skipped IS NOT NULL THEN 'skipped' WHEN e.suspended_at IS NOT NULL THEN 'held' ELSE 'scheduled' END,
+           CASE WHEN skipped IS NOT NULL THEN skipped WHEN e.suspended_at IS NOT NULL THEN 'endpoint_suspended' END,
+           CASE WHEN skipped IS NULL THEN clock_timestamp() + $10 * interval '1 ms' END
+    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[], $9::text[])
+      AS d (id, call_id, type, user_id, assistant_id, position, endpoint_id, body, skipped)
+    LEFT JOIN ledger.webhook_endpoints e ON e.id = d.endpoint_id`, [
+    rows.map(({ id }) => id), rows.map(({ call_id }) => call_id), rows.map(({ type }) => type),
+    rows.map(({ user_id }) => user_id), rows.map(({ assistant_id }) => assistant_id), rows.map(({ position }) => position),
+    rows.map(({ id }) => endpoints.get(id) ?? null), rows.map((row) => 'body' in row ? row.body : null),
+    rows.map((row) => 'skipped' in row ? row.skipped : null), firstDelayMs
+  ])
+}
+
+/** A batch of large bodies must not become one statement of hundreds of megabytes. */
+function chunksBySize (deliveries: NewDelivery[]): NewDelivery[][] {
+  const chunks: NewDelivery[][] = []
+  let room = 0
+  for (const delivery of deliveries) {
+    const size = 'body' in delivery ? delivery.body.length : 0
+    if (room < size || chunks.length === 0) {
+      chunks.push([])
+      room = chunkBytes
+    }
+    chunks.at(-1)?.push(delivery)
+    room -= size
+  }
+  return chunks
+}
+
+/** Counts later events of calls that have their row. */
+export async function countDuplicates (tx: PoolClient, duplicates: Duplicate[]): Promise<void> {
+  if (duplicates.length === 0) return
+  await tx.query(`
+    UPDATE ledger.webhook_deliveries d
+    SET duplicates = d.duplicates + again.times, last_position = again.position
+    FROM (SELECT call_id, count(*) AS times, max(position) AS position
+          FROM unnest($1::text[], $2::bigint[]) AS x (call_id, position) GROUP BY call_id) again
+    WHERE d.call_id = again.call_id AND d.type = 'call.completed'`,
+  [duplicates.map(({ call_id }) => call_id), duplicates.map(({ position }) => position)])
+}
+
+/**
+ * Records that an attempt starts, before anything is sent. Of all workers that hear the same wake-up one gets the
+ * attempt; a stale wake-up gets nothing.
+ */
+export async function startAttempt (pool: Pool, { deliveryId, n, wakeup }: Alarm, token: string): Promise<Attempt | undefined> {
+  const { rows } = await pool.query<AttemptRow>(`
+    WITH begun AS (
+      UPDATE ledger.webhook_deliveries
+      SET attempt_count = $2, started_at = clock_timestamp(), worker_token = $4
+      WHERE id = $1 AND status = 'scheduled' AND attempt_count = $2 - 1 AND wakeup = $3
+        AND started_at IS NULL AND next_attempt_at <= clock_timestamp()
+      RETURNING id, user_id, endpoint_id, body, failure_count, started_at
+    ), noted AS (
+      INSERT INTO ledger.webhook_attempts (delivery_id, trigger, n, worker_token, endpoint_id, started_at)
+      SELECT id, 'schedule', $2, $4, endpoint_id, started_at FROM begun
+    )
+    SELECT begun.user_id, begun.endpoint_id, begun.body, begun.failure_count,
+           coalesce(e.url, '') AS url, e.failing_since IS NULL AS is_healthy,
+           (SELECT json_agg(json_build_object('key_id', s.key_id, 'sealed', encode(s.sealed, 'base64')) ORDER BY s.id DESC)
+            FROM ledger.webhook_secrets s
+            WHERE s.user_id = begun.user_id AND (s.expires_at IS NULL OR s.expires_at > now())) AS secrets
+    FROM begun LEFT JOIN ledger.webhook_endpoints e ON e.id = begun.endpoint_id`, [deliveryId, n, wakeup, token])
+  const [row] = rows
+  return row && {
+    deliveryId,
+    n,
+    token,
+    userId: row.user_id,
+    endpointId: row.endpoint_id,
+    endpointIsHealthy: row.is_healthy,
+    url: row.url,
+    body: row.body,
+    failures: row.failure_count,
+    secrets: row.secrets ?? []
+  }
+}
+
+interface AttemptRow {
+  user_id: string
+  endpoint_id: string
+  body: string
+  failure_count: number
+  url: string
+  is_healthy: boolean
+  secrets: SealedRow[] | null
+}
+
+/**
+ * Writes the outcome of an attempt, once, by the worker that started it.
+ * @returns false when the attempt had been given up meanwhile: then only a success still counts
+ */
+export async function finishAttempt (pool: Pool, attempt: Pick<Attempt, 'deliveryId' | 'n' | 'token'>, finish: Finish, verdict: Verdict): Promise<boolean> {
+  const { rowCount } = await pool.query(`
+    WITH closed AS (
+      UPDATE ledger.webhook_attempts
+      SET finished_at = clock_timestamp(), outcome = $4, status_code = $5, duration_ms = $6, error = $7, response_excerpt = $8, response_truncated = $9
+      WHERE delivery_id = $1 AND trigger = 'schedule' AND n = $2 AND worker_token = $3
+        AND (outcome IS NULL OR (outcome = 'unknown' AND $4 = 'delivered'))
+      RETURNING delivery_id
+    )
+    UPDATE ledger.webhook_deliveries d
+    SET status = CASE WHEN $10 = 'delivered' THEN $10 WHEN $10 = 'retry' OR status NOT IN ('scheduled', 'held') THEN status ELSE $10 END,
+        reason = CASE WHEN $10 = 'delivered' THEN NULL WHEN $10 = 'retry' OR status NOT IN ('scheduled', 'held') THEN reason ELSE $11 END,
+        finished_at = CASE WHEN $10 = 'retry' THEN finished_at ELSE coalesce(finished_at, clock_timestamp()) END,
+        failure_count = failure_count + CASE WHEN $4 IN ('delivered', 'unknown') THEN 0 ELSE 1 END,
+        next_attempt_at = CASE WHEN $10 = 'retry' THEN clock_timestamp() + $12 * interval '1 ms' WHEN $10 = 'delivered' OR status IN ('scheduled', 'held') THEN NULL ELSE next_attempt_at END,
+        -- the places of an attempt that is running beside a late success stay taken until it ends
+        queued_at = CASE WHEN worker_token IS NULL OR worker_token = $3 THEN NULL ELSE queued_at END,
+        started_at = CASE WHEN worker_token = $3 THEN NULL ELSE started_at END,
+        worker_token = CASE WHEN worker_token = $3 THEN NULL ELSE worker_token END
+    FROM closed WHERE d.id = closed.delivery_id`, [
+    attempt.deliveryId, attempt.n, attempt.token, finish.outcome, finish.statusCode, finish.durationMs, finish.error, finish.excerpt, finish.truncated,
+    verdict.status, 'reason' in verdict ? verdict.reason : null, verdict.status === 'retry' ? verdict.inMs : 0
+  ])
+  return rowCount === 1
+}
+
+/**
+ * Closes attempts that started more than `olderThanMs` ago and whose outcome nobody will tell, as `unknown`: no
+ * failure, and the next one is due at once.
+ * @returns how many
+ */
+export async function closeUnknown (pool: Pool, olderThanMs: number): Promise<number> {
+  const { rowCount } = await pool.query(`
+    WITH stuck AS (
+      SELECT id, worker_token FROM ledger.webhook_deliveries
+      WHERE started_at < clock_timestamp() - $1 * interval '1 ms'
+      FOR UPDATE SKIP LOCKED
+    ), closed AS (
+      UPDATE ledger.webhook_attempts a
+      SET finished_at = clock_timestamp(), outcome = 'unknown', error = 'the worker did not tell the outcome'
+      FROM stuck WHERE a.delivery_id = stuck.id AND a.worker_token = stuck.worker_token AND a.outcome IS NULL
+    )
+    UPDATE ledger.webhook_deliveries d
+    SET started_at = NULL, worker_token = NULL, queued_at = NULL,
+        next_attempt_at = CASE WHEN d.status IN ('scheduled', 'held') THEN clock_timestamp() ELSE d.next_attempt_at END
+    FROM stuck WHERE d.id = stuck.id`, [olderThanMs])
+  return rowCount ?? 0
+}

@@ -1,0 +1,98 @@
+// Endpoints, one per user and URL: made when first needed, suspended, and what is held or released with them.
+import { createHash } from 'node:crypto'
+import type { Pool, PoolClient } from 'pg'
+
+/** An assistant's webhook after its user changed it: `url` is null when it is off. */
+export interface SettingsChange {
+  assistant_id: number
+  user_id: string
+  url: string | null
+  /** The change itself said that the webhook is on, which also releases a suspended endpoint. */
+  switchedOn: boolean
+}
+
+interface Address { user_id: string, url: string }
+
+/** The ids of the endpoints of `addresses`, in their order; new ones are made. */
+export async function endpointIds (tx: PoolClient, addresses: Address[]): Promise<string[]> {
+  if (addresses.length === 0) return []
+  const wanted = addresses.map(({ user_id, url }) => ({ user_id, url: normalized(url) }))
+  const columns = [wanted.map(({ user_id }) => user_id), wanted.map(({ url }) => url), wanted.map(({ url }) => digest(url))]
+  await tx.query(`
+    INSERT INTO ledger.webhook_endpoints (user_id, url, url_digest)
+    SELECT DISTINCT * FROM unnest($1::text[], $2::text[], $3::bytea[])
+    ON CONFLICT DO NOTHING`, columns)
+  const { rows } = await tx.query<{ id: string }>(`
+    SELECT e.id FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS wanted (user_id, url_digest, place)
+    JOIN ledger.webhook_endpoints e USING (user_id, url_digest) ORDER BY place`, [columns[0], columns[2]])
+  return rows.map(({ id }) => id)
+}
+
+/** One spelling of a URL; one that cannot be parsed stays as it is, and its attempts fail. */
+function normalized (url: string): string {
+  return URL.canParse(url) ? new URL(url).href : url.replaceAll('\0', '')
+}
+
+const digest = (url: string) => createHash('sha256').update(url).digest()
+
+/**
+ * Pending deliveries follow their assistant: to a new URL, into `held` when the webhook was switched off, and out of
+ * it when it is switched on again or points elsewhere. Running attempts are left alone.
+ */
+export async function followSettings (tx: PoolClient, changes: SettingsChange[]): Promise<void> {
+  const off = changes.filter(({ url }) => url === null)
+  const on = changes.flatMap(({ url, ...change }) => url === null ? [] : { ...change, url })
+  if (off.length > 0) await hold(tx, off.map(({ assistant_id }) => assistant_id))
+  if (on.length === 0) return
+  const endpoints = await endpointIds(tx, on)
+  await release(tx, endpoints.filter((_, index) => on[index]?.switchedOn))
+  await reroute(tx, on.map(({ assistant_id }) => assistant_id), endpoints)
+}
+
+async function hold (tx: PoolClient, assistantIds: number[]): Promise<void> {
+  await tx.query(`
+    UPDATE ledger.webhook_deliveries
+    SET status = 'held', reason = 'webhook_off', queued_at = CASE WHEN started_at IS NOT NULL THEN queued_at END
+    WHERE assistant_id = ANY($1::bigint[]) AND status IN ('scheduled', 'held')`, [assistantIds])
+}
+
+async function reroute (tx: PoolClient, assistantIds: number[], endpoints: string[]): Promise<void> {
+  await tx.query(`
+    UPDATE ledger.webhook_deliveries d
+    SET endpoint_id = e.id,
+        status = CASE WHEN e.suspended_at IS NULL THEN 'scheduled' ELSE 'held' END,
+        reason = CASE WHEN e.suspended_at IS NULL THEN NULL ELSE 'endpoint_suspended' END,
+        queued_at = CASE WHEN e.suspended_at IS NULL OR started_at IS NOT NULL THEN queued_at END
+    FROM unnest($1::bigint[], $2::bigint[]) AS route (assistant_id, endpoint_id)
+    JOIN ledger.webhook_endpoints e ON e.id = route.endpoint_id
+    WHERE d.assistant_id = route.assistant_id AND d.status IN ('scheduled', 'held')`, [assistantIds, endpoints])
+}
+
+/** Lifts the suspension of endpoints and schedules what was held for it; its time has mostly come. */
+export async function release (tx: PoolClient, endpoints: string[]): Promise<void> {
+  if (endpoints.length === 0) return
+  await tx.query(`
+    UPDATE ledger.webhook_endpoints SET suspended_at = NULL, suspended_reason = NULL, failing_since = NULL
+    WHERE id = ANY($1::bigint[]) AND suspended_at IS NOT NULL`, [endpoints])
+  await tx.query(`
+    UPDATE ledger.webhook_deliveries SET status = 'scheduled', reason = NULL
+    WHERE endpoint_id = ANY($1::bigint[]) AND status = 'held' AND reason = 'endpoint_suspended'`, [endpoints])
+}
+
+/** Stops sending to an endpoint: everything pending is held until it is released. */
+export async function suspend (tx: PoolClient, endpointId: string, reason: 'gone' | 'failing'): Promise<void> {
+  await tx.query(`
+    UPDATE ledger.webhook_endpoints SET suspended_at = now(), suspended_reason = $2
+    WHERE id = $1 AND suspended_at IS NULL`, [endpointId, reason])
+  await tx.query(`
+    UPDATE ledger.webhook_deliveries
+    SET status = 'held', reason = 'endpoint_suspended', queued_at = CASE WHEN started_at IS NOT NULL THEN queued_at END
+    WHERE endpoint_id = $1 AND status = 'scheduled'`, [endpointId])
+}
+
+/** Notes the first failure after a success, and the first success after failures. */
+export async function noteHealth (pool: Pool, endpointId: string, isHealthy: boolean): Promise<void> {
+  await pool.query(`
+    UPDATE ledger.webhook_endpoints SET failing_since = CASE WHEN $2 THEN NULL ELSE now() END
+    WHERE id = $1 AND (failing_since IS NULL) <> $2`, [endpointId, isHealthy])
+}

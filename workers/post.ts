@@ -1,0 +1,98 @@
+// One guarded POST: what came back, within one deadline from the name's resolution to the last byte.
+import { Agent, errors, request, type Dispatcher } from 'undici'
+import { Blocked, NameNotResolved, guardedConnector, type GuardOptions, type Resolve } from './guard.js'
+import type { Result, Stage } from './outcome.js'
+
+export interface Post {
+  url: string
+  headers: Record<string, string>
+  body: Buffer
+  /** Whole time, in milliseconds. */
+  timeoutMs: number
+  /** Gives up early; then the outcome is not known. */
+  signal: AbortSignal
+}
+
+const readAtMost = 64 * 1024
+const keepAtMost = 16 * 1024
+
+/** The client of all attempts. */
+export interface Poster {
+  /** Sends and reads the answer. Only `signal` makes it throw. */
+  post (post: Post): Promise<Result>
+  /** Drops all connections. */
+  close (): Promise<void>
+}
+
+/** HTTP/1.1, no redirects, no proxy of the environment, checked addresses only. */
+export function openPoster (guard: GuardOptions, resolve?: Resolve): Poster {
+  const agent = new Agent({ connect: guardedConnector(guard, resolve), allowH2: false, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 4_000 })
+  return {
+    post: (message) => send(agent, message),
+    close: () => agent.destroy()
+  }
+}
+
+async function send (agent: Agent, { url, headers, body, timeoutMs, signal }: Post): Promise<Result> {
+  const deadline = AbortSignal.timeout(timeoutMs)
+  const options = { dispatcher: agent, method: 'POST' as const, headers, body, signal: AbortSignal.any([deadline, signal]) }
+  try {
+    const answer = await request(url, options).catch((error: unknown) => {
+      if (wasStale(error)) return request(url, options)
+      throw error
+    })
+    const retryAfter = answer.headers['retry-after']
+    return {
+      kind: 'answer',
+      status: answer.statusCode,
+      retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
+      ...await excerptOf(answer.body)
+    }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (deadline.aborted) return { kind: 'failure', stage: 'timeout', message: `no answer within ${timeoutMs} ms` }
+    return { kind: 'failure', stage: stageOf(error), message: messageOf(error) }
+  }
+}
+
+/** A kept-alive connection that the receiver closed as we used it: it had answered before, and not this time. */
+function wasStale (error: unknown): boolean {
+  return error instanceof errors.SocketError && (error.socket?.bytesRead ?? 0) > 0
+}
+
+/** The status stands already: a body that drips, breaks or never ends changes nothing. */
+async function excerptOf (body: Dispatcher.ResponseData['body']): Promise<{ excerpt: string, truncated: boolean }> {
+  const chunks: Buffer[] = []
+  let size = 0
+  let isComplete = false
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk)
+      size += chunk.length
+      if (size > readAtMost) break
+    }
+    isComplete = size <= keepAtMost
+  } catch {}
+  const excerpt = Buffer.concat(chunks).subarray(0, keepAtMost).toString('utf8').replaceAll('\0', '�')
+  return { excerpt, truncated: !isComplete }
+}
+
+function stageOf (error: unknown): Stage {
+  const code = codeOf(error)
+  if (error instanceof Blocked) return 'blocked'
+  if (error instanceof NameNotResolved) return 'dns'
+  if (code.endsWith('TIMEOUT') || code === 'ETIMEDOUT') return 'timeout'
+  if (/CERT|^ERR_TLS|^ERR_SSL|^EPROTO|^UNABLE_TO/.test(code)) return 'tls'
+  if (/^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/.test(code)) return 'connect'
+  return 'connection'
+}
+
+function codeOf (error: unknown): string {
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : error
+  return typeof first === 'object' && first !== null && 'code' in first ? String(first.code) : ''
+}
+
+function messageOf (error: unknown): string {
+  const text = error instanceof Error && error.message !== '' ? error.message : codeOf(error) || String(error)
+  return text.slice(0, 500).replaceAll('\0', '')
+}

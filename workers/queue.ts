@@ -1,0 +1,133 @@
+// The alarm clock: BullMQ on Redis or on Postgres. It may lose everything at any time; the ledger does not.
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  Queue, Worker, createPostgresBackend, createRedisBackend, runMigrations,
+  type BackendFactory, type ConnectionOptions, type IQueueBackend, type PostgresConnectionOptions
+} from 'bullmq'
+import { Redis } from 'ioredis'
+import type { Pool } from 'pg'
+import type { Alarm } from './deliveries.js'
+
+export interface WakeupQueue {
+  /** Queues wake-ups, all or none. @throws at once when the queue cannot be reached */
+  add (alarms: Alarm[]): Promise<void>
+  /** The job ids of all wake-ups that wait or run. @throws when the queue cannot be reached */
+  ids (): Promise<Set<string>>
+  /** Hands wake-ups to `handle`, `concurrency` at a time. An error of `handle` is logged, the wake-up is gone. */
+  work (handle: (alarm: Alarm) => Promise<void>, concurrency: number): void
+  /** Stops handing out and waits for what runs, at most `graceMs`; `hurry` is called when that is over. */
+  stopWork (graceMs: number, hurry: () => void): Promise<void>
+  close (): Promise<void>
+}
+
+export interface QueueOptions {
+  /** Redis; without it the queue lives in the schema `queue` of Postgres. */
+  redisUrl?: string | undefined
+  databaseUrl: string
+  pool: Pool
+  log: { warn (details: object, message: string): void }
+}
+
+/** Where BullMQ keeps its jobs, for the producer and for the worker. */
+interface Backend<Connection> {
+  factory: BackendFactory<IQueueBackend, Connection>
+  producer: Connection
+  worker: Connection
+  disconnect (): void
+}
+
+const queueName = 'webhooks'
+const schema = 'queue'
+const hurriedMs = 2_000
+const quietMs = 10_000
+
+/** Names the wake-up, so that the same one is queued once. */
+export const jobId = ({ deliveryId, n, wakeup }: Alarm) => `${deliveryId}-${n}-${wakeup}`
+
+/** Opens the queue; on Postgres its tables are made first. Redis may be down: then it is used as soon as it is up. */
+export async function openQueue (options: QueueOptions): Promise<WakeupQueue> {
+  return options.redisUrl === undefined
+    ? wakeupQueue(await postgresBackend(options), options.log)
+    : wakeupQueue(redisBackend(options.redisUrl, options.log), options.log)
+}
+
+async function postgresBackend ({ databaseUrl, pool }: QueueOptions): Promise<Backend<PostgresConnectionOptions>> {
+  const client = await pool.connect()
+  try {
+    await runMigrations(client, schema)
+  } finally {
+    client.release(true) // the migrations set the search path of their session
+  }
+  const connection = (max: number) => ({ connectionString: databaseUrl, schema, max, application_name: 'ringledger queue', connectionTimeoutMillis: 5_000 })
+  return { factory: createPostgresBackend, producer: connection(2), worker: connection(4), disconnect: () => {} }
+}
+
+function redisBackend (url: string, log: QueueOptions['log']): Backend<ConnectionOptions> {
+  const retryStrategy = (times: number) => Math.min(times * 100, 2_000)
+  // A producer fails at once when Redis is down, a worker waits for it for ever.
+  const producer = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 1, connectTimeout: 5_000, retryStrategy })
+  const worker = new Redis(url, { maxRetriesPerRequest: null, connectTimeout: 5_000, retryStrategy })
+  for (const connection of [producer, worker]) connection.on('error', atTimes(log, 'Redis cannot be reached'))
+  return {
+    factory: createRedisBackend,
+    producer,
+    worker,
+    disconnect: () => { producer.disconnect(); worker.disconnect() }
+  }
+}
+
+function wakeupQueue<Connection> (backend: Backend<Connection>, log: QueueOptions['log']): WakeupQueue {
+  const queue = new Queue<Alarm, void, string, Alarm, void, string, IQueueBackend, Connection>(queueName, {
+    connection: backend.producer,
+    skipWaitingForReady: true,
+    defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true }
+  }, backend.factory)
+  queue.on('error', atTimes(log, 'the webhook queue has trouble'))
+  let worker: Worker<Alarm, void, string, IQueueBackend, never, Connection> | undefined
+  return {
+    async add (alarms) {
+      await queue.addBulk(alarms.map((alarm) => ({ name: 'attempt', data: alarm, opts: { jobId: jobId(alarm) } })))
+    },
+    async ids () {
+      return new Set(await queue.getRanges(['waiting', 'active'], 0, -1))
+    },
+    work (handle, concurrency) {
+      worker = new Worker<Alarm, void, string, IQueueBackend, never, Connection>(queueName, ({ data }) => handle(data), {
+        connection: backend.worker,
+        concurrency,
+        maxStalledCount: 0, // the ledger decides what becomes of an attempt whose worker died
+        runRetryDelay: 1_000
+      }, backend.factory)
+      worker.on('error', atTimes(log, 'the webhook worker has trouble'))
+      worker.on('failed', (job, error) => log.warn({ job: job?.id, err: error }, 'webhook wake-up failed, the reconciler repeats it'))
+    },
+    async stopWork (graceMs, hurry) {
+      const closing = worker?.close()
+      if (await within(graceMs, closing)) return
+      hurry()
+      await within(hurriedMs, closing)
+    },
+    async close () {
+      await within(hurriedMs, queue.close())
+      backend.disconnect()
+    }
+  }
+}
+
+/** Whether `work` ended in time, well or not. */
+async function within (ms: number, work: Promise<unknown> | undefined): Promise<boolean> {
+  const timer = new AbortController()
+  const ended = Promise.resolve(work).then(() => true, () => true)
+  const late = delay(ms, false, { signal: timer.signal }).catch(() => false)
+  return Promise.race([ended, late]).finally(() => timer.abort())
+}
+
+/** Logs the first of a run of errors: a broken connection reports one at every try. */
+function atTimes (log: QueueOptions['log'], message: string): (error: Error) => void {
+  let quietUntil = 0
+  return (error) => {
+    if (Date.now() < quietUntil) return
+    quietUntil = Date.now() + quietMs
+    log.warn({ err: error }, message)
+  }
+}

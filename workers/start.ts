@@ -1,0 +1,88 @@
+// The worker role: dispatcher, deliveries and reconciler, started and stopped together.
+import type { Pool } from 'pg'
+import { runConsumer, type RunOptions } from '../src/consumer/run.js'
+import { deliverer } from './deliver.js'
+import { dispatcher } from './dispatch.js'
+import { openFeeder } from './feeder.js'
+import { openPoster } from './post.js'
+import { openQueue, type WakeupQueue } from './queue.js'
+import { runReconciler } from './reconcile.js'
+import { refuseLostKeys } from './secrets.js'
+
+export interface WorkerDeps {
+  pool: Pool
+  streams: RunOptions['streams']
+  /** For the queue, when there is no Redis. */
+  databaseUrl: string
+  redisUrl?: string | undefined
+  /** Who this process is, for operators. */
+  holder: string
+  log: { info (details: object, message: string): void, warn (details: object, message: string): void }
+  webhook: {
+    /** Waits before each attempt, in milliseconds. */
+    schedule: number[]
+    /** Whole time of a request, in milliseconds. */
+    timeoutMs: number
+    allowHttp: boolean
+    allowCidrs: string[]
+  }
+  /** 32 bytes; the previous ones still decrypt. */
+  secretKey: Buffer
+  previousSecretKeys: Buffer[]
+  version: string
+  /** Attempts that run at the same time in this process. */
+  concurrency?: number
+  /** Between two passes of the reconciler, in milliseconds. */
+  reconcileEveryMs?: number
+}
+
+export interface Workers {
+  /** Resolved when deliveries are made; rejected when this process must not start, for instance with a lost key. */
+  ready: Promise<void>
+  /** Takes no new work; running attempts end, or are handed over, within 20 s. */
+  stop (): Promise<void>
+}
+
+// Well above what one user may occupy (50 places), so that hanging receivers of one leave room for the others.
+const defaultConcurrency = 250
+const graceMs = 15_500
+
+/** Starts the worker role. The clients stay the caller's; the queue's connections are made and closed here. */
+export function startWorkers (deps: WorkerDeps): Workers {
+  const stopping = new AbortController()
+  const hurrying = new AbortController()
+  const running = run(deps, stopping.signal, hurrying)
+  running.catch(() => {}) // told by `ready`
+  return {
+    ready: running.then(() => {}),
+    async stop () {
+      stopping.abort()
+      const started = await running.catch(() => undefined)
+      await started?.stop()
+    }
+  }
+}
+
+async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortController): Promise<{ stop (): Promise<void> }> {
+  const { pool, log, webhook, holder } = deps
+  const keys = { current: deps.secretKey, previous: deps.previousSecretKeys }
+  await refuseLostKeys(pool, keys)
+  const queue: WakeupQueue = await openQueue(deps)
+  const feeder = openFeeder({ pool, queue, log })
+  const poster = openPoster(webhook)
+  const deliver = deliverer({ pool, poster, feeder, keys, schedule: webhook.schedule, timeoutMs: webhook.timeoutMs, rules: webhook, version: deps.version, signal: hurrying.signal, log })
+  queue.work(deliver, deps.concurrency ?? defaultConcurrency)
+  const dispatch = dispatcher({ firstDelayMs: webhook.schedule[0] ?? 0, onDispatched: (users) => feeder.wake(users), log })
+  const loops = [
+    runConsumer(dispatch, { streams: deps.streams, pool, holder, signal, log }),
+    runReconciler({ pool, holder, queue, feeder, everyMs: deps.reconcileEveryMs, abandonedAfterMs: 2 * webhook.timeoutMs, signal, log })
+  ]
+  return {
+    async stop () {
+      await Promise.all([queue.stopWork(graceMs, () => hurrying.abort(new Error('the worker stops'))), ...loops])
+      await feeder.stop()
+      await queue.close()
+      await poster.close()
+    }
+  }
+}
