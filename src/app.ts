@@ -1,7 +1,7 @@
 // Builds the HTTP side: plugins, routes, error handler; never listens.
 import { randomUUID } from 'node:crypto'
 import helmet from '@fastify/helmet'
-import fastify, { type FastifyBaseLogger } from 'fastify'
+import fastify, { LogController, type FastifyBaseLogger } from 'fastify'
 import { completeCall, type CallDeps } from './commands/complete-call.js'
 import type { AssistantDeps } from './commands/assistant-command.js'
 import { createAssistant } from './commands/create-assistant.js'
@@ -11,6 +11,7 @@ import { answerError } from './errors.js'
 import type { App } from './http/app-types.js'
 import { registerAuth, type JwtSettings } from './http/auth.js'
 import { addHealth, type HealthChecks } from './http/health.js'
+import { requestLogger } from './http/logging.js'
 import { addApiDocs } from './http/openapi.js'
 import { validatorCompiler } from './http/validators.js'
 import { getWebhookSecret, type WebhookSecretDeps } from './queries/webhook-secret.js'
@@ -55,9 +56,9 @@ export function buildHealthApp (logger: FastifyBaseLogger, healthChecks: HealthC
 
 function bareApp (logger: FastifyBaseLogger): App {
   const app: App = fastify({
-    loggerInstance: logger,
+    loggerInstance: requestLogger(logger),
     bodyLimit,
-    requestIdLogLabel: 'correlationId',
+    logController: new LogController({ requestIdLogLabel: 'correlationId' }),
     genReqId: ({ headers }) => correlationId(headers['x-correlation-id'])
   })
   app.setErrorHandler(answerError)

@@ -1,6 +1,7 @@
 // The only file that constructs clients and wires the parts to each other.
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import type { Logger } from 'pino'
 import type { Pool } from 'pg'
@@ -38,6 +39,9 @@ export interface Urls {
   redisUrl?: string | undefined
 }
 
+/** The client waits for streams of a dead server to end, which may be never. */
+const disposeWithinMs = 1_000
+
 export interface Parts {
   pool: Pool
   /** For consumers: a session that stalls inside a transaction is ended, so that a frozen owner holds no rows. */
@@ -61,7 +65,7 @@ export async function openParts ({ databaseUrl, eventStoreUrl }: Urls, log: Logg
   const positions = listenForPositions(databaseUrl, pool, onError)
   const close = async () => {
     await positions.close()
-    await client.dispose()
+    await Promise.race([client.dispose(), delay(disposeWithinMs)])
     await Promise.all([pool.end(), consumerPool.end()])
   }
   return { pool, consumerPool, client, streams, positions, close }
