@@ -64,7 +64,8 @@ function reasonOf (error: unknown): string {
     EACCES: 'permission denied',
     EROFS: 'the file system is read-only',
     ENOSPC: 'the disk is full',
-    ENOTDIR: 'a part of the path is not a directory'
+    EEXIST: 'a part of its path is not a directory',
+    ENOTDIR: 'a part of its path is not a directory'
   }
   return reasons[errorCode(error)] ?? (error instanceof Error ? error.message : String(error))
 }
