@@ -1,0 +1,46 @@
+// The socket: gRPC for whoever opens with HTTP/2, and a health check for whoever speaks HTTP/1.1.
+import { once } from 'node:events'
+import { createServer as createHttpServer } from 'node:http'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+
+export interface Listener {
+  port: number
+  /** Accepts no more; what is open stays open. */
+  stop (): void
+  /** Closes what is still open. */
+  destroy (): void
+}
+
+/** Listens on one port for both protocols; the first bytes of a connection tell which it is. */
+export async function listen (host: string, port: number, takeHttp2: (socket: Socket) => void): Promise<Listener> {
+  const health = createHttpServer((request, response) => {
+    const url = new URL(request.url ?? '/', 'http://localhost')
+    const isAsked = url.pathname === '/health/live' && (request.method === 'GET' || request.method === 'HEAD')
+    response.writeHead(isAsked ? liveCode(url) : 404).end()
+  })
+  const sockets = new Set<Socket>()
+  const server: Server = createServer({ noDelay: true }, (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+    socket.on('error', () => socket.destroy())
+    socket.once('data', (first: Buffer) => {
+      socket.pause()
+      socket.unshift(first)
+      if (first.toString('latin1', 0, 3) === 'PRI') return takeHttp2(socket)
+      health.emit('connection', socket)
+      socket.resume()
+    })
+  })
+  server.listen(port, host)
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    stop () { server.close() },
+    destroy () { for (const socket of sockets) socket.destroy() }
+  }
+}
+
+function liveCode (url: URL): number {
+  const asked = Number(url.searchParams.get('liveCode') ?? 204)
+  return Number.isInteger(asked) && asked >= 200 && asked <= 599 ? asked : 204
+}

@@ -1,0 +1,32 @@
+// The words of the log: an event as proposed, as recorded, and the revision that ends a stream.
+
+export interface ProposedEvent {
+  /** Lower-case hyphenated UUID. */
+  id: string
+  type: string
+  isJson: boolean
+  data: Uint8Array
+  metadata: Uint8Array
+}
+
+export interface RecordedEvent extends ProposedEvent {
+  /** Place in the log: 1 and up, in the order in which events became visible. */
+  position: number
+  stream: string
+  /** Place in the stream: 0 and up without gaps, or `tombstoneRevision`. */
+  revision: number
+  /** Unix milliseconds. */
+  created: number
+  /** The event as the protocol sends it, kept by the first who encodes it: many subscribers share one encoding. */
+  encoded?: Buffer
+}
+
+/** Stands for int64's maximum, which no JavaScript number holds: the revision of `$streamDeleted`. */
+export const tombstoneRevision = Number.MAX_SAFE_INTEGER
+export const int64Max = 2n ** 63n - 1n
+
+/** The stream that holds the metadata of `stream`. */
+export const metastreamOf = (stream: string) => `$$${stream}`
+
+/** The stream that `stream` holds the metadata of, if it is such a stream. */
+export const describedBy = (stream: string) => stream.startsWith('$$') ? stream.slice(2) : undefined

@@ -1,0 +1,60 @@
+// Errors as the client understands them: a status, and the trailers from which it picks its typed error.
+import { Metadata, type ServiceError, status } from '@grpc/grpc-js'
+import { InvalidFilter } from '../feed/filter.js'
+import { LogUnavailable } from '../log/log.js'
+
+/** Largest sum of data, metadata and types of one append, in bytes (EventStoreDB's default up to 25.0). */
+export const maxAppendSize = 1024 * 1024
+
+/** A call ends with this: code, message and trailers. */
+export class Refusal extends Error {
+  readonly code: status
+  readonly trailers: Readonly<Record<string, string>>
+
+  constructor (code: status, message: string, trailers: Record<string, string> = {}) {
+    super(message)
+    this.code = code
+    this.trailers = trailers
+  }
+}
+
+export const invalid = (message: string) => new Refusal(status.INVALID_ARGUMENT, message)
+export const cancelled = () => new Refusal(status.CANCELLED, 'The event store is shutting down')
+export const unavailable = () => new Refusal(status.UNAVAILABLE, 'The event store has no connection to Postgres; nothing was written')
+export const timedOut = () => new Refusal(status.ABORTED, 'The outcome of the write is not known')
+export const accessDenied = () => new Refusal(status.PERMISSION_DENIED, 'Access denied', { exception: 'access-denied' })
+export const streamDeleted = (stream: string) => new Refusal(status.FAILED_PRECONDITION, `Event stream '${stream}' is deleted.`, { exception: 'stream-deleted', 'stream-name': stream })
+
+export const appendTooLarge = () => new Refusal(status.INVALID_ARGUMENT, `Maximum append size of ${maxAppendSize} bytes exceeded.`, {
+  exception: 'maximum-append-size-exceeded', 'maximum-append-size': String(maxAppendSize)
+})
+
+export const missingMetadata = (missing: readonly string[]) => new Refusal(status.INVALID_ARGUMENT, `Required metadata properties are missing: ${missing.join(', ')}`, {
+  exception: 'missing-required-metadata-property', 'required-metadata-properties': missing.join(',')
+})
+
+export const wrongExpectedVersion = (stream: string, expected: string, actual: number) => new Refusal(
+  status.FAILED_PRECONDITION, `Wrong expected version of '${stream}': expected ${expected}, actual ${actual}`,
+  { exception: 'wrong-expected-version', 'stream-name': stream, 'expected-version': expected, 'actual-version': String(actual) }
+)
+
+/** What is not here, and where it is. */
+export const notHere = (what: string) => new Refusal(status.UNIMPLEMENTED, `${what}: not part of this embedded, single-machine event store. EventStoreDB (https://www.eventstore.com) has it.`)
+
+/** Whatever went wrong, as a status with trailers. */
+export function toServiceError (error: unknown): ServiceError {
+  const refusal = toRefusal(error)
+  const metadata = new Metadata()
+  // Trailers carry ASCII only; the client takes names as they come.
+  for (const [name, value] of Object.entries(refusal.trailers)) metadata.set(name, ascii(value))
+  return Object.assign(new Error(refusal.message), { code: refusal.code, details: ascii(refusal.message), metadata })
+}
+
+export function toRefusal (error: unknown): Refusal {
+  if (error instanceof Refusal) return error
+  if (error instanceof InvalidFilter) return invalid(error.message)
+  if (error instanceof LogUnavailable) return new Refusal(status.UNAVAILABLE, error.message)
+  return new Refusal(status.UNKNOWN, error instanceof Error ? error.message : 'Unknown error')
+}
+
+const ascii = (text: string) => text.replace(/[^\x20-\x7e]+/gu, (run) => encodeURIComponent(run.replace(/\p{Surrogate}/gu, '\ufffd')))

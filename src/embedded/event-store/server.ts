@@ -1,0 +1,53 @@
+// The embedded event store: EventStoreDB's protocol on loopback, its events in Postgres.
+import * as grpc from '@grpc/grpc-js'
+import { Feed } from './feed/feed.js'
+import { listen } from './listen.js'
+import { EventLog } from './log/log.js'
+import { createGrpcServer } from './protocol/services.js'
+
+export interface EventStoreOptions {
+  /** `postgres://…` of a database of which it uses one schema. */
+  databaseUrl: string
+  /** 0 or absent: any free one. */
+  port?: number
+  /** 127.0.0.1 unless given: there is no login, so it listens to this machine only. */
+  host?: string
+  /** `eventstore` unless given. One server serves a schema; a second one refuses to start. */
+  schema?: string
+  log?: (line: string) => void
+}
+
+export interface RunningEventStore {
+  /** `esdb://127.0.0.1:PORT?tls=false` */
+  url: string
+  port: number
+  /** Resolves when it can serve no longer, for example because another server took the schema. */
+  lost: Promise<Error>
+  /** Ends open calls with CANCELLED and lets go of the schema. */
+  close (): Promise<void>
+}
+
+/** Starts to serve. Throws when Postgres cannot be reached, the port is taken, or another server has the schema. */
+export async function startEventStore (options: EventStoreOptions): Promise<RunningEventStore> {
+  const { databaseUrl, host = '127.0.0.1', schema = 'eventstore', log: line = () => {} } = options
+  const feed = new Feed()
+  const log = await EventLog.open({ databaseUrl, schema, log: line }, feed)
+  const closing = new AbortController()
+  const server = createGrpcServer({ log, feed, closing: closing.signal, address: () => ({ host, port: listener.port }) })
+  const injector = server.createConnectionInjector(grpc.ServerCredentials.createInsecure())
+  const listener = await listen(host, options.port ?? 0, (socket) => { injector.injectConnection(socket) }).catch(async (error: unknown) => {
+    await log.close()
+    throw error
+  })
+
+  let closed: Promise<void> | undefined
+  async function close (): Promise<void> {
+    listener.stop()
+    closing.abort()
+    await new Promise((resolve) => setTimeout(resolve, 50)) // the statuses of the ended calls go out first
+    await log.close()
+    listener.destroy()
+    server.forceShutdown()
+  }
+  return { url: `esdb://${host}:${listener.port}?tls=false`, port: listener.port, lost: log.lost, close: () => closed ??= close() }
+}

@@ -1,0 +1,46 @@
+// An event store of a test's own, with a client: scratch Postgres behind it, all gone with the test.
+import { EventStoreDBClient } from '@eventstore/db-client'
+import { startEventStore, type EventStoreOptions, type RunningEventStore } from '../../src/embedded/event-store/server.js'
+import { scratchPostgres, type ScratchPostgres } from './scratch-postgres.js'
+
+interface Teardown { teardown (undo: () => unknown): void }
+
+export interface ScratchEventStore {
+  postgres: ScratchPostgres
+  store: RunningEventStore
+  client: EventStoreDBClient
+}
+
+/** Starts it, in a Postgres of its own (without fsync) or in the one given. */
+export async function scratchEventStore (t: Teardown, options: Partial<EventStoreOptions> & { postgres?: ScratchPostgres } = {}): Promise<ScratchEventStore> {
+  const postgres = options.postgres ?? await scratchPostgres(t, { fsync: false })
+  const store = await startEventStore({ databaseUrl: postgres.url, ...options })
+  t.teardown(() => store.close())
+  return { postgres, store, client: connect(t, store.url) }
+}
+
+/** A client of the official kind that goes away with the test. */
+export function connect (t: Teardown, url: string): EventStoreDBClient {
+  const client = EventStoreDBClient.connectionString(url)
+  t.teardown(() => client.dispose())
+  return client
+}
+
+/** Everything a finite read answers. */
+export async function collect<T> (read: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = []
+  for await (const one of read) all.push(one)
+  return all
+}
+
+interface Asserts {
+  ok (value: unknown, message: string): unknown
+  match (found: unknown, wanted: object, message: string): unknown
+}
+
+/** Asserts that a call is refused with this error of the client, and with these fields. */
+export async function refused (t: Asserts, call: Promise<unknown>, error: abstract new (...args: never[]) => Error, fields: object = {}): Promise<void> {
+  const failure = await call.then(() => undefined, (reason: unknown) => reason)
+  t.ok(failure instanceof error, `is refused with ${error.name}, not ${String(failure)}`)
+  t.match(failure, fields, 'and says why')
+}

