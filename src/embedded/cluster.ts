@@ -84,7 +84,7 @@ async function initialize (place: Place, binaries: string, cluster: string): Pro
 
 function initdbReason (error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  if (error.message.includes('No space left on device')) return 'the disk is full. Free some space (about 200 MB), or set DATA_DIR to another disk.'
+  if (error.message.includes('No space left on device')) return 'the disk is full. Free some space (about 200 MB), or set DATA_DIR to a directory on another disk.'
   return error.message
 }
 

@@ -4,7 +4,7 @@ import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync,
 import { join } from 'node:path'
 import t from 'tap'
 import { accountFor } from '../../src/embedded/account.js'
-import { POINTER, removeDataDir, STATE_DIR } from '../../src/embedded/paths.js'
+import { findCluster, POINTER, removeDataDir, STATE_DIR } from '../../src/embedded/paths.js'
 import { makeCheckout, openDirectory, PLATFORM_PACKAGE } from '../support/embedded-checkout.js'
 import { dataDirs, startStack } from '../support/stack-process.js'
 
@@ -48,6 +48,7 @@ t.test('as root, Postgres runs as nobody in a DATA_DIR that stays private', { sk
   t.equal(statSync(dir).mode & 0o777, 0o710)
   t.equal(statSync(join(dir, 'postgres/cluster')).uid, nobody.uid)
   t.notOk(existsSync(join(dir, POINTER)))
+  t.equal(findCluster(dir), join(dir, 'postgres/cluster'))
 })
 
 t.test('as root under a 0700 home, cluster and binaries live beside the other state of the system', { skip }, async (t) => {
@@ -55,11 +56,13 @@ t.test('as root under a 0700 home, cluster and binaries live beside the other st
   chmodSync(home, 0o700)
   const hidden = checkoutIn(home)
   const dir = join(home, 'data')
+  t.equal(findCluster(dir), undefined)
   t.teardown(() => removeDataDir(dir))
   const first = startStack(t, hidden, dir, { how: 'once' })
   t.equal(await first.ended, 0)
   const place = readFileSync(join(dir, POINTER), 'utf8').trim()
   t.ok(place.startsWith(`${STATE_DIR}/`))
+  t.equal(findCluster(dir), join(place, 'cluster'))
   t.equal(readFileSync(join(place, 'data-dir.txt'), 'utf8'), `${dir}\n`)
   t.notOk(existsSync(join(dir, 'postgres')))
   const { pids } = await startStack(t, hidden, dir).message('opened')
@@ -135,7 +138,7 @@ t.test('a DATA_DIR that cannot be written or is a file is refused by name', { sk
   const dir = openDirectory(t)
   const uid = nobody.uid
   t.match(await startStack(t, checkout, join(dir, 'data'), { uid }).message('refused'),
-    `DATA_DIR ${dir}/data cannot be used: permission denied. Make it a directory that uid ${uid} may write, or set DATA_DIR`)
+    `DATA_DIR ${dir}/data cannot be used: permission denied. Make it a directory that uid ${uid} may write, with about 200 MB to spare, or set DATA_DIR`)
   mkdirSync(join(dir, 'roots'))
   t.match(await startStack(t, checkout, join(dir, 'roots'), { uid }).message('refused'), `${dir}/roots cannot be used: permission denied`)
   writeFileSync(join(dir, 'file'), '')
