@@ -65,9 +65,12 @@ t.test('as root under a 0700 home, cluster and binaries live beside the other st
   t.equal(findCluster(dir), join(place, 'cluster'))
   t.equal(readFileSync(join(place, 'data-dir.txt'), 'utf8'), `${dir}\n`)
   t.notOk(existsSync(join(dir, 'postgres')))
-  const { pids } = await startStack(t, hidden, dir).message('opened')
+  execFileSync('cp', ['-a', dir, `${dir}-copy`])
+  const second = startStack(t, hidden, dir)
+  const { pids } = await second.message('opened')
   t.match(binariesOf(pids.postgres), new RegExp(`^${place}/binaries-.*/bin/postgres$`))
   t.equal(ownerOf(pids.postgres), nobody.uid)
+  t.match(await startStack(t, hidden, `${dir}-copy`).message('refused'), `The cluster in ${place}/cluster is in use by pid ${second.pid}`, 'a copy that points to it')
 })
 
 t.test('as root with only the checkout under a 0700 home, the binaries are copied into DATA_DIR', { skip }, async (t) => {
