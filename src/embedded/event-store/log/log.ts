@@ -25,7 +25,7 @@ export interface StreamView extends StreamState {
 
 const pageEvents = { least: 1, first: 128, most: 1024 }
 const pageBytes = 2 * 1024 * 1024
-const patience = { atStart: 5_000, afterLoss: 15_000 }
+const patience = { atStart: 3_000, afterLoss: 15_000 }
 
 export class EventLog {
   readonly #table: EventTable
