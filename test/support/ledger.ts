@@ -24,5 +24,5 @@ export async function scratchLedger (t: Teardown): Promise<ScratchLedger> {
 export function keepingLog () {
   const lines: { message: string, details: object }[] = []
   const keep = (details: object, message: string) => { lines.push({ message, details }) }
-  return { lines, info: keep, warn: keep }
+  return { lines, debug: keep, info: keep, warn: keep }
 }
