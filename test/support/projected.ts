@@ -13,11 +13,11 @@ import { projectionConsumer } from '../../projections/run.js'
 
 export const everyProjection: readonly Projection[] = [assistants, leads, calls, catalog]
 
-/** Empty read models, all on generation 1. */
-export async function emptyReadModels (pool: Pool): Promise<void> {
-  const schemas = everyProjection.map((projection) => `DROP SCHEMA IF EXISTS ${schemaOf(projection, 1)} CASCADE`)
+/** Empty read models, on generation 1. */
+export async function emptyReadModels (pool: Pool, projections: readonly Projection[] = everyProjection): Promise<void> {
+  const schemas = projections.map((projection) => `DROP SCHEMA IF EXISTS ${schemaOf(projection, 1)} CASCADE`)
   await pool.query([...schemas, 'DELETE FROM ledger.projections', 'DELETE FROM ledger.quarantine'].join('; '))
-  await ensureProjections(pool, everyProjection)
+  await ensureProjections(pool, projections)
 }
 
 export interface Feed {
