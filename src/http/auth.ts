@@ -38,7 +38,7 @@ export async function registerAuth (app: FastifyInstance, jwt: JwtSettings): Pro
       return KeyObject.from(key).export({ type: 'spki', format: 'pem' }).toString()
     },
     formatUser,
-    verify: { ...verify, algorithms: ['RS256', 'ES256'], allowedIss: jwt.issuer, allowedAud: jwt.audience }
+    verify: { ...verify, requiredClaims: [...verify.requiredClaims, 'iss', 'aud'], algorithms: ['RS256', 'ES256'], allowedIss: jwt.issuer, allowedAud: jwt.audience }
   })
 }
 
