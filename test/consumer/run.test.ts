@@ -3,26 +3,15 @@ import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { checkpointTable, readCheckpoint } from '../../src/consumer/checkpoint.js'
 import { runConsumer, type OpenConsumer } from '../../src/consumer/run.js'
-import { startEventStore } from '../../src/embedded/event-store/server.js'
 import { noStream, openStreams, type Streams } from '../../src/event-store/streams.js'
 import { eventually } from '../support/eventually.js'
 import { keepingLog, scratchLedger } from '../support/ledger.js'
+import { restartedEventStore } from '../support/restarted-event-store.js'
 import { connect } from '../support/scratch-event-store.js'
-import { tcpProxy } from '../support/tcp-proxy.js'
 
 const { postgres, pool } = await scratchLedger(t)
-const storeOptions = { databaseUrl: postgres.url }
-let store = await startEventStore(storeOptions)
-t.teardown(() => store.close())
-const proxy = await tcpProxy(t, store.port)
-const streams = openStreams(connect(t, `esdb://127.0.0.1:${proxy.port}?tls=false`))
-
-async function restartStore (): Promise<void> {
-  await store.close()
-  proxy.cut()
-  store = await startEventStore(storeOptions)
-  proxy.leadTo(store.port)
-}
+const store = await restartedEventStore(t, postgres.url)
+const streams = openStreams(connect(t, store.url))
 
 /** Appends events of this type, and insists while the store is away. */
 async function append (type: string, count: number): Promise<string[]> {
@@ -89,7 +78,7 @@ t.test('restarts of the event store are survived, with nothing twice and nothing
   const wanted = await append('Restarted', 10)
   for (let round = 0; round < 2; round += 1) {
     const appending = append('Restarted', 10)
-    await restartStore()
+    await store.restart()
     wanted.push(...await appending)
   }
   await eventually(async () => (await ids()).length >= wanted.length)

@@ -20,7 +20,9 @@ async function door (t: Test, settings: JwtSettings = { secret, roleClaim: 'role
   }
 }
 
-const token = (claims: JWTPayload = {}, { alg = 'HS256', expires = '1h' as string | number | null, by = key } = {}) => {
+interface Made { alg?: string, expires?: string | number | null, by?: Uint8Array }
+
+const token = (claims: JWTPayload = {}, { alg = 'HS256', expires = '1h', by = key }: Made = {}) => {
   const jwt = new SignJWT({ sub: '1', ...claims }).setProtectedHeader({ alg })
   return (expires === null ? jwt : jwt.setExpirationTime(expires)).sign(by)
 }
