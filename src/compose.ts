@@ -23,6 +23,7 @@ import { commandHandler } from './handle-command.js'
 import type { App } from './http/app-types.js'
 import type { JwtSettings } from './http/auth.js'
 import type { HealthChecks } from './http/health.js'
+import { openIdempotency } from './idempotency.js'
 import { openIds } from './ids.js'
 import { holdToLeadDigestKey, leadDigest } from './lead-digest.js'
 import { packageRoot, packageVersion } from './package-root.js'
@@ -41,6 +42,9 @@ export interface Urls {
 
 /** The client waits for streams of a dead server to end, which may be never. */
 const disposeWithinMs = 1_000
+
+/** Between two removals of expired idempotency keys. */
+const sweepEveryMs = 10 * 60_000
 
 export interface Parts {
   pool: Pool
@@ -132,19 +136,22 @@ async function composeApi (config: CompleteConfig, parts: Parts, checks: HealthC
   const head = await streams.head()
   const isCaughtUp = async () => (await Promise.all(['assistants', 'leads'].map((name) => positions.reached(name, head, config.readModelWaitMs)))).every(Boolean)
   const readModel = openReadModel(pool)
+  const commands = commandHandler(streams)
+  const idempotency = openIdempotency(pool, commands)
   const readYourWrite = { reached: positions.reached, waitMs: config.readModelWaitMs }
   const owners = callOwners({
     streams,
     findLeadOwner: readModel.findLeadOwner,
     waitForLeads: (position) => positions.reached('leads', position, config.readModelWaitMs)
   })
-  return await buildApp({
+  const app = await buildApp({
     logger,
     basePath: config.basePath,
     jwt: config.jwt,
     healthChecks: checks,
     routes: {
-      handle: commandHandler(streams),
+      handle: commands.handle,
+      idempotency,
       readModel,
       ids: openIds(pool, isCaughtUp),
       readYourWrite,
@@ -154,6 +161,11 @@ async function composeApi (config: CompleteConfig, parts: Parts, checks: HealthC
       webhookSecret: async (userId) => ({ secret: await currentSecret(pool, keys, userId), previous: null })
     }
   })
+  const sweeping = setInterval(() => {
+    idempotency.removeExpired().catch((error: unknown) => logger.warn({ err: error }, 'expired idempotency keys were not removed'))
+  }, sweepEveryMs)
+  app.addHook('onClose', async () => clearInterval(sweeping))
+  return app
 }
 
 function startProjector ({ consumerPool, streams }: Parts, holder: string, log: Logger): () => Promise<void> {
