@@ -42,7 +42,7 @@ export class EventLog {
     this.#options = options
     this.#listener = listener
     this.#table = new EventTable(options.schema)
-    this.#readers = new pg.Pool({ connectionString: options.databaseUrl, max: 4, keepAlive: true, application_name: 'ringledger-event-store-reader', connectionTimeoutMillis: 5_000 })
+    this.#readers = new pg.Pool({ connectionString: options.databaseUrl, max: 4, keepAlive: true, application_name: 'ringledger-event-store-reader', connectionTimeoutMillis: 30_000 })
     this.#readers.on('error', () => {}) // an idle reader died with Postgres: the next read gets a new one
     this.#writer = new Writer(this.#table, (events) => { listener.committed(events) })
   }
