@@ -9,6 +9,7 @@ import { NotCaughtUp } from './ids.js'
 const statusOf: Record<RejectionCode, number> = {
   invalid: 422,
   'assistant-not-found': 404,
+  'id-taken': 503,
   'revision-mismatch': 412,
   'call-differs': 409,
   'catalog-conflict': 409,
