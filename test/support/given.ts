@@ -27,7 +27,7 @@ function attempt (decide: () => NewEvent[]): NewEvent[] | Refusal {
   try {
     return decide()
   } catch (error) {
-    if (error instanceof Rejection) return { code: error.code, errors: error.errors } as Refusal
+    if (error instanceof Rejection) return { code: error.code, errors: error.errors }
     throw error
   }
 }
