@@ -3,11 +3,13 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { Rejection, type RejectionCode } from './domain/rejection.js'
 import { AppendTooLarge, EventStoreUnavailable } from './event-store/errors.js'
 import { StreamBusy } from './handle-command.js'
+import { KeyInFlight } from './idempotency.js'
 import { NotCaughtUp } from './ids.js'
 
 const statusOf: Record<RejectionCode, number> = {
   invalid: 422,
   'assistant-not-found': 404,
+  'id-taken': 503,
   'revision-mismatch': 412,
   'call-differs': 409,
   'catalog-conflict': 409,
@@ -26,6 +28,7 @@ export function answerError (error: FastifyError | Error, request: FastifyReques
   if (error instanceof Rejection) {
     return reply.code(statusOf[error.code]).send({ message: error.message, ...(error.errors && { errors: error.errors }) })
   }
+  if (error instanceof KeyInFlight) return reply.code(409).header('retry-after', '1').send({ message: error.message })
   if (error instanceof AppendTooLarge) return reply.code(413).send({ message: 'The request is too large.' })
   if (nothingWasWritten(error)) {
     request.log.warn({ err: error }, 'a back end is not available')

@@ -1,2 +1,71 @@
 // The command line: parse, compose, run, close with grace.
-export {}
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { BackEndUnreachable } from './compose.js'
+import { BadSettings } from './config.js'
+import { OtherLeadDigestKey } from './lead-digest.js'
+import { packageVersion } from './package-root.js'
+
+const program = new Command('ringledger')
+  .description('Event-sourced backend of a voice-calling product. Settings come from the environment: see .env.example.')
+  .version(packageVersion)
+  .showHelpAfterError()
+
+program.command('start').description('run all roles, with embedded back ends where no URL is set')
+  .action(async () => (await import('./cli/serve.js')).start())
+
+for (const [role, what] of [['api', 'answers HTTP callers'], ['projector', 'builds the read models'], ['worker', 'delivers webhooks']] as const) {
+  program.command(role).description(`run the role that ${what}`)
+    .action(async () => (await import('./cli/serve.js')).serve(role))
+}
+
+program.command('event-store').description('run the embedded event store alone; prints LISTENING <port>')
+  .option('--port <port>', 'port to listen on; 0 takes any', portNumber, 2113)
+  .action(async ({ port }: { port: number }) => (await import('./cli/event-store.js')).serveEventStore(port))
+
+program.command('migrate').description('bring the database up to date')
+  .action(async () => (await import('./cli/migrate.js')).migrateDatabase())
+
+program.command('demo').description('the main job on real input, start to end, in a temporary DATA_DIR')
+  .action(async () => (await import('./cli/demo.js')).demo())
+
+program.command('token').description('make a bearer token for an API that is set up with JWT_SECRET')
+  .requiredOption('--user <id>', 'the user it acts for')
+  .addOption(new Option('--role <role>', 'engine or ops; a caller has no role').choices(['engine', 'ops']))
+  .option('--ttl <time>', 'how long it is good for', '1h')
+  .action(async (options: { user: string, role?: string, ttl: string }) => (await import('./cli/token.js')).printToken(options))
+
+program.command('catalog').description('voices, languages, models, campaigns and phone numbers')
+  .command('import').argument('<file>').description('import a catalogue file; returns when it is projected')
+  .action(async (file: string) => (await import('./cli/catalog.js')).importCatalogFile(file))
+
+program.command('calls').description('completed calls')
+  .command('complete').argument('<file>').description('report the completed call in a JSON file, by event')
+  .action(async (file: string) => (await import('./cli/calls.js')).completeCallFromFile(file))
+
+const projections = program.command('projections').description('read models')
+projections.command('list').description('where each projection stands').option('--json', 'for programs')
+  .action(async (options: { json?: boolean }) => (await import('./cli/projections.js')).listProjections(options))
+projections.command('replay').argument('<name>').description('rebuild a projection from the log and swap it in')
+  .action(async (name: string) => (await import('./cli/projections.js')).replayProjection(name))
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  process.stderr.write(`${explain(error)}\n`)
+  process.exitCode = 1
+}
+
+/** Refusals say how to mend them; anything else shows where it came from. */
+function explain (error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (error instanceof BadSettings) return `These settings are not right:\n${error.message.replaceAll(/^/gm, '  ')}`
+  const isRefusal = error instanceof BackEndUnreachable || error instanceof OtherLeadDigestKey || error.name === 'DataDirInUseError'
+  if (isRefusal || process.env.LOG_LEVEL !== 'debug') return `ringledger: ${error.message}`
+  return error.stack ?? error.message
+}
+
+function portNumber (text: string): number {
+  const port = Number(text)
+  if (!/^\d+$/.test(text) || port > 65535) throw new InvalidArgumentError('must be a port from 0 to 65535')
+  return port
+}

@@ -17,7 +17,7 @@ export interface WorkerDeps {
   redisUrl?: string | undefined
   /** Who this process is, for operators. */
   holder: string
-  log: { info (details: object, message: string): void, warn (details: object, message: string): void }
+  log: RunOptions['log']
   webhook: {
     /** Waits before each attempt, in milliseconds. */
     schedule: number[]

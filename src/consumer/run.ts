@@ -29,7 +29,7 @@ export interface RunOptions {
   pool: Pool
   holder: string
   signal: AbortSignal
-  log: { info (details: object, message: string): void, warn (details: object, message: string): void }
+  log: { debug (details: object, message: string): void, info (details: object, message: string): void, warn (details: object, message: string): void }
 }
 
 const shortestBackoffMs = 100
@@ -57,7 +57,7 @@ export async function runConsumer (consumer: Consumer, options: RunOptions): Pro
 async function follow (consumer: Consumer, lease: Lease, options: RunOptions, backoff: { ms: number }): Promise<void> {
   const opened = await consumer.open()
   let position = await claimCheckpoint(options.pool, opened.checkpointTable, lease.epoch)
-  options.log.info({ consumer: consumer.name, position: String(position), epoch: String(lease.epoch) }, 'consumer owns its checkpoint')
+  options.log.debug({ consumer: consumer.name, position: String(position), epoch: String(lease.epoch) }, 'consumer owns its checkpoint')
   for await (const batch of options.streams.follow({ after: position, eventTypes: consumer.eventTypes, signal: lease.signal })) {
     await commit(opened, batch, position, lease, options.pool)
     position = batch.position

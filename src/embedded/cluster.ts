@@ -1,6 +1,6 @@
 // The cluster on disk: made once, whole or not at all, for one user with a generated password.
 import { execFile } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -25,10 +25,11 @@ const SETTINGS = {
 /** Makes the cluster when it is missing. Throws when one is there that these binaries cannot open. */
 export async function ensureCluster (place: Place, { folder, version }: Binaries): Promise<void> {
   if (existsSync(place.cluster)) return checkVersion(place.cluster, version)
-  const draft = `${place.cluster}.draft`
   for (const name of readdirSync(place.home)) {
-    if (name.startsWith('cluster.draft')) rmSync(join(place.home, name), { recursive: true })
+    if (name.startsWith('cluster.draft')) rmSync(join(place.home, name), { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
   }
+  // A name of its own: the initdb of a start that was killed may still write to the one it had.
+  const draft = `${place.cluster}.draft-${randomUUID()}`
   makeOwned(place, draft)
   await initialize(place, folder, draft)
   renameSync(draft, place.cluster)
@@ -83,7 +84,7 @@ async function initialize (place: Place, binaries: string, cluster: string): Pro
 
 function initdbReason (error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  if (error.message.includes('No space left on device')) return 'the disk is full. Free some space (about 200 MB), or set DATA_DIR to another disk.'
+  if (error.message.includes('No space left on device')) return 'the disk is full. Free some space (about 200 MB), or set DATA_DIR to a directory on another disk.'
   return error.message
 }
 

@@ -3,6 +3,15 @@ import { accessSync, constants, existsSync, mkdirSync, realpathSync, rmSync, sta
 import { dirname, join, resolve } from 'node:path'
 import { errorCode, isObject, readJsonObject, writeJsonObject } from './json-file.js'
 
+const REASONS: Record<string, string> = {
+  EACCES: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EEXIST: 'a part of its path is not a directory',
+  ENOTDIR: 'a part of its path is not a directory'
+}
+
 /** What a running `start` tells other commands; further keys are the starter's own. */
 export interface RunFile {
   generation: number
@@ -20,9 +29,13 @@ export function prepareDataDir (path: string): string {
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
     return realpathSync(dataDir)
   } catch (error) {
-    throw new Error(`DATA_DIR ${dataDir} cannot be used: ${reasonOf(error)}. ` +
-      `Make it a directory that ${callerName()} may write, or set DATA_DIR to another one.`, { cause: error })
+    throw dataDirError(dataDir, error)
   }
+}
+
+/** Says what is wrong with DATA_DIR, and how to mend it, where the system's error is one of writing to it; else the error as it is. */
+export function explained (dataDir: string, error: unknown): unknown {
+  return errorCode(error) in REASONS ? dataDirError(dataDir, error) : error
 }
 
 /** Publishes a running stack, mode 0600, whole or not at all. */
@@ -59,14 +72,10 @@ function runPath (dataDir: string): string {
   return join(dataDir, 'run.json')
 }
 
-function reasonOf (error: unknown): string {
-  const reasons: Record<string, string> = {
-    EACCES: 'permission denied',
-    EROFS: 'the file system is read-only',
-    ENOSPC: 'the disk is full',
-    ENOTDIR: 'a part of the path is not a directory'
-  }
-  return reasons[errorCode(error)] ?? (error instanceof Error ? error.message : String(error))
+function dataDirError (dataDir: string, error: unknown): Error {
+  const reason = REASONS[errorCode(error)] ?? (error instanceof Error ? error.message : String(error))
+  return new Error(`DATA_DIR ${dataDir} cannot be used: ${reason}. ` +
+    `Make it a directory that ${callerName()} may write, with about 200 MB to spare, or set DATA_DIR to another one.`, { cause: error })
 }
 
 function callerName (): string {

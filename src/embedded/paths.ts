@@ -32,6 +32,12 @@ export function locate (dataDir: string): Place {
   return openHome(dataDir, inside)
 }
 
+/** Where the cluster of this DATA_DIR is; undefined when none has been made. Changes nothing. */
+export function findCluster (dataDir: string): string | undefined {
+  const cluster = join(readPointer(dataDir) ?? join(dataDir, 'postgres'), 'cluster')
+  return existsSync(cluster) ? cluster : undefined
+}
+
 /** Removes a DATA_DIR and the cluster it points to. Nothing may be using it. */
 export function removeDataDir (dataDir: string): void {
   const pointed = readPointer(dataDir)

@@ -69,8 +69,7 @@ async function startServer (place: Place, binaries: string, log: (line: string) 
   for (let attempt = 1; ; attempt++) {
     const port = await freePort()
     const logged = logSize(place)
-    const supervisor = startChild({ entry: './postgres-supervisor', importer: import.meta.url, args: [place.cluster], logFile: logPath(place) })
-    noteSupervisor(place, identify(supervisor.pid) ?? { pid: supervisor.pid, started: '' })
+    const supervisor = await startSupervisor(place)
     supervisor.stdin.write(`${JSON.stringify(serverRequest(place, binaries, port))}\n`)
     try {
       const pid = await supervisor.line((line) => /^READY (\d+)$/.exec(line)?.[1])
@@ -80,6 +79,18 @@ async function startServer (place: Place, binaries: string, log: (line: string) 
       if (attempt === ATTEMPTS || !isPassing(said)) throw startError(place, said, error)
       await endPostgres(place, binaries, log)
     }
+  }
+}
+
+// It is noted before it is told to start anything, so that whoever comes next always knows of it.
+async function startSupervisor (place: Place): Promise<Child> {
+  const supervisor = startChild({ entry: './postgres-supervisor', importer: import.meta.url, args: [place.cluster], logFile: logPath(place) })
+  try {
+    noteSupervisor(place, identify(supervisor.pid) ?? { pid: supervisor.pid, started: '' })
+    return supervisor
+  } catch (error) {
+    await supervisor.stop(STOP_SECONDS)
+    throw error
   }
 }
 

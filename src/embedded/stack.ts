@@ -1,6 +1,6 @@
 // The embedded back ends of one DATA_DIR: started for one command, or shared with the `start` that runs there.
 import { setTimeout as delay } from 'node:timers/promises'
-import { prepareDataDir, readRunFile, removeRunFile, writeRunFile, type RunFile } from './data-dir.js'
+import { explained, prepareDataDir, readRunFile, removeRunFile, writeRunFile, type RunFile } from './data-dir.js'
 import { startEventStore } from './event-store-child.js'
 import { claim, DataDirInUseError, release, type Role } from './holder.js'
 import { startPostgres } from './postgres.js'
@@ -56,7 +56,7 @@ export async function openStack (request: EmbeddedRequest): Promise<EmbeddedStac
     return { ...standing, databaseUrl, eventStoreUrl, joined: false, pids: {} }
   }
   const dataDir = prepareDataDir(request.dataDir)
-  const taken = await take(dataDir, request)
+  const taken = await take(dataDir, request).catch((error: unknown) => { throw explained(dataDir, error) })
   if (typeof taken === 'number') return await openOwn(dataDir, taken, request)
   request.log(`Using the running stack of ${dataDir}`)
   return { ...standing, databaseUrl: databaseUrl ?? taken.databaseUrl, eventStoreUrl: eventStoreUrl ?? taken.eventStoreUrl, joined: true, pids: taken.pids }
@@ -95,7 +95,7 @@ async function openOwn (dataDir: string, generation: number, request: EmbeddedRe
     return { ...urls, joined: false, pids, lost: Promise.race(parts.map((part) => part.lost)), publish, close }
   } catch (error) {
     await close()
-    throw error
+    throw explained(dataDir, error)
   }
 
   async function addPostgres (): Promise<string> {

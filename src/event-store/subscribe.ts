@@ -69,6 +69,7 @@ export function catchUp (client: EventStoreDBClient, { after, eventTypes, maxBat
     },
     async close () {
       fail(new Error('the subscription was closed'))
+      subscription.off('data', take).resume() // so that its end can be seen
       await subscription.unsubscribe().catch(() => {})
     }
   }

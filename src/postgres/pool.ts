@@ -6,6 +6,8 @@ export interface PoolOptions {
   applicationName: string
   /** Most connections at once. */
   max?: number
+  /** Ends a session that idles inside a transaction for so long, in milliseconds. */
+  stalledAfterMs?: number
   /** Called when an idle connection is lost; the pool replaces it by itself. */
   onError: (error: Error) => void
 }
@@ -20,7 +22,8 @@ export function openPool (databaseUrl: string, options: PoolOptions): pg.Pool {
     application_name: options.applicationName,
     max: options.max ?? 10,
     connectionTimeoutMillis: 5_000,
-    keepAlive: true
+    keepAlive: true,
+    idle_in_transaction_session_timeout: options.stalledAfterMs ?? 0
   })
   pool.on('error', options.onError)
   return pool

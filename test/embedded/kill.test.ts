@@ -1,6 +1,7 @@
 // Whatever is killed, nothing stays behind for long and the next start goes on from what was committed.
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import t from 'tap'
 import { identify } from '../../src/embedded/process-identity.js'
@@ -105,6 +106,18 @@ t.test('sessions of a postmaster that was killed do not keep the next one out', 
   const second = await startStack(t, checkout, dir).message('opened')
   t.same(await words(second.databaseUrl), ['before'])
   await busy
+})
+
+t.test('a first start that is killed while it makes the cluster does not spoil that of the next', async (t) => {
+  const dir = join(openDirectory(t), 'data')
+  const home = join(dir, 'postgres')
+  const first = startStack(t, checkout, dir)
+  while (!(existsSync(home) && readdirSync(home).some((name) => existsSync(join(home, name, 'base/1'))))) await delay(10)
+  first.kill('SIGKILL')
+  const { databaseUrl } = await startStack(t, checkout, dir).message('opened')
+  await commit(databaseUrl, 'whole')
+  t.same(await words(databaseUrl), ['whole'])
+  t.same(readdirSync(home).toSorted(), ['cluster', 'supervisor.json'])
 })
 
 t.test('a stale postmaster.pid whose pid is another process by now does not keep Postgres out, nor harm that process', async (t) => {

@@ -92,11 +92,11 @@ t.test('a missing package is named, with the way round it', async (t) => {
 
 t.test('a first start that was cut short is begun anew', async (t) => {
   const dir = openDirectory(t)
-  mkdirSync(join(dir, 'postgres/cluster.draft/base'), { recursive: true })
-  writeFileSync(join(dir, 'postgres/cluster.draft/PG_VERSION'), '18\n')
+  mkdirSync(join(dir, 'postgres/cluster.draft-1/base'), { recursive: true })
+  writeFileSync(join(dir, 'postgres/cluster.draft-1/PG_VERSION'), '18\n')
   const { databaseUrl } = await startStack(t, checkout, dir).message('opened')
   t.same(await ask(databaseUrl, 'SELECT 1 AS one'), [{ one: 1 }])
-  t.notOk(existsSync(join(dir, 'postgres/cluster.draft')))
+  t.notOk(existsSync(join(dir, 'postgres/cluster.draft-1')))
 })
 
 t.test('a log that grew long makes room for a new one', async (t) => {

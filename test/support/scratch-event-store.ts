@@ -41,6 +41,6 @@ interface Asserts {
 /** Asserts that a call is refused with this error of the client, and with these fields. */
 export async function refused (t: Asserts, call: Promise<unknown>, error: abstract new (...args: never[]) => Error, fields: object = {}): Promise<void> {
   const failure = await call.then(() => undefined, (reason: unknown) => reason)
-  t.ok(failure instanceof error, `is refused with ${error.name}, not ${String(failure)}`)
+  t.ok(failure instanceof error, failure instanceof error ? `is refused with ${error.name}` : `is refused with ${String(failure)} instead of ${error.name}`)
   t.match(failure, fields, 'and says why')
 }

@@ -40,18 +40,23 @@ export async function scratchPostgres (t: Teardown, options: { fsync?: boolean }
   await run(join(bin, 'initdb'), ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions'], { ...account, cwd: home })
 
   let postmaster: ChildProcess | undefined
+  let watchdog: ChildProcess | undefined
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
 
   async function start () {
     const settings = { listen_addresses: '127.0.0.1', port, unix_socket_directories: '', fsync: options.fsync === false ? 'off' : 'on', shared_buffers: '64MB', max_connections: 60 }
     const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-    postmaster = spawn(join(bin, 'postgres'), ['-D', data, ...args], { ...account, cwd: home, stdio: 'ignore' })
-    await untilItAnswers(url, postmaster)
+    const deadline = Date.now() + 30_000
+    do { // after a kill -9 it refuses until the last of the old backends has noticed
+      postmaster = spawn(join(bin, 'postgres'), ['-D', data, ...args], { ...account, cwd: home, stdio: 'ignore' })
+    } while (!await answers(url, postmaster, deadline))
+    watchdog = watch(postmaster, home)
   }
 
   async function stop (signal: NodeJS.Signals) {
     const stopping = postmaster
     postmaster = undefined
+    watchdog?.kill('SIGKILL')
     if (stopping === undefined || stopping.exitCode !== null || stopping.signalCode !== null) return
     const exited = once(stopping, 'exit')
     stopping.kill(signal)
@@ -68,17 +73,27 @@ export async function scratchPostgres (t: Teardown, options: { fsync?: boolean }
   return { url, start, close, kill: () => stop('SIGKILL'), async restart () { await stop('SIGINT'); await start() } }
 }
 
-async function untilItAnswers (url: string, postmaster: ChildProcess): Promise<void> {
-  const deadline = Date.now() + 30_000
-  for (;;) {
+/** Ends the cluster when this process ends without having done so: its stdin closes with us. */
+function watch (postmaster: ChildProcess, home: string): ChildProcess | undefined {
+  if (process.platform === 'win32') return undefined
+  const script = 'read -r _; kill -QUIT "$0"; sleep 1; rm -rf "$1"'
+  const watchdog = spawn('sh', ['-c', script, String(postmaster.pid), home], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
+  watchdog.unref()
+  return watchdog
+}
+
+/** True once it answers, false when it has given up. */
+async function answers (url: string, postmaster: ChildProcess, deadline: number): Promise<boolean> {
+  while (Date.now() < deadline) {
     const client = new pg.Client({ connectionString: url })
     client.on('error', () => {})
-    const failure = await client.connect().then(() => undefined, (error: unknown) => error)
+    const isUp = await client.connect().then(() => true, () => false)
     await client.end().catch(() => {})
-    if (failure === undefined) return
-    if (postmaster.exitCode !== null || Date.now() > deadline) throw new Error('The scratch Postgres did not start', { cause: failure })
+    if (isUp) return true
     await new Promise((resolve) => setTimeout(resolve, 25))
+    if (postmaster.exitCode !== null) return false
   }
+  throw new Error('The scratch Postgres did not start')
 }
 
 async function freePort (): Promise<number> {

@@ -2,6 +2,7 @@
 import { DataDirInUseError, openStack } from '../../src/embedded/stack.js'
 
 const [dataDir = '', role = 'start', how = 'stay'] = process.argv.slice(2)
+const asked = how === 'stay' ? signalled() : Promise.resolve()
 
 try {
   const stack = await openStack({
@@ -16,12 +17,12 @@ try {
   await stack.publish({ apiUrl: 'http://127.0.0.1:1' })
   say({ opened: { databaseUrl, eventStoreUrl, joined, pids } })
   void stack.lost.then((error) => say({ lost: error.message }))
-  if (how === 'stay') await signalled()
+  await asked
   await stack.close()
   say({ closed: true })
 } catch (error) {
   say({ refused: error instanceof Error ? error.message : String(error), inUse: error instanceof DataDirInUseError })
-  process.exitCode = 1
+  process.exit(1)
 }
 
 function signalled (): Promise<void> {

@@ -55,10 +55,9 @@ export async function dataDirs (t: Test, checkout: string): Promise<(t: Test) =>
 /** Starts `stack-main` of that checkout on that DATA_DIR, in a process group of its own. */
 export function startStack (t: Test, checkout: string, dataDir: string, options: StackOptions = {}): StackProcess {
   const { role = 'start', how = 'stay', uid, env = { STACK_EVENT_STORE_URL: 'esdb://127.0.0.1:1' } } = options
-  const child = spawn(process.execPath, [join(checkout, 'test/support/stack-main.js'), dataDir, role, how], {
+  const child = spawn('env', [...bareNode(env), join(checkout, 'test/support/stack-main.js'), dataDir, role, how], {
     detached: true,
     cwd: '/',
-    env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
     ...(uid === undefined ? {} : { uid, gid: uid })
   })
@@ -94,14 +93,19 @@ export function startStack (t: Test, checkout: string, dataDir: string, options:
 export async function claimsOf (t: Test, checkout: string, directories: string[], processes: number): Promise<boolean[][]> {
   const begin = Date.now() + 1_000
   return await Promise.all(Array.from({ length: processes }, async () => {
-    const child = spawn(process.execPath, [join(checkout, 'test/support/claim-main.js'), String(begin), ...directories], {
-      env: { PATH: process.env.PATH },
+    const child = spawn('env', [...bareNode(), join(checkout, 'test/support/claim-main.js'), String(begin), ...directories], {
       stdio: ['pipe', 'pipe', 'inherit']
     })
     t.teardown(() => void child.stdin.end())
     for await (const line of createInterface(child.stdout)) return JSON.parse(line)
     throw new Error('a process ended without saying what it got')
   }))
+}
+
+// The test runner adds loaders to the environment of every node process that it sees being spawned; they take longer than Postgres.
+function bareNode (variables: Record<string, string | undefined> = {}): string[] {
+  const kept = Object.entries({ PATH: process.env.PATH, ...variables }).filter(([, value]) => value !== undefined)
+  return ['-i', ...kept.map(([name, value]) => `${name}=${value}`), process.execPath]
 }
 
 /** Settles when there is no such process; a pid that is not given counts as one that is gone. Rejects after 15 s. */

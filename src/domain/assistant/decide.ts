@@ -32,11 +32,12 @@ export interface AssistantCommand {
 export const assistantDecider: Decider<AssistantState, AssistantEvent, AssistantCommand> = {
   initialState: undefined,
   evolve,
-  decide: (command, state) => command.type === 'create' ? create(command) : update(command, state)
+  decide: (command, state) => command.type === 'create' ? create(command, state) : update(command, state)
 }
 
-function create (command: AssistantCommand): NewEvent[] {
+function create (command: AssistantCommand, state: AssistantState): NewEvent[] {
   const { assistantId, userId, now } = command
+  if (state) throw new Rejection('id-taken', 'The id was given out before: try again')
   const given = soundSettings(command)
   refuseInvalid(collect(command.refused, rules(given, { ...defaultSettings(), ...given }, command)))
   const settings = { ...defaultSettings(), ...given }

@@ -1,4 +1,5 @@
 // The embedded event store: EventStoreDB's protocol on loopback, its events in Postgres.
+import { setMaxListeners } from 'node:events'
 import * as grpc from '@grpc/grpc-js'
 import { Feed } from './feed/feed.js'
 import { listen } from './listen.js'
@@ -33,6 +34,7 @@ export async function startEventStore (options: EventStoreOptions): Promise<Runn
   const feed = new Feed()
   const log = await EventLog.open({ databaseUrl, schema, log: line }, feed)
   const closing = new AbortController()
+  setMaxListeners(0, closing.signal) // one for each open call
   const server = createGrpcServer({ log, feed, closing: closing.signal, address: () => ({ host, port: listener.port }) })
   const injector = server.createConnectionInjector(grpc.ServerCredentials.createInsecure())
   const listener = await listen(host, options.port ?? 0, (socket) => { injector.injectConnection(socket) }).catch(async (error: unknown) => {

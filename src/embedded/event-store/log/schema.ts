@@ -30,4 +30,7 @@ const layout = (schema: string) => `
   );
   create table ${schema}.layout (version int not null);
   insert into ${schema}.layout values (${version});
+  -- A real node is never quite empty either: consumers must pass over what begins with a dollar sign.
+  insert into ${schema}.events values
+    (1, '$embedded-event-store', 0, gen_random_uuid(), '$LogCreated', true, extract(epoch from now()) * 1000, '', '{"layout":${version}}');
   commit`

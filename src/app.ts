@@ -1,0 +1,81 @@
+// Builds the HTTP side: plugins, routes, error handler; never listens.
+import { randomUUID } from 'node:crypto'
+import helmet from '@fastify/helmet'
+import fastify, { LogController, type FastifyBaseLogger } from 'fastify'
+import { completeCall, type CallDeps } from './commands/complete-call.js'
+import type { AssistantDeps } from './commands/assistant-command.js'
+import { createAssistant } from './commands/create-assistant.js'
+import { createLead, type LeadDeps } from './commands/create-lead.js'
+import { updateAssistant } from './commands/update-assistant.js'
+import { answerError } from './errors.js'
+import type { App } from './http/app-types.js'
+import { registerAuth, type JwtSettings } from './http/auth.js'
+import { addHealth, type HealthChecks } from './http/health.js'
+import { requestLogger } from './http/logging.js'
+import { addApiDocs } from './http/openapi.js'
+import { validatorCompiler } from './http/validators.js'
+import { getWebhookSecret, type WebhookSecretDeps } from './queries/webhook-secret.js'
+
+export interface AppDeps {
+  logger: FastifyBaseLogger
+  basePath: string
+  jwt: JwtSettings
+  healthChecks: HealthChecks
+  routes: AssistantDeps & LeadDeps & CallDeps & WebhookSecretDeps
+}
+
+/** Of a user's request; an event stays under the store's 1 MiB with room to spare. */
+const bodyLimit = 512 * 1024
+
+/** The app with every route of the API. */
+export async function buildApp ({ logger, basePath, jwt, healthChecks, routes }: AppDeps): Promise<App> {
+  const app = bareApp(logger)
+  app.setValidatorCompiler(validatorCompiler)
+  await app.register(helmet)
+  await app.register(async (scope) => {
+    await registerAuth(scope, jwt)
+    await addApiDocs(scope, basePath)
+    await scope.register(async (api: App) => {
+      createAssistant(api, routes)
+      updateAssistant(api, routes)
+      createLead(api, routes)
+      completeCall(api, routes)
+      getWebhookSecret(api, routes)
+    }, { prefix: basePath })
+  })
+  addHealth(app, healthChecks)
+  return app
+}
+
+/** An app for roles that take no requests: it only says how they are. */
+export function buildHealthApp (logger: FastifyBaseLogger, healthChecks: HealthChecks): App {
+  const app = bareApp(logger)
+  addHealth(app, healthChecks)
+  return app
+}
+
+function bareApp (logger: FastifyBaseLogger): App {
+  const app: App = fastify({
+    loggerInstance: requestLogger(logger),
+    bodyLimit,
+    logController: new LogController({ requestIdLogLabel: 'correlationId' }),
+    genReqId: ({ headers }) => correlationId(headers['x-correlation-id'])
+  })
+  app.setErrorHandler(answerError)
+  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ message: 'There is nothing at this address.' }))
+  closeWhileBusy(app)
+  app.addHook('onSend', async (request, reply) => { reply.header('x-correlation-id', request.id) })
+  return app
+}
+
+/** Without this, close() waits for clients that keep their connection open (fastify issue 7044). */
+function closeWhileBusy (app: App): void {
+  let isClosing = false
+  app.addHook('preClose', async () => { isClosing = true })
+  app.addHook('onSend', async (_request, reply) => { if (isClosing) reply.header('connection', 'close') })
+}
+
+/** The caller's id where it is fit to be logged and stored, else one of ours. */
+function correlationId (given: string | string[] | undefined): string {
+  return typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : randomUUID()
+}

@@ -1,0 +1,71 @@
+// Opens what a command works on: the back ends that are set, or embedded ones for as long as it runs.
+import { resolve } from 'node:path'
+import pino, { type Logger } from 'pino'
+import { loadConfig, type Config } from '../config.js'
+import { openParts, type CompleteConfig, type Parts, type Urls } from '../compose.js'
+import { generatedSecrets } from '../generated-secrets.js'
+
+export interface BackEnds {
+  urls: Urls
+  /** Where embedded data lies; nothing when every back end is set. */
+  embeddedIn?: string
+  /** Settles when an embedded back end died. */
+  lost: Promise<Error>
+  publish (extra: Record<string, unknown>): Promise<void>
+  close (): Promise<void>
+}
+
+/** Progress for people goes to stderr, so that what a command answers can be piped on. */
+export const say = (line: string) => { process.stderr.write(`${line}\n`) }
+
+export async function openBackEnds (config: Config, role: 'start' | 'command', command: string, log: (line: string) => void = say): Promise<BackEnds> {
+  const { databaseUrl, eventStoreUrl, redisUrl } = config.backEnds
+  const { openStack } = await import('../embedded/stack.js')
+  const stack = await openStack({
+    dataDir: config.dataDir,
+    role,
+    command,
+    log,
+    ...(databaseUrl && { databaseUrl }),
+    ...(eventStoreUrl && { eventStoreUrl })
+  })
+  return {
+    urls: { databaseUrl: stack.databaseUrl, eventStoreUrl: stack.eventStoreUrl, redisUrl },
+    ...(!(databaseUrl && eventStoreUrl) && { embeddedIn: resolve(config.dataDir) }),
+    lost: stack.lost,
+    publish: (extra) => stack.publish(extra),
+    close: () => stack.close()
+  }
+}
+
+/** Fills in the secrets that a run without any URL makes by itself. */
+export async function completeConfig (config: Config): Promise<CompleteConfig & { jwtSecretIsOurs: boolean }> {
+  const { jwt, secretKey, leadDigestKey, jwtRoleClaim: roleClaim } = config
+  if (jwt && secretKey && leadDigestKey) return { ...config, jwt, secrets: { secretKey, leadDigestKey }, jwtSecretIsOurs: false }
+  const ours = await generatedSecrets(config.dataDir)
+  return {
+    ...config,
+    jwt: jwt ?? { roleClaim, secret: ours.jwtSecret },
+    secrets: { secretKey: secretKey ?? ours.secretKey, leadDigestKey: leadDigestKey ?? ours.leadDigestKey },
+    jwtSecretIsOurs: jwt === undefined
+  }
+}
+
+export const openLog = ({ logLevel }: Config): Logger => pino({ level: logLevel, base: null })
+
+/** Runs `work` on connected back ends and closes them whatever happens. */
+export async function withParts<Result> (command: string, work: (parts: Parts, config: CompleteConfig, log: Logger) => Promise<Result>): Promise<Result> {
+  const config = loadConfig(process.env)
+  const log = pino({ level: config.logLevel === 'info' ? 'warn' : config.logLevel, base: null }, pino.destination(2))
+  const backEnds = await openBackEnds(config, 'command', command)
+  try {
+    const parts = await openParts(backEnds.urls, log)
+    try {
+      return await work(parts, await completeConfig(config), log)
+    } finally {
+      await parts.close()
+    }
+  } finally {
+    await backEnds.close()
+  }
+}

@@ -1,0 +1,34 @@
+// `ringledger calls complete FILE`: reports a completed call as the call engine would, by event.
+import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { callDecider } from '../domain/call/decide.js'
+import { callStream, type CallCompleted } from '../domain/call/events.js'
+import { decode } from '../domain/events.js'
+import { commandHandler } from '../handle-command.js'
+import { say, withParts } from './back-ends.js'
+
+export async function completeCallFromFile (file: string): Promise<void> {
+  const { call_id: callId, ...body } = await readReport(file)
+  await withParts('ringledger calls complete', async ({ streams }) => {
+    await commandHandler(streams).handle({
+      decider: callDecider,
+      stream: callStream(callId),
+      command: { callId, body, refused: {}, facts: { assistantExists: true, leadBelongs: true } },
+      commandId: randomUUID(),
+      correlationId: randomUUID()
+    })
+  })
+  say(`Call ${callId} is in the log.`)
+}
+
+/** @throws an Error that names the file and the first field that is wrong */
+async function readReport (file: string): Promise<CallCompleted> {
+  const data: unknown = JSON.parse(await readFile(file, 'utf8'))
+  try {
+    const event = decode({ type: 'CallCompleted', data, stream: file, revision: 0n })
+    if (event?.type === 'CallCompleted') return event.data
+  } catch (cause) {
+    throw new Error(`${file} is not a completed call: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+  }
+  throw new Error(`${file} is not a completed call`)
+}

@@ -1,0 +1,33 @@
+// `ringledger catalog import FILE`: returns when the catalogue can be used.
+import { catalog } from '../../projections/catalog.js'
+import { projectionConsumer } from '../../projections/run.js'
+import type { Parts } from '../compose.js'
+import { runConsumer, type RunOptions } from '../consumer/run.js'
+import { commandHandler } from '../handle-command.js'
+import { importCatalog, readCatalogFile, type CatalogFile } from '../import-catalog.js'
+import { say, withParts } from './back-ends.js'
+
+const projectedWithinMs = 60_000
+
+export async function importCatalogFile (file: string): Promise<void> {
+  const contents = await readCatalogFile(file)
+  await withParts('ringledger catalog import', async (parts, _config, log) => {
+    await importAndProject(parts, contents, log)
+  })
+  say(`The catalogue in ${file} is imported and projected.`)
+}
+
+/** Imports, and projects too unless a projector does already: of several, the lease lets one work. */
+export async function importAndProject ({ streams, consumerPool: pool, positions }: Parts, contents: CatalogFile, log: RunOptions['log']): Promise<void> {
+  const stopping = new AbortController()
+  const projecting = runConsumer(projectionConsumer(catalog, pool), { pool, streams, holder: `catalog import ${process.pid}`, signal: stopping.signal, log })
+  try {
+    const position = await importCatalog(commandHandler(streams).handle, contents)
+    if (!await positions.reached('catalog', position, projectedWithinMs)) {
+      throw new Error(`the catalogue is in the log, but its projection has not caught up within ${projectedWithinMs / 1000} s: see \`ringledger projections list\``)
+    }
+  } finally {
+    stopping.abort()
+    await projecting
+  }
+}

@@ -1,0 +1,54 @@
+// Prints what happened, where, and how long it took.
+import { styleText } from 'node:util'
+
+type Told<Result> = string | readonly [result: Result, told: string]
+
+export class Timeline {
+  readonly #startedAt = performance.now()
+  #failed = false
+
+  constructor (title: string) {
+    this.#print(`\n${this.#style('bold', title)}\n`)
+    this.#print(this.#style('dim', '   at        took   what                        where'))
+  }
+
+  /**
+   * Runs one step and prints its line; `work` answers what is to be told, or a result and what is to be told.
+   * A step that throws is printed as failed, and the error is thrown on.
+   */
+  async step<Result = void> (what: string, where: string, work: () => Promise<Told<Result>>): Promise<Result> {
+    const startedAt = performance.now()
+    try {
+      const told = await work()
+      this.#line(startedAt, this.#style('green', '✓'), what, where)
+      this.#print(this.#style('dim', `                      ${typeof told === 'string' ? told : told[1]}`))
+      return (typeof told === 'string' ? undefined : told[0]) as Result // a step that tells a string has no result
+    } catch (error) {
+      this.#failed = true
+      this.#line(startedAt, this.#style('red', '✗'), what, where)
+      throw error
+    }
+  }
+
+  end (): void {
+    const seconds = ((performance.now() - this.#startedAt) / 1000).toFixed(1)
+    this.#print(this.#failed
+      ? this.#style('red', `\nThe demo failed after ${seconds} s.`)
+      : this.#style('green', `\nEverything held, in ${seconds} s.`) + '\nNext: `npm start` runs the service with a data directory of its own.')
+  }
+
+  #line (startedAt: number, mark: string, what: string, where: string): void {
+    const now = performance.now()
+    const at = `${((now - this.#startedAt) / 1000).toFixed(2)} s`.padStart(8)
+    const took = `${(now - startedAt).toFixed(0)} ms`.padStart(8)
+    this.#print(`${mark}  ${at}  ${took}   ${what.padEnd(26)}  ${this.#style('cyan', where)}`)
+  }
+
+  #style (format: Parameters<typeof styleText>[0], text: string): string {
+    return styleText(format, text, { stream: process.stdout })
+  }
+
+  #print (text: string): void {
+    process.stdout.write(`${text}\n`)
+  }
+}

@@ -1,0 +1,205 @@
+// The only file that constructs clients and wires the parts to each other.
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
+import { EventStoreDBClient } from '@eventstore/db-client'
+import type { Logger } from 'pino'
+import type { Pool } from 'pg'
+import { assistants } from '../projections/assistants.js'
+import { calls } from '../projections/calls.js'
+import { catalog } from '../projections/catalog.js'
+import { ensureProjections } from '../projections/generations.js'
+import { leads } from '../projections/leads.js'
+import { listenForPositions, type Positions } from '../projections/positions.js'
+import type { Projection } from '../projections/projection.js'
+import { openReadModel } from '../projections/read-model.js'
+import { projectionConsumer } from '../projections/run.js'
+import { buildApp, buildHealthApp } from './app.js'
+import { callOwners } from './call-owners.js'
+import { keyBytes, type Config, type Secrets } from './config.js'
+import { runConsumer } from './consumer/run.js'
+import { openStreams, type Streams } from './event-store/streams.js'
+import { commandHandler } from './handle-command.js'
+import type { App } from './http/app-types.js'
+import type { JwtSettings } from './http/auth.js'
+import type { HealthChecks } from './http/health.js'
+import { openIdempotency } from './idempotency.js'
+import { openIds } from './ids.js'
+import { holdToLeadDigestKey, leadDigest } from './lead-digest.js'
+import { packageRoot, packageVersion } from './package-root.js'
+import { migrate } from './postgres/migrate.js'
+import { openPool } from './postgres/pool.js'
+
+export type Role = 'api' | 'projector' | 'worker'
+export const projections: readonly Projection[] = [assistants, leads, calls, catalog]
+
+/** Where the back ends are, after the embedded ones have started. */
+export interface Urls {
+  databaseUrl: string
+  eventStoreUrl: string
+  redisUrl?: string | undefined
+}
+
+/** The client waits for streams of a dead server to end, which may be never. */
+const disposeWithinMs = 1_000
+
+/** Between two removals of expired idempotency keys. */
+const sweepEveryMs = 10 * 60_000
+
+export interface Parts {
+  pool: Pool
+  /** For consumers: a session that stalls inside a transaction is ended, so that a frozen owner holds no rows. */
+  consumerPool: Pool
+  client: EventStoreDBClient
+  streams: Streams
+  positions: Positions
+  close (): Promise<void>
+}
+
+/** Connects to the back ends and brings the database up to date. @throws BackEndUnreachable, saying which one and how to mend it */
+export async function openParts ({ databaseUrl, eventStoreUrl }: Urls, log: Logger): Promise<Parts> {
+  await reachable('Postgres', 'DATABASE_URL', migrate(databaseUrl, packageRoot))
+  const onError = (error: Error) => log.warn({ err: error }, 'lost a connection to Postgres')
+  const pool = openPool(databaseUrl, { applicationName: 'ringledger', max: 20, onError })
+  const consumerPool = openPool(databaseUrl, { applicationName: 'ringledger consumer', max: 20, stalledAfterMs: 3_000, onError })
+  const client = EventStoreDBClient.connectionString(eventStoreUrl.replace(/^kurrentdb/, 'esdb'))
+  const streams = openStreams(client)
+  await ensureProjections(pool, projections)
+  await reachable('the event store', 'EVENTSTORE_URL', streams.head())
+  const positions = listenForPositions(databaseUrl, pool, onError)
+  const close = async () => {
+    await positions.close()
+    await Promise.race([client.dispose(), delay(disposeWithinMs)])
+    await Promise.all([pool.end(), consumerPool.end()])
+  }
+  return { pool, consumerPool, client, streams, positions, close }
+}
+
+/** A back end did not answer at the start. */
+export class BackEndUnreachable extends Error {
+  override readonly name = 'BackEndUnreachable'
+}
+
+async function reachable<Answer> (what: string, setting: string, answer: Promise<Answer>): Promise<Answer> {
+  try {
+    return await answer
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new BackEndUnreachable(`${what} did not answer: ${reason}. Check that it runs and that ${setting} leads to it.`, { cause })
+  }
+}
+
+/** Config with every secret there is: set, or generated. */
+export type CompleteConfig = Config & { jwt: JwtSettings, secrets: Pick<Secrets, 'secretKey' | 'leadDigestKey'> }
+
+export interface Service {
+  /** Where it listens, without BASE_PATH. */
+  url: string
+  /** Takes no new work, finishes what is in flight, then disconnects. */
+  stop (): Promise<void>
+}
+
+/** Runs the roles in this process until `stop`. */
+export async function startRoles (roles: readonly Role[], config: CompleteConfig, urls: Urls, log: Logger): Promise<Service> {
+  const parts = await openParts(urls, log)
+  const holder = `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`
+  const stops: Array<() => Promise<void>> = []
+  try {
+    const checks = healthChecks(parts)
+    const app = roles.includes('api') ? await composeApi(config, parts, checks, log) : buildHealthApp(log, checks)
+    stops.push(() => app.close())
+    if (roles.includes('projector')) stops.push(startProjector(parts, holder, log))
+    if (roles.includes('worker')) stops.push(await startWorker(config, urls, parts, holder, log))
+    const url = await app.listen({ host: config.host, port: config.port })
+    return { url, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+
+  async function stop (): Promise<void> {
+    for (const stopPart of stops.splice(0)) await stopPart()
+    await parts.close()
+  }
+}
+
+function healthChecks ({ pool, streams }: Parts): HealthChecks {
+  return { postgres: () => pool.query('SELECT 1'), eventStore: () => streams.head() }
+}
+
+async function composeApi (config: CompleteConfig, parts: Parts, checks: HealthChecks, logger: Logger): Promise<App> {
+  const { pool, streams, positions } = parts
+  const [{ webhookUrlProblem }, { currentSecret }] = await Promise.all([import('../workers/guard.js'), import('../workers/secrets.js')])
+  const keys = secretKeys(config)
+  const digest = leadDigest(keyBytes(config.secrets.leadDigestKey))
+  await holdToLeadDigestKey(streams, digest)
+  const head = await streams.head()
+  const isCaughtUp = async () => (await Promise.all(['assistants', 'leads'].map((name) => positions.reached(name, head, config.readModelWaitMs)))).every(Boolean)
+  const readModel = openReadModel(pool)
+  const commands = commandHandler(streams)
+  const idempotency = openIdempotency(pool, commands)
+  const readYourWrite = { reached: positions.reached, waitMs: config.readModelWaitMs }
+  const owners = callOwners({
+    streams,
+    findLeadOwner: readModel.findLeadOwner,
+    waitForLeads: (position) => positions.reached('leads', position, config.readModelWaitMs)
+  })
+  const app = await buildApp({
+    logger,
+    basePath: config.basePath,
+    jwt: config.jwt,
+    healthChecks: checks,
+    routes: {
+      handle: commands.handle,
+      idempotency,
+      readModel,
+      ids: openIds(pool, isCaughtUp),
+      readYourWrite,
+      digest,
+      owners,
+      webhookUrlProblem: (url) => webhookUrlProblem(url, config.webhook),
+      webhookSecret: async (userId) => ({ secret: await currentSecret(pool, keys, userId), previous: null })
+    }
+  })
+  const sweeping = setInterval(() => {
+    idempotency.removeExpired().catch((error: unknown) => logger.warn({ err: error }, 'expired idempotency keys were not removed'))
+  }, sweepEveryMs)
+  app.addHook('onClose', async () => clearInterval(sweeping))
+  return app
+}
+
+function startProjector ({ consumerPool, streams }: Parts, holder: string, log: Logger): () => Promise<void> {
+  const stopping = new AbortController()
+  const running = projections.map((projection) =>
+    runConsumer(projectionConsumer(projection, consumerPool), { pool: consumerPool, streams, holder, signal: stopping.signal, log }))
+  return async () => {
+    stopping.abort()
+    await Promise.all(running)
+  }
+}
+
+/** Webhook secrets are encrypted with the current key and still read with the previous one. */
+function secretKeys ({ secrets, previousSecretKey }: CompleteConfig): { current: Buffer, previous: Buffer[] } {
+  return { current: keyBytes(secrets.secretKey), previous: previousSecretKey ? [keyBytes(previousSecretKey)] : [] }
+}
+
+/** Loaded on demand: a process that only replays projections has no code that could send. */
+async function startWorker (config: CompleteConfig, urls: Urls, { consumerPool, streams }: Parts, holder: string, log: Logger): Promise<() => Promise<void>> {
+  const [{ startWorkers }, { parseSchedule }] = await Promise.all([import('../workers/start.js'), import('../workers/schedule.js')])
+  const { webhook } = config
+  const { current, previous } = secretKeys(config)
+  const workers = startWorkers({
+    pool: consumerPool,
+    streams,
+    databaseUrl: urls.databaseUrl,
+    redisUrl: urls.redisUrl,
+    holder,
+    log,
+    webhook: { ...webhook, schedule: parseSchedule(webhook.schedule) },
+    secretKey: current,
+    previousSecretKeys: previous,
+    version: packageVersion
+  })
+  await workers.ready
+  return () => workers.stop()
+}

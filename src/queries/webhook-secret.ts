@@ -1,0 +1,30 @@
+// GET /user/webhook-secret
+import Type, { type Static } from 'typebox'
+import { Message, type App } from '../http/app-types.js'
+import { only } from '../http/auth.js'
+
+export const WebhookSecret = Type.Object({
+  secret: Type.String({ description: 'Verifies webhook-signature, as Standard Webhooks describes.', examples: ['whsec_...'] }),
+  previous: Type.Unsafe<{ secret: string, expires_at: string } | null>({
+    type: ['object', 'null'],
+    required: ['secret', 'expires_at'],
+    properties: { secret: { type: 'string' }, expires_at: { type: 'string' } },
+    description: 'Signs as well until it expires, after a rotation.'
+  })
+})
+
+export interface WebhookSecretDeps {
+  /** The user's signing secret, made at the first call. */
+  webhookSecret (userId: string): Promise<Static<typeof WebhookSecret>>
+}
+
+const schema = {
+  summary: 'The secret that signs your webhooks',
+  tags: ['webhooks'],
+  security: [{ bearer: [] }],
+  response: { 200: Type.Object({ data: WebhookSecret }), 401: Message, 403: Message, 503: Message }
+}
+
+export function getWebhookSecret (app: App, { webhookSecret }: WebhookSecretDeps): void {
+  app.get('/user/webhook-secret', { schema, onRequest: only('user') }, async (request) => ({ data: await webhookSecret(request.user.id) }))
+}

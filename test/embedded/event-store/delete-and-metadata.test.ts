@@ -1,0 +1,95 @@
+// Deleting for now and for ever, and what metadata lets one see of a stream.
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import { ANY, END, jsonEvent, NO_STREAM, STREAM_EXISTS, StreamDeletedError, StreamNotFoundError, WrongExpectedVersionError } from '@eventstore/db-client'
+import { collect, refused, scratchEventStore } from '../../support/scratch-event-store.js'
+
+const { client } = await scratchEventStore(t)
+const events = (count: number) => Array.from({ length: count }, () => jsonEvent({ type: 'Happened', data: {} }))
+const revisions = async (stream: string) => (await collect(client.readStream(stream))).map(({ event }) => Number(event?.revision))
+async function streamOf (count: number) {
+  const stream = randomUUID()
+  await client.appendToStream(stream, events(count))
+  return stream
+}
+
+t.test('a deleted stream is not found, and continues its revisions when it is written to again', async (t) => {
+  for (const expectedRevision of [ANY, NO_STREAM, 2n] as const) {
+    const stream = await streamOf(3)
+    const { position } = await client.deleteStream(stream)
+    t.ok(position)
+    await refused(t, collect(client.readStream(stream)), StreamNotFoundError)
+    await refused(t, client.appendToStream(stream, events(1), { expectedRevision: STREAM_EXISTS }), StreamDeletedError)
+    t.equal((await client.appendToStream(stream, events(2), { expectedRevision })).nextExpectedRevision, 4n)
+    t.same(await revisions(stream), [3, 4])
+    t.match(await client.getStreamMetadata(stream), { metadata: { truncateBefore: 3 } })
+  }
+})
+
+t.test('a delete at a revision that does not hold is refused', async (t) => {
+  const stream = await streamOf(2)
+  await refused(t, client.deleteStream(stream, { expectedRevision: 0n }), WrongExpectedVersionError, { streamName: stream, expectedVersion: 0n, actualVersion: 1n })
+  await refused(t, client.deleteStream(stream, { expectedRevision: NO_STREAM }), WrongExpectedVersionError)
+  await refused(t, client.deleteStream('never-written'), WrongExpectedVersionError)
+  await client.deleteStream(stream, { expectedRevision: 1n })
+  await refused(t, collect(client.readStream(stream)), StreamNotFoundError)
+})
+
+t.test('a tombstone is for ever, also for the metadata', async (t) => {
+  const stream = await streamOf(2)
+  await refused(t, client.tombstoneStream(stream, { expectedRevision: 0n }), WrongExpectedVersionError, { actualVersion: 1n })
+  const { position } = await client.tombstoneStream(stream, { expectedRevision: 1n })
+  t.ok(position)
+  await refused(t, client.tombstoneStream(stream), StreamDeletedError)
+  await refused(t, client.deleteStream(stream), StreamDeletedError)
+  await refused(t, client.getStreamMetadata(stream), StreamDeletedError)
+  await refused(t, client.setStreamMetadata(stream, {}), StreamDeletedError)
+  const last = (await collect(client.readAll({ direction: 'backwards', fromPosition: END, maxCount: 1 })))[0]
+  t.match(last, { event: { streamId: stream, type: '$streamDeleted', revision: 9223372036854775807n, position } })
+})
+
+t.test('a stream that does not exist can be tombstoned', async (t) => {
+  const stream = randomUUID()
+  await client.tombstoneStream(stream, { expectedRevision: NO_STREAM })
+  await refused(t, client.appendToStream(stream, events(1)), StreamDeletedError)
+})
+
+t.test('metadata comes back as it was set, custom keys too; the last one counts', async (t) => {
+  const stream = await streamOf(1)
+  t.same(await client.getStreamMetadata(stream), { streamName: stream })
+  await client.setStreamMetadata(stream, { maxCount: 5 }, { expectedRevision: NO_STREAM })
+  await refused(t, client.setStreamMetadata(stream, {}, { expectedRevision: NO_STREAM }), WrongExpectedVersionError)
+  const metadata = { maxAge: 3600, cacheControl: 7, acl: { readRoles: ['a'], writeRoles: ['b'] }, colour: 'red' }
+  await client.setStreamMetadata(stream, metadata, { expectedRevision: 0n })
+  t.match(await client.getStreamMetadata(stream), { metadata })
+  t.equal((await collect(client.readStream(`$$${stream}`))).length, 1, 'a metadata stream shows its last event only')
+})
+
+t.test('$maxCount and $tb hide the oldest events', async (t) => {
+  const stream = await streamOf(6)
+  await client.setStreamMetadata(stream, { maxCount: 2 })
+  t.same(await revisions(stream), [4, 5])
+  await client.appendToStream(stream, events(1))
+  t.same(await revisions(stream), [5, 6])
+  await client.setStreamMetadata(stream, { truncateBefore: 3 })
+  t.same(await revisions(stream), [3, 4, 5, 6])
+  t.same((await collect(client.readStream(stream, { fromRevision: 1n, maxCount: 2 }))).map(({ event }) => event?.revision), [3n, 4n])
+  await client.setStreamMetadata(stream, { truncateBefore: 100 })
+  t.same(await revisions(stream), [], 'wholly truncated is empty, not missing')
+})
+
+t.test('$maxAge hides what is older, and malformed metadata hides nothing', async (t) => {
+  const stream = await streamOf(1)
+  await client.setStreamMetadata(stream, { maxAge: 1 })
+  while ((await revisions(stream)).length > 0) await new Promise((resolve) => setTimeout(resolve, 100))
+  await client.appendToStream(`$$${stream}`, jsonEvent({ type: '$metadata', data: { $maxAge: 'x', $maxCount: -1, $tb: 0.5 } }))
+  t.same(await revisions(stream), [0])
+})
+
+t.test('an id that was appended before a delete is repeated, not written anew', async (t) => {
+  const stream = randomUUID()
+  const batch = events(1)
+  const first = await client.appendToStream(stream, batch, { expectedRevision: NO_STREAM })
+  await client.deleteStream(stream)
+  t.same(await client.appendToStream(stream, batch, { expectedRevision: NO_STREAM }), first)
+})

@@ -1,0 +1,99 @@
+// Finite reads, row by row: where each of them begins, which way it goes, and what is not found.
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import {
+  BACKWARDS, binaryEvent, END, FORWARDS, jsonEvent, START, StreamDeletedError, StreamNotFoundError,
+  type Direction, type ReadPosition, type ReadRevision, type ResolvedEvent
+} from '@eventstore/db-client'
+import { collect, refused, scratchEventStore } from '../../support/scratch-event-store.js'
+
+const { client } = await scratchEventStore(t)
+const event = (type = 'Happened') => jsonEvent({ type, data: {} })
+const revisions = (read: readonly ResolvedEvent[]) => read.map(({ event }) => Number(event?.revision))
+
+t.test('a stream is read from a revision, either way', async (t) => {
+  const stream = randomUUID()
+  await client.appendToStream(stream, [event(), event(), event(), event()])
+  const read = async (direction: Direction, fromRevision: ReadRevision, maxCount?: number) => revisions(await collect(client.readStream(stream, { direction, fromRevision, ...(maxCount !== undefined && { maxCount }) })))
+  t.same(await read(FORWARDS, START), [0, 1, 2, 3])
+  t.same(await read(FORWARDS, 2n), [2, 3])
+  t.same(await read(FORWARDS, END), [])
+  t.same(await read(FORWARDS, 4n), [], 'past the end')
+  t.same(await read(BACKWARDS, START), [0])
+  t.same(await read(BACKWARDS, 2n), [2, 1, 0])
+  t.same(await read(BACKWARDS, END), [3, 2, 1, 0])
+  t.same(await read(BACKWARDS, 99n), [3, 2, 1, 0], 'from past the end it starts at the last event')
+  t.same(await read(FORWARDS, 1n, 2), [1, 2])
+  t.same(await read(BACKWARDS, END, 1), [3])
+})
+
+t.test('a stream that was never written to is not found', async (t) => {
+  await refused(t, collect(client.readStream('nowhere')), StreamNotFoundError, { streamName: 'nowhere' })
+  await client.setStreamMetadata('only-metadata', { maxCount: 3 })
+  await refused(t, collect(client.readStream('only-metadata')), StreamNotFoundError)
+})
+
+t.test('a tombstoned stream is an error', async (t) => {
+  await client.appendToStream('ended', event())
+  await client.tombstoneStream('ended')
+  await refused(t, collect(client.readStream('ended')), StreamDeletedError, { streamName: 'ended' })
+})
+
+t.test('$all is read from a position, either way: forwards with it, backwards without it', async (t) => {
+  const stream = randomUUID()
+  const first = await client.appendToStream(stream, event())
+  await client.appendToStream(stream, [event(), event()])
+  const at = first.position ?? { commit: 0n, prepare: 0n }
+  const read = async (direction: Direction, fromPosition: ReadPosition) => revisions((await collect(client.readAll({ direction, fromPosition }))).filter(({ event }) => event?.streamId === stream))
+  t.same(await read(FORWARDS, at), [0, 1, 2])
+  t.same(await read(BACKWARDS, at), [])
+  t.same(await read(BACKWARDS, { commit: at.commit + 1n, prepare: at.prepare + 1n }), [0])
+  t.same(await read(BACKWARDS, END), [2, 1, 0])
+  t.same(await collect(client.readAll({ direction: FORWARDS, fromPosition: END })), [])
+  t.same(await collect(client.readAll({ direction: BACKWARDS, fromPosition: START })), [])
+  t.equal((await collect(client.readAll({ maxCount: 2 }))).length, 2)
+})
+
+t.test('positions begin at 1 and grow with every event, over all streams', async (t) => {
+  const positions = (await collect(client.readAll())).map(({ commitPosition }) => commitPosition ?? 0n)
+  t.ok((positions[0] ?? 0n) >= 1n)
+  t.same(positions, [...new Set(positions)].sort((a, b) => Number(a - b)))
+})
+
+t.test('$all still shows what its stream does not: events of deleted and truncated streams', async (t) => {
+  const stream = randomUUID()
+  await client.appendToStream(stream, [event('First'), event('Second')])
+  await client.deleteStream(stream)
+  const shown = (await collect(client.readAll())).filter(({ event }) => event?.streamId === stream)
+  t.same(shown.map(({ event }) => event?.type), ['First', 'Second'])
+})
+
+t.test('more events than a page, and larger than a page, arrive complete and in order', async (t) => {
+  const stream = randomUUID()
+  await client.appendToStream(stream, Array.from({ length: 2500 }, () => event()))
+  for (let n = 0; n < 6; n++) await client.appendToStream(stream, binaryEvent({ type: 'Large', data: new Uint8Array(900_000) }))
+  const expected = Array.from({ length: 2506 }, (_, index) => index)
+  t.same(revisions(await collect(client.readStream(stream))), expected)
+  t.same(revisions(await collect(client.readStream(stream, { direction: BACKWARDS, fromRevision: END }))), expected.reverse())
+})
+
+t.test('a reader who stops reading is not sent the rest, and the server goes on', async (t) => {
+  const reading = client.readAll()
+  for await (const { event } of reading) if (event !== undefined) break
+  await reading.cancel()
+  t.equal((await client.appendToStream(randomUUID(), event())).success, true)
+})
+
+t.test('links are followed when asked for, and shown alone when their target cannot be seen', async (t) => {
+  const [target, links, gone] = [randomUUID(), randomUUID(), randomUUID()]
+  const link = (to: string) => binaryEvent({ type: '$>', data: Buffer.from(to) })
+  await client.appendToStream(target, [event('Zero'), event('One')])
+  await client.appendToStream(gone, event())
+  await client.deleteStream(gone)
+  await client.appendToStream(links, [link(`1@${target}`), link(`7@${target}`), link(`0@${gone}`), link('nonsense'), event('Plain')])
+  const followed = await collect(client.readStream(links, { resolveLinkTos: true }))
+  t.match(followed[0], { event: { type: 'One', streamId: target, revision: 1n }, link: { type: '$>', streamId: links, revision: 0n } })
+  t.equal(followed[0]?.commitPosition, followed[0]?.link?.position?.commit)
+  t.same(followed.map(({ event, link }) => [event?.type, link?.type]), [['One', '$>'], [undefined, '$>'], [undefined, '$>'], [undefined, '$>'], ['Plain', undefined]])
+  t.same((await collect(client.readStream(links))).map(({ event }) => event?.type), ['$>', '$>', '$>', '$>', 'Plain'])
+})
