@@ -6,6 +6,7 @@ export type FieldErrors = Record<string, string[]>
 export type RejectionCode =
   | 'invalid'
   | 'assistant-not-found'
+  | 'not-found'
   | 'revision-mismatch'
   | 'call-differs'
   | 'catalog-conflict'

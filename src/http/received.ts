@@ -17,10 +17,15 @@ export interface Received<Body> {
  */
 export function received<Schema extends TObject> (request: Pick<FastifyRequest, 'body' | 'validationError'>, reply: FastifyReply, schema: Schema): Received<Static<Schema>> {
   const body = isObject<Static<Schema>>(request.body) ? request.body : {}
-  const ignored = Object.keys(body).filter((name) => !Object.hasOwn(schema.properties, name))
-  if (ignored.length > 0) reply.header('x-ignored-fields', ignored.slice(0, 50).map(encodeURIComponent).join(', '))
+  nameIgnored(reply, body, schema.properties)
   const problems = request.validationError?.validation ?? []
   return { body, refused: { ...unstorable(request.body), ...fieldErrors(problems as SchemaError[]) } }
+}
+
+/** Names what nobody knows in `X-Ignored-Fields`. */
+export function nameIgnored (reply: FastifyReply, given: object, known: object): void {
+  const ignored = Object.keys(given).filter((name) => !Object.hasOwn(known, name))
+  if (ignored.length > 0) reply.header('x-ignored-fields', ignored.slice(0, 50).map(encodeURIComponent).join(', '))
 }
 
 /** True for any JSON object; what the schema refused of it is in `refused`, which is why the type may be claimed. */
