@@ -111,7 +111,7 @@ export async function countDuplicates (tx: PoolClient, duplicates: Duplicate[]):
  * attempt; a stale wake-up gets nothing.
  */
 export async function startAttempt (pool: Pool, { deliveryId, n, wakeup }: Alarm, token: string): Promise<Attempt | undefined> {
-  const { rows } = await pool.query<AttemptRow>(`
+  const { rows } = await pool.query<AttemptRow>({ name: 'start-attempt', text: `
     WITH begun AS (
       UPDATE ledger.webhook_deliveries
       SET attempt_count = $2, started_at = clock_timestamp(), worker_token = $4
@@ -127,7 +127,7 @@ export async function startAttempt (pool: Pool, { deliveryId, n, wakeup }: Alarm
            (SELECT json_agg(json_build_object('key_id', s.key_id, 'sealed', encode(s.sealed, 'base64')) ORDER BY s.id DESC)
             FROM ledger.webhook_secrets s
             WHERE s.user_id = begun.user_id AND (s.expires_at IS NULL OR s.expires_at > now())) AS secrets
-    FROM begun LEFT JOIN ledger.webhook_endpoints e ON e.id = begun.endpoint_id`, [deliveryId, n, wakeup, token])
+    FROM begun LEFT JOIN ledger.webhook_endpoints e ON e.id = begun.endpoint_id`, values: [deliveryId, n, wakeup, token] })
   const [row] = rows
   return row && {
     deliveryId,
@@ -158,7 +158,7 @@ interface AttemptRow {
  * @returns false when the attempt had been given up meanwhile: then only a success still counts
  */
 export async function finishAttempt (pool: Pool, attempt: Pick<Attempt, 'deliveryId' | 'n' | 'token'>, finish: Finish, verdict: Verdict): Promise<boolean> {
-  const { rowCount } = await pool.query(`
+  const { rowCount } = await pool.query({ name: 'finish-attempt', text: `
     WITH closed AS (
       UPDATE ledger.webhook_attempts
       SET finished_at = clock_timestamp(), outcome = $4, status_code = $5, duration_ms = $6, error = $7, response_excerpt = $8, response_truncated = $9
@@ -176,10 +176,10 @@ export async function finishAttempt (pool: Pool, attempt: Pick<Attempt, 'deliver
         queued_at = CASE WHEN worker_token IS NULL OR worker_token = $3 THEN NULL ELSE queued_at END,
         started_at = CASE WHEN worker_token = $3 THEN NULL ELSE started_at END,
         worker_token = CASE WHEN worker_token = $3 THEN NULL ELSE worker_token END
-    FROM closed WHERE d.id = closed.delivery_id`, [
+    FROM closed WHERE d.id = closed.delivery_id`, values: [
     attempt.deliveryId, attempt.n, attempt.token, finish.outcome, finish.statusCode, finish.durationMs, finish.error, finish.excerpt, finish.truncated,
     verdict.status, 'reason' in verdict ? verdict.reason : null, verdict.status === 'retry' ? verdict.inMs : 0
-  ])
+  ] })
   return rowCount === 1
 }
 
