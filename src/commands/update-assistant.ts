@@ -5,6 +5,7 @@ import { assistantStream } from '../domain/assistant/events.js'
 import { UpdateAssistantBody } from '../domain/assistant/settings.js'
 import { Message, type App } from '../http/app-types.js'
 import { only } from '../http/auth.js'
+import { idIn } from '../http/path-id.js'
 import { received } from '../http/received.js'
 import { claimOf, ifMatchOf } from '../http/retry-headers.js'
 import { AssistantAnswer, answerAssistant, assistantErrors, lookUpFacts, type AssistantDeps } from './assistant-command.js'
@@ -42,7 +43,7 @@ export function updateAssistant (app: App, deps: AssistantDeps): void {
 
 /** @throws Rejection when the path holds no id that an assistant could have */
 function idOf (text: string): number {
-  const id = Number(text)
-  if (!/^[1-9]\d*$/.test(text) || !Number.isSafeInteger(id)) throw assistantNotFound()
+  const id = idIn(text)
+  if (id === undefined) throw assistantNotFound()
   return id
 }

@@ -75,8 +75,8 @@ function rules (given: Partial<AssistantSettings>, merged: Partial<AssistantSett
 const problem = (field: string, message: string) => ({ field, message })
 
 function repeatedNames (schema: AssistantSettings['post_call_schema'] = []): Problem[] {
-  return schema.map(({ name }, index) =>
-    schema.findIndex((other) => other.name === name) < index ? problem(`post_call_schema.${index}.name`, 'must be unique in the schema') : undefined)
+  const seen = new Set<string>()
+  return schema.map(({ name }, index) => seen.size === seen.add(name).size ? problem(`post_call_schema.${index}.name`, 'must be unique in the schema') : undefined)
 }
 
 /** The given settings without those that the schema refused: rules may rely on their types. */

@@ -5,6 +5,8 @@ import { leadStatuses } from '../lead/lead.js'
 
 export const callStatuses = ['completed', 'failed', 'no-answer', 'busy', 'voicemail', 'canceled'] as const
 
+export type CallStatus = typeof callStatuses[number]
+
 const callIdRule = {
   pattern: '^[A-Za-z0-9._~-]{1,128}$',
   description: 'Identifies the call; chosen by the call engine. 1 to 128 letters, digits, dots, underscores, tildes or hyphens.',
