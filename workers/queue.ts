@@ -60,8 +60,15 @@ async function postgresBackend ({ databaseUrl, pool }: QueueOptions): Promise<Ba
   } finally {
     client.release(true) // the migrations set the search path of their session
   }
-  const connection = (max: number) => ({ connectionString: databaseUrl, schema, max, application_name: 'ringledger queue', connectionTimeoutMillis: 5_000 })
-  return { factory: createPostgresBackend, producer: connection(2), worker: connection(4), disconnect: () => {} }
+  const connection = (max: number) => ({
+    connectionString: databaseUrl,
+    schema,
+    max,
+    application_name: 'ringledger queue',
+    connectionTimeoutMillis: 5_000,
+    options: '-c synchronous_commit=off' // what a crash takes from the queue, the reconciler puts back
+  })
+  return { factory: createPostgresBackend, producer: connection(2), worker: connection(8), disconnect: () => {} }
 }
 
 async function redisBackend (url: string, log: QueueOptions['log']): Promise<Backend<ConnectionOptions>> {

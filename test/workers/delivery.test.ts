@@ -239,7 +239,10 @@ async function onBackEnd (t: Test, backEnds: BackEnds): Promise<void> {
     const from = Date.now()
     await r.tell(callCompleted('during'))
     t.ok(Date.now() - from < 1_000, 'the dispatcher does not wait for the queue')
-    await eventually(async () => (await r.deliveries())[1]?.queued_at === null, 3_000)
+    await eventually(async () => {
+      const row = (await r.deliveries())[1]
+      return row?.wakeup === 1 && row.queued_at === null // its place was taken and given back
+    }, 3_000)
     await t.rejects(r.reconcile(), 'the reconciler says so')
     await redis.start()
     await eventually(async () => (await r.reconcile()).queued === 1)
