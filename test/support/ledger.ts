@@ -4,23 +4,26 @@ import pg, { type Pool } from 'pg'
 import { packageRoot } from '../../src/package-root.js'
 import { migrate } from '../../src/postgres/migrate.js'
 import { openPool } from '../../src/postgres/pool.js'
-import type { ScratchPostgres } from './scratch-postgres.js'
+import { scratchPostgres, type ScratchPostgres } from './scratch-postgres.js'
 
 interface Teardown { teardown (undo: () => unknown): void }
 
 export interface ScratchLedger {
+  /** The cluster that the database is in. */
+  postgres: ScratchPostgres
   databaseUrl: string
   pool: Pool
 }
 
-/** A database in the cluster `postgres`, copied from one that was migrated once: quicker than a cluster for each test. */
-export async function scratchLedger (t: Teardown, postgres: ScratchPostgres): Promise<ScratchLedger> {
+/** A database in `postgres`, or in a cluster of its own, copied from one that was migrated once: quicker than a cluster for each test. */
+export async function scratchLedger (t: Teardown, shared?: ScratchPostgres): Promise<ScratchLedger> {
+  const postgres = shared ?? await scratchPostgres(t, { fsync: false })
   const template = templates.get(postgres) ?? migrated(postgres)
   templates.set(postgres, template)
   const databaseUrl = await scratchDatabase(postgres, await template)
-  const pool = openPool(databaseUrl, { applicationName: 'test', max: 10, onError: () => {} })
+  const pool = openPool(databaseUrl, { applicationName: 'test', max: 20, onError: () => {} })
   t.teardown(() => pool.end())
-  return { databaseUrl, pool }
+  return { postgres, databaseUrl, pool }
 }
 
 const templates = new Map<ScratchPostgres, Promise<string>>()
