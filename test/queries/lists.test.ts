@@ -12,9 +12,9 @@ const assistants: Array<{ assistant_name: string, calls_direction: string }> = [
   { assistant_name: 'Büro ÉLYSÉE', calls_direction: 'make' },
   { assistant_name: '100% sure_thing', calls_direction: 'make' }
 ]
-const created = []
+const created: Array<{ id: number, name: string }> = []
 for (const body of assistants) created.push((await call('POST', '/user/assistant', { ...newAssistant, ...body })).body.data)
-const leads = []
+const leads: Array<{ id: number }> = []
 for (const [phone_number, campaign_id, contacts] of [['+15557770001', 1, 2], ['+15557770002', 2, 0], ['+4915112345678', 1, 0]] as const) {
   const secondary_contacts = Array.from({ length: contacts }, (_, index) => ({ phone_number: `+1666000000${index}` }))
   leads.push((await call('POST', '/user/lead', { phone_number, campaign_id, variables: { customer_name: 'Ada', deep: { list: [1.5] } }, secondary_contacts })).body.data)
@@ -61,7 +61,7 @@ t.test('leads are filtered by days in UTC and by instants, both ends included', 
   const instant = at.toISOString()
   const today = instant.slice(0, 10)
   const ids = async (query: string) => (await get(`/user/leads?${query}`)).body.data.map(({ id }: { id: number }) => id)
-  t.same(await ids(`date_to=${instant}`), [leads[0].id])
+  t.same(await ids(`date_to=${instant}`), [leads[0]?.id])
   t.equal((await ids(`date_from=${instant}`)).length, 3)
   t.equal((await ids(`date_from=${today}`)).length, 3)
   t.same(await ids('date_to=2020-02-29'), [])
