@@ -13,6 +13,7 @@ import { registerAuth, type JwtSettings } from './http/auth.js'
 import { addHealth, type HealthChecks } from './http/health.js'
 import { requestLogger } from './http/logging.js'
 import { addApiDocs } from './http/openapi.js'
+import { registerRateLimits, type RateLimit } from './http/rate-limit.js'
 import { validatorCompiler } from './http/validators.js'
 import { getWebhookSecret, type WebhookSecretDeps } from './queries/webhook-secret.js'
 
@@ -20,6 +21,7 @@ export interface AppDeps {
   logger: FastifyBaseLogger
   basePath: string
   jwt: JwtSettings
+  rateLimit: RateLimit
   healthChecks: HealthChecks
   routes: AssistantDeps & LeadDeps & CallDeps & WebhookSecretDeps
 }
@@ -28,12 +30,13 @@ export interface AppDeps {
 const bodyLimit = 512 * 1024
 
 /** The app with every route of the API. */
-export async function buildApp ({ logger, basePath, jwt, healthChecks, routes }: AppDeps): Promise<App> {
+export async function buildApp ({ logger, basePath, jwt, rateLimit, healthChecks, routes }: AppDeps): Promise<App> {
   const app = bareApp(logger)
   app.setValidatorCompiler(validatorCompiler)
   await app.register(helmet)
   await app.register(async (scope) => {
     await registerAuth(scope, jwt)
+    await registerRateLimits(scope, rateLimit)
     await addApiDocs(scope, basePath)
     await scope.register(async (api: App) => {
       createAssistant(api, routes)

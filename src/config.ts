@@ -29,6 +29,7 @@ const Environment = Type.Object({
   SECRET_KEY_PREVIOUS: LongSecret,
   LEAD_DIGEST_KEY: LongSecret,
   READ_MODEL_WAIT_MS: Milliseconds(1_000),
+  RATE_LIMIT_PER_MINUTE: Type.Integer({ minimum: 0, default: 600 }),
   WEBHOOK_SCHEDULE: Type.String({
     default: '0s,5s,5m,30m,2h,5h,10h,14h,20h,24h',
     pattern: '^\\d+(ms|s|m|h)(,\\d+(ms|s|m|h))*$',
@@ -69,6 +70,8 @@ export interface Config {
   previousSecretKey?: string | undefined
   leadDigestKey?: string | undefined
   readModelWaitMs: number
+  /** Requests of one user; 0 for no limit. */
+  rateLimitPerMinute: number
   webhook: { schedule: string, timeoutMs: number, allowHttp: boolean, allowCidrs: string[] }
 }
 
@@ -118,6 +121,7 @@ function toConfig (env: Environment): Config {
     previousSecretKey: env.SECRET_KEY_PREVIOUS,
     leadDigestKey: env.LEAD_DIGEST_KEY,
     readModelWaitMs: env.READ_MODEL_WAIT_MS,
+    rateLimitPerMinute: env.RATE_LIMIT_PER_MINUTE,
     webhook: {
       schedule: env.WEBHOOK_SCHEDULE,
       timeoutMs: env.WEBHOOK_TIMEOUT_MS,

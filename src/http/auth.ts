@@ -1,7 +1,7 @@
 // Who is calling: bearer tokens, and which role may enter which part.
 import { KeyObject } from 'node:crypto'
 import fastifyJwt, { type TokenOrHeader } from '@fastify/jwt'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { createRemoteJWKSet } from 'jose'
 
 /** How tokens are verified: one shared secret, or the keys that an issuer publishes. */
@@ -42,15 +42,18 @@ export async function registerAuth (app: FastifyInstance, jwt: JwtSettings): Pro
   })
 }
 
-/** A hook that lets `role` in: 401 without a valid token, 403 with another role. */
+/** A hook that lets `role` in: 401 without a valid token, 403 with another role, 429 for a user or a stranger who asks too often. */
 export function only (role: Role) {
-  return async (request: FastifyRequest): Promise<void> => {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const { rateLimits } = request.server
     try {
       await request.jwtVerify()
     } catch (cause) {
+      await rateLimits.ofStranger(request, reply)
       throw httpError(401, 'Unauthenticated.', cause)
     }
     if (request.user.role !== role) throw httpError(403, `This needs a token ${role === 'user' ? 'without a role' : `with the role ${role}`}.`)
+    if (role === 'user') await rateLimits.ofUser(request, reply)
   }
 }
 

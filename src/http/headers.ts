@@ -1,28 +1,24 @@
 // The headers that requests and answers may carry, as the API document tells them.
 
-interface HeaderText { type: 'string' | 'integer', description: string, examples: Array<string | number> }
+interface HeaderText { type: 'string' | 'integer', description: string, examples?: Array<string | number> }
 
-/** Headers of requests that a route reads; it names them in its `config.requestHeaders`. */
+/** Headers of requests that a route reads; it names them in its `config.requestHeaders`. An example would be what the page sends. */
 export const requestHeaders = {
   'Idempotency-Key': {
     type: 'string',
-    description: '1 to 255 printable ASCII characters of your choice. The same key and body give the first answer again instead of a second command, for 24 hours.',
-    examples: ['6f1c2c1e-7f0b-4c39-9a51-0d8a4cf5a0b3']
+    description: '1 to 255 printable ASCII characters of your choice, such as a UUID. The same key and body give the first answer again instead of a second command, for 24 hours.'
   },
   'If-Match': {
     type: 'string',
-    description: 'The ETag that the change is based on. When the assistant has changed since, nothing is done and the answer is 412.',
-    examples: ['"0"']
+    description: 'The ETag that the change is based on, such as `"0"`. When the assistant has changed since, nothing is done and the answer is 412.'
   },
   'X-Read-Position': {
     type: 'string',
-    description: 'What an earlier answer said in this header: the answer is at least as new as that, or 503.',
-    examples: ['48213']
+    description: 'What an earlier answer said in this header: the answer is at least as new as that, or 503.'
   },
   'X-Correlation-Id': {
     type: 'string',
-    description: 'Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced.',
-    examples: ['signup-7421']
+    description: 'Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced.'
   }
 } satisfies Record<string, HeaderText>
 export type RequestHeader = keyof typeof requestHeaders
