@@ -132,10 +132,10 @@ function toConfig (env: Environment): Config {
 }
 
 function jwtSettings (env: Environment): JwtSettings | undefined {
-  const roleClaim = env.JWT_ROLE_CLAIM
-  if (env.JWT_SECRET) return { roleClaim, secret: env.JWT_SECRET }
-  if (!env.JWT_JWKS_URL || !env.JWT_ISSUER || !env.JWT_AUDIENCE) return undefined
-  return { roleClaim, jwksUrl: env.JWT_JWKS_URL, issuer: env.JWT_ISSUER, audience: env.JWT_AUDIENCE }
+  const { JWT_ROLE_CLAIM: roleClaim, JWT_ISSUER: issuer, JWT_AUDIENCE: audience } = env
+  if (env.JWT_SECRET) return { roleClaim, issuer, audience, secret: env.JWT_SECRET }
+  if (!env.JWT_JWKS_URL || !issuer || !audience) return undefined
+  return { roleClaim, issuer, audience, jwksUrl: env.JWT_JWKS_URL }
 }
 
 const isOn = (flag: Environment['WEBHOOK_ALLOW_HTTP']) => flag === 'true' || flag === '1'
