@@ -1,6 +1,5 @@
 // Builds the HTTP side: plugins, routes, error handler; never listens.
 import { randomUUID } from 'node:crypto'
-import helmet from '@fastify/helmet'
 import fastify, { LogController, type FastifyBaseLogger } from 'fastify'
 import { completeCall, type CallDeps } from './commands/complete-call.js'
 import type { AssistantDeps } from './commands/assistant-command.js'
@@ -14,6 +13,7 @@ import { addHealth, type HealthChecks } from './http/health.js'
 import { requestLogger } from './http/logging.js'
 import { addApiDocs } from './http/openapi.js'
 import { registerRateLimits, type RateLimit } from './http/rate-limit.js'
+import { registerSecurityHeaders } from './http/security-headers.js'
 import { validatorCompiler } from './http/validators.js'
 import { getWebhookSecret, type WebhookSecretDeps } from './queries/webhook-secret.js'
 
@@ -33,7 +33,7 @@ const bodyLimit = 512 * 1024
 export async function buildApp ({ logger, basePath, jwt, rateLimit, healthChecks, routes }: AppDeps): Promise<App> {
   const app = bareApp(logger)
   app.setValidatorCompiler(validatorCompiler)
-  await app.register(helmet)
+  await registerSecurityHeaders(app)
   await app.register(async (scope) => {
     await registerAuth(scope, jwt)
     await registerRateLimits(scope, rateLimit)

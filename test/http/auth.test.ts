@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import fastify from 'fastify'
 import { SignJWT, type JWTPayload } from 'jose'
 import t from 'tap'
+import { loadConfig } from '../../src/config.js'
 import { only, registerAuth, type JwtSettings } from '../../src/http/auth.js'
 import { registerRateLimits } from '../../src/http/rate-limit.js'
 import { eventually } from '../support/eventually.js'
@@ -174,7 +175,8 @@ t.test('keys of an issuer', async (t) => {
     await eventually(async () => { if (await status(token) !== 200) throw new Error('not yet') })
   })
 
-  t.test('keys are not taken from plain http, but for loopback', async (t) => {
+  t.test('keys are not taken from plain http, but for loopback, and never by a setting', async (t) => {
+    t.throws(() => loadConfig({ JWT_JWKS_URL: 'http://127.0.0.1/jwks.json', JWT_ISSUER: issuer, JWT_AUDIENCE: audience }), { message: /^JWT_JWKS_URL must be/ })
     await t.rejects(guarded(t, { roleClaim: 'role', jwksUrl: 'http://issuer.example.com/jwks.json', issuer, audience }), { message: /https/ })
   })
 })

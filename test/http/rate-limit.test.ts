@@ -1,6 +1,7 @@
 import { createServer } from 'node:net'
 import { once } from 'node:events'
 import t from 'tap'
+import { loadConfig } from '../../src/config.js'
 import { eventually } from '../support/eventually.js'
 import { noRedis, scratchRedis } from '../support/redis.js'
 import { testService, type Answer } from '../support/service.js'
@@ -53,6 +54,11 @@ t.test('who has no valid token is limited by address, and holds up no user behin
   t.equal(status, 429)
   t.ok(headers.get('retry-after'))
   t.equal((await get(service.url, await service.token('neighbour'))).status, 200)
+})
+
+t.test('the setting is a whole number, 600 when it is not set', async (t) => {
+  t.equal(loadConfig({}).rateLimitPerMinute, 600)
+  for (const wrong of ['-1', '1.5', 'many']) t.throws(() => loadConfig({ RATE_LIMIT_PER_MINUTE: wrong }), { message: /^RATE_LIMIT_PER_MINUTE must be/ })
 })
 
 t.test('0 is no limit', async (t) => {
