@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { EventStoreDBClient } from '@eventstore/db-client'
+import { Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import type { Pool } from 'pg'
 import { assistants } from '../projections/assistants.js'
@@ -15,6 +16,7 @@ import type { Projection } from '../projections/projection.js'
 import { openReadModel } from '../projections/read-model.js'
 import { projectionConsumer } from '../projections/run.js'
 import { buildApp, buildHealthApp } from './app.js'
+import { assistantHistory } from './assistant-history.js'
 import { callOwners } from './call-owners.js'
 import { keyBytes, type Config, type Secrets } from './config.js'
 import { runConsumer } from './consumer/run.js'
@@ -23,11 +25,13 @@ import { commandHandler } from './handle-command.js'
 import type { App } from './http/app-types.js'
 import type { JwtSettings } from './http/auth.js'
 import type { HealthChecks } from './http/health.js'
+import { openIdempotency } from './idempotency.js'
 import { openIds } from './ids.js'
 import { holdToLeadDigestKey, leadDigest } from './lead-digest.js'
 import { packageRoot, packageVersion } from './package-root.js'
 import { migrate } from './postgres/migrate.js'
 import { openPool } from './postgres/pool.js'
+import { readPositions } from './read-positions.js'
 
 export type Role = 'api' | 'projector' | 'worker'
 export const projections: readonly Projection[] = [assistants, leads, calls, catalog]
@@ -41,6 +45,12 @@ export interface Urls {
 
 /** The client waits for streams of a dead server to end, which may be never. */
 const disposeWithinMs = 1_000
+
+/** A request waits no longer for its count. */
+const countWithinMs = 250
+
+/** Between two removals of expired idempotency keys. */
+const sweepEveryMs = 10 * 60_000
 
 export interface Parts {
   pool: Pool
@@ -102,7 +112,7 @@ export async function startRoles (roles: readonly Role[], config: CompleteConfig
   const stops: Array<() => Promise<void>> = []
   try {
     const checks = healthChecks(parts)
-    const app = roles.includes('api') ? await composeApi(config, parts, checks, log) : buildHealthApp(log, checks)
+    const app = roles.includes('api') ? await composeApi(config, urls, parts, checks, log) : buildHealthApp(log, checks)
     stops.push(() => app.close())
     if (roles.includes('projector')) stops.push(startProjector(parts, holder, log))
     if (roles.includes('worker')) stops.push(await startWorker(config, urls, parts, holder, log))
@@ -123,37 +133,70 @@ function healthChecks ({ pool, streams }: Parts): HealthChecks {
   return { postgres: () => pool.query('SELECT 1'), eventStore: () => streams.head() }
 }
 
-async function composeApi (config: CompleteConfig, parts: Parts, checks: HealthChecks, logger: Logger): Promise<App> {
+async function composeApi (config: CompleteConfig, { redisUrl }: Urls, parts: Parts, checks: HealthChecks, logger: Logger): Promise<App> {
   const { pool, streams, positions } = parts
-  const [{ webhookUrlProblem }, { currentSecret }] = await Promise.all([import('../workers/guard.js'), import('../workers/secrets.js')])
+  const [{ webhookUrlProblem }, { currentSecret }, { findSuspension }, { findDeliveries }] = await Promise.all([
+    import('../workers/guard.js'), import('../workers/secrets.js'), import('../workers/endpoints.js'), import('../workers/find-deliveries.js')
+  ])
   const keys = secretKeys(config)
   const digest = leadDigest(keyBytes(config.secrets.leadDigestKey))
   await holdToLeadDigestKey(streams, digest)
   const head = await streams.head()
   const isCaughtUp = async () => (await Promise.all(['assistants', 'leads'].map((name) => positions.reached(name, head, config.readModelWaitMs)))).every(Boolean)
   const readModel = openReadModel(pool)
+  const commands = commandHandler(streams)
+  const idempotency = openIdempotency(pool, commands)
   const readYourWrite = { reached: positions.reached, waitMs: config.readModelWaitMs }
   const owners = callOwners({
     streams,
     findLeadOwner: readModel.findLeadOwner,
     waitForLeads: (position) => positions.reached('leads', position, config.readModelWaitMs)
   })
-  return await buildApp({
+  const redis = redisUrl === undefined ? undefined : connectForCounts(redisUrl, logger)
+  const app = await buildApp({
     logger,
     basePath: config.basePath,
     jwt: config.jwt,
+    rateLimit: { perMinute: config.rateLimitPerMinute, redis },
     healthChecks: checks,
     routes: {
-      handle: commandHandler(streams),
+      handle: commands.handle,
+      idempotency,
       readModel,
       ids: openIds(pool, isCaughtUp),
       readYourWrite,
+      readPositions: readPositions(positions, streams, config.readModelWaitMs),
+      assistantHistory: assistantHistory(streams),
+      suspensionOf: (userId, url) => findSuspension(pool, userId, url),
+      deliveriesOf: (userId, callId) => findDeliveries(pool, userId, callId),
       digest,
       owners,
       webhookUrlProblem: (url) => webhookUrlProblem(url, config.webhook),
       webhookSecret: async (userId) => ({ secret: await currentSecret(pool, keys, userId), previous: null })
     }
   })
+  const sweeping = setInterval(() => {
+    idempotency.removeExpired().catch((error: unknown) => logger.warn({ err: error }, 'expired idempotency keys were not removed'))
+  }, sweepEveryMs)
+  app.addHook('onClose', async () => {
+    clearInterval(sweeping)
+    redis?.disconnect()
+  })
+  return app
+}
+
+/** For counts that nobody waits for: whatever is not answered at once fails, also while Redis is down or frozen. */
+function connectForCounts (redisUrl: string, log: Logger): Redis {
+  const redis = new Redis(redisUrl, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: 2_000,
+    commandTimeout: countWithinMs,
+    socketTimeout: countWithinMs, // gives a frozen connection up, so that only the first request waits for it
+    retryStrategy: (times) => Math.min(times * 200, 2_000)
+  })
+  redis.on('error', (error: Error) => log.debug({ err: error }, 'Redis, which counts requests, cannot be reached'))
+  return redis
 }
 
 function startProjector ({ consumerPool, streams }: Parts, holder: string, log: Logger): () => Promise<void> {

@@ -1,37 +1,60 @@
 // POST /user/assistant
-import { randomUUID } from 'node:crypto'
 import { assistantDecider } from '../domain/assistant/decide.js'
 import { assistantStream } from '../domain/assistant/events.js'
 import { CreateAssistantBody } from '../domain/assistant/settings.js'
+import { Rejection } from '../domain/rejection.js'
 import type { App } from '../http/app-types.js'
 import { only } from '../http/auth.js'
+import { example, invalid } from '../http/describe.js'
+import { newAssistant } from '../http/examples.js'
 import { received } from '../http/received.js'
-import { AssistantAnswer, answerAssistant, assistantErrors, lookUpFacts, type AssistantDeps } from './assistant-command.js'
+import { claimOf } from '../http/retry-headers.js'
+import { answerAssistant, assistantAnswer, lookUpFacts, type AssistantDeps } from './assistant-command.js'
+
+const created = 'Assistant created successfully'
 
 const schema = {
+  operationId: 'createAssistant',
   summary: 'Create an assistant',
+  description: 'Optional fields that are left out get their defaults.',
   tags: ['assistants'],
   security: [{ bearer: [] }],
-  body: CreateAssistantBody,
-  response: { 201: AssistantAnswer, ...assistantErrors }
+  body: example(CreateAssistantBody, newAssistant),
+  response: {
+    201: assistantAnswer(created),
+    422: invalid({ assistant_name: ['must be at most 255 characters'], voice_id: ['must be an available voice'], 'post_call_schema.0.name': ['is required'] })
+  }
 }
 
 export function createAssistant (app: App, deps: AssistantDeps): void {
-  const config = { failure: 'Assistant creation failed' }
+  const config = { failure: 'Assistant creation failed', requestHeaders: ['Idempotency-Key'] as const }
   app.post('/user/assistant', { schema, config, attachValidation: true, onRequest: only('user') }, async (request, reply) => {
     const userId = request.user.id
     const input = received(request, reply, CreateAssistantBody)
     const facts = await lookUpFacts(deps, userId, input)
-    const [assistantId = 0] = await deps.ids.take('assistant')
-    const outcome = await deps.handle({
+    const outcome = await withFreeId(() => deps.idempotency.once(claimOf(request), () => deps.ids.take('assistant'), ({ commandId, ids: [assistantId = 0], isRetry }) => ({
       decider: assistantDecider,
       stream: assistantStream(assistantId),
       command: { type: 'create', assistantId, userId, ...input, facts, now: new Date().toISOString() },
-      commandId: randomUUID(),
+      commandId,
       userId,
       correlationId: request.id,
-      isNew: true
-    })
-    return await reply.code(201).send(await answerAssistant(deps, reply, 'Assistant created successfully', outcome))
+      isNew: true,
+      isRetry
+    })))
+    return await reply.code(201).send(await answerAssistant(deps, reply, created, outcome))
   })
+}
+
+const mostTakenIds = 10
+
+/** Where the sequence is behind the log, ids whose stream exists are passed over. */
+async function withFreeId<Outcome> (create: () => Promise<Outcome>): Promise<Outcome> {
+  for (let taken = 1; ; taken++) {
+    try {
+      return await create()
+    } catch (error) {
+      if (!(error instanceof Rejection && error.code === 'id-taken') || taken === mostTakenIds) throw error
+    }
+  }
 }

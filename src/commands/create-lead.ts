@@ -1,69 +1,76 @@
 // POST /user/lead
-import { randomUUID } from 'node:crypto'
 import Type from 'typebox'
 import { CreateLeadBody } from '../domain/lead/body.js'
 import { leadDecider } from '../domain/lead/decide.js'
 import { leadStream } from '../domain/lead/events.js'
 import { LeadAnswer, describeLead } from '../domain/lead/lead.js'
-import { Invalid, Message, type App } from '../http/app-types.js'
+import type { App } from '../http/app-types.js'
 import { only } from '../http/auth.js'
+import { answered, example, invalid, writeHeaders } from '../http/describe.js'
+import { lead as leadExample, newLead } from '../http/examples.js'
 import { answerFrom, type ReadYourWrite } from '../http/read-your-write.js'
 import { received } from '../http/received.js'
-import type { HandleCommand } from '../handle-command.js'
+import { claimOf, markReplay } from '../http/retry-headers.js'
+import type { Idempotency } from '../idempotency.js'
 import type { Ids } from '../ids.js'
 import type { LeadDigest } from '../lead-digest.js'
 import type { ReadModel } from '../../projections/read-model.js'
 
 export interface LeadDeps {
-  handle: HandleCommand
+  idempotency: Idempotency
   readModel: ReadModel
   ids: Ids
   digest: LeadDigest
   readYourWrite: ReadYourWrite
 }
 
+const created = 'Lead created successfully'
+const CreatedLead = Type.Object({ message: Type.String({ default: created }), data: LeadAnswer }, { title: 'LeadAnswer' })
+
 const schema = {
+  operationId: 'createLead',
   summary: 'Create a lead',
   description: 'A phone number is a lead of a campaign once, unless allow_dupplicate is true.',
   tags: ['leads'],
   security: [{ bearer: [] }],
-  body: CreateLeadBody,
+  body: example(CreateLeadBody, newLead),
   response: {
-    200: Type.Object({ message: Type.String({ default: 'Lead created successfully' }), data: LeadAnswer }),
-    ...{ 401: Message, 403: Message, 413: Message, 422: Invalid, 500: Message, 503: Message }
+    200: answered('The lead with its secondary contacts.', CreatedLead, { message: created, data: leadExample }, writeHeaders),
+    422: invalid({ phone_number: ['is already a lead of this campaign; send allow_dupplicate: true to create another'], 'secondary_contacts.0.phone_number': ['is required'] })
   }
 }
 
-export function createLead (app: App, { handle, readModel, ids, digest, readYourWrite }: LeadDeps): void {
-  const config = { failure: 'Lead creation failed' }
+export function createLead (app: App, { idempotency, readModel, ids, digest, readYourWrite }: LeadDeps): void {
+  const config = { failure: 'Lead creation failed', requestHeaders: ['Idempotency-Key'] as const }
   app.post('/user/lead', { schema, config, attachValidation: true, onRequest: only('user') }, async (request, reply) => {
     const userId = request.user.id
     const { body, refused } = received(request, reply, CreateLeadBody)
     const { phone_number: phoneNumber, campaign_id: campaignId, secondary_contacts: contacts = [] } = body
     const campaignName = campaignId === undefined || refused.campaign_id ? undefined : await readModel.findCampaignName(userId, campaignId)
-    const command = { ids: [] as number[], userId, body, refused, facts: { ownsCampaign: campaignName !== undefined }, now: new Date().toISOString() }
+    const command = { userId, body, refused, facts: { ownsCampaign: campaignName !== undefined }, now: new Date().toISOString() }
     if (phoneNumber === undefined || campaignId === undefined || campaignName === undefined || Object.keys(refused).length > 0) {
-      leadDecider.decide(command, leadDecider.initialState) // there is no stream to ask: this refuses
+      leadDecider.decide({ ...command, ids: [] }, leadDecider.initialState) // there is no stream to ask: this refuses
       throw new Error('a lead without a stream was not refused')
     }
-    command.ids = await ids.take('lead', 1 + contacts.length)
-    const outcome = await handle({
+    const outcome = await idempotency.once(claimOf(request), () => ids.take('lead', 1 + contacts.length), (reserved) => ({
       decider: leadDecider,
       stream: leadStream(campaignId, digest(phoneNumber)),
-      command,
-      commandId: randomUUID(),
+      command: { ...command, ids: reserved.ids },
+      commandId: reserved.commandId,
       userId,
       correlationId: request.id,
-      isNew: true
-    })
-    const lead = outcome.state.find(({ id }) => id === command.ids[0])
+      isNew: true,
+      isRetry: reserved.isRetry
+    }))
+    const lead = outcome.state.find(({ id }) => id === outcome.ids[0])
     if (!lead) throw new Error('a handled lead command left no lead')
+    markReplay(reply, outcome)
     const data = await answerFrom(readYourWrite, 'leads', outcome, reply,
       async () => {
         const found = await readModel.findLead(userId, lead.id)
         return found && describeLead(found.lead, found.campaignName)
       },
       () => describeLead(lead, campaignName))
-    return await reply.send({ message: 'Lead created successfully', data })
+    return await reply.send({ message: created, data })
   })
 }

@@ -1,45 +1,58 @@
 // PUT /user/assistant/{id}
-import { randomUUID } from 'node:crypto'
 import Type from 'typebox'
 import { assistantDecider, assistantNotFound } from '../domain/assistant/decide.js'
 import { assistantStream } from '../domain/assistant/events.js'
 import { UpdateAssistantBody } from '../domain/assistant/settings.js'
-import { Message, type App } from '../http/app-types.js'
+import type { App } from '../http/app-types.js'
 import { only } from '../http/auth.js'
+import { example, invalid, refusal } from '../http/describe.js'
+import { changedAssistant } from '../http/examples.js'
+import { idIn } from '../http/path-id.js'
 import { received } from '../http/received.js'
-import { AssistantAnswer, answerAssistant, assistantErrors, lookUpFacts, type AssistantDeps } from './assistant-command.js'
+import { claimOf, ifMatchOf } from '../http/retry-headers.js'
+import { answerAssistant, assistantAnswer, lookUpFacts, type AssistantDeps } from './assistant-command.js'
+
+const updated = 'Assistant updated successfully'
 
 const schema = {
+  operationId: 'updateAssistant',
   summary: 'Update an assistant',
   description: 'Only the given fields change; objects and arrays are replaced whole.',
   tags: ['assistants'],
   security: [{ bearer: [] }],
-  params: Type.Object({ id: Type.String({ description: 'The assistant, an integer.' }) }),
-  body: UpdateAssistantBody,
-  response: { 200: AssistantAnswer, 404: Message, ...assistantErrors }
+  params: Type.Object({ id: Type.String({ description: 'The assistant, an integer.', examples: ['1'] }) }),
+  body: example(UpdateAssistantBody, changedAssistant),
+  response: {
+    200: assistantAnswer(updated),
+    404: refusal('Assistant not found or does not belong to the authenticated user'),
+    422: invalid({ webhook_url: ['is required when is_webhook_active is true'], speech_speed: ['must be between 0.7 and 1.2'] })
+  }
 }
 
 export function updateAssistant (app: App, deps: AssistantDeps): void {
-  const config = { failure: 'Assistant update failed' }
+  const config = { failure: 'Assistant update failed', requestHeaders: ['Idempotency-Key', 'If-Match'] as const }
   app.put('/user/assistant/:id', { schema, config, attachValidation: true, onRequest: only('user') }, async (request, reply) => {
     const userId = request.user.id
     const assistantId = idOf(request.params.id)
     const input = received(request, reply, UpdateAssistantBody)
-    const outcome = await deps.handle({
+    const facts = await lookUpFacts(deps, userId, input)
+    const outcome = await deps.idempotency.once(claimOf(request), async () => [], ({ commandId, isRetry }) => ({
       decider: assistantDecider,
       stream: assistantStream(assistantId),
-      command: { type: 'update', assistantId, userId, ...input, facts: await lookUpFacts(deps, userId, input), now: new Date().toISOString() },
-      commandId: randomUUID(),
+      command: { type: 'update', assistantId, userId, ...input, facts, now: new Date().toISOString() },
+      commandId,
       userId,
-      correlationId: request.id
-    })
-    return await reply.send(await answerAssistant(deps, reply, 'Assistant updated successfully', outcome))
+      correlationId: request.id,
+      isRetry,
+      ifRevision: ifMatchOf(request)
+    }))
+    return await reply.send(await answerAssistant(deps, reply, updated, outcome))
   })
 }
 
 /** @throws Rejection when the path holds no id that an assistant could have */
 function idOf (text: string): number {
-  const id = Number(text)
-  if (!/^[1-9]\d*$/.test(text) || !Number.isSafeInteger(id)) throw assistantNotFound()
+  const id = idIn(text)
+  if (id === undefined) throw assistantNotFound()
   return id
 }

@@ -7,6 +7,7 @@ export type RejectionCode =
   | 'invalid'
   | 'assistant-not-found'
   | 'id-taken'
+  | 'not-found'
   | 'revision-mismatch'
   | 'call-differs'
   | 'catalog-conflict'

@@ -106,10 +106,12 @@ export function openStreams (client: EventStoreDBClient, { appendTimeoutMs = 5_0
 
   async function head (): Promise<bigint> {
     try {
+      let newest = 0n
+      // Read to its end: a read that is left early stays open in the client, which then never finishes disposing.
       for await (const { event, commitPosition } of client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 })) {
-        return commitPosition ?? event?.position.commit ?? 0n
+        newest = commitPosition ?? event?.position.commit ?? 0n
       }
-      return 0n
+      return newest
     } catch (error) {
       throw readError(error)
     }

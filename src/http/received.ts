@@ -19,10 +19,15 @@ const longestHeader = 2_048
  */
 export function received<Schema extends TObject> (request: Pick<FastifyRequest, 'body' | 'validationError'>, reply: FastifyReply, schema: Schema): Received<Static<Schema>> {
   const body = isObject<Static<Schema>>(request.body) ? request.body : {}
-  const ignored = Object.keys(body).filter((name) => !Object.hasOwn(schema.properties, name))
-  if (ignored.length > 0) reply.header('x-ignored-fields', headerList(ignored))
+  nameIgnored(reply, body, schema.properties)
   const problems = request.validationError?.validation ?? []
   return { body, refused: { ...unstorable(request.body), ...fieldErrors(problems as SchemaError[]) } }
+}
+
+/** Names what nobody knows in `X-Ignored-Fields`. */
+export function nameIgnored (reply: FastifyReply, given: object, known: object): void {
+  const ignored = Object.keys(given).filter((name) => !Object.hasOwn(known, name))
+  if (ignored.length > 0) reply.header('x-ignored-fields', headerList(ignored))
 }
 
 /** Names in ASCII, whatever they contain, and no more of them than a client reads of a header. */

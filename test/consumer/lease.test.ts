@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.js'
 import { scratchLedger } from '../support/ledger.js'
 import { tcpProxy } from '../support/tcp-proxy.js'
 
-const { postgres, pool } = await scratchLedger(t)
+const { postgres, databaseUrl, pool } = await scratchLedger(t)
 
 /** Somebody who wants the lease: which leases it got, and a way to stop it. */
 function contender (name: string, own = pool) {
@@ -28,15 +28,15 @@ t.test('of several one owns, and the next one takes over when it lets go, with a
   for (let left = 3; left > 0; left -= 1) {
     const owner = await eventually(() => contenders.find(({ owned }) => owned.some(({ lease }) => !lease.signal.aborted)) ?? false)
     t.equal(contenders.filter(({ owned }) => owned.some(({ lease }) => !lease.signal.aborted)).length, 1)
-    epochs.push(owner === false ? 0n : owner.owned[0]?.lease.epoch ?? 0n)
-    if (owner !== false) await owner.stop()
+    epochs.push(owner.owned[0]?.lease.epoch ?? 0n)
+    await owner.stop()
   }
   t.strictSame(epochs, [1n, 2n, 3n])
 })
 
 t.test('an owner that dies without letting go is replaced within five seconds, and knows before that it is none', async (t) => {
   const proxy = await tcpProxy(t, Number(new URL(postgres.url).port))
-  const farPool = openPool(postgres.url.replace(/:\d+\//, `:${proxy.port}/`), { applicationName: 'frozen', onError: () => {} })
+  const farPool = openPool(databaseUrl.replace(/:\d+\//, `:${proxy.port}/`), { applicationName: 'frozen', onError: () => {} })
   const frozen = contender('frozen', farPool)
   await eventually(() => frozen.owned.length === 1)
   const next = contender('frozen')

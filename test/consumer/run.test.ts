@@ -6,12 +6,21 @@ import { runConsumer, type OpenConsumer } from '../../src/consumer/run.js'
 import { noStream, openStreams, type Streams } from '../../src/event-store/streams.js'
 import { eventually } from '../support/eventually.js'
 import { keepingLog, scratchLedger } from '../support/ledger.js'
-import { restartedEventStore } from '../support/restarted-event-store.js'
-import { connect } from '../support/scratch-event-store.js'
+import { connect, eventStoreOn } from '../support/scratch-event-store.js'
+import { tcpProxy } from '../support/tcp-proxy.js'
 
 const { postgres, pool } = await scratchLedger(t)
-const store = await restartedEventStore(t, postgres.url)
-const streams = openStreams(connect(t, store.url))
+let store = await eventStoreOn(postgres.url)
+t.teardown(() => store.close())
+const proxy = await tcpProxy(t, store.port)
+const streams = openStreams(connect(t, `esdb://127.0.0.1:${proxy.port}?tls=false`))
+
+async function restartStore (): Promise<void> {
+  await store.close()
+  proxy.cut()
+  store = await eventStoreOn(postgres.url)
+  proxy.leadTo(store.port)
+}
 
 /** Appends events of this type, and insists while the store is away. */
 async function append (type: string, count: number): Promise<string[]> {
@@ -78,7 +87,7 @@ t.test('restarts of the event store are survived, with nothing twice and nothing
   const wanted = await append('Restarted', 10)
   for (let round = 0; round < 2; round += 1) {
     const appending = append('Restarted', 10)
-    await store.restart()
+    await restartStore()
     wanted.push(...await appending)
   }
   await eventually(async () => (await ids()).length >= wanted.length)

@@ -13,7 +13,7 @@ const facts = { voiceExists: true, languageExists: true, ownsPhoneNumber: true }
 const now = '2026-01-31T12:00:00.000Z'
 
 /** What one process handles its commands with. */
-export const handleOn = (streams: Streams): HandleCommand => commandHandler(streams)
+export const handleOn = (streams: Streams): HandleCommand => commandHandler(streams).handle
 
 const assistantRequest = (type: AssistantCommand['type'], assistantId: number, body: AssistantBody, commandId: string) => ({
   decider: assistantDecider,

@@ -19,7 +19,7 @@ export const PostCallField = Type.Object({
   }),
   type: Type.Enum(['string', 'number', 'bool'], { description: 'Type of the extracted value.' }),
   description: Type.String({ minLength: 1, description: 'What the field represents.' })
-})
+}, { title: 'PostCallField' })
 
 const EndCallTool = Type.Object({
   description: Type.Optional(Type.String({ maxLength: 500, description: 'When the assistant should end the call.' }))
@@ -86,10 +86,17 @@ const literalSpelling = {
 export const AssistantSettings = Type.Object({ ...required, ...optional })
 export type AssistantSettings = Static<typeof AssistantSettings>
 
-export const CreateAssistantBody = Type.Object({ ...required, ...Type.Partial(Type.Object(optional)).properties, ...literalSpelling })
-export const UpdateAssistantBody = Type.Object({ ...Type.Partial(AssistantSettings).properties, ...literalSpelling })
+export const CreateAssistantBody = Type.Object({ ...required, ...Type.Partial(Type.Object(optional)).properties, ...literalSpelling }, { title: 'NewAssistant' })
+/** Nothing has a default here: what is left out stays as it is. */
+export const UpdateAssistantBody = Type.Object({ ...Type.Partial(Type.Object(withoutDefaults(AssistantSettings.properties))).properties, ...literalSpelling }, { title: 'AssistantChanges' })
 /** A body of either route; a field that the schema refused may be missing or wrong, and is then in `refused`. */
 export type AssistantBody = Static<typeof UpdateAssistantBody>
+
+function withoutDefaults<Properties extends Record<string, object>> (properties: Properties): Properties {
+  const bare: object = Object.fromEntries(Object.entries(properties).map(([name, schema]) =>
+    [name, Object.fromEntries(Object.entries(schema).filter(([keyword]) => keyword !== 'default'))]))
+  return bare as Properties // the same names; no type says whether a default is there
+}
 
 /** A new copy of the default settings of the optional fields. */
 export function defaultSettings (): Omit<AssistantSettings, keyof typeof required> {

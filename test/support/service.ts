@@ -1,0 +1,89 @@
+// The whole service inside a test's process: scratch Postgres, the embedded event store, and the roles asked for.
+import pino from 'pino'
+import { openParts, startRoles, type CompleteConfig, type Parts, type Role, type Urls } from '../../src/compose.js'
+import { loadConfig } from '../../src/config.js'
+import { readCatalogFile } from '../../src/import-catalog.js'
+import { importAndProject } from '../../src/cli/catalog.js'
+import { signToken } from '../../src/cli/token.js'
+import { startEventStore, type RunningEventStore } from '../../src/embedded/event-store/server.js'
+import { scratchPostgres, type ScratchPostgres } from './scratch-postgres.js'
+
+interface Teardown { teardown (undo: () => unknown): void }
+
+export interface Answer {
+  status: number
+  headers: Headers
+  // Tests look into answers of every shape; a wrong guess fails the test.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  body: any
+}
+
+export interface TestService {
+  url: string
+  urls: Urls
+  postgres: ScratchPostgres
+  store: RunningEventStore
+  parts: Parts
+  config: CompleteConfig
+  token (user: string, role?: string): Promise<string>
+  /** Sends JSON as `user` ('1' when not given) and reads the JSON answer. */
+  call (method: string, path: string, body?: unknown, options?: { user?: string, headers?: Record<string, string> }): Promise<Answer>
+  /** Starts further roles on the same back ends; they end with the test. */
+  start (roles: Role[], environment?: Record<string, string>): Promise<{ url: string, stop (): Promise<void> }>
+}
+
+export const secrets = { JWT_SECRET: 'j'.repeat(32), SECRET_KEY: 's'.repeat(32), LEAD_DIGEST_KEY: 'l'.repeat(32) }
+
+/** Starts it with the example catalogue imported; `environment` overrides settings. */
+export async function testService (t: Teardown, roles: Role[] = ['api', 'projector'], environment: Record<string, string> = {}): Promise<TestService> {
+  const postgres = await scratchPostgres(t, { fsync: false })
+  const store = await startEventStore({ databaseUrl: postgres.url })
+  t.teardown(() => store.close())
+  const urls = { databaseUrl: postgres.url, eventStoreUrl: store.url }
+  const log = pino({ level: process.env.LOG_LEVEL ?? 'fatal' })
+  const parts = await openParts(urls, log)
+  t.teardown(() => parts.close())
+  await importAndProject(parts, await readCatalogFile('examples/catalog.json'), log)
+  const config = configOf(environment)
+  const start = async (wanted: Role[], overrides: Record<string, string> = {}) => {
+    const running = await startRoles(wanted, configOf({ ...environment, ...overrides }), withRedis({ ...environment, ...overrides }), log)
+    let stopped: Promise<void> | undefined
+    const stop = () => stopped ??= running.stop()
+    t.teardown(stop)
+    return { url: running.url, stop }
+  }
+  const withRedis = ({ REDIS_URL: redisUrl }: Record<string, string>): Urls => ({ ...urls, redisUrl })
+  const { url } = await start(roles)
+  const token = (user: string, role?: string) => signToken(config.jwt, { user, ttl: '1h', ...(role && { role }) })
+
+  async function call (method: string, path: string, body?: unknown, { user = '1', headers = {} }: { user?: string, headers?: Record<string, string> } = {}): Promise<Answer> {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${await token(user)}`, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) })
+    })
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) }
+  }
+
+  return { url, urls, postgres, store, parts, config, token, call, start }
+}
+
+function configOf (environment: Record<string, string>): CompleteConfig {
+  const config = loadConfig({ ...secrets, PORT: '0', RATE_LIMIT_PER_MINUTE: '0', ...environment })
+  if (!config.jwt) throw new Error('the tests set a JWT secret')
+  return { ...config, jwt: config.jwt, secrets: { secretKey: secrets.SECRET_KEY, leadDigestKey: secrets.LEAD_DIGEST_KEY } }
+}
+
+/** A body that creates an assistant with the example catalogue. */
+export const newAssistant = {
+  assistant_name: 'Front desk',
+  voice_id: 1,
+  language: 'English',
+  llm_model: 'gpt-4o',
+  calls_direction: 'receive',
+  engine_type: 'pipeline',
+  timezone: 'Europe/Amsterdam',
+  initial_message: 'Hello, how can I help?',
+  system_prompt: 'You are a friendly receptionist.'
+}
