@@ -15,6 +15,7 @@ import type { Projection } from '../projections/projection.js'
 import { openReadModel } from '../projections/read-model.js'
 import { projectionConsumer } from '../projections/run.js'
 import { buildApp, buildHealthApp } from './app.js'
+import { reachable } from './back-end-unreachable.js'
 import { callOwners } from './call-owners.js'
 import { keyBytes, type Config, type Secrets } from './config.js'
 import { runConsumer } from './consumer/run.js'
@@ -60,29 +61,23 @@ export async function openParts ({ databaseUrl, eventStoreUrl }: Urls, log: Logg
   const consumerPool = openPool(databaseUrl, { applicationName: 'ringledger consumer', max: 20, stalledAfterMs: 3_000, onError })
   const client = EventStoreDBClient.connectionString(eventStoreUrl.replace(/^kurrentdb/, 'esdb'))
   const streams = openStreams(client)
-  await ensureProjections(pool, projections)
-  await reachable('the event store', 'EVENTSTORE_URL', streams.head())
-  const positions = listenForPositions(databaseUrl, pool, onError)
-  const close = async () => {
-    await positions.close()
+  const disconnect = async () => {
     await Promise.race([client.dispose(), delay(disposeWithinMs)])
     await Promise.all([pool.end(), consumerPool.end()])
   }
-  return { pool, consumerPool, client, streams, positions, close }
-}
-
-/** A back end did not answer at the start. */
-export class BackEndUnreachable extends Error {
-  override readonly name = 'BackEndUnreachable'
-}
-
-async function reachable<Answer> (what: string, setting: string, answer: Promise<Answer>): Promise<Answer> {
   try {
-    return await answer
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new BackEndUnreachable(`${what} did not answer: ${reason}. Check that it runs and that ${setting} leads to it.`, { cause })
+    await ensureProjections(pool, projections)
+    await reachable('The event store', 'EVENTSTORE_URL', streams.head())
+  } catch (error) {
+    await disconnect()
+    throw error
   }
+  const positions = listenForPositions(databaseUrl, pool, onError)
+  const close = async () => {
+    await positions.close()
+    await disconnect()
+  }
+  return { pool, consumerPool, client, streams, positions, close }
 }
 
 /** Config with every secret there is: set, or generated. */

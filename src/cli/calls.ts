@@ -23,8 +23,8 @@ export async function completeCallFromFile (file: string): Promise<void> {
 
 /** @throws an Error that names the file and the first field that is wrong */
 async function readReport (file: string): Promise<CallCompleted> {
-  const data: unknown = JSON.parse(await readFile(file, 'utf8'))
   try {
+    const data: unknown = JSON.parse(await readFile(file, 'utf8'))
     const event = decode({ type: 'CallCompleted', data, stream: file, revision: 0n })
     if (event?.type === 'CallCompleted') return event.data
   } catch (cause) {

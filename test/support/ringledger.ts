@@ -45,7 +45,7 @@ export function dataDir (t: Teardown): string {
  * Starts the command line with these variables and no others but PATH and HOME: the test runner adds loaders to the
  * environment of node processes that it sees being spawned. Killed, with all it started, in `t.teardown`.
  */
-export function ringledger (t: Teardown, args: string[], env: Environment = {}): Ringledger {
+export function ringledger (t: Teardown, args: readonly string[], env: Environment = {}): Ringledger {
   const mark = `RINGLEDGER_TEST_RUN=${randomUUID()}`
   const variables = Object.entries({ PATH: process.env.PATH, HOME: process.env.HOME, ...env }).map(([name, value]) => `${name}=${value ?? ''}`)
   const beganAt = performance.now()
@@ -88,7 +88,7 @@ export function ringledger (t: Teardown, args: string[], env: Environment = {}):
 }
 
 /** Runs a command to its end. */
-export async function run (t: Teardown, args: string[], env: Environment = {}): Promise<Ended & { stdout: string, stderr: string }> {
+export async function run (t: Teardown, args: readonly string[], env: Environment = {}): Promise<Ended & { stdout: string, stderr: string }> {
   const command = ringledger(t, args, env)
   const ended = await command.ended
   return { ...ended, stdout: command.stdout(), stderr: command.stderr() }
