@@ -14,7 +14,6 @@ import { listenForPositions, type Positions } from '../projections/positions.js'
 import type { Projection } from '../projections/projection.js'
 import { openReadModel } from '../projections/read-model.js'
 import { projectionConsumer } from '../projections/run.js'
-import { buildApp, buildHealthApp } from './app.js'
 import { reachable } from './back-end-unreachable.js'
 import { callOwners } from './call-owners.js'
 import { keyBytes, type Config, type Secrets } from './config.js'
@@ -97,11 +96,11 @@ export async function startRoles (roles: readonly Role[], config: CompleteConfig
   const stops: Array<() => Promise<void>> = []
   try {
     const checks = healthChecks(parts)
-    const app = roles.includes('api') ? await composeApi(config, parts, checks, log) : buildHealthApp(log, checks)
+    const app = roles.includes('api') ? await composeApi(config, parts, checks, log) : (await import('./app.js')).buildHealthApp(log, checks)
     stops.push(() => app.close())
     if (roles.includes('projector')) stops.push(startProjector(parts, holder, log))
     if (roles.includes('worker')) stops.push(await startWorker(config, urls, parts, holder, log))
-    const url = await app.listen({ host: config.host, port: config.port })
+    const url = await app.listen({ host: config.host, port: config.port }).catch((cause: unknown) => { throw cannotListen(config, cause) })
     return { url, stop }
   } catch (error) {
     await stop()
@@ -114,13 +113,19 @@ export async function startRoles (roles: readonly Role[], config: CompleteConfig
   }
 }
 
+function cannotListen ({ host, port }: Config, cause: unknown): Error {
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  return new Error(`HOST ${host}, PORT ${port} cannot be listened on: ${reason}. Choose others, or end what has them.`, { cause })
+}
+
 function healthChecks ({ pool, streams }: Parts): HealthChecks {
   return { postgres: () => pool.query('SELECT 1'), eventStore: () => streams.head() }
 }
 
+/** The HTTP side is loaded on demand, so that other commands begin sooner. */
 async function composeApi (config: CompleteConfig, parts: Parts, checks: HealthChecks, logger: Logger): Promise<App> {
   const { pool, streams, positions } = parts
-  const [{ webhookUrlProblem }, { currentSecret }] = await Promise.all([import('../workers/guard.js'), import('../workers/secrets.js')])
+  const [{ buildApp }, { webhookUrlProblem }, { currentSecret }] = await Promise.all([import('./app.js'), import('../workers/guard.js'), import('../workers/secrets.js')])
   const keys = secretKeys(config)
   const digest = leadDigest(keyBytes(config.secrets.leadDigestKey))
   await holdToLeadDigestKey(streams, digest)
