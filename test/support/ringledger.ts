@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { STATE_DIR } from '../../src/embedded/paths.js'
 import { eventually } from './eventually.js'
 
 export interface Teardown { teardown (undo: () => unknown): void }
@@ -39,6 +40,12 @@ export function dataDir (t: Teardown): string {
   const folder = mkdtempSync(join(tmpdir(), 'rl-flow-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }))
   return folder
+}
+
+/** What is in a directory, and the clusters of its DATA_DIRs where Postgres' account cannot reach them in there. */
+export function leftIn (folder: string): string[] {
+  const notes = existsSync(STATE_DIR) ? readdirSync(STATE_DIR).map((name) => join(STATE_DIR, name, 'data-dir.txt')) : []
+  return [...readdirSync(folder), ...notes.filter((note) => existsSync(note) && readFileSync(note, 'utf8').startsWith(folder))]
 }
 
 /**
