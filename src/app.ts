@@ -14,14 +14,14 @@ import { addHealth, type HealthChecks } from './http/health.js'
 import { requestLogger } from './http/logging.js'
 import { addApiDocs } from './http/openapi.js'
 import { validatorCompiler } from './http/validators.js'
-import { getWebhookSecret, type WebhookSecretDeps } from './queries/webhook-secret.js'
+import { addQueries, type QueryDeps } from './queries/routes.js'
 
 export interface AppDeps {
   logger: FastifyBaseLogger
   basePath: string
   jwt: JwtSettings
   healthChecks: HealthChecks
-  routes: AssistantDeps & LeadDeps & CallDeps & WebhookSecretDeps
+  routes: AssistantDeps & LeadDeps & CallDeps & QueryDeps
 }
 
 /** Of a user's request; an event stays under the store's 1 MiB with room to spare. */
@@ -42,7 +42,7 @@ export async function buildApp ({ logger, basePath, jwt, healthChecks, routes }:
       updateAssistant(api, routes)
       createLead(api, routes)
       completeCall(api, routes)
-      getWebhookSecret(api, routes)
+      addQueries(api, routes)
     }, { prefix: basePath })
   })
   addHealth(app, healthChecks)

@@ -14,6 +14,7 @@ import { listenForPositions, type Positions } from '../projections/positions.js'
 import type { Projection } from '../projections/projection.js'
 import { openReadModel } from '../projections/read-model.js'
 import { projectionConsumer } from '../projections/run.js'
+import { assistantHistory } from './assistant-history.js'
 import { reachable } from './back-end-unreachable.js'
 import { callOwners } from './call-owners.js'
 import { keyBytes, type Config, type Secrets } from './config.js'
@@ -23,11 +24,13 @@ import { commandHandler } from './handle-command.js'
 import type { App } from './http/app-types.js'
 import type { JwtSettings } from './http/auth.js'
 import type { HealthChecks } from './http/health.js'
+import { openIdempotency } from './idempotency.js'
 import { openIds } from './ids.js'
 import { holdToLeadDigestKey, leadDigest } from './lead-digest.js'
 import { packageRoot, packageVersion } from './package-root.js'
 import { migrate } from './postgres/migrate.js'
 import { openPool } from './postgres/pool.js'
+import { readPositions } from './read-positions.js'
 
 export type Role = 'api' | 'projector' | 'worker'
 export const projections: readonly Projection[] = [assistants, leads, calls, catalog]
@@ -41,6 +44,9 @@ export interface Urls {
 
 /** The client waits for streams of a dead server to end, which may be never. */
 const disposeWithinMs = 1_000
+
+/** Between two removals of expired idempotency keys. */
+const sweepEveryMs = 10 * 60_000
 
 export interface Parts {
   pool: Pool
@@ -125,35 +131,49 @@ function healthChecks ({ pool, streams }: Parts): HealthChecks {
 /** The HTTP side is loaded on demand, so that other commands begin sooner. */
 async function composeApi (config: CompleteConfig, parts: Parts, checks: HealthChecks, logger: Logger): Promise<App> {
   const { pool, streams, positions } = parts
-  const [{ buildApp }, { webhookUrlProblem }, { currentSecret }] = await Promise.all([import('./app.js'), import('../workers/guard.js'), import('../workers/secrets.js')])
+  const [{ buildApp }, { webhookUrlProblem }, { currentSecret }, { findSuspension }, { findDeliveries }] = await Promise.all([
+    import('./app.js'), import('../workers/guard.js'), import('../workers/secrets.js'), import('../workers/endpoints.js'), import('../workers/find-deliveries.js')
+  ])
   const keys = secretKeys(config)
   const digest = leadDigest(keyBytes(config.secrets.leadDigestKey))
   await holdToLeadDigestKey(streams, digest)
   const head = await streams.head()
   const isCaughtUp = async () => (await Promise.all(['assistants', 'leads'].map((name) => positions.reached(name, head, config.readModelWaitMs)))).every(Boolean)
   const readModel = openReadModel(pool)
+  const commands = commandHandler(streams)
+  const idempotency = openIdempotency(pool, commands)
   const readYourWrite = { reached: positions.reached, waitMs: config.readModelWaitMs }
   const owners = callOwners({
     streams,
     findLeadOwner: readModel.findLeadOwner,
     waitForLeads: (position) => positions.reached('leads', position, config.readModelWaitMs)
   })
-  return await buildApp({
+  const app = await buildApp({
     logger,
     basePath: config.basePath,
     jwt: config.jwt,
     healthChecks: checks,
     routes: {
-      handle: commandHandler(streams),
+      handle: commands.handle,
+      idempotency,
       readModel,
       ids: openIds(pool, isCaughtUp),
       readYourWrite,
+      readPositions: readPositions(positions, streams, config.readModelWaitMs),
+      assistantHistory: assistantHistory(streams),
+      suspensionOf: (userId, url) => findSuspension(pool, userId, url),
+      deliveriesOf: (userId, callId) => findDeliveries(pool, userId, callId),
       digest,
       owners,
       webhookUrlProblem: (url) => webhookUrlProblem(url, config.webhook),
       webhookSecret: async (userId) => ({ secret: await currentSecret(pool, keys, userId), previous: null })
     }
   })
+  const sweeping = setInterval(() => {
+    idempotency.removeExpired().catch((error: unknown) => logger.warn({ err: error }, 'expired idempotency keys were not removed'))
+  }, sweepEveryMs)
+  app.addHook('onClose', async () => clearInterval(sweeping))
+  return app
 }
 
 function startProjector ({ consumerPool, streams }: Parts, holder: string, log: Logger): () => Promise<void> {

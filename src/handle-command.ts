@@ -19,6 +19,10 @@ export interface CommandRequest<State, Event, Command> {
   correlationId: string
   /** The stream is most likely new: try without reading it first. */
   isNew?: boolean
+  /** An earlier try may stand in the stream: look for it before deciding. */
+  isRetry?: boolean
+  /** The caller's condition: the stream must be at one of these revisions. */
+  ifRevision?: readonly bigint[] | undefined
   /** Bytes of one encoded event; 900 KiB when absent, which every server version takes with its metadata. */
   largestEvent?: number
 }
@@ -33,6 +37,13 @@ export interface Outcome<State> {
 
 export type HandleCommand = <State, Event extends DomainEvent, Command>(request: CommandRequest<State, Event, Command>) => Promise<Outcome<State>>
 
+export interface CommandHandler {
+  /** @throws Rejection, StreamBusy, and the errors of `Streams` */
+  handle: HandleCommand
+  /** The stream as it was after the event at `revision`. @throws EventStoreUnavailable */
+  stateAt<State, Event extends DomainEvent, Command> (request: CommandRequest<State, Event, Command>, revision: bigint): Promise<Outcome<State>>
+}
+
 /** Other processes kept writing to the stream for too long; nothing was written. */
 export class StreamBusy extends Error {
   override readonly name = 'StreamBusy'
@@ -45,14 +56,14 @@ const usualLargestEvent = 900 * 1024
 /**
  * Commands for one stream queue up inside this process. A conflict with another process reads and decides again,
  * with the same command id and ids, for 5 s at most.
- *
- * The function throws Rejection, StreamBusy, and the errors of `Streams`.
  */
-export function commandHandler (streams: Streams): HandleCommand {
+export function commandHandler (streams: Streams): CommandHandler {
   const queues = new Map<string, Promise<unknown>>()
   const cache = new Map<string, Outcome<unknown>>()
 
-  return async function handle (request) {
+  return { handle, stateAt }
+
+  async function handle<State, Event extends DomainEvent, Command> (request: CommandRequest<State, Event, Command>): Promise<Outcome<State>> {
     const before = queues.get(request.stream) ?? Promise.resolve()
     const mine = before.catch(() => {}).then(() => handleNext(request))
     queues.set(request.stream, mine)
@@ -66,11 +77,16 @@ export function commandHandler (streams: Streams): HandleCommand {
   async function handleNext<State, Event extends DomainEvent, Command> (request: CommandRequest<State, Event, Command>): Promise<Outcome<State>> {
     const { decider, stream, command, commandId } = request
     const giveUpAt = Date.now() + conflictsWithinMs
-    for (let isFirst = true; ; isFirst = false) {
-      const current = isFirst && request.isNew ? nothing(decider) : await read(request)
+    if (request.isRetry) cache.delete(stream) // a cached state may have passed the earlier try
+    let isUnread = request.isNew === true && !request.isRetry
+    for (;; isUnread = false) {
+      const current = isUnread ? nothing(decider) : await read(request)
       if (current.handled) return current.handled
-      const events = isFirst && request.isNew ? decideUnread(decider, command) : decider.decide(command, current.state)
+      const events = isUnread ? decideUnread(decider, command) : decider.decide(command, current.state)
       if (!events) continue
+      if (request.ifRevision?.includes(current.revision) === false) {
+        throw new Rejection('revision-mismatch', 'It was changed in the meantime: read it again and send its present ETag.')
+      }
       if (events.length === 0) return current
       try {
         const appended = await streams.append(stream, proposed(events, request), current.revision)
@@ -96,6 +112,12 @@ export function commandHandler (streams: Streams): HandleCommand {
       if (stored.metadata.command_id === commandId) handled = current
     }
     return { ...remember(stream, current), ...(handled && { handled }) }
+  }
+
+  async function stateAt<State, Event extends DomainEvent, Command> ({ decider, stream }: CommandRequest<State, Event, Command>, revision: bigint): Promise<Outcome<State>> {
+    const events = await streams.read(stream, 0n, Number(revision) + 1)
+    return events.reduce<Outcome<State>>(({ state }, stored) => (
+      { state: decider.evolve(state, typed<Event>(stored)), revision: stored.revision, position: stored.position }), nothing(decider))
   }
 
   function remember<State> (stream: string, outcome: Outcome<State>): Outcome<State> {

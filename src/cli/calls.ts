@@ -10,7 +10,7 @@ import { say, withParts } from './back-ends.js'
 export async function completeCallFromFile (file: string): Promise<void> {
   const { call_id: callId, ...body } = await readReport(file)
   await withParts('ringledger calls complete', async ({ streams }) => {
-    await commandHandler(streams)({
+    await commandHandler(streams).handle({
       decider: callDecider,
       stream: callStream(callId),
       command: { callId, body, refused: {}, facts: { assistantExists: true, leadBelongs: true } },

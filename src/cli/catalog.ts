@@ -22,7 +22,7 @@ export async function importAndProject ({ streams, consumerPool: pool, positions
   const stopping = new AbortController()
   const projecting = runConsumer(projectionConsumer(catalog, pool), { pool, streams, holder: `catalog import ${process.pid}`, signal: stopping.signal, log })
   try {
-    const position = await importCatalog(commandHandler(streams), contents)
+    const position = await importCatalog(commandHandler(streams).handle, contents)
     if (!await positions.reached('catalog', position, projectedWithinMs)) {
       throw new Error(`the catalogue is in the log, but its projection has not caught up within ${projectedWithinMs / 1000} s: see \`ringledger projections list\``)
     }

@@ -7,13 +7,14 @@ import { givenSettings, type AssistantBody } from '../domain/assistant/settings.
 import { AssistantSummary, summarize } from '../domain/assistant/summary.js'
 import { Invalid, Message } from '../http/app-types.js'
 import { answerFrom, type ReadYourWrite } from '../http/read-your-write.js'
+import { markReplay } from '../http/retry-headers.js'
 import type { Received } from '../http/received.js'
-import type { HandleCommand, Outcome } from '../handle-command.js'
+import type { Idempotency, Once } from '../idempotency.js'
 import type { Ids } from '../ids.js'
 import type { ReadModel } from '../../projections/read-model.js'
 
 export interface AssistantDeps {
-  handle: HandleCommand
+  idempotency: Idempotency
   readModel: ReadModel
   ids: Ids
   readYourWrite: ReadYourWrite
@@ -22,7 +23,7 @@ export interface AssistantDeps {
 }
 
 export const AssistantAnswer = Type.Object({ message: Type.String(), data: AssistantSummary })
-export const assistantErrors = { 401: Message, 403: Message, 413: Message, 422: Invalid, 500: Message, 503: Message }
+export const assistantErrors = { 401: Message, 403: Message, 409: Message, 413: Message, 422: Invalid, 500: Message, 503: Message }
 
 /** Looks up what the body refers to, in one round trip; wrong types are not asked about, the schema has refused them. */
 export async function lookUpFacts ({ readModel, webhookUrlProblem }: AssistantDeps, userId: string, { body, refused }: Received<AssistantBody>): Promise<AssistantFacts> {
@@ -36,10 +37,11 @@ export async function lookUpFacts ({ readModel, webhookUrlProblem }: AssistantDe
   return { ...facts, webhookUrlProblem: typeof webhook_url === 'string' ? webhookUrlProblem(webhook_url) : undefined }
 }
 
-export async function answerAssistant ({ readModel, readYourWrite }: AssistantDeps, reply: FastifyReply, message: string, outcome: Outcome<AssistantState>): Promise<Static<typeof AssistantAnswer>> {
+export async function answerAssistant ({ readModel, readYourWrite }: AssistantDeps, reply: FastifyReply, message: string, outcome: Once<AssistantState>): Promise<Static<typeof AssistantAnswer>> {
   const { state, revision } = outcome
   if (!state) throw new Error('a handled assistant command left no assistant')
   reply.header('etag', `"${revision}"`)
+  markReplay(reply, outcome)
   const data = await answerFrom(readYourWrite, 'assistants', outcome, reply,
     async () => {
       const found = await readModel.findAssistant(state.user_id, state.assistant_id)

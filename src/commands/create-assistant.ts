@@ -1,11 +1,12 @@
 // POST /user/assistant
-import { randomUUID } from 'node:crypto'
 import { assistantDecider } from '../domain/assistant/decide.js'
 import { assistantStream } from '../domain/assistant/events.js'
 import { CreateAssistantBody } from '../domain/assistant/settings.js'
+import { Rejection } from '../domain/rejection.js'
 import type { App } from '../http/app-types.js'
 import { only } from '../http/auth.js'
 import { received } from '../http/received.js'
+import { claimOf } from '../http/retry-headers.js'
 import { AssistantAnswer, answerAssistant, assistantErrors, lookUpFacts, type AssistantDeps } from './assistant-command.js'
 
 const schema = {
@@ -22,16 +23,29 @@ export function createAssistant (app: App, deps: AssistantDeps): void {
     const userId = request.user.id
     const input = received(request, reply, CreateAssistantBody)
     const facts = await lookUpFacts(deps, userId, input)
-    const [assistantId = 0] = await deps.ids.take('assistant')
-    const outcome = await deps.handle({
+    const outcome = await withFreeId(() => deps.idempotency.once(claimOf(request), () => deps.ids.take('assistant'), ({ commandId, ids: [assistantId = 0], isRetry }) => ({
       decider: assistantDecider,
       stream: assistantStream(assistantId),
       command: { type: 'create', assistantId, userId, ...input, facts, now: new Date().toISOString() },
-      commandId: randomUUID(),
+      commandId,
       userId,
       correlationId: request.id,
-      isNew: true
-    })
+      isNew: true,
+      isRetry
+    })))
     return await reply.code(201).send(await answerAssistant(deps, reply, 'Assistant created successfully', outcome))
   })
+}
+
+const mostTakenIds = 10
+
+/** Where the sequence is behind the log, ids whose stream exists are passed over. */
+async function withFreeId<Outcome> (create: () => Promise<Outcome>): Promise<Outcome> {
+  for (let taken = 1; ; taken++) {
+    try {
+      return await create()
+    } catch (error) {
+      if (!(error instanceof Rejection && error.code === 'id-taken') || taken === mostTakenIds) throw error
+    }
+  }
 }

@@ -1,5 +1,4 @@
 // POST /user/lead
-import { randomUUID } from 'node:crypto'
 import Type from 'typebox'
 import { CreateLeadBody } from '../domain/lead/body.js'
 import { leadDecider } from '../domain/lead/decide.js'
@@ -9,13 +8,14 @@ import { Invalid, Message, type App } from '../http/app-types.js'
 import { only } from '../http/auth.js'
 import { answerFrom, type ReadYourWrite } from '../http/read-your-write.js'
 import { received } from '../http/received.js'
-import type { HandleCommand } from '../handle-command.js'
+import { claimOf, markReplay } from '../http/retry-headers.js'
+import type { Idempotency } from '../idempotency.js'
 import type { Ids } from '../ids.js'
 import type { LeadDigest } from '../lead-digest.js'
 import type { ReadModel } from '../../projections/read-model.js'
 
 export interface LeadDeps {
-  handle: HandleCommand
+  idempotency: Idempotency
   readModel: ReadModel
   ids: Ids
   digest: LeadDigest
@@ -30,34 +30,35 @@ const schema = {
   body: CreateLeadBody,
   response: {
     200: Type.Object({ message: Type.String({ default: 'Lead created successfully' }), data: LeadAnswer }),
-    ...{ 401: Message, 403: Message, 413: Message, 422: Invalid, 500: Message, 503: Message }
+    ...{ 401: Message, 403: Message, 409: Message, 413: Message, 422: Invalid, 500: Message, 503: Message }
   }
 }
 
-export function createLead (app: App, { handle, readModel, ids, digest, readYourWrite }: LeadDeps): void {
+export function createLead (app: App, { idempotency, readModel, ids, digest, readYourWrite }: LeadDeps): void {
   const config = { failure: 'Lead creation failed' }
   app.post('/user/lead', { schema, config, attachValidation: true, onRequest: only('user') }, async (request, reply) => {
     const userId = request.user.id
     const { body, refused } = received(request, reply, CreateLeadBody)
     const { phone_number: phoneNumber, campaign_id: campaignId, secondary_contacts: contacts = [] } = body
     const campaignName = campaignId === undefined || refused.campaign_id ? undefined : await readModel.findCampaignName(userId, campaignId)
-    const command = { ids: [] as number[], userId, body, refused, facts: { ownsCampaign: campaignName !== undefined }, now: new Date().toISOString() }
+    const command = { userId, body, refused, facts: { ownsCampaign: campaignName !== undefined }, now: new Date().toISOString() }
     if (phoneNumber === undefined || campaignId === undefined || campaignName === undefined || Object.keys(refused).length > 0) {
-      leadDecider.decide(command, leadDecider.initialState) // there is no stream to ask: this refuses
+      leadDecider.decide({ ...command, ids: [] }, leadDecider.initialState) // there is no stream to ask: this refuses
       throw new Error('a lead without a stream was not refused')
     }
-    command.ids = await ids.take('lead', 1 + contacts.length)
-    const outcome = await handle({
+    const outcome = await idempotency.once(claimOf(request), () => ids.take('lead', 1 + contacts.length), (reserved) => ({
       decider: leadDecider,
       stream: leadStream(campaignId, digest(phoneNumber)),
-      command,
-      commandId: randomUUID(),
+      command: { ...command, ids: reserved.ids },
+      commandId: reserved.commandId,
       userId,
       correlationId: request.id,
-      isNew: true
-    })
-    const lead = outcome.state.find(({ id }) => id === command.ids[0])
+      isNew: true,
+      isRetry: reserved.isRetry
+    }))
+    const lead = outcome.state.find(({ id }) => id === outcome.ids[0])
     if (!lead) throw new Error('a handled lead command left no lead')
+    markReplay(reply, outcome)
     const data = await answerFrom(readYourWrite, 'leads', outcome, reply,
       async () => {
         const found = await readModel.findLead(userId, lead.id)

@@ -1,12 +1,13 @@
 // PUT /user/assistant/{id}
-import { randomUUID } from 'node:crypto'
 import Type from 'typebox'
 import { assistantDecider, assistantNotFound } from '../domain/assistant/decide.js'
 import { assistantStream } from '../domain/assistant/events.js'
 import { UpdateAssistantBody } from '../domain/assistant/settings.js'
 import { Message, type App } from '../http/app-types.js'
 import { only } from '../http/auth.js'
+import { idIn } from '../http/path-id.js'
 import { received } from '../http/received.js'
+import { claimOf, ifMatchOf } from '../http/retry-headers.js'
 import { AssistantAnswer, answerAssistant, assistantErrors, lookUpFacts, type AssistantDeps } from './assistant-command.js'
 
 const schema = {
@@ -16,7 +17,7 @@ const schema = {
   security: [{ bearer: [] }],
   params: Type.Object({ id: Type.String({ description: 'The assistant, an integer.' }) }),
   body: UpdateAssistantBody,
-  response: { 200: AssistantAnswer, 404: Message, ...assistantErrors }
+  response: { 200: AssistantAnswer, 404: Message, 412: Message, ...assistantErrors }
 }
 
 export function updateAssistant (app: App, deps: AssistantDeps): void {
@@ -25,21 +26,24 @@ export function updateAssistant (app: App, deps: AssistantDeps): void {
     const userId = request.user.id
     const assistantId = idOf(request.params.id)
     const input = received(request, reply, UpdateAssistantBody)
-    const outcome = await deps.handle({
+    const facts = await lookUpFacts(deps, userId, input)
+    const outcome = await deps.idempotency.once(claimOf(request), async () => [], ({ commandId, isRetry }) => ({
       decider: assistantDecider,
       stream: assistantStream(assistantId),
-      command: { type: 'update', assistantId, userId, ...input, facts: await lookUpFacts(deps, userId, input), now: new Date().toISOString() },
-      commandId: randomUUID(),
+      command: { type: 'update', assistantId, userId, ...input, facts, now: new Date().toISOString() },
+      commandId,
       userId,
-      correlationId: request.id
-    })
+      correlationId: request.id,
+      isRetry,
+      ifRevision: ifMatchOf(request)
+    }))
     return await reply.send(await answerAssistant(deps, reply, 'Assistant updated successfully', outcome))
   })
 }
 
 /** @throws Rejection when the path holds no id that an assistant could have */
 function idOf (text: string): number {
-  const id = Number(text)
-  if (!/^[1-9]\d*$/.test(text) || !Number.isSafeInteger(id)) throw assistantNotFound()
+  const id = idIn(text)
+  if (id === undefined) throw assistantNotFound()
   return id
 }

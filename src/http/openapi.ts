@@ -18,6 +18,8 @@ export async function addApiDocs (app: FastifyInstance, basePath: string): Promi
       tags: [
         { name: 'assistants', description: 'AI voice assistants that handle phone calls' },
         { name: 'leads', description: 'People to be called, under campaigns' },
+        { name: 'calls', description: 'What was said, and what became of the webhook' },
+        { name: 'catalog', description: 'What there is to choose from' },
         { name: 'webhooks', description: 'Signed notifications after each call' },
         { name: 'engine', description: 'What the call engine reports' }
       ],

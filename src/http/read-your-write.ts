@@ -1,6 +1,6 @@
 // Answers a command from the read model, as soon as that has seen the command's events.
 import type { FastifyReply } from 'fastify'
-import type { Outcome } from '../handle-command.js'
+import type { Once } from '../idempotency.js'
 
 export interface ReadYourWrite {
   /** True as soon as readers see the projection at the position or later; false when the time is over first. */
@@ -11,13 +11,15 @@ export interface ReadYourWrite {
 
 /**
  * What `find` reads once `projection` has passed the outcome's position; when it has not in time, or the read
- * fails, the command stands all the same and `folded` is answered, marked by `X-Read-Model: pending`.
+ * fails, the command stands all the same and `folded` is answered, marked by `X-Read-Model: pending`. An answer that
+ * was given before is `folded` as it was then.
  */
 export async function answerFrom<State, Answer> (
-  { reached, waitMs }: ReadYourWrite, projection: string, { position }: Outcome<State>, reply: FastifyReply,
+  { reached, waitMs }: ReadYourWrite, projection: string, { position, isReplay }: Once<State>, reply: FastifyReply,
   find: () => Promise<Answer | undefined>, folded: () => Answer
 ): Promise<Answer> {
   reply.header('x-read-position', String(position))
+  if (isReplay) return folded()
   const found = await reached(projection, position, waitMs)
     .then((isThere) => isThere ? find() : undefined)
     .catch((error: unknown) => {

@@ -9,7 +9,7 @@ import { callReport, newAssistant } from '../support/bodies.js'
 import { eventually } from '../support/eventually.js'
 import { dataDir, ringledger, run } from '../support/ringledger.js'
 import { collect, connect } from '../support/scratch-event-store.js'
-import { startService } from '../support/service.js'
+import { startService } from '../support/running-service.js'
 
 const folder = dataDir(t)
 const examples = new URL('../../examples/catalog.json', import.meta.url).pathname

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { SignJWT, UnsecuredJWT } from 'jose'
 import t from 'tap'
 import { newAssistant, callReport } from '../support/bodies.js'
-import { secrets, startService, token } from '../support/service.js'
+import { secrets, startService, token } from '../support/running-service.js'
 
 const service = await startService(t, { env: { JWT_SECRET: secrets.JWT_SECRET } })
 const { call } = service

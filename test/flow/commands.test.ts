@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { callReport, newAssistant, newLead } from '../support/bodies.js'
-import { startService } from '../support/service.js'
+import { startService } from '../support/running-service.js'
 
 const service = await startService(t)
 const { call } = service

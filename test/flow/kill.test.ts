@@ -4,7 +4,7 @@ import { callReport, newAssistant } from '../support/bodies.js'
 import { eventually } from '../support/eventually.js'
 import { receiver } from '../support/receiver.js'
 import { dataDir } from '../support/ringledger.js'
-import { localWebhooks, startService, type RunningService } from '../support/service.js'
+import { localWebhooks, startService, type RunningService } from '../support/running-service.js'
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000)
 const random = generator(seed)

@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.js'
 import { receiver } from '../support/receiver.js'
 import { dataDir, ringledger, run, type Ringledger } from '../support/ringledger.js'
 import { scratchPostgres } from '../support/scratch-postgres.js'
-import { caller, localWebhooks, secrets, token } from '../support/service.js'
+import { caller, localWebhooks, secrets, token } from '../support/running-service.js'
 
 const folders = { eventStore: dataDir(t), roles: dataDir(t) }
 const { url: databaseUrl } = await scratchPostgres(t, { fsync: false })

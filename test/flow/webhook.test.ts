@@ -10,7 +10,7 @@ import { eventually } from '../support/eventually.js'
 import { receiver, type Received } from '../support/receiver.js'
 import { noRedis, scratchRedis } from '../support/redis.js'
 import { connect } from '../support/scratch-event-store.js'
-import { localWebhooks, secrets, startService, type RunningService } from '../support/service.js'
+import { localWebhooks, secrets, startService, type RunningService } from '../support/running-service.js'
 
 interface Payload { type: string, timestamp: string, data: Record<string, unknown> }
 

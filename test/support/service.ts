@@ -1,107 +1,88 @@
-// A running service of a test's own, driven over HTTP.
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { SignJWT } from 'jose'
-import { dataDir, ringledger, type Ended, type Environment, type Ringledger, type Teardown } from './ringledger.js'
+// The whole service inside a test's process: scratch Postgres, the embedded event store, and the roles asked for.
+import pino from 'pino'
+import { openParts, startRoles, type CompleteConfig, type Parts, type Role, type Urls } from '../../src/compose.js'
+import { loadConfig } from '../../src/config.js'
+import { readCatalogFile } from '../../src/import-catalog.js'
+import { importAndProject } from '../../src/cli/catalog.js'
+import { signToken } from '../../src/cli/token.js'
+import { startEventStore, type RunningEventStore } from '../../src/embedded/event-store/server.js'
+import { scratchPostgres, type ScratchPostgres } from './scratch-postgres.js'
+
+interface Teardown { teardown (undo: () => unknown): void }
 
 export interface Answer {
   status: number
   headers: Headers
-  body: AnswerBody
+  // Tests look into answers of every shape; a wrong guess fails the test.
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  body: any
 }
 
-/** Whatever the API may answer; a test looks at what it expects. */
-export interface AnswerBody {
-  message?: string
-  errors?: Record<string, string[]>
-  data?: Record<string, unknown> & { id: number }
-}
-
-export interface Request {
-  token?: string | undefined
-  body?: unknown
-  headers?: Record<string, string>
-}
-
-export type Call = (method: string, path: string, request?: Request) => Promise<Answer>
-
-export interface RunningService {
+export interface TestService {
   url: string
-  dataDir: string
-  process: Ringledger
-  call: Call
+  urls: Urls
+  postgres: ScratchPostgres
+  store: RunningEventStore
+  parts: Parts
+  config: CompleteConfig
   token (user: string, role?: string): Promise<string>
-  /** Signals it and waits for its end. */
-  stop (signal?: NodeJS.Signals): Promise<Ended>
-  /** kill -9 of its whole process group. */
-  kill (): Promise<void>
+  /** Sends JSON as `user` ('1' when not given) and reads the JSON answer. */
+  call (method: string, path: string, body?: unknown, options?: { user?: string, headers?: Record<string, string> }): Promise<Answer>
+  /** Starts further roles on the same back ends; they end with the test. */
+  start (roles: Role[], environment?: Record<string, string>): Promise<{ url: string, stop (): Promise<void> }>
 }
 
-export interface ServiceOptions {
-  env?: Environment
-  /** A new one when absent. */
-  dataDir?: string
-}
+export const secrets = { JWT_SECRET: 'j'.repeat(32), SECRET_KEY: 's'.repeat(32), LEAD_DIGEST_KEY: 'l'.repeat(32) }
 
-/** What a service with a back end of its own has to be told. */
-export const secrets = {
-  JWT_SECRET: 'a secret for tests that is long enough 1',
-  SECRET_KEY: 'a secret for tests that is long enough 2',
-  LEAD_DIGEST_KEY: 'a secret for tests that is long enough 3'
-}
-
-/** Variables that let a receiver on this machine be reached, and fast. */
-export const localWebhooks = { WEBHOOK_SCHEDULE: '0s,1s', WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' }
-
-/** `ringledger start`, ready to answer. */
-export async function startService (t: Teardown, { env = {}, dataDir: given }: ServiceOptions = {}): Promise<RunningService> {
-  const folder = given ?? dataDir(t)
-  const process = ringledger(t, ['start'], { DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'warn', ...env })
-  const url = await process.says((stdout) => /^ +listening +(\S+)$/m.exec(stdout)?.[1])
-  return {
-    url,
-    dataDir: folder,
-    process,
-    call: caller(url),
-    token: (user, role) => token(jwtSecret(folder, env), user, role),
-    async stop (signal = 'SIGTERM') {
-      process.signal(signal)
-      return await process.ended
-    },
-    async kill () {
-      process.signal('SIGKILL')
-      await process.ended
-    }
+/** Starts it with the example catalogue imported; `environment` overrides settings. */
+export async function testService (t: Teardown, roles: Role[] = ['api', 'projector'], environment: Record<string, string> = {}): Promise<TestService> {
+  const postgres = await scratchPostgres(t, { fsync: false })
+  const store = await startEventStore({ databaseUrl: postgres.url })
+  t.teardown(() => store.close())
+  const urls = { databaseUrl: postgres.url, eventStoreUrl: store.url }
+  const log = pino({ level: process.env.LOG_LEVEL ?? 'fatal' })
+  const parts = await openParts(urls, log)
+  t.teardown(() => parts.close())
+  await importAndProject(parts, await readCatalogFile('examples/catalog.json'), log)
+  const config = configOf(environment)
+  const start = async (wanted: Role[], overrides: Record<string, string> = {}) => {
+    const running = await startRoles(wanted, configOf({ ...environment, ...overrides }), urls, log)
+    let stopped: Promise<void> | undefined
+    const stop = () => stopped ??= running.stop()
+    t.teardown(stop)
+    return { url: running.url, stop }
   }
-}
+  const { url } = await start(roles)
+  const token = (user: string, role?: string) => signToken(config.jwt, { user, ttl: '1h', ...(role && { role }) })
 
-/** Calls the API at `url`; bodies that are no text are sent as JSON. */
-export function caller (url: string): Call {
-  return async (method, path, { token, body, headers } = {}) => {
+  async function call (method: string, path: string, body?: unknown, { user = '1', headers = {} }: { user?: string, headers?: Record<string, string> } = {}): Promise<Answer> {
     const response = await fetch(`${url}${path}`, {
       method,
-      headers: {
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...(token !== undefined && { authorization: `Bearer ${token}` }),
-        ...headers
-      },
+      headers: { authorization: `Bearer ${await token(user)}`, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) })
     })
     const text = await response.text()
-    return { status: response.status, headers: response.headers, body: text ? JSON.parse(text) : {} }
+    return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) }
   }
+
+  return { url, urls, postgres, store, parts, config, token, call, start }
 }
 
-/** A bearer token that is good for five minutes. */
-export async function token (secret: string, user: string, role?: string): Promise<string> {
-  return await new SignJWT(role === undefined ? {} : { role })
-    .setProtectedHeader({ alg: 'HS256' }).setSubject(user).setIssuedAt().setExpirationTime('5m')
-    .sign(new TextEncoder().encode(secret))
+function configOf (environment: Record<string, string>): CompleteConfig {
+  const config = loadConfig({ ...secrets, PORT: '0', ...environment })
+  if (!config.jwt) throw new Error('the tests set a JWT secret')
+  return { ...config, jwt: config.jwt, secrets: { secretKey: secrets.SECRET_KEY, leadDigestKey: secrets.LEAD_DIGEST_KEY } }
 }
 
-function jwtSecret (folder: string, env: Environment): string {
-  const file = join(folder, 'secrets.json')
-  if (env.JWT_SECRET !== undefined || !existsSync(file)) return env.JWT_SECRET ?? ''
-  const { jwtSecret }: { jwtSecret: string } = JSON.parse(readFileSync(file, 'utf8'))
-  return jwtSecret
+/** A body that creates an assistant with the example catalogue. */
+export const newAssistant = {
+  assistant_name: 'Front desk',
+  voice_id: 1,
+  language: 'English',
+  llm_model: 'gpt-4o',
+  calls_direction: 'receive',
+  engine_type: 'pipeline',
+  timezone: 'Europe/Amsterdam',
+  initial_message: 'Hello, how can I help?',
+  system_prompt: 'You are a friendly receptionist.'
 }
