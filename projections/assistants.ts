@@ -2,9 +2,10 @@
 import type { Pool } from 'pg'
 import { evolve, type Assistant } from '../src/domain/assistant/evolve.js'
 import type { AssistantSettings } from '../src/domain/assistant/settings.js'
-import { summarize } from '../src/domain/assistant/summary.js'
+import { summarize, type AssistantSummary } from '../src/domain/assistant/summary.js'
 import type { Projection } from './projection.js'
 import { table } from './table.js'
+import { readPage, type Page, type Paged } from './page.js'
 import { iso } from './time.js'
 
 interface AssistantRow {
@@ -13,6 +14,8 @@ interface AssistantRow {
   name: string
   status: string
   type: string
+  mode: string
+  folded_name: string
   settings: AssistantSettings
   revision: number
   created_at: string
@@ -28,12 +31,14 @@ const assistantTable = table<AssistantRow>({
     name: 'text',
     status: 'text',
     type: 'text',
+    mode: 'text',
+    folded_name: 'text',
     settings: 'json',
     revision: 'bigint',
     created_at: 'timestamptz',
     updated_at: 'timestamptz'
   },
-  indexes: ['(user_id, id DESC)']
+  indexes: ['(user_id, created_at DESC, id DESC)']
 })
 
 export const assistants: Projection = {
@@ -59,10 +64,10 @@ export interface AssistantAtRevision extends Assistant {
 
 /** The user's assistant with this id, if there is one. */
 export async function findAssistant (db: Pool, userId: string, id: number): Promise<AssistantAtRevision | undefined> {
-  const { rows } = await db.query<{ row: AssistantRow }>({
+  const { rows } = await db.query<{ row: StoredAssistant }>({
     name: 'find-assistant',
     text: `SELECT row_to_json(found) AS row FROM (
-             SELECT id, user_id, name, status, type, settings, revision, created_at, updated_at
+             SELECT id, user_id, settings, revision, created_at, updated_at
              FROM read_model.assistants WHERE id = $1 AND user_id = $2) found`,
     values: [id, userId]
   })
@@ -70,12 +75,42 @@ export async function findAssistant (db: Pool, userId: string, id: number): Prom
   return row && { ...toAssistant(row), revision: row.revision }
 }
 
-function toAssistant ({ id, user_id, settings, created_at, updated_at }: AssistantRow): Assistant {
+export interface AssistantFilter {
+  userId: string
+  /** A part of the name; upper and lower case are the same. */
+  name?: string | undefined
+  status?: string | undefined
+  type?: string | undefined
+}
+
+/** A page of the user's assistants, newest first: of each, what `summarize` gave when its last event was folded. */
+export async function findAssistants (db: Pool, { userId, name, status, type }: AssistantFilter, page: Page): Promise<Paged<AssistantSummary>> {
+  return await readPage(db, {
+    columns: 'id, name, status, type, mode, created_at',
+    from: 'read_model.assistants',
+    key: 'id',
+    filters: [
+      ['user_id = ?', userId],
+      ['strpos(folded_name, ?) > 0', name === undefined ? undefined : foldCase(name)],
+      ['status = ?', status],
+      ['type = ?', type]
+    ],
+    order: 'created_at DESC, id DESC',
+    item: "json_build_object('id', id, 'name', name, 'status', status, 'type', type, 'mode', mode)"
+  }, page)
+}
+
+/** Folded here and not in SQL: what Postgres takes for the other case of a letter depends on how a cluster was made. */
+const foldCase = (text: string) => text.normalize('NFC').toLowerCase()
+
+type StoredAssistant = Pick<AssistantRow, 'id' | 'user_id' | 'settings' | 'revision' | 'created_at' | 'updated_at'>
+
+function toAssistant ({ id, user_id, settings, created_at, updated_at }: StoredAssistant): Assistant {
   return { assistant_id: id, user_id, settings, created_at: iso(created_at), updated_at: iso(updated_at) }
 }
 
 function toRow (assistant: Assistant, revision: number): AssistantRow {
-  const { id, name, status, type } = summarize(assistant)
+  const summary = summarize(assistant)
   const { user_id, settings, created_at, updated_at } = assistant
-  return { id, user_id, name, status, type, settings, revision, created_at, updated_at }
+  return { ...summary, user_id, folded_name: foldCase(summary.name), settings, revision, created_at, updated_at }
 }

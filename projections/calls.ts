@@ -1,5 +1,8 @@
 // Calls as the owners of their assistants read them.
-import type { CallCompleted } from '../src/domain/call/events.js'
+import type { Pool } from 'pg'
+import type { CallCompleted, CallStatus } from '../src/domain/call/events.js'
+import { summarizeCall, type CallSummary } from '../src/domain/call/summary.js'
+import { readPage, type Page, type Paged } from './page.js'
 import type { Place, Projection, Rows } from './projection.js'
 import { table } from './table.js'
 
@@ -11,6 +14,7 @@ interface CallRow {
   lead_id: number | null
   status: string
   ended_at: string
+  summary: CallSummary
   report: CallCompleted
   position: string
 }
@@ -25,10 +29,15 @@ const callTable = table<CallRow>({
     lead_id: 'bigint',
     status: 'text',
     ended_at: 'timestamptz',
+    summary: 'json',
     report: 'json',
     position: 'bigint'
   },
-  indexes: ['(user_id, position DESC)']
+  indexes: [
+    '(user_id, ended_at DESC, position DESC) INCLUDE (id, status)',
+    '(user_id, assistant_id, ended_at DESC, position DESC) INCLUDE (id, status)',
+    '(user_id, lead_id, ended_at DESC, position DESC) INCLUDE (id, status) WHERE lead_id IS NOT NULL'
+  ]
 })
 
 const assistantOwners = table<{ assistant_id: number, user_id: string }>({
@@ -67,14 +76,56 @@ function addCall (report: CallCompleted, { revision, position }: Place, rows: Ro
   const { call_id, assistant_id, lead_id, status, ended_at } = report
   const owner = rows.get(assistantOwners, assistant_id)?.user_id ?? null
   const leadOwner = lead_id === null ? null : rows.get(leadOwners, lead_id)?.user_id
+  const ownLead = owner !== null && leadOwner === owner ? lead_id : null
   rows.put(callTable, {
     id: call_id,
     user_id: owner,
     assistant_id,
-    lead_id: owner !== null && leadOwner === owner ? lead_id : null,
+    lead_id: ownLead,
     status,
     ended_at,
+    summary: summarizeCall(report, ownLead),
     report,
     position: String(position)
   })
+}
+
+export interface CallFilter {
+  userId: string
+  assistantId?: number | undefined
+  leadId?: number | undefined
+  status?: CallStatus | undefined
+  /** ISO 8601, both included. */
+  endedFrom?: string | undefined
+  endedTo?: string | undefined
+}
+
+/** A page of the calls of the user's assistants, those that ended last first. */
+export async function findCalls (db: Pool, filter: CallFilter, page: Page): Promise<Paged<CallSummary>> {
+  const { userId, assistantId, leadId, status, endedFrom, endedTo } = filter
+  return await readPage(db, {
+    columns: 'summary, ended_at, position',
+    from: 'read_model.calls',
+    key: 'id',
+    filters: [
+      ['user_id = ?', userId],
+      ['assistant_id = ?', assistantId],
+      ['lead_id = ?', leadId],
+      ['status = ?', status],
+      ['ended_at >= ?', endedFrom],
+      ['ended_at <= ?', endedTo]
+    ],
+    order: 'ended_at DESC, position DESC',
+    item: 'summary'
+  }, page)
+}
+
+export interface CallFound { summary: CallSummary, report: CallCompleted }
+
+/** The call, when it was made by one of the user's assistants. */
+export async function findCall (db: Pool, userId: string, callId: string): Promise<CallFound | undefined> {
+  const { rows } = await db.query<CallFound>({
+    name: 'find-call', text: 'SELECT summary, report FROM read_model.calls WHERE id = $1 AND user_id = $2', values: [callId, userId]
+  })
+  return rows[0]
 }

@@ -1,5 +1,6 @@
 // What an installation offers, and what each user has.
 import type { Pool } from 'pg'
+import { readPage, type Page, type Paged } from './page.js'
 import type { Projection } from './projection.js'
 import { table } from './table.js'
 
@@ -65,3 +66,35 @@ export async function findCampaignName (db: Pool, userId: string, campaignId: nu
   })
   return rows[0]?.name
 }
+
+export interface Named { name: string }
+export interface NamedWithId extends Named { id: number }
+export interface NumberOwned { id: number, phone_number: string }
+
+/** A page of the voices, by name. */
+export async function findVoices (db: Pool, page: Page): Promise<Paged<NamedWithId>> {
+  return await readPage(db, { ...whole, key: 'id', columns: 'id, name', from: 'read_model.voices', order: 'name, id' }, page)
+}
+
+/** A page of the languages, by name. */
+export async function findLanguages (db: Pool, page: Page): Promise<Paged<Named>> {
+  return await readPage(db, { ...whole, key: 'name', columns: 'name', from: 'read_model.languages', order: 'name' }, page)
+}
+
+/** A page of the models, by name. */
+export async function findModels (db: Pool, page: Page): Promise<Paged<Named>> {
+  return await readPage(db, { ...whole, key: 'name', columns: 'name', from: 'read_model.models', order: 'name' }, page)
+}
+
+/** A page of the user's campaigns, newest first. */
+export async function findCampaigns (db: Pool, userId: string, page: Page): Promise<Paged<NamedWithId>> {
+  return await readPage(db, { ...whole, key: 'id', columns: 'id, name', from: 'read_model.campaigns', filters: [['user_id = ?', userId]], order: 'id DESC' }, page)
+}
+
+/** A page of the user's phone numbers, newest first. */
+export async function findPhoneNumbers (db: Pool, userId: string, page: Page): Promise<Paged<NumberOwned>> {
+  return await readPage(db, { ...whole, key: 'id', columns: 'id, phone_number', from: 'read_model.phone_numbers', filters: [['user_id = ?', userId]], order: 'id DESC' }, page)
+}
+
+/** Every row, as it is. */
+const whole = { filters: [], item: 'row_to_json(page)' }

@@ -4,6 +4,7 @@ import type { CallCompleted } from '../src/domain/call/events.js'
 import type { ContactVariables, LeadEvent } from '../src/domain/lead/events.js'
 import { leadOf, type Contact, type Lead, type LeadStatus } from '../src/domain/lead/lead.js'
 import { statusAfterCall } from '../src/domain/lead/status-after-call.js'
+import { readPage, type Page, type Paged } from './page.js'
 import { CannotProject, type Place, type Projection, type Rows } from './projection.js'
 import { table } from './table.js'
 import { iso } from './time.js'
@@ -40,7 +41,9 @@ const leadTable = table<LeadRow>({
     updated_at: 'timestamptz'
   },
   indexes: [
-    '(user_id, id DESC) WHERE primary_id IS NULL',
+    '(user_id, created_at DESC, id DESC) INCLUDE (campaign_id, status, phone_number) WHERE primary_id IS NULL',
+    '(user_id, campaign_id, created_at DESC, id DESC) INCLUDE (status, phone_number) WHERE primary_id IS NULL',
+    '(user_id, phone_number COLLATE "C") WHERE primary_id IS NULL',
     '(primary_id, place) WHERE primary_id IS NOT NULL'
   ]
 })
@@ -105,22 +108,67 @@ export interface LeadInCampaign { lead: Lead, campaignName: string }
 
 /** The user's lead with this id and the name of its campaign; ids of secondary contacts are not leads. */
 export async function findLead (db: Pool, userId: string, id: number): Promise<LeadInCampaign | undefined> {
-  const { rows } = await db.query<{ lead: LeadRow, contacts: LeadRow[], campaign_name: string | null }>({
+  const { rows } = await db.query<{ found: FoundLead }>({
     name: 'find-lead',
-    text: `SELECT row_to_json(lead) AS lead, campaign.name AS campaign_name,
-             (SELECT coalesce(json_agg(row_to_json(contact) ORDER BY contact.place), '[]') FROM (
-                SELECT id, place, phone_number, variables, status, created_at, updated_at
-                FROM read_model.leads WHERE primary_id = lead.id) contact) AS contacts
-           FROM (SELECT id, user_id, campaign_id, phone_number, variables, status, created_at, updated_at
-                 FROM read_model.leads WHERE id = $1 AND user_id = $2 AND primary_id IS NULL) lead
-           LEFT JOIN read_model.campaigns campaign ON campaign.id = lead.campaign_id`,
+    text: `SELECT ${wholeLead} AS found FROM (
+             SELECT ${leadColumns} FROM read_model.leads WHERE id = $1 AND user_id = $2 AND primary_id IS NULL) page`,
     values: [id, userId]
   })
-  const [found] = rows
-  if (!found) return undefined
-  const { user_id, campaign_id } = found.lead
-  const lead = { ...toContact(found.lead), user_id, campaign_id, secondary_contacts: found.contacts.map(toContact) }
-  return { lead, campaignName: found.campaign_name ?? '' }
+  return rows[0] && inCampaign(rows[0].found)
+}
+
+export interface LeadFilter {
+  userId: string
+  campaignId?: number | undefined
+  status?: LeadStatus | undefined
+  /** A plus sign and the first digits. */
+  phonePrefix?: string | undefined
+  /** ISO 8601, both included. */
+  createdFrom?: string | undefined
+  createdTo?: string | undefined
+}
+
+/** A page of the user's leads, newest first. */
+export async function findLeads (db: Pool, filter: LeadFilter, page: Page): Promise<Paged<LeadInCampaign>> {
+  const { userId, campaignId, status, phonePrefix, createdFrom, createdTo } = filter
+  const { items, total } = await readPage<FoundLead>(db, {
+    columns: leadColumns,
+    from: 'read_model.leads',
+    key: 'id',
+    filters: [
+      ['user_id = ?', userId],
+      ['primary_id IS NULL'],
+      ['campaign_id = ?', campaignId],
+      ['status = ?', status],
+      ['phone_number COLLATE "C" >= ?', phonePrefix],
+      ['phone_number COLLATE "C" < ?', phonePrefix && `${phonePrefix}:`], // a colon follows the digits
+      ['created_at >= ?', createdFrom],
+      ['created_at <= ?', createdTo]
+    ],
+    order: 'created_at DESC, id DESC',
+    item: wholeLead
+  }, page)
+  return { items: items.map(inCampaign), total }
+}
+
+const leadColumns = 'id, user_id, campaign_id, phone_number, variables, status, created_at, updated_at'
+
+/** A row of `page` together with what belongs to it. */
+const wholeLead = `json_build_object(
+  'lead', row_to_json(page),
+  'campaign_name', (SELECT name FROM read_model.campaigns WHERE id = page.campaign_id),
+  'contacts', (SELECT coalesce(json_agg(row_to_json(contact) ORDER BY contact.place), '[]') FROM (
+     SELECT id, place, phone_number, variables, status, created_at, updated_at
+     FROM read_model.leads WHERE primary_id = page.id) contact))`
+
+interface FoundLead { lead: LeadRow, contacts: LeadRow[], campaign_name: string | null }
+
+function inCampaign ({ lead, contacts, campaign_name }: FoundLead): LeadInCampaign {
+  const { user_id, campaign_id } = lead
+  return {
+    lead: { ...toContact(lead), user_id, campaign_id, secondary_contacts: contacts.map(toContact) },
+    campaignName: campaign_name ?? ''
+  }
 }
 
 /** Who owns a lead or a secondary contact. */

@@ -7,6 +7,8 @@ import { checkpointChannel } from './run.js'
 export interface Positions {
   /** True as soon as readers see `projection` at `position` or later; false when `withinMs` is over first. */
   reached (projection: string, position: bigint, withinMs: number): Promise<boolean>
+  /** A position that readers of `projection` are past already: never ahead of what a query that starts now can see. */
+  passed (projection: string): Promise<bigint>
   close (): Promise<void>
 }
 
@@ -23,12 +25,17 @@ export function listenForPositions (databaseUrl: string, pool: Pool, onError: (e
   const passed = new Map<string, bigint>()
   const waiting = new Map<string, Set<Waiter>>()
   let closed = false
+  let isListening = false
   let listener = listen()
 
   return {
     reached (projection, position, withinMs) {
       if ((passed.get(projection) ?? -1n) >= position) return Promise.resolve(true)
       return new Promise((resolve) => wait(projection, position, withinMs, resolve))
+    },
+    async passed (projection) {
+      const known = isListening ? passed.get(projection) : undefined
+      return known ?? await look(projection)
     },
     async close () {
       closed = true
@@ -54,9 +61,11 @@ export function listenForPositions (databaseUrl: string, pool: Pool, onError: (e
     if (!passed.has(projection)) look(projection).catch(onError)
   }
 
-  async function look (projection: string): Promise<void> {
+  async function look (projection: string): Promise<bigint> {
     const { rows } = await pool.query<{ position: string }>(`SELECT position FROM ${activeCheckpoint(projection)}`)
-    if (rows[0]) advance(projection, BigInt(rows[0].position))
+    const position = BigInt(rows[0]?.position ?? 0)
+    advance(projection, position)
+    return position
   }
 
   function advance (projection: string, position: bigint): void {
@@ -73,6 +82,7 @@ export function listenForPositions (databaseUrl: string, pool: Pool, onError: (e
     const again = () => {
       if (lost || closed) return
       lost = true
+      isListening = false
       client.end().catch(() => {})
       setTimeout(() => { if (!closed) listener = listen() }, reconnectMs).unref()
     }
@@ -85,6 +95,8 @@ export function listenForPositions (databaseUrl: string, pool: Pool, onError: (e
     try {
       await client.connect()
       await client.query(`LISTEN ${checkpointChannel}`)
+      passed.clear() // notifications of the time before were missed
+      isListening = true
       return client
     } catch (error) {
       onError(error instanceof Error ? error : new Error(String(error)))

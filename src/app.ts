@@ -15,7 +15,7 @@ import { addApiDocs } from './http/openapi.js'
 import { registerRateLimits, type RateLimit } from './http/rate-limit.js'
 import { registerSecurityHeaders } from './http/security-headers.js'
 import { validatorCompiler } from './http/validators.js'
-import { getWebhookSecret, type WebhookSecretDeps } from './queries/webhook-secret.js'
+import { addQueries, type QueryDeps } from './queries/routes.js'
 
 export interface AppDeps {
   logger: FastifyBaseLogger
@@ -23,11 +23,14 @@ export interface AppDeps {
   jwt: JwtSettings
   rateLimit: RateLimit
   healthChecks: HealthChecks
-  routes: AssistantDeps & LeadDeps & CallDeps & WebhookSecretDeps
+  routes: AssistantDeps & LeadDeps & CallDeps & QueryDeps
 }
 
 /** Of a user's request; an event stays under the store's 1 MiB with room to spare. */
 const bodyLimit = 512 * 1024
+
+/** Ids of calls are longer than Fastify's limit of 100; what no id can be is not found, and not a 414. */
+const longestPath = 16 * 1024
 
 /** The app with every route of the API. */
 export async function buildApp ({ logger, basePath, jwt, rateLimit, healthChecks, routes }: AppDeps): Promise<App> {
@@ -43,7 +46,7 @@ export async function buildApp ({ logger, basePath, jwt, rateLimit, healthChecks
       updateAssistant(api, routes)
       createLead(api, routes)
       completeCall(api, routes)
-      getWebhookSecret(api, routes)
+      addQueries(api, routes)
     }, { prefix: basePath })
   })
   addHealth(app, healthChecks)
@@ -61,6 +64,7 @@ function bareApp (logger: FastifyBaseLogger): App {
   const app: App = fastify({
     loggerInstance: requestLogger(logger),
     bodyLimit,
+    routerOptions: { maxParamLength: longestPath },
     logController: new LogController({ requestIdLogLabel: 'correlationId' }),
     genReqId: ({ headers }) => correlationId(headers['x-correlation-id'])
   })

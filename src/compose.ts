@@ -16,6 +16,7 @@ import type { Projection } from '../projections/projection.js'
 import { openReadModel } from '../projections/read-model.js'
 import { projectionConsumer } from '../projections/run.js'
 import { buildApp, buildHealthApp } from './app.js'
+import { assistantHistory } from './assistant-history.js'
 import { callOwners } from './call-owners.js'
 import { keyBytes, type Config, type Secrets } from './config.js'
 import { runConsumer } from './consumer/run.js'
@@ -30,6 +31,7 @@ import { holdToLeadDigestKey, leadDigest } from './lead-digest.js'
 import { packageRoot, packageVersion } from './package-root.js'
 import { migrate } from './postgres/migrate.js'
 import { openPool } from './postgres/pool.js'
+import { readPositions } from './read-positions.js'
 
 export type Role = 'api' | 'projector' | 'worker'
 export const projections: readonly Projection[] = [assistants, leads, calls, catalog]
@@ -133,7 +135,9 @@ function healthChecks ({ pool, streams }: Parts): HealthChecks {
 
 async function composeApi (config: CompleteConfig, { redisUrl }: Urls, parts: Parts, checks: HealthChecks, logger: Logger): Promise<App> {
   const { pool, streams, positions } = parts
-  const [{ webhookUrlProblem }, { currentSecret }] = await Promise.all([import('../workers/guard.js'), import('../workers/secrets.js')])
+  const [{ webhookUrlProblem }, { currentSecret }, { findSuspension }, { findDeliveries }] = await Promise.all([
+    import('../workers/guard.js'), import('../workers/secrets.js'), import('../workers/endpoints.js'), import('../workers/find-deliveries.js')
+  ])
   const keys = secretKeys(config)
   const digest = leadDigest(keyBytes(config.secrets.leadDigestKey))
   await holdToLeadDigestKey(streams, digest)
@@ -161,6 +165,10 @@ async function composeApi (config: CompleteConfig, { redisUrl }: Urls, parts: Pa
       readModel,
       ids: openIds(pool, isCaughtUp),
       readYourWrite,
+      readPositions: readPositions(positions, streams, config.readModelWaitMs),
+      assistantHistory: assistantHistory(streams),
+      suspensionOf: (userId, url) => findSuspension(pool, userId, url),
+      deliveriesOf: (userId, callId) => findDeliveries(pool, userId, callId),
       digest,
       owners,
       webhookUrlProblem: (url) => webhookUrlProblem(url, config.webhook),

@@ -1,14 +1,15 @@
 // Settings: environment to checked, frozen Config; everything wrong is told at once, by name.
 import { createHash } from 'node:crypto'
+import { isIP } from 'node:net'
 import { Ajv } from 'ajv'
 import Type, { type Static } from 'typebox'
 import { inWords } from './domain/json.js'
-import type { FieldErrors } from './domain/rejection.js'
+import { collect, type FieldErrors, type Problem } from './domain/rejection.js'
 import type { JwtSettings } from './http/auth.js'
 import { fieldErrors, type SchemaError } from './http/schema-errors.js'
 
-const Flag = (value: boolean) => Type.Enum(['true', 'false', '1', '0'], { default: String(value), ...inWords('must be true, false, 1 or 0') })
-const LongSecret = Type.Optional(Type.String({ minLength: 32, ...inWords('must be at least 32 characters, random ones') }))
+const Flag = (value: boolean) => Type.Enum(['true', 'false', '1', '0'], { default: String(value) })
+const LongSecret = Type.Optional(Type.String({ minLength: 32 }))
 const Url = (protocols: string, example: string) => Type.Optional(Type.String({ pattern: `^(${protocols})://.+`, ...inWords(`must be a URL such as ${example}`) }))
 const Milliseconds = (value: number, minimum = 0) => Type.Integer({ minimum, default: value })
 
@@ -37,7 +38,7 @@ const Environment = Type.Object({
   }),
   WEBHOOK_TIMEOUT_MS: Milliseconds(15_000, 100),
   WEBHOOK_ALLOW_HTTP: Flag(false),
-  WEBHOOK_ALLOW_CIDRS: Type.String({ default: '', pattern: '^([0-9a-fA-F.:]+/\\d+(,|$))*$', ...inWords('must be address ranges such as 127.0.0.0/8,::1/128') }),
+  WEBHOOK_ALLOW_CIDRS: Type.String({ default: '' }),
   LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], { default: 'info' })
 })
 type Environment = Static<typeof Environment>
@@ -88,23 +89,32 @@ export function loadConfig (environment: NodeJS.ProcessEnv): Config {
   const names = Object.keys(Environment.properties)
   const values = Object.fromEntries(names.flatMap((name) => environment[name] ? [[name, environment[name]]] : []))
   const validate = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, verbose: true, strict: false }).compile<Environment>(Environment)
-  const errors = validate(values) ? crossRules(values) : { ...fieldErrors((validate.errors ?? []) as SchemaError[]) }
+  const refused = validate(values) ? {} : fieldErrors((validate.errors ?? []) as SchemaError[])
+  const errors = collect(refused, crossRules(values))
   if (Object.keys(errors).length > 0) throw new BadSettings(errors)
   return Object.freeze(toConfig(values as unknown as Environment)) // validate() filled in the defaults
 }
 
-function crossRules (env: Environment): FieldErrors {
-  const errors: FieldErrors = {}
-  const problem = (name: string, message: string) => { errors[name] = [...(errors[name] ?? []), message] }
+/** Rules between settings; they only ask what is set, so that they can be told beside what the schema refused. */
+function crossRules (env: Partial<Environment>): Problem[] {
+  const problems: Problem[] = []
+  const problem = (field: string, message: string) => { problems.push({ field, message }) }
   if (env.JWT_SECRET && env.JWT_JWKS_URL) problem('JWT_SECRET', 'and JWT_JWKS_URL cannot both be set: choose one')
   if (env.JWT_JWKS_URL && !env.JWT_ISSUER) problem('JWT_ISSUER', 'is required with JWT_JWKS_URL')
   if (env.JWT_JWKS_URL && !env.JWT_AUDIENCE) problem('JWT_AUDIENCE', 'is required with JWT_JWKS_URL')
-  if (!env.EVENTSTORE_URL && !env.DATABASE_URL && !env.REDIS_URL) return errors
+  const noRange = env.WEBHOOK_ALLOW_CIDRS?.split(',').find((cidr) => cidr && !isRange(cidr))
+  if (noRange) problem('WEBHOOK_ALLOW_CIDRS', `must be address ranges such as 127.0.0.0/8,::1/128; ${noRange} is none`)
+  if (!env.EVENTSTORE_URL && !env.DATABASE_URL && !env.REDIS_URL) return problems
   const why = 'is required as soon as EVENTSTORE_URL, DATABASE_URL or REDIS_URL is set: 32 random characters or more, for instance from `openssl rand -base64 32`'
   if (!env.JWT_SECRET && !env.JWT_JWKS_URL) problem('JWT_SECRET', `(or JWT_JWKS_URL) ${why}`)
   if (!env.SECRET_KEY) problem('SECRET_KEY', why)
   if (!env.LEAD_DIGEST_KEY) problem('LEAD_DIGEST_KEY', why)
-  return errors
+  return problems
+}
+
+function isRange (cidr: string): boolean {
+  const [, address = '', bits] = /^(.+)\/(\d+)$/.exec(cidr) ?? []
+  return isIP(address) !== 0 && Number(bits) <= (isIP(address) === 4 ? 32 : 128)
 }
 
 function toConfig (env: Environment): Config {
@@ -133,7 +143,7 @@ function toConfig (env: Environment): Config {
 
 function jwtSettings (env: Environment): JwtSettings | undefined {
   const { JWT_ROLE_CLAIM: roleClaim, JWT_ISSUER: issuer, JWT_AUDIENCE: audience } = env
-  if (env.JWT_SECRET) return { roleClaim, issuer, audience, secret: env.JWT_SECRET }
+  if (env.JWT_SECRET) return { roleClaim, secret: env.JWT_SECRET, ...(issuer && { issuer }), ...(audience && { audience }) }
   if (!env.JWT_JWKS_URL || !issuer || !audience) return undefined
   return { roleClaim, issuer, audience, jwksUrl: env.JWT_JWKS_URL }
 }

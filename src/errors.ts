@@ -4,11 +4,15 @@ import { Rejection, type RejectionCode } from './domain/rejection.js'
 import { AppendTooLarge, EventStoreUnavailable } from './event-store/errors.js'
 import { StreamBusy } from './handle-command.js'
 import { KeyInFlight } from './idempotency.js'
+import { BehindPosition } from './http/read-position.js'
+import { fieldErrors } from './http/schema-errors.js'
 import { NotCaughtUp } from './ids.js'
 
 const statusOf: Record<RejectionCode, number> = {
   invalid: 422,
   'assistant-not-found': 404,
+  'id-taken': 503,
+  'not-found': 404,
   'revision-mismatch': 412,
   'call-differs': 409,
   'catalog-conflict': 409,
@@ -29,6 +33,10 @@ export function answerError (error: FastifyError | Error, request: FastifyReques
   }
   if (error instanceof KeyInFlight) return reply.code(409).header('retry-after', '1').send({ message: error.message })
   if (error instanceof AppendTooLarge) return reply.code(413).send({ message: 'The request is too large.' })
+  if (error instanceof BehindPosition) return reply.code(503).header('retry-after', '1').send({ message: error.message })
+  if ('validation' in error && error.validation) {
+    return reply.code(422).send({ message: 'The given data was invalid.', errors: fieldErrors(error.validation, error.validationContext) })
+  }
   if (nothingWasWritten(error)) {
     request.log.warn({ err: error }, 'a back end is not available')
     return reply.code(503).header('retry-after', '1').send({ message: 'The service is not available right now. Nothing was changed.' })

@@ -1,21 +1,6 @@
-// The ledger: every state change of a delivery, each one statement, so that nothing stands in between after a crash.
-import type { Pool, PoolClient } from 'pg'
-import { endpointIds } from './endpoints.js'
+// The ledger: how an attempt changes its delivery, each change one statement, so that a crash leaves nothing in between.
+import type { Pool } from 'pg'
 import type { Outcome, Verdict } from './outcome.js'
-
-export type SkipReason = 'webhook_off' | 'not_completed' | 'unknown_assistant' | 'invalid'
-
-/** A call's row: either skipped with a reason, or with an address and a body. */
-export type NewDelivery = {
-  id: string
-  call_id: string
-  type: string
-  user_id: string | null
-  assistant_id: number | null
-  position: bigint
-} & ({ skipped: SkipReason } | { user_id: string, url: string, body: string })
-
-export interface Duplicate { call_id: string, position: bigint }
 
 /** One wake-up: it starts attempt `n` of a delivery only while no newer wake-up was sent. */
 export interface Alarm {
@@ -51,67 +36,14 @@ export interface Finish {
   truncated: boolean
 }
 
-const chunkBytes = 4 * 1024 * 1024
-
-/** Adds the rows of new calls; a suspended endpoint's are held at once. */
-export async function insertDeliveries (tx: PoolClient, deliveries: NewDelivery[], firstDelayMs: number): Promise<void> {
-  for (const chunk of chunksBySize(deliveries)) await insertChunk(tx, chunk, firstDelayMs)
-}
-
-async function insertChunk (tx: PoolClient, rows: NewDelivery[], firstDelayMs: number): Promise<void> {
-  const sent = rows.flatMap((row) => 'url' in row ? row : [])
-  const endpoints = new Map((await endpointIds(tx, sent)).map((id, index) => [sent[index]?.id, id]))
-  await tx.query(`
-    INSERT INTO ledger.webhook_deliveries
-      (id, call_id, type, user_id, assistant_id, position, last_position, endpoint_id, body, status, reason, next_attempt_at)
-    SELECT d.id, call_id, type, d.user_id, assistant_id, position, position, endpoint_id, body,
-           CASE WHEN skipped IS NOT NULL THEN 'skipped' WHEN e.suspended_at IS NOT NULL THEN 'held' ELSE 'scheduled' END,
-           CASE WHEN skipped IS NOT NULL THEN skipped WHEN e.suspended_at IS NOT NULL THEN 'endpoint_suspended' END,
-           CASE WHEN skipped IS NULL THEN clock_timestamp() + $10 * interval '1 ms' END
-    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[], $9::text[])
-      AS d (id, call_id, type, user_id, assistant_id, position, endpoint_id, body, skipped)
-    LEFT JOIN ledger.webhook_endpoints e ON e.id = d.endpoint_id`, [
-    rows.map(({ id }) => id), rows.map(({ call_id }) => call_id), rows.map(({ type }) => type),
-    rows.map(({ user_id }) => user_id), rows.map(({ assistant_id }) => assistant_id), rows.map(({ position }) => position),
-    rows.map(({ id }) => endpoints.get(id) ?? null), rows.map((row) => 'body' in row ? row.body : null),
-    rows.map((row) => 'skipped' in row ? row.skipped : null), firstDelayMs
-  ])
-}
-
-/** A batch of large bodies must not become one statement of hundreds of megabytes. */
-function chunksBySize (deliveries: NewDelivery[]): NewDelivery[][] {
-  const chunks: NewDelivery[][] = []
-  let room = 0
-  for (const delivery of deliveries) {
-    const size = 'body' in delivery ? delivery.body.length : 0
-    if (room < size || chunks.length === 0) {
-      chunks.push([])
-      room = chunkBytes
-    }
-    chunks.at(-1)?.push(delivery)
-    room -= size
-  }
-  return chunks
-}
-
-/** Counts later events of calls that have their row. */
-export async function countDuplicates (tx: PoolClient, duplicates: Duplicate[]): Promise<void> {
-  if (duplicates.length === 0) return
-  await tx.query(`
-    UPDATE ledger.webhook_deliveries d
-    SET duplicates = d.duplicates + again.times, last_position = again.position
-    FROM (SELECT call_id, count(*) AS times, max(position) AS position
-          FROM unnest($1::text[], $2::bigint[]) AS x (call_id, position) GROUP BY call_id) again
-    WHERE d.call_id = again.call_id AND d.type = 'call.completed'`,
-  [duplicates.map(({ call_id }) => call_id), duplicates.map(({ position }) => position)])
-}
-
 /**
  * Records that an attempt starts, before anything is sent. Of all workers that hear the same wake-up one gets the
  * attempt; a stale wake-up gets nothing.
  */
 export async function startAttempt (pool: Pool, { deliveryId, n, wakeup }: Alarm, token: string): Promise<Attempt | undefined> {
-  const { rows } = await pool.query<AttemptRow>(`
+  const { rows } = await pool.query<AttemptRow>({
+    name: 'start-attempt',
+    text: `
     WITH begun AS (
       UPDATE ledger.webhook_deliveries
       SET attempt_count = $2, started_at = clock_timestamp(), worker_token = $4
@@ -127,7 +59,9 @@ export async function startAttempt (pool: Pool, { deliveryId, n, wakeup }: Alarm
            (SELECT json_agg(json_build_object('key_id', s.key_id, 'sealed', encode(s.sealed, 'base64')) ORDER BY s.id DESC)
             FROM ledger.webhook_secrets s
             WHERE s.user_id = begun.user_id AND (s.expires_at IS NULL OR s.expires_at > now())) AS secrets
-    FROM begun LEFT JOIN ledger.webhook_endpoints e ON e.id = begun.endpoint_id`, [deliveryId, n, wakeup, token])
+    FROM begun LEFT JOIN ledger.webhook_endpoints e ON e.id = begun.endpoint_id`,
+    values: [deliveryId, n, wakeup, token]
+  })
   const [row] = rows
   return row && {
     deliveryId,
@@ -158,7 +92,9 @@ interface AttemptRow {
  * @returns false when the attempt had been given up meanwhile: then only a success still counts
  */
 export async function finishAttempt (pool: Pool, attempt: Pick<Attempt, 'deliveryId' | 'n' | 'token'>, finish: Finish, verdict: Verdict): Promise<boolean> {
-  const { rowCount } = await pool.query(`
+  const { rowCount } = await pool.query({
+    name: 'finish-attempt',
+    text: `
     WITH closed AS (
       UPDATE ledger.webhook_attempts
       SET finished_at = clock_timestamp(), outcome = $4, status_code = $5, duration_ms = $6, error = $7, response_excerpt = $8, response_truncated = $9
@@ -176,10 +112,12 @@ export async function finishAttempt (pool: Pool, attempt: Pick<Attempt, 'deliver
         queued_at = CASE WHEN worker_token IS NULL OR worker_token = $3 THEN NULL ELSE queued_at END,
         started_at = CASE WHEN worker_token = $3 THEN NULL ELSE started_at END,
         worker_token = CASE WHEN worker_token = $3 THEN NULL ELSE worker_token END
-    FROM closed WHERE d.id = closed.delivery_id`, [
-    attempt.deliveryId, attempt.n, attempt.token, finish.outcome, finish.statusCode, finish.durationMs, finish.error, finish.excerpt, finish.truncated,
-    verdict.status, 'reason' in verdict ? verdict.reason : null, verdict.status === 'retry' ? verdict.inMs : 0
-  ])
+    FROM closed WHERE d.id = closed.delivery_id`,
+    values: [
+      attempt.deliveryId, attempt.n, attempt.token, finish.outcome, finish.statusCode, finish.durationMs, finish.error, finish.excerpt, finish.truncated,
+      verdict.status, 'reason' in verdict ? verdict.reason : null, verdict.status === 'retry' ? verdict.inMs : 0
+    ]
+  })
   return rowCount === 1
 }
 

@@ -49,6 +49,17 @@ export async function followSettings (tx: PoolClient, changes: SettingsChange[])
   await reroute(tx, on.map(({ assistant_id }) => assistant_id), endpoints)
 }
 
+/** Why and since when nothing is sent to the user's URL, if so; the time in ISO 8601. */
+export async function findSuspension (pool: Pool, userId: string, url: string): Promise<{ reason: string, since: string } | undefined> {
+  const { rows: [found] } = await pool.query<{ reason: string, since: Date }>({
+    name: 'find-suspension',
+    text: `SELECT suspended_reason AS reason, suspended_at AS since FROM ledger.webhook_endpoints
+           WHERE user_id = $1 AND url_digest = $2 AND suspended_at IS NOT NULL`,
+    values: [userId, digest(normalized(url))]
+  })
+  return found && { reason: found.reason, since: found.since.toISOString() }
+}
+
 async function hold (tx: PoolClient, assistantIds: number[]): Promise<void> {
   await tx.query(`
     UPDATE ledger.webhook_deliveries

@@ -41,13 +41,18 @@ const blockedV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'].map((
 
 /** Why the address `ip` may not be reached, or nothing when it may. */
 export function blockedReason (ip: string, allowCidrs: readonly string[]): string | undefined {
-  if (!ipaddr.isValid(ip)) return `${ip} is not an IP address`
-  const address = ipaddr.process(ip) // unmaps ::ffff:a.b.c.d
+  if (isIP(ip) === 0) return `${ip} is not an IP address`
+  const address = ipaddr.process(isIP(ip) === 6 ? inHex(ip) : ip) // unmaps ::ffff:a.b.c.d
   if (allowCidrs.some((cidr) => isInside(address, cidr))) return undefined
   const isBlocked = address instanceof ipaddr.IPv4
     ? blockedV4.some((range) => address.match(range))
     : !address.match(givenOutV6) || blockedV6.some((range) => address.match(range))
   return isBlocked ? `${ip} is a private or reserved address` : undefined
+}
+
+/** Without a zone and without dots: ipaddr.js takes ::a.b.c.d for the mapped ::ffff:a.b.c.d, which is another address. */
+function inHex (ip: string): string {
+  return bare(new URL(`http://[${ip.replace(/%.*/, '')}]/`).hostname)
 }
 
 function isInside (address: ipaddr.IPv4 | ipaddr.IPv6, cidr: string): boolean {

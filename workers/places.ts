@@ -18,7 +18,9 @@ export async function takePlaces (pool: Pool, userIds: string[]): Promise<Alarm[
     await tx.query(`
       SELECT pg_advisory_xact_lock($1, key)
       FROM (SELECT DISTINCT hashtext(user_id) AS key FROM unnest($2::text[]) AS u (user_id) ORDER BY 1) AS keys`, [lockSpace, userIds])
-    const { rows } = await tx.query<{ id: string, n: number, wakeup: number }>(takeSql, [userIds, placesPerEndpoint, placesPerUser])
+    const { rows } = await tx.query<{ id: string, n: number, wakeup: number }>({
+      name: 'take-places', text: takeSql, values: [userIds, placesPerEndpoint, placesPerUser]
+    })
     return rows.map(({ id, n, wakeup }) => ({ deliveryId: id, n, wakeup }))
   })
 }
@@ -56,8 +58,9 @@ const takeSql = `
   )
   UPDATE ledger.webhook_deliveries d
   SET queued_at = clock_timestamp(), wakeup = wakeup + 1
-  FROM due JOIN users USING (user_id)
-  WHERE d.id = due.id AND due.place <= $3 - users.taken AND d.status = 'scheduled' AND d.queued_at IS NULL
+  -- by primary key: an equality on status would tempt the planner to search all that is due, row by row
+  WHERE d.id = ANY (ARRAY (SELECT due.id FROM due JOIN users USING (user_id) WHERE due.place <= $3 - users.taken))
+    AND d.status NOT IN ('delivered', 'held', 'exhausted', 'cancelled', 'skipped')
   RETURNING d.id, d.attempt_count + 1 AS n, d.wakeup`
 
 /** Gives places back, for wake-ups that could not be queued or have vanished from the queue. */

@@ -1,4 +1,5 @@
 // The alarm clock: BullMQ on Redis or on Postgres. It may lose everything at any time; the ledger does not.
+import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   Queue, Worker, createPostgresBackend, createRedisBackend, runMigrations,
@@ -39,6 +40,7 @@ interface Backend<Connection> {
 const queueName = 'webhooks'
 const schema = 'queue'
 const hurriedMs = 2_000
+const firstConnectionMs = 2_000
 const quietMs = 10_000
 
 /** Names the wake-up, so that the same one is queued once. */
@@ -48,7 +50,7 @@ export const jobId = ({ deliveryId, n, wakeup }: Alarm) => `${deliveryId}-${n}-$
 export async function openQueue (options: QueueOptions): Promise<WakeupQueue> {
   return options.redisUrl === undefined
     ? wakeupQueue(await postgresBackend(options), options.log)
-    : wakeupQueue(redisBackend(options.redisUrl, options.log), options.log)
+    : wakeupQueue(await redisBackend(options.redisUrl, options.log), options.log)
 }
 
 async function postgresBackend ({ databaseUrl, pool }: QueueOptions): Promise<Backend<PostgresConnectionOptions>> {
@@ -58,28 +60,46 @@ async function postgresBackend ({ databaseUrl, pool }: QueueOptions): Promise<Ba
   } finally {
     client.release(true) // the migrations set the search path of their session
   }
-  const connection = (max: number) => ({ connectionString: databaseUrl, schema, max, application_name: 'ringledger queue', connectionTimeoutMillis: 5_000 })
-  return { factory: createPostgresBackend, producer: connection(2), worker: connection(4), disconnect: () => {} }
+  const connection = (max: number) => ({
+    connectionString: databaseUrl,
+    schema,
+    max,
+    application_name: 'ringledger queue',
+    connectionTimeoutMillis: 5_000,
+    options: '-c synchronous_commit=off' // what a crash takes from the queue, the reconciler puts back
+  })
+  return { factory: createPostgresBackend, producer: connection(2), worker: connection(8), disconnect: () => {} }
 }
 
-function redisBackend (url: string, log: QueueOptions['log']): Backend<ConnectionOptions> {
+async function redisBackend (url: string, log: QueueOptions['log']): Promise<Backend<ConnectionOptions>> {
   const retryStrategy = (times: number) => Math.min(times * 100, 2_000)
   // A producer fails at once when Redis is down, a worker waits for it for ever.
   const producer = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 1, connectTimeout: 5_000, retryStrategy })
   const worker = new Redis(url, { maxRetriesPerRequest: null, connectTimeout: 5_000, retryStrategy })
+  // BullMQ blocks on a copy of the worker's connection, which it cannot drop while Redis is down.
+  const copies: Redis[] = []
+  const duplicate = worker.duplicate.bind(worker)
+  worker.duplicate = (override) => {
+    const copy = duplicate(override)
+    copies.push(copy)
+    return copy
+  }
   for (const connection of [producer, worker]) connection.on('error', atTimes(log, 'Redis cannot be reached'))
+  await within(firstConnectionMs, once(producer, 'ready'))
   return {
     factory: createRedisBackend,
     producer,
     worker,
-    disconnect: () => { producer.disconnect(); worker.disconnect() }
+    disconnect: () => { for (const connection of [producer, worker, ...copies]) connection.disconnect() }
   }
 }
 
 function wakeupQueue<Connection> (backend: Backend<Connection>, log: QueueOptions['log']): WakeupQueue {
   const queue = new Queue<Alarm, void, string, Alarm, void, string, IQueueBackend, Connection>(queueName, {
     connection: backend.producer,
-    skipWaitingForReady: true,
+    skipWaitingForReady: true, // with Redis down at the start the first INFO would fail, and BullMQ would remember that for ever
+    skipVersionCheck: true,
+    skipMetasUpdate: true,
     defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true }
   }, backend.factory)
   queue.on('error', atTimes(log, 'the webhook queue has trouble'))

@@ -53,13 +53,16 @@ export function startWorkers (deps: WorkerDeps): Workers {
   const hurrying = new AbortController()
   const running = run(deps, stopping.signal, hurrying)
   running.catch(() => {}) // told by `ready`
+  let stopped: Promise<void> | undefined
   return {
     ready: running.then(() => {}),
-    async stop () {
-      stopping.abort()
-      const started = await running.catch(() => undefined)
-      await started?.stop()
-    }
+    stop: () => stopped ??= stop()
+  }
+
+  async function stop (): Promise<void> {
+    stopping.abort()
+    const started = await running.catch(() => undefined)
+    await started?.stop()
   }
 }
 

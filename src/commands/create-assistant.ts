@@ -2,6 +2,7 @@
 import { assistantDecider } from '../domain/assistant/decide.js'
 import { assistantStream } from '../domain/assistant/events.js'
 import { CreateAssistantBody } from '../domain/assistant/settings.js'
+import { Rejection } from '../domain/rejection.js'
 import type { App } from '../http/app-types.js'
 import { only } from '../http/auth.js'
 import { example, invalid } from '../http/describe.js'
@@ -31,7 +32,7 @@ export function createAssistant (app: App, deps: AssistantDeps): void {
     const userId = request.user.id
     const input = received(request, reply, CreateAssistantBody)
     const facts = await lookUpFacts(deps, userId, input)
-    const outcome = await deps.idempotency.once(claimOf(request), () => deps.ids.take('assistant'), ({ commandId, ids: [assistantId = 0], isRetry }) => ({
+    const outcome = await withFreeId(() => deps.idempotency.once(claimOf(request), () => deps.ids.take('assistant'), ({ commandId, ids: [assistantId = 0], isRetry }) => ({
       decider: assistantDecider,
       stream: assistantStream(assistantId),
       command: { type: 'create', assistantId, userId, ...input, facts, now: new Date().toISOString() },
@@ -40,7 +41,20 @@ export function createAssistant (app: App, deps: AssistantDeps): void {
       correlationId: request.id,
       isNew: true,
       isRetry
-    }))
+    })))
     return await reply.code(201).send(await answerAssistant(deps, reply, created, outcome))
   })
+}
+
+const mostTakenIds = 10
+
+/** Where the sequence is behind the log, ids whose stream exists are passed over. */
+async function withFreeId<Outcome> (create: () => Promise<Outcome>): Promise<Outcome> {
+  for (let taken = 1; ; taken++) {
+    try {
+      return await create()
+    } catch (error) {
+      if (!(error instanceof Rejection && error.code === 'id-taken') || taken === mostTakenIds) throw error
+    }
+  }
 }

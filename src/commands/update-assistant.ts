@@ -7,6 +7,7 @@ import type { App } from '../http/app-types.js'
 import { only } from '../http/auth.js'
 import { example, invalid, refusal } from '../http/describe.js'
 import { changedAssistant } from '../http/examples.js'
+import { idIn } from '../http/path-id.js'
 import { received } from '../http/received.js'
 import { claimOf, ifMatchOf } from '../http/retry-headers.js'
 import { answerAssistant, assistantAnswer, lookUpFacts, type AssistantDeps } from './assistant-command.js'
@@ -51,7 +52,7 @@ export function updateAssistant (app: App, deps: AssistantDeps): void {
 
 /** @throws Rejection when the path holds no id that an assistant could have */
 function idOf (text: string): number {
-  const id = Number(text)
-  if (!/^[1-9]\d*$/.test(text) || !Number.isSafeInteger(id)) throw assistantNotFound()
+  const id = idIn(text)
+  if (id === undefined) throw assistantNotFound()
   return id
 }

@@ -63,9 +63,9 @@ async function renewUntilLost (pool: Pool, name: string, epoch: bigint, lost: Ab
     await pause(renewEveryMs, signal)
     if (signal.aborted) return
     const askedAt = Date.now()
-    const renewed = await renew(pool, name, epoch).catch(() => undefined)
+    const renewed = await Promise.race([renew(pool, name, epoch).catch(() => undefined), pause(safeUntil - askedAt, signal)]) // no answer is no lease
     if (renewed) safeUntil = askedAt + expiresAfterMs
-    if (renewed === false || Date.now() > safeUntil) lost.abort()
+    if (renewed === false || Date.now() >= safeUntil) lost.abort()
   }
 }
 

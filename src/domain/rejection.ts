@@ -6,6 +6,8 @@ export type FieldErrors = Record<string, string[]>
 export type RejectionCode =
   | 'invalid'
   | 'assistant-not-found'
+  | 'id-taken'
+  | 'not-found'
   | 'revision-mismatch'
   | 'call-differs'
   | 'catalog-conflict'

@@ -4,7 +4,7 @@ import {
   BACKWARDS, END, FORWARDS, NO_STREAM, StreamNotFoundError, jsonEvent, type EventStoreDBClient
 } from '@eventstore/db-client'
 import type { StoredEvent } from '../domain/stored-event.js'
-import { AppendOutcomeUnknown, appendError, readError } from './errors.js'
+import { AppendOutcomeUnknown, EventStoreUnavailable, appendError, readError } from './errors.js'
 import { followLog, type FollowOptions } from './follow.js'
 import type { Batch } from './subscribe.js'
 import { toStoredEvent } from './stored.js'
@@ -71,15 +71,18 @@ export function openStreams (client: EventStoreDBClient, { appendTimeoutMs = 5_0
   }
 
   async function append (stream: string, events: Proposed[], expected: bigint): Promise<Appended> {
-    const giveUpAt = Date.now() + resolveWithinMs
+    let giveUpAt: number | undefined // set by the first try whose outcome is unknown: from then on every failure leaves it unknown
     for (let pause = 50; ; pause *= 2) {
       try {
         return await appendOnce(stream, events, expected)
       } catch (error) {
         const failure = appendError(error)
-        if (!(failure instanceof AppendOutcomeUnknown) || Date.now() + pause > giveUpAt) throw failure
+        const isUnknown = failure instanceof AppendOutcomeUnknown || (giveUpAt !== undefined && failure instanceof EventStoreUnavailable)
+        if (!isUnknown) throw failure
+        giveUpAt ??= Date.now() + resolveWithinMs
         const known = await followUp(stream, events, expected)
         if (known) return known
+        if (Date.now() + pause > giveUpAt) throw new AppendOutcomeUnknown('the event store did not say whether it wrote the events', { cause: failure })
         await delay(pause)
       }
     }
@@ -95,7 +98,7 @@ export function openStreams (client: EventStoreDBClient, { appendTimeoutMs = 5_0
 
   /** Whether the events of an unanswered append stand in the stream after all. */
   async function followUp (stream: string, events: Proposed[], expected: bigint): Promise<Appended | undefined> {
-    const written = await read(stream, expected + 1n).catch(() => [])
+    const written = await withTimeout(appendTimeoutMs, read(stream, expected + 1n)).catch(() => [])
     const last = written[events.length - 1]
     const isOurs = events.every((event, index) => written[index]?.id === event.id)
     return last && isOurs ? { revision: last.revision, position: last.position } : undefined
@@ -103,10 +106,12 @@ export function openStreams (client: EventStoreDBClient, { appendTimeoutMs = 5_0
 
   async function head (): Promise<bigint> {
     try {
+      let newest = 0n
+      // Read to its end: a read that is left early stays open in the client, which then never finishes disposing.
       for await (const { event, commitPosition } of client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 })) {
-        return commitPosition ?? event?.position.commit ?? 0n
+        newest = commitPosition ?? event?.position.commit ?? 0n
       }
-      return 0n
+      return newest
     } catch (error) {
       throw readError(error)
     }

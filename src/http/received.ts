@@ -11,16 +11,28 @@ export interface Received<Body> {
   refused: FieldErrors
 }
 
+const longestHeader = 2_048
+
 /**
  * Reads a body of a route with `attachValidation`, so that the rules can be told together with what the schema
  * refused. Unknown fields are ignored and named in the header `X-Ignored-Fields`.
  */
 export function received<Schema extends TObject> (request: Pick<FastifyRequest, 'body' | 'validationError'>, reply: FastifyReply, schema: Schema): Received<Static<Schema>> {
   const body = isObject<Static<Schema>>(request.body) ? request.body : {}
-  const ignored = Object.keys(body).filter((name) => !Object.hasOwn(schema.properties, name))
-  if (ignored.length > 0) reply.header('x-ignored-fields', ignored.slice(0, 50).map(encodeURIComponent).join(', '))
+  nameIgnored(reply, body, schema.properties)
   const problems = request.validationError?.validation ?? []
   return { body, refused: { ...unstorable(request.body), ...fieldErrors(problems as SchemaError[]) } }
+}
+
+/** Names what nobody knows in `X-Ignored-Fields`. */
+export function nameIgnored (reply: FastifyReply, given: object, known: object): void {
+  const ignored = Object.keys(given).filter((name) => !Object.hasOwn(known, name))
+  if (ignored.length > 0) reply.header('x-ignored-fields', headerList(ignored))
+}
+
+/** Names in ASCII, whatever they contain, and no more of them than a client reads of a header. */
+function headerList (names: string[]): string {
+  return names.slice(0, 50).map((name) => encodeURIComponent(name.slice(0, 100).toWellFormed())).join(', ').slice(0, longestHeader)
 }
 
 /** True for any JSON object; what the schema refused of it is in `refused`, which is why the type may be claimed. */

@@ -5,7 +5,7 @@ import type { FieldErrors } from '../domain/rejection.js'
 /** A schema error of AJV with `verbose`, which adds the rule that refused. */
 export type SchemaError = FastifySchemaValidationError & { parentSchema?: Record<string, unknown> }
 
-/** Every refused field with every reason; paths have dots. A body that is no object at all is the field `body`. */
+/** Every refused field with every reason; paths have dots. What is wrong as a whole is the field `part`. */
 export function fieldErrors (refused: SchemaError[], part = 'body'): FieldErrors {
   const errors: FieldErrors = {}
   for (const error of refused) {
@@ -32,7 +32,7 @@ function messageOf ({ keyword, params, message, instancePath, parentSchema = {} 
     case 'maxItems': return `must have at most ${params.limit} items`
     case 'enum': return `must be one of: ${list(params.allowedValues)}`
     case 'pattern': return typeof parentSchema['x-message'] === 'string' ? parentSchema['x-message'] : message ?? 'is not valid'
-    case 'format': return `must be a ${String(params.format)} such as 2026-01-31T12:00:00Z`
+    case 'format': return typeof parentSchema['x-message'] === 'string' ? parentSchema['x-message'] : `must be a ${String(params.format)} such as 2026-01-31T12:00:00Z`
     default: return message ?? 'is not valid'
   }
 }

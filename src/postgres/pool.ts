@@ -23,6 +23,8 @@ export function openPool (databaseUrl: string, options: PoolOptions): pg.Pool {
     max: options.max ?? 10,
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
+    // Postgres assumes disks that seek, and would rather read a whole table than much of an index.
+    options: '-c random_page_cost=1.1',
     idle_in_transaction_session_timeout: options.stalledAfterMs ?? 0
   })
   pool.on('error', options.onError)

@@ -1,4 +1,5 @@
 // An event store of a test's own, with a client: scratch Postgres behind it, all gone with the test.
+import { setTimeout as delay } from 'node:timers/promises'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import { startEventStore, type EventStoreOptions, type RunningEventStore } from '../../src/embedded/event-store/server.js'
 import { scratchPostgres, type ScratchPostgres } from './scratch-postgres.js'
@@ -22,7 +23,8 @@ export async function scratchEventStore (t: Teardown, options: Partial<EventStor
 /** A client of the official kind that goes away with the test. */
 export function connect (t: Teardown, url: string): EventStoreDBClient {
   const client = EventStoreDBClient.connectionString(url)
-  t.teardown(() => client.dispose())
+  // dispose() waits for streams of a server that is gone, which may be for ever.
+  t.teardown(() => Promise.race([client.dispose(), delay(500, undefined, { ref: false })]))
   return client
 }
 

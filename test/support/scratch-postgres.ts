@@ -40,6 +40,7 @@ export async function scratchPostgres (t: Teardown, options: { fsync?: boolean }
   await run(join(bin, 'initdb'), ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions'], { ...account, cwd: home })
 
   let postmaster: ChildProcess | undefined
+  let watchdog: ChildProcess | undefined
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
 
   async function start () {
@@ -49,11 +50,13 @@ export async function scratchPostgres (t: Teardown, options: { fsync?: boolean }
     do { // after a kill -9 it refuses until the last of the old backends has noticed
       postmaster = spawn(join(bin, 'postgres'), ['-D', data, ...args], { ...account, cwd: home, stdio: 'ignore' })
     } while (!await answers(url, postmaster, deadline))
+    watchdog = watch(postmaster, home)
   }
 
   async function stop (signal: NodeJS.Signals) {
     const stopping = postmaster
     postmaster = undefined
+    watchdog?.kill('SIGKILL')
     if (stopping === undefined || stopping.exitCode !== null || stopping.signalCode !== null) return
     const exited = once(stopping, 'exit')
     stopping.kill(signal)
@@ -68,6 +71,15 @@ export async function scratchPostgres (t: Teardown, options: { fsync?: boolean }
 
   await start()
   return { url, start, close, kill: () => stop('SIGKILL'), async restart () { await stop('SIGINT'); await start() } }
+}
+
+/** Ends the cluster when this process ends without having done so: its stdin closes with us. */
+function watch (postmaster: ChildProcess, home: string): ChildProcess | undefined {
+  if (process.platform === 'win32') return undefined
+  const script = 'read -r _; kill -QUIT "$0"; sleep 1; rm -rf "$1"'
+  const watchdog = spawn('sh', ['-c', script, String(postmaster.pid), home], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
+  watchdog.unref()
+  return watchdog
 }
 
 /** True once it answers, false when it has given up. */

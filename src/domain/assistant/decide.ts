@@ -32,11 +32,12 @@ export interface AssistantCommand {
 export const assistantDecider: Decider<AssistantState, AssistantEvent, AssistantCommand> = {
   initialState: undefined,
   evolve,
-  decide: (command, state) => command.type === 'create' ? create(command) : update(command, state)
+  decide: (command, state) => command.type === 'create' ? create(command, state) : update(command, state)
 }
 
-function create (command: AssistantCommand): NewEvent[] {
+function create (command: AssistantCommand, state: AssistantState): NewEvent[] {
   const { assistantId, userId, now } = command
+  if (state) throw new Rejection('id-taken', 'The id was given out before: try again')
   const given = soundSettings(command)
   refuseInvalid(collect(command.refused, rules(given, { ...defaultSettings(), ...given }, command)))
   const settings = { ...defaultSettings(), ...given }
@@ -74,8 +75,8 @@ function rules (given: Partial<AssistantSettings>, merged: Partial<AssistantSett
 const problem = (field: string, message: string) => ({ field, message })
 
 function repeatedNames (schema: AssistantSettings['post_call_schema'] = []): Problem[] {
-  return schema.map(({ name }, index) =>
-    schema.findIndex((other) => other.name === name) < index ? problem(`post_call_schema.${index}.name`, 'must be unique in the schema') : undefined)
+  const seen = new Set<string>()
+  return schema.map(({ name }, index) => seen.size === seen.add(name).size ? problem(`post_call_schema.${index}.name`, 'must be unique in the schema') : undefined)
 }
 
 /** The given settings without those that the schema refused: rules may rely on their types. */

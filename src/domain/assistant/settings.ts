@@ -1,6 +1,6 @@
 // The one table of assistant fields: create, update, event, defaults and API document all come from it.
 import Type, { type Static } from 'typebox'
-import { AnyObject, Id, Nullable, inWords } from '../json.js'
+import { AnyObject, Id, Nullable, inWords, withoutNul } from '../json.js'
 
 const Text = (maxLength: number | undefined, description: string, example: string) =>
   Type.String({ minLength: 1, ...(maxLength && { maxLength }), description, examples: [example] })
@@ -26,7 +26,7 @@ const EndCallTool = Type.Object({
 }, { description: 'Lets the assistant end the call by itself; null removes the tool.' })
 
 const required = {
-  assistant_name: Text(255, 'Name of the assistant.', 'Front desk'),
+  assistant_name: Type.String({ minLength: 1, maxLength: 255, ...withoutNul, description: 'Name of the assistant.', examples: ['Front desk'] }),
   voice_id: Id({ description: 'An available voice.', examples: [1] }),
   language: Text(100, 'Name of an available language.', 'English'),
   llm_model: Text(100, 'Name of the LLM model.', 'gpt-4o'),

@@ -5,6 +5,8 @@ import { leadStatuses } from '../lead/lead.js'
 
 export const callStatuses = ['completed', 'failed', 'no-answer', 'busy', 'voicemail', 'canceled'] as const
 
+export type CallStatus = typeof callStatuses[number]
+
 const callIdRule = {
   pattern: '^[A-Za-z0-9._~-]{1,128}$',
   description: 'Identifies the call; chosen by the call engine. 1 to 128 letters, digits, dots, underscores, tildes or hyphens.',
@@ -27,8 +29,8 @@ const report = {
   direction: Type.Enum(['inbound', 'outbound']),
   from: Type.String({ minLength: 1, description: 'Calling number.' }),
   to: Type.String({ minLength: 1, description: 'Called number.' }),
-  started_at: Instant({ format: 'date-time' }),
-  ended_at: Instant({ format: 'date-time' }),
+  started_at: Instant(),
+  ended_at: Instant(),
   duration: Type.Number({ minimum: 0, description: 'Seconds.' }),
   recording_url: Nullable(Type.String(), { description: 'Where the recording is.' }),
   transcript: Type.Array(TranscriptTurn),

@@ -16,7 +16,10 @@ export function listDecider (type: 'VoiceAdded' | 'LanguageAdded' | 'ModelAdded'
   return {
     initialState: new Map(),
     evolve: (list, { data }) => new Map(list).set(keyOf(data), data.name),
-    decide: ({ entries }, list) => entries.filter((entry) => list.get(keyOf(entry)) !== entry.name).map((entry) => ({ type, data: entry }))
+    decide ({ entries }, list) {
+      const listed = new Map(entries.map(({ id, name }) => [id ?? name, id === undefined ? { name } : { id, name }]))
+      return [...listed].filter(([key, { name }]) => list.get(key) !== name).map(([, data]) => ({ type, data }))
+    }
   }
 }
 

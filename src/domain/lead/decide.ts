@@ -49,9 +49,9 @@ function createLead ({ ids, userId, body, refused, facts, now }: CreateLead, lea
 
 function repeatedNumbers (primary: string | undefined, contacts: NonNullable<LeadBody['secondary_contacts']>): Problem[] {
   if (!Array.isArray(contacts)) return []
-  const numbers = [primary, ...contacts.map((contact) => contact?.phone_number)]
-  return numbers.map((number, index) => index > 0 && typeof number === 'string' && numbers.indexOf(number) < index
-    ? { field: `secondary_contacts.${index - 1}.phone_number`, message: 'must differ from the other phone numbers of this lead' }
+  const seen = new Set<unknown>([primary])
+  return contacts.map((contact, index) => typeof contact?.phone_number === 'string' && seen.size === seen.add(contact.phone_number).size
+    ? { field: `secondary_contacts.${index}.phone_number`, message: 'must differ from the other phone numbers of this lead' }
     : undefined)
 }
 

@@ -1,6 +1,7 @@
 // One server for a schema; Postgres may go and come back; what cannot start says why.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import pg from 'pg'
 import t from 'tap'
 import { jsonEvent, UnavailableError } from '@eventstore/db-client'
 import { startEventStore } from '../../../src/embedded/event-store/server.js'
@@ -45,6 +46,23 @@ t.test('while Postgres is away appends and reads are refused as unavailable; aft
   while (!seen.includes('1')) await once(subscription, 'data')
   t.same(seen, ['0', '1'])
   await subscription.unsubscribe()
+})
+
+t.test('a server that lost its session to another one writes no more, and says so', async (t) => {
+  const { postgres, store, client } = await scratchEventStore(t)
+  const thief = new pg.Client({ connectionString: postgres.url })
+  await thief.connect()
+  t.teardown(() => thief.end())
+  const { rows: [lock] } = await thief.query<{ classid: number, objid: number, pid: number }>("select classid::int, objid::bigint::int8::bit(32)::int as objid, pid from pg_locks where locktype = 'advisory'")
+  if (lock === undefined) throw new Error('The server holds a lock')
+  const waiting = thief.query('select pg_advisory_lock($1, $2)', [lock.classid, lock.objid])
+  const killer = new pg.Client({ connectionString: postgres.url })
+  await killer.connect()
+  await killer.query('select pg_terminate_backend($1)', [lock.pid])
+  await killer.end()
+  await waiting
+  await t.rejects(client.appendToStream('a', event()))
+  t.match(await store.lost, { message: /Another event store/ })
 })
 
 t.test('a repeated append is known again after a restart, also at any revision', async (t) => {

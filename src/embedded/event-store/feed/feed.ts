@@ -93,4 +93,5 @@ export class Feed {
   }
 }
 
-const sizeOf = (event: RecordedEvent) => 512 + event.data.length + event.metadata.length
+// Twice, for an event is kept as it was written and as it is sent.
+const sizeOf = (event: RecordedEvent) => 512 + 2 * (event.data.length + event.metadata.length)

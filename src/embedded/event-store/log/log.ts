@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { describedBy, type RecordedEvent } from './event.js'
+import { pages } from './pages.js'
 import { openSession, SchemaInUse, type Session } from './session.js'
 import { isSoftDeleted, type StreamState } from './stream-state.js'
 import { type Direction, EventTable } from './table.js'
@@ -23,9 +24,7 @@ export interface StreamView extends StreamState {
   isMissing: boolean
 }
 
-const pageEvents = { least: 1, first: 128, most: 1024 }
-const pageBytes = 2 * 1024 * 1024
-const patience = { atStart: 3_000, afterLoss: 15_000 }
+const patience = { atStart: 3_000, afterLoss: 5_000 }
 
 export class EventLog {
   readonly #table: EventTable
@@ -43,7 +42,7 @@ export class EventLog {
     this.#options = options
     this.#listener = listener
     this.#table = new EventTable(options.schema)
-    this.#readers = new pg.Pool({ connectionString: options.databaseUrl, max: 4, keepAlive: true, application_name: 'ringledger-event-store-reader', connectionTimeoutMillis: 5_000 })
+    this.#readers = new pg.Pool({ connectionString: options.databaseUrl, max: 4, keepAlive: true, application_name: 'ringledger-event-store-reader', connectionTimeoutMillis: 30_000 })
     this.#readers.on('error', () => {}) // an idle reader died with Postgres: the next read gets a new one
     this.#writer = new Writer(this.#table, (events) => { listener.committed(events) })
   }
@@ -63,10 +62,10 @@ export class EventLog {
   /** The position of the last durable event, 0 when there is none. */
   get head (): number { return this.#writer.head }
 
-  get isFull (): boolean { return this.#writer.isFull }
+  get isFull (): boolean { return this.#writer.queue.isFull }
 
   /** Resolves when the queue of appends has room. */
-  room (): Promise<void> { return this.#writer.room() }
+  room (): Promise<void> { return this.#writer.queue.room() }
 
   /** Never rejects. Decided in the order of the calls; resolves when the outcome is durable. */
   write (request: WriteRequest): Promise<Outcome> { return this.#writer.write(request) }
@@ -80,13 +79,13 @@ export class EventLog {
   }
 
   /** Pages of $all with from <= position <= to. Between pages nothing is held open. */
-  allPages (direction: Direction, from: number, to: number): AsyncGenerator<RecordedEvent[]> {
-    return this.#pages(direction, from, to, (lower, upper, limit) => this.#table.readAll(this.#readers, direction, lower, upper, limit), (event) => event.position)
+  allPages (direction: Direction, from: number, to: number, wanted = Infinity): AsyncGenerator<RecordedEvent[]> {
+    return pages(direction, from, to, wanted, (lower, upper, limit) => reading(this.#table.readAll(this.#readers, direction, lower, upper, limit)), (event) => event.position)
   }
 
   /** Pages of a stream with from <= revision <= to, up to `head` in the log. */
-  streamPages (stream: string, direction: Direction, from: number, to: number, head: number): AsyncGenerator<RecordedEvent[]> {
-    return this.#pages(direction, from, to, (lower, upper, limit) => this.#table.readStream(this.#readers, stream, direction, lower, upper, head, limit), (event) => event.revision)
+  streamPages (stream: string, direction: Direction, from: number, to: number, head: number, wanted = Infinity): AsyncGenerator<RecordedEvent[]> {
+    return pages(direction, from, to, wanted, (lower, upper, limit) => reading(this.#table.readStream(this.#readers, stream, direction, lower, upper, head, limit)), (event) => event.revision)
   }
 
   /** Events by stream and revision; what does not exist is left out. */
@@ -130,29 +129,6 @@ export class EventLog {
     if (this.#writer.epoch === epoch) this.#writer.known.remember(stream, state)
     return state
   }
-
-  // Keyset paging; the next page is under way while the last one is sent. Pages shrink when events are large.
-  async * #pages (direction: Direction, from: number, to: number, read: (from: number, to: number, limit: number) => Promise<RecordedEvent[]>, key: (event: RecordedEvent) => number): AsyncGenerator<RecordedEvent[]> {
-    let [lower, upper, limit] = [from, to, pageEvents.first]
-    const next = () => lower > upper ? Promise.resolve([]) : reading(read(lower, upper, limit))
-    let page = await next()
-    while (page.length > 0) {
-      const last = page.at(-1)
-      const isLast = page.length < limit || last === undefined
-      if (last !== undefined && direction === 'forward') lower = key(last) + 1
-      if (last !== undefined && direction === 'backward') upper = key(last) - 1
-      limit = nextLimit(page)
-      const following = isLast ? Promise.resolve([]) : next()
-      following.catch(() => {}) // told when it is awaited
-      yield page
-      page = await following
-    }
-  }
-}
-
-function nextLimit (page: readonly RecordedEvent[]): number {
-  const bytes = page.reduce((sum, event) => sum + event.data.length + event.metadata.length + 256, 0)
-  return Math.max(pageEvents.least, Math.min(pageEvents.most, Math.floor(pageBytes * page.length / bytes)))
 }
 
 async function reading<T> (result: Promise<T>): Promise<T> {

@@ -40,16 +40,25 @@ export class EventTable {
     return Number(row?.head ?? 0)
   }
 
-  /** At most `limit` events with from <= position <= to, in that direction. */
+  // Rows of a page until they weigh too much, but always one: large events must not fill the memory.
+  #page (where: string, order: string, limit: string): string {
+    const size = 'octet_length(data) + octet_length(metadata)'
+    return `select * from (
+      select *, sum(${size}) over (order by ${order} rows unbounded preceding) - (${size}) as before
+      from ${this.#events} where ${where} order by ${order} limit ${limit}
+    ) page where before < ${pageBytes} order by ${order}`
+  }
+
+  /** At most `limit` events with from <= position <= to, in that direction; fewer when they are large, none only at the end. */
   async readAll (on: Queryable, direction: Direction, from: number, to: number, limit: number): Promise<RecordedEvent[]> {
-    const text = `select * from ${this.#events} where position between $1 and $2 order by position ${order[direction]} limit $3`
+    const text = this.#page('position between $1 and $2', `position ${order[direction]}`, '$3')
     const { rows } = await on.query<Row>({ name: `all ${direction}`, text, values: [from, to, limit] })
     return rows.map(toEvent)
   }
 
   /** At most `limit` events of one stream with from <= revision <= to, no further than `head` in the log. */
   async readStream (on: Queryable, stream: string, direction: Direction, from: number, to: number, head: number, limit: number): Promise<RecordedEvent[]> {
-    const text = `select * from ${this.#events} where stream = $1 and revision between $2 and $3 and position <= $4 order by revision ${order[direction]} limit $5`
+    const text = this.#page('stream = $1 and revision between $2 and $3 and position <= $4', `revision ${order[direction]}`, '$5')
     const { rows } = await on.query<Row>({ name: `stream ${direction}`, text, values: [stream, int8(from), int8(to), head, limit] })
     return rows.map(toEvent)
   }
@@ -86,6 +95,7 @@ export class EventTable {
   }
 }
 
+const pageBytes = 4 * 1024 * 1024
 const order = { forward: 'asc', backward: 'desc' }
 const int8 = (revision: number) => revision === tombstoneRevision ? '9223372036854775807' : String(revision)
 

@@ -5,11 +5,11 @@ import { describedBy, type RecordedEvent } from './event.js'
 import type { EventTable } from './table.js'
 import { type Outcome, plan, type Plan, type WriteRequest } from './write.js'
 import type { Session } from './session.js'
+import { type Waiting, WriteQueue } from './write-queue.js'
 
-interface Waiting { request: WriteRequest, settle: (outcome: Outcome) => void }
 interface Decided { settle: Waiting['settle'], outcome: Outcome }
 
-const most = { queued: 4096, inGroup: 1024, bytesInGroup: 4 * 1024 * 1024 }
+const mostInGroup = { requests: 1024, bytes: 4 * 1024 * 1024 }
 
 /** Postgres came back without events that it had committed. */
 export class LogWentBack extends Error {
@@ -20,6 +20,7 @@ export class LogWentBack extends Error {
 
 export class Writer {
   readonly known = new KnownStreams()
+  readonly queue = new WriteQueue()
   /** The position of the last durable event. */
   head = 0
   /** Changes whenever a state may have changed: before and after each commit. */
@@ -27,9 +28,7 @@ export class Writer {
   readonly #table: EventTable
   readonly #onCommit: (events: RecordedEvent[]) => void
   #session: Session | undefined
-  #queue: Waiting[] = []
   #isRunning = false
-  #roomMakers: Array<() => void> = []
 
   constructor (table: EventTable, onCommit: (events: RecordedEvent[]) => void) {
     this.#table = table
@@ -51,23 +50,14 @@ export class Writer {
   /** Writes no more until the next `attach`; what waits is refused. */
   detach (): void {
     this.#session = undefined
-    this.#settleAll(this.#queue.splice(0), { kind: 'unavailable' })
-  }
-
-  get isFull (): boolean {
-    return this.#queue.length >= most.queued
-  }
-
-  /** Resolves when the queue has room: whoever can wait, waits here before it writes. */
-  async room (): Promise<void> {
-    while (this.isFull) await new Promise<void>((resolve) => { this.#roomMakers.push(resolve) })
+    this.queue.refuse({ kind: 'unavailable' })
   }
 
   /** Resolves, never rejects, once the outcome is durable. Requests are decided in the order of the calls. */
   async write (request: WriteRequest): Promise<Outcome> {
     if (this.#session === undefined) return { kind: 'unavailable' }
     return await new Promise((settle) => {
-      this.#queue.push({ request, settle })
+      this.queue.push(request, settle)
       if (!this.#isRunning) {
         this.#isRunning = true
         setImmediate(() => { void this.#run() }) // what arrives in the same turn shares the commit
@@ -76,15 +66,13 @@ export class Writer {
   }
 
   async #run (): Promise<void> {
-    while (this.#session !== undefined && this.#queue.length > 0) {
-      await this.#writeGroup(this.#session)
-      for (const made of this.#roomMakers.splice(0)) made()
-    }
+    while (this.#session !== undefined && !this.queue.isEmpty) await this.#writeGroup(this.#session)
     this.#isRunning = false
+    if (this.#session === undefined) this.detach()
   }
 
   async #writeGroup (session: Session): Promise<void> {
-    const candidates = this.#queue.slice(0, most.inGroup)
+    const candidates = this.queue.take(mostInGroup.requests)
     let events: RecordedEvent[] = []
     const decided: Decided[] = []
     try {
@@ -92,10 +80,10 @@ export class Writer {
       events = await this.#decide(session, candidates, decided)
     } catch {
       this.known.discard()
-      this.#settleAll(this.#queue.splice(0, candidates.length), { kind: 'unavailable' })
+      for (const { settle } of candidates) settle({ kind: 'unavailable' })
       return
     }
-    this.#queue.splice(0, decided.length)
+    this.queue.putBack(candidates.slice(decided.length))
     const failure = events.length === 0 ? undefined : await this.#commit(session, events)
     for (const { settle, outcome } of decided) settle(failure ?? outcome)
   }
@@ -105,8 +93,8 @@ export class Writer {
     const events: RecordedEvent[] = []
     const created = Date.now()
     let bytes = 0
-    for (const { request, settle } of candidates) {
-      if (bytes > most.bytesInGroup) break
+    for (const { request, bytes: size, settle } of candidates) {
+      if (bytes > mostInGroup.bytes) break
       if (request.expiresAt !== undefined && request.expiresAt < created) {
         decided.push({ settle, outcome: { kind: 'expired' } })
         continue
@@ -118,7 +106,7 @@ export class Writer {
         planned = this.#plan(request, recorded)
       }
       const outcome = this.#carryOut(planned, created, events)
-      for (const event of request.events) bytes += event.data.length + event.metadata.length
+      bytes += size
       decided.push({ settle, outcome })
     }
     return events
@@ -165,7 +153,7 @@ export class Writer {
   async #afterFailure (session: Session, error: unknown): Promise<Outcome> {
     this.known.discard()
     if (error instanceof pg.DatabaseError && error.severity === 'ERROR' && error.code !== '23505') return { kind: 'unavailable' }
-    this.#session = undefined
+    if (this.#session === session) this.#session = undefined
     await session.client.end().catch(() => {})
     return { kind: 'unknown' }
   }
@@ -180,9 +168,5 @@ export class Writer {
     }
     if (missing.size === 0) return
     for (const [stream, state] of await this.#table.states(session.client, [...missing])) this.known.remember(stream, state)
-  }
-
-  #settleAll (waiting: Waiting[], outcome: Outcome): void {
-    for (const { settle } of waiting) settle(outcome)
   }
 }

@@ -5,7 +5,7 @@ import type { EventLog } from '../log/log.js'
 import type { Outcome } from '../log/write.js'
 import { invalid, Refusal, streamDeleted, timedOut, toServiceError, unavailable } from './errors.js'
 import { shared, streams } from './generated.js'
-import { checkSize, expectedRevision, proposedEvent, sizeOf, writableStreamName } from './requests.js'
+import { checkSize, expectedRevision, proposedEvent, proposedMessage, sizeOf, writableStreamName } from './requests.js'
 
 type Call = ServerReadableStream<streams.AppendReq, streams.AppendResp>
 
@@ -31,7 +31,7 @@ async function receive (call: Call): Promise<{ options: streams.AppendReq.Option
     options ??= message.getOptions()
     const proposed = message.getProposedMessage()
     if (proposed === undefined) continue
-    const event = proposedEvent(proposed)
+    const event = proposedEvent(proposedMessage(proposed))
     checkSize(size += sizeOf(event))
     events.push(event)
   }

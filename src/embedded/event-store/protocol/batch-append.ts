@@ -3,16 +3,17 @@ import type { ServerDuplexStream } from '@grpc/grpc-js'
 import type { ProposedEvent } from '../log/event.js'
 import type { EventLog } from '../log/log.js'
 import type { Outcome } from '../log/write.js'
-import { batchRefusal, batchReply, type BatchOptions } from './batch-reply.js'
+import type { BatchChunk, BatchOptions } from './batch-chunk.js'
+import { batchRefusal, batchReply } from './batch-reply.js'
 import { cancelled, type Refusal, toRefusal, toServiceError, unavailable } from './errors.js'
-import type { shared, streams } from './generated.js'
-import { checkSize, expectedRevision, proposedEvent, sizeOf, uuid, writableStreamName } from './requests.js'
+import { checkSize, proposedEvent, sizeOf, writableName } from './requests.js'
 
-type Call = ServerDuplexStream<streams.BatchAppendReq, streams.BatchAppendResp>
+export type BatchCall = ServerDuplexStream<BatchChunk, Buffer>
 
 /** An append that has no reply yet. */
 interface Open {
-  id: shared.UUID
+  key: string
+  id: Buffer
   options: BatchOptions
   stream: string
   events: ProposedEvent[]
@@ -26,11 +27,11 @@ const chunkPatience = 2_000
 const sweepEvery = 250
 
 /** Handles one batch-append call until the client half-closes it or it breaks. */
-export function handleBatchAppend (log: EventLog, call: Call, closing: AbortSignal): void {
+export function handleBatchAppend (log: EventLog, call: BatchCall, closing: AbortSignal): void {
   const appends = new BatchAppends(log, call)
   const close = () => { appends.breakOff(cancelled()) }
   closing.addEventListener('abort', close, { once: true })
-  call.on('data', (chunk: streams.BatchAppendReq) => { appends.take(chunk) })
+  call.on('data', (chunk: BatchChunk) => { appends.take(chunk) })
   call.on('end', () => { appends.end() })
   call.on('error', () => { appends.stop() })
   call.on('cancelled', () => { appends.stop() })
@@ -39,24 +40,23 @@ export function handleBatchAppend (log: EventLog, call: Call, closing: AbortSign
 
 class BatchAppends {
   readonly #log: EventLog
-  readonly #call: Call
+  readonly #call: BatchCall
   readonly #open = new Map<string, Open>()
   readonly #sweeper: NodeJS.Timeout
   #hasEnded = false
   #isOver = false
 
-  constructor (log: EventLog, call: Call) {
+  constructor (log: EventLog, call: BatchCall) {
     this.#log = log
     this.#call = call
     this.#sweeper = setInterval(() => { this.#sweep() }, sweepEvery)
     this.#sweeper.unref()
   }
 
-  take (chunk: streams.BatchAppendReq): void {
-    const id = chunk.getCorrelationId()
-    if (id === undefined || this.#isOver) return
-    const key = uuid(id)
-    const append = this.#open.get(key) ?? this.#begin(key, id, chunk.getOptions())
+  take (chunk: BatchChunk): void {
+    if (this.#isOver) return
+    const key = chunk.id.toString('latin1')
+    const append = this.#open.get(key) ?? this.#begin(key, chunk)
     if (append === undefined || append.isComplete) return // the tail of an append that was refused
     try {
       this.#add(append, chunk)
@@ -83,29 +83,28 @@ class BatchAppends {
     this.#open.clear()
   }
 
-  #begin (key: string, id: shared.UUID, options: BatchOptions | undefined): Open | undefined {
+  #begin (key: string, { id, options }: BatchChunk): Open | undefined {
     if (options === undefined) return undefined
-    const deadline = options.getDeadline()?.toDate().getTime() ?? Infinity
-    const append = { id, options, stream: '', events: [], size: 0, isComplete: false, deadline: Math.min(deadline, Date.now() + chunkPatience) }
+    const append = { key, id, options, stream: '', events: [], size: 0, isComplete: false, deadline: Math.min(options.deadline, Date.now() + chunkPatience) }
     this.#open.set(key, append)
     return append
   }
 
-  #add (append: Open, chunk: streams.BatchAppendReq): void {
-    if (append.stream === '') append.stream = writableStreamName(append.options.getStreamIdentifier())
-    for (const message of chunk.getProposedMessagesList()) {
+  #add (append: Open, chunk: BatchChunk): void {
+    if (append.stream === '') append.stream = writableName(append.options.name)
+    for (const message of chunk.messages) {
       const event = proposedEvent(message)
       checkSize(append.size += sizeOf(event))
       append.events.push(event)
     }
-    if (chunk.getIsFinal()) this.#write(append)
+    if (chunk.isFinal) this.#write(append)
   }
 
   #write (append: Open): void {
     const { options, stream, events } = append
     append.isComplete = true
-    append.deadline = options.getDeadline()?.toDate().getTime() ?? Infinity
-    void this.#log.write({ action: 'append', stream, expected: expectedRevision(options, options.getStreamPosition()), events, expiresAt: append.deadline })
+    append.deadline = options.deadline
+    void this.#log.write({ action: 'append', stream, expected: options.expected, events, expiresAt: options.deadline })
       .then((outcome) => { this.#settle(append, outcome) }) // writes never reject
     if (this.#log.isFull) void this.#waitForRoom()
   }
@@ -124,8 +123,8 @@ class BatchAppends {
     this.breakOff(unavailable())
   }
 
-  #reply (append: Open, response: streams.BatchAppendResp): void {
-    if (this.#isOver || !this.#open.delete(uuid(append.id))) return // answered before: its time was up
+  #reply (append: Open, response: Buffer): void {
+    if (this.#isOver || !this.#open.delete(append.key)) return // answered before: its time was up
     this.#call.write(response)
     this.#finish()
   }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import type { ServerWritableStream } from '@grpc/grpc-js'
 import type { Feed } from '../feed/feed.js'
-import { type Filter, filterOf, isHidden } from '../feed/filter.js'
+import { isHidden } from '../feed/filter.js'
 import { type Step, subscribeToAll, subscribeToStream } from '../feed/subscribe.js'
 import type { RecordedEvent } from '../log/event.js'
 import type { EventLog } from '../log/log.js'
@@ -11,6 +11,7 @@ import { firstVisible, isFresh } from '../log/stream-state.js'
 import { cancelled, invalid, streamDeleted, toServiceError } from './errors.js'
 import { streams } from './generated.js'
 import { resolveLinks } from './links.js'
+import { requestedFilter } from './requested-filter.js'
 import { streamName, toNumber } from './requests.js'
 import { readResponse } from './wire.js'
 
@@ -57,8 +58,8 @@ class Reading {
 
   async #readStream (options: streams.ReadReq.Options.StreamOptions): Promise<void> {
     const stream = streamName(options.getStreamIdentifier())
-    const head = this.#log.head
     const state = await this.#log.stream(stream)
+    const head = this.#log.head // not before the state: what that shows must be in reach
     if (state.isTombstoned) throw streamDeleted(stream)
     if (state.isMissing) return await this.#send(new streams.ReadResp().setStreamNotFound(new streams.ReadResp.StreamNotFound().setStreamIdentifier(options.getStreamIdentifier())))
     const isForward = this.#options.getReadDirection() === 0
@@ -67,17 +68,17 @@ class Reading {
     if (isForward && options.hasEnd()) return
     const from = isForward ? Math.max(first, revision ?? 0) : first
     const to = isForward ? state.last : Math.min(state.last, revision ?? (options.hasStart() ? 0 : state.last))
-    await this.#sendPages(this.#log.streamPages(stream, isForward ? 'forward' : 'backward', from, to, head), (event) => isFresh(state, event))
+    await this.#sendPages(this.#log.streamPages(stream, isForward ? 'forward' : 'backward', from, to, head, this.#count()), (event) => isFresh(state, event))
   }
 
   async #readAll (options: streams.ReadReq.Options.AllOptions): Promise<void> {
     const isForward = this.#options.getReadDirection() === 0
     const position = options.hasPosition() ? toNumber(options.getPosition()?.getCommitPosition() ?? '0') : undefined
     const head = this.#log.head
-    const filter = this.#filter()
+    const filter = requestedFilter(this.#options)
     const from = !isForward ? 1 : options.hasEnd() ? head + 1 : position ?? 1
     const to = isForward ? head : options.hasStart() ? 0 : Math.min(head, (position ?? head + 1) - 1)
-    await this.#sendPages(this.#log.allPages(isForward ? 'forward' : 'backward', from, to), (event) => !isHidden(event.stream) && (filter?.matches(event) ?? true))
+    await this.#sendPages(this.#log.allPages(isForward ? 'forward' : 'backward', from, to, this.#count()), (event) => !isHidden(event.stream) && (filter?.matches(event) ?? true))
   }
 
   async #subscribeToStream (options: streams.ReadReq.Options.StreamOptions): Promise<void> {
@@ -90,7 +91,7 @@ class Reading {
 
   async #subscribeToAll (options: streams.ReadReq.Options.AllOptions): Promise<void> {
     const after = options.hasEnd() ? undefined : options.hasPosition() ? toNumber(options.getPosition()?.getCommitPosition() ?? '0') : 0
-    const filter = this.#filter()
+    const filter = requestedFilter(this.#options)
     await this.#confirm()
     await this.#follow(subscribeToAll(this.#log, this.#feed, after, filter, this.#gone), '$all')
   }
@@ -112,7 +113,7 @@ class Reading {
   }
 
   async #sendPages (pages: AsyncGenerator<RecordedEvent[]>, isWanted: (event: RecordedEvent) => boolean): Promise<void> {
-    let left = Number(this.#options.getCount())
+    let left = this.#count()
     if (left === 0) return
     for await (const page of pages) {
       const wanted = page.filter(isWanted).slice(0, left)
@@ -120,6 +121,10 @@ class Reading {
       left -= wanted.length
       if (left <= 0 || this.#gone.aborted) return
     }
+  }
+
+  #count (): number {
+    return toNumber(this.#options.getCount())
   }
 
   async #sendEvents (events: readonly RecordedEvent[]): Promise<void> {
@@ -145,19 +150,6 @@ class Reading {
   async #drained (): Promise<void> {
     if (this.#gone.aborted) return
     await once(this.#call, 'drain', { signal: this.#gone }).catch(() => {}) // the call is gone, and the caller looks
-  }
-
-  #filter (): Filter | undefined {
-    const options = this.#options.getFilter()
-    const expression = options?.getStreamIdentifier() ?? options?.getEventType()
-    if (options === undefined || expression === undefined) return undefined
-    return filterOf({
-      on: options.hasStreamIdentifier() ? 'stream' : 'type',
-      regex: expression.getRegex(),
-      prefixes: expression.getPrefixList(),
-      window: options.hasMax() ? options.getMax() : 32,
-      multiplier: options.getCheckpointintervalmultiplier()
-    })
   }
 }
 

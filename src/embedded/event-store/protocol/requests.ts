@@ -1,22 +1,28 @@
 // From messages to the words of the log: names, expected revisions, ids, proposed events.
 import type { ProposedEvent } from '../log/event.js'
 import { any, noStream, streamExists, type ExpectedRevision } from '../log/decide.js'
-import { invalid, maxAppendSize, missingMetadata, Refusal, accessDenied, appendTooLarge } from './errors.js'
+import { accessDenied, appendTooLarge, invalid, maxAppendSize, missingMetadata } from './errors.js'
 import type { shared, streams } from './generated.js'
-import { status } from '@grpc/grpc-js'
 
 /** The stream's name; throws a `Refusal` for none, or for one that no stream can have. */
 export function streamName (identifier: shared.StreamIdentifier | undefined): string {
-  const name = Buffer.from(identifier?.getStreamName_asU8() ?? []).toString('utf8')
-  if (name === '') throw invalid('The stream has no name')
-  if (name.includes('\0')) throw invalid('A stream name cannot contain NUL')
-  if (Buffer.byteLength(name) > 2000) throw invalid('A stream name has at most 2,000 bytes')
-  return name
+  return checkedName(identifier?.getStreamName_asU8() ?? new Uint8Array())
+}
+
+function checkedName (bytes: Uint8Array): string {
+  if (bytes.length === 0) throw invalid('The stream has no name')
+  if (bytes.length > 2000) throw invalid('A stream name has at most 2,000 bytes')
+  if (bytes.includes(0)) throw invalid('A stream name cannot contain NUL')
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
 }
 
 /** The same for a stream that is to be written to. */
 export function writableStreamName (identifier: shared.StreamIdentifier | undefined): string {
-  const name = streamName(identifier)
+  return writableName(identifier?.getStreamName_asU8() ?? new Uint8Array())
+}
+
+export function writableName (bytes: Uint8Array): string {
+  const name = checkedName(bytes)
   if (name === '$all') throw accessDenied()
   return name
 }
@@ -39,22 +45,35 @@ export function expectedRevision (options: ExpectedOptions, exact: string): Expe
   return toNumber(exact)
 }
 
-type ProposedMessage = streams.AppendReq.ProposedMessage | streams.BatchAppendReq.ProposedMessage
+/** One proposed event as it came, not yet checked. */
+export interface ProposedMessage {
+  id: string
+  type: string | undefined
+  contentType: string | undefined
+  data: Uint8Array
+  metadata: Uint8Array
+}
 
-/** Checks and takes over one proposed event; throws a `Refusal`. */
-export function proposedEvent (message: ProposedMessage): ProposedEvent {
+/** The same from the generated message of the unary append. */
+export function proposedMessage (message: streams.AppendReq.ProposedMessage): ProposedMessage {
+  const halves = message.getId()?.getStructured()
   const properties = message.getMetadataMap()
-  const type = properties.get('type')
-  const contentType = properties.get('content-type')
-  if (type === undefined || contentType === undefined) throw missingMetadata(['type', 'content-type'].filter((name) => properties.get(name) === undefined))
-  if (type === '' || type.includes('\0')) throw invalid('An event type is not empty and contains no NUL')
   return {
-    id: uuid(message.getId()),
-    type,
-    isJson: contentType === 'application/json',
+    id: halves === undefined ? message.getId()?.getString() ?? '' : uuidFromHalves(BigInt(halves.getMostSignificantBits()), BigInt(halves.getLeastSignificantBits())),
+    type: properties.get('type'),
+    contentType: properties.get('content-type'),
     data: message.getData_asU8(),
     metadata: message.getCustomMetadata_asU8()
   }
+}
+
+/** Checks and takes over one proposed event; throws a `Refusal`. */
+export function proposedEvent ({ id, type, contentType, data, metadata }: ProposedMessage): ProposedEvent {
+  if (type === undefined || contentType === undefined) {
+    throw missingMetadata([...(type === undefined ? ['type'] : []), ...(contentType === undefined ? ['content-type'] : [])])
+  }
+  if (type === '' || type.includes('\0')) throw invalid('An event type is not empty and contains no NUL')
+  return { id: uuid(id), type, isJson: contentType === 'application/json', data, metadata }
 }
 
 /** What an event adds to the size of its append, as the server counts it. */
@@ -68,18 +87,18 @@ export function checkSize (size: number): void {
 
 const canonical = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** A UUID in either form, lower-case and hyphenated; throws a `Refusal`. */
-export function uuid (message: shared.UUID | undefined): string {
-  const text = message?.getStructured() === undefined ? message?.getString() ?? '' : fromHalves(message.getStructured())
+/** A UUID, lower-case and hyphenated; throws a `Refusal` when it is none. */
+function uuid (text: string): string {
   if (canonical.test(text)) return text
   const hex = text.toLowerCase().replace(/[-{}]/g, '')
-  if (!/^[0-9a-f]{32}$/.test(hex)) throw new Refusal(status.INVALID_ARGUMENT, 'An event id is a UUID')
+  if (!/^[0-9a-f]{32}$/.test(hex)) throw invalid('An event id is a UUID')
   return hyphenated(hex)
 }
 
-function fromHalves (halves: shared.UUID.Structured | undefined): string {
-  const hex = (half: string | undefined) => BigInt.asUintN(64, BigInt(half ?? 0)).toString(16).padStart(16, '0')
-  return hyphenated(hex(halves?.getMostSignificantBits()) + hex(halves?.getLeastSignificantBits()))
+/** A UUID from its two int64 halves, big-endian. */
+export function uuidFromHalves (most: bigint, least: bigint): string {
+  const hex = (half: bigint) => BigInt.asUintN(64, half).toString(16).padStart(16, '0')
+  return hyphenated(hex(most) + hex(least))
 }
 
 function hyphenated (hex: string): string {

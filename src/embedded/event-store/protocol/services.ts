@@ -3,7 +3,8 @@ import * as grpc from '@grpc/grpc-js'
 import type { Feed } from '../feed/feed.js'
 import type { EventLog } from '../log/log.js'
 import { handleAppend } from './append.js'
-import { handleBatchAppend } from './batch-append.js'
+import { type BatchCall, handleBatchAppend } from './batch-append.js'
+import { decodeBatchChunk } from './batch-chunk.js'
 import { handleDelete, handleTombstone } from './delete.js'
 import { notHere, toServiceError } from './errors.js'
 import { type features, type gossip, GossipService, ServerFeaturesService, type shared, type streams, StreamsService } from './generated.js'
@@ -29,12 +30,14 @@ export function createGrpcServer ({ log, feed, closing, address }: Deps): grpc.S
     'grpc.keepalive_time_ms': 10_000,
     'grpc.keepalive_timeout_ms': 10_000
   })
-  // Read answers are encoded by hand, once for all receivers.
-  const read = { ...StreamsService.read, responseSerialize: (message: Buffer) => message }
-  server.addService({ ...StreamsService, read }, {
+  // The busiest messages are decoded and encoded by hand.
+  const encoded = (message: Buffer) => message
+  const read = { ...StreamsService.read, responseSerialize: encoded }
+  const batchAppend = { ...StreamsService.batchAppend, requestDeserialize: decodeBatchChunk, responseSerialize: encoded }
+  server.addService({ ...StreamsService, read, batchAppend }, {
     read: (call: ReadCall) => { handleRead(log, feed, call, closing) },
     append: (call: grpc.ServerReadableStream<streams.AppendReq, streams.AppendResp>, reply: grpc.sendUnaryData<streams.AppendResp>) => { handleAppend(log, call, reply) },
-    batchAppend: (call: grpc.ServerDuplexStream<streams.BatchAppendReq, streams.BatchAppendResp>) => { handleBatchAppend(log, call, closing) },
+    batchAppend: (call: BatchCall) => { handleBatchAppend(log, call, closing) },
     delete: (call: grpc.ServerUnaryCall<streams.DeleteReq, streams.DeleteResp>, reply: grpc.sendUnaryData<streams.DeleteResp>) => { handleDelete(log, call, reply) },
     tombstone: (call: grpc.ServerUnaryCall<streams.TombstoneReq, streams.TombstoneResp>, reply: grpc.sendUnaryData<streams.TombstoneResp>) => { handleTombstone(log, call, reply) }
   })

@@ -1,79 +1,63 @@
-// The messages that are sent by the thousand, written by hand: an event is encoded once, whoever receives it.
+// Events as they are sent, by the thousand: encoded by hand, and once, whoever receives them.
 import { int64Max, type RecordedEvent, tombstoneRevision } from '../log/event.js'
+import { field, sizeOf, Writer } from './protobuf.js'
 
-// Tags: field number << 3 | 2 (length-delimited) or 0 (varint). Field numbers as in streams.proto and shared.proto.
-const delimited = (field: number) => field << 3 | 2
-const varint = (field: number) => field << 3
+// Field numbers as in streams.proto: ReadResp.event, ReadEvent.*, RecordedEvent.*; in shared.proto: UUID.string, StreamIdentifier.stream_name.
+const of = {
+  response: { event: 1 },
+  readEvent: { event: 1, link: 2, commitPosition: 3 },
+  recorded: { id: 1, stream: 2, revision: 3, prepare: 4, commit: 5, properties: 6, metadata: 7, data: 8 },
+  entry: { key: 1, value: 2 },
+  uuid: { string: 2 },
+  identifier: { name: 3 }
+}
 
-const entry = (key: string, value: string) => field(6, Buffer.concat([field(1, Buffer.from(key)), field(2, Buffer.from(value))]))
+const entry = (key: string, value: string) => field(of.recorded.properties, Buffer.concat([field(of.entry.key, Buffer.from(key)), field(of.entry.value, Buffer.from(value))]))
 const json = entry('content-type', 'application/json')
 const binary = entry('content-type', 'application/octet-stream')
+const typeKey = field(of.entry.key, Buffer.from('type'))
+const createdKey = field(of.entry.key, Buffer.from('created'))
 
 /** `ReadResp{event}` for an event, or for a link and what it points to. */
 export function readResponse (event: RecordedEvent, link?: RecordedEvent): Buffer {
-  if (link === undefined && event.encoded !== undefined) return event.encoded
-  const parts = link === undefined ? [field(1, recorded(event))] : [field(1, recorded(event)), field(2, recorded(link))]
-  const response = field(1, Buffer.concat([...parts, number(3, (link ?? event).position)]))
-  if (link === undefined) event.encoded = response
-  return response
+  if (link !== undefined) return response(link.position, field(of.readEvent.event, recorded(event)), field(of.readEvent.link, recorded(link)))
+  event.encoded ??= response(event.position, field(of.readEvent.event, recorded(event)))
+  return event.encoded
 }
 
 /** `ReadResp{event{link}}`: a link whose target is not there. */
 export function danglingLink (link: RecordedEvent): Buffer {
-  return field(1, Buffer.concat([field(2, recorded(link)), number(3, link.position)]))
+  return response(link.position, field(of.readEvent.link, recorded(link)))
 }
+
+function response (position: number, ...parts: Buffer[]): Buffer {
+  const size = parts.reduce((sum, part) => sum + part.length, sizeOf.number(position))
+  const writer = new Writer(sizeOf.bytes(size)).begin(of.response.event, size)
+  for (const part of parts) writer.raw(part)
+  return writer.number(of.readEvent.commitPosition, position).buffer
+}
+
+const idSize = 36
+const ticks = '0000' // milliseconds to units of 100 ns
 
 function recorded (event: RecordedEvent): Buffer {
-  const position = event.position
-  return Buffer.concat([
-    field(1, field(2, Buffer.from(event.id, 'latin1'))),
-    field(2, field(3, Buffer.from(event.stream))),
-    event.revision === tombstoneRevision ? Buffer.concat([Buffer.from([varint(3)]), bigVarint(int64Max)]) : number(3, event.revision),
-    number(4, position),
-    number(5, position),
-    entry('type', event.type),
-    event.isJson ? json : binary,
-    entry('created', `${event.created}0000`), // ticks of 100 ns
-    event.metadata.length === 0 ? empty : field(7, event.metadata),
-    event.data.length === 0 ? empty : field(8, event.data)
-  ])
-}
-
-const empty = Buffer.alloc(0)
-
-function field (number: number, content: Uint8Array): Buffer {
-  const size = varintSize(content.length)
-  const buffer = Buffer.allocUnsafe(1 + size + content.length)
-  buffer[0] = delimited(number)
-  writeVarint(buffer, 1, content.length)
-  buffer.set(content, 1 + size)
-  return buffer
-}
-
-function number (field: number, value: number): Buffer {
-  if (value === 0) return empty
-  const buffer = Buffer.allocUnsafe(1 + varintSize(value))
-  buffer[0] = varint(field)
-  writeVarint(buffer, 1, value)
-  return buffer
-}
-
-function varintSize (value: number): number {
-  let size = 1
-  for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) size++
-  return size
-}
-
-function writeVarint (buffer: Buffer, at: number, value: number): void {
-  let rest = value
-  let to = at
-  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) buffer[to++] = rest % 0x80 | 0x80
-  buffer[to] = rest
-}
-
-function bigVarint (value: bigint): Buffer {
-  const bytes: number[] = []
-  let rest = value
-  for (; rest >= 0x80n; rest >>= 7n) bytes.push(Number(rest & 0x7fn) | 0x80)
-  return Buffer.from([...bytes, Number(rest)])
+  const { id, stream, revision, position, type, isJson, metadata, data } = event
+  const created = `${event.created}${ticks}`
+  const [streamSize, typeSize] = [Buffer.byteLength(stream), Buffer.byteLength(type)]
+  const typeEntry = typeKey.length + sizeOf.bytes(typeSize)
+  const createdEntry = createdKey.length + sizeOf.bytes(created.length)
+  const revisionSize = revision === tombstoneRevision ? 10 : sizeOf.number(revision)
+  const size = sizeOf.bytes(sizeOf.bytes(idSize)) + sizeOf.bytes(sizeOf.bytes(streamSize)) + revisionSize + 2 * sizeOf.number(position) +
+    sizeOf.bytes(typeEntry) + json.length * Number(isJson) + binary.length * Number(!isJson) + sizeOf.bytes(createdEntry) +
+    sizeOf.bytes(metadata.length) + sizeOf.bytes(data.length)
+  const writer = new Writer(size)
+    .begin(of.recorded.id, sizeOf.bytes(idSize)).text(of.uuid.string, id, idSize)
+    .begin(of.recorded.stream, sizeOf.bytes(streamSize)).text(of.identifier.name, stream, streamSize)
+  if (revision === tombstoneRevision) writer.uint64(of.recorded.revision, int64Max)
+  else writer.number(of.recorded.revision, revision)
+  return writer.number(of.recorded.prepare, position).number(of.recorded.commit, position)
+    .begin(of.recorded.properties, typeEntry).raw(typeKey).text(of.entry.value, type, typeSize)
+    .raw(isJson ? json : binary)
+    .begin(of.recorded.properties, createdEntry).raw(createdKey).text(of.entry.value, created, created.length)
+    .bytes(of.recorded.metadata, metadata).bytes(of.recorded.data, data).buffer
 }

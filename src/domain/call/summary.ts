@@ -1,0 +1,47 @@
+// What callers see of a call.
+import Type, { type Static } from 'typebox'
+import { Id, Nullable } from '../json.js'
+import { CallId, CompleteCallBody, callStatuses, type CallCompleted } from './events.js'
+
+const { direction, from, to, duration, recording_url, transcript, input_variables, extracted_variables } = CompleteCallBody.properties
+const Utc = (description: string) => Type.String({ description, examples: ['2026-01-31T12:00:00.000Z'] })
+
+const summary = {
+  call_id: CallId,
+  assistant_id: Id({ description: 'The assistant that handled the call.' }),
+  lead_id: Nullable(Id({}), { description: 'The lead that was called, or one of its secondary contacts.' }),
+  status: Type.Enum([...callStatuses], { description: 'How the call ended.' }),
+  direction,
+  from,
+  to,
+  started_at: Utc('ISO 8601, UTC.'),
+  ended_at: Utc('ISO 8601, UTC.'),
+  duration
+}
+
+export const CallSummary = Type.Object(summary, { title: 'CallSummary' })
+export type CallSummary = Static<typeof CallSummary>
+
+/** A call with everything that the engine reported of it. */
+export const CallReport = Type.Object({
+  ...summary,
+  recording_url,
+  transcript,
+  input_variables,
+  extracted_variables,
+  evaluation: Type.Unsafe<CallCompleted['evaluation']>({ type: ['object', 'null'], additionalProperties: true, description: 'Outcome of the post-call evaluation.' })
+})
+export type CallReport = Static<typeof CallReport>
+
+/** `leadId` is the lead, when it belongs to the user who owns the assistant. */
+export function summarizeCall (report: CallCompleted, leadId: number | null): CallSummary {
+  const { call_id, assistant_id, status, direction, from, to, started_at, ended_at, duration } = report
+  return { call_id, assistant_id, lead_id: leadId, status, direction, from, to, started_at: utc(started_at), ended_at: utc(ended_at), duration }
+}
+
+export function describeCall (summary: CallSummary, { recording_url, transcript, input_variables, extracted_variables, evaluation }: CallCompleted): CallReport {
+  return { ...summary, recording_url, transcript, input_variables, extracted_variables, evaluation }
+}
+
+/** What the engine wrote into the log is not refused for its times; one that cannot be read stays as it is. */
+const utc = (time: string) => Number.isNaN(Date.parse(time)) ? time : new Date(time).toISOString()

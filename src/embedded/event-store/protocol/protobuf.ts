@@ -1,0 +1,148 @@
+// The wire format of protobuf, as far as the busiest messages need it; all others go through the generated code.
+
+/** Reads the fields of one message. */
+export class Reader {
+  readonly #buffer: Buffer
+  #at = 0
+  #wire = 0
+  /** The number of the field that `next` moved to. */
+  field = 0
+
+  constructor (buffer: Buffer) {
+    this.#buffer = buffer
+  }
+
+  /** Moves to the next field; its value must then be read, or skipped. */
+  next (): boolean {
+    if (this.#at >= this.#buffer.length) return false
+    const tag = this.number()
+    this.field = tag >>> 3
+    this.#wire = tag & 7
+    return true
+  }
+
+  /** A varint that is known to be small. */
+  number (): number {
+    let value = 0
+    for (let factor = 1; ; factor *= 0x80) {
+      const byte = this.#byte()
+      value += (byte & 0x7f) * factor
+      if (byte < 0x80) return value
+    }
+  }
+
+  uint64 (): bigint {
+    let value = 0n
+    for (let shift = 0n; ; shift += 7n) {
+      const byte = this.#byte()
+      value |= BigInt(byte & 0x7f) << shift
+      if (byte < 0x80) return BigInt.asUintN(64, value)
+    }
+  }
+
+  /** A part of the message, not a copy. */
+  bytes (): Buffer {
+    const length = this.number()
+    const start = this.#at
+    this.#at += length
+    if (this.#at > this.#buffer.length) throw new Error('The message ends in the middle of a field')
+    return this.#buffer.subarray(start, this.#at)
+  }
+
+  text (): string {
+    return this.bytes().toString('utf8')
+  }
+
+  message (): Reader {
+    return new Reader(this.bytes())
+  }
+
+  skip (): void {
+    switch (this.#wire) {
+      case 0: this.number(); break
+      case 1: this.#at += 8; break
+      case 2: this.bytes(); break
+      case 5: this.#at += 4; break
+      default: throw new Error(`No such wire type: ${this.#wire}`)
+    }
+  }
+
+  #byte (): number {
+    const byte = this.#buffer[this.#at++]
+    if (byte === undefined) throw new Error('The message ends in the middle of a field')
+    return byte
+  }
+}
+
+/** Writes a message whose size is known beforehand. */
+export class Writer {
+  readonly buffer: Buffer
+  #at = 0
+
+  constructor (size: number) {
+    this.buffer = Buffer.allocUnsafe(size)
+  }
+
+  number (field: number, value: number): this {
+    this.#varint(field << 3)
+    this.#varint(value)
+    return this
+  }
+
+  uint64 (field: number, value: bigint): this {
+    this.#varint(field << 3)
+    let rest = value
+    for (; rest >= 0x80n; rest >>= 7n) this.buffer[this.#at++] = Number(rest & 0x7fn) | 0x80
+    this.buffer[this.#at++] = Number(rest)
+    return this
+  }
+
+  /** Begins a field of `length` bytes; they are written next. */
+  begin (field: number, length: number): this {
+    this.#varint(field << 3 | 2)
+    this.#varint(length)
+    return this
+  }
+
+  bytes (field: number, value: Uint8Array): this {
+    this.begin(field, value.length)
+    this.buffer.set(value, this.#at)
+    this.#at += value.length
+    return this
+  }
+
+  /** `length` is the text's length in bytes, which its writer had to know anyway. */
+  text (field: number, value: string, length: number): this {
+    this.begin(field, length)
+    this.#at += this.buffer.write(value, this.#at, length === value.length ? 'latin1' : 'utf8')
+    return this
+  }
+
+  raw (value: Uint8Array): this {
+    this.buffer.set(value, this.#at)
+    this.#at += value.length
+    return this
+  }
+
+  #varint (value: number): void {
+    let rest = value
+    for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) this.buffer[this.#at++] = rest % 0x80 | 0x80
+    this.buffer[this.#at++] = rest
+  }
+}
+
+/** Sizes in bytes; every field number here is below 16, so its tag is one byte. */
+export const sizeOf = {
+  varint (value: number): number {
+    let size = 1
+    for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) size++
+    return size
+  },
+  number: (value: number) => 1 + sizeOf.varint(value),
+  bytes: (length: number) => 1 + sizeOf.varint(length) + length
+}
+
+/** One length-delimited field. */
+export function field (number: number, content: Uint8Array): Buffer {
+  return new Writer(sizeOf.bytes(content.length)).bytes(number, content).buffer
+}

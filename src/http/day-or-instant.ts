@@ -1,0 +1,33 @@
+// Dates in query strings: a day in UTC, or an instant.
+import Type from 'typebox'
+import { inWords } from '../domain/json.js'
+
+/** The name of the format, for the validator. */
+export const dayOrInstant = 'day-or-instant'
+
+const shape = /^([12]\d{3}-\d\d-\d\d)(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/
+
+/** Whether `text` is a day of the calendar, or an instant with an offset, that Postgres can compare with. */
+export function isDayOrInstant (text: string): boolean {
+  const day = shape.exec(text)?.[1]
+  if (day === undefined || Number.isNaN(Date.parse(text))) return false
+  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day) // JavaScript takes February 31 for March 3
+}
+
+/** The beginning of the day, or the instant itself. */
+export const earliest = (text: string | undefined) => text && new Date(text).toISOString()
+/** The end of the day, to the microsecond that Postgres keeps, or the instant itself. */
+export const latest = (text: string | undefined) => text?.length === 10 ? `${text}T23:59:59.999999Z` : earliest(text)
+
+const DayOrInstant = (description: string) => Type.Optional(Type.String({
+  format: dayOrInstant,
+  description,
+  examples: ['2026-01-31'],
+  ...inWords('must be a day such as 2026-01-31, or an instant such as 2026-01-31T12:00:00Z')
+}))
+
+/** The query parameters `date_from` and `date_to`; `what` happens to an item at the time that counts. */
+export const dateRange = (what: string) => ({
+  date_from: DayOrInstant(`Only those ${what} on this day (UTC) or later, or at this instant or later.`),
+  date_to: DayOrInstant(`Only those ${what} on this day (UTC) or earlier, or at this instant or earlier. Keeps pages as they are while others are added.`)
+})

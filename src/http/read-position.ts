@@ -1,0 +1,80 @@
+// How new an answer is: every GET says what position it reads at, and waits for the one that it is given.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { refuseInvalid, type FieldErrors } from '../domain/rejection.js'
+import { Invalid, Message } from './app-types.js'
+import { only } from './auth.js'
+import { requestHeaders } from './headers.js'
+import { nameIgnored } from './received.js'
+import { fieldErrors, type SchemaError } from './schema-errors.js'
+import { unstorable } from './unstorable.js'
+
+/** What a GET reads from: a projection, or the log itself. */
+export type Source = 'assistants' | 'leads' | 'calls' | 'catalog' | 'log'
+
+export interface ReadPositions {
+  /** A position that readers of `source` are past already. */
+  passed (source: Source): Promise<bigint>
+  /** True as soon as readers see `source` at the position or later; false when the time is over first. */
+  reached (source: Source, position: bigint, withinMs: number): Promise<boolean>
+  /** How long a GET waits, in milliseconds. */
+  waitMs: number
+}
+
+/** The read model has not passed the position that the caller asked for. */
+export class BehindPosition extends Error {
+  override readonly name = 'BehindPosition'
+}
+
+/** What every GET takes and may answer besides 200. */
+export const readHeaders = Type.Object({
+  'x-read-position': Type.Optional(Type.String({ description: requestHeaders['X-Read-Position'].description }))
+})
+export const readErrors = { 401: Message, 403: Message, 422: Invalid, 503: Message }
+export const itemErrors = { 404: Message, ...readErrors }
+
+/**
+ * Options of a user's GET that reads from `source`: refuses a query string that does not fit with every field at once,
+ * waits for `X-Read-Position`, and answers with the position that is passed before the first row is read.
+ * @throws Rejection `invalid`, BehindPosition
+ */
+export function reading (source: Source, { passed, reached, waitMs }: ReadPositions) {
+  return {
+    attachValidation: true,
+    onRequest: only('user'),
+    async preHandler (request: FastifyRequest, reply: FastifyReply): Promise<void> {
+      nameIgnoredParameters(request, reply)
+      refuseInvalid({ ...queryErrors(request), ...headerErrors(request) })
+      const wanted = askedPosition(request)
+      if (wanted !== undefined && !await reached(source, BigInt(wanted), waitMs)) throw new BehindPosition('The state at X-Read-Position is not there yet: try again in a moment.')
+      reply.header('x-read-position', String(await passed(source)))
+    }
+  }
+}
+
+function queryErrors ({ query, validationError }: FastifyRequest): FieldErrors {
+  const problems = validationError?.validation ?? []
+  return { ...unstorable(query), ...fieldErrors(problems as SchemaError[], validationError?.validationContext) }
+}
+
+const largestPosition = 2n ** 63n - 1n
+
+function headerErrors (request: FastifyRequest): FieldErrors {
+  const given = askedPosition(request)
+  const isPosition = given === undefined || (/^\d{1,19}$/.test(given) && BigInt(given) <= largestPosition)
+  return isPosition ? {} : { 'X-Read-Position': ['must be the X-Read-Position of an answer, a whole number'] }
+}
+
+function askedPosition ({ headers }: FastifyRequest): string | undefined {
+  return headers['x-read-position']?.toString()
+}
+
+function nameIgnoredParameters ({ query, routeOptions }: FastifyRequest, reply: FastifyReply): void {
+  const known = routeOptions.schema?.querystring
+  if (typeof query === 'object' && query !== null) nameIgnored(reply, query, propertiesOf(known))
+}
+
+function propertiesOf (schema: unknown): object {
+  const hasProperties = typeof schema === 'object' && schema !== null && 'properties' in schema
+  return hasProperties && typeof schema.properties === 'object' ? schema.properties ?? {} : {}
+}

@@ -1,0 +1,64 @@
+// GET /user/assistant/{id}
+import Type, { type Static } from 'typebox'
+import { assistantNotFound } from '../domain/assistant/decide.js'
+import type { Assistant } from '../domain/assistant/evolve.js'
+import { AssistantSettings } from '../domain/assistant/settings.js'
+import { AssistantSummary, summarize } from '../domain/assistant/summary.js'
+import { Nullable } from '../domain/json.js'
+import type { App } from '../http/app-types.js'
+import { answered, refusal } from '../http/describe.js'
+import { idIn } from '../http/path-id.js'
+import { assistant } from '../http/read-examples.js'
+import { itemErrors, readHeaders, reading } from '../http/read-position.js'
+import type { ReadDeps } from './list-assistants.js'
+
+const At = Type.String({ description: 'ISO 8601, UTC.', examples: ['2026-01-31T12:00:00.000Z'] })
+
+const Webhook = Type.Object({
+  state: Type.Enum(['on', 'off', 'suspended'], { description: 'suspended: the URL answered 410 or kept failing, and gets nothing until it is released.' }),
+  reason: Nullable(Type.String(), { description: 'Why it is suspended: gone (410) or failing.' }),
+  since: Nullable(At, { description: 'When it was suspended.' })
+})
+
+const AssistantAnswer = Type.Object({
+  ...AssistantSummary.properties,
+  settings: AssistantSettings,
+  revision: Type.Integer({ minimum: 0, description: 'Also the ETag.' }),
+  created_at: At,
+  updated_at: At,
+  webhook: Webhook
+}, { title: 'Assistant' })
+
+export interface GetAssistantDeps extends ReadDeps {
+  /** Why and since when nothing is sent to the user's URL, if so; the time in ISO 8601. */
+  suspensionOf (userId: string, url: string): Promise<{ reason: string, since: string } | undefined>
+}
+
+const schema = {
+  operationId: 'getAssistant',
+  summary: 'Get an assistant',
+  description: 'Its settings can be sent back by PUT as they are.',
+  tags: ['assistants'],
+  security: [{ bearer: [] }],
+  headers: readHeaders,
+  params: Type.Object({ id: Type.String({ description: 'The assistant, an integer.', examples: ['1'] }) }),
+  response: { 200: answered('The assistant with all its settings.', Type.Object({ data: AssistantAnswer }), { data: assistant }, ['ETag']), ...itemErrors, 404: refusal('Assistant not found or does not belong to the authenticated user') }
+}
+
+export function getAssistant (app: App, { readModel, readPositions, suspensionOf }: GetAssistantDeps): void {
+  app.get('/user/assistant/:id', { schema, ...reading('assistants', readPositions) }, async ({ user, params }, reply) => {
+    const id = idIn(params.id)
+    const found = id === undefined ? undefined : await readModel.findAssistant(user.id, id)
+    if (!found) throw assistantNotFound()
+    const { settings, revision, created_at, updated_at } = found
+    reply.header('etag', `"${revision}"`)
+    return { data: { ...summarize(found), settings, revision, created_at, updated_at, webhook: await webhookOf(found, suspensionOf) } }
+  })
+}
+
+async function webhookOf ({ user_id, settings }: Assistant, suspensionOf: GetAssistantDeps['suspensionOf']): Promise<Static<typeof Webhook>> {
+  const { is_webhook_active, webhook_url } = settings
+  if (!is_webhook_active || webhook_url === null) return { state: 'off', reason: null, since: null }
+  const suspension = await suspensionOf(user_id, webhook_url)
+  return suspension ? { state: 'suspended', ...suspension } : { state: 'on', reason: null, since: null }
+}

@@ -1,0 +1,33 @@
+// Every question a user may ask; app.ts adds them all.
+import type { App } from '../http/app-types.js'
+import { getAssistant, type GetAssistantDeps } from './get-assistant.js'
+import { getAssistantHistory, type HistoryDeps } from './get-assistant-history.js'
+import { getCall, type GetCallDeps } from './get-call.js'
+import { getLead } from './get-lead.js'
+import { listAssistants, type ReadDeps } from './list-assistants.js'
+import { listCalls } from './list-calls.js'
+import { listCampaigns } from './list-campaigns.js'
+import { listLanguages } from './list-languages.js'
+import { listLeads } from './list-leads.js'
+import { listModels } from './list-models.js'
+import { listPhoneNumbers } from './list-phone-numbers.js'
+import { listVoices } from './list-voices.js'
+import { getWebhookSecret, type WebhookSecretDeps } from './webhook-secret.js'
+
+export type QueryDeps = ReadDeps & GetAssistantDeps & HistoryDeps & GetCallDeps & WebhookSecretDeps
+
+export function addQueries (app: App, deps: QueryDeps): void {
+  listAssistants(app, deps)
+  getAssistant(app, deps)
+  getAssistantHistory(app, deps)
+  listLeads(app, deps)
+  getLead(app, deps)
+  listCalls(app, deps)
+  getCall(app, deps)
+  listVoices(app, deps)
+  listLanguages(app, deps)
+  listModels(app, deps)
+  listCampaigns(app, deps)
+  listPhoneNumbers(app, deps)
+  getWebhookSecret(app, deps)
+}

@@ -1,0 +1,123 @@
+// Settings are checked at the start, all at once, each by its name.
+import t, { type Test } from 'tap'
+import { BadSettings, keyBytes, loadConfig } from '../src/config.js'
+import type { FieldErrors } from '../src/domain/rejection.js'
+
+const secret = 'x'.repeat(32)
+const urls = { EVENTSTORE_URL: 'esdb://localhost:2113?tls=false', DATABASE_URL: 'postgres://localhost/ringledger', REDIS_URL: 'redis://localhost' }
+const secrets = { JWT_SECRET: secret, SECRET_KEY: secret, LEAD_DIGEST_KEY: secret }
+
+function problems (environment: NodeJS.ProcessEnv): FieldErrors {
+  try {
+    loadConfig(environment)
+    return {}
+  } catch (error) {
+    if (error instanceof BadSettings) return error.errors
+    throw error
+  }
+}
+
+function refuses (t: Test, environment: NodeJS.ProcessEnv, ...names: string[]): void {
+  t.strictSame(Object.keys(problems(environment)).sort(), names.sort(), JSON.stringify(environment))
+}
+
+t.test('without any setting everything has its default', async (t) => {
+  t.match(loadConfig({}), {
+    host: '127.0.0.1',
+    port: 3000,
+    basePath: '',
+    dataDir: '.ringledger',
+    logLevel: 'info',
+    backEnds: { eventStoreUrl: undefined, databaseUrl: undefined, redisUrl: undefined },
+    jwt: undefined,
+    jwtRoleClaim: 'role',
+    readModelWaitMs: 1_000,
+    webhook: { schedule: '0s,5s,5m,30m,2h,5h,10h,14h,20h,24h', timeoutMs: 15_000, allowHttp: false, allowCidrs: [] }
+  })
+  t.ok(Object.isFrozen(loadConfig({})))
+})
+
+t.test('an empty value counts as not set', async (t) => {
+  t.strictSame(loadConfig({ PORT: '', HOST: '', DATABASE_URL: '', JWT_SECRET: '', JWT_JWKS_URL: '', WEBHOOK_ALLOW_HTTP: '' }), loadConfig({}))
+})
+
+t.test('every bad setting is named at once, also those that are bad together', async (t) => {
+  const errors = problems({
+    PORT: '70000',
+    LOG_LEVEL: 'loud',
+    BASE_PATH: 'api/',
+    DATABASE_URL: 'mysql://x',
+    WEBHOOK_ALLOW_HTTP: 'yes',
+    WEBHOOK_TIMEOUT_MS: '1.5',
+    WEBHOOK_SCHEDULE: '5 minutes',
+    JWT_SECRET: 'short',
+    JWT_JWKS_URL: 'https://issuer.example.com/jwks'
+  })
+  t.strictSame(errors, {
+    PORT: ['must be between 0 and 65535'],
+    LOG_LEVEL: ['must be one of: fatal, error, warn, info, debug, trace, silent'],
+    BASE_PATH: ['must be a path such as /api, without a slash at its end'],
+    DATABASE_URL: ['must be a URL such as postgres://user:password@localhost:5432/ringledger'],
+    WEBHOOK_ALLOW_HTTP: ['must be one of: true, false, 1, 0'],
+    WEBHOOK_TIMEOUT_MS: ['must be an integer'],
+    WEBHOOK_SCHEDULE: ['must be the waits before each attempt, such as 0s,5s,5m,2h'],
+    JWT_SECRET: ['must be at least 32 characters', 'and JWT_JWKS_URL cannot both be set: choose one'],
+    JWT_ISSUER: ['is required with JWT_JWKS_URL'],
+    JWT_AUDIENCE: ['is required with JWT_JWKS_URL'],
+    SECRET_KEY: errors.SECRET_KEY ?? [],
+    LEAD_DIGEST_KEY: errors.LEAD_DIGEST_KEY ?? []
+  })
+  t.match(new BadSettings(errors).message, /^PORT must be between 0 and 65535\n/)
+})
+
+t.test('no secret is ever part of a complaint', async (t) => {
+  const message = new BadSettings(problems({ JWT_SECRET: 'hunter2', SECRET_KEY: 'hunter2', DATABASE_URL: 'hunter2' })).message
+  t.notMatch(message, /hunter2/)
+})
+
+t.test('secrets are required as soon as one URL is set', async (t) => {
+  for (const [name, url] of Object.entries(urls)) {
+    refuses(t, { [name]: url }, 'JWT_SECRET', 'SECRET_KEY', 'LEAD_DIGEST_KEY')
+    refuses(t, { [name]: url, ...secrets })
+  }
+})
+
+t.test('tokens are verified with one secret or with the keys of an issuer, never both', async (t) => {
+  const jwks = { JWT_JWKS_URL: 'https://issuer.example.com/jwks', JWT_ISSUER: 'issuer', JWT_AUDIENCE: 'us' }
+  refuses(t, { ...jwks, JWT_SECRET: secret }, 'JWT_SECRET')
+  refuses(t, { JWT_JWKS_URL: jwks.JWT_JWKS_URL }, 'JWT_ISSUER', 'JWT_AUDIENCE')
+  refuses(t, { ...jwks, JWT_JWKS_URL: 'http://issuer.example.com/jwks' }, 'JWT_JWKS_URL')
+  t.strictSame(loadConfig({ ...jwks, JWT_ROLE_CLAIM: 'scope' }).jwt, { roleClaim: 'scope', jwksUrl: jwks.JWT_JWKS_URL, issuer: 'issuer', audience: 'us' })
+  t.strictSame(loadConfig({ JWT_SECRET: secret }).jwt, { roleClaim: 'role', secret })
+  refuses(t, { ...urls, ...jwks, SECRET_KEY: secret, LEAD_DIGEST_KEY: secret })
+})
+
+t.test('booleans are true, false, 1 or 0', async (t) => {
+  for (const [value, isOn] of [['true', true], ['1', true], ['false', false], ['0', false]] as const) t.equal(loadConfig({ WEBHOOK_ALLOW_HTTP: value }).webhook.allowHttp, isOn)
+  for (const value of ['yes', 'TRUE', 'on', '2']) refuses(t, { WEBHOOK_ALLOW_HTTP: value }, 'WEBHOOK_ALLOW_HTTP')
+})
+
+t.test('URLs of every back end are known by their protocol', async (t) => {
+  const good = {
+    EVENTSTORE_URL: ['esdb://h', 'esdb+discover://a,b,c', 'kurrentdb://h', 'kurrentdb+discover://h'], DATABASE_URL: ['postgres://h/d', 'postgresql://h/d'], REDIS_URL: ['redis://h', 'rediss://h']
+  }
+  for (const [name, values] of Object.entries(good)) {
+    for (const value of values) refuses(t, { ...secrets, [name]: value })
+    for (const value of ['http://h', 'localhost', ':']) refuses(t, { ...secrets, [name]: value }, name)
+  }
+})
+
+t.test('ports, waits and address ranges that cannot be are refused', async (t) => {
+  for (const PORT of ['-1', '65536', 'x', '1.5']) refuses(t, { PORT }, 'PORT')
+  for (const READ_MODEL_WAIT_MS of ['-1', 'x']) refuses(t, { READ_MODEL_WAIT_MS }, 'READ_MODEL_WAIT_MS')
+  refuses(t, { WEBHOOK_TIMEOUT_MS: '99' }, 'WEBHOOK_TIMEOUT_MS')
+  for (const WEBHOOK_ALLOW_CIDRS of ['127.0.0.1', '127.0.0.0/33', '999.1.1.1/8', '::1/129', '10.0.0.0/8,nonsense', '10.0.0.0/x']) refuses(t, { WEBHOOK_ALLOW_CIDRS }, 'WEBHOOK_ALLOW_CIDRS')
+  t.strictSame(loadConfig({ WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8,::1/128,' }).webhook.allowCidrs, ['127.0.0.0/8', '::1/128'])
+  t.match(loadConfig({ PORT: '0', READ_MODEL_WAIT_MS: '0' }), { port: 0, readModelWaitMs: 0 })
+})
+
+t.test('a key setting of any length stands for 32 bytes, always the same', async (t) => {
+  t.equal(keyBytes(secret).length, 32)
+  t.ok(keyBytes(secret).equals(keyBytes(secret)))
+  t.notOk(keyBytes(secret).equals(keyBytes(`${secret}x`)))
+})

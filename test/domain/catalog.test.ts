@@ -1,0 +1,51 @@
+// What importing a catalogue leads to.
+import t from 'tap'
+import { campaignDecider, listDecider, phoneNumberDecider } from '../../src/domain/catalog/decide.js'
+import { scenarios } from '../support/given.js'
+
+const voice = (id: number, name: string) => ({ type: 'VoiceAdded' as const, data: { id, name } })
+const language = (name: string) => ({ type: 'LanguageAdded' as const, data: { name } })
+
+t.test('of a list only what is new is added, and the same list again adds nothing', async (t) => {
+  const given = scenarios(listDecider('VoiceAdded'))
+  const entries = [{ id: 1, name: 'Ada' }, { id: 2, name: 'Bo' }]
+  given([]).when({ entries }).then(t, [voice(1, 'Ada'), voice(2, 'Bo')])
+  given([voice(1, 'Ada')]).when({ entries }).then(t, [voice(2, 'Bo')])
+  given([voice(1, 'Ada'), voice(2, 'Bo')]).when({ entries }).then(t, [])
+  given([voice(1, 'Ada'), voice(2, 'Bo')]).when({ entries: [] }).then(t, [])
+})
+
+t.test('an entry under another name is renamed, under its id', async (t) => {
+  scenarios(listDecider('VoiceAdded'))([voice(1, 'Ada')]).when({ entries: [{ id: 1, name: 'Eve' }] }).then(t, [voice(1, 'Eve')])
+})
+
+t.test('an entry that the list names twice is added once', async (t) => {
+  scenarios(listDecider('LanguageAdded'))([]).when({ entries: [{ name: 'English' }, { name: 'English' }] }).then(t, [language('English')])
+})
+
+t.test('nothing but id and name goes into the log', async (t) => {
+  const entries = [{ id: 1, name: 'Ada', note: 'x' }]
+  scenarios(listDecider('VoiceAdded'))([]).when({ entries }).then(t, [voice(1, 'Ada')])
+})
+
+t.test('a campaign is created, renamed, and never given to another user', async (t) => {
+  const given = scenarios(campaignDecider)
+  const spring = { campaign_id: 1, user_id: '1', name: 'Spring' }
+  const created = { type: 'CampaignCreated' as const, data: spring }
+  const renamed = { type: 'CampaignRenamed' as const, data: { ...spring, name: 'Summer' } }
+  given([]).when(spring).then(t, [created])
+  given([created]).when(spring).then(t, [])
+  given([created]).when(renamed.data).then(t, [renamed])
+  given([created, renamed]).when(renamed.data).then(t, [])
+  given([created]).when({ ...spring, user_id: '2' }).then(t, { code: 'catalog-conflict' })
+})
+
+t.test('a phone number keeps its owner and its digits', async (t) => {
+  const given = scenarios(phoneNumberDecider)
+  const number = { phone_number_id: 1, user_id: '1', phone_number: '+15551230001' }
+  const added = { type: 'PhoneNumberAdded' as const, data: number }
+  given([]).when(number).then(t, [added])
+  given([added]).when(number).then(t, [])
+  given([added]).when({ ...number, phone_number: '+15551230002' }).then(t, { code: 'catalog-conflict' })
+  given([added]).when({ ...number, user_id: '2' }).then(t, { code: 'catalog-conflict' })
+})

@@ -1,0 +1,54 @@
+// What reporting a completed call leads to.
+import t from 'tap'
+import { callDecider, type CompleteCall } from '../../src/domain/call/decide.js'
+import { callIdOf, isCallId, type CallCompleted, type CompleteCallBody } from '../../src/domain/call/events.js'
+import { call } from '../support/call-events.js'
+import { invalid, scenarios } from '../support/given.js'
+
+const given = scenarios(callDecider)
+const { call_id: callId, ...body } = call('c-1', { lead_id: 3 })
+const completed = (changes: Partial<CallCompleted> = {}) => ({ type: 'CallCompleted' as const, data: call('c-1', { lead_id: 3, ...changes }) })
+
+const complete = (changes: Partial<CompleteCallBody> = {}, circumstances: Partial<CompleteCall> = {}): CompleteCall =>
+  ({ callId, body: { ...body, ...changes }, refused: {}, facts: { assistantExists: true, leadBelongs: true }, ...circumstances })
+
+t.test('a call is recorded as it was reported, without fields that nobody knows', async (t) => {
+  given([]).when(complete()).then(t, [completed()])
+  given([]).when(complete({ note: 'x' } as Partial<CompleteCallBody>)).then(t, [completed()])
+})
+
+t.test('the same report again is no news, whatever the order of its keys', async (t) => {
+  given([completed()]).when(complete()).then(t, [])
+  const reversed = Object.fromEntries(Object.entries(body).reverse()) as CompleteCallBody
+  given([completed()]).when({ ...complete(), body: reversed }).then(t, [])
+})
+
+t.test('another report for the same call is refused', async (t) => {
+  for (const change of [{ duration: 61 }, { lead_id: null }, { transcript: [] }, { lead_status: 'completed' as const }, { evaluation: null }]) {
+    given([completed()]).when(complete(change)).then(t, { code: 'call-differs' })
+  }
+})
+
+t.test('the first report counts: a later event in the stream is a duplicate', async (t) => {
+  given([completed(), completed({ duration: 1 })]).when(complete()).then(t, [])
+})
+
+t.test('the assistant must exist, and the lead must be its owner’s', async (t) => {
+  given([]).when(complete({}, { facts: { assistantExists: false, leadBelongs: false } })).then(t, invalid({ assistant_id: ['must be an existing assistant'] }))
+  given([]).when(complete({}, { facts: { assistantExists: true, leadBelongs: false } })).then(t, invalid({ lead_id: ['must be a lead of the user who owns the assistant'] }))
+  given([]).when(complete({ lead_id: null }, { facts: { assistantExists: true, leadBelongs: false } })).then(t, [completed({ lead_id: null })])
+})
+
+t.test('what the schema refused is told together with what the rules found', async (t) => {
+  const refused = { duration: ['must be a number'] }
+  given([]).when(complete({}, { refused, facts: { assistantExists: true, leadBelongs: false } }))
+    .then(t, invalid({ ...refused, lead_id: ['must be a lead of the user who owns the assistant'] }))
+  const ofFields = { assistant_id: ['must be an integer'], lead_id: ['must be an integer or null'] }
+  given([]).when(complete({}, { refused: ofFields, facts: { assistantExists: false, leadBelongs: false } })).then(t, invalid(ofFields))
+})
+
+t.test('a call id is 1 to 128 characters that are safe in a path and in a stream name', async (t) => {
+  for (const id of ['a', 'A-b_c.d~9', 'x'.repeat(128)]) t.ok(isCallId(id) && callIdOf(`call-${id}`) === id, id)
+  for (const id of ['', 'x'.repeat(129), 'a b', 'a/b', 'ä', 'a\n', 'a:b', '$x']) t.notOk(isCallId(id) || callIdOf(`call-${id}`), JSON.stringify(id))
+  t.equal(callIdOf('lead-1-2'), undefined)
+})

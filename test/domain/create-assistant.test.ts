@@ -1,0 +1,137 @@
+// What creating an assistant leads to.
+import t from 'tap'
+import { assistantDecider, type AssistantCommand, type AssistantFacts } from '../../src/domain/assistant/decide.js'
+import type { AssistantBody } from '../../src/domain/assistant/settings.js'
+import type { FieldErrors } from '../../src/domain/rejection.js'
+import { invalid, scenarios } from '../support/given.js'
+import { requiredFields } from '../support/assistant-bodies.js'
+
+const given = scenarios(assistantDecider)
+const now = '2026-01-31T12:00:00.000Z'
+const allExists: AssistantFacts = { voiceExists: true, languageExists: true, ownsPhoneNumber: true }
+
+interface Circumstances { refused?: FieldErrors, facts?: Partial<AssistantFacts> }
+
+const create = (body: AssistantBody, { refused = {}, facts = {} }: Circumstances = {}): AssistantCommand =>
+  ({ type: 'create', assistantId: 7, userId: '1', body: { ...requiredFields, ...body }, refused, facts: { ...allExists, ...facts }, now })
+
+const created = (settings: object) =>
+  [{ type: 'AssistantCreated', data: { assistant_id: 7, user_id: '1', settings: { ...requiredFields, ...documentedDefaults, ...settings }, created_at: now } }]
+
+/** As the design lists them; written out here so that a change of one is noticed. */
+const documentedDefaults = {
+  endpoint_type: 'vad',
+  endpoint_sensitivity: 0.5,
+  interrupt_sensitivity: 0.5,
+  ambient_sound_volume: 0.5,
+  post_call_evaluation: true,
+  is_webhook_active: false,
+  webhook_url: null,
+  phone_number_id: null,
+  send_webhook_only_on_completed: true,
+  include_recording_in_webhook: true,
+  use_min_interrupt_words: false,
+  min_interrupt_words: 0,
+  variables: {},
+  post_call_schema: [
+    { name: 'status', type: 'bool', description: 'Whether the goal of the call was reached' },
+    { name: 'summary', type: 'string', description: 'Summary of the call' }
+  ],
+  end_call_tool: null,
+  llm_temperature: 0.1,
+  voice_stability: 0.7,
+  voice_similarity: 0.5,
+  speech_speed: 1,
+  allow_interruptions: true,
+  filler_audios: false,
+  re_engagement_interval: 30,
+  max_call_duration: 600,
+  max_silence_duration: 40,
+  end_call_on_voicemail: true,
+  noise_cancellation: true,
+  record_call: false,
+  who_speaks_first: 'AI assistant'
+}
+
+t.test('omitted optional fields get the documented defaults', async (t) => {
+  given([]).when(create({})).then(t, created({}))
+})
+
+t.test('given fields replace their defaults, falsy ones and an explicit empty array too', async (t) => {
+  const body = { endpoint_sensitivity: 0, allow_interruptions: false, post_call_schema: [], variables: { a: { b: null } } }
+  given([]).when(create(body)).then(t, created(body))
+})
+
+t.test('two assistants never share a default object', async (t) => {
+  const [one, other] = [assistantDecider.decide(create({}), undefined), assistantDecider.decide(create({}), undefined)]
+  const variablesOf = (events: typeof one) => Reflect.get(Reflect.get(events[0]?.data ?? {}, 'settings'), 'variables')
+  t.not(variablesOf(one), variablesOf(other))
+})
+
+t.test('unknown fields, of the body and of schema items, are not stored', async (t) => {
+  const item = { name: 'a', type: 'bool' as const, description: 'b' }
+  const body = { nickname: 'x', post_call_schema: [{ ...item, extra: 1 }], end_call_tool: { description: 'c', extra: 1 } } as unknown as AssistantBody
+  given([]).when(create(body)).then(t, created({ post_call_schema: [item], end_call_tool: { description: 'c' } }))
+})
+
+t.test('both spellings of end_call_tool are stored nested; an explicit object or null wins', async (t) => {
+  const literal = { 'end_call_tool.description': 'when done' }
+  given([]).when(create(literal)).then(t, created({ end_call_tool: { description: 'when done' } }))
+  given([]).when(create({ end_call_tool: { description: 'when done' } })).then(t, created({ end_call_tool: { description: 'when done' } }))
+  given([]).when(create({ ...literal, end_call_tool: null })).then(t, created({ end_call_tool: null }))
+  given([]).when(create({ ...literal, end_call_tool: { description: 'other' } })).then(t, created({ end_call_tool: { description: 'other' } }))
+  given([]).when(create({ end_call_tool: {} })).then(t, created({ end_call_tool: {} }))
+})
+
+t.test('voice, language and phone number must exist; the model is not looked up', async (t) => {
+  const facts = { voiceExists: false, languageExists: false, ownsPhoneNumber: false }
+  given([]).when(create({ phone_number_id: 5, llm_model: 'any' }, { facts })).then(t, invalid({
+    voice_id: ['must be an available voice'],
+    language: ['must be an available language'],
+    phone_number_id: ['must be one of your phone numbers']
+  }))
+  given([]).when(create({ phone_number_id: null }, { facts: { ownsPhoneNumber: false } })).then(t, created({}))
+})
+
+t.test('a timezone is an IANA name with an area: aliases pass, UTC and inventions do not', async (t) => {
+  for (const timezone of ['Europe/Kiev', 'Europe/Kyiv', 'Asia/Calcutta', 'US/Pacific', 'America/Argentina/Buenos_Aires', 'Etc/GMT+5', 'europe/amsterdam']) {
+    given([]).when(create({ timezone })).then(t, created({ timezone }))
+  }
+  for (const timezone of ['UTC', 'GMT', 'EST', 'Europe', 'Mars/Base', 'Europe/', '/Amsterdam', '+01:00', 'Europe/Amsterdam ', '']) {
+    given([]).when(create({ timezone })).then(t, invalid({ timezone: ['must be an IANA time zone of the form Area/City, such as Europe/Amsterdam'] }))
+  }
+})
+
+t.test('an active webhook needs a URL, and a URL alone does not switch it on', async (t) => {
+  const missing = invalid({ webhook_url: ['is required when is_webhook_active is true'] })
+  given([]).when(create({ is_webhook_active: true })).then(t, missing)
+  given([]).when(create({ is_webhook_active: true, webhook_url: null })).then(t, missing)
+  given([]).when(create({ webhook_url: 'https://example.com/x' })).then(t, created({ webhook_url: 'https://example.com/x' }))
+  given([]).when(create({ webhook_url: null })).then(t, created({}))
+})
+
+t.test('a webhook URL that may not be used is refused whether the webhook is active or not', async (t) => {
+  const facts = { webhookUrlProblem: 'must be an https URL' }
+  for (const is_webhook_active of [true, false]) {
+    given([]).when(create({ webhook_url: 'ftp://x', is_webhook_active }, { facts })).then(t, invalid({ webhook_url: ['must be an https URL'] }))
+  }
+})
+
+t.test('names in the post-call schema are unique; every repetition is named', async (t) => {
+  const item = (name: string) => ({ name, type: 'string' as const, description: 'x' })
+  const again = ['must be unique in the schema']
+  given([]).when(create({ post_call_schema: [item('a'), item('b'), item('a'), item('a')] }))
+    .then(t, invalid({ 'post_call_schema.2.name': again, 'post_call_schema.3.name': again }))
+  given([]).when(create({ post_call_schema: [item('a'), item('A')] })).then(t, created({ post_call_schema: [item('a'), item('A')] }))
+})
+
+t.test('what the schema refused and what the rules found is told together, once a field', async (t) => {
+  const refused = { webhook_url: ['must be a string or null'], timezone: ['must be a string'], 'post_call_schema.0.type': ['must be one of: …'] }
+  given([]).when(create({ is_webhook_active: true }, { refused, facts: { voiceExists: false } }))
+    .then(t, invalid({ ...refused, voice_id: ['must be an available voice'] }))
+})
+
+t.test('an id whose stream exists is never used again, not even by the same user', async (t) => {
+  const [event] = created({})
+  given([event as never]).when(create({})).then(t, { code: 'id-taken' })
+})

@@ -1,0 +1,93 @@
+// What creating a lead leads to.
+import t from 'tap'
+import type { LeadBody } from '../../src/domain/lead/body.js'
+import { leadDecider, type CreateLead } from '../../src/domain/lead/decide.js'
+import type { LeadEvent } from '../../src/domain/lead/events.js'
+import { describeLead, leadOf } from '../../src/domain/lead/lead.js'
+import { statusAfterCall } from '../../src/domain/lead/status-after-call.js'
+import type { FieldErrors } from '../../src/domain/rejection.js'
+import { invalid, scenarios } from '../support/given.js'
+
+const given = scenarios(leadDecider)
+const now = '2026-01-31T12:00:00.987Z'
+const number = (index: number) => `+1555123000${index}`
+
+const create = (body: LeadBody, { refused = {}, ownsCampaign = true }: { refused?: FieldErrors, ownsCampaign?: boolean } = {}): CreateLead => ({
+  ids: [100, 101, 102, 103], userId: '1', body: { phone_number: number(0), campaign_id: 5, ...body }, refused, facts: { ownsCampaign }, now
+})
+
+const created = (data: object = {}): LeadEvent => ({
+  type: 'LeadCreated',
+  data: { lead_id: 100, user_id: '1', campaign_id: 5, phone_number: number(0), variables: { customer_name: '', email: '' }, secondary_contacts: [], created_at: now, ...data }
+})
+
+t.test('customer_name and email are always there, empty when not given; other variables are kept', async (t) => {
+  given([]).when(create({})).then(t, [created()])
+  given([]).when(create({ variables: { email: 'ada@example.com', plan: { tier: 1 } } }))
+    .then(t, [created({ variables: { email: 'ada@example.com', plan: { tier: 1 }, customer_name: '' } })])
+})
+
+t.test('secondary contacts keep their order and get the ids after the lead’s', async (t) => {
+  const contacts = [{ phone_number: number(3) }, { phone_number: number(1), variables: { customer_name: 'Ada' } }, { phone_number: number(2) }]
+  const none = { customer_name: '', email: '' }
+  given([]).when(create({ secondary_contacts: contacts })).then(t, [created({
+    secondary_contacts: [
+      { id: 101, phone_number: number(3), variables: none },
+      { id: 102, phone_number: number(1), variables: { customer_name: 'Ada', email: '' } },
+      { id: 103, phone_number: number(2), variables: none }
+    ]
+  })])
+})
+
+t.test('a phone number is a lead of a campaign once', async (t) => {
+  const duplicate = invalid({ phone_number: ['is already a lead of this campaign; send allow_dupplicate: true to create another'] })
+  given([created()]).when(create({})).then(t, duplicate)
+  given([created()]).when(create({ allow_dupplicate: false })).then(t, duplicate)
+})
+
+t.test('allow_dupplicate allows another one, and as many as one likes', async (t) => {
+  given([created()]).when(create({ allow_dupplicate: true })).then(t, [created()])
+  given([created(), created({ lead_id: 90 })]).when(create({ allow_dupplicate: true })).then(t, [created()])
+})
+
+t.test('the campaign must be the user’s; a campaign that the schema refused is told once', async (t) => {
+  given([]).when(create({}, { ownsCampaign: false })).then(t, invalid({ campaign_id: ['must be one of your campaigns'] }))
+  const refused = { campaign_id: ['must be an integer'] }
+  given([]).when(create({}, { ownsCampaign: false, refused })).then(t, invalid(refused))
+})
+
+t.test('numbers differ from the primary one and from each other, and each repetition is told', async (t) => {
+  const contacts = [number(0), number(1), number(1), number(2), number(2)].map((phone_number) => ({ phone_number }))
+  const again = ['must differ from the other phone numbers of this lead']
+  given([]).when(create({ secondary_contacts: contacts })).then(t, invalid({
+    'secondary_contacts.0.phone_number': again, 'secondary_contacts.2.phone_number': again, 'secondary_contacts.4.phone_number': again
+  }))
+})
+
+t.test('rules bear what the schema refused: null contacts, contacts without numbers, no list at all', async (t) => {
+  for (const secondary_contacts of [[null, {}, { phone_number: 5 }], null, 'x', 7, { length: 2 }]) {
+    const refused = { secondary_contacts: ['must be an array'] }
+    given([]).when(create({ secondary_contacts } as unknown as LeadBody, { refused })).then(t, invalid(refused))
+  }
+})
+
+t.test('the lead is described with exactly the documented keys, in UTC, seconds cut off', async (t) => {
+  const [event] = [created({ secondary_contacts: [{ id: 101, phone_number: number(1), variables: { customer_name: '', email: '', x: 1 } }] })]
+  const fresh = { status: 'created', created_at: '2026-01-31 12:00:00', updated_at: '2026-01-31 12:00:00' }
+  t.strictSame(describeLead(leadOf(event), 'Spring'), {
+    id: 100,
+    phone_number: number(0),
+    variables: { customer_name: '', email: '' },
+    ...fresh,
+    campaign_id: 5,
+    campaign: { id: 5, name: 'Spring' },
+    secondary_contacts: [{ id: 101, phone_number: number(1), variables: { customer_name: '', email: '', x: 1 }, ...fresh }]
+  })
+})
+
+t.test('a call moves the lead to the status the engine gives; a completed call without one completes it', async (t) => {
+  t.equal(statusAfterCall({ status: 'failed', lead_status: 'rescheduled' }), 'rescheduled')
+  t.equal(statusAfterCall({ status: 'completed', lead_status: 'processing' }), 'processing')
+  t.equal(statusAfterCall({ status: 'completed' }), 'completed')
+  for (const status of ['failed', 'no-answer', 'busy', 'voicemail', 'canceled'] as const) t.equal(statusAfterCall({ status }), undefined)
+})

@@ -1,0 +1,66 @@
+// What goes wrong and what the caller is told of it, over real HTTP.
+import fastify from 'fastify'
+import t, { type Test } from 'tap'
+import { Rejection, type RejectionCode } from '../src/domain/rejection.js'
+import { answerError } from '../src/errors.js'
+import { AppendOutcomeUnknown, AppendTooLarge, EventStoreUnavailable, RevisionConflict } from '../src/event-store/errors.js'
+import { StreamBusy } from '../src/handle-command.js'
+import { NotCaughtUp } from '../src/ids.js'
+
+async function answerTo (t: Test, error: Error, failure?: string) {
+  const app = fastify()
+  t.teardown(() => app.close())
+  app.setErrorHandler(answerError)
+  app.post('/', { config: { ...(failure && { failure }) } }, () => { throw error })
+  const { statusCode, headers, body } = await app.inject({ method: 'POST', url: '/' })
+  return { status: statusCode, retryAfter: headers['retry-after'], body: JSON.parse(body) as object }
+}
+
+t.test('each refusal has its status, and its message is the domain’s', async (t) => {
+  const statuses: Record<RejectionCode, number> = {
+    invalid: 422, 'assistant-not-found': 404, 'id-taken': 503,
+    'not-found': 404, 'revision-mismatch': 412, 'call-differs': 409, 'catalog-conflict': 409, 'too-large': 413
+  }
+  for (const [code, status] of Object.entries(statuses)) {
+    t.match(await answerTo(t, new Rejection(code as RejectionCode, 'Because.')), { status, body: { message: 'Because.' } })
+  }
+})
+
+t.test('a refusal of fields names them, and only such a refusal has errors', async (t) => {
+  const errors = { 'a.0.b': ['must be c'] }
+  t.strictSame((await answerTo(t, new Rejection('invalid', 'The given data was invalid.', errors))).body, { message: 'The given data was invalid.', errors })
+  t.strictSame((await answerTo(t, new Rejection('call-differs', 'No.'))).body, { message: 'No.' })
+})
+
+t.test('a back end that was missing before anything was written is a 503 that may be retried', async (t) => {
+  const codes = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'ETIMEDOUT', '08006', '53300', '57P01', '57P03']
+  const errors = [
+    new EventStoreUnavailable('esdb://secret-host:2113'), new StreamBusy('x'), new NotCaughtUp('x'),
+    ...codes.map((code) => Object.assign(new Error('secret-host'), { code })),
+    new Error('Connection terminated unexpectedly'), new Error('timeout exceeded when trying to connect'),
+    new Error('Client has encountered a connection error and is not queryable')
+  ]
+  for (const error of errors) {
+    t.strictSame(await answerTo(t, error), {
+      status: 503, retryAfter: '1', body: { message: 'The service is not available right now. Nothing was changed.' }
+    }, `${error.name} ${error.message}`)
+  }
+})
+
+t.test('anything else is a 500 that says what failed and nothing of how', async (t) => {
+  for (const error of [
+    new AppendOutcomeUnknown('x'), new RevisionConflict('x'), new Error('SELECT secret'), new TypeError('x'), Object.assign(new Error('duplicate key'), { code: '23505' })
+  ]) {
+    t.match(await answerTo(t, error, 'Assistant creation failed'), { status: 500, retryAfter: undefined, body: { message: 'Assistant creation failed' } })
+    t.strictSame((await answerTo(t, error)).body, { message: 'Internal server error' })
+  }
+})
+
+t.test('errors of the client keep their status', async (t) => {
+  const withStatus = (statusCode: number) => Object.assign(new Error('said by the framework'), { statusCode })
+  t.match(await answerTo(t, withStatus(400)), { status: 400, body: { message: 'said by the framework' } })
+  t.match(await answerTo(t, withStatus(401)), { status: 401, body: { message: 'Unauthenticated.' } })
+  t.match(await answerTo(t, withStatus(415)), { status: 415, body: { message: 'The request body must be JSON: send Content-Type: application/json.' } })
+  t.match(await answerTo(t, withStatus(413)), { status: 413, body: { message: 'The request is too large.' } })
+  t.match(await answerTo(t, new AppendTooLarge('x')), { status: 413, body: { message: 'The request is too large.' } })
+})

@@ -1,0 +1,97 @@
+// Following the log: exactly what comes after a position, whatever happens to the subscription.
+import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import { noStream, openStreams, type Streams } from '../../src/event-store/streams.js'
+import { connect, scratchEventStore } from '../support/scratch-event-store.js'
+import { tcpProxy } from '../support/tcp-proxy.js'
+
+const { store, client } = await scratchEventStore(t)
+const direct = openStreams(client)
+
+const append = (...types: string[]) =>
+  direct.append(`test-${randomUUID()}`, types.map((type) => ({ id: randomUUID(), type, data: {}, metadata: {} })), noStream)
+
+function until (t: Test): AbortController {
+  const stopping = new AbortController()
+  t.teardown(() => stopping.abort())
+  return stopping
+}
+
+/** Events of these types after `after`, until `enough` of them came. */
+async function take (streams: Streams, eventTypes: string[], after: bigint, enough: number) {
+  const stopping = new AbortController()
+  const positions: bigint[] = []
+  let reached = after
+  for await (const { events, position } of streams.follow({ after, eventTypes, signal: stopping.signal })) {
+    positions.push(...events.map((event) => event.position))
+    reached = position
+    if (positions.length >= enough) stopping.abort()
+  }
+  return { positions, reached }
+}
+
+t.test('from the start it brings every event of the types, in log order, and no other', async (t) => {
+  const type = `Type${Date.now()}`
+  await append(type, 'Other', type)
+  await append('Other')
+  const { position } = await append(type)
+  const { positions, reached } = await take(direct, [type], 0n, 3)
+  t.equal(positions.length, 3)
+  t.strictSame(positions, [...positions].sort((a, b) => Number(a - b)))
+  t.equal(reached, position)
+})
+
+t.test('it resumes exactly, wherever it was stopped', async () => {
+  const type = `Type${Date.now()}`
+  for (let index = 0; index < 40; index += 1) await append(...[type, 'Other', type].slice(0, 1 + index % 3))
+  const all = (await take(direct, [type], 0n, 53)).positions
+  await fc.assert(fc.asyncProperty(fc.integer({ min: 0, max: all.length - 1 }), async (index) => {
+    const rest = all.slice(index)
+    const { positions } = await take(direct, [type], index === 0 ? 0n : all[index - 1] ?? 0n, rest.length)
+    return positions.join() === rest.join()
+  }), { numRuns: 15 })
+})
+
+t.test('a type that starts like another is another', async (t) => {
+  await append('CallCompletedTwice', 'NotCallCompleted')
+  const { position } = await append('CallCompleted')
+  t.strictSame((await take(direct, ['CallCompleted', 'Else'], 0n, 1)).positions, [position])
+})
+
+t.test('events that the filter leaves out move the position of an idle log, also one by one', async (t) => {
+  const signal = until(t).signal
+  const batches = direct.follow({ after: await direct.head(), eventTypes: ['NeverAppended'], signal })[Symbol.asyncIterator]()
+  for (let round = 0; round < 3; round += 1) {
+    const { position } = await append('Other')
+    for (;;) {
+      const { value } = await batches.next()
+      t.strictSame(value?.events, [])
+      if ((value?.position ?? 0n) >= position) break
+    }
+  }
+  t.pass('each of them was passed')
+})
+
+t.test('an abort ends it, also while it waits', async (t) => {
+  const stopping = until(t)
+  const batches = direct.follow({ after: await direct.head(), eventTypes: ['NeverAppended'], signal: stopping.signal })
+  const waiting = batches.next()
+  stopping.abort()
+  t.match(await waiting, { done: true })
+})
+
+t.test('a lost connection is an error, so that the caller starts again from its last position', async (t) => {
+  const proxy = await tcpProxy(t, store.port)
+  const streams = openStreams(connect(t, `esdb://127.0.0.1:${proxy.port}?tls=false`))
+  const type = `Type${Date.now()}`
+  await append(type)
+  const batches = streams.follow({ after: 0n, eventTypes: [type], signal: until(t).signal })
+  const { value } = await batches.next()
+  t.equal(value?.events.length, 1)
+  const waiting = batches.next()
+  proxy.cut()
+  await t.rejects(waiting)
+  const { position } = await append(type)
+  t.strictSame((await take(streams, [type], value?.position ?? 0n, 1)).positions, [position])
+})

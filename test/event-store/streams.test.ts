@@ -1,0 +1,132 @@
+// Reading and appending through a network that loses things: what stands is known, and stands once.
+import { randomUUID } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { AppendOutcomeUnknown, EventStoreUnavailable, RevisionConflict } from '../../src/event-store/errors.js'
+import { eventId, uuidV5 } from '../../src/event-store/event-id.js'
+import { noStream, openStreams, type Proposed, type StreamsOptions } from '../../src/event-store/streams.js'
+import { eventually } from '../support/eventually.js'
+import { connect, scratchEventStore } from '../support/scratch-event-store.js'
+import { tcpProxy } from '../support/tcp-proxy.js'
+
+const proposed = (type = 'Happened'): Proposed => ({ id: randomUUID(), type, data: { a: 1 }, metadata: { who: 'me' } })
+const name = () => `test-${randomUUID()}`
+
+const { store, client } = await scratchEventStore(t)
+const direct = openStreams(client)
+
+/** Streams of a client behind a proxy, whose connection is up. */
+async function behindProxy (t: Test, options: StreamsOptions = {}) {
+  const proxy = await tcpProxy(t, store.port)
+  const streams = openStreams(connect(t, `esdb://127.0.0.1:${proxy.port}?tls=false`), options)
+  await streams.append(name(), [proposed()], noStream)
+  return { proxy, streams }
+}
+
+t.test('a stream that is not there has no events', async (t) => {
+  t.strictSame(await direct.read(name()), [])
+  t.strictSame(await direct.read(name(), 5n), [])
+})
+
+t.test('events come back as they were appended, from any revision on', async (t) => {
+  const stream = name()
+  const events = [proposed('A'), proposed('B'), proposed('C')]
+  const appended = await direct.append(stream, events, noStream)
+  const read = await direct.read(stream)
+  t.match(read, events.map(({ id, type, data, metadata }, index) => ({ id, type, data, metadata, stream, revision: BigInt(index) })))
+  t.strictSame(appended, { revision: 2n, position: read[2]?.position })
+  t.equal(await direct.head(), appended.position)
+  t.strictSame((await direct.read(stream, 1n)).map(({ type }) => type), ['B', 'C'])
+  t.strictSame((await direct.read(stream, 1n, 1)).map(({ type }) => type), ['B'])
+  t.strictSame(await direct.read(stream, 3n), [])
+})
+
+t.test('an append at another revision is a conflict and writes nothing', async (t) => {
+  const stream = name()
+  await direct.append(stream, [proposed()], noStream)
+  for (const expected of [noStream, 1n]) await t.rejects(direct.append(stream, [proposed()], expected), RevisionConflict)
+  t.equal((await direct.read(stream)).length, 1)
+})
+
+t.test('the same append again is the same answer', async (t) => {
+  const [stream, events] = [name(), [proposed(), proposed()]]
+  const first = await direct.append(stream, events, noStream)
+  t.strictSame(await direct.append(stream, events, noStream), first)
+  t.equal((await direct.read(stream)).length, 2)
+})
+
+t.test('an append whose acknowledgement is lost is followed up, and stands once', async (t) => {
+  const { proxy, streams } = await behindProxy(t)
+  const [stream, events] = [name(), [proposed(), proposed()]]
+  proxy.loseAnswers()
+  const appending = streams.append(stream, events, noStream)
+  await eventually(async () => (await direct.read(stream)).length === 2)
+  proxy.cut()
+  const read = await direct.read(stream)
+  t.strictSame(await appending, { revision: 1n, position: read[1]?.position })
+  t.strictSame((await direct.read(stream)).map(({ id }) => id), events.map(({ id }) => id))
+})
+
+t.test('it is found although somebody wrote after it', async (t) => {
+  const { proxy, streams } = await behindProxy(t)
+  const [stream, event] = [name(), proposed()]
+  proxy.loseAnswers()
+  const appending = streams.append(stream, [event], noStream)
+  await eventually(() => direct.append(stream, [proposed()], 0n))
+  proxy.cut()
+  t.match(await appending, { revision: 0n })
+  t.equal((await direct.read(stream)).length, 2)
+})
+
+t.test('an append that was lost on the way out is sent again', async (t) => {
+  const { proxy, streams } = await behindProxy(t)
+  const [stream, event] = [name(), proposed()]
+  proxy.freeze()
+  const appending = streams.append(stream, [event], noStream)
+  await eventually(async () => { await direct.head(); proxy.cut() })
+  t.match(await appending, { revision: 0n })
+  t.strictSame((await direct.read(stream)).map(({ id }) => id), [event.id])
+})
+
+t.test('an append that met somebody else’s while its answer was lost is a conflict', async (t) => {
+  const { proxy, streams } = await behindProxy(t)
+  const [stream, theirs] = [name(), proposed()]
+  proxy.freeze()
+  const appending = streams.append(stream, [proposed()], noStream)
+  await direct.append(stream, [theirs], noStream)
+  proxy.cut()
+  await t.rejects(appending, RevisionConflict)
+  t.strictSame((await direct.read(stream)).map(({ id }) => id), [theirs.id])
+})
+
+t.test('when the store stays away after the request left, the outcome is unknown and never called unwritten', async (t) => {
+  const { proxy, streams } = await behindProxy(t, { resolveWithinMs: 400 })
+  const stream = name()
+  proxy.loseAnswers()
+  const appending = streams.append(stream, [proposed()], noStream)
+  appending.catch(() => {}) // expected below
+  await eventually(async () => (await direct.read(stream)).length === 1)
+  await proxy.close()
+  await t.rejects(appending, AppendOutcomeUnknown)
+})
+
+t.test('a store that hangs is given up in bounded time', async (t) => {
+  const { proxy, streams } = await behindProxy(t, { appendTimeoutMs: 200, resolveWithinMs: 300 })
+  proxy.freeze()
+  await t.rejects(streams.append(name(), [proposed()], noStream), AppendOutcomeUnknown)
+})
+
+t.test('a store that is not there was not written to', async (t) => {
+  const proxy = await tcpProxy(t, store.port)
+  await proxy.close()
+  const streams = openStreams(connect(t, `esdb://127.0.0.1:${proxy.port}?tls=false&maxDiscoverAttempts=1`))
+  await t.rejects(streams.append(name(), [proposed()], noStream), EventStoreUnavailable)
+  await t.rejects(streams.read(name()), EventStoreUnavailable)
+  await t.rejects(streams.head(), EventStoreUnavailable)
+})
+
+t.test('ids of events follow from their command: UUIDs of version 5', async (t) => {
+  const dns = '6ba7b810-9dad-11d1-80b4-00c04fd430c8'
+  t.equal(uuidV5(dns, 'www.example.com'), '2ed6657d-e927-568b-95e1-2665a8aea6a2', 'as RFC 9562, appendix A.4, has it')
+  t.equal(eventId(dns, 0), eventId(dns, 0))
+  t.not(eventId(dns, 0), eventId(dns, 1))
+})

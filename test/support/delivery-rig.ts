@@ -1,0 +1,99 @@
+// The parts of delivery on a real database and a real queue, driven step by step; the dispatcher is told events by hand.
+import { randomBytes } from 'node:crypto'
+import type { Pool } from 'pg'
+import type { StoredEvent } from '../../src/domain/stored-event.js'
+import { inTransaction } from '../../src/postgres/transaction.js'
+import { deliverer } from '../../workers/deliver.js'
+import type { Alarm } from '../../workers/deliveries.js'
+import { dispatcher } from '../../workers/dispatch.js'
+import { openFeeder, type Feeder } from '../../workers/feeder.js'
+import { openPoster } from '../../workers/post.js'
+import { openQueue, type WakeupQueue } from '../../workers/queue.js'
+import { reconcile, type Reconciled } from '../../workers/reconcile.js'
+import { logOf, type Told } from './call-events.js'
+import { keepingLog, scratchLedger, type ScratchLedger } from './ledger.js'
+import type { ScratchRedis } from './redis.js'
+import type { ScratchPostgres } from './scratch-postgres.js'
+
+interface Teardown { teardown (undo: () => unknown): void }
+
+export interface Rig extends ScratchLedger {
+  queue: WakeupQueue
+  feeder: Feeder
+  log: ReturnType<typeof keepingLog>
+  keys: { current: Buffer, previous: Buffer[] }
+  /** What a worker of the queue does with a wake-up. */
+  deliver (alarm: Alarm): Promise<void>
+  /** Aborts running attempts, as a stop that takes too long does. */
+  hurry: AbortController
+  /** Dispatches events; their users' due deliveries are queued when `feeds`. */
+  tell (...events: Told[]): Promise<void>
+  tellStored (events: StoredEvent[]): Promise<void>
+  reconcile (): Promise<Reconciled>
+  /** Forgets everything that is queued, as an emptied Redis or a dropped schema does. */
+  emptyQueue (): Promise<void>
+  deliveries (): Promise<Row[]>
+  attempts (): Promise<Row[]>
+}
+export type Row = Record<string, unknown>
+
+export interface RigOptions {
+  schedule?: number[]
+  timeoutMs?: number
+  /** How old a wake-up must be to be looked for in the queue, in milliseconds. */
+  everyMs?: number
+  /** Starts the workers of the queue. */
+  works?: boolean
+  feeds?: boolean
+}
+
+/** Where the rigs of a test file live: each has a database of its own, and its queue is emptied before. */
+export interface BackEnds { postgres: ScratchPostgres, redis?: ScratchRedis }
+
+export async function deliveryRig (t: Teardown, { postgres, redis }: BackEnds, { schedule = [0, 50, 50], timeoutMs = 2_000, everyMs = 0, works = true, feeds = true }: RigOptions = {}): Promise<Rig> {
+  const ledger = await scratchLedger(t, postgres)
+  const { pool, databaseUrl } = ledger
+  await redis?.flush()
+  const log = keepingLog()
+  const queue = await openQueue({ redisUrl: redis?.url, databaseUrl, pool, log })
+  const feeder = openFeeder({ pool, queue, log })
+  const poster = openPoster({ allowCidrs: ['127.0.0.0/8'] })
+  const keys = { current: randomBytes(32), previous: [] }
+  const hurry = new AbortController()
+  const deliver = deliverer({ pool, poster, feeder, keys, schedule, timeoutMs, rules: { allowHttp: true, allowCidrs: ['127.0.0.0/8'] }, version: '0.0.0', signal: hurry.signal, log })
+  if (works) queue.work(deliver, 100)
+  t.teardown(async () => {
+    await queue.stopWork(1_000, () => hurry.abort(new Error('the test is over')))
+    await feeder.stop()
+    await queue.close()
+    await poster.close()
+  })
+  const consumer = await dispatcher({ firstDelayMs: schedule[0] ?? 0, onDispatched: (users) => { if (feeds) feeder.wake(users) }, log }).open()
+  const place = logOf()
+
+  async function tellStored (events: StoredEvent[]) {
+    const batch = { events, position: events.at(-1)?.position ?? 0n }
+    await inTransaction(pool, (tx) => consumer.handle(tx, batch))
+    consumer.committed?.(batch)
+  }
+
+  return {
+    ...ledger,
+    queue,
+    feeder,
+    log,
+    keys,
+    deliver,
+    hurry,
+    tell: (...events) => tellStored(place(events)),
+    tellStored,
+    reconcile: () => reconcile({ pool, queue, feeder, everyMs, abandonedAfterMs: 2 * timeoutMs }),
+    emptyQueue: () => redis ? redis.flush() : emptySchema(pool),
+    deliveries: async () => (await pool.query<Row>('SELECT * FROM ledger.webhook_deliveries ORDER BY position')).rows,
+    attempts: async () => (await pool.query<Row>('SELECT * FROM ledger.webhook_attempts ORDER BY delivery_id, n')).rows
+  }
+}
+
+async function emptySchema (pool: Pool): Promise<void> {
+  await pool.query('TRUNCATE queue.job CASCADE')
+}

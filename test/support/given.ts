@@ -1,0 +1,33 @@
+// Deciders as sentences: given these events, when this command comes, then these events follow, or a refusal.
+import type { Test } from 'tap'
+import { fold, type Decider } from '../../src/domain/decider.js'
+import { Rejection, type FieldErrors, type RejectionCode } from '../../src/domain/rejection.js'
+import type { NewEvent } from '../../src/domain/stored-event.js'
+
+/** What a command was refused with; `errors` must match exactly when given. */
+export interface Refusal { code: RejectionCode, errors?: FieldErrors }
+
+export function scenarios<State, Event, Command> (decider: Decider<State, Event, Command>) {
+  return (events: Event[]) => ({
+    when: (command: Command) => ({
+      /** Asserts exactly these events, or the refusal. */
+      then (t: Test, expected: NewEvent[] | Refusal): void {
+        const outcome = attempt(() => decider.decide(command, fold(decider, events)))
+        if (Array.isArray(expected)) t.strictSame(outcome, expected)
+        else t.strictSame(outcome, { errors: undefined, ...expected })
+      }
+    })
+  })
+}
+
+/** A refusal of fields. */
+export const invalid = (errors: FieldErrors): Refusal => ({ code: 'invalid', errors })
+
+function attempt (decide: () => NewEvent[]): NewEvent[] | Refusal {
+  try {
+    return decide()
+  } catch (error) {
+    if (error instanceof Rejection) return { code: error.code, errors: error.errors }
+    throw error
+  }
+}

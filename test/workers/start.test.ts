@@ -1,0 +1,118 @@
+import t, { type Test } from 'tap'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { Webhook } from 'standardwebhooks'
+import { noStream, openStreams } from '../../src/event-store/streams.js'
+import { currentSecret } from '../../workers/secrets.js'
+import { startWorkers, type WorkerDeps, type Workers } from '../../workers/start.js'
+import { assistantCreated, callCompleted, type Told } from '../support/call-events.js'
+import { eventually } from '../support/eventually.js'
+import { keepingLog, scratchLedger } from '../support/ledger.js'
+import { answers, receiver } from '../support/receiver.js'
+import { noRedis, scratchRedis } from '../support/redis.js'
+import { scratchEventStore } from '../support/scratch-event-store.js'
+
+const { postgres, client } = await scratchEventStore(t)
+const streams = openStreams(client)
+const tell = ({ stream, type, data }: Told) => streams.append(stream, [{ id: randomUUID(), type, data, metadata: {} }], noStream)
+const ids = { assistant: 0 }
+
+async function workers (t: Test, given: Partial<WorkerDeps> = {}): Promise<Workers & { deps: WorkerDeps }> {
+  const ledger = await scratchLedger(t, postgres)
+  const deps: WorkerDeps = {
+    ...ledger,
+    streams,
+    holder: randomUUID(),
+    log: keepingLog(),
+    webhook: { schedule: [0, 100], timeoutMs: 2_000, allowHttp: true, allowCidrs: ['127.0.0.0/8'] },
+    secretKey: randomBytes(32),
+    previousSecretKeys: [],
+    version: '1.2.3',
+    reconcileEveryMs: 200,
+    ...given
+  }
+  const started = startWorkers(deps)
+  t.teardown(() => started.stop())
+  return { ...started, deps }
+}
+
+async function journey (t: Test, given: Partial<WorkerDeps>): Promise<void> {
+  const { ready, stop, deps } = await workers(t, given)
+  await ready
+  const hook = await receiver(t, (response, received, count) => answers(count === 1 ? 500 : 200)(response, received, count))
+  const assistant_id = ++ids.assistant
+  const callId = randomUUID()
+  await tell(assistantCreated(assistant_id, { is_webhook_active: true, webhook_url: hook.url }))
+  await tell(callCompleted(callId, { assistant_id }))
+  await eventually(() => hook.received.length === 2)
+  const secret = new Webhook(await currentSecret(deps.pool, { current: deps.secretKey, previous: [] }, '1'))
+  for (const { headers, body } of hook.received) {
+    const strings = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+    t.match(secret.verify(body, strings), { data: { call_id: callId, assistant: { id: assistant_id } } })
+    t.equal(headers['user-agent'], 'Ringledger/1.2.3')
+  }
+  await stop()
+  t.same((await deps.pool.query('SELECT status FROM ledger.webhook_deliveries WHERE call_id = $1', [callId])).rows, [{ status: 'delivered' }])
+}
+
+t.test('a call in the log arrives at its receiver, signed, after one failure, on Postgres alone', async (t) => journey(t, {}))
+t.test('and with Redis', { skip: noRedis() }, async (t) => journey(t, { redisUrl: (await scratchRedis(t)).url }))
+
+t.test('of two worker processes one dispatches, and a call arrives once', async (t) => {
+  const first = await workers(t)
+  await first.ready
+  const second = startWorkers({ ...first.deps, holder: 'second' })
+  await second.ready
+  const hook = await receiver(t)
+  const assistant_id = ++ids.assistant
+  await tell(assistantCreated(assistant_id, { is_webhook_active: true, webhook_url: hook.url }))
+  await Promise.all(Array.from({ length: 40 }, () => tell(callCompleted(randomUUID(), { assistant_id }))))
+  await eventually(() => hook.received.length >= 40)
+  await Promise.all([first.stop(), second.stop()])
+  t.equal(hook.received.length, 40)
+  t.equal(new Set(hook.received.map(({ headers }) => headers['webhook-id'])).size, 40)
+})
+
+t.test('stopping waits for the answer that is on its way', async (t) => {
+  const { ready, stop, deps } = await workers(t)
+  await ready
+  const hook = await receiver(t, () => {})
+  const assistant_id = ++ids.assistant
+  const callId = randomUUID()
+  await tell(assistantCreated(assistant_id, { is_webhook_active: true, webhook_url: hook.url }))
+  hook.answer = (response, received, count) => {
+    stopping = stop()
+    setTimeout(() => answers(200)(response, received, count), 300)
+  }
+  let stopping: Promise<void> | undefined
+  await tell(callCompleted(callId, { assistant_id }))
+  await eventually(() => stopping !== undefined)
+  await stopping
+  t.same((await deps.pool.query('SELECT status, started_at FROM ledger.webhook_deliveries WHERE call_id = $1', [callId])).rows, [{ status: 'delivered', started_at: null }])
+})
+
+t.test('a Redis that is down at the start is waited for', { skip: noRedis() }, async (t) => {
+  const redis = await scratchRedis(t)
+  await redis.kill()
+  const { ready } = await workers(t, { redisUrl: redis.url })
+  await ready
+  const hook = await receiver(t)
+  const assistant_id = ++ids.assistant
+  await tell(assistantCreated(assistant_id, { is_webhook_active: true, webhook_url: hook.url }))
+  await tell(callCompleted(randomUUID(), { assistant_id }))
+  await redis.start()
+  await eventually(() => hook.received.length === 1)
+  t.pass('delivered without a restart')
+})
+
+t.test('workers refuse to start when the key of stored secrets is gone', async (t) => {
+  const { ready, stop, deps } = await workers(t)
+  await ready
+  await currentSecret(deps.pool, { current: deps.secretKey, previous: [] }, '1')
+  await stop()
+  const other = startWorkers({ ...deps, secretKey: randomBytes(32) })
+  await t.rejects(other.ready, /SECRET_KEY_PREVIOUS/)
+  await other.stop()
+  const rotated = startWorkers({ ...deps, secretKey: randomBytes(32), previousSecretKeys: [deps.secretKey] })
+  await t.resolves(rotated.ready)
+  await rotated.stop()
+})
