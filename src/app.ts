@@ -28,8 +28,6 @@ export interface AppDeps {
 
 /** Of a user's request; an event stays under the store's 1 MiB with room to spare. */
 const bodyLimit = 512 * 1024
-/** Longer than any id of ours, so that a wrong one is told apart from an address that is not there. */
-const longestParameter = 512
 
 /** The app with every route of the API. */
 export async function buildApp ({ logger, basePath, jwt, rateLimit, healthChecks, routes }: AppDeps): Promise<App> {
@@ -65,8 +63,7 @@ function bareApp (logger: FastifyBaseLogger): App {
     bodyLimit,
     logController: new LogController({ requestIdLogLabel: 'correlationId' }),
     genReqId: ({ headers }) => correlationId(headers['x-correlation-id']),
-    frameworkErrors (error, request, reply) { answerError(error, request, reply) }, // before a route is known
-    routerOptions: { maxParamLength: longestParameter }
+    frameworkErrors (error, request, reply) { answerError(error, request, reply) } // before a route is known
   })
   app.setErrorHandler(answerError)
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ message: 'There is nothing at this address.' }))
