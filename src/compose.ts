@@ -15,8 +15,8 @@ import { listenForPositions, type Positions } from '../projections/positions.js'
 import type { Projection } from '../projections/projection.js'
 import { openReadModel } from '../projections/read-model.js'
 import { projectionConsumer } from '../projections/run.js'
-import { buildApp, buildHealthApp } from './app.js'
 import { assistantHistory } from './assistant-history.js'
+import { reachable } from './back-end-unreachable.js'
 import { callOwners } from './call-owners.js'
 import { keyBytes, type Config, type Secrets } from './config.js'
 import { runConsumer } from './consumer/run.js'
@@ -70,29 +70,23 @@ export async function openParts ({ databaseUrl, eventStoreUrl }: Urls, log: Logg
   const consumerPool = openPool(databaseUrl, { applicationName: 'ringledger consumer', max: 20, stalledAfterMs: 3_000, onError })
   const client = EventStoreDBClient.connectionString(eventStoreUrl.replace(/^kurrentdb/, 'esdb'))
   const streams = openStreams(client)
-  await ensureProjections(pool, projections)
-  await reachable('the event store', 'EVENTSTORE_URL', streams.head())
-  const positions = listenForPositions(databaseUrl, pool, onError)
-  const close = async () => {
-    await positions.close()
+  const disconnect = async () => {
     await Promise.race([client.dispose(), delay(disposeWithinMs)])
     await Promise.all([pool.end(), consumerPool.end()])
   }
-  return { pool, consumerPool, client, streams, positions, close }
-}
-
-/** A back end did not answer at the start. */
-export class BackEndUnreachable extends Error {
-  override readonly name = 'BackEndUnreachable'
-}
-
-async function reachable<Answer> (what: string, setting: string, answer: Promise<Answer>): Promise<Answer> {
   try {
-    return await answer
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new BackEndUnreachable(`${what} did not answer: ${reason}. Check that it runs and that ${setting} leads to it.`, { cause })
+    await ensureProjections(pool, projections)
+    await reachable('The event store', 'EVENTSTORE_URL', streams.head())
+  } catch (error) {
+    await disconnect()
+    throw error
   }
+  const positions = listenForPositions(databaseUrl, pool, onError)
+  const close = async () => {
+    await positions.close()
+    await disconnect()
+  }
+  return { pool, consumerPool, client, streams, positions, close }
 }
 
 /** Config with every secret there is: set, or generated. */
@@ -112,11 +106,11 @@ export async function startRoles (roles: readonly Role[], config: CompleteConfig
   const stops: Array<() => Promise<void>> = []
   try {
     const checks = healthChecks(parts)
-    const app = roles.includes('api') ? await composeApi(config, urls, parts, checks, log) : buildHealthApp(log, checks)
+    const app = roles.includes('api') ? await composeApi(config, urls, parts, checks, log) : (await import('./app.js')).buildHealthApp(log, checks)
     stops.push(() => app.close())
     if (roles.includes('projector')) stops.push(startProjector(parts, holder, log))
     if (roles.includes('worker')) stops.push(await startWorker(config, urls, parts, holder, log))
-    const url = await app.listen({ host: config.host, port: config.port })
+    const url = await app.listen({ host: config.host, port: config.port }).catch((cause: unknown) => { throw cannotListen(config, cause) })
     return { url, stop }
   } catch (error) {
     await stop()
@@ -129,14 +123,20 @@ export async function startRoles (roles: readonly Role[], config: CompleteConfig
   }
 }
 
+function cannotListen ({ host, port }: Config, cause: unknown): Error {
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  return new Error(`HOST ${host}, PORT ${port} cannot be listened on: ${reason}. Choose others, or end what has them.`, { cause })
+}
+
 function healthChecks ({ pool, streams }: Parts): HealthChecks {
   return { postgres: () => pool.query('SELECT 1'), eventStore: () => streams.head() }
 }
 
+/** The HTTP side is loaded on demand, so that other commands begin sooner. */
 async function composeApi (config: CompleteConfig, { redisUrl }: Urls, parts: Parts, checks: HealthChecks, logger: Logger): Promise<App> {
   const { pool, streams, positions } = parts
-  const [{ webhookUrlProblem }, { currentSecret }, { findSuspension }, { findDeliveries }] = await Promise.all([
-    import('../workers/guard.js'), import('../workers/secrets.js'), import('../workers/endpoints.js'), import('../workers/find-deliveries.js')
+  const [{ buildApp }, { webhookUrlProblem }, { currentSecret }, { findSuspension }, { findDeliveries }] = await Promise.all([
+    import('./app.js'), import('../workers/guard.js'), import('../workers/secrets.js'), import('../workers/endpoints.js'), import('../workers/find-deliveries.js')
   ])
   const keys = secretKeys(config)
   const digest = leadDigest(keyBytes(config.secrets.leadDigestKey))

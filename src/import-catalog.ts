@@ -30,7 +30,7 @@ const validate = new Ajv({ allErrors: true, verbose: true, strict: false }).comp
 
 /** @throws an Error that names the file and every field that is wrong */
 export async function readCatalogFile (file: string): Promise<CatalogFile> {
-  const text = await readFile(file, 'utf8').catch((cause: unknown) => { throw new Error(`${file} cannot be read`, { cause }) })
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => { throw new Error(`${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, { cause }) })
   const catalog = parse(text, file)
   const errors = validate(catalog) ? repeatedIds(catalog) : fieldErrors((validate.errors ?? []) as SchemaError[])
   const problems = Object.entries({ ...unstorable(catalog), ...errors }).map(([path, [problem]]) => `  ${path} ${problem}`)

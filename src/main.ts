@@ -1,8 +1,5 @@
 // The command line: parse, compose, run, close with grace.
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { BackEndUnreachable } from './compose.js'
-import { BadSettings } from './config.js'
-import { OtherLeadDigestKey } from './lead-digest.js'
 import { packageVersion } from './package-root.js'
 
 const program = new Command('ringledger')
@@ -31,7 +28,7 @@ program.command('demo').description('the main job on real input, start to end, i
 program.command('token').description('make a bearer token for an API that is set up with JWT_SECRET')
   .requiredOption('--user <id>', 'the user it acts for')
   .addOption(new Option('--role <role>', 'engine or ops; a caller has no role').choices(['engine', 'ops']))
-  .option('--ttl <time>', 'how long it is good for', '1h')
+  .option('--ttl <time>', 'how long it is good for, such as 15m, 1h or 30d', timeToLive, '1h')
   .action(async (options: { user: string, role?: string, ttl: string }) => (await import('./cli/token.js')).printToken(options))
 
 program.command('catalog').description('voices, languages, models, campaigns and phone numbers')
@@ -48,20 +45,28 @@ projections.command('list').description('where each projection stands').option('
 projections.command('replay').argument('<name>').description('rebuild a projection from the log and swap it in')
   .action(async (name: string) => (await import('./cli/projections.js')).replayProjection(name))
 
+// By name: the classes would load half of the code, only to print a help text.
+const refusals = ['BackEndUnreachable', 'DataDirInUseError', 'OtherLeadDigestKey', 'Rejection']
+
 try {
   await program.parseAsync()
 } catch (error) {
-  process.stderr.write(`${explain(error)}\n`)
+  process.stderr.write(explain(error))
   process.exitCode = 1
 }
 
-/** Refusals say how to mend them; anything else shows where it came from. */
+/** Refusals say how to mend them; of anything else LOG_LEVEL=debug shows where it came from. */
 function explain (error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  if (error instanceof BadSettings) return `These settings are not right:\n${error.message.replaceAll(/^/gm, '  ')}`
-  const isRefusal = error instanceof BackEndUnreachable || error instanceof OtherLeadDigestKey || error.name === 'DataDirInUseError'
-  if (isRefusal || process.env.LOG_LEVEL !== 'debug') return `ringledger: ${error.message}`
-  return error.stack ?? error.message
+  if (!(error instanceof Error)) return `${String(error)}\n`
+  if (error.name === 'Interrupted') return '' // whoever stopped it knows
+  if (error.name === 'BadSettings') return `These settings are not right:\n${error.message.replaceAll(/^/gm, '  ')}\n`
+  const isTold = refusals.includes(error.name) || process.env.LOG_LEVEL !== 'debug'
+  return isTold ? `ringledger: ${error.message}\n` : `${error.stack ?? error.message}\n`
+}
+
+function timeToLive (text: string): string {
+  if (!/^[1-9]\d*[smhd]$/.test(text)) throw new InvalidArgumentError('must be a number of s, m, h or d, such as 15m')
+  return text
 }
 
 function portNumber (text: string): number {

@@ -1,9 +1,12 @@
 // Opens what a command works on: the back ends that are set, or embedded ones for as long as it runs.
 import { resolve } from 'node:path'
-import pino, { type Logger } from 'pino'
+import pino, { type DestinationStream, type Logger } from 'pino'
 import { loadConfig, type Config } from '../config.js'
-import { openParts, type CompleteConfig, type Parts, type Urls } from '../compose.js'
+import { reachable } from '../back-end-unreachable.js'
+import type { CompleteConfig, Parts, Urls } from '../compose.js'
 import { generatedSecrets } from '../generated-secrets.js'
+import { errorSerializer } from '../http/logging.js'
+import { ping } from '../postgres/pool.js'
 
 export interface BackEnds {
   urls: Urls
@@ -20,6 +23,7 @@ export const say = (line: string) => { process.stderr.write(`${line}\n`) }
 
 export async function openBackEnds (config: Config, role: 'start' | 'command', command: string, log: (line: string) => void = say): Promise<BackEnds> {
   const { databaseUrl, eventStoreUrl, redisUrl } = config.backEnds
+  if (databaseUrl) await reachable('Postgres', 'DATABASE_URL', ping(databaseUrl)) // the embedded event store could not say which setting it is
   const { openStack } = await import('../embedded/stack.js')
   const stack = await openStack({
     dataDir: config.dataDir,
@@ -42,7 +46,8 @@ export async function openBackEnds (config: Config, role: 'start' | 'command', c
 export async function completeConfig (config: Config): Promise<CompleteConfig & { jwtSecretIsOurs: boolean }> {
   const { jwt, secretKey, leadDigestKey, jwtRoleClaim: roleClaim } = config
   if (jwt && secretKey && leadDigestKey) return { ...config, jwt, secrets: { secretKey, leadDigestKey }, jwtSecretIsOurs: false }
-  const ours = await generatedSecrets(config.dataDir)
+  const { prepareDataDir } = await import('../embedded/data-dir.js')
+  const ours = await generatedSecrets(prepareDataDir(config.dataDir))
   return {
     ...config,
     jwt: jwt ?? { roleClaim, secret: ours.jwtSecret },
@@ -51,14 +56,16 @@ export async function completeConfig (config: Config): Promise<CompleteConfig & 
   }
 }
 
-export const openLog = ({ logLevel }: Config): Logger => pino({ level: logLevel, base: null })
+export const openLog = ({ logLevel }: Config, to: DestinationStream = pino.destination(1)): Logger =>
+  pino({ level: logLevel, base: null, serializers: { err: errorSerializer } }, to)
 
 /** Runs `work` on connected back ends and closes them whatever happens. */
 export async function withParts<Result> (command: string, work: (parts: Parts, config: CompleteConfig, log: Logger) => Promise<Result>): Promise<Result> {
   const config = loadConfig(process.env)
-  const log = pino({ level: config.logLevel === 'info' ? 'warn' : config.logLevel, base: null }, pino.destination(2))
+  const log = openLog({ ...config, logLevel: config.logLevel === 'info' ? 'warn' : config.logLevel }, pino.destination(2))
   const backEnds = await openBackEnds(config, 'command', command)
   try {
+    const { openParts } = await import('../compose.js') // half of the code, which a refusal does not need
     const parts = await openParts(backEnds.urls, log)
     try {
       return await work(parts, await completeConfig(config), log)

@@ -23,9 +23,10 @@ export async function completeCallFromFile (file: string): Promise<void> {
 
 /** @throws an Error that names the file and the first field that is wrong */
 async function readReport (file: string): Promise<CallCompleted> {
-  const data: unknown = JSON.parse(await readFile(file, 'utf8'))
   try {
-    const event = decode({ type: 'CallCompleted', data, stream: file, revision: 0n })
+    const data: unknown = JSON.parse(await readFile(file, 'utf8'))
+    const callId: unknown = typeof data === 'object' && data !== null && 'call_id' in data ? data.call_id : undefined
+    const event = decode({ type: 'CallCompleted', data, stream: callStream(String(callId)), revision: 0n })
     if (event?.type === 'CallCompleted') return event.data
   } catch (cause) {
     throw new Error(`${file} is not a completed call: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })

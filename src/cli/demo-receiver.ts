@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Interrupted } from './shutdown.js'
 
 export interface Delivery {
   headers: IncomingHttpHeaders
@@ -18,8 +19,8 @@ export interface Receiver {
   close (): Promise<void>
 }
 
-/** Answers 503 to the first request and 204 to all later ones. */
-export async function openReceiver (): Promise<Receiver> {
+/** Answers 503 to the first request and 204 to all later ones. Nobody waits for it any more once `signal` is aborted. */
+export async function openReceiver (signal: AbortSignal): Promise<Receiver> {
   const deliveries: Delivery[] = []
   const waiting = new Set<() => void>()
   const server = createServer((request, response) => {
@@ -38,6 +39,10 @@ export async function openReceiver (): Promise<Receiver> {
     url: `http://127.0.0.1:${port}/hooks/calls`,
     delivery: (number, withinMs) => new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error(`no webhook came within ${withinMs / 1000} s`)), withinMs)
+      signal.addEventListener('abort', () => {
+        clearTimeout(timer)
+        reject(new Interrupted('nobody waits for a webhook any more'))
+      })
       const look = () => {
         const delivery = deliveries[number]
         if (!delivery) return

@@ -1,5 +1,5 @@
 // `ringledger demo`: the main job on real input, start to end, with nothing faked and nothing left behind.
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadConfig, type Config } from '../config.js'
@@ -16,25 +16,29 @@ import { signToken } from './token.js'
 
 /** Exits 0 only if every step held. */
 export async function demo (): Promise<void> {
-  const timeline = new Timeline(`Ringledger ${packageVersion}: the main job, end to end`)
   const shutdown = onShutdown()
-  const dataDir = await mkdtemp(join(tmpdir(), 'ringledger-demo-'))
-  const closing: Array<() => Promise<unknown>> = []
-  const close = async () => { for (const step of closing.splice(0).reverse()) await step() }
-  shutdown.add(close)
-  closing.push(() => rm(dataDir, { recursive: true, force: true }))
-  try {
-    await play(timeline, demoConfig(dataDir), closing)
-  } finally {
-    await timeline.step('stop', 'service', async () => {
-      await close()
-      return 'drained; the temporary data directory is gone'
-    })
-    timeline.end()
-  }
+  let held = false
+  shutdown.add(async () => { if (!held) throw new Error('the demo was stopped before its end') })
+  await shutdown.during(async (signal) => {
+    const timeline = new Timeline(`Ringledger ${packageVersion}: the main job, end to end`, signal)
+    const dataDir = await mkdtemp(join(tmpdir(), 'ringledger-demo-'))
+    const { removeDataDir } = await import('../embedded/paths.js')
+    const closing = [async () => { removeDataDir(dataDir) }]
+    const close = async () => { for (let step = closing.pop(); step; step = closing.pop()) await step() }
+    try {
+      await play(timeline, demoConfig(dataDir), closing, signal)
+    } finally {
+      await timeline.lastStep('stop', 'service', async () => {
+        await close()
+        return 'drained; the temporary data directory is gone'
+      })
+      timeline.end()
+    }
+  })
+  held = true
 }
 
-async function play (timeline: Timeline, settings: Config, closing: Array<() => Promise<unknown>>): Promise<void> {
+async function play (timeline: Timeline, settings: Config, closing: Array<() => Promise<unknown>>, signal: AbortSignal): Promise<void> {
   const config = await completeConfig(settings)
   const log = openLog(settings)
   const urls = await timeline.step('start back ends', 'embedded', async () => {
@@ -56,7 +60,7 @@ async function play (timeline: Timeline, settings: Config, closing: Array<() => 
     closing.push(running.stop)
     return [running, `listening on ${running.url}`] as const
   })
-  const receiver = await openReceiver()
+  const receiver = await openReceiver(signal)
   closing.push(receiver.close)
   const tokens = { user: await signToken(config.jwt, { user: '1', ttl: '5m' }), engine: await signToken(config.jwt, { user: 'engine', role: 'engine', ttl: '5m' }) }
   await runJourney({ url: service.url, tokens, receiver, timeline })

@@ -6,18 +6,19 @@ import { onShutdown } from './shutdown.js'
 /** Prints `LISTENING <port>` when it answers; its events are in DATABASE_URL, or in the embedded Postgres of DATA_DIR. */
 export async function serveEventStore (port: number): Promise<void> {
   const { DATA_DIR, DATABASE_URL } = process.env
-  const shutdown = onShutdown()
   // The event store is what runs here: only Postgres may be needed below it.
   const config = { ...loadConfig({ DATA_DIR }), backEnds: { databaseUrl: DATABASE_URL || undefined, eventStoreUrl: 'esdb://here' } }
-  const backEnds = await openBackEnds(config, 'start', 'ringledger event-store')
-  shutdown.add(backEnds.close)
-  shutdown.onLost(backEnds.lost)
-  const { startEventStore } = await import('../embedded/event-store/server.js')
-  const store = await startEventStore({ databaseUrl: backEnds.urls.databaseUrl, port, log: say }).catch(async (error: unknown) => {
-    await backEnds.close()
-    throw error
+  const shutdown = onShutdown()
+  const listening = await shutdown.during(async (signal) => {
+    const backEnds = await openBackEnds(config, 'start', 'ringledger event-store')
+    shutdown.add(backEnds.close)
+    shutdown.onLost(backEnds.lost)
+    signal.throwIfAborted()
+    const { startEventStore } = await import('../embedded/event-store/server.js')
+    const store = await startEventStore({ databaseUrl: backEnds.urls.databaseUrl, port, log: say })
+    shutdown.add(store.close)
+    shutdown.onLost(store.lost)
+    return store.port
   })
-  shutdown.add(store.close)
-  shutdown.onLost(store.lost)
-  process.stdout.write(`LISTENING ${store.port}\n`)
+  process.stdout.write(`LISTENING ${listening}\n`)
 }

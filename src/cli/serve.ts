@@ -26,16 +26,16 @@ async function run (holder: 'start' | 'command', command: string, roles: Role[])
   const config = await completeConfig(settings)
   const log = openLog(settings)
   const shutdown = onShutdown()
-  const backEnds = await openBackEnds(settings, holder, command)
-  shutdown.add(backEnds.close)
-  shutdown.onLost(backEnds.lost)
-  try {
+  return await shutdown.during(async (signal) => {
+    const backEnds = await openBackEnds(settings, holder, command)
+    shutdown.add(backEnds.close)
+    shutdown.onLost(backEnds.lost)
+    signal.throwIfAborted()
     if (holder === 'start' && backEnds.embeddedIn) await importExampleOnce(backEnds.urls, log, join(packageRoot, 'examples/catalog.json'))
+    signal.throwIfAborted()
     const service = await startRoles(roles, config, backEnds.urls, log)
     shutdown.add(service.stop)
+    signal.throwIfAborted()
     return { config, backEnds, service }
-  } catch (error) {
-    await backEnds.close()
-    throw error
-  }
+  })
 }

@@ -5,9 +5,12 @@ type Told<Result> = string | readonly [result: Result, told: string]
 
 export class Timeline {
   readonly #startedAt = performance.now()
+  readonly #signal: AbortSignal
   #failed = false
 
-  constructor (title: string) {
+  /** Once `signal` is aborted no step begins but the last one. */
+  constructor (title: string, signal: AbortSignal) {
+    this.#signal = signal
     this.#print(`\n${this.#style('bold', title)}\n`)
     this.#print(this.#style('dim', '   at        took   what                        where'))
   }
@@ -17,6 +20,12 @@ export class Timeline {
    * A step that throws is printed as failed, and the error is thrown on.
    */
   async step<Result = void> (what: string, where: string, work: () => Promise<Told<Result>>): Promise<Result> {
+    this.#signal.throwIfAborted()
+    return await this.lastStep(what, where, work)
+  }
+
+  /** A step that is due whatever happened before. */
+  async lastStep<Result = void> (what: string, where: string, work: () => Promise<Told<Result>>): Promise<Result> {
     const startedAt = performance.now()
     try {
       const told = await work()
@@ -32,7 +41,7 @@ export class Timeline {
 
   end (): void {
     const seconds = ((performance.now() - this.#startedAt) / 1000).toFixed(1)
-    this.#print(this.#failed
+    this.#print(this.#failed || this.#signal.aborted
       ? this.#style('red', `\nThe demo failed after ${seconds} s.`)
       : this.#style('green', `\nEverything held, in ${seconds} s.`) + '\nNext: `npm start` runs the service with a data directory of its own.')
   }

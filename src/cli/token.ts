@@ -1,7 +1,7 @@
 // `ringledger token`: makes a bearer token to try the API with.
 import { SignJWT } from 'jose'
 import { loadConfig } from '../config.js'
-import type { JwtSettings } from '../http/auth.js'
+import { isSubject, type JwtSettings } from '../http/auth.js'
 import { completeConfig } from './back-ends.js'
 
 export interface TokenRequest {
@@ -25,6 +25,7 @@ export async function signToken (jwt: JwtSettings, { user, role, ttl }: TokenReq
 }
 
 export async function printToken (request: TokenRequest): Promise<void> {
+  if (!isSubject(request.user)) throw new Error('--user must be 1 to 128 printable characters')
   const { jwt } = await completeConfig(loadConfig(process.env))
   process.stdout.write(`${await signToken(jwt, request)}\n`)
 }

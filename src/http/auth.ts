@@ -71,9 +71,12 @@ export function only (role: Role) {
   }
 }
 
-/** @throws when the subject is not 1 to 128 printable characters */
+/** Whether a token may stand for this user: 1 to 128 printable characters. */
+export const isSubject = (sub: unknown): sub is string => typeof sub === 'string' && /^[^\p{C}]{1,128}$/u.test(sub)
+
+/** @throws when the token stands for no user */
 function subjectOf ({ sub }: Record<string, unknown>): string {
-  if (typeof sub !== 'string' || !/^[^\p{C}]{1,128}$/u.test(sub)) throw new Error('sub must be 1 to 128 printable characters')
+  if (!isSubject(sub)) throw new Error('sub must be 1 to 128 printable characters')
   return sub
 }
 

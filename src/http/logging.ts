@@ -1,11 +1,13 @@
 // What the log says of requests and errors: route patterns and codes, never query strings or values.
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 
+/** Of errors no more than this: those of Postgres carry row values and whole connections in further properties. */
+export const errorSerializer = (error: Error) => ({ type: error.name, message: error.message, code: Reflect.get(error, 'code'), stack: error.stack })
+
 const serializers = {
   req: ({ method, routeOptions }: FastifyRequest) => ({ method, route: routeOptions?.url }),
   res: ({ statusCode }: FastifyReply) => ({ statusCode }),
-  // Errors of Postgres carry row values in further properties.
-  err: (error: Error) => ({ type: error.name, message: error.message, code: Reflect.get(error, 'code'), stack: error.stack })
+  err: errorSerializer
 }
 
 export const requestLogger = (logger: FastifyBaseLogger): FastifyBaseLogger => logger.child({}, { serializers })

@@ -12,6 +12,16 @@ export interface PoolOptions {
   onError: (error: Error) => void
 }
 
+const connectWithinMs = 5_000
+
+/** Resolves when Postgres answers; rejects with why it does not, after 5 s at most. */
+export async function ping (databaseUrl: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'ringledger', connectionTimeoutMillis: connectWithinMs })
+  client.on('error', () => {}) // told by connect() and end()
+  await client.connect()
+  await client.end()
+}
+
 /**
  * A pool on `databaseUrl`. Connecting fails after 5 s, so that a dead Postgres is an answer and not a hang.
  * The caller ends it.
@@ -21,7 +31,7 @@ export function openPool (databaseUrl: string, options: PoolOptions): pg.Pool {
     connectionString: databaseUrl,
     application_name: options.applicationName,
     max: options.max ?? 10,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: connectWithinMs,
     keepAlive: true,
     // Postgres assumes disks that seek, and would rather read a whole table than much of an index.
     options: '-c random_page_cost=1.1',

@@ -1,0 +1,146 @@
+// `start` as an operator meets it: one at a time, joined by the other commands, gone without a trace when it is asked to stop.
+import { once } from 'node:events'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { request, type IncomingMessage } from 'node:http'
+import { join } from 'node:path'
+import { BACKWARDS, END } from '@eventstore/db-client'
+import t, { type Test } from 'tap'
+import { callReport, newAssistant } from '../support/bodies.js'
+import { eventually } from '../support/eventually.js'
+import { dataDir, ringledger, run } from '../support/ringledger.js'
+import { collect, connect } from '../support/scratch-event-store.js'
+import { startService } from '../support/running-service.js'
+
+const folder = dataDir(t)
+const examples = new URL('../../examples/catalog.json', import.meta.url).pathname
+
+interface Projection { name: string, generation: number, position: string, behind: string, owner: string | null }
+
+t.test('commands beside a running start', async (t) => {
+  const service = await startService(t, { dataDir: folder })
+  const beside = (t: Test, ...args: string[]) => run(t, args, { DATA_DIR: folder })
+  const list = async (t: Test): Promise<Projection[]> => {
+    const { code, stdout, stderr } = await beside(t, 'projections', 'list', '--json')
+    t.equal(code, 0, stderr)
+    return JSON.parse(stdout)
+  }
+
+  await t.test('a second start on its DATA_DIR is refused, by name', async (t) => {
+    const { code, stderr, ms } = await run(t, ['start'], { DATA_DIR: folder, PORT: '0' })
+    t.equal(code, 1)
+    t.match(stderr, `DATA_DIR ${folder} is in use by \`ringledger start\` (pid ${service.process.pid}`)
+    t.ok(ms < 15_000)
+    t.equal((await fetch(`${service.url}/health/ready`)).status, 200, 'and the first is none the worse')
+  })
+
+  await t.test('what holds secrets is for its owner only', async (t) => {
+    for (const file of ['secrets.json', 'run.json']) t.equal(statSync(join(folder, file)).mode & 0o777, 0o600, file)
+  })
+
+  await t.test('projections list joins it', async (t) => {
+    const projections = await list(t)
+    t.same(projections.map(({ name }) => name), ['assistants', 'leads', 'calls', 'catalog'])
+    for (const { owner } of projections) t.match(owner, new RegExp(` ${service.process.pid} `))
+  })
+
+  await t.test('token makes tokens that it takes', async (t) => {
+    const { stdout } = await beside(t, 'token', '--user', '1')
+    t.equal((await service.call('POST', '/user/assistant', { token: stdout.trim(), body: newAssistant() })).status, 201)
+    const engine = (await beside(t, 'token', '--user', 'pbx', '--role', 'engine', '--ttl', '5m')).stdout.trim()
+    t.equal((await service.call('POST', '/engine/calls/c1/completed', { token: engine, body: callReport(1) })).status, 202)
+  })
+
+  await t.test('catalog import of the same file appends nothing, of another one what is new', async (t) => {
+    const before = await headOf(t)
+    t.equal((await beside(t, 'catalog', 'import', examples)).code, 0)
+    t.equal(await headOf(t), before)
+    const more = join(folder, 'more.json')
+    writeFileSync(more, JSON.stringify({ voices: [{ id: 99, name: 'Zoë' }], users: [{ id: 9, campaigns: [{ id: 9, name: 'Ninth' }] }] }))
+    t.equal((await beside(t, 'catalog', 'import', more)).code, 0)
+    t.equal((await service.call('POST', '/user/assistant', { token: await service.token('9'), body: newAssistant({ voice_id: 99 }) })).status, 201, 'it is there when the command returns')
+  })
+
+  await t.test('calls complete reports a call, once', async (t) => {
+    const file = join(folder, 'call.json')
+    const report = (given: object = {}) => writeFileSync(file, JSON.stringify({ call_id: 'by-file', ...callReport(1), ...given }))
+    report()
+    t.match(await beside(t, 'calls', 'complete', file), { code: 0, stderr: /Call by-file is in the log/ })
+    report({ duration: 1 })
+    t.match(await beside(t, 'calls', 'complete', file), { code: 1, stderr: /Call by-file was already reported with another body/ })
+  })
+
+  await t.test('projections replay swaps while it answers', async (t) => {
+    const token = await service.token('1')
+    const update = async (name: string) => await service.call('PUT', '/user/assistant/1', { token, body: { assistant_name: name } })
+    const replay = beside(t, 'projections', 'replay', 'assistants')
+    let isOver = false
+    void replay.then(() => { isOver = true })
+    for (let count = 1; !isOver; count++) t.equal((await update(`Desk ${count}`)).body.data?.name, `Desk ${count}`, 'reads its own write')
+    t.match(await replay, { code: 0, stderr: /Replayed assistants from \d+ events .* generation 2/ })
+    await eventually(async () => (await update('Front desk')).headers.get('x-read-model') === null)
+  })
+
+  await t.test('a port that is taken is told as such', async (t) => {
+    const { code, stderr } = await run(t, ['api'], { DATA_DIR: folder, PORT: new URL(service.url).port, LOG_LEVEL: 'warn' })
+    t.equal(code, 1)
+    t.match(stderr, /PORT \d+ cannot be listened on: .*in use/)
+  })
+
+  await t.test('a command that it outlives ends by itself', async (t) => {
+    const projector = ringledger(t, ['projector'], { DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'warn' })
+    await projector.says((_, stderr) => /projector is listening/.exec(stderr) ?? undefined)
+    projector.signal('SIGTERM')
+    t.equal((await projector.ended).code, 0)
+    t.equal((await fetch(`${service.url}/health/ready`)).status, 200)
+  })
+
+  await t.test('SIGTERM drains it: what is asked is answered, and no process is left', async (t) => {
+    const headers = { authorization: `Bearer ${await service.token('1')}`, 'content-type': 'application/json', expect: '100-continue' }
+    const asking = request(`${service.url}/user/assistant`, { method: 'POST', headers })
+    asking.flushHeaders()
+    await once(asking, 'continue') // it waits for the body now
+    service.process.signal('SIGTERM')
+    await service.process.says((_, stderr) => /Draining after SIGTERM/.exec(stderr) ?? undefined)
+    asking.end(JSON.stringify(newAssistant()))
+    const [answer] = await once(asking, 'response') as [IncomingMessage]
+    t.equal(answer.statusCode, 201)
+    t.equal(answer.headers.connection, 'close')
+    answer.resume()
+    t.equal((await service.process.ended).code, 0)
+    t.match(service.process.stderr(), /\nStopped\.\n$/)
+    t.same(service.process.processes(), [])
+    t.notOk(existsSync(join(folder, 'run.json')))
+  })
+})
+
+/** Where the log of the running service ends. */
+async function headOf (t: Test): Promise<bigint | undefined> {
+  const { eventStoreUrl }: { eventStoreUrl: string } = JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8'))
+  const [last] = await collect(connect(t, eventStoreUrl).readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 }))
+  return last?.event?.position?.commit
+}
+
+t.test('SIGINT to the whole group, as Ctrl-C sends it, drains a warm start as well', async (t) => {
+  const service = await startService(t, { dataDir: folder })
+  t.equal((await service.stop('SIGINT')).code, 0)
+  t.same(service.process.processes(), [])
+})
+
+t.test('a start that is broken off leaves nothing behind, whenever it is', async (t) => {
+  for (const processes of [2, 4]) { // its own and, one after the other, the supervisor, Postgres, and the event store
+    const starting = ringledger(t, ['start'], { DATA_DIR: folder, PORT: '0' })
+    await eventually(() => starting.processes().length >= processes)
+    starting.signal('SIGINT')
+    await starting.ended
+    t.same(starting.processes(), [])
+    t.notMatch(starting.stderr(), /^ringledger:/m, 'nor a complaint')
+    t.notMatch(starting.stdout(), /listening {2}/)
+  }
+})
+
+t.test('a command alone runs back ends for as long as it takes, and leaves none', async (t) => {
+  const command = ringledger(t, ['projections', 'list'], { DATA_DIR: folder })
+  t.equal((await command.ended).code, 0)
+  t.match(command.stdout(), /assistants .* none/)
+  t.same(command.processes(), [])
+})

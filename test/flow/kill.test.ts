@@ -1,0 +1,82 @@
+// What was acknowledged survives kill -9 at any instant: the assistant is there, the call is delivered, once and for all.
+import t, { type Test } from 'tap'
+import { callReport, newAssistant } from '../support/bodies.js'
+import { eventually } from '../support/eventually.js'
+import { receiver } from '../support/receiver.js'
+import { dataDir } from '../support/ringledger.js'
+import { localWebhooks, startService, type RunningService } from '../support/running-service.js'
+
+const seed = Number(process.env.SEED ?? Date.now() % 1_000_000)
+const random = generator(seed)
+const rounds = 3
+const folder = dataDir(t)
+const hook = await receiver(t)
+const env = { ...localWebhooks, READ_MODEL_WAIT_MS: '200' }
+
+const assistants = new Map<number, string>()
+const calls: string[] = []
+
+t.test(`${rounds} rounds of kill -9 right after acknowledged commands (SEED=${seed})`, async (t) => {
+  for (let round = 1; round <= rounds; round++) {
+    const service = await startService(t, { dataDir: folder, env })
+    await everythingIsThere(t, service)
+    const before = calls.length
+    const writing = write(service, round)
+    await eventually(() => calls.length > before)
+    await new Promise((resolve) => setTimeout(resolve, random() * 150)) // a random instant is what is tried here
+    const isWhole = round % 2 === 0
+    if (isWhole) for (const pid of service.process.processes()) process.kill(pid, 'SIGKILL')
+    else await service.kill()
+    await writing
+    t.pass(`round ${round}: killed ${isWhole ? 'every process' : 'the process group'} with ${assistants.size} assistants and ${calls.length} calls acknowledged`)
+  }
+  const service = await startService(t, { dataDir: folder, env })
+  await everythingIsThere(t, service)
+  t.equal((await service.stop()).code, 0)
+})
+
+/** Creates assistants and completes calls, several at a time, until the service is gone; notes what it acknowledged. */
+async function write (service: RunningService, round: number): Promise<void> {
+  const user = await service.token('1')
+  const engine = await service.token('engine', 'engine')
+  const writer = async (number: number) => {
+    for (let count = 1; ; count++) {
+      const name = `${round}-${number}-${count}`
+      const created = await service.call('POST', '/user/assistant', { token: user, body: newAssistant({ assistant_name: name, is_webhook_active: true, webhook_url: hook.url }) })
+      const id = created.body.data?.id ?? 0
+      if (created.status === 201) assistants.set(id, name)
+      const completed = await service.call('POST', `/engine/calls/${name}/completed`, { token: engine, body: callReport(id) })
+      if (completed.status === 202) calls.push(name)
+    }
+  }
+  await Promise.allSettled([1, 2, 3].map(writer)) // each ends when its request finds nobody
+}
+
+async function everythingIsThere (t: Test, { call, token }: RunningService): Promise<void> {
+  const user = await token('1')
+  for (const [id, name] of assistants) {
+    const { status, body } = await call('PUT', `/user/assistant/${id}`, { token: user, body: {} })
+    if (status !== 200 || body.data?.name !== name) t.fail(`assistant ${id} was acknowledged as ${name}`, { status, body })
+  }
+  await eventually(() => {
+    const missing = calls.filter((name) => !idsOf(name).length)
+    if (missing.length > 0) throw new Error(`${missing.length} of ${calls.length} acknowledged calls were not delivered: ${missing.slice(0, 5).join(', ')}`)
+  }, 30_000)
+  for (const name of calls) if (new Set(idsOf(name)).size !== 1) t.fail(`call ${name} was delivered under several ids`, { ids: idsOf(name) })
+  t.pass(`${assistants.size} assistants are there, ${calls.length} calls were delivered`)
+}
+
+function idsOf (callId: string): unknown[] {
+  return hook.received.filter(({ body }) => body.includes(`"call_id":"${callId}"`)).map(({ headers }) => headers['webhook-id'])
+}
+
+/** Numbers from 0 to 1 that a seed repeats (mulberry32). */
+function generator (seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6D2B79F5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
+  }
+}

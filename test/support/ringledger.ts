@@ -1,0 +1,122 @@
+// The command line as an outside user meets it: `node bin/ringledger.js …`, in a process group of its own.
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { STATE_DIR } from '../../src/embedded/paths.js'
+import { eventually } from './eventually.js'
+
+export interface Teardown { teardown (undo: () => unknown): void }
+export type Environment = Record<string, string>
+
+export interface Ended {
+  code: number | null
+  signal: NodeJS.Signals | null
+  /** From its start to its end, in milliseconds. */
+  ms: number
+}
+
+export interface Ringledger {
+  pid: number
+  stdout (): string
+  stderr (): string
+  /** What `pick` finds in what it has said so far; rejects when it ends, or `withinMs` pass, without that. */
+  says<Found> (pick: (stdout: string, stderr: string) => Found | undefined, withinMs?: number): Promise<Found>
+  /** To the whole process group, as a terminal does it. */
+  signal (name: NodeJS.Signals): void
+  ended: Promise<Ended>
+  /** Every process that it started, directly or not, and that still runs; for itself as well. */
+  processes (): number[]
+  /** Resolves when none of them is left. */
+  gone (): Promise<void>
+}
+
+export const bin = fileURLToPath(new URL('../../bin/ringledger.js', import.meta.url))
+
+/** An empty directory that goes away with the test; whatever runs in it must be registered for teardown later. */
+export function dataDir (t: Teardown): string {
+  const folder = mkdtempSync(join(tmpdir(), 'rl-flow-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }))
+  return folder
+}
+
+/** What is in a directory, and the clusters of its DATA_DIRs where Postgres' account cannot reach them in there. */
+export function leftIn (folder: string): string[] {
+  const notes = existsSync(STATE_DIR) ? readdirSync(STATE_DIR).map((name) => join(STATE_DIR, name, 'data-dir.txt')) : []
+  return [...readdirSync(folder), ...notes.filter((note) => existsSync(note) && readFileSync(note, 'utf8').startsWith(folder))]
+}
+
+/**
+ * Starts the command line with these variables and no others but PATH and HOME: the test runner adds loaders to the
+ * environment of node processes that it sees being spawned. Killed, with all it started, in `t.teardown`.
+ */
+export function ringledger (t: Teardown, args: readonly string[], env: Environment = {}): Ringledger {
+  const mark = `RINGLEDGER_TEST_RUN=${randomUUID()}`
+  const variables = Object.entries({ PATH: process.env.PATH, HOME: process.env.HOME, ...env }).map(([name, value]) => `${name}=${value ?? ''}`)
+  const beganAt = performance.now()
+  const child = spawn('env', ['-i', mark, ...variables, process.execPath, bin, ...args], { detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => { stdout += text })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => { stderr += text })
+  const pid = child.pid ?? 0
+  let over: Ended | undefined
+  const ended = new Promise<Ended>((resolve) => child.once('close', (code, signal) => {
+    resolve(over = { code, signal, ms: performance.now() - beganAt })
+  }))
+  const signal = (name: NodeJS.Signals) => { if (!over) process.kill(-pid, name) }
+  const processes = () => processesWith(mark)
+  t.teardown(async () => {
+    signal('SIGKILL')
+    for (const left of processes()) tryToKill(left)
+    await ended
+  })
+  return {
+    pid,
+    ended,
+    signal,
+    processes,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    gone: async () => { await eventually(() => processes().length === 0) },
+    says: async (pick, withinMs = 45_000) => {
+      const deadline = Date.now() + withinMs
+      for (;;) {
+        const wasOver = over
+        const found = pick(stdout, stderr)
+        if (found !== undefined) return found
+        if (wasOver || Date.now() > deadline) throw new Error(`${args.join(' ')} ${wasOver ? `ended with ${wasOver.signal ?? wasOver.code}` : 'did not get there'}:\n${stdout}${stderr}`)
+        await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 10))])
+      }
+    }
+  }
+}
+
+/** Runs a command to its end. */
+export async function run (t: Teardown, args: readonly string[], env: Environment = {}): Promise<Ended & { stdout: string, stderr: string }> {
+  const command = ringledger(t, args, env)
+  const ended = await command.ended
+  return { ...ended, stdout: command.stdout(), stderr: command.stderr() }
+}
+
+// Children inherit the variable, whatever process group they are in; a zombie has none. Only Linux shows it.
+function processesWith (mark: string): number[] {
+  const pids = existsSync('/proc') ? readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number) : []
+  return pids.filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(mark)
+    } catch {
+      return false // it ended in between, or is somebody else's
+    }
+  })
+}
+
+function tryToKill (pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // it ended in between
+  }
+}

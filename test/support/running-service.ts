@@ -1,0 +1,107 @@
+// A running service of a test's own, driven over HTTP.
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { SignJWT } from 'jose'
+import { dataDir, ringledger, type Ended, type Environment, type Ringledger, type Teardown } from './ringledger.js'
+
+export interface Answer {
+  status: number
+  headers: Headers
+  body: AnswerBody
+}
+
+/** Whatever the API may answer; a test looks at what it expects. */
+export interface AnswerBody {
+  message?: string
+  errors?: Record<string, string[]>
+  data?: Record<string, unknown> & { id: number }
+}
+
+export interface Request {
+  token?: string | undefined
+  body?: unknown
+  headers?: Record<string, string>
+}
+
+export type Call = (method: string, path: string, request?: Request) => Promise<Answer>
+
+export interface RunningService {
+  url: string
+  dataDir: string
+  process: Ringledger
+  call: Call
+  token (user: string, role?: string): Promise<string>
+  /** Signals it and waits for its end. */
+  stop (signal?: NodeJS.Signals): Promise<Ended>
+  /** kill -9 of its whole process group. */
+  kill (): Promise<void>
+}
+
+export interface ServiceOptions {
+  env?: Environment
+  /** A new one when absent. */
+  dataDir?: string
+}
+
+/** What a service with a back end of its own has to be told. */
+export const secrets = {
+  JWT_SECRET: 'a secret for tests that is long enough 1',
+  SECRET_KEY: 'a secret for tests that is long enough 2',
+  LEAD_DIGEST_KEY: 'a secret for tests that is long enough 3'
+}
+
+/** Variables that let a receiver on this machine be reached, and fast. */
+export const localWebhooks = { WEBHOOK_SCHEDULE: '0s,1s', WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' }
+
+/** `ringledger start`, ready to answer. */
+export async function startService (t: Teardown, { env = {}, dataDir: given }: ServiceOptions = {}): Promise<RunningService> {
+  const folder = given ?? dataDir(t)
+  const process = ringledger(t, ['start'], { DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'warn', ...env })
+  const url = await process.says((stdout) => /^ +listening +(\S+)$/m.exec(stdout)?.[1])
+  return {
+    url,
+    dataDir: folder,
+    process,
+    call: caller(url),
+    token: (user, role) => token(jwtSecret(folder, env), user, role),
+    async stop (signal = 'SIGTERM') {
+      process.signal(signal)
+      return await process.ended
+    },
+    async kill () {
+      process.signal('SIGKILL')
+      await process.ended
+    }
+  }
+}
+
+/** Calls the API at `url`; bodies that are no text are sent as JSON. */
+export function caller (url: string): Call {
+  return async (method, path, { token, body, headers } = {}) => {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: {
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...headers
+      },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) })
+    })
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, body: text ? JSON.parse(text) : {} }
+  }
+}
+
+/** A bearer token that is good for five minutes. */
+export async function token (secret: string, user: string, role?: string): Promise<string> {
+  return await new SignJWT(role === undefined ? {} : { role })
+    .setProtectedHeader({ alg: 'HS256' }).setSubject(user).setIssuedAt().setExpirationTime('5m')
+    .sign(new TextEncoder().encode(secret))
+}
+
+function jwtSecret (folder: string, env: Environment): string {
+  const file = join(folder, 'secrets.json')
+  if (env.JWT_SECRET !== undefined || !existsSync(file)) return env.JWT_SECRET ?? ''
+  const { jwtSecret }: { jwtSecret: string } = JSON.parse(readFileSync(file, 'utf8'))
+  return jwtSecret
+}
