@@ -88,6 +88,7 @@ export async function findAssistants (db: Pool, { userId, name, status, type }: 
   return await readPage(db, {
     columns: 'id, name, status, type, mode, created_at',
     from: 'read_model.assistants',
+    key: 'id',
     filters: [
       ['user_id = ?', userId],
       ['strpos(folded_name, ?) > 0', name === undefined ? undefined : foldCase(name)],

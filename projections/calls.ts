@@ -34,9 +34,9 @@ const callTable = table<CallRow>({
     position: 'bigint'
   },
   indexes: [
-    '(user_id, ended_at DESC, position DESC) INCLUDE (status)',
-    '(user_id, assistant_id, ended_at DESC, position DESC) INCLUDE (status)',
-    '(user_id, lead_id, ended_at DESC, position DESC) INCLUDE (status) WHERE lead_id IS NOT NULL'
+    '(user_id, ended_at DESC, position DESC) INCLUDE (id, status)',
+    '(user_id, assistant_id, ended_at DESC, position DESC) INCLUDE (id, status)',
+    '(user_id, lead_id, ended_at DESC, position DESC) INCLUDE (id, status) WHERE lead_id IS NOT NULL'
   ]
 })
 
@@ -106,6 +106,7 @@ export async function findCalls (db: Pool, filter: CallFilter, page: Page): Prom
   return await readPage(db, {
     columns: 'summary, ended_at, position',
     from: 'read_model.calls',
+    key: 'id',
     filters: [
       ['user_id = ?', userId],
       ['assistant_id = ?', assistantId],

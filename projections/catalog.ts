@@ -73,27 +73,27 @@ export interface NumberOwned { id: number, phone_number: string }
 
 /** A page of the voices, by name. */
 export async function findVoices (db: Pool, page: Page): Promise<Paged<NamedWithId>> {
-  return await readPage(db, { ...whole, columns: 'id, name', from: 'read_model.voices', order: 'name, id' }, page)
+  return await readPage(db, { ...whole, key: 'id', columns: 'id, name', from: 'read_model.voices', order: 'name, id' }, page)
 }
 
 /** A page of the languages, by name. */
 export async function findLanguages (db: Pool, page: Page): Promise<Paged<Named>> {
-  return await readPage(db, { ...whole, columns: 'name', from: 'read_model.languages', order: 'name' }, page)
+  return await readPage(db, { ...whole, key: 'name', columns: 'name', from: 'read_model.languages', order: 'name' }, page)
 }
 
 /** A page of the models, by name. */
 export async function findModels (db: Pool, page: Page): Promise<Paged<Named>> {
-  return await readPage(db, { ...whole, columns: 'name', from: 'read_model.models', order: 'name' }, page)
+  return await readPage(db, { ...whole, key: 'name', columns: 'name', from: 'read_model.models', order: 'name' }, page)
 }
 
 /** A page of the user's campaigns, newest first. */
 export async function findCampaigns (db: Pool, userId: string, page: Page): Promise<Paged<NamedWithId>> {
-  return await readPage(db, { ...whole, columns: 'id, name', from: 'read_model.campaigns', filters: [['user_id = ?', userId]], order: 'id DESC' }, page)
+  return await readPage(db, { ...whole, key: 'id', columns: 'id, name', from: 'read_model.campaigns', filters: [['user_id = ?', userId]], order: 'id DESC' }, page)
 }
 
 /** A page of the user's phone numbers, newest first. */
 export async function findPhoneNumbers (db: Pool, userId: string, page: Page): Promise<Paged<NumberOwned>> {
-  return await readPage(db, { ...whole, columns: 'id, phone_number', from: 'read_model.phone_numbers', filters: [['user_id = ?', userId]], order: 'id DESC' }, page)
+  return await readPage(db, { ...whole, key: 'id', columns: 'id, phone_number', from: 'read_model.phone_numbers', filters: [['user_id = ?', userId]], order: 'id DESC' }, page)
 }
 
 /** Every row, as it is. */

@@ -41,8 +41,8 @@ const leadTable = table<LeadRow>({
     updated_at: 'timestamptz'
   },
   indexes: [
-    '(user_id, created_at DESC, id DESC) INCLUDE (campaign_id, status) WHERE primary_id IS NULL',
-    '(user_id, campaign_id, created_at DESC, id DESC) INCLUDE (status) WHERE primary_id IS NULL',
+    '(user_id, created_at DESC, id DESC) INCLUDE (campaign_id, status, phone_number) WHERE primary_id IS NULL',
+    '(user_id, campaign_id, created_at DESC, id DESC) INCLUDE (status, phone_number) WHERE primary_id IS NULL',
     '(user_id, phone_number COLLATE "C") WHERE primary_id IS NULL',
     '(primary_id, place) WHERE primary_id IS NOT NULL'
   ]
@@ -134,6 +134,7 @@ export async function findLeads (db: Pool, filter: LeadFilter, page: Page): Prom
   const { items, total } = await readPage<FoundLead>(db, {
     columns: leadColumns,
     from: 'read_model.leads',
+    key: 'id',
     filters: [
       ['user_id = ?', userId],
       ['primary_id IS NULL'],

@@ -6,8 +6,8 @@ export class Quarantine {
   private constructor (private readonly consumer: string, private readonly streams: Set<string>) {}
 
   /** `consumer` names the generation, for instance `read_leads_g1`. */
-  static async load (pool: Pool, consumer: string): Promise<Quarantine> {
-    const { rows } = await pool.query<{ stream: string }>('SELECT DISTINCT stream FROM ledger.quarantine WHERE consumer = $1', [consumer])
+  static async load (db: Pool | PoolClient, consumer: string): Promise<Quarantine> {
+    const { rows } = await db.query<{ stream: string }>('SELECT DISTINCT stream FROM ledger.quarantine WHERE consumer = $1', [consumer])
     return new Quarantine(consumer, new Set(rows.map(({ stream }) => stream)))
   }
 

@@ -3,9 +3,9 @@ import type { Pool } from 'pg'
 import { moveCheckpoint } from '../src/consumer/checkpoint.js'
 import type { Streams } from '../src/event-store/streams.js'
 import { inTransaction } from '../src/postgres/transaction.js'
+import { batchWriter } from './batch-writer.js'
 import { activate, activeGeneration, checkpointOf, createGeneration, schemaOf } from './generations.js'
 import type { Projection } from './projection.js'
-import { batchWriter } from './run.js'
 
 export interface ReplayOptions {
   pool: Pool
@@ -63,6 +63,7 @@ async function swap (pool: Pool, projection: Projection, current: number): Promi
     return true
   }).then(async () => {
     await pool.query(`DROP SCHEMA ${schemaOf(projection, current)} CASCADE`)
+    await pool.query('DELETE FROM ledger.quarantine WHERE consumer = $1', [schemaOf(projection, current)])
     return true
   }).catch((error: unknown) => {
     if (error instanceof NotLevel) return false

@@ -1,6 +1,5 @@
 // Builds the HTTP side: plugins, routes, error handler; never listens.
 import { randomUUID } from 'node:crypto'
-import helmet from '@fastify/helmet'
 import fastify, { LogController, type FastifyBaseLogger } from 'fastify'
 import { completeCall, type CallDeps } from './commands/complete-call.js'
 import type { AssistantDeps } from './commands/assistant-command.js'
@@ -13,6 +12,8 @@ import { registerAuth, type JwtSettings } from './http/auth.js'
 import { addHealth, type HealthChecks } from './http/health.js'
 import { requestLogger } from './http/logging.js'
 import { addApiDocs } from './http/openapi.js'
+import { registerRateLimits, type RateLimit } from './http/rate-limit.js'
+import { registerSecurityHeaders } from './http/security-headers.js'
 import { validatorCompiler } from './http/validators.js'
 import { addQueries, type QueryDeps } from './queries/routes.js'
 
@@ -20,22 +21,25 @@ export interface AppDeps {
   logger: FastifyBaseLogger
   basePath: string
   jwt: JwtSettings
+  rateLimit: RateLimit
   healthChecks: HealthChecks
   routes: AssistantDeps & LeadDeps & CallDeps & QueryDeps
 }
 
 /** Of a user's request; an event stays under the store's 1 MiB with room to spare. */
 const bodyLimit = 512 * 1024
-/** Longer than any id of ours, so that a wrong one is told apart from an address that is not there. */
-const longestParameter = 512
+
+/** Ids of calls are longer than Fastify's limit of 100; what no id can be is not found, and not a 414. */
+const longestPath = 16 * 1024
 
 /** The app with every route of the API. */
-export async function buildApp ({ logger, basePath, jwt, healthChecks, routes }: AppDeps): Promise<App> {
+export async function buildApp ({ logger, basePath, jwt, rateLimit, healthChecks, routes }: AppDeps): Promise<App> {
   const app = bareApp(logger)
   app.setValidatorCompiler(validatorCompiler)
-  await app.register(helmet)
+  await registerSecurityHeaders(app)
   await app.register(async (scope) => {
     await registerAuth(scope, jwt)
+    await registerRateLimits(scope, rateLimit)
     await addApiDocs(scope, basePath)
     await scope.register(async (api: App) => {
       createAssistant(api, routes)
@@ -60,10 +64,10 @@ function bareApp (logger: FastifyBaseLogger): App {
   const app: App = fastify({
     loggerInstance: requestLogger(logger),
     bodyLimit,
+    routerOptions: { maxParamLength: longestPath },
     logController: new LogController({ requestIdLogLabel: 'correlationId' }),
     genReqId: ({ headers }) => correlationId(headers['x-correlation-id']),
-    frameworkErrors (error, request, reply) { answerError(error, request, reply) }, // before a route is known
-    routerOptions: { maxParamLength: longestParameter }
+    frameworkErrors (error, request, reply) { answerError(error, request, reply) } // before a route is known
   })
   app.setErrorHandler(answerError)
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ message: 'There is nothing at this address.' }))

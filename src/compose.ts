@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { EventStoreDBClient } from '@eventstore/db-client'
+import { Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import type { Pool } from 'pg'
 import { assistants } from '../projections/assistants.js'
@@ -44,6 +45,9 @@ export interface Urls {
 
 /** The client waits for streams of a dead server to end, which may be never. */
 const disposeWithinMs = 1_000
+
+/** A request waits no longer for its count. */
+const countWithinMs = 250
 
 /** Between two removals of expired idempotency keys. */
 const sweepEveryMs = 10 * 60_000
@@ -102,7 +106,7 @@ export async function startRoles (roles: readonly Role[], config: CompleteConfig
   const stops: Array<() => Promise<void>> = []
   try {
     const checks = healthChecks(parts)
-    const app = roles.includes('api') ? await composeApi(config, parts, checks, log) : (await import('./app.js')).buildHealthApp(log, checks)
+    const app = roles.includes('api') ? await composeApi(config, urls, parts, checks, log) : (await import('./app.js')).buildHealthApp(log, checks)
     stops.push(() => app.close())
     if (roles.includes('projector')) stops.push(startProjector(parts, holder, log))
     if (roles.includes('worker')) stops.push(await startWorker(config, urls, parts, holder, log))
@@ -129,7 +133,7 @@ function healthChecks ({ pool, streams }: Parts): HealthChecks {
 }
 
 /** The HTTP side is loaded on demand, so that other commands begin sooner. */
-async function composeApi (config: CompleteConfig, parts: Parts, checks: HealthChecks, logger: Logger): Promise<App> {
+async function composeApi (config: CompleteConfig, { redisUrl }: Urls, parts: Parts, checks: HealthChecks, logger: Logger): Promise<App> {
   const { pool, streams, positions } = parts
   const [{ buildApp }, { webhookUrlProblem }, { currentSecret }, { findSuspension }, { findDeliveries }] = await Promise.all([
     import('./app.js'), import('../workers/guard.js'), import('../workers/secrets.js'), import('../workers/endpoints.js'), import('../workers/find-deliveries.js')
@@ -148,10 +152,12 @@ async function composeApi (config: CompleteConfig, parts: Parts, checks: HealthC
     findLeadOwner: readModel.findLeadOwner,
     waitForLeads: (position) => positions.reached('leads', position, config.readModelWaitMs)
   })
+  const redis = redisUrl === undefined ? undefined : connectForCounts(redisUrl, logger)
   const app = await buildApp({
     logger,
     basePath: config.basePath,
     jwt: config.jwt,
+    rateLimit: { perMinute: config.rateLimitPerMinute, redis },
     healthChecks: checks,
     routes: {
       handle: commands.handle,
@@ -172,8 +178,25 @@ async function composeApi (config: CompleteConfig, parts: Parts, checks: HealthC
   const sweeping = setInterval(() => {
     idempotency.removeExpired().catch((error: unknown) => logger.warn({ err: error }, 'expired idempotency keys were not removed'))
   }, sweepEveryMs)
-  app.addHook('onClose', async () => clearInterval(sweeping))
+  app.addHook('onClose', async () => {
+    clearInterval(sweeping)
+    redis?.disconnect()
+  })
   return app
+}
+
+/** For counts that nobody waits for: whatever is not answered at once fails, also while Redis is down or frozen. */
+function connectForCounts (redisUrl: string, log: Logger): Redis {
+  const redis = new Redis(redisUrl, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: 2_000,
+    commandTimeout: countWithinMs,
+    socketTimeout: countWithinMs, // gives a frozen connection up, so that only the first request waits for it
+    retryStrategy: (times) => Math.min(times * 200, 2_000)
+  })
+  redis.on('error', (error: Error) => log.debug({ err: error }, 'Redis, which counts requests, cannot be reached'))
+  return redis
 }
 
 function startProjector ({ consumerPool, streams }: Parts, holder: string, log: Logger): () => Promise<void> {

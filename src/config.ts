@@ -30,6 +30,7 @@ const Environment = Type.Object({
   SECRET_KEY_PREVIOUS: LongSecret,
   LEAD_DIGEST_KEY: LongSecret,
   READ_MODEL_WAIT_MS: Milliseconds(1_000),
+  RATE_LIMIT_PER_MINUTE: Type.Integer({ minimum: 0, default: 600 }),
   WEBHOOK_SCHEDULE: Type.String({
     default: '0s,5s,5m,30m,2h,5h,10h,14h,20h,24h',
     pattern: '^\\d+(ms|s|m|h)(,\\d+(ms|s|m|h))*$',
@@ -70,6 +71,8 @@ export interface Config {
   previousSecretKey?: string | undefined
   leadDigestKey?: string | undefined
   readModelWaitMs: number
+  /** Requests of one user; 0 for no limit. */
+  rateLimitPerMinute: number
   webhook: { schedule: string, timeoutMs: number, allowHttp: boolean, allowCidrs: string[] }
 }
 
@@ -128,6 +131,7 @@ function toConfig (env: Environment): Config {
     previousSecretKey: env.SECRET_KEY_PREVIOUS,
     leadDigestKey: env.LEAD_DIGEST_KEY,
     readModelWaitMs: env.READ_MODEL_WAIT_MS,
+    rateLimitPerMinute: env.RATE_LIMIT_PER_MINUTE,
     webhook: {
       schedule: env.WEBHOOK_SCHEDULE,
       timeoutMs: env.WEBHOOK_TIMEOUT_MS,
@@ -138,10 +142,10 @@ function toConfig (env: Environment): Config {
 }
 
 function jwtSettings (env: Environment): JwtSettings | undefined {
-  const roleClaim = env.JWT_ROLE_CLAIM
-  if (env.JWT_SECRET) return { roleClaim, secret: env.JWT_SECRET }
-  if (!env.JWT_JWKS_URL || !env.JWT_ISSUER || !env.JWT_AUDIENCE) return undefined
-  return { roleClaim, jwksUrl: env.JWT_JWKS_URL, issuer: env.JWT_ISSUER, audience: env.JWT_AUDIENCE }
+  const { JWT_ROLE_CLAIM: roleClaim, JWT_ISSUER: issuer, JWT_AUDIENCE: audience } = env
+  if (env.JWT_SECRET) return { roleClaim, issuer, audience, secret: env.JWT_SECRET }
+  if (!env.JWT_JWKS_URL || !issuer || !audience) return undefined
+  return { roleClaim, issuer, audience, jwksUrl: env.JWT_JWKS_URL }
 }
 
 const isOn = (flag: Environment['WEBHOOK_ALLOW_HTTP']) => flag === 'true' || flag === '1'

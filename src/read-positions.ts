@@ -8,6 +8,6 @@ export function readPositions (positions: Pick<Positions, 'passed' | 'reached'>,
   return {
     waitMs,
     passed: (source) => source === 'log' ? head() : positions.passed(source),
-    reached: async (source, position, withinMs) => source === 'log' ? position === 0n || await head() >= position : await positions.reached(source, position, withinMs)
+    reached: async (source, position, withinMs) => source === 'log' ? await head() >= position : await positions.reached(source, position, withinMs)
   }
 }

@@ -1,6 +1,8 @@
 // The body that a receiver gets for a call: built once, stored, and sent byte for byte.
 import type { AssistantSettings } from '../src/domain/assistant/settings.js'
 import type { CallCompleted } from '../src/domain/call/events.js'
+import type { WebhookCall, WebhookPayload } from '../src/domain/call/webhook-payload.js'
+import type { Json, JsonObject } from '../src/domain/json.js'
 import type { ContactVariables } from '../src/domain/lead/events.js'
 import type { LeadStatus } from '../src/domain/lead/lead.js'
 
@@ -39,14 +41,14 @@ export interface PayloadSources {
 export const longestBodyBytes = 256 * 1024
 
 /** What is left out of a body that is too large, one after the other, until it fits. */
-const expendable = ['transcript_turns', 'transcript', 'input_variables', 'evaluation', 'extracted_variables', 'lead']
+const expendable = ['transcript_turns', 'transcript', 'input_variables', 'evaluation', 'extracted_variables', 'lead'] as const satisfies (keyof WebhookCall)[]
 
 /** The JSON text, at most 256 KiB in UTF-8; what had to be left out is marked by `truncated: true`. */
 export function buildBody (sources: PayloadSources): string {
   const data = callData(sources)
   const whole = envelope(sources, data)
   if (fits(whole)) return whole
-  const rest: Record<string, unknown> = { ...data, truncated: true }
+  const rest: WebhookCall = { ...data, truncated: true }
   for (const field of expendable) {
     delete rest[field]
     const body = envelope(sources, rest)
@@ -55,11 +57,14 @@ export function buildBody (sources: PayloadSources): string {
   return envelope(sources, { call_id: sources.call.call_id, status: sources.call.status, truncated: true })
 }
 
-const envelope = ({ at }: PayloadSources, data: object) => JSON.stringify({ type: 'call.completed', timestamp: at.toISOString(), data })
+function envelope ({ at }: PayloadSources, data: WebhookPayload['data']): string {
+  const payload: WebhookPayload = { type: 'call.completed', timestamp: at.toISOString(), data }
+  return JSON.stringify(payload)
+}
 
 const fits = (body: string) => Buffer.byteLength(body) <= longestBodyBytes
 
-function callData ({ call, assistant: { assistant_id, settings }, lead, campaignName }: PayloadSources): object {
+function callData ({ call, assistant: { assistant_id, settings }, lead, campaignName }: PayloadSources): WebhookCall {
   const { call_id, status, direction, from, to, started_at, ended_at, duration, transcript, input_variables, evaluation, recording_url } = call
   return {
     call_id,
@@ -81,12 +86,12 @@ function callData ({ call, assistant: { assistant_id, settings }, lead, campaign
   }
 }
 
-function leadData ({ id, phone_number, variables, status, campaign_id }: PayloadLead, campaignName: string | undefined): object {
+function leadData ({ id, phone_number, variables, status, campaign_id }: PayloadLead, campaignName: string | undefined): NonNullable<WebhookCall['lead']> {
   return { id, phone_number, variables, status, campaign: { id: campaign_id, name: campaignName ?? '' } }
 }
 
 /** Exactly the names of the schema; what the engine did not extract is null. */
-function extracted ({ extracted_variables }: CallCompleted, { post_call_schema }: RelevantSettings): object {
-  return Object.fromEntries(post_call_schema.map(({ name }) =>
-    [name, Object.hasOwn(extracted_variables, name) ? extracted_variables[name] : null]))
+function extracted ({ extracted_variables }: CallCompleted, { post_call_schema }: RelevantSettings): JsonObject {
+  return Object.fromEntries(post_call_schema.map(({ name }): [string, Json] =>
+    [name, Object.hasOwn(extracted_variables, name) ? extracted_variables[name] ?? null : null]))
 }

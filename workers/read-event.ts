@@ -17,15 +17,9 @@ export function readEvent (stored: StoredEvent): ReadEvent {
   const call = callId === undefined ? {} : { callId }
   try {
     const event = decode(stored)
-    if (event) refuseUnstorable(event, stored.stream)
     return { stored, ...call, ...(event && { event }) }
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error
     return { stored, ...call, problem: error.message }
   }
-}
-
-/** Its texts must be ones that can be stored. @throws DecodeError */
-function refuseUnstorable ({ type, data }: DomainEvent, stream: string): void {
-  if ('user_id' in data && data.user_id.includes('\0')) throw new DecodeError(`${type} on ${stream} has a user_id with a NUL character`)
 }

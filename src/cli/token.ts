@@ -15,7 +15,8 @@ export interface TokenRequest {
 /** @throws when tokens come from an issuer of their own (JWT_JWKS_URL) */
 export async function signToken (jwt: JwtSettings, { user, role, ttl }: TokenRequest): Promise<string> {
   if (!('secret' in jwt)) throw new Error('tokens come from the issuer behind JWT_JWKS_URL; only with JWT_SECRET can they be made here')
-  return await new SignJWT(role ? { [jwt.roleClaim]: role } : {})
+  const { issuer, audience } = jwt
+  return await new SignJWT({ ...(role && { [jwt.roleClaim]: role }), ...(issuer && { iss: issuer }), ...(audience && { aud: audience }) })
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
     .setSubject(user)
     .setIssuedAt()

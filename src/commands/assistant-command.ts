@@ -5,7 +5,8 @@ import type { AssistantFacts } from '../domain/assistant/decide.js'
 import type { AssistantState } from '../domain/assistant/evolve.js'
 import { givenSettings, type AssistantBody } from '../domain/assistant/settings.js'
 import { AssistantSummary, summarize } from '../domain/assistant/summary.js'
-import { Invalid, Message } from '../http/app-types.js'
+import { answered, writeHeaders } from '../http/describe.js'
+import { assistantSummary } from '../http/examples.js'
 import { answerFrom, type ReadYourWrite } from '../http/read-your-write.js'
 import { markReplay } from '../http/retry-headers.js'
 import type { Received } from '../http/received.js'
@@ -22,8 +23,11 @@ export interface AssistantDeps {
   webhookUrlProblem (url: string): string | undefined
 }
 
-export const AssistantAnswer = Type.Object({ message: Type.String(), data: AssistantSummary })
-export const assistantErrors = { 401: Message, 403: Message, 409: Message, 413: Message, 422: Invalid, 500: Message, 503: Message }
+const AssistantAnswer = Type.Object({ message: Type.String(), data: AssistantSummary }, { title: 'AssistantAnswer' })
+
+/** The answer of both routes, described. */
+export const assistantAnswer = (message: string) =>
+  answered('The assistant as it stands after the command.', AssistantAnswer, { message, data: assistantSummary }, ['ETag', ...writeHeaders])
 
 /** Looks up what the body refers to, in one round trip; wrong types are not asked about, the schema has refused them. */
 export async function lookUpFacts ({ readModel, webhookUrlProblem }: AssistantDeps, userId: string, { body, refused }: Received<AssistantBody>): Promise<AssistantFacts> {

@@ -4,8 +4,10 @@ import Type from 'typebox'
 import { callDecider } from '../domain/call/decide.js'
 import { CompleteCallBody, callStream, isCallId } from '../domain/call/events.js'
 import { Rejection } from '../domain/rejection.js'
-import { Invalid, Message, type App } from '../http/app-types.js'
+import { Message, type App } from '../http/app-types.js'
 import { only } from '../http/auth.js'
+import { answered, example, invalid, refusal } from '../http/describe.js'
+import { callId, completedCall } from '../http/examples.js'
 import { received, type Received } from '../http/received.js'
 import type { HandleCommand } from '../handle-command.js'
 import type { CallOwners } from '../call-owners.js'
@@ -15,14 +17,22 @@ export interface CallDeps {
   owners: CallOwners
 }
 
+const accepted = 'Call accepted'
+
 const schema = {
+  operationId: 'completeCall',
   summary: 'Report a completed call',
   description: 'The same report again is accepted again; another report for the same call is refused.',
   tags: ['engine'],
   security: [{ bearer: [] }],
-  params: Type.Object({ call_id: Type.String({ description: 'The call, as the engine names it.' }) }),
-  body: CompleteCallBody,
-  response: { 202: Message, 401: Message, 403: Message, 409: Message, 413: Message, 422: Invalid, 500: Message, 503: Message }
+  params: Type.Object({ call_id: Type.String({ description: 'The call, as the engine names it: 1 to 128 letters, digits, dots, underscores, tildes or hyphens.', examples: [callId] }) }),
+  body: example(CompleteCallBody, completedCall),
+  response: {
+    202: answered('The call is recorded; its webhook follows.', Message, { message: accepted }, ['X-Read-Position', 'X-Ignored-Fields']),
+    403: refusal('This needs a token with the role engine.'),
+    409: refusal(`Call ${callId} was already reported with another body`),
+    422: invalid({ assistant_id: ['must be an existing assistant'], 'transcript.0.role': ['must be one of: assistant, customer, tool'] })
+  }
 }
 
 const bodyLimit = 1024 * 1024
@@ -43,7 +53,7 @@ export function completeCall (app: App, deps: CallDeps): void {
       isNew: true,
       largestEvent
     })
-    return await reply.code(202).header('x-read-position', String(position)).send({ message: 'Call accepted' })
+    return await reply.code(202).header('x-read-position', String(position)).send({ message: accepted })
   })
 }
 

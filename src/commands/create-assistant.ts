@@ -5,20 +5,29 @@ import { CreateAssistantBody } from '../domain/assistant/settings.js'
 import { Rejection } from '../domain/rejection.js'
 import type { App } from '../http/app-types.js'
 import { only } from '../http/auth.js'
+import { example, invalid } from '../http/describe.js'
+import { newAssistant } from '../http/examples.js'
 import { received } from '../http/received.js'
 import { claimOf } from '../http/retry-headers.js'
-import { AssistantAnswer, answerAssistant, assistantErrors, lookUpFacts, type AssistantDeps } from './assistant-command.js'
+import { answerAssistant, assistantAnswer, lookUpFacts, type AssistantDeps } from './assistant-command.js'
+
+const created = 'Assistant created successfully'
 
 const schema = {
+  operationId: 'createAssistant',
   summary: 'Create an assistant',
+  description: 'Optional fields that are left out get their defaults.',
   tags: ['assistants'],
   security: [{ bearer: [] }],
-  body: CreateAssistantBody,
-  response: { 201: AssistantAnswer, ...assistantErrors }
+  body: example(CreateAssistantBody, newAssistant),
+  response: {
+    201: assistantAnswer(created),
+    422: invalid({ assistant_name: ['must be at most 255 characters'], voice_id: ['must be an available voice'], 'post_call_schema.0.name': ['is required'] })
+  }
 }
 
 export function createAssistant (app: App, deps: AssistantDeps): void {
-  const config = { failure: 'Assistant creation failed' }
+  const config = { failure: 'Assistant creation failed', requestHeaders: ['Idempotency-Key'] as const }
   app.post('/user/assistant', { schema, config, attachValidation: true, onRequest: only('user') }, async (request, reply) => {
     const userId = request.user.id
     const input = received(request, reply, CreateAssistantBody)
@@ -33,7 +42,7 @@ export function createAssistant (app: App, deps: AssistantDeps): void {
       isNew: true,
       isRetry
     })))
-    return await reply.code(201).send(await answerAssistant(deps, reply, 'Assistant created successfully', outcome))
+    return await reply.code(201).send(await answerAssistant(deps, reply, created, outcome))
   })
 }
 

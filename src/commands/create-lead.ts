@@ -4,8 +4,10 @@ import { CreateLeadBody } from '../domain/lead/body.js'
 import { leadDecider } from '../domain/lead/decide.js'
 import { leadStream } from '../domain/lead/events.js'
 import { LeadAnswer, describeLead } from '../domain/lead/lead.js'
-import { Invalid, Message, type App } from '../http/app-types.js'
+import type { App } from '../http/app-types.js'
 import { only } from '../http/auth.js'
+import { answered, example, invalid, writeHeaders } from '../http/describe.js'
+import { lead as leadExample, newLead } from '../http/examples.js'
 import { answerFrom, type ReadYourWrite } from '../http/read-your-write.js'
 import { received } from '../http/received.js'
 import { claimOf, markReplay } from '../http/retry-headers.js'
@@ -22,20 +24,24 @@ export interface LeadDeps {
   readYourWrite: ReadYourWrite
 }
 
+const created = 'Lead created successfully'
+const CreatedLead = Type.Object({ message: Type.String({ default: created }), data: LeadAnswer }, { title: 'LeadAnswer' })
+
 const schema = {
+  operationId: 'createLead',
   summary: 'Create a lead',
   description: 'A phone number is a lead of a campaign once, unless allow_dupplicate is true.',
   tags: ['leads'],
   security: [{ bearer: [] }],
-  body: CreateLeadBody,
+  body: example(CreateLeadBody, newLead),
   response: {
-    200: Type.Object({ message: Type.String({ default: 'Lead created successfully' }), data: LeadAnswer }),
-    ...{ 401: Message, 403: Message, 409: Message, 413: Message, 422: Invalid, 500: Message, 503: Message }
+    200: answered('The lead with its secondary contacts.', CreatedLead, { message: created, data: leadExample }, writeHeaders),
+    422: invalid({ phone_number: ['is already a lead of this campaign; send allow_dupplicate: true to create another'], 'secondary_contacts.0.phone_number': ['is required'] })
   }
 }
 
 export function createLead (app: App, { idempotency, readModel, ids, digest, readYourWrite }: LeadDeps): void {
-  const config = { failure: 'Lead creation failed' }
+  const config = { failure: 'Lead creation failed', requestHeaders: ['Idempotency-Key'] as const }
   app.post('/user/lead', { schema, config, attachValidation: true, onRequest: only('user') }, async (request, reply) => {
     const userId = request.user.id
     const { body, refused } = received(request, reply, CreateLeadBody)
@@ -65,6 +71,6 @@ export function createLead (app: App, { idempotency, readModel, ids, digest, rea
         return found && describeLead(found.lead, found.campaignName)
       },
       () => describeLead(lead, campaignName))
-    return await reply.send({ message: 'Lead created successfully', data })
+    return await reply.send({ message: created, data })
   })
 }

@@ -3,25 +3,34 @@ import Type from 'typebox'
 import { assistantDecider, assistantNotFound } from '../domain/assistant/decide.js'
 import { assistantStream } from '../domain/assistant/events.js'
 import { UpdateAssistantBody } from '../domain/assistant/settings.js'
-import { Message, type App } from '../http/app-types.js'
+import type { App } from '../http/app-types.js'
 import { only } from '../http/auth.js'
+import { example, invalid, refusal } from '../http/describe.js'
+import { changedAssistant } from '../http/examples.js'
 import { idIn } from '../http/path-id.js'
 import { received } from '../http/received.js'
 import { claimOf, ifMatchOf } from '../http/retry-headers.js'
-import { AssistantAnswer, answerAssistant, assistantErrors, lookUpFacts, type AssistantDeps } from './assistant-command.js'
+import { answerAssistant, assistantAnswer, lookUpFacts, type AssistantDeps } from './assistant-command.js'
+
+const updated = 'Assistant updated successfully'
 
 const schema = {
+  operationId: 'updateAssistant',
   summary: 'Update an assistant',
   description: 'Only the given fields change; objects and arrays are replaced whole.',
   tags: ['assistants'],
   security: [{ bearer: [] }],
-  params: Type.Object({ id: Type.String({ description: 'The assistant, an integer.' }) }),
-  body: UpdateAssistantBody,
-  response: { 200: AssistantAnswer, 404: Message, 412: Message, ...assistantErrors }
+  params: Type.Object({ id: Type.String({ description: 'The assistant, an integer.', examples: ['1'] }) }),
+  body: example(UpdateAssistantBody, changedAssistant),
+  response: {
+    200: assistantAnswer(updated),
+    404: refusal('Assistant not found or does not belong to the authenticated user'),
+    422: invalid({ webhook_url: ['is required when is_webhook_active is true'], speech_speed: ['must be between 0.7 and 1.2'] })
+  }
 }
 
 export function updateAssistant (app: App, deps: AssistantDeps): void {
-  const config = { failure: 'Assistant update failed' }
+  const config = { failure: 'Assistant update failed', requestHeaders: ['Idempotency-Key', 'If-Match'] as const }
   app.put('/user/assistant/:id', { schema, config, attachValidation: true, onRequest: only('user') }, async (request, reply) => {
     const userId = request.user.id
     const assistantId = idOf(request.params.id)
@@ -37,7 +46,7 @@ export function updateAssistant (app: App, deps: AssistantDeps): void {
       isRetry,
       ifRevision: ifMatchOf(request)
     }))
-    return await reply.send(await answerAssistant(deps, reply, 'Assistant updated successfully', outcome))
+    return await reply.send(await answerAssistant(deps, reply, updated, outcome))
   })
 }
 

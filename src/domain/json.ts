@@ -19,6 +19,9 @@ export function Nullable<Schema extends TSchema & { type: string }> (schema: Sch
 /** Marks what a pattern asks for in words; shown instead of the pattern when a value is refused. */
 export const inWords = (message: string) => ({ 'x-message': message })
 
+/** For texts that become text columns: Postgres stores every character but NUL. */
+export const withoutNul = { pattern: '^[^\\u0000]*$', ...inWords('must not contain NUL characters') }
+
 /** A phone number in E.164: a plus sign, then 2 to 15 digits, the first not zero (ITU-T E.164). */
 export const PhoneNumber = (options: object = {}) => Type.String({
   pattern: '^\\+[1-9]\\d{1,14}$',

@@ -1,13 +1,20 @@
 // Who is calling: bearer tokens, and which role may enter which part.
-import { KeyObject } from 'node:crypto'
 import fastifyJwt, { type TokenOrHeader } from '@fastify/jwt'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { createRemoteJWKSet } from 'jose'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { issuerKeys } from './jwks.js'
+
+interface Checks {
+  roleClaim: string
+  /** Required value of `iss`; not checked when absent. */
+  issuer?: string | undefined
+  /** Required value of `aud`, or one of its values; not checked when absent. */
+  audience?: string | undefined
+}
 
 /** How tokens are verified: one shared secret, or the keys that an issuer publishes. */
-export type JwtSettings = { roleClaim: string } & (
+export type JwtSettings = Checks & (
   | { secret: string }
-  | { jwksUrl: string, issuer: string, audience: string })
+  | { jwksUrl: string, issuer: string, audience: string, cooldownMs?: number })
 
 /** Callers have no role claim. */
 export type Role = 'user' | 'engine' | 'ops'
@@ -21,36 +28,46 @@ declare module '@fastify/jwt' {
 
 const leewayMs = 5_000
 
-/** Verifies tokens with pinned algorithms; `exp` and a printable `sub` are required. */
+/** Verifies tokens with pinned algorithms; `exp`, a printable `sub`, and what is to be checked are required. */
 export async function registerAuth (app: FastifyInstance, jwt: JwtSettings): Promise<void> {
   const formatUser = (claims: Record<string, unknown>) => ({ id: subjectOf(claims), role: roleOf(claims[jwt.roleClaim]) })
-  const verify = { requiredClaims: ['exp', 'sub'], clockTolerance: leewayMs }
+  const { issuer, audience } = jwt
+  const verify = {
+    // A check alone lets a token pass that lacks the claim.
+    requiredClaims: ['exp', 'sub', ...(issuer ? ['iss'] : []), ...(audience ? ['aud'] : [])],
+    clockTolerance: leewayMs,
+    ...(issuer && { allowedIss: issuer }),
+    ...(audience && { allowedAud: audience })
+  }
   if ('secret' in jwt) {
     await app.register(fastifyJwt, { secret: jwt.secret, formatUser, verify: { ...verify, algorithms: ['HS256'] }, sign: { algorithm: 'HS256' } })
     return
   }
-  const keys = createRemoteJWKSet(new URL(jwt.jwksUrl))
+  const keys = issuerKeys(jwt.jwksUrl, app.log, jwt.cooldownMs)
+  app.addHook('onClose', async () => keys.close())
   await app.register(fastifyJwt, {
     decode: { complete: true },
     secret: async (_request: FastifyRequest, token: TokenOrHeader) => {
       const { alg, kid } = 'header' in token ? token.header : token
-      const key = await keys({ alg: String(alg), ...(kid && { kid: String(kid) }) })
-      return KeyObject.from(key).export({ type: 'spki', format: 'pem' }).toString()
+      return await keys.find({ alg: String(alg), ...(kid !== undefined && { kid: String(kid) }) })
     },
     formatUser,
-    verify: { ...verify, algorithms: ['RS256', 'ES256'], allowedIss: jwt.issuer, allowedAud: jwt.audience }
+    verify: { ...verify, algorithms: ['RS256', 'ES256'] }
   })
 }
 
-/** A hook that lets `role` in: 401 without a valid token, 403 with another role. */
+/** A hook that lets `role` in: 401 without a valid token, 403 with another role, 429 for a user or a stranger who asks too often. */
 export function only (role: Role) {
-  return async (request: FastifyRequest): Promise<void> => {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const { rateLimits } = request.server
     try {
       await request.jwtVerify()
     } catch (cause) {
+      await rateLimits.ofStranger(request, reply)
       throw httpError(401, 'Unauthenticated.', cause)
     }
     if (request.user.role !== role) throw httpError(403, `This needs a token ${role === 'user' ? 'without a role' : `with the role ${role}`}.`)
+    if (role === 'user') await rateLimits.ofUser(request, reply)
   }
 }
 

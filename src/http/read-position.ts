@@ -44,8 +44,8 @@ export function reading (source: Source, { passed, reached, waitMs }: ReadPositi
     async preHandler (request: FastifyRequest, reply: FastifyReply): Promise<void> {
       nameIgnoredParameters(request, reply)
       refuseInvalid({ ...queryErrors(request), ...headerErrors(request) })
-      const wanted = BigInt(askedPosition(request) ?? 0)
-      if (!await reached(source, wanted, waitMs)) throw new BehindPosition('The state at X-Read-Position is not there yet: try again in a moment.')
+      const wanted = askedPosition(request)
+      if (wanted !== undefined && !await reached(source, BigInt(wanted), waitMs)) throw new BehindPosition('The state at X-Read-Position is not there yet: try again in a moment.')
       reply.header('x-read-position', String(await passed(source)))
     }
   }

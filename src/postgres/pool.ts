@@ -33,6 +33,8 @@ export function openPool (databaseUrl: string, options: PoolOptions): pg.Pool {
     max: options.max ?? 10,
     connectionTimeoutMillis: connectWithinMs,
     keepAlive: true,
+    // Postgres assumes disks that seek, and would rather read a whole table than much of an index.
+    options: '-c random_page_cost=1.1',
     idle_in_transaction_session_timeout: options.stalledAfterMs ?? 0
   })
   pool.on('error', options.onError)

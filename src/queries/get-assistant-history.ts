@@ -14,8 +14,8 @@ export interface HistoryDeps {
 }
 
 const schema = {
-  summary: 'Who changed what when',
-  description: 'Every change of the assistant, straight from the log, newest first.',
+  summary: 'Get the history of an assistant',
+  description: 'What changed when, from what to what, straight from the log; newest first.',
   tags: ['assistants'],
   security: [{ bearer: [] }],
   headers: readHeaders,

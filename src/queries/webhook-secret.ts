@@ -1,7 +1,8 @@
 // GET /user/webhook-secret
 import Type, { type Static } from 'typebox'
-import { Message, type App } from '../http/app-types.js'
+import type { App } from '../http/app-types.js'
 import { only } from '../http/auth.js'
+import { answered } from '../http/describe.js'
 
 export const WebhookSecret = Type.Object({
   secret: Type.String({ description: 'Verifies webhook-signature, as Standard Webhooks describes.', examples: ['whsec_...'] }),
@@ -18,11 +19,16 @@ export interface WebhookSecretDeps {
   webhookSecret (userId: string): Promise<Static<typeof WebhookSecret>>
 }
 
+const WebhookSecretAnswer = Type.Object({ data: WebhookSecret }, { title: 'WebhookSecretAnswer' })
+
 const schema = {
+  operationId: 'getWebhookSecret',
   summary: 'The secret that signs your webhooks',
   tags: ['webhooks'],
   security: [{ bearer: [] }],
-  response: { 200: Type.Object({ data: WebhookSecret }), 401: Message, 403: Message, 503: Message }
+  response: {
+    200: answered('The secret, made at the first call.', WebhookSecretAnswer, { data: { secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD', previous: null } })
+  }
 }
 
 export function getWebhookSecret (app: App, { webhookSecret }: WebhookSecretDeps): void {

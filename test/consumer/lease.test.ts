@@ -28,8 +28,8 @@ t.test('of several one owns, and the next one takes over when it lets go, with a
   for (let left = 3; left > 0; left -= 1) {
     const owner = await eventually(() => contenders.find(({ owned }) => owned.some(({ lease }) => !lease.signal.aborted)) ?? false)
     t.equal(contenders.filter(({ owned }) => owned.some(({ lease }) => !lease.signal.aborted)).length, 1)
-    epochs.push(owner === false ? 0n : owner.owned[0]?.lease.epoch ?? 0n)
-    if (owner !== false) await owner.stop()
+    epochs.push(owner.owned[0]?.lease.epoch ?? 0n)
+    await owner.stop()
   }
   t.strictSame(epochs, [1n, 2n, 3n])
 })

@@ -1,7 +1,7 @@
 // Waits for a condition instead of sleeping.
 
 /** Runs `attempt` until it neither throws nor answers false, and answers what it answers. @throws its last error after `withinMs` */
-export async function eventually<Answer> (attempt: () => Answer | Promise<Answer>, withinMs = 15_000): Promise<Answer> {
+export async function eventually<Answer> (attempt: () => Answer | false | Promise<Answer | false>, withinMs = 15_000): Promise<Answer> {
   const deadline = Date.now() + withinMs
   for (;;) {
     const outcome = await Promise.resolve().then(attempt).then((answer) => ({ answer }), (error: unknown) => ({ error }))

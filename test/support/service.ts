@@ -46,12 +46,13 @@ export async function testService (t: Teardown, roles: Role[] = ['api', 'project
   await importAndProject(parts, await readCatalogFile('examples/catalog.json'), log)
   const config = configOf(environment)
   const start = async (wanted: Role[], overrides: Record<string, string> = {}) => {
-    const running = await startRoles(wanted, configOf({ ...environment, ...overrides }), urls, log)
+    const running = await startRoles(wanted, configOf({ ...environment, ...overrides }), withRedis({ ...environment, ...overrides }), log)
     let stopped: Promise<void> | undefined
     const stop = () => stopped ??= running.stop()
     t.teardown(stop)
     return { url: running.url, stop }
   }
+  const withRedis = ({ REDIS_URL: redisUrl }: Record<string, string>): Urls => ({ ...urls, redisUrl })
   const { url } = await start(roles)
   const token = (user: string, role?: string) => signToken(config.jwt, { user, ttl: '1h', ...(role && { role }) })
 
@@ -69,7 +70,7 @@ export async function testService (t: Teardown, roles: Role[] = ['api', 'project
 }
 
 function configOf (environment: Record<string, string>): CompleteConfig {
-  const config = loadConfig({ ...secrets, PORT: '0', ...environment })
+  const config = loadConfig({ ...secrets, PORT: '0', RATE_LIMIT_PER_MINUTE: '0', ...environment })
   if (!config.jwt) throw new Error('the tests set a JWT secret')
   return { ...config, jwt: config.jwt, secrets: { secretKey: secrets.SECRET_KEY, leadDigestKey: secrets.LEAD_DIGEST_KEY } }
 }

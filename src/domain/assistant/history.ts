@@ -1,4 +1,4 @@
-// Who changed what when: an assistant's events, each with the fields that it changed.
+// What changed when: the events of an assistant, each with the fields that it changed.
 import Type, { type Static } from 'typebox'
 import Value from 'typebox/value'
 import type { Json } from '../json.js'

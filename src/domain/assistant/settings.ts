@@ -1,6 +1,6 @@
 // The one table of assistant fields: create, update, event, defaults and API document all come from it.
 import Type, { type Static } from 'typebox'
-import { AnyObject, Id, Nullable, inWords } from '../json.js'
+import { AnyObject, Id, Nullable, inWords, withoutNul } from '../json.js'
 
 const Text = (maxLength: number | undefined, description: string, example: string) =>
   Type.String({ minLength: 1, ...(maxLength && { maxLength }), description, examples: [example] })
@@ -19,14 +19,14 @@ export const PostCallField = Type.Object({
   }),
   type: Type.Enum(['string', 'number', 'bool'], { description: 'Type of the extracted value.' }),
   description: Type.String({ minLength: 1, description: 'What the field represents.' })
-})
+}, { title: 'PostCallField' })
 
 const EndCallTool = Type.Object({
   description: Type.Optional(Type.String({ maxLength: 500, description: 'When the assistant should end the call.' }))
 }, { description: 'Lets the assistant end the call by itself; null removes the tool.' })
 
 const required = {
-  assistant_name: Text(255, 'Name of the assistant.', 'Front desk'),
+  assistant_name: Type.String({ minLength: 1, maxLength: 255, ...withoutNul, description: 'Name of the assistant.', examples: ['Front desk'] }),
   voice_id: Id({ description: 'An available voice.', examples: [1] }),
   language: Text(100, 'Name of an available language.', 'English'),
   llm_model: Text(100, 'Name of the LLM model.', 'gpt-4o'),
@@ -86,10 +86,17 @@ const literalSpelling = {
 export const AssistantSettings = Type.Object({ ...required, ...optional })
 export type AssistantSettings = Static<typeof AssistantSettings>
 
-export const CreateAssistantBody = Type.Object({ ...required, ...Type.Partial(Type.Object(optional)).properties, ...literalSpelling })
-export const UpdateAssistantBody = Type.Object({ ...Type.Partial(AssistantSettings).properties, ...literalSpelling })
+export const CreateAssistantBody = Type.Object({ ...required, ...Type.Partial(Type.Object(optional)).properties, ...literalSpelling }, { title: 'NewAssistant' })
+/** Nothing has a default here: what is left out stays as it is. */
+export const UpdateAssistantBody = Type.Object({ ...Type.Partial(Type.Object(withoutDefaults(AssistantSettings.properties))).properties, ...literalSpelling }, { title: 'AssistantChanges' })
 /** A body of either route; a field that the schema refused may be missing or wrong, and is then in `refused`. */
 export type AssistantBody = Static<typeof UpdateAssistantBody>
+
+function withoutDefaults<Properties extends Record<string, object>> (properties: Properties): Properties {
+  const bare: object = Object.fromEntries(Object.entries(properties).map(([name, schema]) =>
+    [name, Object.fromEntries(Object.entries(schema).filter(([keyword]) => keyword !== 'default'))]))
+  return bare as Properties // the same names; no type says whether a default is there
+}
 
 /** A new copy of the default settings of the optional fields. */
 export function defaultSettings (): Omit<AssistantSettings, keyof typeof required> {

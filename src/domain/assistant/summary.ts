@@ -9,7 +9,7 @@ export const AssistantSummary = Type.Object({
   status: Type.Enum(['active', 'inactive'], { description: 'Current status.' }),
   type: Type.Enum(['inbound', 'outbound'], { description: 'inbound for calls_direction receive, outbound for make.' }),
   mode: Type.Enum(['pipeline', 'multimodal'], { description: 'Engine mode.' })
-})
+}, { title: 'AssistantSummary' })
 export type AssistantSummary = Static<typeof AssistantSummary>
 
 export function summarize ({ assistant_id, settings }: Assistant): AssistantSummary {

@@ -19,7 +19,7 @@ export const TranscriptTurn = Type.Object({
   role: Type.Enum(['assistant', 'customer', 'tool']),
   text: Type.String(),
   at: Type.Number({ minimum: 0, description: 'Seconds from the start of the call.' })
-})
+}, { title: 'TranscriptTurn' })
 
 const report = {
   assistant_id: Id({ description: 'The assistant that handled the call.' }),
@@ -40,7 +40,7 @@ const report = {
 }
 
 /** The body of POST /engine/calls/{call_id}/completed: the event's data without `call_id`. */
-export const CompleteCallBody = Type.Object(report)
+export const CompleteCallBody = Type.Object(report, { title: 'CompletedCall' })
 export type CompleteCallBody = Static<typeof CompleteCallBody>
 
 export const CallCompleted = Type.Object({ call_id: CallId, ...report })

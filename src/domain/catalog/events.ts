@@ -1,9 +1,9 @@
 // What an installation offers: voices, languages, models, and each user's campaigns and phone numbers.
 import Type, { type Static } from 'typebox'
-import { Id, PhoneNumber } from '../json.js'
+import { Id, PhoneNumber, withoutNul } from '../json.js'
 import { UserId } from '../user.js'
 
-const Name = Type.String({ minLength: 1, maxLength: 255 })
+const Name = Type.String({ minLength: 1, maxLength: 255, ...withoutNul })
 
 export const VoiceAdded = Type.Object({ id: Id({}), name: Name })
 export const LanguageAdded = Type.Object({ name: Name })

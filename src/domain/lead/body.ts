@@ -13,7 +13,7 @@ const Variables = Type.Unsafe<JsonObject & { customer_name?: string, email?: str
 export const SecondaryContactBody = Type.Object({
   phone_number: PhoneNumber({ description: 'Phone number in E.164 format.' }),
   variables: Type.Optional(Variables)
-})
+}, { title: 'NewSecondaryContact' })
 
 export const CreateLeadBody = Type.Object({
   phone_number: PhoneNumber({ description: 'Phone number in E.164 format.' }),
@@ -21,7 +21,7 @@ export const CreateLeadBody = Type.Object({
   variables: Type.Optional(Variables),
   allow_dupplicate: Type.Optional(Type.Boolean({ default: false, description: 'Whether the campaign may hold this phone number more than once.' })),
   secondary_contacts: Type.Optional(Type.Array(SecondaryContactBody, { maxItems: 10, description: 'Other people to call for this lead.' }))
-})
+}, { title: 'NewLead' })
 
 /** A field that the schema refused may be missing or wrong, and is then in `refused`. */
 export type LeadBody = Partial<Static<typeof CreateLeadBody>>

@@ -32,13 +32,13 @@ const contact = {
   updated_at: Type.String({ description: 'UTC, YYYY-MM-DD HH:MM:SS.', examples: ['2026-01-31 12:00:00'] })
 }
 
-export const ContactAnswer = Type.Object(contact)
+export const ContactAnswer = Type.Object(contact, { title: 'SecondaryContact' })
 export const LeadAnswer = Type.Object({
   ...contact,
   campaign_id: Id({ description: 'Campaign the lead belongs to.' }),
   campaign: Type.Object({ id: Id({}), name: Type.String() }),
   secondary_contacts: Type.Array(ContactAnswer)
-})
+}, { title: 'Lead' })
 export type LeadAnswer = Static<typeof LeadAnswer>
 
 /** The lead that an event created, before any call moved its status. */

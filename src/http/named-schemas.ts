@@ -1,0 +1,34 @@
+// Gives every schema with a title one place in the API document, so that clients can be generated with those names.
+
+type Schema = Record<string, unknown>
+interface Document { paths?: unknown, components?: { schemas?: Record<string, unknown> } }
+
+/** The document with `webhooks`, object schemas with a title moved to `components.schemas`. @throws when two different schemas have one title */
+export function nameSchemas<Api extends Document> (document: Api, webhooks: object): Api {
+  const schemas: Record<string, unknown> = {}
+  const named = { ...document, paths: refer(document.paths, schemas), webhooks: refer(webhooks, schemas) }
+  return { ...named, components: { ...document.components, schemas } }
+}
+
+function refer (value: unknown, schemas: Record<string, unknown>): unknown {
+  if (Array.isArray(value)) return value.map((item) => refer(item, schemas))
+  if (!isSchema(value)) return value
+  const inner = Object.fromEntries(Object.entries(value).map(([key, part]) => [key, isData(key) ? part : refer(part, schemas)]))
+  const schema = typed(inner)
+  const { title } = schema
+  if (typeof title !== 'string' || !('properties' in schema)) return schema
+  if (schemas[title] && JSON.stringify(schemas[title]) !== JSON.stringify(schema)) throw new Error(`two different schemas are named ${title}`)
+  schemas[title] = schema
+  return { $ref: `#/components/schemas/${title}` }
+}
+
+/** Values, not schemas: they may look like anything. */
+const isData = (key: string) => ['example', 'examples', 'default', 'enum'].includes(key)
+
+const isSchema = (value: unknown): value is Schema => typeof value === 'object' && value !== null
+
+/** Validation does without the type of a choice, so that a refusal names one rule; a reader wants it. */
+function typed (schema: Schema): Schema {
+  const isChoice = Array.isArray(schema.enum) && schema.type === undefined && schema.enum.every((value) => typeof value === 'string')
+  return isChoice ? { type: 'string', ...schema } : schema
+}

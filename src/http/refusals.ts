@@ -1,0 +1,61 @@
+// What every route refuses alike, added to its part of the API document.
+import type { FastifySchema, RouteOptions } from 'fastify'
+import type { TSchema } from 'typebox'
+import { invalid, refusal } from './describe.js'
+import { answerHeaders, pick, requestHeaders, type AnswerHeader, type RequestHeader } from './headers.js'
+
+/** A schema as @fastify/swagger reads it: with an example, a description and headers. */
+type Described = TSchema & { 'x-response-description'?: string, examples?: unknown[], headers?: object }
+
+interface Refusal { why: string, schema: Described, headers?: AnswerHeader[] }
+
+const refusals: Record<string, Refusal> = {
+  400: { why: 'The body is not JSON, or has a key that is never accepted.', schema: refusal("Body is not valid JSON but content-type is set to 'application/json'") },
+  401: { why: 'No token, or one that does not verify.', schema: refusal('Unauthenticated.') },
+  403: { why: 'The token has another role.', schema: refusal('This needs a token without a role.') },
+  404: { why: 'It does not exist, or belongs to another user.', schema: refusal('Not found.') },
+  409: { why: 'Another request with this Idempotency-Key is being handled.', schema: refusal('A request with this Idempotency-Key is being handled: try again in a moment.'), headers: ['Retry-After'] },
+  412: { why: 'If-Match does not hold; nothing was changed.', schema: refusal('It was changed in the meantime: read it again and send its present ETag.') },
+  413: { why: 'The body is too large.', schema: refusal('The request is too large.') },
+  415: { why: 'The body is not declared as JSON.', schema: refusal('The request body must be JSON: send Content-Type: application/json.') },
+  422: { why: 'Validation failed: every refused field with every reason. Paths have dots.', schema: invalid({ field: ['is required'] }) },
+  429: { why: 'Too many requests in this minute.', schema: refusal('Too many requests: try again in 12 seconds.'), headers: ['Retry-After'] },
+  500: { why: 'It failed, or its outcome is not known: a retry with the same Idempotency-Key resolves that.', schema: refusal('Internal server error') },
+  503: { why: 'A back end is away; nothing was changed.', schema: refusal('The service is not available right now. Nothing was changed.'), headers: ['Retry-After'] }
+}
+
+/** The route's schema with what goes without saying: usual refusals with examples, and headers that all have. */
+export function documented ({ schema = {}, config, url }: Pick<RouteOptions, 'schema' | 'config' | 'url'>): FastifySchema {
+  const isUsers = url.includes('/user/')
+  const given = responsesOf(schema)
+  const statuses = new Set([...Object.keys(given), ...impliedStatuses(schema, config?.requestHeaders, isUsers)])
+  const response = Object.fromEntries([...statuses].map((status) => [status, describe(status, given[status], config?.failure, isUsers)]))
+  const names: RequestHeader[] = [...config?.requestHeaders ?? [], 'X-Correlation-Id']
+  return { ...schema, headers: { type: 'object', properties: pick(requestHeaders, names) }, response }
+}
+
+function responsesOf ({ response }: FastifySchema): Record<string, Described> {
+  return { ...response as Record<string, Described> | undefined } // Fastify leaves the type of answers open
+}
+
+function impliedStatuses (schema: FastifySchema, headers: readonly RequestHeader[] = [], isUsers: boolean): string[] {
+  return [
+    ...(schema.security ? ['401', '403'] : []),
+    ...(schema.body ? ['400', '413', '415', '422'] : []),
+    ...(headers.includes('Idempotency-Key') ? ['409'] : []),
+    ...(headers.includes('If-Match') ? ['412'] : []),
+    ...(isUsers ? ['429'] : []),
+    '500', '503'
+  ]
+}
+
+function describe (status: string, given: Described | undefined, failure: string | undefined, isUsers: boolean): Described {
+  const usual = refusals[status]
+  const common: AnswerHeader[] = ['X-Correlation-Id', ...(isUsers && status !== '401' && status !== '403' ? limitHeaders : [])]
+  const headers = { ...given?.headers, ...pick(answerHeaders, [...usual?.headers ?? [], ...common]) }
+  if (!usual) return { ...given, headers }
+  const words = status === '500' && failure ? refusal(failure) : usual.schema
+  return { 'x-response-description': usual.why, ...(given?.examples ? given : words), headers }
+}
+
+const limitHeaders: AnswerHeader[] = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']

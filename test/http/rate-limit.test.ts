@@ -1,0 +1,98 @@
+import { createServer } from 'node:net'
+import { once } from 'node:events'
+import t from 'tap'
+import { loadConfig } from '../../src/config.js'
+import { eventually } from '../support/eventually.js'
+import { noRedis, scratchRedis } from '../support/redis.js'
+import { testService, type Answer } from '../support/service.js'
+
+const service = await testService(t, ['api', 'projector'], { RATE_LIMIT_PER_MINUTE: '3' })
+const path = '/user/webhook-secret'
+
+async function get (url: string, token: string | undefined, route = path, method = 'GET'): Promise<Answer> {
+  const response = await fetch(`${url}${route}`, { method, headers: token === undefined ? {} : { authorization: `Bearer ${token}` } })
+  return { status: response.status, headers: response.headers, body: await response.json() }
+}
+const statuses = async (times: number, ask: () => Promise<Answer>) => {
+  const answers: number[] = []
+  for (let n = 0; n < times; n++) answers.push((await ask()).status)
+  return answers
+}
+
+t.test('a user may make so many requests a minute, and is told how many are left', async (t) => {
+  const token = await service.token('eager')
+  for (const left of ['2', '1', '0']) {
+    const { status, headers } = await get(service.url, token)
+    t.equal(status, 200)
+    t.equal(headers.get('x-ratelimit-limit'), '3')
+    t.equal(headers.get('x-ratelimit-remaining'), left)
+    t.ok(Number(headers.get('x-ratelimit-reset')) <= 60)
+  }
+  const { status, headers, body } = await get(service.url, token)
+  t.equal(status, 429)
+  t.match(headers.get('retry-after'), /^[1-9]\d?$/)
+  t.same(body, { message: `Too many requests: try again in ${headers.get('retry-after')} seconds.` })
+  t.equal((await get(service.url, await service.token('other'))).status, 200, 'another user is not held up')
+})
+
+t.test('the count is of the user, whichever token and route', async (t) => {
+  const user = { user: 'various' }
+  t.equal((await service.call('POST', '/user/lead', {}, user)).status, 422)
+  t.equal((await service.call('PUT', '/user/assistant/999', {}, user)).status, 404)
+  t.equal((await service.call('GET', path, undefined, user)).status, 200)
+  t.equal((await service.call('POST', '/user/lead', {}, user)).status, 429)
+})
+
+t.test('the call engine is not limited', async (t) => {
+  const token = await service.token('engine', 'engine')
+  t.same(await statuses(5, () => get(service.url, token, '/engine/calls/c-1/completed', 'POST')), [422, 422, 422, 422, 422])
+})
+
+t.test('who has no valid token is limited by address, and holds up no user behind it', async (t) => {
+  t.same(await statuses(3, () => get(service.url, undefined)), [401, 401, 401])
+  const { status, headers } = await get(service.url, 'garbage')
+  t.equal(status, 429)
+  t.ok(headers.get('retry-after'))
+  t.equal((await get(service.url, await service.token('neighbour'))).status, 200)
+})
+
+t.test('the setting is a whole number, 600 when it is not set', async (t) => {
+  t.equal(loadConfig({}).rateLimitPerMinute, 600)
+  for (const wrong of ['-1', '1.5', 'many']) t.throws(() => loadConfig({ RATE_LIMIT_PER_MINUTE: wrong }), { message: /^RATE_LIMIT_PER_MINUTE must be/ })
+})
+
+t.test('0 is no limit', async (t) => {
+  const { url } = await service.start(['api'], { RATE_LIMIT_PER_MINUTE: '0' })
+  const token = await service.token('tireless')
+  t.same(new Set(await statuses(10, () => get(url, token))), new Set([200]))
+  t.equal((await get(url, token)).headers.get('x-ratelimit-limit'), null)
+})
+
+t.test('processes share their counts through Redis, and answer as ever without it', { skip: noRedis() }, async (t) => {
+  const redis = await scratchRedis(t)
+  const [one, two] = await Promise.all([0, 1].map(() => service.start(['api'], { REDIS_URL: redis.url })))
+  if (!one || !two) throw new Error('two processes were started')
+  const token = await service.token('shared')
+  await eventually(async () => { if ((await get(two.url, await service.token(`probe ${Date.now()}`))).headers.get('x-ratelimit-remaining') !== '2') throw new Error('Redis does not count yet') })
+  t.same([await statuses(2, () => get(one.url, token)), await statuses(2, () => get(two.url, token))], [[200, 200], [200, 429]])
+  await redis.kill()
+  const started = Date.now()
+  t.same(await statuses(10, () => get(one.url, token)), Array(10).fill(200), 'nobody is counted, nobody is refused')
+  t.ok(Date.now() - started < 5_000, 'and nobody waits')
+  await redis.start()
+  await eventually(async () => { if ((await get(one.url, token)).status !== 429) throw new Error('Redis does not count again') })
+})
+
+t.test('a Redis that accepts connections and never answers slows nobody down for long', async (t) => {
+  const hole = createServer((socket) => { socket.on('error', () => {}) }).listen(0, '127.0.0.1')
+  await once(hole, 'listening')
+  t.teardown(() => hole.close())
+  const address = hole.address()
+  if (typeof address !== 'object' || address === null) throw new Error('no port')
+  const { url, stop } = await service.start(['api'], { REDIS_URL: `redis://127.0.0.1:${address.port}` })
+  const token = await service.token('patient')
+  const started = Date.now()
+  t.same(new Set(await statuses(20, () => get(url, token))), new Set([200]))
+  t.ok(Date.now() - started < 5_000)
+  await stop()
+})

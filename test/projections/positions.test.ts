@@ -1,0 +1,100 @@
+// Waiting until readers can see a position: told by a notification, or found by looking.
+import t, { type Test } from 'tap'
+import type { Pool } from 'pg'
+import { assistants } from '../../projections/assistants.js'
+import { listenForPositions } from '../../projections/positions.js'
+import { openPool } from '../../src/postgres/pool.js'
+import { assistantCreated, logOf } from '../support/call-events.js'
+import { eventually } from '../support/eventually.js'
+import { scratchLedger } from '../support/ledger.js'
+import { emptyReadModels, feeding, type Feed } from '../support/projected.js'
+
+const { postgres, pool } = await scratchLedger(t)
+const ofListener = 'application_name = \'ringledger positions\''
+let feed: Feed
+let place = logOf()
+let lastId = 0
+
+t.beforeEach(async () => {
+  await emptyReadModels(pool, [assistants])
+  feed = await feeding(assistants, pool)
+  place = logOf()
+})
+
+/** Projects one more assistant, and tells the position. */
+async function projectOne (): Promise<bigint> {
+  lastId += 1
+  const [event] = place([assistantCreated(lastId)])
+  if (!event) throw new Error('no event')
+  await feed.batch([event])
+  return event.position
+}
+
+async function listening (t: Test, through: Pool = pool) {
+  const errors: Error[] = []
+  const positions = listenForPositions(postgres.url, through, (error) => errors.push(error))
+  t.teardown(() => positions.close())
+  await isListening()
+  return { positions, errors }
+}
+
+const isListening = () => eventually(async () =>
+  (await pool.query(`SELECT FROM pg_stat_activity WHERE ${ofListener} AND state = 'idle' AND query LIKE 'LISTEN%'`)).rowCount === 1)
+
+/** A pool whose database does not answer: whoever waits with it learns from notifications only. */
+function deafPool (t: Test): Pool {
+  const deaf = openPool('postgres://nobody@127.0.0.1:1/none', { applicationName: 'deaf', onError: () => {} })
+  t.teardown(() => deaf.end())
+  return deaf
+}
+
+t.test('a position that was passed is reached at once, one in the future is not', async (t) => {
+  const { positions } = await listening(t)
+  const position = await projectOne()
+  t.equal(await positions.reached('assistants', position, 5_000), true)
+  t.equal(await positions.reached('assistants', position - 1n, 0), true)
+  t.equal(await positions.reached('assistants', position + 1n, 50), false)
+})
+
+t.test('whoever waits is told by the notification of the batch', async (t) => {
+  const { positions } = await listening(t, deafPool(t))
+  const waiting = Promise.all([1, 2, 3].map(() => positions.reached('assistants', 100n, 10_000)))
+  t.equal(await projectOne(), 100n)
+  t.strictSame(await waiting, [true, true, true])
+})
+
+t.test('a batch that is rolled back notifies nobody', async (t) => {
+  const { positions } = await listening(t, deafPool(t))
+  const other = await feeding(assistants, pool, 2n) // fences the feed off
+  await t.rejects(projectOne(), { name: 'Fenced' })
+  t.equal(await positions.reached('assistants', 100n, 200), false)
+  await other.batch(logOf()([assistantCreated(99)]))
+  t.equal(await positions.reached('assistants', 100n, 10_000), true)
+})
+
+t.test('while the listener’s connection is lost, looking finds what was projected', async (t) => {
+  const { positions } = await listening(t)
+  const waiting = positions.reached('assistants', 100n, 10_000)
+  await pool.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${ofListener}`)
+  const began = Date.now()
+  await projectOne()
+  t.equal(await waiting, true)
+  t.ok(Date.now() - began < 1_000)
+})
+
+t.test('a lost connection is made again', async (t) => {
+  const { positions } = await listening(t, deafPool(t))
+  await pool.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${ofListener}`)
+  await eventually(async () => (await pool.query(`SELECT FROM pg_stat_activity WHERE ${ofListener}`)).rowCount === 0)
+  await isListening()
+  const waiting = positions.reached('assistants', 100n, 10_000)
+  await projectOne()
+  t.equal(await waiting, true)
+})
+
+t.test('positions are those that readers see, of each projection by itself', async (t) => {
+  const { positions } = await listening(t, deafPool(t))
+  await projectOne()
+  t.equal(await positions.reached('assistants', 100n, 10_000), true)
+  t.equal(await positions.reached('leads', 100n, 100), false)
+})

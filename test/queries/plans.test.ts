@@ -1,0 +1,100 @@
+// No list reads a whole table, however much of it belongs to the one who asks.
+import t from 'tap'
+import type { Pool } from 'pg'
+import { findCalls, type CallFilter } from '../../projections/calls.js'
+import { ensureProjections } from '../../projections/generations.js'
+import { findLead, findLeadOwner, findLeads, type LeadFilter } from '../../projections/leads.js'
+import { projections } from '../../src/compose.js'
+import { packageRoot } from '../../src/package-root.js'
+import { migrate } from '../../src/postgres/migrate.js'
+import { openPool } from '../../src/postgres/pool.js'
+import { fillCalls, fillLeads } from '../support/filled-tables.js'
+import { scratchPostgres } from '../support/scratch-postgres.js'
+
+const count = Number(process.env.PLAN_ROWS ?? 50_000)
+const postgres = await scratchPostgres(t, { fsync: false })
+await migrate(postgres.url, packageRoot)
+const pool = openPool(postgres.url, { applicationName: 'plans', onError: () => {} })
+t.teardown(() => pool.end())
+await ensureProjections(pool, projections)
+await fillLeads(pool, count) // one after the other: vacuum marks only what no running transaction could miss
+await fillCalls(pool, count)
+
+const end = new Date(Date.UTC(2026, 0, 1) + count * 1000).toISOString()
+const everything = '2026-01-01T00:00:00.000Z'
+const pages = { first: 1, last: Math.floor(count / 45) }
+
+/** The nodes of the plan of whatever `read` asks, as `<type> on <relation>`. */
+async function plan (read: (db: Pool) => Promise<unknown>): Promise<string[]> {
+  const nodes: string[] = []
+  const explaining = Object.create(pool, {
+    query: {
+      value: async (question: string | { text: string, values: unknown[] }, values?: unknown[]) => {
+        const [text, given] = typeof question === 'string' ? [question, values] : [question.text, question.values]
+        const { rows: [row] } = await pool.query<{ 'QUERY PLAN': unknown }>(`EXPLAIN (FORMAT JSON) ${text}`, given)
+        collect(row?.['QUERY PLAN'], nodes)
+        return await pool.query(text, given)
+      }
+    }
+  })
+  await read(explaining)
+  return nodes
+}
+
+function collect (node: unknown, nodes: string[]): void {
+  if (typeof node !== 'object' || node === null) return
+  if ('Node Type' in node && 'Relation Name' in node) nodes.push(`${node['Node Type']} on ${node['Relation Name']}`)
+  for (const inner of Object.values(node)) collect(inner, nodes)
+}
+
+const leadFilters: Record<string, Omit<LeadFilter, 'userId'>> = {
+  'no filter': {},
+  campaign: { campaignId: 4 },
+  status: { status: 'completed' },
+  'the beginning of every phone number': { phonePrefix: '+1555' },
+  'the beginning of few phone numbers': { phonePrefix: '+15550012' },
+  'all days': { createdFrom: everything, createdTo: end },
+  'the last minutes': { createdFrom: new Date(Date.parse(end) - 300_000).toISOString() },
+  'every filter': { campaignId: 4, status: 'created', phonePrefix: '+1', createdFrom: everything, createdTo: end }
+}
+const callFilters: Record<string, Omit<CallFilter, 'userId'>> = {
+  'no filter': {},
+  assistant: { assistantId: 4 },
+  lead: { leadId: 44 },
+  status: { status: 'completed' },
+  'all days': { endedFrom: everything, endedTo: end },
+  'every filter': { assistantId: 4, leadId: 44, status: 'failed', endedFrom: everything, endedTo: end }
+}
+
+for (const userId of ['1', '7']) {
+  for (const [where, page] of Object.entries(pages)) {
+    for (const [name, filter] of Object.entries(leadFilters)) {
+      t.test(`leads of user ${userId}, ${name}, ${where} page`, async (t) => {
+        const nodes = await plan((db) => findLeads(db, { userId, ...filter }, { page, perPage: 15 }))
+        t.ok(nodes.some((node) => node.endsWith(' on leads')), 'leads are read')
+        t.notOk(nodes.includes('Seq Scan on leads'), nodes.join(', '))
+      })
+    }
+    for (const [name, filter] of Object.entries(callFilters)) {
+      t.test(`calls of user ${userId}, ${name}, ${where} page`, async (t) => {
+        const nodes = await plan((db) => findCalls(db, { userId, ...filter }, { page, perPage: 15 }))
+        t.ok(nodes.some((node) => node.endsWith(' on calls')), 'calls are read')
+        t.notOk(nodes.includes('Seq Scan on calls'), nodes.join(', '))
+      })
+    }
+  }
+}
+
+t.test('one lead is found by its key, its contacts by theirs', async (t) => {
+  t.notOk((await plan((db) => findLead(db, '1', 4))).includes('Seq Scan on leads'))
+  t.notOk((await plan((db) => findLeadOwner(db, 4))).includes('Seq Scan on leads'))
+})
+
+t.test('a page and its total are what a plain count says', async (t) => {
+  const { rows: [plain] } = await pool.query<{ total: string }>(
+    'SELECT count(*) AS total FROM read_leads_g1.leads WHERE user_id = $1 AND primary_id IS NULL AND phone_number LIKE $2', ['1', '+15550012%'])
+  const { items, total } = await findLeads(pool, { userId: '1', phonePrefix: '+15550012' }, { page: 1, perPage: 100 })
+  t.equal(total, Number(plain?.total))
+  t.equal(items.length, Math.min(total, 100))
+  t.ok(items.every(({ lead }) => lead.phone_number.startsWith('+15550012')))
+})

@@ -1,0 +1,67 @@
+// Projections fed straight from a list of events, batch by batch, as their consumer would.
+import type { Pool } from 'pg'
+import { claimCheckpoint, moveCheckpoint } from '../../src/consumer/checkpoint.js'
+import type { StoredEvent } from '../../src/domain/stored-event.js'
+import { inTransaction } from '../../src/postgres/transaction.js'
+import { assistants } from '../../projections/assistants.js'
+import { calls } from '../../projections/calls.js'
+import { catalog } from '../../projections/catalog.js'
+import { activeGeneration, checkpointOf, ensureProjections, schemaOf } from '../../projections/generations.js'
+import { leads } from '../../projections/leads.js'
+import type { Projection } from '../../projections/projection.js'
+import { projectionConsumer } from '../../projections/run.js'
+
+export const everyProjection: readonly Projection[] = [assistants, leads, calls, catalog]
+
+/** Empty read models, on generation 1. */
+export async function emptyReadModels (pool: Pool, projections: readonly Projection[] = everyProjection): Promise<void> {
+  const schemas = projections.map((projection) => `DROP SCHEMA IF EXISTS ${schemaOf(projection, 1)} CASCADE`)
+  await pool.query([...schemas, 'DELETE FROM ledger.projections', 'DELETE FROM ledger.quarantine'].join('; '))
+  await ensureProjections(pool, projections)
+}
+
+export interface Feed {
+  /** Projects the events of the projection's types as one batch. */
+  batch (events: StoredEvent[]): Promise<void>
+}
+
+/** A consumer as it is after a start. */
+export async function feeding (projection: Projection, pool: Pool, epoch = 1n): Promise<Feed> {
+  const { checkpointTable, handle } = await projectionConsumer(projection, pool).open()
+  let from = await claimCheckpoint(pool, checkpointTable, epoch)
+  return {
+    async batch (events) {
+      const position = events.at(-1)?.position ?? from
+      const wanted = events.filter(({ type }) => projection.eventTypes.some((known) => known === type))
+      await inTransaction(pool, async (tx) => {
+        await handle(tx, { events: wanted, position })
+        await moveCheckpoint(tx, checkpointTable, epoch, from, position)
+      })
+      from = position
+    }
+  }
+}
+
+/** Projects all events into every read model. */
+export async function project (pool: Pool, events: StoredEvent[]): Promise<void> {
+  for (const projection of everyProjection) await (await feeding(projection, pool)).batch(events)
+}
+
+/** The rows of the active generation's table by key, with times in ISO 8601. */
+export async function rowsOf (pool: Pool, projection: Projection, name = projection.name): Promise<Map<unknown, Record<string, unknown>>> {
+  const table = projection.tables.find((known) => known.name === name)
+  if (!table) throw new Error(`${projection.name} has no table ${name}`)
+  const schema = schemaOf(projection, await activeGeneration(pool, projection))
+  const { rows } = await pool.query<{ row: Record<string, unknown> }>(`SELECT row_to_json(t) AS row FROM ${schema}.${name} t ORDER BY "${table.key}"`)
+  const times = Object.entries(table.columns).filter(([, type]) => type === 'timestamptz').map(([column]) => column)
+  return new Map(rows.map(({ row }) => [row[table.key], { ...row, ...Object.fromEntries(times.map((column) => [column, new Date(String(row[column])).toISOString()])) }]))
+}
+
+export interface SetAside { stream: string, revision: number, error: string }
+
+/** What the projection's active generation has set aside, oldest first. */
+export async function quarantined (pool: Pool, projection: Projection): Promise<SetAside[]> {
+  const consumer = checkpointOf(projection, await activeGeneration(pool, projection)).split('.')[0]
+  const { rows } = await pool.query<SetAside>('SELECT stream, revision::int, error FROM ledger.quarantine WHERE consumer = $1 ORDER BY position', [consumer])
+  return rows
+}
