@@ -1,7 +1,7 @@
 // What the app's own validators say of a body.
 import type { TSchema } from 'typebox'
 import type { FieldErrors } from '../../src/domain/rejection.js'
-import { fieldErrors, type SchemaError } from '../../src/http/schema-errors.js'
+import { fieldErrors } from '../../src/http/schema-errors.js'
 import { validatorCompiler } from '../../src/http/validators.js'
 
 /** Answers, for a body, every refused field with every reason; nothing for a body that the schema takes. */
@@ -10,6 +10,6 @@ export function refusals (schema: TSchema): (body: unknown) => FieldErrors {
   return (body) => {
     const outcome: unknown = validate(body)
     if (outcome === true) return {}
-    return fieldErrors((Reflect.get(validate, 'errors') ?? []) as SchemaError[])
+    return fieldErrors(Reflect.get(validate, 'errors') ?? [])
   }
 }
