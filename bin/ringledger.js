@@ -2,7 +2,7 @@
 // Starts the compiled command line; in a checkout it compiles first when the sources are newer,
 // so that the commands work after `npm ci` alone, also with install scripts switched off.
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, statSync, utimesSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -17,7 +17,13 @@ const isCheckout = existsSync(join(root, 'tsconfig.build.json'))
 if (isCheckout && ['src', 'projections', 'workers'].some((folder) => isNewer(folder, builtAt))) {
   process.stderr.write('Compiling the sources to dist/ ...\n')
   const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
-  execFileSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json')], { cwd: root, stdio: ['ignore', 2, 2] })
+  try {
+    execFileSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json')], { cwd: root, stdio: ['ignore', 2, 2] })
+  } catch {
+    rmSync(buildInfo, { force: true }) // or the next command would take what was emitted all the same for good
+    process.stderr.write('The sources do not compile.\n')
+    process.exit(1)
+  }
   utimesSync(buildInfo, new Date(), new Date()) // the compiler leaves it alone when nothing changed
 }
 

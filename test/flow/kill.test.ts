@@ -1,4 +1,6 @@
 // What was acknowledged survives kill -9 at any instant: the assistant is there, the call is delivered, once and for all.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { callReport, newAssistant } from '../support/bodies.js'
 import { eventually } from '../support/eventually.js'
@@ -32,8 +34,17 @@ t.test(`${rounds} rounds of kill -9 right after acknowledged commands (SEED=${se
   }
   const service = await startService(t, { dataDir: folder, env })
   await everythingIsThere(t, service)
-  t.equal((await service.stop()).code, 0)
+  await eventStoreDies(t, service)
 })
+
+/** Without a back end of its own the service cannot go on, and says so for whoever restarts it. */
+async function eventStoreDies (t: Test, { process: service }: RunningService): Promise<void> {
+  const { pids }: { pids: { eventStore: number } } = JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8'))
+  process.kill(pids.eventStore, 'SIGKILL')
+  t.equal((await service.ended).code, 1, 'a service whose event store died ends with exit status 1')
+  t.match(service.stderr(), /The embedded event store stopped unexpectedly \(killed by SIGKILL\); .* says why/)
+  t.same(service.processes(), [], 'and leaves no process')
+}
 
 /** Creates assistants and completes calls, several at a time, until the service is gone; notes what it acknowledged. */
 async function write (service: RunningService, round: number): Promise<void> {

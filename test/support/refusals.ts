@@ -10,6 +10,6 @@ export function refusals (schema: TSchema): (body: unknown) => FieldErrors {
   return (body) => {
     const outcome: unknown = validate(body)
     if (outcome === true) return {}
-    return fieldErrors((Reflect.get(validate, 'errors') ?? []))
+    return fieldErrors(Reflect.get(validate, 'errors') ?? [])
   }
 }
