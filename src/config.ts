@@ -143,7 +143,7 @@ function toConfig (env: Environment): Config {
 
 function jwtSettings (env: Environment): JwtSettings | undefined {
   const { JWT_ROLE_CLAIM: roleClaim, JWT_ISSUER: issuer, JWT_AUDIENCE: audience } = env
-  if (env.JWT_SECRET) return { roleClaim, issuer, audience, secret: env.JWT_SECRET }
+  if (env.JWT_SECRET) return { roleClaim, secret: env.JWT_SECRET, ...(issuer && { issuer }), ...(audience && { audience }) }
   if (!env.JWT_JWKS_URL || !issuer || !audience) return undefined
   return { roleClaim, issuer, audience, jwksUrl: env.JWT_JWKS_URL }
 }

@@ -18,8 +18,14 @@ async function answerTo (t: Test, error: Error, failure?: string) {
 
 t.test('each refusal has its status, and its message is the domain’s', async (t) => {
   const statuses: Record<RejectionCode, number> = {
-    invalid: 422, 'assistant-not-found': 404, 'id-taken': 503,
-    'not-found': 404, 'revision-mismatch': 412, 'call-differs': 409, 'catalog-conflict': 409, 'too-large': 413
+    invalid: 422,
+    'assistant-not-found': 404,
+    'id-taken': 503,
+    'not-found': 404,
+    'revision-mismatch': 412,
+    'call-differs': 409,
+    'catalog-conflict': 409,
+    'too-large': 413
   }
   for (const [code, status] of Object.entries(statuses)) {
     t.match(await answerTo(t, new Rejection(code as RejectionCode, 'Because.')), { status, body: { message: 'Because.' } })

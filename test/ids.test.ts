@@ -51,7 +51,7 @@ t.test('raising and taking at once gives no id twice', async (t) => {
   const process = ids()
   const [seen = 0] = await process.take('assistant', 100)
   const raising = Array.from({ length: 20 }, (_, index) => pool.query('SELECT ledger.raise_ids(\'ledger.assistant_ids\', $1)', [seen + 100 + index * 30]))
-  const taken = (await Promise.all([...raising.map(() => []), ...Array.from({ length: 40 }, () => ids().take('assistant'))])).flat()
+  const taken = (await Promise.all(Array.from({ length: 40 }, () => ids().take('assistant')))).flat()
   await Promise.all(raising)
   t.equal(new Set(taken).size, taken.length)
 })

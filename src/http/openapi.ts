@@ -17,7 +17,7 @@ repeated safely with an \`Idempotency-Key\`. A read that sends back the \`X-Read
 const tags = [
   { name: 'assistants', description: 'AI voice assistants that handle phone calls' },
   { name: 'leads', description: 'People to be called, under campaigns' },
-  { name: 'calls', description: 'Calls that ended' },
+  { name: 'calls', description: 'What was said, and what became of the webhook' },
   { name: 'catalog', description: 'What there is to choose from' },
   { name: 'webhooks', description: 'Signed notifications after each call' },
   { name: 'engine', description: 'What the call engine reports' }

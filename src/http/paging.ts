@@ -12,7 +12,7 @@ const Meta = Type.Object({
   per_page: Type.Integer(),
   total: Type.Integer({ description: 'Items on all pages.' }),
   last_page: Type.Integer({ description: 'Number of the last page; 1 when there is no item.' })
-})
+}, { title: 'PageMeta' })
 
 export const PageOf = <Item extends TSchema>(item: Item) => Type.Object({ data: Type.Array(item), meta: Meta })
 

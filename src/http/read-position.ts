@@ -4,6 +4,7 @@ import Type from 'typebox'
 import { refuseInvalid, type FieldErrors } from '../domain/rejection.js'
 import { Invalid, Message } from './app-types.js'
 import { only } from './auth.js'
+import { requestHeaders } from './headers.js'
 import { nameIgnored } from './received.js'
 import { fieldErrors, type SchemaError } from './schema-errors.js'
 import { unstorable } from './unstorable.js'
@@ -27,7 +28,7 @@ export class BehindPosition extends Error {
 
 /** What every GET takes and may answer besides 200. */
 export const readHeaders = Type.Object({
-  'x-read-position': Type.Optional(Type.String({ description: 'The X-Read-Position of an earlier answer: this one will not be older, but a 503.', examples: ['4711'] }))
+  'x-read-position': Type.Optional(Type.String({ description: requestHeaders['X-Read-Position'].description }))
 })
 export const readErrors = { 401: Message, 403: Message, 422: Invalid, 503: Message }
 export const itemErrors = { 404: Message, ...readErrors }

@@ -18,27 +18,37 @@ const refusals: Record<string, Refusal> = {
   412: { why: 'If-Match does not hold; nothing was changed.', schema: refusal('It was changed in the meantime: read it again and send its present ETag.') },
   413: { why: 'The body is too large.', schema: refusal('The request is too large.') },
   415: { why: 'The body is not declared as JSON.', schema: refusal('The request body must be JSON: send Content-Type: application/json.') },
-  422: { why: 'Validation failed: every refused field with every reason. Paths have dots.', schema: invalid({ field: ['is required'] }) },
+  422: { why: 'Validation failed: every refused field with every reason. Paths have dots.', schema: invalid({ 'X-Read-Position': ['must be the X-Read-Position of an answer, a whole number'] }) },
   429: { why: 'Too many requests in this minute.', schema: refusal('Too many requests: try again in 12 seconds.'), headers: ['Retry-After'] },
   500: { why: 'It failed, or its outcome is not known: a retry with the same Idempotency-Key resolves that.', schema: refusal('Internal server error') },
-  503: { why: 'A back end is away; nothing was changed.', schema: refusal('The service is not available right now. Nothing was changed.'), headers: ['Retry-After'] }
+  503: { why: 'A back end is away, or the read model behind X-Read-Position; nothing was changed.', schema: refusal('The service is not available right now. Nothing was changed.'), headers: ['Retry-After'] }
 }
 
 /** The route's schema with what goes without saying: usual refusals with examples, and headers that all have. */
 export function documented ({ schema = {}, config, url }: Pick<RouteOptions, 'schema' | 'config' | 'url'>): FastifySchema {
   const isUsers = url.includes('/user/')
   const given = responsesOf(schema)
-  const statuses = new Set([...Object.keys(given), ...impliedStatuses(schema, config?.requestHeaders, isUsers)])
-  const response = Object.fromEntries([...statuses].map((status) => [status, describe(status, given[status], config?.failure, isUsers)]))
-  const names: RequestHeader[] = [...config?.requestHeaders ?? [], 'X-Correlation-Id']
+  const names = headersOf(schema, config?.requestHeaders)
+  const statuses = new Set([...Object.keys(given), ...impliedStatuses(schema, names, isUsers)])
+  const common: AnswerHeader[] = ['X-Correlation-Id', ...(names.includes('X-Read-Position') ? readHeaders : [])]
+  const response = Object.fromEntries([...statuses].map((status) =>
+    [status, describe(status, given[status], { failure: config?.failure, isUsers, common: status.startsWith('2') ? common : ['X-Correlation-Id'] })]))
   return { ...schema, headers: { type: 'object', properties: pick(requestHeaders, names) }, response }
+}
+
+/** Those that the route names, in its config or in a schema. */
+function headersOf ({ headers }: FastifySchema, named: readonly RequestHeader[] = []): RequestHeader[] {
+  const properties = typeof headers === 'object' && headers !== null && 'properties' in headers ? headers.properties : {}
+  const inSchema = Object.keys(properties ?? {})
+  const known = Object.keys(requestHeaders) as RequestHeader[] // the keys of a literal
+  return known.filter((name) => name === 'X-Correlation-Id' || named.includes(name) || inSchema.includes(name.toLowerCase()))
 }
 
 function responsesOf ({ response }: FastifySchema): Record<string, Described> {
   return { ...response as Record<string, Described> | undefined } // Fastify leaves the type of answers open
 }
 
-function impliedStatuses (schema: FastifySchema, headers: readonly RequestHeader[] = [], isUsers: boolean): string[] {
+function impliedStatuses (schema: FastifySchema, headers: readonly RequestHeader[], isUsers: boolean): string[] {
   return [
     ...(schema.security ? ['401', '403'] : []),
     ...(schema.body ? ['400', '413', '415', '422'] : []),
@@ -49,13 +59,16 @@ function impliedStatuses (schema: FastifySchema, headers: readonly RequestHeader
   ]
 }
 
-function describe (status: string, given: Described | undefined, failure: string | undefined, isUsers: boolean): Described {
+interface Context { failure: string | undefined, isUsers: boolean, common: AnswerHeader[] }
+
+function describe (status: string, given: Described | undefined, { failure, isUsers, common }: Context): Described {
   const usual = refusals[status]
-  const common: AnswerHeader[] = ['X-Correlation-Id', ...(isUsers && status !== '401' && status !== '403' ? limitHeaders : [])]
-  const headers = { ...given?.headers, ...pick(answerHeaders, [...usual?.headers ?? [], ...common]) }
+  const limits = isUsers && status !== '401' && status !== '403' ? limitHeaders : []
+  const headers = { ...given?.headers, ...pick(answerHeaders, [...usual?.headers ?? [], ...common, ...limits]) }
   if (!usual) return { ...given, headers }
   const words = status === '500' && failure ? refusal(failure) : usual.schema
   return { 'x-response-description': usual.why, ...(given?.examples ? given : words), headers }
 }
 
+const readHeaders: AnswerHeader[] = ['X-Read-Position', 'X-Ignored-Fields']
 const limitHeaders: AnswerHeader[] = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']

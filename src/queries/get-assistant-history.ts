@@ -4,8 +4,10 @@ import type { AssistantHistory } from '../assistant-history.js'
 import { assistantNotFound } from '../domain/assistant/decide.js'
 import { HistoryEntry } from '../domain/assistant/history.js'
 import type { App } from '../http/app-types.js'
+import { answered, refusal } from '../http/describe.js'
 import { PageOf, answerPage, asked, paging } from '../http/paging.js'
 import { idIn } from '../http/path-id.js'
+import { historyEntry, page } from '../http/read-examples.js'
 import { itemErrors, readHeaders, reading, type ReadPositions } from '../http/read-position.js'
 
 export interface HistoryDeps {
@@ -14,14 +16,15 @@ export interface HistoryDeps {
 }
 
 const schema = {
+  operationId: 'getAssistantHistory',
   summary: 'Get the history of an assistant',
   description: 'What changed when, from what to what, straight from the log; newest first.',
   tags: ['assistants'],
   security: [{ bearer: [] }],
   headers: readHeaders,
-  params: Type.Object({ id: Type.String({ description: 'The assistant, an integer.' }) }),
+  params: Type.Object({ id: Type.String({ description: 'The assistant, an integer.', examples: ['1'] }) }),
   querystring: Type.Object(paging(15)),
-  response: { 200: PageOf(HistoryEntry), ...itemErrors }
+  response: { 200: answered('The page that was asked for.', PageOf(HistoryEntry), page(15, historyEntry)), ...itemErrors, 404: refusal('Assistant not found or does not belong to the authenticated user') }
 }
 
 export function getAssistantHistory (app: App, { assistantHistory, readPositions }: HistoryDeps): void {

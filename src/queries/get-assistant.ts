@@ -6,7 +6,9 @@ import { AssistantSettings } from '../domain/assistant/settings.js'
 import { AssistantSummary, summarize } from '../domain/assistant/summary.js'
 import { Nullable } from '../domain/json.js'
 import type { App } from '../http/app-types.js'
+import { answered, refusal } from '../http/describe.js'
 import { idIn } from '../http/path-id.js'
+import { assistant } from '../http/read-examples.js'
 import { itemErrors, readHeaders, reading } from '../http/read-position.js'
 import type { ReadDeps } from './list-assistants.js'
 
@@ -25,7 +27,7 @@ const AssistantAnswer = Type.Object({
   created_at: At,
   updated_at: At,
   webhook: Webhook
-})
+}, { title: 'Assistant' })
 
 export interface GetAssistantDeps extends ReadDeps {
   /** Why and since when nothing is sent to the user's URL, if so; the time in ISO 8601. */
@@ -33,13 +35,14 @@ export interface GetAssistantDeps extends ReadDeps {
 }
 
 const schema = {
+  operationId: 'getAssistant',
   summary: 'Get an assistant',
   description: 'Its settings can be sent back by PUT as they are.',
   tags: ['assistants'],
   security: [{ bearer: [] }],
   headers: readHeaders,
-  params: Type.Object({ id: Type.String({ description: 'The assistant, an integer.' }) }),
-  response: { 200: Type.Object({ data: AssistantAnswer }), ...itemErrors }
+  params: Type.Object({ id: Type.String({ description: 'The assistant, an integer.', examples: ['1'] }) }),
+  response: { 200: answered('The assistant with all its settings.', Type.Object({ data: AssistantAnswer }), { data: assistant }, ['ETag']), ...itemErrors, 404: refusal('Assistant not found or does not belong to the authenticated user') }
 }
 
 export function getAssistant (app: App, { readModel, readPositions, suspensionOf }: GetAssistantDeps): void {

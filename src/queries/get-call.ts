@@ -5,6 +5,9 @@ import { isCallId } from '../domain/call/events.js'
 import { CallReport, describeCall } from '../domain/call/summary.js'
 import { Rejection } from '../domain/rejection.js'
 import type { App } from '../http/app-types.js'
+import { answered, refusal } from '../http/describe.js'
+import { callId } from '../http/examples.js'
+import { call } from '../http/read-examples.js'
 import { itemErrors, readHeaders, reading } from '../http/read-position.js'
 import type { ReadDeps } from './list-assistants.js'
 
@@ -16,16 +19,17 @@ export interface GetCallDeps extends ReadDeps {
 const CallAnswer = Type.Object({
   ...CallReport.properties,
   deliveries: Type.Array(Delivery, { description: 'The webhooks of the call, as they are now.' })
-})
+}, { title: 'Call' })
 
 const schema = {
+  operationId: 'getCall',
   summary: 'Get a call',
   description: 'Everything that a webhook tells of it, for when one was missed, and what became of its webhook.',
   tags: ['calls'],
   security: [{ bearer: [] }],
   headers: readHeaders,
-  params: Type.Object({ id: Type.String({ description: 'The call, as the engine names it.' }) }),
-  response: { 200: Type.Object({ data: CallAnswer }), ...itemErrors }
+  params: Type.Object({ id: Type.String({ description: 'The call, as the engine names it.', examples: [callId] }) }),
+  response: { 200: answered('The call with its transcript and its webhook.', Type.Object({ data: CallAnswer }), { data: call }), ...itemErrors, 404: refusal('Call not found or does not belong to the authenticated user') }
 }
 
 export function getCall (app: App, { readModel, readPositions, deliveriesOf }: GetCallDeps): void {

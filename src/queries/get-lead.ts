@@ -3,18 +3,21 @@ import Type from 'typebox'
 import { LeadAnswer, describeLead } from '../domain/lead/lead.js'
 import { Rejection } from '../domain/rejection.js'
 import type { App } from '../http/app-types.js'
+import { answered, refusal } from '../http/describe.js'
+import { lead } from '../http/examples.js'
 import { idIn } from '../http/path-id.js'
 import { itemErrors, readHeaders, reading } from '../http/read-position.js'
 import type { ReadDeps } from './list-assistants.js'
 
 const schema = {
+  operationId: 'getLead',
   summary: 'Get a lead',
   description: 'The same object as the answer to its creation. Ids of secondary contacts are not found here.',
   tags: ['leads'],
   security: [{ bearer: [] }],
   headers: readHeaders,
-  params: Type.Object({ id: Type.String({ description: 'The lead, an integer.' }) }),
-  response: { 200: Type.Object({ data: LeadAnswer }), ...itemErrors }
+  params: Type.Object({ id: Type.String({ description: 'The lead, an integer.', examples: ['1'] }) }),
+  response: { 200: answered('The lead with its secondary contacts.', Type.Object({ data: LeadAnswer }), { data: lead }), ...itemErrors, 404: refusal('Lead not found or does not belong to the authenticated user') }
 }
 
 export function getLead (app: App, { readModel, readPositions }: ReadDeps): void {

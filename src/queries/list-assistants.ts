@@ -2,7 +2,10 @@
 import Type from 'typebox'
 import { AssistantSummary } from '../domain/assistant/summary.js'
 import type { App } from '../http/app-types.js'
+import { answered } from '../http/describe.js'
+import { assistantSummary } from '../http/examples.js'
 import { PageOf, answerPage, asked, paging } from '../http/paging.js'
+import { page } from '../http/read-examples.js'
 import { readErrors, readHeaders, reading, type ReadPositions } from '../http/read-position.js'
 import type { ReadModel } from '../../projections/read-model.js'
 
@@ -12,6 +15,7 @@ export interface ReadDeps {
 }
 
 const schema = {
+  operationId: 'listAssistants',
   summary: 'List your assistants',
   description: 'Newest first.',
   tags: ['assistants'],
@@ -23,7 +27,7 @@ const schema = {
     type: Type.Optional(AssistantSummary.properties.type),
     ...paging(10)
   }),
-  response: { 200: PageOf(AssistantSummary), ...readErrors }
+  response: { 200: answered('The page that was asked for.', PageOf(AssistantSummary), page(10, assistantSummary)), ...readErrors }
 }
 
 export function listAssistants (app: App, { readModel, readPositions }: ReadDeps): void {

@@ -3,12 +3,15 @@ import Type from 'typebox'
 import { CallSummary } from '../domain/call/summary.js'
 import { Id } from '../domain/json.js'
 import type { App } from '../http/app-types.js'
+import { answered } from '../http/describe.js'
 import { dateRange, earliest, latest } from '../http/day-or-instant.js'
 import { PageOf, answerPage, asked, paging } from '../http/paging.js'
+import { callSummary, page } from '../http/read-examples.js'
 import { readErrors, readHeaders, reading } from '../http/read-position.js'
 import type { ReadDeps } from './list-assistants.js'
 
 const schema = {
+  operationId: 'listCalls',
   summary: 'List the calls of your assistants',
   description: 'Those that ended last first.',
   tags: ['calls'],
@@ -21,7 +24,7 @@ const schema = {
     ...dateRange('ended'),
     ...paging(15)
   }),
-  response: { 200: PageOf(CallSummary), ...readErrors }
+  response: { 200: answered('The page that was asked for.', PageOf(CallSummary), page(15, callSummary)), ...readErrors }
 }
 
 export function listCalls (app: App, { readModel, readPositions }: ReadDeps): void {

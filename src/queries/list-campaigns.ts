@@ -2,11 +2,14 @@
 import Type from 'typebox'
 import { Id } from '../domain/json.js'
 import type { App } from '../http/app-types.js'
+import { answered } from '../http/describe.js'
 import { PageOf, answerPage, asked, paging } from '../http/paging.js'
+import { page } from '../http/read-examples.js'
 import { readErrors, readHeaders, reading } from '../http/read-position.js'
 import type { ReadDeps } from './list-assistants.js'
 
 const schema = {
+  operationId: 'listCampaigns',
   summary: 'List your campaigns',
   description: 'Newest first.',
   tags: ['catalog'],
@@ -14,7 +17,7 @@ const schema = {
   headers: readHeaders,
   querystring: Type.Object(paging(100)),
   response: {
-    200: PageOf(Type.Object({ id: Id({ description: 'The campaign_id of a lead.' }), name: Type.String({ examples: ['Spring renewals'] }) })),
+    200: answered('The page that was asked for.', PageOf(Type.Object({ id: Id({ description: 'The campaign_id of a lead.' }), name: Type.String({ examples: ['Spring renewals'] }) })), page(100, { id: 1, name: 'Spring renewals' })),
     ...readErrors
   }
 }

@@ -1,11 +1,14 @@
 // GET /user/assistants/languages
 import Type from 'typebox'
 import type { App } from '../http/app-types.js'
+import { answered } from '../http/describe.js'
 import { PageOf, answerPage, asked, paging } from '../http/paging.js'
+import { page } from '../http/read-examples.js'
 import { readErrors, readHeaders, reading } from '../http/read-position.js'
 import type { ReadDeps } from './list-assistants.js'
 
 const schema = {
+  operationId: 'listLanguages',
   summary: 'List the languages',
   description: 'By name; every user may choose from them.',
   tags: ['catalog'],
@@ -13,7 +16,7 @@ const schema = {
   headers: readHeaders,
   querystring: Type.Object(paging(100)),
   response: {
-    200: PageOf(Type.Object({ name: Type.String({ description: 'The language of an assistant.', examples: ['English'] }) })),
+    200: answered('The page that was asked for.', PageOf(Type.Object({ name: Type.String({ description: 'The language of an assistant.', examples: ['English'] }) })), page(100, { name: 'English' })),
     ...readErrors
   }
 }

@@ -3,12 +3,16 @@ import Type from 'typebox'
 import { LeadAnswer, describeLead } from '../domain/lead/lead.js'
 import { Id, inWords } from '../domain/json.js'
 import type { App } from '../http/app-types.js'
+import { answered } from '../http/describe.js'
+import { lead } from '../http/examples.js'
 import { dateRange, earliest, latest } from '../http/day-or-instant.js'
 import { PageOf, answerPage, asked, paging } from '../http/paging.js'
+import { page } from '../http/read-examples.js'
 import { readErrors, readHeaders, reading } from '../http/read-position.js'
 import type { ReadDeps } from './list-assistants.js'
 
 const schema = {
+  operationId: 'listLeads',
   summary: 'List your leads',
   description: 'Newest first, each with its secondary contacts.',
   tags: ['leads'],
@@ -27,7 +31,7 @@ const schema = {
     ...dateRange('created'),
     ...paging(15)
   }),
-  response: { 200: PageOf(LeadAnswer), ...readErrors }
+  response: { 200: answered('The page that was asked for.', PageOf(LeadAnswer), page(15, lead)), ...readErrors }
 }
 
 export function listLeads (app: App, { readModel, readPositions }: ReadDeps): void {

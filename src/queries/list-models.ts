@@ -1,11 +1,14 @@
 // GET /user/assistants/models
 import Type from 'typebox'
 import type { App } from '../http/app-types.js'
+import { answered } from '../http/describe.js'
 import { PageOf, answerPage, asked, paging } from '../http/paging.js'
+import { page } from '../http/read-examples.js'
 import { readErrors, readHeaders, reading } from '../http/read-position.js'
 import type { ReadDeps } from './list-assistants.js'
 
 const schema = {
+  operationId: 'listModels',
   summary: 'List the LLM models',
   description: 'By name; an assistant may use others as well.',
   tags: ['catalog'],
@@ -13,7 +16,7 @@ const schema = {
   headers: readHeaders,
   querystring: Type.Object(paging(100)),
   response: {
-    200: PageOf(Type.Object({ name: Type.String({ description: 'The llm_model of an assistant.', examples: ['gpt-4o'] }) })),
+    200: answered('The page that was asked for.', PageOf(Type.Object({ name: Type.String({ description: 'The llm_model of an assistant.', examples: ['gpt-4o'] }) })), page(100, { name: 'gpt-4o' })),
     ...readErrors
   }
 }

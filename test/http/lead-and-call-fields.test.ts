@@ -63,8 +63,15 @@ t.test('a call report needs every field but lead_status', async (t) => {
 
 t.test('a call report takes its limits and refuses what is beyond', async (t) => {
   const good = {
-    lead_id: [null, 1], lead_status: leadStatuses, status: callStatuses, direction: ['inbound', 'outbound'], duration: [0, 0.5], recording_url: [null, ''],
-    transcript: [[], [{ role: 'tool', text: '', at: 0 }]], evaluation: [null, {}], ended_at: ['2026-01-31T12:01:00+15:59']
+    lead_id: [null, 1],
+    lead_status: leadStatuses,
+    status: callStatuses,
+    direction: ['inbound', 'outbound'],
+    duration: [0, 0.5],
+    recording_url: [null, ''],
+    transcript: [[], [{ role: 'tool', text: '', at: 0 }]],
+    evaluation: [null, {}],
+    ended_at: ['2026-01-31T12:01:00+15:59']
   }
   for (const [field, values] of Object.entries(good)) {
     for (const value of values) t.strictSame(ofCall({ ...report, [field]: value }), {}, `${field} ${JSON.stringify(value)}`)

@@ -15,7 +15,7 @@ import { scratchLedger } from '../support/ledger.js'
 import { emptyReadModels, feeding, quarantined, rowsOf } from '../support/projected.js'
 
 const { pool } = await scratchLedger(t)
-const numRuns = 20
+const numRuns = 12
 
 // Few ids, so that histories meet themselves.
 const assistantId = fc.integer({ min: 1, max: 2 })

@@ -9,7 +9,7 @@ import { eventually } from '../support/eventually.js'
 import { scratchLedger } from '../support/ledger.js'
 import { emptyReadModels, feeding, type Feed } from '../support/projected.js'
 
-const { postgres, pool } = await scratchLedger(t)
+const { databaseUrl, pool } = await scratchLedger(t)
 const ofListener = 'application_name = \'ringledger positions\''
 let feed: Feed
 let place = logOf()
@@ -31,15 +31,17 @@ async function projectOne (): Promise<bigint> {
 }
 
 async function listening (t: Test, through: Pool = pool) {
-  const errors: Error[] = []
-  const positions = listenForPositions(postgres.url, through, (error) => errors.push(error))
+  await isGone() // the one of the test before
+  const positions = listenForPositions(databaseUrl, through, () => {})
   t.teardown(() => positions.close())
   await isListening()
-  return { positions, errors }
+  return positions
 }
 
 const isListening = () => eventually(async () =>
   (await pool.query(`SELECT FROM pg_stat_activity WHERE ${ofListener} AND state = 'idle' AND query LIKE 'LISTEN%'`)).rowCount === 1)
+
+const isGone = () => eventually(async () => (await pool.query(`SELECT FROM pg_stat_activity WHERE ${ofListener}`)).rowCount === 0)
 
 /** A pool whose database does not answer: whoever waits with it learns from notifications only. */
 function deafPool (t: Test): Pool {
@@ -49,7 +51,7 @@ function deafPool (t: Test): Pool {
 }
 
 t.test('a position that was passed is reached at once, one in the future is not', async (t) => {
-  const { positions } = await listening(t)
+  const positions = await listening(t)
   const position = await projectOne()
   t.equal(await positions.reached('assistants', position, 5_000), true)
   t.equal(await positions.reached('assistants', position - 1n, 0), true)
@@ -57,14 +59,14 @@ t.test('a position that was passed is reached at once, one in the future is not'
 })
 
 t.test('whoever waits is told by the notification of the batch', async (t) => {
-  const { positions } = await listening(t, deafPool(t))
+  const positions = await listening(t, deafPool(t))
   const waiting = Promise.all([1, 2, 3].map(() => positions.reached('assistants', 100n, 10_000)))
   t.equal(await projectOne(), 100n)
   t.strictSame(await waiting, [true, true, true])
 })
 
 t.test('a batch that is rolled back notifies nobody', async (t) => {
-  const { positions } = await listening(t, deafPool(t))
+  const positions = await listening(t, deafPool(t))
   const other = await feeding(assistants, pool, 2n) // fences the feed off
   await t.rejects(projectOne(), { name: 'Fenced' })
   t.equal(await positions.reached('assistants', 100n, 200), false)
@@ -73,7 +75,7 @@ t.test('a batch that is rolled back notifies nobody', async (t) => {
 })
 
 t.test('while the listener’s connection is lost, looking finds what was projected', async (t) => {
-  const { positions } = await listening(t)
+  const positions = await listening(t)
   const waiting = positions.reached('assistants', 100n, 10_000)
   await pool.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${ofListener}`)
   const began = Date.now()
@@ -83,9 +85,9 @@ t.test('while the listener’s connection is lost, looking finds what was projec
 })
 
 t.test('a lost connection is made again', async (t) => {
-  const { positions } = await listening(t, deafPool(t))
+  const positions = await listening(t, deafPool(t))
   await pool.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${ofListener}`)
-  await eventually(async () => (await pool.query(`SELECT FROM pg_stat_activity WHERE ${ofListener}`)).rowCount === 0)
+  await isGone()
   await isListening()
   const waiting = positions.reached('assistants', 100n, 10_000)
   await projectOne()
@@ -93,7 +95,7 @@ t.test('a lost connection is made again', async (t) => {
 })
 
 t.test('positions are those that readers see, of each projection by itself', async (t) => {
-  const { positions } = await listening(t, deafPool(t))
+  const positions = await listening(t, deafPool(t))
   await projectOne()
   t.equal(await positions.reached('assistants', 100n, 10_000), true)
   t.equal(await positions.reached('leads', 100n, 100), false)

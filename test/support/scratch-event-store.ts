@@ -46,3 +46,6 @@ export async function refused (t: Asserts, call: Promise<unknown>, error: abstra
   t.ok(failure instanceof error, failure instanceof error ? `is refused with ${error.name}` : `is refused with ${String(failure)} instead of ${error.name}`)
   t.match(failure, fields, 'and says why')
 }
+
+/** A server for tests that stop it and start it themselves. */
+export const eventStoreOn = (databaseUrl: string): Promise<RunningEventStore> => startEventStore({ databaseUrl })

@@ -16,7 +16,7 @@ export const HistoryEntry = Type.Object({
     from: AnyValue('The value before; null for a new assistant.'),
     to: AnyValue('The value after.')
   }))
-})
+}, { title: 'HistoryEntry' })
 export type HistoryEntry = Static<typeof HistoryEntry>
 
 /** One entry for each event of an assistant's stream, in their order. */

@@ -15,7 +15,7 @@ export const DeliveryAttempt = Type.Object({
   duration_ms: Nullable(Type.Integer()),
   error: Missing,
   response_excerpt: Nullable(Type.String(), { description: 'The beginning of the answer\'s body.' })
-})
+}, { title: 'DeliveryAttempt' })
 
 export const Delivery = Type.Object({
   id: Type.String({ description: 'The webhook-id, the same for every attempt.' }),
@@ -28,5 +28,5 @@ export const Delivery = Type.Object({
   next_attempt_at: Nullable(At(''), { description: 'When it is tried next; null unless it is scheduled.' }),
   created_at: At('ISO 8601, UTC.'),
   attempts: Type.Array(DeliveryAttempt, { description: 'Oldest first.' })
-})
+}, { title: 'Delivery' })
 export type Delivery = Static<typeof Delivery>

@@ -19,7 +19,7 @@ const summary = {
   duration
 }
 
-export const CallSummary = Type.Object(summary)
+export const CallSummary = Type.Object(summary, { title: 'CallSummary' })
 export type CallSummary = Static<typeof CallSummary>
 
 /** A call with everything that the engine reported of it. */

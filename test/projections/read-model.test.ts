@@ -1,0 +1,55 @@
+// What readers are told: their own, as it was written, and nothing of anybody else.
+import t from 'tap'
+import { openReadModel } from '../../projections/read-model.js'
+import { assistantCreated, assistantUpdated, callCompleted, campaign, leadCreated, logOf, settings, type Told } from '../support/call-events.js'
+import { scratchLedger } from '../support/ledger.js'
+import { emptyReadModels, project } from '../support/projected.js'
+
+const { pool } = await scratchLedger(t)
+const read = openReadModel(pool)
+const odd = { 'zeta "quoted" {,}\\': null, alpha: [1.5, 'Grüezi 👋', '\u0001'], b: {} }
+
+await emptyReadModels(pool)
+await project(pool, logOf()([
+  { stream: 'catalog-voices', type: 'VoiceAdded', data: { id: 1, name: 'Nova' } },
+  { stream: 'catalog-languages', type: 'LanguageAdded', data: { name: 'English' } },
+  { stream: 'catalog-models', type: 'ModelAdded', data: { name: 'gpt-4o' } },
+  { stream: 'phonenumber-1', type: 'PhoneNumberAdded', data: { phone_number_id: 1, user_id: '1', phone_number: '+15551230009' } },
+  campaign('CampaignCreated', 10, 'Spring'),
+  campaign('CampaignRenamed', 10, 'Summer'),
+  assistantCreated(1),
+  assistantUpdated(1, { variables: odd }),
+  leadCreated(5, 10, [9, 7, 8]),
+  callCompleted('a', { lead_id: 7, lead_status: 'rescheduled' })
+] satisfies Told[]))
+
+t.test('an assistant is its settings as they were written, at the revision of its last event, for its owner only', async (t) => {
+  t.strictSame(await read.findAssistant('1', 1), {
+    assistant_id: 1, user_id: '1', settings: settings({ variables: odd }), created_at: '2026-01-31T12:00:00.000Z', updated_at: '2026-01-31T12:00:00.000Z', revision: 1
+  })
+  t.equal(JSON.stringify((await read.findAssistant('1', 1))?.settings.variables), JSON.stringify(odd), 'keys keep their order')
+  for (const [user, id] of [['2', 1], ['1', 2], ['', 1]] as const) t.equal(await read.findAssistant(user, id), undefined)
+})
+
+t.test('a lead has its contacts in the order they were given, each with its own status, and its campaign’s present name', async (t) => {
+  const found = await read.findLead('1', 5)
+  t.equal(found?.campaignName, 'Summer')
+  t.match(found?.lead, { id: 5, status: 'created', campaign_id: 10, variables: { zeta: 1, customer_name: 'Ada Example' }, created_at: '2026-01-31T12:00:00.000Z' })
+  t.strictSame(found?.lead.secondary_contacts.map(({ id, status, updated_at }) => [id, status, updated_at]), [
+    [9, 'created', '2026-01-31T12:00:00.000Z'], [7, 'rescheduled', '2026-01-31T12:01:00.000Z'], [8, 'created', '2026-01-31T12:00:00.000Z']
+  ])
+})
+
+t.test('a secondary contact is no lead of its own, and somebody else’s lead is none', async (t) => {
+  for (const [user, id] of [['1', 7], ['2', 5], ['1', 6]] as const) t.equal(await read.findLead(user, id), undefined)
+  t.equal(await read.findLeadOwner(7), '1')
+  t.equal(await read.findLeadOwner(6), undefined)
+})
+
+t.test('the catalogue tells what exists and what is the user’s; what is not asked is not there', async (t) => {
+  t.strictSame(await read.lookUpCatalog({ userId: '1', voiceId: 1, language: 'English', phoneNumberId: 1 }), { voiceExists: true, languageExists: true, ownsPhoneNumber: true })
+  t.strictSame(await read.lookUpCatalog({ userId: '2', voiceId: 2, language: 'english', phoneNumberId: 1 }), { voiceExists: false, languageExists: false, ownsPhoneNumber: false })
+  t.strictSame(await read.lookUpCatalog({ userId: '1' }), { voiceExists: false, languageExists: false, ownsPhoneNumber: false })
+  t.equal(await read.findCampaignName('1', 10), 'Summer')
+  t.equal(await read.findCampaignName('2', 10), undefined)
+})
