@@ -60,6 +60,14 @@ function expectedOf (kind: string, last: number): AppendExpectedRevision {
   return revision < 0 ? NO_STREAM : BigInt(revision)
 }
 
+/** What the same append answers later. An append that re-created a stream is not recognised by NO_STREAM: other events come first. */
+function repeated (model: Model, { stream, expected, batch, answer }: Done): string {
+  const isGone = model.at(stream).hiddenBefore === Infinity
+  if (expected === STREAM_EXISTS && isGone) return 'stream-deleted'
+  const recreated = expected === NO_STREAM && answer !== `${batch.length - 1}`
+  return recreated ? model.append(stream, expected, batch.map(({ id }) => id)) : answer
+}
+
 t.test('the store answers as the model does', async (t) => {
   let steps = 0
   await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), async (sequence) => {
@@ -81,8 +89,7 @@ t.test('the store answers as the model does', async (t) => {
       } else if (one.do === 'repeat') {
         const earlier = done[one.which % Math.max(1, done.length)]
         if (earlier === undefined) continue
-        const isGone = earlier.expected === STREAM_EXISTS && model.at(earlier.stream).hiddenBefore === Infinity
-        if (await send(earlier.stream, earlier.batch, earlier.expected) !== (isGone ? 'stream-deleted' : earlier.answer)) return false
+        if (await send(earlier.stream, earlier.batch, earlier.expected) !== repeated(model, earlier)) return false
       } else if (one.do === 'delete') {
         const answer = await client.deleteStream(stream).then(() => 'deleted', typeOf)
         if (answer !== (model.at(stream).ids.length === 0 ? 'wrong-expected-version' : 'deleted')) return false
