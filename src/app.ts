@@ -29,6 +29,9 @@ export interface AppDeps {
 /** Of a user's request; an event stays under the store's 1 MiB with room to spare. */
 const bodyLimit = 512 * 1024
 
+/** Ids of calls are longer than Fastify's limit of 100; what no id can be is not found, and not a 414. */
+const longestPath = 16 * 1024
+
 /** The app with every route of the API. */
 export async function buildApp ({ logger, basePath, jwt, rateLimit, healthChecks, routes }: AppDeps): Promise<App> {
   const app = bareApp(logger)
@@ -61,6 +64,7 @@ function bareApp (logger: FastifyBaseLogger): App {
   const app: App = fastify({
     loggerInstance: requestLogger(logger),
     bodyLimit,
+    routerOptions: { maxParamLength: longestPath },
     logController: new LogController({ requestIdLogLabel: 'correlationId' }),
     genReqId: ({ headers }) => correlationId(headers['x-correlation-id']),
     frameworkErrors (error, request, reply) { answerError(error, request, reply) } // before a route is known

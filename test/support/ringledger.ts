@@ -54,7 +54,8 @@ export function leftIn (folder: string): string[] {
  */
 export function ringledger (t: Teardown, args: readonly string[], env: Environment = {}): Ringledger {
   const mark = `RINGLEDGER_TEST_RUN=${randomUUID()}`
-  const variables = Object.entries({ PATH: process.env.PATH, HOME: process.env.HOME, ...env }).map(([name, value]) => `${name}=${value ?? ''}`)
+  // As under npm: it ends with the process that started it, should a test be killed before its teardown.
+  const variables = Object.entries({ PATH: process.env.PATH, HOME: process.env.HOME, npm_lifecycle_event: 'test', ...env }).map(([name, value]) => `${name}=${value ?? ''}`)
   const beganAt = performance.now()
   const child = spawn('env', ['-i', mark, ...variables, process.execPath, bin, ...args], { detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
   let stdout = ''
