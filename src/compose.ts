@@ -99,12 +99,13 @@ export interface Service {
   stop (): Promise<void>
 }
 
-/** Runs the roles in this process until `stop`. */
-export async function startRoles (roles: readonly Role[], config: CompleteConfig, urls: Urls, log: Logger): Promise<Service> {
+/** Runs the roles in this process until `stop`; `prepare` comes first, on the same connections. */
+export async function startRoles (roles: readonly Role[], config: CompleteConfig, urls: Urls, log: Logger, prepare?: (parts: Parts) => Promise<void>): Promise<Service> {
   const parts = await openParts(urls, log)
   const holder = `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`
   const stops: Array<() => Promise<void>> = []
   try {
+    await prepare?.(parts)
     const checks = healthChecks(parts)
     const app = roles.includes('api') ? await composeApi(config, urls, parts, checks, log) : (await import('./app.js')).buildHealthApp(log, checks)
     stops.push(() => app.close())

@@ -31,9 +31,10 @@ async function run (holder: 'start' | 'command', command: string, roles: Role[])
     shutdown.add(backEnds.close)
     shutdown.onLost(backEnds.lost)
     signal.throwIfAborted()
-    if (holder === 'start' && backEnds.embeddedIn) await importExampleOnce(backEnds.urls, log, join(packageRoot, 'examples/catalog.json'))
-    signal.throwIfAborted()
-    const service = await startRoles(roles, config, backEnds.urls, log)
+    const service = await startRoles(roles, config, backEnds.urls, log, async (parts) => {
+      if (holder === 'start' && backEnds.embeddedIn) await importExampleOnce(parts, log, join(packageRoot, 'examples/catalog.json'))
+      signal.throwIfAborted()
+    })
     shutdown.add(service.stop)
     signal.throwIfAborted()
     return { config, backEnds, service }
