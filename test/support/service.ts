@@ -6,6 +6,7 @@ import { readCatalogFile } from '../../src/import-catalog.js'
 import { importAndProject } from '../../src/cli/catalog.js'
 import { signToken } from '../../src/cli/token.js'
 import { startEventStore, type RunningEventStore } from '../../src/embedded/event-store/server.js'
+import { newAssistant as newAssistantBody } from './bodies.js'
 import { scratchPostgres, type ScratchPostgres } from './scratch-postgres.js'
 
 interface Teardown { teardown (undo: () => unknown): void }
@@ -76,14 +77,4 @@ function configOf (environment: Record<string, string>): CompleteConfig {
 }
 
 /** A body that creates an assistant with the example catalogue. */
-export const newAssistant = {
-  assistant_name: 'Front desk',
-  voice_id: 1,
-  language: 'English',
-  llm_model: 'gpt-4o',
-  calls_direction: 'receive',
-  engine_type: 'pipeline',
-  timezone: 'Europe/Amsterdam',
-  initial_message: 'Hello, how can I help?',
-  system_prompt: 'You are a friendly receptionist.'
-}
+export const newAssistant = newAssistantBody()
