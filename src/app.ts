@@ -10,6 +10,7 @@ import { answerError } from './errors.js'
 import type { App } from './http/app-types.js'
 import { registerAuth, type JwtSettings } from './http/auth.js'
 import { addHealth, type HealthChecks } from './http/health.js'
+import { takeOnlyJson } from './http/json-body.js'
 import { requestLogger } from './http/logging.js'
 import { addApiDocs } from './http/openapi.js'
 import { registerRateLimits, type RateLimit } from './http/rate-limit.js'
@@ -36,6 +37,7 @@ const longestPath = 16 * 1024
 export async function buildApp ({ logger, basePath, jwt, rateLimit, healthChecks, routes }: AppDeps): Promise<App> {
   const app = bareApp(logger)
   app.setValidatorCompiler(validatorCompiler)
+  takeOnlyJson(app)
   await registerSecurityHeaders(app)
   await app.register(async (scope) => {
     await registerAuth(scope, jwt)
