@@ -32,7 +32,7 @@ export function createAssistant (app: App, deps: AssistantDeps): void {
     const userId = request.user.id
     const input = received(request, reply, CreateAssistantBody)
     const facts = await lookUpFacts(deps, userId, input)
-    const outcome = await withFreeId(() => deps.idempotency.once(claimOf(request), () => deps.ids.take('assistant'), ({ commandId, ids: [assistantId = 0], isRetry }) => ({
+    const outcome = await withFreeId(() => deps.idempotency.once(claimOf(request, input.refused), () => deps.ids.take('assistant'), ({ commandId, ids: [assistantId = 0], isRetry }) => ({
       decider: assistantDecider,
       stream: assistantStream(assistantId),
       command: { type: 'create', assistantId, userId, ...input, facts, now: new Date().toISOString() },
