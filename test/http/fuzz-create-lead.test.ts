@@ -55,11 +55,11 @@ function difference (body: FuzzBody, data: JsonObject): string | undefined {
   return isDeepStrictEqual(data, expected) ? undefined : `answered ${JSON.stringify(data)}, and not ${JSON.stringify(expected)}`
 }
 
-/** Makes what fits the schema of a lead fit the rules as well. */
+/** Makes what fits the schema of a lead fit the rules as well; one wrong digit does not give another's number. */
 function soundLead (generated: JsonObject): JsonObject {
   const body = structuredClone(generated)
   const contacts = Array.isArray(body.secondary_contacts) ? body.secondary_contacts : []
-  for (const contact of [body, ...contacts]) contact.phone_number = `+1555${1_000_000 + numbers++}`
+  for (const contact of [body, ...contacts]) contact.phone_number = `+1${5_550_000_000 + 7_919 * numbers++}`
   body.campaign_id = 1 + Number(body.campaign_id) % 2
   return body
 }
