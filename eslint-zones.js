@@ -55,7 +55,7 @@ export const doors = [
   { to: 'src/compose.ts', from: [...COMMAND_LINE, ...TRIED] },
   { to: 'src/app.ts', from: ['src/compose.ts', ...COMMAND_LINE, ...TRIED] },
   { to: 'src/main.ts', from: ['bin/**', ...TRIED] },
-  { to: 'src/embedded/**', from: ['src/embedded/**', 'test/{support,embedded}/**'] },
+  { to: 'src/embedded/**', from: ['src/embedded/**', 'test/{support,embedded}/**', 'bench/**'] },
   { to: 'src/embedded/**', from: COMMAND_LINE, only: 'dynamic' }
 ]
 
