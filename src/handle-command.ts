@@ -80,7 +80,7 @@ export function commandHandler (streams: Streams): CommandHandler {
   async function handleNext<State, Event extends DomainEvent, Command> (request: CommandRequest<State, Event, Command>, giveUpAt: number): Promise<Outcome<State>> {
     const { decider, stream, command, commandId } = request
     if (request.isRetry) cache.delete(stream) // a cached state may have passed the earlier try
-    let isUnread = request.isNew === true && !request.isRetry
+    let isUnread = request.isNew === true && !request.isRetry && !cache.has(stream)
     for (;; isUnread = false) {
       if (Date.now() > giveUpAt) throw new StreamBusy(`command ${commandId} waited for others for ${handledWithinMs} ms`)
       const current = isUnread ? nothing(decider) : await read(request)
@@ -96,8 +96,10 @@ export function commandHandler (streams: Streams): CommandHandler {
         const state = (events as Event[]).reduce(decider.evolve, current.state)
         return remember(stream, { state, ...appended })
       } catch (error) {
-        cache.delete(stream)
-        if (!(error instanceof RevisionConflict)) throw error
+        if (!(error instanceof RevisionConflict)) {
+          cache.delete(stream)
+          throw error
+        }
         await delay(Math.random() * 20)
       }
     }
