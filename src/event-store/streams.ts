@@ -62,9 +62,9 @@ export function openStreams (client: EventStoreDBClient, { answerWithinMs = 5_00
   let asking: Promise<bigint> | undefined
   return { read, append, head, follow: (options) => followLog(client, head, options) }
 
-  async function read (stream: string, fromRevision = 0n, maxCount = Number.MAX_SAFE_INTEGER): Promise<StoredEvent[]> {
+  async function read (stream: string, fromRevision = 0n, maxCount = Number.MAX_SAFE_INTEGER, withinMs = answerWithinMs): Promise<StoredEvent[]> {
     try {
-      const resolved = await collect(client.readStream(stream, { direction: FORWARDS, fromRevision, maxCount }), answerWithinMs)
+      const resolved = await collect(client.readStream(stream, { direction: FORWARDS, fromRevision, maxCount }), withinMs)
       heardAt = Date.now()
       return resolved.flatMap(({ event }) => event ? [toStoredEvent(event)] : [])
     } catch (error) {
@@ -76,15 +76,16 @@ export function openStreams (client: EventStoreDBClient, { answerWithinMs = 5_00
   async function append (stream: string, events: Proposed[], expected: bigint): Promise<Appended> {
     if (Date.now() - heardAt > quietAfterMs) await (asking ??= head().finally(() => { asking = undefined }))
     let giveUpAt: number | undefined // set by the first try whose outcome is unknown: from then on every failure leaves it unknown
+    const withinMs = () => Math.min(answerWithinMs, Math.max(1, (giveUpAt ?? Infinity) - Date.now()))
     for (let pause = 50; ; pause *= 2) {
       try {
-        return await appendOnce(stream, events, expected)
+        return await appendOnce(stream, events, expected, withinMs())
       } catch (error) {
         const failure = appendError(error)
         const isUnknown = failure instanceof AppendOutcomeUnknown || (giveUpAt !== undefined && failure instanceof EventStoreUnavailable)
         if (!isUnknown) throw failure
         giveUpAt ??= Date.now() + resolveWithinMs
-        const known = await followUp(stream, events, expected)
+        const known = await followUp(stream, events, expected, withinMs())
         if (known) return known
         if (Date.now() + pause > giveUpAt) throw new AppendOutcomeUnknown('the event store did not say whether it wrote the events', { cause: failure })
         await delay(pause)
@@ -92,8 +93,8 @@ export function openStreams (client: EventStoreDBClient, { answerWithinMs = 5_00
     }
   }
 
-  async function appendOnce (stream: string, events: Proposed[], expected: bigint): Promise<Appended> {
-    const result = await withTimeout(answerWithinMs, client.appendToStream(stream, events.map((event) => jsonEvent({ ...event, data: { ...event.data } })), {
+  async function appendOnce (stream: string, events: Proposed[], expected: bigint, withinMs: number): Promise<Appended> {
+    const result = await withTimeout(withinMs, client.appendToStream(stream, events.map((event) => jsonEvent({ ...event, data: { ...event.data } })), {
       expectedRevision: expected === noStream ? NO_STREAM : expected
     }))
     heardAt = Date.now()
@@ -102,8 +103,8 @@ export function openStreams (client: EventStoreDBClient, { answerWithinMs = 5_00
   }
 
   /** Whether the events of an unanswered append stand in the stream after all. */
-  async function followUp (stream: string, events: Proposed[], expected: bigint): Promise<Appended | undefined> {
-    const written = await read(stream, expected + 1n).catch(() => [])
+  async function followUp (stream: string, events: Proposed[], expected: bigint, withinMs: number): Promise<Appended | undefined> {
+    const written = await read(stream, expected + 1n, undefined, withinMs).catch(() => [])
     const last = written[events.length - 1]
     const isOurs = events.every((event, index) => written[index]?.id === event.id)
     return last && isOurs ? { revision: last.revision, position: last.position } : undefined
