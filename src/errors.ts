@@ -55,11 +55,11 @@ const clientMessages: Record<number, string> = {
 
 /**
  * Handlers follow up their own append, so an error of a back end that arrives here was met before it. Postgres and
- * its driver have no class for a lost connection: SQLSTATE classes 08, 53, 57 and socket codes say it.
+ * its driver have no class for a lost connection: SQLSTATE classes 08, 53, 57, 25006 (a standby) and socket codes say it.
  */
 function nothingWasWritten (error: Error): boolean {
   if (error instanceof EventStoreUnavailable || error instanceof StreamBusy || error instanceof NotCaughtUp) return true
   const code = 'code' in error ? String(error.code) : ''
-  return /^(08|53|57)[0-9A-Z]{3}$|^E(CONN(REFUSED|RESET|ABORTED)|PIPE|NOTFOUND|HOSTUNREACH|TIMEDOUT)$/.test(code) ||
-    /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/.test(error.message)
+  return /^(08|53|57)[0-9A-Z]{3}$|^25006$|^E(CONN(REFUSED|RESET|ABORTED)|PIPE|NOTFOUND|AI_AGAIN|(HOST|NET)UNREACH|TIMEDOUT)$/.test(code) ||
+    /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout)/.test(error.message)
 }

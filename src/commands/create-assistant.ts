@@ -32,10 +32,12 @@ export function createAssistant (app: App, deps: AssistantDeps): void {
     const userId = request.user.id
     const input = received(request, reply, CreateAssistantBody)
     const facts = await lookUpFacts(deps, userId, input)
+    const command = { type: 'create' as const, userId, ...input, facts, now: new Date().toISOString() }
+    if (Object.keys(input.refused).length > 0) assistantDecider.decide({ ...command, assistantId: 0 }, assistantDecider.initialState) // refuses: no id, no key, no stream
     const outcome = await withFreeId(() => deps.idempotency.once(claimOf(request), () => deps.ids.take('assistant'), ({ commandId, ids: [assistantId = 0], isRetry }) => ({
       decider: assistantDecider,
       stream: assistantStream(assistantId),
-      command: { type: 'create', assistantId, userId, ...input, facts, now: new Date().toISOString() },
+      command: { ...command, assistantId },
       commandId,
       userId,
       correlationId: request.id,

@@ -15,6 +15,7 @@ import type { Idempotency } from '../idempotency.js'
 import type { Ids } from '../ids.js'
 import type { LeadDigest } from '../lead-digest.js'
 import type { ReadModel } from '../../projections/read-model.js'
+import { factsFor } from './facts.js'
 
 export interface LeadDeps {
   idempotency: Idempotency
@@ -46,12 +47,13 @@ export function createLead (app: App, { idempotency, readModel, ids, digest, rea
     const userId = request.user.id
     const { body, refused } = received(request, reply, CreateLeadBody)
     const { phone_number: phoneNumber, campaign_id: campaignId, secondary_contacts: contacts = [] } = body
-    const campaignName = campaignId === undefined || refused.campaign_id ? undefined : await readModel.findCampaignName(userId, campaignId)
+    const campaignName = campaignId === undefined || refused.campaign_id ? undefined : await factsFor(refused, readModel.findCampaignName(userId, campaignId), '')
     const command = { userId, body, refused, facts: { ownsCampaign: campaignName !== undefined }, now: new Date().toISOString() }
     if (phoneNumber === undefined || campaignId === undefined || campaignName === undefined || Object.keys(refused).length > 0) {
       leadDecider.decide({ ...command, ids: [] }, leadDecider.initialState) // there is no stream to ask: this refuses
       throw new Error('a lead without a stream was not refused')
     }
+    const numbers = new Set([phoneNumber, ...contacts.map((contact) => contact.phone_number)])
     const outcome = await idempotency.once(claimOf(request), () => ids.take('lead', 1 + contacts.length), (reserved) => ({
       decider: leadDecider,
       stream: leadStream(campaignId, digest(phoneNumber)),
@@ -59,7 +61,7 @@ export function createLead (app: App, { idempotency, readModel, ids, digest, rea
       commandId: reserved.commandId,
       userId,
       correlationId: request.id,
-      isNew: true,
+      isNew: numbers.size > contacts.length, // else it is refused, and told whether the lead exists as well
       isRetry: reserved.isRetry
     }))
     const lead = outcome.state.find(({ id }) => id === outcome.ids[0])
