@@ -48,11 +48,11 @@ export function createLead (app: App, { idempotency, readModel, ids, digest, rea
     const { phone_number: phoneNumber, campaign_id: campaignId, secondary_contacts: contacts = [] } = body
     const campaignName = campaignId === undefined || refused.campaign_id ? undefined : await readModel.findCampaignName(userId, campaignId)
     const command = { userId, body, refused, facts: { ownsCampaign: campaignName !== undefined }, now: new Date().toISOString() }
-    if (phoneNumber === undefined || campaignId === undefined || campaignName === undefined || Object.keys(refused).length > 0) {
+    if (phoneNumber === undefined || refused.phone_number || campaignId === undefined || campaignName === undefined) {
       leadDecider.decide({ ...command, ids: [] }, leadDecider.initialState) // there is no stream to ask: this refuses
       throw new Error('a lead without a stream was not refused')
     }
-    const outcome = await idempotency.once(claimOf(request), () => ids.take('lead', 1 + contacts.length), (reserved) => ({
+    const outcome = await idempotency.once(claimOf(request), () => ids.take('lead', Object.keys(refused).length > 0 ? 1 : 1 + contacts.length), (reserved) => ({
       decider: leadDecider,
       stream: leadStream(campaignId, digest(phoneNumber)),
       command: { ...command, ids: reserved.ids },
