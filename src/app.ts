@@ -12,7 +12,7 @@ import type { App } from './http/app-types.js'
 import { registerAuth, type JwtSettings } from './http/auth.js'
 import { addHealth, type HealthChecks } from './http/health.js'
 import { requestLogger } from './http/logging.js'
-import { answerMalformed } from './http/malformed-requests.js'
+import { answerMalformed, refuseWithoutHost } from './http/malformed-requests.js'
 import { addApiDocs } from './http/openapi.js'
 import { addWithOtherMethods } from './http/other-methods.js'
 import { registerRateLimits, type RateLimit } from './http/rate-limit.js'
@@ -72,11 +72,13 @@ function bareApp (logger: FastifyBaseLogger): App {
     logController: new LogController({ requestIdLogLabel: 'correlationId' }),
     genReqId: ({ headers }) => correlationId(headers['x-correlation-id']),
     clientErrorHandler: answerMalformed,
+    http: { requireHostHeader: false }, // its refusal would have no body: refuseWithoutHost has one
     frameworkErrors (error, request, reply) { answerError(error, request, reply) } // before a route is known
   })
   app.setErrorHandler(answerError)
   app.addHook('preParsing', async ({ is404 }) => { if (is404) throw nothingHere() }) // whatever its body is
   app.setNotFoundHandler(() => { throw nothingHere() })
+  refuseWithoutHost(app)
   closeWhileBusy(app)
   app.addHook('onSend', async (request, reply) => { reply.header('x-correlation-id', request.id) })
   return app

@@ -40,6 +40,8 @@ t.test('what is no HTTP request is told so in JSON too', async (t) => {
     ['GARBAGE\r\n\r\n', 400],
     [`GET /user/assistants HTTP/9.9\r\n${host}\r\n`, 400],
     [`FOO /user/assistants HTTP/1.1\r\n${host}\r\n`, 400],
+    ['GET /user/assistants HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+    [`GET /user/assistants HTTP/1.1\r\n${host}Expect: more\r\nConnection: close\r\n\r\n`, 401],
     [`GET / HTTP/1.1\r\n${host}no colon\r\n\r\n`, 400],
     [`GET /\u0001 HTTP/1.1\r\n${host}\r\n`, 400],
     [`POST /user/lead HTTP/1.1\r\n${host}Content-Length: x\r\n\r\n`, 400],
