@@ -43,12 +43,15 @@ export function answerError (error: FastifyError | Error, request: FastifyReques
   }
   const status = 'statusCode' in error ? error.statusCode ?? 500 : 500
   if (status === 401) return reply.code(401).send({ message: 'Unauthenticated.' })
-  if (status < 500) return reply.code(status).send({ message: clientMessages[status] ?? error.message })
+  if (status < 500) return reply.code(status).send({ message: clientMessages['code' in error ? error.code : ''] ?? clientMessages[status] ?? error.message })
   request.log.error({ err: error }, 'request failed')
   return reply.code(500).send({ message: request.routeOptions.config.failure ?? 'Internal server error' })
 }
 
-const clientMessages: Record<number, string> = {
+/** By Fastify's code or by status, where its own words would not help. */
+const clientMessages: Record<string | number, string> = {
+  FST_ERR_BAD_URL: 'The address is not valid: a percent sign must begin the code of a character in UTF-8.',
+  FST_ERR_CTP_INVALID_JSON_BODY: 'The body is not valid JSON, or has a key that is never accepted: __proto__, or constructor with a prototype.',
   413: 'The request is too large.',
   415: 'The request body must be JSON: send Content-Type: application/json.'
 }

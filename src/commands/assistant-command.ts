@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify'
 import Type, { type Static } from 'typebox'
 import type { AssistantFacts } from '../domain/assistant/decide.js'
 import type { AssistantState } from '../domain/assistant/evolve.js'
-import { givenSettings, type AssistantBody } from '../domain/assistant/settings.js'
+import type { AssistantBody } from '../domain/assistant/settings.js'
 import { AssistantSummary, summarize } from '../domain/assistant/summary.js'
 import { answered, writeHeaders } from '../http/describe.js'
 import { assistantSummary } from '../http/examples.js'
@@ -32,7 +32,7 @@ export const assistantAnswer = (message: string) =>
 
 /** Looks up what the body refers to, in one round trip; wrong types are not asked about, the schema has refused them. */
 export async function lookUpFacts ({ readModel, webhookUrlProblem }: AssistantDeps, userId: string, { body, refused }: Received<AssistantBody>): Promise<AssistantFacts> {
-  const { voice_id, language, phone_number_id, webhook_url } = givenSettings(body)
+  const { voice_id, language, phone_number_id, webhook_url } = body
   const found = readModel.lookUpCatalog({
     userId,
     voiceId: refused.voice_id ? undefined : voice_id,

@@ -30,7 +30,7 @@ export const leadDecider: Decider<LeadState, LeadEvent, CreateLead> = {
 function createLead ({ ids, userId, body, refused, facts, now }: CreateLead, leads: LeadState): NewEvent[] {
   const { phone_number, campaign_id, variables, allow_dupplicate, secondary_contacts = [] } = body
   refuseInvalid(collect(refused, [
-    refused.campaign_id || facts.ownsCampaign ? undefined : { field: 'campaign_id', message: 'must be one of your campaigns' },
+    campaign_id === undefined || refused.campaign_id || facts.ownsCampaign ? undefined : { field: 'campaign_id', message: 'must be one of your campaigns' },
     refused.phone_number || allow_dupplicate || leads.length === 0
       ? undefined
       : { field: 'phone_number', message: 'is already a lead of this campaign; send allow_dupplicate: true to create another' },
