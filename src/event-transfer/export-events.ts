@@ -8,6 +8,7 @@ import type { Source } from './compare.js'
 import { eventLine, footerLine, headerLine, type Footer } from './event-line.js'
 import { Tally } from './fingerprint.js'
 import type { Progress } from './progress.js'
+import { TransferRefused } from './refused.js'
 import { ServerMade } from './server-made.js'
 
 export interface ExportOptions {
@@ -30,7 +31,7 @@ export async function exportTo (output: Writable, source: Source, options: Expor
  */
 export async function exportToFile (file: string, source: Source, options: ExportOptions): Promise<Footer> {
   const part = `${file}.${randomUUID().slice(0, 8)}.part`
-  const handle = await open(part, 'wx', 0o600)
+  const handle = await open(part, 'wx', 0o600).catch((cause: Error) => { throw new TransferRefused(`${file} cannot be written: ${cause.message}`, { cause }) })
   try {
     const tally = new Tally()
     const text = chunks(lines(source, tally, options))

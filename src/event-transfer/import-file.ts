@@ -99,11 +99,15 @@ function lineAt (file: string, number: bigint, text: string): PlacedLine {
 
 /** The text of a file, unpacked if it is gzip, whatever its name. @throws TransferRefused */
 async function openText (file: string): Promise<Readable> {
-  const handle = await open(file).catch((cause: Error) => { throw new TransferRefused(`${file} cannot be read: ${cause.message}`, { cause }) })
-  const { buffer } = await handle.read(Buffer.alloc(2), 0, 2, 0).finally(() => handle.close())
+  const isPacked = await startsAsGzip(file).catch((cause: Error) => { throw new TransferRefused(`${file} cannot be read: ${cause.message}`, { cause }) })
   const bytes = createReadStream(file)
-  if (buffer.readUInt16BE() !== 0x1f8b) return bytes
-  return pipeline(bytes, createGunzip(), () => {}) // told to whoever reads
+  return isPacked ? pipeline(bytes, createGunzip(), () => {}) : bytes // an error is told to whoever reads
+}
+
+async function startsAsGzip (file: string): Promise<boolean> {
+  const handle = await open(file)
+  const { buffer } = await handle.read(Buffer.alloc(2), 0, 2, 0).finally(() => handle.close())
+  return buffer.readUInt16BE() === 0x1f8b
 }
 
 /** Whole lines; what follows the last line feed was cut off, and so was what a broken gzip stream would go on with. */

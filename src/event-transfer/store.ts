@@ -55,9 +55,14 @@ export function openStore (url: string, setting: string): Store {
 
   async function * page (from: bigint): AsyncGenerator<Recorded, void> {
     const responses = await call(StreamsClient, 'readAll', (service) => service.read(readRequest(from, pageSize), ...forEver()))()
-    for await (const response of responses) {
-      const event = response.getEvent()?.getEvent()
-      if (event) yield toRecorded(event)
+    responses.on('error', () => {}) // one more may come after the loop has been told, or was left
+    try {
+      for await (const response of responses) {
+        const event = response.getEvent()?.getEvent()
+        if (event) yield toRecorded(event)
+      }
+    } finally {
+      responses.cancel() // left open, it would keep the process
     }
   }
 
