@@ -15,8 +15,7 @@ import { openBackEnds, say } from './back-ends.js'
 import { viewProgress, type ProgressView } from './progress.js'
 import { onShutdown } from './shutdown.js'
 
-interface Session {
-  store: Store
+interface Operation {
   signal: AbortSignal
   onProgress: ProgressView['update']
 }
@@ -35,76 +34,94 @@ export interface ImportOptions {
 
 /** Copies everything up to the present head, and says when the source has moved on meanwhile. */
 export async function copyEvents ({ to, inFlight, json }: CopyOptions): Promise<void> {
-  const target = openStore(to, '--to')
-  await withStore('copy', async ({ store, signal, onProgress }) => {
-    signal.addEventListener('abort', () => { void target.close() }, { once: true }) // breaks off what waits for it
-    try {
-      await reachable('The target', '--to', target.head())
+  await operate((operation) => withStore(openStore(to, '--to'), operation, async (target) => {
+    await reachable('The target', '--to', target.head())
+    await withPresentStore('copy', operation, async (store) => {
       if (await isSameLog(store, target)) throw new TransferRefused('--to leads to the present event store itself: name another one')
       const source = await logOf(store)
-      const transferred = await transfer(source, target, { inFlight, signal, onProgress })
+      const transferred = await transfer(source, target, { inFlight, ...operation })
       const sourceMovedOn = await store.head() > source.head
       tell(transferred, json, { source_moved_on: sourceMovedOn })
       if (sourceMovedOn) say('The source has new events since this copy began: stop what writes to it, and copy again; only the new ones are sent.')
-    } finally {
-      await target.close()
-    }
-  })
+    })
+  }))
 }
 
 /** Writes the whole log to a file, or to stdout. */
 export async function exportEvents (file: string): Promise<void> {
-  const { events, streams, sha256 } = await withStore('export', async ({ store, signal, onProgress }) => {
+  const { events, streams, sha256 } = await operate((operation) => withPresentStore('export', operation, async (store) => {
     const source = await logOf(store)
-    return await (file === '-' ? exportTo(process.stdout, source, { signal, onProgress }) : exportToFile(file, source, { signal, onProgress }))
-  })
+    return await (file === '-' ? exportTo(process.stdout, source, operation) : exportToFile(file, source, operation))
+  }))
   say(`Exported ${events} events of ${streams} streams to ${file === '-' ? 'stdout' : file}. SHA-256 ${sha256}`)
 }
 
 /** Brings the events of an export into the present event store; what it has already is compared. */
 export async function importEvents (file: string, { inFlight, allowTruncated = false, json }: ImportOptions): Promise<void> {
-  const spooled = file === '-' ? await spool() : undefined
-  try {
-    await withStore('import', async ({ store, signal, onProgress }) => {
-      const source = await openExport(spooled?.file ?? file, { allowTruncated, signal, onProgress })
-      tell(await transfer(source, store, { inFlight, signal, onProgress }), json)
+  await operate((operation) => withFile(file, operation, async (path) => {
+    const source = await openExport(path, { allowTruncated, ...operation })
+    await withPresentStore('import', operation, async (store) => {
+      tell(await transfer(source, store, { inFlight, ...operation }), json)
     })
-  } finally {
-    await spooled?.remove()
-  }
+  }))
 }
 
-/** Stdin comes once, and an export is read twice: to its last line first, so that nothing is taken from half of one. */
-async function spool (): Promise<{ file: string, remove (): Promise<void> }> {
-  const folder = await mkdtemp(join(tmpdir(), 'ringledger-import-'))
-  const remove = () => rm(folder, { recursive: true, force: true })
-  const file = join(folder, 'stdin')
-  await pipeline(process.stdin, createWriteStream(file, { mode: 0o600 })).catch(async (error: unknown) => {
-    await remove()
-    throw error
-  })
-  return { file, remove }
-}
-
-/** Runs `work` on the present event store: that of EVENTSTORE_URL, of the running `start`, or an embedded one for as long as it takes. */
-async function withStore<Result> (command: string, work: (session: Session) => Promise<Result>): Promise<Result> {
-  return await onShutdown().during(async (signal) => {
-    const { url, close } = await presentStore(`ringledger events ${command}`)
+/** Runs `work` until it is done or broken off by a signal. */
+async function operate<Result> (work: (operation: Operation) => Promise<Result>): Promise<Result> {
+  const shutdown = onShutdown()
+  let isDone = false
+  shutdown.add(async () => { if (!isDone) throw new Error('stopped before its end: run the same command again') })
+  return await shutdown.during(async (signal) => {
     const view = viewProgress()
-    const store = openStore(url, 'EVENTSTORE_URL')
-    signal.addEventListener('abort', () => { void store.close() }, { once: true })
     try {
-      await reachable('The event store', 'EVENTSTORE_URL', store.head())
-      return await work({ store, signal, onProgress: view.update })
+      const result = await work({ signal, onProgress: view.update })
+      isDone = true
+      return result
     } catch (error) {
-      signal.throwIfAborted()
+      signal.throwIfAborted() // whatever was broken off: that is why
       throw error
     } finally {
       view.stop()
-      await store.close()
-      await close()
     }
   })
+}
+
+/** Stdin comes once, and an export is read twice, to its last line first: nothing is taken from half of one. */
+async function withFile (file: string, { signal }: Operation, work: (path: string) => Promise<void>): Promise<void> {
+  if (file !== '-') return await work(file)
+  const folder = await mkdtemp(join(tmpdir(), 'ringledger-import-'))
+  try {
+    const path = join(folder, 'stdin')
+    await pipeline(process.stdin, createWriteStream(path, { mode: 0o600 }), { signal })
+    await work(path)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Runs `work` on the event store of EVENTSTORE_URL, of the running `start`, or on an embedded one for as long as it takes. */
+async function withPresentStore<Result> (command: string, operation: Operation, work: (store: Store) => Promise<Result>): Promise<Result> {
+  const { url, close } = await presentStore(`ringledger events ${command}`)
+  try {
+    return await withStore(openStore(url, 'EVENTSTORE_URL'), operation, async (store) => {
+      await reachable('The event store', 'EVENTSTORE_URL', store.head())
+      return await work(store)
+    })
+  } finally {
+    await close()
+  }
+}
+
+async function withStore<Result> (store: Store, { signal }: Operation, work: (store: Store) => Promise<Result>): Promise<Result> {
+  const breakOff = () => { void store.close() } // ends what waits for it
+  signal.addEventListener('abort', breakOff, { once: true })
+  try {
+    signal.throwIfAborted()
+    return await work(store)
+  } finally {
+    signal.removeEventListener('abort', breakOff)
+    await store.close()
+  }
 }
 
 /** Of the settings only those of the event store count here: no secrets are asked for. */
