@@ -34,17 +34,16 @@ export interface ImportOptions {
 
 /** Copies everything up to the present head, and says when the source has moved on meanwhile. */
 export async function copyEvents ({ to, inFlight, json }: CopyOptions): Promise<void> {
-  await operate((operation) => withStore(openStore(to, '--to'), operation, async (target) => {
+  const { sourceMovedOn, ...transferred } = await operate((operation) => withStore(openStore(to, '--to'), operation, async (target) => {
     await reachable('The target', '--to', target.head())
-    await withPresentStore('copy', operation, async (store) => {
+    return await withPresentStore('copy', operation, async (store) => {
       if (await isSameLog(store, target)) throw new TransferRefused('--to leads to the present event store itself: name another one')
       const source = await logOf(store)
-      const transferred = await transfer(source, target, { inFlight, ...operation })
-      const sourceMovedOn = await store.head() > source.head
-      tell(transferred, json, { source_moved_on: sourceMovedOn })
-      if (sourceMovedOn) say('The source has new events since this copy began: stop what writes to it, and copy again; only the new ones are sent.')
+      return { ...await transfer(source, target, { inFlight, ...operation }), sourceMovedOn: await store.head() > source.head }
     })
   }))
+  tell(transferred, json, { source_moved_on: sourceMovedOn })
+  if (sourceMovedOn) say('The source has new events since this copy began: stop what writes to it, and copy again; only the new ones are sent.')
 }
 
 /** Writes the whole log to a file, or to stdout. */
@@ -58,12 +57,10 @@ export async function exportEvents (file: string): Promise<void> {
 
 /** Brings the events of an export into the present event store; what it has already is compared. */
 export async function importEvents (file: string, { inFlight, allowTruncated = false, json }: ImportOptions): Promise<void> {
-  await operate((operation) => withFile(file, operation, async (path) => {
+  tell(await operate((operation) => withFile(file, operation, async (path) => {
     const source = await openExport(path, { allowTruncated, ...operation })
-    await withPresentStore('import', operation, async (store) => {
-      tell(await transfer(source, store, { inFlight, ...operation }), json)
-    })
-  }))
+    return await withPresentStore('import', operation, (store) => transfer(source, store, { inFlight, ...operation }))
+  })), json)
 }
 
 /** Runs `work` until it is done or broken off by a signal. */
@@ -87,13 +84,13 @@ async function operate<Result> (work: (operation: Operation) => Promise<Result>)
 }
 
 /** Stdin comes once, and an export is read twice, to its last line first: nothing is taken from half of one. */
-async function withFile (file: string, { signal }: Operation, work: (path: string) => Promise<void>): Promise<void> {
+async function withFile<Result> (file: string, { signal }: Operation, work: (path: string) => Promise<Result>): Promise<Result> {
   if (file !== '-') return await work(file)
   const folder = await mkdtemp(join(tmpdir(), 'ringledger-import-'))
   try {
     const path = join(folder, 'stdin')
     await pipeline(process.stdin, createWriteStream(path, { mode: 0o600 }), { signal })
-    await work(path)
+    return await work(path)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -16,32 +16,38 @@ export function viewProgress (): ProgressView {
   const bar = process.stderr.isTTY
     ? new SingleBar({ format: '{doing} [{bar}] {percentage}% | {events} events | {rate}/s | ETA {eta_formatted}', stream: process.stderr, hideCursor: true })
     : undefined
-  let doing: Progress['doing'] | undefined
+  let latest: Progress | undefined
   let beganAt = 0
   let shownAt = 0
-  return { update, stop: () => bar?.stop() }
+  return { update, stop }
 
   function update (progress: Progress): void {
     const now = performance.now()
-    const isDue = now - shownAt >= (bar ? barEveryMs : lineEveryMs)
-    if (progress.doing !== doing) begin(progress, now)
-    else if (isDue) show(progress, now)
+    if (progress.doing !== latest?.doing) begin(progress, now)
+    latest = progress
+    if (now - shownAt >= (bar ? barEveryMs : lineEveryMs)) show(progress, now)
+  }
+
+  function stop (): void {
+    if (bar && latest) show(latest, performance.now())
+    bar?.stop()
   }
 
   function begin (progress: Progress, now: number): void {
-    doing = progress.doing
+    stop()
     beganAt = shownAt = now
-    bar?.stop()
-    bar?.start(whole, Math.floor((progress.done ?? 0) * whole), { doing: progress.doing.padEnd(9), events: 0, rate: 0 })
+    bar?.start(whole, thousandths(progress), { doing: progress.doing.padEnd(9), events: 0, rate: 0 })
   }
 
-  function show ({ doing, events, done }: Progress, now: number): void {
+  function show (progress: Progress, now: number): void {
+    const { doing, events, done } = progress
     shownAt = now
-    const rate = Math.round(events * 1000 / (now - beganAt))
+    const rate = Math.round(events * 1000 / Math.max(now - beganAt, 1))
     const left = done ? `, ${Math.floor(done * 100)} %, ${eta(done, now - beganAt)} left` : ''
-    if (bar) bar.update(Math.floor((done ?? 0) * whole), { events, rate })
+    if (bar) bar.update(thousandths(progress), { events, rate })
     else say(`${doing}: ${events} events, ${rate}/s${left}`)
   }
 }
 
+const thousandths = ({ done = 0 }: Progress) => Math.floor(done * whole)
 const eta = (done: number, ms: number) => `${Math.ceil(ms * (1 - done) / done / 1000)} s`

@@ -1,6 +1,5 @@
 // Many appends under way on one call, which the server takes in the order in which they were sent.
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import type { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import type streams from '@eventstore/db-client/generated/streams_pb.js'
@@ -20,6 +19,7 @@ export class AppendPipe {
   readonly #mostAppends: number
   readonly #sent = new Map<string, Sent>()
   #bytes = 0
+  #isFlowing = true
   #failure: Error | undefined
   #isClosing = false
   #wake = () => {}
@@ -29,24 +29,27 @@ export class AppendPipe {
     this.#call = call
     this.#mostAppends = mostAppends
     call.on('data', (reply: streams.BatchAppendResp) => { this.#settle(reply) })
+    call.on('drain', () => {
+      this.#isFlowing = true
+      this.#wake()
+    })
     call.on('error', (error: Error) => { this.#fail(new Error(`the target is gone: ${error.message}; the same command goes on where the target stands`, { cause: error })) })
     call.on('end', () => { if (!this.#isClosing) this.#fail(new Error('the target ended the connection; the same command goes on where the target stands')) })
   }
 
   /**
-   * Sends an append and returns when there is room for the next one.
+   * Waits for room, then sends an append.
    * @param events of one stream, with revisions that follow on each other
    * @throws OtherRevision, TransferRefused, or an Error when the target is gone; also for appends sent before
    */
   async append (events: readonly [Recorded, ...Recorded[]]): Promise<void> {
     const [{ stream, revision }] = events
-    await this.#until(() => this.#sent.size < this.#mostAppends && this.#bytes < mostBytes)
+    await this.#until(() => this.#isFlowing && this.#sent.size < this.#mostAppends && this.#bytes < mostBytes)
     const id = randomUUID()
     const bytes = events.reduce((sum, event) => sum + sizeOf(event), 0)
     this.#sent.set(id, { stream, expected: revision - 1n, bytes })
     this.#bytes += bytes
-    const isFlowing = this.#call.write(appendRequest(id, stream, events, revision - 1n))
-    if (!isFlowing && !this.#failure) await Promise.race([once(this.#call, 'drain'), once(this.#call, 'close')])
+    this.#isFlowing = this.#call.write(appendRequest(id, stream, events, revision - 1n))
   }
 
   /** Returns when everything sent is durable. @throws as `append` does */
