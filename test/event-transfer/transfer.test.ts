@@ -93,6 +93,17 @@ t.test('other events in a stream of the source are refused by its name, and noth
   await refused(t, copy(source.store, target.store), TransferRefused, { message: /stream lead-7 .* at revision 2/ })
 })
 
+t.test('an event with the same id and anything else changed is refused', async (t) => {
+  const source = await place(t)
+  const original = rawEvent('a', 0n, '{"n":1}', '{"m":1}')
+  await appendRaw(source.store, original)
+  for (const change of [{ data: Buffer.from('{"n": 1}') }, { metadata: Buffer.from('{"m":2}') }, { type: 'Rav' }, { contentType: 'application/octet-stream' }]) {
+    const target = await place(t)
+    await appendRaw(target.store, { ...original, ...change })
+    await refused(t, copy(source.store, target.store), TransferRefused, { message: /stream a of the target holds another event at revision 0/ })
+  }
+})
+
 t.test('the same events in another order are refused', async (t) => {
   const [source, target] = [await place(t), await place(t)]
   const [one, other] = [event(), event()]
