@@ -61,5 +61,5 @@ function nothingWasWritten (error: Error): boolean {
   if (error instanceof EventStoreUnavailable || error instanceof StreamBusy || error instanceof NotCaughtUp) return true
   const code = 'code' in error ? String(error.code) : ''
   return /^(08|53|57)[0-9A-Z]{3}$|^E(CONN(REFUSED|RESET|ABORTED)|PIPE|NOTFOUND|HOSTUNREACH|TIMEDOUT)$/.test(code) ||
-    /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/.test(error.message)
+    /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout)/.test(error.message)
 }
