@@ -30,6 +30,7 @@ export const answerHeaders = {
   'X-Read-Model': { type: 'string', description: '`pending` when reads do not show the change yet; absent otherwise.', examples: ['pending'] },
   'X-Ignored-Fields': { type: 'string', description: 'Fields of the body, or query parameters, that nobody knows, percent-encoded, separated by commas; absent when there are none.', examples: ['nickname, favourite%20colour'] },
   'Idempotent-Replayed': { type: 'string', description: '`true` when this answer was given before, to the same Idempotency-Key.', examples: ['true'] },
+  'WWW-Authenticate': { type: 'string', description: 'How to say who is asking.', examples: ['Bearer'] },
   'Retry-After': { type: 'integer', description: 'Seconds to wait before the next try.', examples: [1] },
   'X-Correlation-Id': { type: 'string', description: 'Names the request in logs, events and webhooks: yours, or one made here.', examples: ['signup-7421'] },
   'X-RateLimit-Limit': { type: 'integer', description: 'Requests that the user may make in a minute.', examples: [600] },
