@@ -102,8 +102,6 @@ t.test('a shared secret', async (t) => {
     t.equal(await status(await signed(claims({ [roleClaim]: 'engine' })), '/engine'), 200)
     t.equal(await status(await signed(claims({ [roleClaim]: 'engine' }))), 403)
     t.equal(await status(await signed(claims({ role: 'engine' }))), 200, 'another claim means nothing')
-    t.equal(loadConfig({ JWT_SECRET: secret, JWT_ROLE_CLAIM: roleClaim }).jwt?.roleClaim, roleClaim)
-    t.equal(loadConfig({ JWT_SECRET: secret }).jwt?.roleClaim, 'role')
   })
 
   t.test('issuer and audience are required as soon as they are set', async (t) => {
