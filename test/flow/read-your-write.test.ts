@@ -136,7 +136,7 @@ t.test('what an answer says is what reads say, or it says that it is pending', a
     await kill(projector)
     projector = await startProjector(t)
     await isCaughtUp()
-    if (incident === 2) for (const name of ['assistants', 'leads']) t.equal((await run(t, ['projections', 'replay', name], projectorEnv)).code, 0, `${name} are replayed`)
+    if (incident === 2) t.equal((await run(t, ['projections', 'replay', 'assistants'], projectorEnv)).code, 0, 'assistants are replayed')
   }
   await goneOn(enough)
   isOver = true
@@ -176,7 +176,7 @@ t.test('with the projector stopped, writes answer in time, and say that they are
   const key = { 'idempotency-key': 'pending' }
   const repeated = () => write('POST', '/user/assistant', { ...newAssistant, assistant_name: 'repeated' }, key)
   const written = await Promise.all([
-    ...Array.from({ length: 20 }, (_, n) => [createAssistant(`pending.${n}.`), createLead(`+1888000${1000 + n}`)]).flat(),
+    ...Array.from({ length: 10 }, (_, n) => [createAssistant(`pending.${n}.`), createLead(`+1888000${1000 + n}`)]).flat(),
     update(path, 'after.'),
     repeated().then((answer) => ({ path: `/user/assistant/${answer.body.data.id}`, list: '', answer }))
   ].map(async (writing) => {
