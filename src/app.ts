@@ -11,6 +11,7 @@ import { answerError } from './errors.js'
 import type { App } from './http/app-types.js'
 import { registerAuth, type JwtSettings } from './http/auth.js'
 import { addHealth, type HealthChecks } from './http/health.js'
+import { takeOnlyJson } from './http/json-body.js'
 import { requestLogger } from './http/logging.js'
 import { answerMalformed, refuseWithoutHost } from './http/malformed-requests.js'
 import { addApiDocs } from './http/openapi.js'
@@ -39,7 +40,7 @@ const longestPath = 16 * 1024
 export async function buildApp ({ logger, basePath, jwt, rateLimit, healthChecks, routes }: AppDeps): Promise<App> {
   const app = bareApp(logger)
   app.setValidatorCompiler(validatorCompiler)
-  app.removeContentTypeParser('text/plain') // so that it is a 415 as any other
+  takeOnlyJson(app)
   await registerSecurityHeaders(app)
   await app.register(async (scope) => {
     await registerAuth(scope, jwt)

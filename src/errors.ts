@@ -5,6 +5,7 @@ import { AppendTooLarge, EventStoreUnavailable } from './event-store/errors.js'
 import { StreamBusy } from './handle-command.js'
 import { KeyInFlight } from './idempotency.js'
 import { BehindPosition } from './http/read-position.js'
+import { firstFields } from './http/named-fields.js'
 import { fieldErrors } from './http/schema-errors.js'
 import { NotCaughtUp } from './ids.js'
 
@@ -29,7 +30,7 @@ declare module 'fastify' {
 /** Answers every error as `{message}` or `{message, errors}`. */
 export function answerError (error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (error instanceof Rejection) {
-    return reply.code(statusOf[error.code]).send({ message: error.message, ...(error.errors && { errors: error.errors }) })
+    return reply.code(statusOf[error.code]).send({ message: error.message, ...(error.errors && { errors: firstFields(error.errors) }) })
   }
   if (error instanceof KeyInFlight) return reply.code(409).header('retry-after', '1').send({ message: error.message })
   if (error instanceof AppendTooLarge) return reply.code(413).send({ message: 'The request is too large.' })

@@ -55,7 +55,7 @@ export function createLead (app: App, { idempotency, readModel, ids, digest, rea
       throw new Error('a lead without a stream was not refused')
     }
     const isSound = Object.keys(refused).length === 0 && new Set([phoneNumber, ...contacts.map((contact) => contact.phone_number)]).size > contacts.length
-    const outcome = await idempotency.once(claimOf(request), async () => isSound ? await ids.take('lead', 1 + contacts.length) : [], (reserved) => ({
+    const outcome = await idempotency.once(claimOf(request, refused), async () => isSound ? await ids.take('lead', 1 + contacts.length) : [], (reserved) => ({
       decider: leadDecider,
       stream: leadStream(campaignId, digest(phoneNumber)),
       command: { ...command, ids: reserved.ids },

@@ -36,7 +36,7 @@ export function updateAssistant (app: App, deps: AssistantDeps): void {
     const assistantId = idOf(request.params.id)
     const input = received(request, reply, UpdateAssistantBody)
     const facts = await lookUpFacts(deps, userId, input)
-    const outcome = await deps.idempotency.once(claimOf(request), async () => [], ({ commandId, isRetry }) => ({
+    const outcome = await deps.idempotency.once(claimOf(request, input.refused), async () => [], ({ commandId, isRetry }) => ({
       decider: assistantDecider,
       stream: assistantStream(assistantId),
       command: { type: 'update', assistantId, userId, ...input, facts, now: new Date().toISOString() },

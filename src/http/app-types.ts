@@ -2,11 +2,13 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyBaseLogger, FastifyInstance, RawReplyDefaultExpression, RawRequestDefaultExpression, RawServerDefault } from 'fastify'
 import Type from 'typebox'
+import type { FieldErrors } from '../domain/rejection.js'
 
 export type App = FastifyInstance<RawServerDefault, RawRequestDefaultExpression, RawReplyDefaultExpression, FastifyBaseLogger, TypeBoxTypeProvider>
 
 export const Message = Type.Object({ message: Type.String({ description: 'What happened, for a person to read.' }) }, { title: 'Message' })
 export const Invalid = Type.Object({
   message: Type.String(),
-  errors: Type.Record(Type.String(), Type.Array(Type.String()), { description: 'Every refused field with every reason; paths have dots.' })
+  // Not a Record: its pattern would leave out names with line breaks.
+  errors: Type.Unsafe<FieldErrors>({ type: 'object', additionalProperties: Type.Array(Type.String()), description: 'Every refused field with every reason; paths have dots.' })
 }, { title: 'Invalid' })

@@ -1,16 +1,20 @@
 // The headers that make a retry safe: Idempotency-Key and If-Match.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Rejection } from '../domain/rejection.js'
+import { Rejection, type FieldErrors } from '../domain/rejection.js'
 import type { Claim, Once } from '../idempotency.js'
 
-/** What the request's Idempotency-Key stands for. @throws Rejection `invalid` when it is given twice, or is not 1 to 255 printable ASCII characters */
-export function claimOf (request: FastifyRequest): Claim {
+/**
+ * What the request's Idempotency-Key stands for. A body that was `refused` leads to nothing that could be repeated, so it
+ * claims no key.
+ * @throws Rejection `invalid` when it is given twice, or is not 1 to 255 printable ASCII characters
+ */
+export function claimOf (request: FastifyRequest, refused: FieldErrors = {}): Claim {
   const [key, ...more] = request.raw.headersDistinct['idempotency-key'] ?? []
   if (more.length > 0 || (key !== undefined && !/^[\x20-\x7e]{1,255}$/.test(key))) {
     throw new Rejection('invalid', 'The given data was invalid.', { 'Idempotency-Key': ['must be 1 to 255 printable ASCII characters, once'] })
   }
   const { method, routeOptions, url, body } = request
-  return { userId: request.user.id, method, route: routeOptions.url ?? url, key, body, path: url }
+  return { userId: request.user.id, method, route: routeOptions.url ?? url, key: Object.keys(refused).length > 0 ? undefined : key, body, path: url }
 }
 
 /** The revisions that If-Match names; nothing when there is no condition. An entity tag that is not ours matches none. */

@@ -1,29 +1,47 @@
 // Finds what JSON allows and a projection could not store or give back unchanged.
 import type { FieldErrors } from '../domain/rejection.js'
+import { mostFields } from './named-fields.js'
 
 const deepest = 32
 
-/** NUL or lone surrogates in keys and strings, numbers that lose digits, and too many levels; paths have dots. */
+/** Keys are as long as callers like, and stand in the path of everything inside them: there they are cut. */
+const longestKey = 100
+
+/**
+ * NUL or lone surrogates in keys and strings, numbers that lose digits, and too many levels; paths have dots. Looks no
+ * further than an answer would tell.
+ */
 export function unstorable (body: unknown): FieldErrors {
-  const errors: FieldErrors = {}
-  walk(body, [], (path, message) => { errors[path.join('.') || 'body'] = [message] })
-  return errors
+  const errors = new Map<string, string[]>()
+  walk(body, [], (path, message) => {
+    errors.set(path.join('.').replaceAll('\0', '').toWellFormed() || 'body', [message])
+    return errors.size > mostFields
+  })
+  return Object.fromEntries(errors)
 }
 
-function walk (value: unknown, path: string[], report: (path: string[], message: string) => void): void {
+/** Answers true when there were enough problems. */
+type Report = (path: readonly string[], message: string) => boolean
+
+/** Answers true when it was told to stop. `path` is the same array all the way. */
+function walk (value: unknown, path: string[], report: Report): boolean {
   if (path.length > deepest) return report(path.slice(0, deepest), `must not be nested more than ${deepest} levels deep`)
-  if (typeof value === 'string' && !isStorable(value)) report(path, 'must not contain NUL characters or lone surrogates')
-  if (typeof value === 'number') checkNumber(value, path, report)
-  if (typeof value !== 'object' || value === null) return
-  for (const [key, inner] of Object.entries(value)) {
-    if (!isStorable(key)) report([...path, key.toWellFormed().replaceAll('\0', '')], 'must not have NUL characters or lone surrogates in its name')
-    else walk(inner, [...path, key], report)
-  }
+  if (typeof value === 'string') return !isStorable(value) && report(path, 'must not contain NUL characters or lone surrogates')
+  if (typeof value === 'number') return checkNumber(value, path, report)
+  if (typeof value !== 'object' || value === null) return false
+  return Object.keys(value).some((key) => {
+    path.push(key.slice(0, longestKey))
+    const isOver = isStorable(key)
+      ? walk(Reflect.get(value, key), path, report)
+      : report(path, 'must not have NUL characters or lone surrogates in its name')
+    path.pop()
+    return isOver
+  })
 }
 
-function checkNumber (value: number, path: string[], report: (path: string[], message: string) => void): void {
-  if (!Number.isFinite(value)) report(path, 'must be a finite number')
-  else if (Number.isInteger(value) && !Number.isSafeInteger(value)) report(path, `must be between -${Number.MAX_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}`)
+function checkNumber (value: number, path: readonly string[], report: Report): boolean {
+  if (!Number.isFinite(value)) return report(path, 'must be a finite number')
+  return Number.isInteger(value) && !Number.isSafeInteger(value) && report(path, `must be between -${Number.MAX_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}`)
 }
 
 const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed()
