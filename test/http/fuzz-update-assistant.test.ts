@@ -1,0 +1,58 @@
+// Thousands of bodies at PUT /user/assistant/{id}: each is refused with a reason, or read back merged over what was before.
+import { isDeepStrictEqual } from 'node:util'
+import t from 'tap'
+import { UpdateAssistantBody } from '../../src/domain/assistant/settings.js'
+import { newAssistant } from '../support/bodies.js'
+import { fuzzBodies, type FuzzBody, type JsonObject } from '../support/fuzz/bodies.js'
+import { defaults, settingsAfter, soundAssistant, summaryOf } from '../support/fuzz/expected-settings.js'
+import { brokenRule, eventCounts, fuzzSeed, places, sender, sent, throwAll, type FuzzAnswer } from '../support/fuzz/rules.js'
+import { testService } from '../support/service.js'
+
+/** An assistant as it must be by now; nobody else updates it. */
+interface Known { id: number, settings: JsonObject, revision: number }
+
+const seed = fuzzSeed(t)
+const bodies = fuzzBodies({ seed, count: 7_000, schema: UpdateAssistantBody, sound: soundUpdate })
+const service = await testService(t)
+const send = await sender(t, service)
+const assistants = await Promise.all(Array.from({ length: places }, async (): Promise<Known> => {
+  const { body: { data } } = await send('POST', '/user/assistant', Buffer.from(JSON.stringify(newAssistant())))
+  return { id: data.id, settings: { ...defaults, ...newAssistant() }, revision: 0 }
+}))
+
+t.test('every body is refused with a reason, or changes exactly what it names', async (t) => {
+  let accepted = 0
+  await throwAll(t, bodies, assistants, async (body, known) => {
+    const answer = await send('PUT', `/user/assistant/${known.id}`, body.bytes)
+    const { status } = answer
+    if (status === 200) accepted += 1
+    return { status, wrong: brokenRule(body, answer, [200, 400, 413, 422]) ?? (status === 200 ? await difference(body, known, answer) : undefined) }
+  })
+  t.ok(accepted > bodies.length / 10, 'enough of them were accepted to mean something')
+  const changes = assistants.reduce((sum, { revision }) => sum + revision, 0)
+  t.equal((await eventCounts(service)).get('AssistantUpdated'), changes, 'what was refused, or changed nothing, wrote nothing')
+})
+
+t.test('nobody learns from any body whether an assistant is there', async (t) => {
+  await throwAll(t, bodies.slice(0, 500).filter(({ kind }) => kind !== 'valid'), Array.from({ length: places }), async (body) => {
+    const answer = await send('PUT', '/user/assistant/999999', body.bytes)
+    return { status: answer.status, wrong: brokenRule(body, answer, [400, 404, 413]) }
+  })
+})
+
+async function difference (body: FuzzBody, known: Known, { headers, body: { data } }: FuzzAnswer): Promise<string | undefined> {
+  const settings = settingsAfter(known.settings, sent(body))
+  if (!isDeepStrictEqual(settings, known.settings)) known.revision += 1
+  known.settings = settings
+  if (!isDeepStrictEqual(data, summaryOf(known.id, settings))) return `answered ${JSON.stringify(data)}`
+  if (headers.etag !== `"${known.revision}"`) return `is at revision ${String(headers.etag)}, and not at ${known.revision}`
+  const { status, body: found } = await send('GET', `/user/assistant/${known.id}`, undefined, { 'x-read-position': String(headers['x-read-position']) })
+  return status === 200 && isDeepStrictEqual(found.data.settings, settings) ? undefined : `read back ${status} ${JSON.stringify(found)}, and not ${JSON.stringify(settings)}`
+}
+
+/** An update may meet an assistant without a URL, or take the URL from one that needs it. */
+function soundUpdate (generated: JsonObject): JsonObject {
+  const body = soundAssistant(generated)
+  if (body.webhook_url === null) body.is_webhook_active = false
+  return body
+}
