@@ -9,7 +9,7 @@ import type { Pool } from 'pg'
 import { assistants } from '../projections/assistants.js'
 import { calls } from '../projections/calls.js'
 import { catalog } from '../projections/catalog.js'
-import { ensureProjections } from '../projections/generations.js'
+import { ensureProjections, outdated } from '../projections/generations.js'
 import { leads } from '../projections/leads.js'
 import { listenForPositions, type Positions } from '../projections/positions.js'
 import type { Projection } from '../projections/projection.js'
@@ -116,6 +116,7 @@ export async function startRoles (roles: readonly Role[], config: CompleteConfig
   const holder = `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`
   const stops: Array<() => Promise<void>> = []
   try {
+    for (const each of await outdated(parts.pool, projections)) log.warn(each, 'a read model was folded by another version of its projection: replay it')
     await prepare?.(parts)
     const checks = healthChecks(parts)
     const app = roles.includes('api') ? await composeApi(config, urls, parts, checks, log) : (await import('./app.js')).buildHealthApp(log, checks)
