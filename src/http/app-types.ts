@@ -10,5 +10,5 @@ export const Message = Type.Object({ message: Type.String({ description: 'What h
 export const Invalid = Type.Object({
   message: Type.String(),
   // Not a Record: its pattern would leave out names with line breaks.
-  errors: Type.Unsafe<FieldErrors>({ type: 'object', additionalProperties: Type.Array(Type.String()), description: 'Every refused field with every reason; paths have dots.' })
+  errors: Type.Unsafe<FieldErrors>({ type: 'object', additionalProperties: Type.Array(Type.String()), description: 'Every refused field with every reason; paths have dots. Of more than 500 fields the first 500, and `body` says that there are more.' })
 }, { title: 'Invalid' })
