@@ -68,6 +68,7 @@ export function buildHealthApp (logger: FastifyBaseLogger, healthChecks: HealthC
 function bareApp (logger: FastifyBaseLogger): App {
   const app: App = fastify({
     loggerInstance: requestLogger(logger),
+    requestTimeout: 60_000, // a body that trickles in holds no socket for ever
     bodyLimit,
     routerOptions: { maxParamLength: longestPath },
     logController: new LogController({ requestIdLogLabel: 'correlationId' }),
