@@ -9,6 +9,7 @@ const WEB = ['fastify', 'fastify-plugin', '@fastify/*']
 export const zones = [
   { files: 'src/domain/**', ours: ['src/domain/**'], packages: ['typebox'] },
   { files: 'src/event-store/**', ours: ['src/event-store/**', 'src/domain/**'], packages: ['node:*', '@eventstore/db-client'] },
+  { files: 'src/event-transfer/**', ours: ['src/event-transfer/**'], packages: ['node:*', '@eventstore/db-client'] },
   { files: 'src/postgres/**', ours: ['src/postgres/**'], packages: ['node:*', 'pg', 'node-pg-migrate'] },
   {
     files: 'src/consumer/**',
@@ -43,7 +44,7 @@ export const zones = [
 const TRIED = ['test/**', 'bench/**']
 const COMMAND_LINE = ['src/main.ts', 'src/cli/**']
 export const doors = [
-  { to: '@eventstore/db-client', from: ['src/event-store/**', 'src/compose.ts', 'src/embedded/event-store/**', ...TRIED] },
+  { to: '@eventstore/db-client', from: ['src/{event-store,event-transfer}/**', 'src/compose.ts', 'src/embedded/event-store/**', ...TRIED] },
   { to: '{@grpc/grpc-js,google-protobuf}', from: ['src/embedded/event-store/**', ...TRIED] },
   { to: '{pg,node-pg-migrate}', from: ['src/{postgres,consumer,embedded}/**', 'src/*.ts', 'src/cli/**', 'projections/**', 'workers/**', ...TRIED] },
   { to: '{bullmq,ioredis}', from: ['workers/queue.ts', 'src/compose.ts', ...TRIED] },
@@ -55,7 +56,7 @@ export const doors = [
   { to: 'src/compose.ts', from: [...COMMAND_LINE, ...TRIED] },
   { to: 'src/app.ts', from: ['src/compose.ts', ...COMMAND_LINE, ...TRIED] },
   { to: 'src/main.ts', from: ['bin/**', ...TRIED] },
-  { to: 'src/embedded/**', from: ['src/embedded/**', 'test/{support,embedded}/**'] },
+  { to: 'src/embedded/**', from: ['src/embedded/**', 'test/{support,embedded}/**', 'bench/**'] },
   { to: 'src/embedded/**', from: COMMAND_LINE, only: 'dynamic' }
 ]
 

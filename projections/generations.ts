@@ -23,6 +23,18 @@ export async function ensureProjections (pool: Pool, projections: readonly Proje
   })
 }
 
+/** The projections whose active generation other code has folded, each with what to do about it. */
+export async function outdated (pool: Pool, projections: readonly Projection[]): Promise<Array<{ name: string, foldedBy: number, version: number, mend: string }>> {
+  const found = await Promise.all(projections.map(async (projection) => {
+    const { name, version } = projection
+    const schema = schemaOf(projection, await activeGeneration(pool, projection))
+    const { rows: [row] } = await pool.query<{ comment: string | null }>("SELECT obj_description(oid, 'pg_namespace') AS comment FROM pg_namespace WHERE nspname = $1", [schema])
+    const foldedBy = Number(/code version (\d+)/.exec(row?.comment ?? '')?.[1] ?? 0)
+    return foldedBy === version ? [] : [{ name, foldedBy, version, mend: `ringledger projections replay ${name}` }]
+  }))
+  return found.flat()
+}
+
 /** The generation that readers see; 1 when the projection is new. */
 export async function activeGeneration (db: Pool | PoolClient, projection: Projection): Promise<number> {
   const { rows } = await db.query<{ active_generation: number }>(

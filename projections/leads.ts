@@ -56,11 +56,18 @@ const ownerTable = table<{ assistant_id: number, user_id: string }>({
   internal: true
 })
 
+/** Also kept by the catalogue; here as well, so that a lead and the name of its campaign are of one position. */
+const campaignTable = table<{ campaign_id: number, name: string }>({
+  name: 'lead_campaigns',
+  key: 'campaign_id',
+  columns: { campaign_id: 'bigint', name: 'text' }
+})
+
 export const leads: Projection = {
   name: 'leads',
-  version: 1,
-  eventTypes: ['AssistantCreated', 'LeadCreated', 'CallCompleted'],
-  tables: [leadTable, ownerTable],
+  version: 2,
+  eventTypes: ['AssistantCreated', 'CampaignCreated', 'CampaignRenamed', 'LeadCreated', 'CallCompleted'],
+  tables: [leadTable, ownerTable, campaignTable],
   touches (event) {
     switch (event.type) {
       case 'LeadCreated': return idsOf(event).map((id) => [leadTable, id])
@@ -71,6 +78,8 @@ export const leads: Projection = {
   project (event, place, rows) {
     switch (event.type) {
       case 'AssistantCreated': return rows.put(ownerTable, { assistant_id: event.data.assistant_id, user_id: event.data.user_id })
+      case 'CampaignCreated':
+      case 'CampaignRenamed': return rows.put(campaignTable, { campaign_id: event.data.campaign_id, name: event.data.name })
       case 'LeadCreated': return addLead(event, place, rows)
       case 'CallCompleted': return moveStatus(event.data, place, rows)
       default:
@@ -156,7 +165,7 @@ const leadColumns = 'id, user_id, campaign_id, phone_number, variables, status, 
 /** A row of `page` together with what belongs to it. */
 const wholeLead = `json_build_object(
   'lead', row_to_json(page),
-  'campaign_name', (SELECT name FROM read_model.campaigns WHERE id = page.campaign_id),
+  'campaign_name', (SELECT name FROM read_model.lead_campaigns WHERE campaign_id = page.campaign_id),
   'contacts', (SELECT coalesce(json_agg(row_to_json(contact) ORDER BY contact.place), '[]') FROM (
      SELECT id, place, phone_number, variables, status, created_at, updated_at
      FROM read_model.leads WHERE primary_id = page.id) contact))`

@@ -1,8 +1,7 @@
-// Lets a reader wait until a projection has passed a position of the log.
-import pg from 'pg'
+// Lets readers wait until a projection has passed a position of the log.
 import type { Pool } from 'pg'
+import { listenForCheckpoints } from './checkpoint-listener.js'
 import { activeCheckpoint } from './generations.js'
-import { checkpointChannel } from './run.js'
 
 export interface Positions {
   /** True as soon as readers see `projection` at `position` or later; false when `withinMs` is over first. */
@@ -12,96 +11,113 @@ export interface Positions {
   close (): Promise<void>
 }
 
-interface Waiter { position: bigint, resolve (reached: boolean): void }
+interface Waiter { position: bigint, until: number, settle (reached: boolean): void }
 
+/** How far readers of one projection can see, as far as we know, and who waits for them to see further. */
+interface Sight { passed: bigint, waiters: Set<Waiter>, looking?: Promise<bigint> | undefined, lookedAt: number }
+
+const nowhere = -1n
+/** One clock for all who wait; a deadline is kept to this. */
+const tickMs = 20
 const pollMs = 100
-const reconnectMs = 500
+/** A look that takes longer is given up: the next one takes another connection. */
+const lookWithinMs = 2_000
+const heartbeatEveryMs = 15_000
 
 /**
- * Listens on a connection of its own, which must reach Postgres directly. A notification is only a hint: while
- * somebody waits, the checkpoint is polled as well, so that a lost connection costs 100 ms and not the answer.
+ * Told by notifications; but a notification is only a hint. While somebody waits for a projection, its checkpoint is
+ * looked up as well, once in 100 ms for all who wait, so that a lost connection costs that much and not the answer.
  */
-export function listenForPositions (databaseUrl: string, pool: Pool, onError: (error: Error) => void): Positions {
-  const passed = new Map<string, bigint>()
-  const waiting = new Map<string, Set<Waiter>>()
-  let closed = false
-  let isListening = false
-  let listener = listen()
+export function listenForPositions (databaseUrl: string, pool: Pool, onError: (error: Error) => void, heartbeatMs = heartbeatEveryMs): Positions {
+  const sights = new Map<string, Sight>()
+  let clock: NodeJS.Timeout | undefined
+  let isBlind = false
+  const listener = listenForCheckpoints({
+    databaseUrl,
+    onError,
+    heartbeatMs,
+    onCheckpoint: (projection, position) => advance(sightOf(projection), position),
+    onListening: () => { for (const sight of sights.values()) sight.passed = nowhere }
+  })
 
   return {
-    reached (projection, position, withinMs) {
-      if ((passed.get(projection) ?? -1n) >= position) return Promise.resolve(true)
-      return new Promise((resolve) => wait(projection, position, withinMs, resolve))
+    async reached (projection, position, withinMs) {
+      const sight = sightOf(projection)
+      if (sight.passed >= position) return true
+      if (sight.passed === nowhere) poll(projection, sight)
+      return await new Promise((resolve) => {
+        sight.waiters.add({ position, until: performance.now() + withinMs, settle: resolve })
+        clock ??= setInterval(tick, tickMs)
+      })
     },
     async passed (projection) {
-      const known = isListening ? passed.get(projection) : undefined
-      return known ?? await look(projection)
+      const sight = sightOf(projection)
+      return listener.isListening() && sight.passed !== nowhere ? sight.passed : await look(projection, sight)
     },
     async close () {
-      closed = true
-      await (await listener)?.end().catch(() => {})
+      clearInterval(clock)
+      for (const sight of sights.values()) settle(sight, () => false)
+      await listener.close()
     }
   }
 
-  function wait (projection: string, position: bigint, withinMs: number, resolve: (reached: boolean) => void): void {
-    const waiters = waiting.get(projection) ?? new Set()
-    waiting.set(projection, waiters)
-    const poll = setInterval(() => { look(projection).catch(onError) }, pollMs)
-    const timeout = setTimeout(() => waiter.resolve(false), withinMs)
-    const waiter = {
-      position,
-      resolve (reached: boolean) {
-        clearInterval(poll)
-        clearTimeout(timeout)
-        waiters.delete(waiter)
-        resolve(reached)
-      }
-    }
-    waiters.add(waiter)
-    if (!passed.has(projection)) look(projection).catch(onError)
+  function sightOf (projection: string): Sight {
+    const sight = sights.get(projection) ?? { passed: nowhere, waiters: new Set(), lookedAt: -Infinity }
+    sights.set(projection, sight)
+    return sight
   }
 
-  async function look (projection: string): Promise<bigint> {
-    const { rows } = await pool.query<{ position: string }>(`SELECT position FROM ${activeCheckpoint(projection)}`)
-    const position = BigInt(rows[0]?.position ?? 0)
-    advance(projection, position)
-    return position
+  function tick (): void {
+    const now = performance.now()
+    let isAwaited = false
+    for (const [projection, sight] of sights) {
+      settle(sight, ({ until }) => until <= now ? false : undefined)
+      if (sight.waiters.size === 0) continue
+      isAwaited = true
+      if (now - sight.lookedAt >= pollMs) poll(projection, sight)
+    }
+    if (isAwaited) return
+    clearInterval(clock)
+    clock = undefined
   }
 
-  function advance (projection: string, position: bigint): void {
-    if (position <= (passed.get(projection) ?? -1n)) return
-    passed.set(projection, position)
-    for (const waiter of waiting.get(projection) ?? []) {
-      if (waiter.position <= position) waiter.resolve(true)
-    }
-  }
-
-  async function listen (): Promise<pg.Client | undefined> {
-    const client = new pg.Client({ connectionString: databaseUrl, application_name: 'ringledger positions', keepAlive: true })
-    let lost = false
-    const again = () => {
-      if (lost || closed) return
-      lost = true
-      isListening = false
-      client.end().catch(() => {})
-      setTimeout(() => { if (!closed) listener = listen() }, reconnectMs).unref()
-    }
-    client.on('error', again)
-    client.on('end', again)
-    client.on('notification', ({ payload = '' }) => {
-      const [projection = '', position = '-1'] = payload.split(' ')
-      advance(projection, BigInt(position))
+  /** Tells once that it cannot look, until it can again. */
+  function poll (projection: string, sight: Sight): void {
+    look(projection, sight).then(() => { isBlind = false }, (error: Error) => {
+      if (!isBlind) onError(error)
+      isBlind = true
     })
-    try {
-      await client.connect()
-      await client.query(`LISTEN ${checkpointChannel}`)
-      passed.clear() // notifications of the time before were missed
-      isListening = true
-      return client
-    } catch (error) {
-      onError(error instanceof Error ? error : new Error(String(error)))
-      again()
-      return undefined
-    }
   }
+
+  /** Whoever looks while somebody looks already shares what is seen. */
+  function look (projection: string, sight: Sight): Promise<bigint> {
+    sight.lookedAt = performance.now()
+    sight.looking ??= readCheckpoint(pool, projection).then((position) => {
+      advance(sight, position)
+      return position
+    }).finally(() => { sight.looking = undefined })
+    return sight.looking
+  }
+}
+
+function advance (sight: Sight, position: bigint): void {
+  if (position <= sight.passed) return
+  sight.passed = position
+  settle(sight, (waiter) => waiter.position <= position ? true : undefined)
+}
+
+/** Ends the waiting of those that `outcome` is known of. */
+function settle ({ waiters }: Sight, outcome: (waiter: Waiter) => boolean | undefined): void {
+  for (const waiter of waiters) {
+    const reached = outcome(waiter)
+    if (reached === undefined) continue
+    waiters.delete(waiter)
+    waiter.settle(reached)
+  }
+}
+
+async function readCheckpoint (pool: Pool, projection: string): Promise<bigint> {
+  const question = { text: `SELECT position FROM ${activeCheckpoint(projection)}`, query_timeout: lookWithinMs }
+  const { rows } = await pool.query<{ position: string }>(question)
+  return BigInt(rows[0]?.position ?? 0)
 }

@@ -6,13 +6,16 @@ import type { AssistantDeps } from './commands/assistant-command.js'
 import { createAssistant } from './commands/create-assistant.js'
 import { createLead, type LeadDeps } from './commands/create-lead.js'
 import { updateAssistant } from './commands/update-assistant.js'
+import { Rejection } from './domain/rejection.js'
 import { answerError } from './errors.js'
 import type { App } from './http/app-types.js'
 import { registerAuth, type JwtSettings } from './http/auth.js'
 import { addHealth, type HealthChecks } from './http/health.js'
 import { takeOnlyJson } from './http/json-body.js'
 import { requestLogger } from './http/logging.js'
+import { answerMalformed, refuseWithoutHost } from './http/malformed-requests.js'
 import { addApiDocs } from './http/openapi.js'
+import { addWithOtherMethods } from './http/other-methods.js'
 import { registerRateLimits, type RateLimit } from './http/rate-limit.js'
 import { registerSecurityHeaders } from './http/security-headers.js'
 import { validatorCompiler } from './http/validators.js'
@@ -43,13 +46,13 @@ export async function buildApp ({ logger, basePath, jwt, rateLimit, healthChecks
     await registerAuth(scope, jwt)
     await registerRateLimits(scope, rateLimit)
     await addApiDocs(scope, basePath)
-    await scope.register(async (api: App) => {
+    await scope.register(async (api: App) => addWithOtherMethods(api, () => {
       createAssistant(api, routes)
       updateAssistant(api, routes)
       createLead(api, routes)
       completeCall(api, routes)
       addQueries(api, routes)
-    }, { prefix: basePath })
+    }), { prefix: basePath })
   })
   addHealth(app, healthChecks)
   return app
@@ -65,14 +68,19 @@ export function buildHealthApp (logger: FastifyBaseLogger, healthChecks: HealthC
 function bareApp (logger: FastifyBaseLogger): App {
   const app: App = fastify({
     loggerInstance: requestLogger(logger),
+    requestTimeout: 60_000, // a body that trickles in holds no socket for ever
     bodyLimit,
     routerOptions: { maxParamLength: longestPath },
     logController: new LogController({ requestIdLogLabel: 'correlationId' }),
     genReqId: ({ headers }) => correlationId(headers['x-correlation-id']),
+    clientErrorHandler: answerMalformed,
+    http: { requireHostHeader: false }, // its refusal would have no body: refuseWithoutHost has one
     frameworkErrors (error, request, reply) { answerError(error, request, reply) } // before a route is known
   })
   app.setErrorHandler(answerError)
-  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ message: 'There is nothing at this address.' }))
+  app.addHook('preParsing', async ({ is404 }) => { if (is404) throw nothingHere() }) // whatever its body is
+  app.setNotFoundHandler(() => { throw nothingHere() })
+  refuseWithoutHost(app)
   closeWhileBusy(app)
   app.addHook('onSend', async (request, reply) => { reply.header('x-correlation-id', request.id) })
   return app
@@ -84,6 +92,8 @@ function closeWhileBusy (app: App): void {
   app.addHook('preClose', async () => { isClosing = true })
   app.addHook('onSend', async (_request, reply) => { if (isClosing) reply.header('connection', 'close') })
 }
+
+const nothingHere = () => new Rejection('not-found', 'There is nothing at this address.')
 
 /** The caller's id where it is fit to be logged and stored, else one of ours. */
 function correlationId (given: string | string[] | undefined): string {

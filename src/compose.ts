@@ -9,7 +9,7 @@ import type { Pool } from 'pg'
 import { assistants } from '../projections/assistants.js'
 import { calls } from '../projections/calls.js'
 import { catalog } from '../projections/catalog.js'
-import { ensureProjections } from '../projections/generations.js'
+import { ensureProjections, outdated } from '../projections/generations.js'
 import { leads } from '../projections/leads.js'
 import { listenForPositions, type Positions } from '../projections/positions.js'
 import type { Projection } from '../projections/projection.js'
@@ -49,6 +49,12 @@ const disposeWithinMs = 1_000
 /** A request waits no longer for its count. */
 const countWithinMs = 250
 
+/** Postgres answers a request within this time, or the request fails. */
+const answerWithinMs = 5_000
+
+/** A consumer whose batch takes longer begins it anew. */
+const batchWithinMs = 30_000
+
 /** Between two removals of expired idempotency keys. */
 const sweepEveryMs = 10 * 60_000
 
@@ -62,12 +68,17 @@ export interface Parts {
   close (): Promise<void>
 }
 
+export interface PartsOptions {
+  /** How long a statement of `pool` may take, in milliseconds; as long as it likes when absent. */
+  answerWithinMs?: number
+}
+
 /** Connects to the back ends and brings the database up to date. @throws BackEndUnreachable, saying which one and how to mend it */
-export async function openParts ({ databaseUrl, eventStoreUrl }: Urls, log: Logger): Promise<Parts> {
+export async function openParts ({ databaseUrl, eventStoreUrl }: Urls, log: Logger, { answerWithinMs }: PartsOptions = {}): Promise<Parts> {
   await reachable('Postgres', 'DATABASE_URL', migrate(databaseUrl, packageRoot))
   const onError = (error: Error) => log.warn({ err: error }, 'lost a connection to Postgres')
-  const pool = openPool(databaseUrl, { applicationName: 'ringledger', max: 20, onError })
-  const consumerPool = openPool(databaseUrl, { applicationName: 'ringledger consumer', max: 20, stalledAfterMs: 3_000, onError })
+  const pool = openPool(databaseUrl, { applicationName: 'ringledger', max: 20, answerWithinMs, onError })
+  const consumerPool = openPool(databaseUrl, { applicationName: 'ringledger consumer', max: 20, answerWithinMs: batchWithinMs, stalledAfterMs: 3_000, onError })
   const client = EventStoreDBClient.connectionString(eventStoreUrl.replace(/^kurrentdb/, 'esdb'))
   const streams = openStreams(client)
   const disconnect = async () => {
@@ -101,10 +112,11 @@ export interface Service {
 
 /** Runs the roles in this process until `stop`; `prepare` comes first, on the same connections. */
 export async function startRoles (roles: readonly Role[], config: CompleteConfig, urls: Urls, log: Logger, prepare?: (parts: Parts) => Promise<void>): Promise<Service> {
-  const parts = await openParts(urls, log)
+  const parts = await openParts(urls, log, { answerWithinMs })
   const holder = `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`
   const stops: Array<() => Promise<void>> = []
   try {
+    for (const each of await outdated(parts.pool, projections)) log.warn(each, 'a read model was folded by another version of its projection: replay it')
     await prepare?.(parts)
     const checks = healthChecks(parts)
     const app = roles.includes('api') ? await composeApi(config, urls, parts, checks, log) : (await import('./app.js')).buildHealthApp(log, checks)

@@ -16,7 +16,7 @@ const Milliseconds = (value: number, minimum = 0) => Type.Integer({ minimum, def
 const Environment = Type.Object({
   HOST: Type.String({ default: '127.0.0.1' }),
   PORT: Type.Integer({ minimum: 0, maximum: 65535, default: 3000 }),
-  BASE_PATH: Type.String({ default: '', pattern: '^(/[A-Za-z0-9._~-]+)*$', ...inWords('must be a path such as /api, without a slash at its end') }),
+  BASE_PATH: Type.String({ default: '', pattern: '^(/[A-Za-z0-9._~-]+)*/?$', ...inWords('must be a path such as /api') }),
   EVENTSTORE_URL: Url('esdb|esdb\\+discover|kurrentdb|kurrentdb\\+discover', 'esdb://localhost:2113?tls=false'),
   DATABASE_URL: Url('postgres|postgresql', 'postgres://user:password@localhost:5432/ringledger'),
   REDIS_URL: Url('redis|rediss', 'redis://localhost:6379'),
@@ -60,6 +60,7 @@ export interface Secrets {
 export interface Config {
   host: string
   port: number
+  /** Without a slash at its end; empty for none. */
   basePath: string
   dataDir: string
   logLevel: string
@@ -121,7 +122,7 @@ function toConfig (env: Environment): Config {
   return {
     host: env.HOST,
     port: env.PORT,
-    basePath: env.BASE_PATH,
+    basePath: env.BASE_PATH.replace(/\/$/, ''),
     dataDir: env.DATA_DIR,
     logLevel: env.LOG_LEVEL,
     backEnds: { eventStoreUrl: env.EVENTSTORE_URL, databaseUrl: env.DATABASE_URL, redisUrl: env.REDIS_URL },

@@ -44,23 +44,26 @@ export function answerError (error: FastifyError | Error, request: FastifyReques
   }
   const status = 'statusCode' in error ? error.statusCode ?? 500 : 500
   if (status === 401) return reply.code(401).send({ message: 'Unauthenticated.' })
-  if (status < 500) return reply.code(status).send({ message: clientMessages[status] ?? error.message })
+  if (status < 500) return reply.code(status).send({ message: clientMessages['code' in error ? error.code : ''] ?? clientMessages[status] ?? error.message })
   request.log.error({ err: error }, 'request failed')
   return reply.code(500).send({ message: request.routeOptions.config.failure ?? 'Internal server error' })
 }
 
-const clientMessages: Record<number, string> = {
+/** By Fastify's code or by status, where its own words would not help. */
+const clientMessages: Record<string | number, string> = {
+  FST_ERR_BAD_URL: 'The address is not valid: a percent sign must begin the code of a character in UTF-8.',
+  FST_ERR_CTP_INVALID_JSON_BODY: 'The body is not valid JSON, or has a key that is never accepted: __proto__, or constructor with a prototype.',
   413: 'The request is too large.',
   415: 'The request body must be JSON: send Content-Type: application/json.'
 }
 
 /**
  * Handlers follow up their own append, so an error of a back end that arrives here was met before it. Postgres and
- * its driver have no class for a lost connection: SQLSTATE classes 08, 53, 57 and socket codes say it.
+ * its driver have no class for a lost connection: SQLSTATE classes 08, 53, 57, 25006 (a standby) and socket codes say it.
  */
 function nothingWasWritten (error: Error): boolean {
   if (error instanceof EventStoreUnavailable || error instanceof StreamBusy || error instanceof NotCaughtUp) return true
   const code = 'code' in error ? String(error.code) : ''
-  return /^(08|53|57)[0-9A-Z]{3}$|^E(CONN(REFUSED|RESET|ABORTED)|PIPE|NOTFOUND|HOSTUNREACH|TIMEDOUT)$/.test(code) ||
-    /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/.test(error.message)
+  return /^(08|53|57)[0-9A-Z]{3}$|^25006$|^E(CONN(REFUSED|RESET|ABORTED)|PIPE|NOTFOUND|AI_AGAIN|(HOST|NET)UNREACH|TIMEDOUT)$/.test(code) ||
+    /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout)/.test(error.message)
 }

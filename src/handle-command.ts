@@ -17,7 +17,7 @@ export interface CommandRequest<State, Event, Command> {
   /** Who caused it; absent for the call engine and the command line. */
   userId?: string
   correlationId: string
-  /** The stream is most likely new: try without reading it first. */
+  /** The stream is most likely new: decide without reading it first. What is refused on an empty stream stays refused. */
   isNew?: boolean
   /** An earlier try may stand in the stream: look for it before deciding. */
   isRetry?: boolean
@@ -33,6 +33,8 @@ export interface Outcome<State> {
   revision: bigint
   /** Of the stream's last event in $all; 0 when it has none. */
   position: bigint
+  /** An earlier try led to the events. */
+  wasHandled?: true
 }
 
 export type HandleCommand = <State, Event extends DomainEvent, Command>(request: CommandRequest<State, Event, Command>) => Promise<Outcome<State>>
@@ -44,18 +46,18 @@ export interface CommandHandler {
   stateAt<State, Event extends DomainEvent, Command> (request: CommandRequest<State, Event, Command>, revision: bigint): Promise<Outcome<State>>
 }
 
-/** Other processes kept writing to the stream for too long; nothing was written. */
+/** Others kept the stream busy for too long; nothing was written. */
 export class StreamBusy extends Error {
   override readonly name = 'StreamBusy'
 }
 
-const conflictsWithinMs = 5_000
+const handledWithinMs = 5_000
 const cachedStreams = 10_000
 const usualLargestEvent = 900 * 1024
 
 /**
  * Commands for one stream queue up inside this process. A conflict with another process reads and decides again,
- * with the same command id and ids, for 5 s at most.
+ * with the same command id and ids. No try begins later than 5 s after the command came.
  */
 export function commandHandler (streams: Streams): CommandHandler {
   const queues = new Map<string, Promise<unknown>>()
@@ -65,7 +67,8 @@ export function commandHandler (streams: Streams): CommandHandler {
 
   async function handle<State, Event extends DomainEvent, Command> (request: CommandRequest<State, Event, Command>): Promise<Outcome<State>> {
     const before = queues.get(request.stream) ?? Promise.resolve()
-    const mine = before.catch(() => {}).then(() => handleNext(request))
+    const giveUpAt = Date.now() + handledWithinMs
+    const mine = before.catch(() => {}).then(() => handleNext(request, giveUpAt))
     queues.set(request.stream, mine)
     try {
       return await mine
@@ -74,16 +77,15 @@ export function commandHandler (streams: Streams): CommandHandler {
     }
   }
 
-  async function handleNext<State, Event extends DomainEvent, Command> (request: CommandRequest<State, Event, Command>): Promise<Outcome<State>> {
+  async function handleNext<State, Event extends DomainEvent, Command> (request: CommandRequest<State, Event, Command>, giveUpAt: number): Promise<Outcome<State>> {
     const { decider, stream, command, commandId } = request
-    const giveUpAt = Date.now() + conflictsWithinMs
     if (request.isRetry) cache.delete(stream) // a cached state may have passed the earlier try
-    let isUnread = request.isNew === true && !request.isRetry
+    let isUnread = request.isNew === true && !request.isRetry && !cache.has(stream)
     for (;; isUnread = false) {
+      if (Date.now() > giveUpAt) throw new StreamBusy(`command ${commandId} waited for others for ${handledWithinMs} ms`)
       const current = isUnread ? nothing(decider) : await read(request)
-      if (current.handled) return current.handled
-      const events = isUnread ? decideUnread(decider, command) : decider.decide(command, current.state)
-      if (!events) continue
+      if (current.handled) return { ...current.handled, wasHandled: true }
+      const events = decider.decide(command, current.state)
       if (request.ifRevision?.includes(current.revision) === false) {
         throw new Rejection('revision-mismatch', 'It was changed in the meantime: read it again and send its present ETag.')
       }
@@ -94,9 +96,10 @@ export function commandHandler (streams: Streams): CommandHandler {
         const state = (events as Event[]).reduce(decider.evolve, current.state)
         return remember(stream, { state, ...appended })
       } catch (error) {
-        cache.delete(stream)
-        if (!(error instanceof RevisionConflict)) throw error
-        if (Date.now() > giveUpAt) throw new StreamBusy(`command ${commandId} met other writers for ${conflictsWithinMs} ms`)
+        if (!(error instanceof RevisionConflict)) {
+          cache.delete(stream)
+          throw error
+        }
         await delay(Math.random() * 20)
       }
     }
@@ -131,17 +134,6 @@ export function commandHandler (streams: Streams): CommandHandler {
 
 const nothing = <State>({ initialState }: { initialState: State }): Outcome<State> & { handled?: undefined } =>
   ({ state: initialState, revision: noStream, position: 0n })
-
-/** What the command leads to on an empty stream; nothing when only the real stream can tell. */
-function decideUnread<State, Event, Command> ({ decide, initialState }: Decider<State, Event, Command>, command: Command): NewEvent[] | undefined {
-  try {
-    const events = decide(command, initialState)
-    return events.length > 0 ? events : undefined
-  } catch (error) {
-    if (error instanceof Rejection) return undefined
-    throw error
-  }
-}
 
 function typed<Event extends DomainEvent> (stored: StoredEvent): Event {
   const event = decode(stored)

@@ -3,8 +3,8 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import type { DomainEvent } from './domain/events.js'
 import { Rejection } from './domain/rejection.js'
-import { AppendOutcomeUnknown } from './event-store/errors.js'
-import type { CommandHandler, CommandRequest, Outcome } from './handle-command.js'
+import { AppendTooLarge, EventStoreUnavailable } from './event-store/errors.js'
+import { StreamBusy, type CommandHandler, type CommandRequest, type Outcome } from './handle-command.js'
 
 /** What a request with a key is recognised by; without a key every request is a new command. */
 export interface Claim {
@@ -34,7 +34,7 @@ export interface Once<State> extends Outcome<State> {
 export interface Idempotency {
   /**
    * Handles the command once per key. A key whose command was refused, or certainly not written, is free again; one
-   * whose outcome is not known is kept, and resolved by the next request with it.
+   * whose outcome is not known, now or from an earlier try, is kept, and resolved by the next request with it.
    * @throws KeyInFlight, Rejection `invalid` for another body under the same key, and what handling throws
    */
   once<State, Event extends DomainEvent, Command> (
@@ -55,6 +55,8 @@ interface KeyRow {
   ids: string[]
   stream: string | null
   revision: string | null
+  /** What the lease was given, as the database writes it: proof that it is still ours. */
+  leased_until: string
   is_mine: boolean
   is_committed: boolean
 }
@@ -80,11 +82,12 @@ export function openIdempotency (pool: Pool, commands: CommandHandler): Idempote
       if (row.is_committed) return { ...await commands.stateAt(request, BigInt(row.revision ?? -1)), ids: reserved.ids, isReplay: true }
       if (!row.is_mine) throw new KeyInFlight('A request with this Idempotency-Key is being handled: try again in a moment.')
       const outcome = await commands.handle(request).catch(async (error: unknown) => {
-        if (!(error instanceof AppendOutcomeUnknown)) await freeKey(names, reserved.commandId).catch(() => {}) // else its lease runs out
+        const letGo = isRefusal(error) || (isUnwritten(error) && !reserved.isRetry) ? freeKey : endLease
+        await letGo(names, row).catch(() => {}) // then its lease runs out
         throw error
       })
-      await commitKey(names, request.stream, outcome.revision).catch(() => {}) // the command stands: a retry finds it by its id
-      return { ...outcome, ids: reserved.ids, isReplay: false }
+      await commitKey(names, row, request.stream, outcome.revision).catch(() => {}) // the command stands: a retry finds it by its id
+      return { ...outcome, ids: reserved.ids, isReplay: outcome.wasHandled === true }
     },
 
     async removeExpired () {
@@ -107,25 +110,36 @@ export function openIdempotency (pool: Pool, commands: CommandHandler): Idempote
         VALUES ($1, $2, $3, $4, $5, $6, $7, clock_timestamp() + $8 * interval '1 s')
         ON CONFLICT (user_id, method, route, key) DO UPDATE SET leased_until = excluded.leased_until
           WHERE kept.committed_at IS NULL AND kept.leased_until < clock_timestamp() AND kept.request_hash = excluded.request_hash
-        RETURNING request_hash, command_id, ids, stream, revision, true AS is_mine, false AS is_committed`,
+        RETURNING request_hash, command_id, ids, stream, revision, leased_until::text, true AS is_mine, false AS is_committed`,
       [...names, hash, commandId, ids, leaseSeconds])
       if (mine) return mine
       const { rows: [theirs] } = await pool.query<KeyRow>(`
-        SELECT request_hash, command_id, ids, stream, revision, false AS is_mine, committed_at IS NOT NULL AS is_committed
+        SELECT request_hash, command_id, ids, stream, revision, leased_until::text, false AS is_mine, committed_at IS NOT NULL AS is_committed
         FROM ledger.idempotency_keys WHERE user_id = $1 AND method = $2 AND route = $3 AND key = $4`, names)
       if (theirs) return theirs // else it was freed between the two statements: claim it again
     }
   }
 
-  async function commitKey (names: string[], stream: string, revision: bigint): Promise<void> {
+  async function commitKey (names: string[], { command_id }: KeyRow, stream: string, revision: bigint): Promise<void> {
     await pool.query(`
-      UPDATE ledger.idempotency_keys SET stream = $5, revision = $6, committed_at = now()
-      WHERE user_id = $1 AND method = $2 AND route = $3 AND key = $4`, [...names, stream, revision])
+      UPDATE ledger.idempotency_keys SET stream = $6, revision = $7, committed_at = now() WHERE ${sameKey} AND command_id = $5`,
+    [...names, command_id, stream, revision])
   }
 
-  async function freeKey (names: string[], commandId: string): Promise<void> {
-    await pool.query(`
-      DELETE FROM ledger.idempotency_keys
-      WHERE user_id = $1 AND method = $2 AND route = $3 AND key = $4 AND command_id = $5 AND committed_at IS NULL`, [...names, commandId])
+  /** Nothing stands under the key. Whoever took it over may not be done. */
+  async function freeKey (names: string[], { leased_until }: KeyRow): Promise<void> {
+    await pool.query(`DELETE FROM ledger.idempotency_keys WHERE ${sameKey} AND leased_until = $5`, [...names, leased_until])
+  }
+
+  /** Something may stand under the key: the next request with it finds out, at once. */
+  async function endLease (names: string[], { leased_until }: KeyRow): Promise<void> {
+    await pool.query(`UPDATE ledger.idempotency_keys SET leased_until = '-infinity' WHERE ${sameKey} AND leased_until = $5`, [...names, leased_until])
   }
 }
+
+const sameKey = 'user_id = $1 AND method = $2 AND route = $3 AND key = $4 AND committed_at IS NULL'
+
+/** The command itself was refused, in full view of what an earlier try had written. */
+const isRefusal = (error: unknown) => error instanceof Rejection || error instanceof AppendTooLarge
+
+const isUnwritten = (error: unknown) => error instanceof EventStoreUnavailable || error instanceof StreamBusy

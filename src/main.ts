@@ -45,8 +45,20 @@ projections.command('list').description('where each projection stands').option('
 projections.command('replay').argument('<name>').description('rebuild a projection from the log and swap it in')
   .action(async (name: string) => (await import('./cli/projections.js')).replayProjection(name))
 
+const events = program.command('events').description('the log: copy it to another event store, export it to a file, import it')
+const inFlight = () => new Option('--in-flight <n>', 'most appends under way at once').argParser(wholeNumber).default(256)
+events.command('copy').description('copy everything to another EventStoreDB and verify it; goes on where the target stands')
+  .requiredOption('--to <url>', 'where to, such as esdb://host:2113?tls=false')
+  .addOption(inFlight()).option('--json', 'for programs')
+  .action(async (options: { to: string, inFlight: number, json?: boolean }) => (await import('./cli/events.js')).copyEvents(options))
+events.command('export').argument('[file]', 'gzip when it ends in .gz; - is stdout', '-').description('write everything as JSON lines')
+  .action(async (file: string) => (await import('./cli/events.js')).exportEvents(file))
+events.command('import').argument('<file>', 'an export, packed or not; - is stdin').description('bring an export into the present event store and verify it; goes on where that stands')
+  .option('--allow-truncated', 'take the whole lines of a file that lacks its end').addOption(inFlight()).option('--json', 'for programs')
+  .action(async (file: string, options: { inFlight: number, allowTruncated?: boolean, json?: boolean }) => (await import('./cli/events.js')).importEvents(file, options))
+
 // By name: the classes would load half of the code, only to print a help text.
-const refusals = ['BackEndUnreachable', 'DataDirInUseError', 'OtherLeadDigestKey', 'Rejection']
+const refusals = ['BackEndUnreachable', 'DataDirInUseError', 'OtherLeadDigestKey', 'Rejection', 'TransferRefused']
 
 try {
   await program.parseAsync()
@@ -73,4 +85,9 @@ function portNumber (text: string): number {
   const port = Number(text)
   if (!/^\d+$/.test(text) || port > 65535) throw new InvalidArgumentError('must be a port from 0 to 65535')
   return port
+}
+
+function wholeNumber (text: string): number {
+  if (!/^[1-9]\d{0,3}$/.test(text)) throw new InvalidArgumentError('must be a number from 1 to 9999')
+  return Number(text)
 }

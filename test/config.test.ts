@@ -56,7 +56,7 @@ t.test('every bad setting is named at once, also those that are bad together', a
   t.strictSame(errors, {
     PORT: ['must be between 0 and 65535'],
     LOG_LEVEL: ['must be one of: fatal, error, warn, info, debug, trace, silent'],
-    BASE_PATH: ['must be a path such as /api, without a slash at its end'],
+    BASE_PATH: ['must be a path such as /api'],
     DATABASE_URL: ['must be a URL such as postgres://user:password@localhost:5432/ringledger'],
     WEBHOOK_ALLOW_HTTP: ['must be one of: true, false, 1, 0'],
     WEBHOOK_TIMEOUT_MS: ['must be an integer'],
@@ -90,6 +90,11 @@ t.test('tokens are verified with one secret or with the keys of an issuer, never
   t.strictSame(loadConfig({ ...jwks, JWT_ROLE_CLAIM: 'scope' }).jwt, { roleClaim: 'scope', jwksUrl: jwks.JWT_JWKS_URL, issuer: 'issuer', audience: 'us' })
   t.strictSame(loadConfig({ JWT_SECRET: secret }).jwt, { roleClaim: 'role', secret })
   refuses(t, { ...urls, ...jwks, SECRET_KEY: secret, LEAD_DIGEST_KEY: secret })
+})
+
+t.test('a base path is one with or without a slash at its end', async (t) => {
+  for (const [given, basePath] of [['', ''], ['/', ''], ['/api', '/api'], ['/api/', '/api'], ['/api/v1/', '/api/v1']]) t.equal(loadConfig({ BASE_PATH: given }).basePath, basePath)
+  for (const BASE_PATH of ['api', '//', '/api//', '/a b', '/a?b', 'http://h/api']) refuses(t, { BASE_PATH }, 'BASE_PATH')
 })
 
 t.test('booleans are true, false, 1 or 0', async (t) => {

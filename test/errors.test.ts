@@ -39,11 +39,11 @@ t.test('a refusal of fields names them, and only such a refusal has errors', asy
 })
 
 t.test('a back end that was missing before anything was written is a 503 that may be retried', async (t) => {
-  const codes = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'ETIMEDOUT', '08006', '53300', '57P01', '57P03']
+  const codes = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'ETIMEDOUT', '08006', '25006', '53300', '57014', '57P01', '57P03']
   const errors = [
     new EventStoreUnavailable('esdb://secret-host:2113'), new StreamBusy('x'), new NotCaughtUp('x'),
     ...codes.map((code) => Object.assign(new Error('secret-host'), { code })),
-    new Error('Connection terminated unexpectedly'), new Error('timeout exceeded when trying to connect'),
+    new Error('Connection terminated unexpectedly'), new Error('timeout exceeded when trying to connect'), new Error('Query read timeout'),
     new Error('Client has encountered a connection error and is not queryable')
   ]
   for (const error of errors) {

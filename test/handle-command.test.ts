@@ -41,6 +41,21 @@ t.test('a new stream needs no read, and one append', async (t) => {
   t.equal((await streams.read(`assistant-${id}`))[0]?.position, outcome.position)
 })
 
+t.test('what is refused on an empty stream asks the store nothing', async (t) => {
+  const { observed, reads, appends } = watched()
+  await t.rejects(handleOn(observed)(createRequest(newId(), { timezone: 'UTC' })), { code: 'invalid' })
+  t.strictSame([reads, appends()], [[], 0])
+})
+
+t.test('a stream that is known is not taken for a new one', async (t) => {
+  const { observed, reads, appends } = watched()
+  const handle = handleOn(observed)
+  const contact = randomUUID()
+  await handle(leadRequest(newId(), contact))
+  await t.rejects(handle(leadRequest(newId(), contact)), { code: 'invalid' })
+  t.strictSame([reads, appends()], [[1n], 1])
+})
+
 t.test('a later command reads the tail of its stream only', async (t) => {
   const { observed, reads } = watched()
   const handle = handleOn(observed)

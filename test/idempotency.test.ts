@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { request, type IncomingMessage } from 'node:http'
+import { text } from 'node:stream/consumers'
 import t from 'tap'
+import { commandHandler } from '../src/handle-command.js'
+import { EventStoreUnavailable } from '../src/event-store/errors.js'
+import { KeyInFlight, openIdempotency } from '../src/idempotency.js'
+import { updateRequest } from './support/handle-on.js'
 import { newAssistant, testService } from './support/service.js'
 
 const service = await testService(t)
@@ -104,17 +111,49 @@ t.test('a key that is empty, too long or not printable is refused by name', asyn
     t.equal(status, 422, JSON.stringify(key.slice(0, 10)))
     t.same(Object.keys(body.errors), ['Idempotency-Key'])
   }
+  t.equal((await call('POST', '/user/assistant', newAssistant, keyed('k'.repeat(255)))).status, 201)
+})
+
+t.test('two keys in one request are refused', async (t) => {
+  const twice = request(`${service.url}/user/assistant`, { method: 'POST', headers: { authorization: `Bearer ${await service.token('1')}`, 'content-type': 'application/json', 'idempotency-key': ['one', 'two'] } })
+  twice.end(JSON.stringify(newAssistant))
+  const [answer] = await once(twice, 'response') as [IncomingMessage]
+  t.equal(answer.statusCode, 422)
+  t.match(JSON.parse(await text(answer)), { errors: { 'Idempotency-Key': ['must be 1 to 255 printable ASCII characters, once'] } })
 })
 
 t.test('keys are kept for 24 hours and removed afterwards', async (t) => {
   const [young, old] = [randomUUID(), randomUUID()]
   for (const key of [young, old]) await call('POST', '/user/assistant', newAssistant, keyed(key))
   await pool.query('UPDATE ledger.idempotency_keys SET created_at = now() - interval \'25 hours\' WHERE key = $1', [old])
-  const { openIdempotency } = await import('../src/idempotency.js')
-  const { commandHandler } = await import('../src/handle-command.js')
   t.equal(await openIdempotency(pool, commandHandler(streams)).removeExpired(), 1)
   const { rows } = await pool.query('SELECT key FROM ledger.idempotency_keys WHERE key = ANY($1)', [[young, old]])
   t.same(rows, [{ key: young }])
+})
+
+t.test('however many are old, and however many processes remove them, each is removed once', async (t) => {
+  await pool.query(`
+    INSERT INTO ledger.idempotency_keys (user_id, method, route, key, request_hash, command_id, ids, leased_until, created_at)
+    SELECT '1', 'POST', '/', 'old ' || n, '', gen_random_uuid(), '{}', now(), now() - interval '25 hours' FROM generate_series(1, 2500) n`)
+  const removed = await Promise.all([1, 2, 3].map(() => openIdempotency(pool, commandHandler(streams)).removeExpired()))
+  t.equal(removed.reduce((sum, count) => sum + count), 2500)
+  t.same((await pool.query('SELECT FROM ledger.idempotency_keys WHERE key LIKE \'old %\'')).rowCount, 0)
+})
+
+t.test('a request that was overtaken by a retry does not free the key under it', async (t) => {
+  const key = randomUUID()
+  const lease = (until: string) => pool.query(`UPDATE ledger.idempotency_keys SET leased_until = now() ${until} WHERE key = $1`, [key])
+  const claim = { userId: '1', method: 'POST', route: '/', key, body: {}, path: '/' }
+  const slow = openIdempotency(pool, {
+    ...commandHandler(streams),
+    async handle () { // while this one was busy its lease ran out, and a retry took the key over
+      await lease('+ interval \'1 hour\'')
+      throw new EventStoreUnavailable('x')
+    }
+  })
+  await t.rejects(slow.once(claim, async () => [1], ({ commandId }) => updateRequest(1, {}, commandId)), EventStoreUnavailable)
+  t.equal((await pool.query('SELECT FROM ledger.idempotency_keys WHERE key = $1', [key])).rowCount, 1)
+  await t.rejects(slow.once(claim, async () => [1], ({ commandId }) => updateRequest(1, {}, commandId)), KeyInFlight)
 })
 
 t.test('If-Match lets an update through only at the revision that it names', async (t) => {
@@ -130,4 +169,18 @@ t.test('If-Match lets an update through only at the revision that it names', asy
   t.equal((await call('PUT', path, { speech_speed: 0.9 }, { headers: { 'if-match': '"7", "1"' } })).status, 200)
   t.equal((await call('PUT', path, { speech_speed: 0.8 }, { headers: { 'if-match': '*' } })).status, 200)
   t.equal((await call('PUT', path, { speech_speed: 0.7 }, { headers: { 'if-match': 'W/"3"' } })).status, 412)
+})
+
+t.test('a key and If-Match together: the first answer stands though the ETag has moved on, and a 412 frees the key', async (t) => {
+  const path = `/user/assistant/${(await call('POST', '/user/assistant', newAssistant)).body.data.id}`
+  const change = { assistant_name: 'First' }
+  const both = (key: string, tag: string) => ({ headers: { 'idempotency-key': key, 'if-match': tag } })
+  const [key, late] = [randomUUID(), randomUUID()]
+  const first = await call('PUT', path, change, both(key, '"0"'))
+  t.equal(first.status, 200)
+  await call('PUT', path, { assistant_name: 'Second' })
+  const replayed = await call('PUT', path, change, both(key, '"0"'))
+  t.same([replayed.status, replayed.body, replayed.headers.get('etag'), replayed.headers.get('idempotent-replayed')], [200, first.body, '"1"', 'true'])
+  t.equal((await call('PUT', path, change, both(late, '"0"'))).status, 412)
+  t.equal((await call('PUT', path, change, both(late, '"2"'))).status, 200)
 })

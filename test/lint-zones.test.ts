@@ -18,6 +18,12 @@ const cases: Case[] = [
     bad: ['pg', '../postgres/pool.js', '../consumer/run.js', '../embedded/event-store/server.js']
   },
   {
+    zone: 'event-transfer imports the EventStoreDB client and nothing of ours',
+    file: 'src/event-transfer/store.ts',
+    good: './wire.js @eventstore/db-client node:crypto',
+    bad: ['pg', '@grpc/grpc-js', 'google-protobuf', '../event-store/streams.js', '../domain/stored-event.js', '../cli/back-ends.js']
+  },
+  {
     zone: 'postgres imports pg and the migrator, and nothing of ours',
     file: 'src/postgres/pool.ts',
     good: './transaction.js pg node-pg-migrate node:path',

@@ -1,7 +1,7 @@
 // `ringledger projections list` and `replay`.
 import { SingleBar } from 'cli-progress'
 import Table from 'cli-table3'
-import { activeGeneration, activeCheckpoint } from '../../projections/generations.js'
+import { activeGeneration, activeCheckpoint, outdated } from '../../projections/generations.js'
 import { replay } from '../../projections/rebuild.js'
 import { projections, type Parts } from '../compose.js'
 import { say, withParts } from './back-ends.js'
@@ -15,18 +15,21 @@ export interface ProjectionState {
   behind: string
   updated_at: string
   owner: string | null
+  /** The command that is due, when other code has folded what readers see. */
+  due: string | null
 }
 
 export async function listProjections ({ json }: { json?: boolean }): Promise<void> {
   const states = await withParts('ringledger projections list', projectionStates)
   if (json) return void process.stdout.write(`${JSON.stringify(states, undefined, 2)}\n`)
-  const table = new Table({ head: ['projection', 'code version', 'generation', 'position', 'behind', 'updated', 'owner'], style: { head: [], border: [] } })
-  for (const { name, version, generation, position, behind, updated_at, owner } of states) table.push([name, version, generation, position, behind, updated_at, owner ?? 'none'])
+  const table = new Table({ head: ['projection', 'code version', 'generation', 'position', 'behind', 'updated', 'owner', 'due'], style: { head: [], border: [] } })
+  for (const { name, version, generation, position, behind, updated_at, owner, due } of states) table.push([name, version, generation, position, behind, updated_at, owner ?? 'none', due ?? ''])
   process.stdout.write(`${table.toString()}\n`)
 }
 
 async function projectionStates ({ pool, streams }: Parts): Promise<ProjectionState[]> {
   const head = await streams.head()
+  const due = new Map((await outdated(pool, projections)).map(({ name, mend }) => [name, mend]))
   return await Promise.all(projections.map(async (projection) => {
     const { rows: [checkpoint] } = await pool.query<{ position: string, updated_at: Date }>(`SELECT position, updated_at FROM ${activeCheckpoint(projection.name)}`)
     const { rows: [lease] } = await pool.query<{ holder: string }>(
@@ -39,7 +42,8 @@ async function projectionStates ({ pool, streams }: Parts): Promise<ProjectionSt
       position: String(position),
       behind: String(head > position ? head - position : 0n),
       updated_at: checkpoint?.updated_at.toISOString() ?? 'never',
-      owner: lease?.holder ?? null
+      owner: lease?.holder ?? null,
+      due: due.get(projection.name) ?? null
     }
   }))
 }

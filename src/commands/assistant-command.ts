@@ -13,6 +13,7 @@ import type { Received } from '../http/received.js'
 import type { Idempotency, Once } from '../idempotency.js'
 import type { Ids } from '../ids.js'
 import type { ReadModel } from '../../projections/read-model.js'
+import { factsFor } from './facts.js'
 
 export interface AssistantDeps {
   idempotency: Idempotency
@@ -32,12 +33,13 @@ export const assistantAnswer = (message: string) =>
 /** Looks up what the body refers to, in one round trip; wrong types are not asked about, the schema has refused them. */
 export async function lookUpFacts ({ readModel, webhookUrlProblem }: AssistantDeps, userId: string, { body, refused }: Received<AssistantBody>): Promise<AssistantFacts> {
   const { voice_id, language, phone_number_id, webhook_url } = body
-  const facts = await readModel.lookUpCatalog({
+  const found = readModel.lookUpCatalog({
     userId,
     voiceId: refused.voice_id ? undefined : voice_id,
     language: refused.language ? undefined : language,
     phoneNumberId: refused.phone_number_id ? undefined : phone_number_id ?? undefined
   })
+  const facts = await factsFor(refused, found, { voiceExists: true, languageExists: true, ownsPhoneNumber: true })
   return { ...facts, webhookUrlProblem: typeof webhook_url === 'string' ? webhookUrlProblem(webhook_url) : undefined }
 }
 

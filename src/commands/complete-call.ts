@@ -11,6 +11,7 @@ import { callId, completedCall } from '../http/examples.js'
 import { received, type Received } from '../http/received.js'
 import type { HandleCommand } from '../handle-command.js'
 import type { CallOwners } from '../call-owners.js'
+import { factsFor } from './facts.js'
 
 export interface CallDeps {
   handle: HandleCommand
@@ -47,7 +48,7 @@ export function completeCall (app: App, deps: CallDeps): void {
     const { position } = await deps.handle({
       decider: callDecider,
       stream: callStream(callId),
-      command: { callId, ...input, facts: await lookUpFacts(deps, input) },
+      command: { callId, ...input, facts: await factsFor(input.refused, lookUpFacts(deps, input), { assistantExists: true, leadBelongs: true }) },
       commandId: randomUUID(),
       correlationId: request.id,
       isNew: true,

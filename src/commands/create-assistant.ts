@@ -1,13 +1,13 @@
 // POST /user/assistant
-import { assistantDecider, type AssistantFacts } from '../domain/assistant/decide.js'
+import { assistantDecider } from '../domain/assistant/decide.js'
 import { assistantStream } from '../domain/assistant/events.js'
-import { CreateAssistantBody, type AssistantBody } from '../domain/assistant/settings.js'
+import { CreateAssistantBody } from '../domain/assistant/settings.js'
 import { Rejection } from '../domain/rejection.js'
 import type { App } from '../http/app-types.js'
 import { only } from '../http/auth.js'
 import { example, invalid } from '../http/describe.js'
 import { newAssistant } from '../http/examples.js'
-import { received, type Received } from '../http/received.js'
+import { received } from '../http/received.js'
 import { claimOf } from '../http/retry-headers.js'
 import { answerAssistant, assistantAnswer, lookUpFacts, type AssistantDeps } from './assistant-command.js'
 
@@ -32,11 +32,12 @@ export function createAssistant (app: App, deps: AssistantDeps): void {
     const userId = request.user.id
     const input = received(request, reply, CreateAssistantBody)
     const facts = await lookUpFacts(deps, userId, input)
-    refuseWithoutStream(userId, input, facts)
+    const command = { type: 'create' as const, userId, ...input, facts, now: new Date().toISOString() }
+    if (Object.keys(input.refused).length > 0) assistantDecider.decide({ ...command, assistantId: 0 }, assistantDecider.initialState) // refuses: no id, no key, no stream
     const outcome = await withFreeId(() => deps.idempotency.once(claimOf(request), () => deps.ids.take('assistant'), ({ commandId, ids: [assistantId = 0], isRetry }) => ({
       decider: assistantDecider,
       stream: assistantStream(assistantId),
-      command: { type: 'create', assistantId, userId, ...input, facts, now: new Date().toISOString() },
+      command: { ...command, assistantId },
       commandId,
       userId,
       correlationId: request.id,
@@ -45,12 +46,6 @@ export function createAssistant (app: App, deps: AssistantDeps): void {
     })))
     return await reply.code(201).send(await answerAssistant(deps, reply, created, outcome))
   })
-}
-
-/** What the schema refused needs no id, no key and no stream to be refused with all that the rules find besides. */
-function refuseWithoutStream (userId: string, input: Received<AssistantBody>, facts: AssistantFacts): void {
-  if (Object.keys(input.refused).length === 0) return
-  assistantDecider.decide({ type: 'create', assistantId: 0, userId, ...input, facts, now: new Date().toISOString() }, assistantDecider.initialState)
 }
 
 const mostTakenIds = 10

@@ -4,6 +4,7 @@ import { CreateLeadBody } from '../domain/lead/body.js'
 import { leadDecider } from '../domain/lead/decide.js'
 import { leadStream } from '../domain/lead/events.js'
 import { LeadAnswer, describeLead } from '../domain/lead/lead.js'
+import { Rejection } from '../domain/rejection.js'
 import type { App } from '../http/app-types.js'
 import { only } from '../http/auth.js'
 import { answered, example, invalid, writeHeaders } from '../http/describe.js'
@@ -15,6 +16,7 @@ import type { Idempotency } from '../idempotency.js'
 import type { Ids } from '../ids.js'
 import type { LeadDigest } from '../lead-digest.js'
 import type { ReadModel } from '../../projections/read-model.js'
+import { factsFor } from './facts.js'
 
 export interface LeadDeps {
   idempotency: Idempotency
@@ -46,22 +48,27 @@ export function createLead (app: App, { idempotency, readModel, ids, digest, rea
     const userId = request.user.id
     const { body, refused } = received(request, reply, CreateLeadBody)
     const { phone_number: phoneNumber, campaign_id: campaignId, secondary_contacts: contacts = [] } = body
-    const campaignName = campaignId === undefined || refused.campaign_id ? undefined : await readModel.findCampaignName(userId, campaignId)
+    const campaignName = campaignId === undefined || refused.campaign_id ? undefined : await factsFor(refused, readModel.findCampaignName(userId, campaignId), '')
     const command = { userId, body, refused, facts: { ownsCampaign: campaignName !== undefined }, now: new Date().toISOString() }
-    if (phoneNumber === undefined || campaignId === undefined || campaignName === undefined || Object.keys(refused).length > 0) {
+    if (phoneNumber === undefined || refused.phone_number || campaignId === undefined || campaignName === undefined) {
       leadDecider.decide({ ...command, ids: [] }, leadDecider.initialState) // there is no stream to ask: this refuses
       throw new Error('a lead without a stream was not refused')
     }
-    const outcome = await idempotency.once(claimOf(request), () => ids.take('lead', 1 + contacts.length), (reserved) => ({
+    const isSound = Object.keys(refused).length === 0 && new Set([phoneNumber, ...contacts.map((contact) => contact.phone_number)]).size > contacts.length
+    const outcome = await idempotency.once(claimOf(request, refused), async () => isSound ? await ids.take('lead', 1 + contacts.length) : [], (reserved) => ({
       decider: leadDecider,
       stream: leadStream(campaignId, digest(phoneNumber)),
       command: { ...command, ids: reserved.ids },
       commandId: reserved.commandId,
       userId,
       correlationId: request.id,
-      isNew: true,
+      isNew: isSound, // else it is refused, and told whether the lead exists as well
       isRetry: reserved.isRetry
-    }))
+    })).catch((error: unknown) => {
+      // What is wrong by itself needs no back end to be told.
+      if (!isSound && !(error instanceof Rejection)) leadDecider.decide({ ...command, ids: [] }, leadDecider.initialState)
+      throw error
+    })
     const lead = outcome.state.find(({ id }) => id === outcome.ids[0])
     if (!lead) throw new Error('a handled lead command left no lead')
     markReplay(reply, outcome)

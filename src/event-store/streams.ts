@@ -4,6 +4,7 @@ import {
   BACKWARDS, END, FORWARDS, NO_STREAM, StreamNotFoundError, jsonEvent, type EventStoreDBClient
 } from '@eventstore/db-client'
 import type { StoredEvent } from '../domain/stored-event.js'
+import { collect } from './collect.js'
 import { AppendOutcomeUnknown, EventStoreUnavailable, appendError, readError } from './errors.js'
 import { followLog, type FollowOptions } from './follow.js'
 import type { Batch } from './subscribe.js'
@@ -48,22 +49,24 @@ export interface Streams {
 }
 
 export interface StreamsOptions {
-  /** How long one append may go unanswered, in milliseconds. */
-  appendTimeoutMs?: number
+  /** How long the store may leave a read or an append unanswered, in milliseconds. */
+  answerWithinMs?: number
   /** How long a lost acknowledgement is followed up before the outcome is called unknown, in milliseconds. */
   resolveWithinMs?: number
+  /** After so many milliseconds without an answer an append first asks whether the store is there: what was never sent is surely not written. */
+  quietAfterMs?: number
 }
 
-export function openStreams (client: EventStoreDBClient, { appendTimeoutMs = 5_000, resolveWithinMs = 5_000 }: StreamsOptions = {}): Streams {
+export function openStreams (client: EventStoreDBClient, { answerWithinMs = 5_000, resolveWithinMs = 5_000, quietAfterMs = 1_000 }: StreamsOptions = {}): Streams {
+  let heardAt = 0
+  let asking: Promise<bigint> | undefined
   return { read, append, head, follow: (options) => followLog(client, head, options) }
 
-  async function read (stream: string, fromRevision = 0n, maxCount = Number.MAX_SAFE_INTEGER): Promise<StoredEvent[]> {
-    const events: StoredEvent[] = []
+  async function read (stream: string, fromRevision = 0n, maxCount = Number.MAX_SAFE_INTEGER, withinMs = answerWithinMs): Promise<StoredEvent[]> {
     try {
-      for await (const { event } of client.readStream(stream, { direction: FORWARDS, fromRevision, maxCount })) {
-        if (event) events.push(toStoredEvent(event))
-      }
-      return events
+      const resolved = await collect(client.readStream(stream, { direction: FORWARDS, fromRevision, maxCount }), withinMs)
+      heardAt = Date.now()
+      return resolved.flatMap(({ event }) => event ? [toStoredEvent(event)] : [])
     } catch (error) {
       if (error instanceof StreamNotFoundError) return []
       throw readError(error)
@@ -71,16 +74,18 @@ export function openStreams (client: EventStoreDBClient, { appendTimeoutMs = 5_0
   }
 
   async function append (stream: string, events: Proposed[], expected: bigint): Promise<Appended> {
+    if (Date.now() - heardAt > quietAfterMs) await (asking ??= head().finally(() => { asking = undefined }))
     let giveUpAt: number | undefined // set by the first try whose outcome is unknown: from then on every failure leaves it unknown
+    const withinMs = () => Math.min(answerWithinMs, Math.max(1, (giveUpAt ?? Infinity) - Date.now()))
     for (let pause = 50; ; pause *= 2) {
       try {
-        return await appendOnce(stream, events, expected)
+        return await appendOnce(stream, events, expected, withinMs())
       } catch (error) {
         const failure = appendError(error)
         const isUnknown = failure instanceof AppendOutcomeUnknown || (giveUpAt !== undefined && failure instanceof EventStoreUnavailable)
         if (!isUnknown) throw failure
         giveUpAt ??= Date.now() + resolveWithinMs
-        const known = await followUp(stream, events, expected)
+        const known = await followUp(stream, events, expected, withinMs())
         if (known) return known
         if (Date.now() + pause > giveUpAt) throw new AppendOutcomeUnknown('the event store did not say whether it wrote the events', { cause: failure })
         await delay(pause)
@@ -88,17 +93,18 @@ export function openStreams (client: EventStoreDBClient, { appendTimeoutMs = 5_0
     }
   }
 
-  async function appendOnce (stream: string, events: Proposed[], expected: bigint): Promise<Appended> {
-    const result = await withTimeout(appendTimeoutMs, client.appendToStream(stream, events.map((event) => jsonEvent({ ...event, data: { ...event.data } })), {
+  async function appendOnce (stream: string, events: Proposed[], expected: bigint, withinMs: number): Promise<Appended> {
+    const result = await withTimeout(withinMs, client.appendToStream(stream, events.map((event) => jsonEvent({ ...event, data: { ...event.data } })), {
       expectedRevision: expected === noStream ? NO_STREAM : expected
     }))
+    heardAt = Date.now()
     if (!result.position) throw new Error('the event store answered an append without a position: version 22.6 or newer is needed')
     return { revision: result.nextExpectedRevision, position: result.position.commit }
   }
 
   /** Whether the events of an unanswered append stand in the stream after all. */
-  async function followUp (stream: string, events: Proposed[], expected: bigint): Promise<Appended | undefined> {
-    const written = await withTimeout(appendTimeoutMs, read(stream, expected + 1n)).catch(() => [])
+  async function followUp (stream: string, events: Proposed[], expected: bigint, withinMs: number): Promise<Appended | undefined> {
+    const written = await read(stream, expected + 1n, undefined, withinMs).catch(() => [])
     const last = written[events.length - 1]
     const isOurs = events.every((event, index) => written[index]?.id === event.id)
     return last && isOurs ? { revision: last.revision, position: last.position } : undefined
@@ -106,12 +112,9 @@ export function openStreams (client: EventStoreDBClient, { appendTimeoutMs = 5_0
 
   async function head (): Promise<bigint> {
     try {
-      let newest = 0n
-      // Read to its end: a read that is left early stays open in the client, which then never finishes disposing.
-      for await (const { event, commitPosition } of client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 })) {
-        newest = commitPosition ?? event?.position.commit ?? 0n
-      }
-      return newest
+      const [newest] = await collect(client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 }), answerWithinMs)
+      heardAt = Date.now()
+      return newest?.commitPosition ?? newest?.event?.position.commit ?? 0n
     } catch (error) {
       throw readError(error)
     }

@@ -64,6 +64,7 @@ export function only (role: Role) {
       await request.jwtVerify()
     } catch (cause) {
       await rateLimits.ofStranger(request, reply)
+      reply.header('www-authenticate', 'Bearer')
       throw httpError(401, 'Unauthenticated.', cause)
     }
     if (request.user.role !== role) throw httpError(403, `This needs a token ${role === 'user' ? 'without a role' : `with the role ${role}`}.`)

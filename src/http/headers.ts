@@ -14,7 +14,7 @@ export const requestHeaders = {
   },
   'X-Read-Position': {
     type: 'string',
-    description: 'What an earlier answer said in this header: the answer is at least as new as that, or 503.'
+    description: 'What an earlier answer said in this header: the answer is at least as new as that, or 503, also when nothing is there yet. What is no position is a 422.'
   },
   'X-Correlation-Id': {
     type: 'string',
@@ -26,10 +26,11 @@ export type RequestHeader = keyof typeof requestHeaders
 /** Headers of answers. */
 export const answerHeaders = {
   ETag: { type: 'string', description: 'Revision of the assistant, for If-Match.', examples: ['"0"'] },
-  'X-Read-Position': { type: 'string', description: 'Place in the log that the answer includes; sent back with a GET, that answer is at least as new.', examples: ['48213'] },
+  'X-Read-Position': { type: 'string', description: 'Place in the log that all of the answer includes, also a 404 of a read; sent back with a GET, that answer is at least as new.', examples: ['48213'] },
   'X-Read-Model': { type: 'string', description: '`pending` when reads do not show the change yet; absent otherwise.', examples: ['pending'] },
   'X-Ignored-Fields': { type: 'string', description: 'Fields of the body, or query parameters, that nobody knows, percent-encoded, separated by commas; absent when there are none.', examples: ['nickname, favourite%20colour'] },
   'Idempotent-Replayed': { type: 'string', description: '`true` when this answer was given before, to the same Idempotency-Key.', examples: ['true'] },
+  'WWW-Authenticate': { type: 'string', description: 'How to say who is asking.', examples: ['Bearer'] },
   'Retry-After': { type: 'integer', description: 'Seconds to wait before the next try.', examples: [1] },
   'X-Correlation-Id': { type: 'string', description: 'Names the request in logs, events and webhooks: yours, or one made here.', examples: ['signup-7421'] },
   'X-RateLimit-Limit': { type: 'integer', description: 'Requests that the user may make in a minute.', examples: [600] },

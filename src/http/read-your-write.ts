@@ -12,16 +12,15 @@ export interface ReadYourWrite {
 /**
  * What `find` reads once `projection` has passed the outcome's position; when it has not in time, or the read
  * fails, the command stands all the same and `folded` is answered, marked by `X-Read-Model: pending`. An answer that
- * was given before is `folded` as it was then.
+ * was given before is `folded` as it was then, and marked just so while reads are behind it.
  */
 export async function answerFrom<State, Answer> (
   { reached, waitMs }: ReadYourWrite, projection: string, { position, isReplay }: Once<State>, reply: FastifyReply,
   find: () => Promise<Answer | undefined>, folded: () => Answer
 ): Promise<Answer> {
   reply.header('x-read-position', String(position))
-  if (isReplay) return folded()
   const found = await reached(projection, position, waitMs)
-    .then((isThere) => isThere ? find() : undefined)
+    .then((isThere) => !isThere ? undefined : isReplay ? folded() : find())
     .catch((error: unknown) => {
       reply.log.warn({ err: error }, 'the read model could not be read after a command')
       return undefined

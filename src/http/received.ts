@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static, TObject } from 'typebox'
 import type { FieldErrors } from '../domain/rejection.js'
 import { fieldErrors, type SchemaError } from './schema-errors.js'
+import { unknownFields, type Names } from './unknown-fields.js'
 import { unstorable } from './unstorable.js'
 
 export interface Received<Body> {
@@ -24,9 +25,9 @@ export function received<Schema extends TObject> (request: Pick<FastifyRequest, 
   return { body, refused: { ...unstorable(request.body), ...fieldErrors(problems as SchemaError[]) } }
 }
 
-/** Names what nobody knows in `X-Ignored-Fields`. */
+/** Names what nobody knows in `X-Ignored-Fields`; `known` are the properties of the schema. */
 export function nameIgnored (reply: FastifyReply, given: object, known: object): void {
-  const ignored = Object.keys(given).filter((name) => !Object.hasOwn(known, name))
+  const ignored = unknownFields(given, { properties: known as NonNullable<Names['properties']> }) // TypeBox leaves the type of a schema's parts open
   if (ignored.length > 0) reply.header('x-ignored-fields', headerList(ignored))
 }
 

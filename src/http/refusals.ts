@@ -10,8 +10,8 @@ type Described = TSchema & { 'x-response-description'?: string, examples?: unkno
 interface Refusal { why: string, schema: Described, headers?: AnswerHeader[] }
 
 const refusals: Record<string, Refusal> = {
-  400: { why: 'The body is not JSON in UTF-8, or has a key that is never accepted.', schema: refusal("Body is not valid JSON but content-type is set to 'application/json'") },
-  401: { why: 'No token, or one that does not verify.', schema: refusal('Unauthenticated.') },
+  400: { why: 'The body is not JSON in UTF-8, or has a key that is never accepted.', schema: refusal('The body is not valid JSON, or has a key that is never accepted: __proto__, or constructor with a prototype.') },
+  401: { why: 'No token, or one that does not verify.', schema: refusal('Unauthenticated.'), headers: ['WWW-Authenticate'] },
   403: { why: 'The token has another role.', schema: refusal('This needs a token without a role.') },
   404: { why: 'It does not exist, or belongs to another user.', schema: refusal('Not found.') },
   409: { why: 'Another request with this Idempotency-Key is being handled.', schema: refusal('A request with this Idempotency-Key is being handled: try again in a moment.'), headers: ['Retry-After'] },

@@ -6,12 +6,12 @@ import type { Claim, Once } from '../idempotency.js'
 /**
  * What the request's Idempotency-Key stands for. A body that was `refused` leads to nothing that could be repeated, so it
  * claims no key.
- * @throws Rejection `invalid` when the key is not 1 to 255 printable ASCII characters
+ * @throws Rejection `invalid` when it is given twice, or is not 1 to 255 printable ASCII characters
  */
 export function claimOf (request: FastifyRequest, refused: FieldErrors = {}): Claim {
-  const key = request.headers['idempotency-key']
-  if (key !== undefined && (typeof key !== 'string' || !/^[\x20-\x7e]{1,255}$/.test(key))) {
-    throw new Rejection('invalid', 'The given data was invalid.', { 'Idempotency-Key': ['must be 1 to 255 printable ASCII characters'] })
+  const [key, ...more] = request.raw.headersDistinct['idempotency-key'] ?? []
+  if (more.length > 0 || (key !== undefined && !/^[\x20-\x7e]{1,255}$/.test(key))) {
+    throw new Rejection('invalid', 'The given data was invalid.', { 'Idempotency-Key': ['must be 1 to 255 printable ASCII characters, once'] })
   }
   const { method, routeOptions, url, body } = request
   return { userId: request.user.id, method, route: routeOptions.url ?? url, key: Object.keys(refused).length > 0 ? undefined : key, body, path: url }

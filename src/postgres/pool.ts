@@ -6,6 +6,8 @@ export interface PoolOptions {
   applicationName: string
   /** Most connections at once. */
   max?: number
+  /** Fails a statement that takes longer, in milliseconds, also when Postgres does not answer at all; for ever when absent. */
+  answerWithinMs?: number | undefined
   /** Ends a session that idles inside a transaction for so long, in milliseconds. */
   stalledAfterMs?: number
   /** Called when an idle connection is lost; the pool replaces it by itself. */
@@ -33,6 +35,7 @@ export function openPool (databaseUrl: string, options: PoolOptions): pg.Pool {
     max: options.max ?? 10,
     connectionTimeoutMillis: connectWithinMs,
     keepAlive: true,
+    ...(options.answerWithinMs && { query_timeout: options.answerWithinMs, statement_timeout: options.answerWithinMs }),
     // Postgres assumes disks that seek, and would rather read a whole table than much of an index.
     options: '-c random_page_cost=1.1',
     idle_in_transaction_session_timeout: options.stalledAfterMs ?? 0

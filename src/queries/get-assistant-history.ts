@@ -18,7 +18,7 @@ export interface HistoryDeps {
 const schema = {
   operationId: 'getAssistantHistory',
   summary: 'Get the history of an assistant',
-  description: 'What changed when, from what to what, straight from the log; newest first.',
+  description: 'What changed when, from what to what, straight from the log; newest first. Who changed it is nobody but its owner.',
   tags: ['assistants'],
   security: [{ bearer: [] }],
   headers: readHeaders,

@@ -25,7 +25,7 @@ async function refused (t: Test, args: readonly string[], env: Environment, want
 t.test('--help lists every command, and so does npx', async (t) => {
   const { code, stdout } = await run(t, ['--help'])
   t.equal(code, 0)
-  for (const command of ['start', 'api', 'projector', 'worker', 'event-store', 'migrate', 'demo', 'token', 'catalog', 'calls', 'projections']) {
+  for (const command of ['start', 'api', 'projector', 'worker', 'event-store', 'migrate', 'demo', 'token', 'catalog', 'calls', 'events', 'projections']) {
     t.match(stdout, new RegExp(`^  ${command} `, 'm'), command)
   }
   const npx = await promisify(execFile)('npx', ['ringledger', '--help'], { cwd: join(dirname(bin), '..') })

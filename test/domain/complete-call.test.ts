@@ -15,6 +15,7 @@ const complete = (changes: Partial<CompleteCallBody> = {}, circumstances: Partia
 t.test('a call is recorded as it was reported, without fields that nobody knows', async (t) => {
   given([]).when(complete()).then(t, [completed()])
   given([]).when(complete({ note: 'x' } as Partial<CompleteCallBody>)).then(t, [completed()])
+  given([]).when(complete({ transcript: body.transcript.map((turn) => ({ ...turn, mood: 'x' })) })).then(t, [completed()])
 })
 
 t.test('the same report again is no news, whatever the order of its keys', async (t) => {

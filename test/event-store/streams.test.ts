@@ -17,7 +17,7 @@ const direct = openStreams(client)
 /** Streams of a client behind a proxy, whose connection is up. */
 async function behindProxy (t: Test, options: StreamsOptions = {}) {
   const proxy = await tcpProxy(t, store.port)
-  const streams = openStreams(connect(t, `esdb://127.0.0.1:${proxy.port}?tls=false`), options)
+  const streams = openStreams(connect(t, `esdb://127.0.0.1:${proxy.port}?tls=false`), { quietAfterMs: Infinity, ...options })
   await streams.append(name(), [proposed()], noStream)
   return { proxy, streams }
 }
@@ -110,9 +110,27 @@ t.test('when the store stays away after the request left, the outcome is unknown
 })
 
 t.test('a store that hangs is given up in bounded time', async (t) => {
-  const { proxy, streams } = await behindProxy(t, { appendTimeoutMs: 200, resolveWithinMs: 300 })
+  const { proxy, streams } = await behindProxy(t, { answerWithinMs: 1_000, resolveWithinMs: 1_200 })
   proxy.freeze()
+  const beganAt = performance.now()
   await t.rejects(streams.append(name(), [proposed()], noStream), AppendOutcomeUnknown)
+  const ms = performance.now() - beganAt
+  t.ok(ms < 2_700, `after ${ms.toFixed()} ms: the last try has no more time than is left`)
+})
+
+t.test('a read that is not answered is given up in bounded time', async (t) => {
+  const { proxy, streams } = await behindProxy(t, { answerWithinMs: 200 })
+  proxy.freeze()
+  await t.rejects(streams.read(name()), EventStoreUnavailable)
+  await t.rejects(streams.head(), EventStoreUnavailable)
+})
+
+t.test('after a silence an append asks first: to a store that hangs it is never sent', async (t) => {
+  const { proxy, streams } = await behindProxy(t, { answerWithinMs: 200, quietAfterMs: -1 })
+  const stream = name()
+  proxy.freeze()
+  await t.rejects(streams.append(stream, [proposed()], noStream), EventStoreUnavailable)
+  t.strictSame(await direct.read(stream), [])
 })
 
 t.test('a store that is not there was not written to', async (t) => {

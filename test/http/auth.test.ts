@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
 import fastify from 'fastify'
 import { SignJWT, type JWTPayload } from 'jose'
 import t from 'tap'
@@ -41,7 +42,11 @@ t.test('a shared secret', async (t) => {
     t.same(answer.json(), { id: 'user-1', role: 'user' })
   })
 
-  t.test('anything else is a 401', async (t) => {
+  t.test('anything else is a 401 that says how to say who is asking', async (t) => {
+    const { headers } = await send(undefined)
+    t.equal(headers['www-authenticate'], 'Bearer')
+    t.equal((await send(`Bearer ${await signed(claims())}`)).headers['www-authenticate'], undefined)
+    t.equal((await send(`Bearer ${await signed(claims({ role: 'ops' }))}`)).headers['www-authenticate'], undefined, 'a token of another role would not help')
     for (const header of [undefined, '', 'Bearer', 'Bearer ', 'Bearer a b', 'Basic dXNlcjpwYXNz', 'Bearer garbage', 'Bearer a.b.c', `Bearer ${'x'.repeat(5_000)}`]) {
       t.equal((await send(header)).statusCode, 401, String(header?.slice(0, 20)))
     }
@@ -91,6 +96,14 @@ t.test('a shared secret', async (t) => {
     }
   })
 
+  t.test('the role is in the claim that the setting names, and in no other', async (t) => {
+    const roleClaim = 'https://example.com/role'
+    const { status } = await guarded(t, { roleClaim, secret })
+    t.equal(await status(await signed(claims({ [roleClaim]: 'engine' })), '/engine'), 200)
+    t.equal(await status(await signed(claims({ [roleClaim]: 'engine' }))), 403)
+    t.equal(await status(await signed(claims({ role: 'engine' }))), 200, 'another claim means nothing')
+  })
+
   t.test('issuer and audience are required as soon as they are set', async (t) => {
     const { status } = await guarded(t, { roleClaim: 'role', secret, issuer, audience })
     t.equal(await status(await signed(claims())), 200)
@@ -127,6 +140,78 @@ t.test('keys of an issuer', async (t) => {
       expired: await keys.sign('rsa', claims({ exp: now() - 10 })),
       'no exp': await keys.sign('rsa', without('exp'))
     })) t.equal(await status(token), 401, why)
+  })
+
+  t.test('a key is used for what its issuer says, and never when it is no public key', async (t) => {
+    const keys = await tokenIssuer(t)
+    await keys.publish('proper', (proper) => proper)
+    await keys.publish('plain', ({ kty, n, e, kid }) => ({ kty, n, e, kid }))
+    await keys.publish('for encryption', (proper) => ({ ...proper, use: 'enc' }))
+    await keys.publish('for other operations', (proper) => ({ ...proper, use: undefined, key_ops: ['wrapKey'] }))
+    await keys.publish('of another algorithm', (proper) => ({ ...proper, alg: 'RS512' }))
+    await keys.publish('of another type', (proper) => ({ ...proper, kty: 'EC' }))
+    await keys.publish('private', (_proper, privateForm) => privateForm)
+    await keys.publish('without a modulus', (proper) => ({ ...proper, n: undefined }))
+    await keys.publish('symmetric', ({ kid }) => ({ kty: 'oct', k: Buffer.from(secret).toString('base64url'), kid, alg: 'HS256' }))
+    const { status } = await guarded(t, { roleClaim: 'role', jwksUrl: keys.jwksUrl, issuer, audience, cooldownMs })
+    for (const kid of ['proper', 'plain']) t.equal(await status(await keys.sign(kid, claims())), 200, kid)
+    for (const kid of ['for encryption', 'for other operations', 'of another algorithm', 'of another type', 'private', 'without a modulus']) t.equal(await status(await keys.sign(kid, claims())), 401, kid)
+    const symmetric = await new SignJWT(claims()).setProtectedHeader({ alg: 'HS256', kid: 'symmetric' }).sign(Buffer.from(secret))
+    t.equal(await status(symmetric), 401, 'symmetric')
+  })
+
+  t.test('a token that names no key is let in only while there is one that fits', async (t) => {
+    const keys = await tokenIssuer(t)
+    await keys.rotate('rsa')
+    await keys.rotate('ec', 'ES256')
+    const { status } = await guarded(t, { roleClaim: 'role', jwksUrl: keys.jwksUrl, issuer, audience, cooldownMs })
+    const nameless = await keys.sign('rsa', claims(), { kid: undefined })
+    t.equal(await status(nameless), 200)
+    for (const kid of [1, null, {}, '']) t.equal(await status(await keys.sign('rsa', claims(), { kid })), 401, JSON.stringify(kid))
+    await keys.rotate('rsa-2')
+    await eventually(async () => { if (await status(await keys.sign('rsa-2', claims())) !== 200) throw new Error('not yet') })
+    t.equal(await status(nameless), 401)
+  })
+
+  t.test('keys are taken from a plain, short, quick answer of that address only', async (t) => {
+    const keys = await tokenIssuer(t)
+    await keys.rotate('rsa')
+    const elsewhere = await tokenIssuer(t)
+    await elsewhere.rotate('elsewhere')
+    const { status } = await guarded(t, { roleClaim: 'role', jwksUrl: keys.jwksUrl, issuer, audience, cooldownMs: 10 })
+    const known = await keys.sign('rsa', claims())
+    await eventually(async () => { if (await status(known) !== 200) throw new Error('not yet') })
+    let sent = 0
+    const answers: Record<string, (response: ServerResponse) => void> = {
+      'a redirect': (response) => response.writeHead(302, { location: elsewhere.jwksUrl }).end(),
+      'an endless answer': (response) => {
+        const more = () => { if (!response.destroyed) { sent++; response.write(' '.repeat(64 * 1024), () => setImmediate(more)) } }
+        response.writeHead(200, { 'content-type': 'application/json' })
+        more()
+      },
+      'no content': (response) => response.writeHead(204).end(),
+      'a page': (response) => response.end('<html>')
+    }
+    for (const [name, answer] of Object.entries(answers)) {
+      keys.answer = answer
+      const before = keys.fetches()
+      await eventually(async () => {
+        t.equal(await status(await keys.sign('elsewhere', claims())), 401, name)
+        if (keys.fetches() < before + 2) throw new Error('it was not asked and asked again yet')
+      })
+      t.equal(await status(known), 200, name)
+    }
+    t.equal(elsewhere.fetches(), 0)
+    t.ok(sent < 200, `read ${sent} pieces of the endless answer`)
+    keys.answer = () => {} // never
+    const fresh = await keys.sign('unknown', claims())
+    const began = performance.now()
+    await eventually(async () => {
+      t.equal(await status(fresh), 401)
+      if (performance.now() - began < 1_000) throw new Error('the issuer was not waited for yet')
+    })
+    t.ok(performance.now() - began < 5_000, 'a silent issuer is given up')
+    t.equal(await status(known), 200)
   })
 
   t.test('a new key is found while running, and a withdrawn one stops working', async (t) => {

@@ -1,7 +1,8 @@
 import t from 'tap'
+import { welcome } from '../../src/cli/welcome.js'
 import { newAssistant, testService } from '../support/service.js'
 
-const service = await testService(t, ['api', 'projector'], { BASE_PATH: '/voice/v1' })
+const service = await testService(t, ['api', 'projector'], { BASE_PATH: '/voice/v1/' })
 const { call } = service
 const page = async (path: string) => await fetch(`${service.url}${path}`, { redirect: 'manual' })
 
@@ -51,4 +52,13 @@ t.test('the documentation works under BASE_PATH, with and without a slash, from 
       t.equal((await page(file.pathname)).status, 200, file.pathname)
     }
   }
+})
+
+t.test('the links that a start prints lead there', async (t) => {
+  const text = await welcome(service.url, { ...service.config, jwtSecretIsOurs: true }, undefined)
+  const docs = /^ +docs +(\S+)$/m.exec(text)?.[1] ?? ''
+  t.equal(docs, `${service.url}/voice/v1/docs`)
+  t.equal((await fetch(docs)).status, 200)
+  const paths = [...text.matchAll(/curl .* -X (\w+) (\S+)/g)].map(([, method, address = '']) => `${method} ${address.slice(service.url.length)}`)
+  t.strictSame(paths, ['POST /voice/v1/user/assistant', 'PUT /voice/v1/user/assistant/1', 'POST /voice/v1/user/lead'])
 })

@@ -43,8 +43,10 @@ t.test('the count is of the user, whichever token and route', async (t) => {
   t.equal((await service.call('POST', '/user/lead', {}, user)).status, 429)
 })
 
-t.test('the call engine is not limited', async (t) => {
+t.test('the call engine and operators are not limited', async (t) => {
   const token = await service.token('engine', 'engine')
+  const operator = await service.token('operator', 'ops')
+  t.same(await statuses(5, () => get(service.url, operator)), [403, 403, 403, 403, 403])
   t.same(await statuses(5, () => get(service.url, token, '/engine/calls/c-1/completed', 'POST')), [422, 422, 422, 422, 422])
 })
 

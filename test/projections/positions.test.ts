@@ -8,6 +8,7 @@ import { assistantCreated, logOf } from '../support/call-events.js'
 import { eventually } from '../support/eventually.js'
 import { scratchLedger } from '../support/ledger.js'
 import { emptyReadModels, feeding, type Feed } from '../support/projected.js'
+import { tcpProxy } from '../support/tcp-proxy.js'
 
 const { databaseUrl, pool } = await scratchLedger(t)
 const ofListener = 'application_name = \'ringledger positions\''
@@ -92,6 +93,64 @@ t.test('a lost connection is made again', async (t) => {
   const waiting = positions.reached('assistants', 100n, 10_000)
   await projectOne()
   t.equal(await waiting, true)
+})
+
+t.test('a connection that died silently is noticed, and made again', async (t) => {
+  await isGone()
+  const proxy = await tcpProxy(t, Number(new URL(databaseUrl).port))
+  const through = Object.assign(new URL(databaseUrl), { port: String(proxy.port) }).href
+  const errors: string[] = []
+  const positions = listenForPositions(through, deafPool(t), ({ message }) => { if (!message.includes('ECONNREFUSED')) errors.push(message) }, 100)
+  t.teardown(() => positions.close())
+  await isListening()
+  proxy.freeze()
+  await eventually(() => errors.length > 0)
+  t.strictSame(errors, ['Query read timeout'])
+  proxy.cut()
+  await isListening()
+  const waiting = positions.reached('assistants', 100n, 10_000)
+  await projectOne()
+  t.equal(await waiting, true)
+})
+
+t.test('a notification that is none of ours changes nothing', async (t) => {
+  const positions = await listening(t, deafPool(t))
+  for (const payload of ['', 'assistants', 'assistants x', 'assistants -1', 'assistants 99999999 1']) await pool.query('SELECT pg_notify($1, $2)', ['ringledger_checkpoint', payload])
+  t.equal(await positions.reached('assistants', 1n, 100), false)
+  await projectOne()
+  t.equal(await positions.reached('assistants', 100n, 10_000), true)
+})
+
+t.test('however many wait, each projection is looked up once in 100 ms, and all are told at once or in time', async (t) => {
+  let looks = 0
+  const counting = new Proxy(pool, { get: (target, name) => name === 'query' ? (...given: Parameters<Pool['query']>) => { looks++; return target.query(...given) } : Reflect.get(target, name) })
+  const positions = listenForPositions('postgres://nobody@127.0.0.1:1/none', counting, () => {}) // hears of nothing
+  t.teardown(() => positions.close())
+  const began = performance.now()
+  const early = Array.from({ length: 3_000 }, (_, n) => positions.reached('assistants', 100n - BigInt(n % 50), 20_000))
+  const late = Array.from({ length: 3_000 }, async (_, n) => {
+    const isReached = await positions.reached(n % 2 ? 'assistants' : 'leads', 101n + BigInt(n), 500 + n % 100)
+    return { isReached, after: performance.now() - began }
+  })
+  await projectOne()
+  t.strictSame(new Set(await Promise.all(early)), new Set([true]), 'those whose position came are told')
+  t.ok(performance.now() - began < 1_000, 'at the next look')
+  const told = await Promise.all(late)
+  t.notOk(told.some(({ isReached }) => isReached))
+  const [first, last] = [Math.min(...told.map(({ after }) => after)), Math.max(...told.map(({ after }) => after))]
+  t.ok(first >= 500 && last < 1_200, `the others after ${Math.round(first)} to ${Math.round(last)} ms`)
+  t.ok(looks <= 2 * (last / 100 + 1), `${looks} looks`)
+  const before = looks
+  await pool.query('SELECT pg_sleep(0.25)')
+  t.equal(looks, before, 'when nobody waits, nobody looks')
+})
+
+t.test('a database that cannot be looked at is told once, until it can be again', async (t) => {
+  const errors: Error[] = []
+  const positions = listenForPositions(databaseUrl, deafPool(t), (error) => { errors.push(error) })
+  t.teardown(() => positions.close())
+  t.equal(await positions.reached('assistants', 1n, 400), false)
+  t.equal(errors.length, 1)
 })
 
 t.test('positions are those that readers see, of each projection by itself', async (t) => {

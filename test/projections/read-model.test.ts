@@ -1,16 +1,18 @@
 // What readers are told: their own, as it was written, and nothing of anybody else.
 import t from 'tap'
+import { leads } from '../../projections/leads.js'
 import { openReadModel } from '../../projections/read-model.js'
 import { assistantCreated, assistantUpdated, callCompleted, campaign, leadCreated, logOf, settings, type Told } from '../support/call-events.js'
 import { scratchLedger } from '../support/ledger.js'
-import { emptyReadModels, project } from '../support/projected.js'
+import { emptyReadModels, feeding, project } from '../support/projected.js'
 
 const { pool } = await scratchLedger(t)
 const read = openReadModel(pool)
 const odd = { 'zeta "quoted" {,}\\': null, alpha: [1.5, 'Grüezi 👋', '\u0001'], b: {} }
 
 await emptyReadModels(pool)
-await project(pool, logOf()([
+const place = logOf()
+await project(pool, place([
   { stream: 'catalog-voices', type: 'VoiceAdded', data: { id: 1, name: 'Nova' } },
   { stream: 'catalog-languages', type: 'LanguageAdded', data: { name: 'English' } },
   { stream: 'catalog-models', type: 'ModelAdded', data: { name: 'gpt-4o' } },
@@ -44,6 +46,15 @@ t.test('a secondary contact is no lead of its own, and somebody else’s lead is
   for (const [user, id] of [['1', 7], ['2', 5], ['1', 6]] as const) t.equal(await read.findLead(user, id), undefined)
   t.equal(await read.findLeadOwner(7), '1')
   t.equal(await read.findLeadOwner(6), undefined)
+})
+
+t.test('a lead and the name of its campaign are of one position, wherever the catalogue is', async (t) => {
+  const feed = await feeding(leads, pool)
+  await feed.batch(place([campaign('CampaignCreated', 11, 'Early'), leadCreated(15, 11), campaign('CampaignRenamed', 11, 'Late')]))
+  t.equal((await read.findLead('1', 15))?.campaignName, 'Late')
+  const { items } = await read.findLeads({ userId: '1', campaignId: 11 }, { page: 1, perPage: 10 })
+  t.strictSame(items.map(({ campaignName }) => campaignName), ['Late'])
+  t.equal(await read.findCampaignName('1', 11), undefined, 'the catalogue has not heard of it')
 })
 
 t.test('the catalogue tells what exists and what is the user’s; what is not asked is not there', async (t) => {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import type { Pool } from 'pg'
 import { assistants } from '../../projections/assistants.js'
-import { activeGeneration, ensureProjections, schemaOf } from '../../projections/generations.js'
+import { activeGeneration, ensureProjections, outdated, schemaOf } from '../../projections/generations.js'
 import { findLead, leads } from '../../projections/leads.js'
 import { listenForPositions } from '../../projections/positions.js'
 import type { Projection } from '../../projections/projection.js'
@@ -171,4 +171,15 @@ t.test('making sure that projections are there is safe from many processes at on
   await admin.query(`DROP SCHEMA ${schemaOf(leads, 1)} CASCADE`)
   await Promise.all(Array.from({ length: 5 }, () => ensureProjections(admin, everyProjection)))
   t.equal((await admin.query('SELECT FROM read_model.leads')).rowCount, 0)
+})
+
+t.test('a read model that other code has folded is named with what to run, until it is replayed', async (t) => {
+  const own = await database(t, 'older')
+  t.strictSame(await outdated(own, everyProjection), [])
+  const newer = { ...leads, version: leads.version + 1 }
+  t.strictSame(await outdated(own, [assistants, newer]), [
+    { name: 'leads', foldedBy: leads.version, version: newer.version, mend: 'ringledger projections replay leads' }
+  ])
+  await replayed(newer, own)
+  t.strictSame(await outdated(own, [assistants, newer]), [])
 })

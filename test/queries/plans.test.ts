@@ -85,6 +85,26 @@ for (const userId of ['1', '7']) {
   }
 }
 
+t.test('no combination of filters reads a whole table', async (t) => {
+  const read = await Promise.all([...combinations(leadFilters['every filter'] ?? {})].flatMap((filter) => ['1', '7'].map(async (userId) => {
+    const nodes = await plan((db) => findLeads(db, { userId, ...filter }, { page: 2, perPage: 15 }))
+    return { userId, filter, nodes }
+  })))
+  t.equal(read.length, 2 * 2 ** 5)
+  t.strictSame(read.filter(({ nodes }) => nodes.includes('Seq Scan on leads')), [])
+})
+
+t.test('nor does one without statistics, such as that of a replay that has just ended', async (t) => {
+  const ofLeads = "SELECT 'read_leads_g1.leads'::regclass UNION SELECT indexrelid FROM pg_index WHERE indrelid = 'read_leads_g1.leads'::regclass"
+  await pool.query(`DELETE FROM pg_statistic WHERE starelid IN (${ofLeads})`)
+  await pool.query(`UPDATE pg_class SET reltuples = -1, relpages = 0, relallvisible = 0 WHERE oid IN (${ofLeads})`)
+  for (const [name, filter] of Object.entries(leadFilters)) {
+    const nodes = await plan((db) => findLeads(db, { userId: '1', ...filter }, { page: 1, perPage: 15 }))
+    t.notOk(nodes.includes('Seq Scan on leads'), `${name}: ${nodes.join(', ')}`)
+  }
+  await pool.query('ANALYZE read_leads_g1.leads')
+})
+
 t.test('one lead is found by its key, its contacts by theirs', async (t) => {
   t.notOk((await plan((db) => findLead(db, '1', 4))).includes('Seq Scan on leads'))
   t.notOk((await plan((db) => findLeadOwner(db, 4))).includes('Seq Scan on leads'))
@@ -98,3 +118,9 @@ t.test('a page and its total are what a plain count says', async (t) => {
   t.equal(items.length, Math.min(total, 100))
   t.ok(items.every(({ lead }) => lead.phone_number.startsWith('+15550012')))
 })
+
+/** Every choice of the filters, from none to all. */
+function * combinations (filters: object): Generator<object> {
+  const all = Object.entries(filters)
+  for (let choice = 0; choice < 2 ** all.length; choice++) yield Object.fromEntries(all.filter((_, bit) => choice & 2 ** bit))
+}

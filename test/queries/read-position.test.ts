@@ -1,6 +1,5 @@
 // X-Read-Position: every GET says how new it is, and is never older than it was asked to be.
 import t from 'tap'
-import { summarize } from '../../src/domain/assistant/summary.js'
 import { eventually } from '../support/eventually.js'
 import { newAssistant, testService } from '../support/service.js'
 
@@ -11,24 +10,7 @@ const { call, parts: { pool, streams } } = service
 const routes = ['assistants', 'leads', 'calls', 'assistants/voices', 'assistants/languages', 'assistants/models', 'campaigns', 'phone-numbers']
 const at = (position: string | null) => ({ headers: { 'x-read-position': position ?? '' } })
 
-t.test('the body of a write equals the next read at its position, over hundreds of writes at once', async (t) => {
-  const differing: unknown[] = []
-  await Promise.all(Array.from({ length: 10 }, async (_, writer) => {
-    const { body: { data: { id } } } = await call('POST', '/user/assistant', newAssistant)
-    for (let round = 0; round < 12; round++) {
-      const lead = await call('POST', '/user/lead', { phone_number: `+1888${1000000 + writer * 1000 + round}`, campaign_id: 1, secondary_contacts: [{ phone_number: '+18889999999' }] })
-      const readLead = await call('GET', `/user/lead/${lead.body.data.id}`, undefined, at(lead.headers.get('x-read-position')))
-      if (JSON.stringify(readLead.body.data) !== JSON.stringify(lead.body.data)) differing.push([lead.body, readLead.body])
-      const update = await call('PUT', `/user/assistant/${id}`, { assistant_name: `Desk ${writer}.${round}`, calls_direction: round % 2 ? 'make' : 'receive' })
-      const read = await call('GET', `/user/assistant/${id}`, undefined, at(update.headers.get('x-read-position')))
-      const { settings, created_at, updated_at } = read.body.data
-      const summary = summarize({ assistant_id: id, user_id: '1', settings, created_at, updated_at })
-      if (JSON.stringify(summary) !== JSON.stringify(update.body.data)) differing.push([update.body, read.body])
-      if (read.headers.get('etag') !== update.headers.get('etag')) differing.push([update.headers.get('etag'), read.headers.get('etag')])
-    }
-  }))
-  t.same(differing, [])
-})
+await call('POST', '/user/assistant', newAssistant)
 
 t.test('every GET tells a position that it has passed, and that it may be asked for again', async (t) => {
   const head = await streams.head()
@@ -55,7 +37,7 @@ t.test('a read at a later write waits for it in every projection', async (t) => 
 })
 
 t.test('a position that is no position is refused by name, together with the query string', async (t) => {
-  for (const position of ['x', '-1', '1.5', ' ', '9223372036854775808', '1, 2', '0x10']) {
+  for (const position of ['x', '-1', '1.5', ' ', '9223372036854775808', '18446744073709551616', '1, 2', '0x10', '1e3', '+1', '9'.repeat(1_000)]) {
     const { status, body } = await call('GET', '/user/leads?page=0', undefined, at(position))
     t.equal(status, 422, position)
     t.same(Object.keys(body.errors), ['page', 'X-Read-Position'])
@@ -65,7 +47,8 @@ t.test('a position that is no position is refused by name, together with the que
 t.test('a position that is not there yet is a 503 within the bound, for every GET', async (t) => {
   const authorization = `Bearer ${await service.token('1')}`
   const future = String(await streams.head() + 1_000_000n)
-  for (const route of [...routes, 'assistant/1', 'assistant/1/history', 'lead/1', 'call/x']) {
+  const asked = [...routes, 'assistant/1', 'assistant/1/history', 'lead/1', 'call/x'].map((route) => [route, future] as const)
+  for (const [route, future] of [...asked, ['leads', String(2n ** 63n - 1n)] as const]) {
     const from = performance.now()
     const response = await fetch(`${hasty.url}/user/${route}`, { headers: { authorization, 'x-read-position': future } })
     t.equal(response.status, 503, route)

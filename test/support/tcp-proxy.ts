@@ -8,19 +8,26 @@ export interface TcpProxy {
   port: number
   /** From now on requests still pass, and answers are lost. */
   loseAnswers (): void
+  /** Requests pass, and answers until a request holds this text: with it, and from then on, they are lost. */
+  loseAnswersAfter (text: string): void
   /** From now on nothing passes in either direction, and nobody is told. */
   freeze (): void
   /** Ends every connection; new ones pass in both directions again. */
   cut (): void
-  /** Ends every connection and takes no more. */
+  /** Nothing passes any more on the connections that there are, and nobody is told; new ones pass. */
+  strand (): void
+  /** Ends every connection and refuses new ones, until `accept`. */
   close (): Promise<void>
+  accept (): Promise<void>
   /** New connections lead to another port. */
   leadTo (port: number): void
 }
 
 export async function tcpProxy (t: Teardown, targetPort: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>()
+  const stranded = new WeakSet<Socket>()
   let passes = { requests: true, answers: true }
+  let lastWords: string | undefined
   let target = targetPort
   const server = createServer((client) => {
     const upstream = connect(target, '127.0.0.1')
@@ -29,24 +36,42 @@ export async function tcpProxy (t: Teardown, targetPort: number): Promise<TcpPro
       socket.on('error', () => {})
       socket.on('close', () => { sockets.delete(socket); client.destroy(); upstream.destroy() })
     }
-    client.on('data', (bytes) => { if (passes.requests) upstream.write(bytes) })
-    upstream.on('data', (bytes) => { if (passes.answers) client.write(bytes) })
+    client.on('data', (bytes) => {
+      if (lastWords !== undefined && bytes.includes(lastWords)) passes = { requests: true, answers: false }
+      if (passes.requests && !stranded.has(client)) upstream.write(bytes)
+    })
+    upstream.on('data', (bytes) => { if (passes.answers && !stranded.has(upstream)) client.write(bytes) })
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  await listen(0)
   t.teardown(close)
   const address = server.address()
   if (typeof address !== 'object' || address === null) throw new Error('the proxy has no port')
   return {
     port: address.port,
     loseAnswers () { passes = { requests: true, answers: false } },
+    loseAnswersAfter (text) { lastWords = text },
     freeze () { passes = { requests: false, answers: false } },
     cut () {
       for (const socket of sockets) socket.destroy()
-      passes = { requests: true, answers: true }
+      pass()
     },
+    strand () { for (const socket of sockets) stranded.add(socket) },
     close,
+    async accept () {
+      pass()
+      await listen(address.port)
+    },
     leadTo (port) { target = port }
+  }
+
+  function pass (): void {
+    passes = { requests: true, answers: true }
+    lastWords = undefined
+  }
+
+  async function listen (port: number): Promise<void> {
+    server.listen(port, '127.0.0.1')
+    await once(server, 'listening')
   }
 
   async function close (): Promise<void> {

@@ -6,7 +6,7 @@ import type { NewEvent } from '../stored-event.js'
 import { isAreaCity } from '../time-zone.js'
 import type { AssistantEvent } from './events.js'
 import { evolve, type AssistantState } from './evolve.js'
-import { defaultSettings, givenSettings, type AssistantBody, type AssistantSettings } from './settings.js'
+import { defaultSettings, givenSettings, type AssistantBody, type AssistantSettings, type PostCallField } from './settings.js'
 
 /** What is true outside the stream, looked up for the values that the body gives. */
 export interface AssistantFacts {
@@ -60,7 +60,7 @@ export function assistantNotFound (): Rejection {
   return new Rejection('assistant-not-found', 'Assistant not found or does not belong to the authenticated user')
 }
 
-function rules (given: Partial<AssistantSettings>, merged: Partial<AssistantSettings>, { facts, refused }: AssistantCommand): Problem[] {
+function rules (given: Partial<AssistantSettings>, merged: Partial<AssistantSettings>, { body, facts, refused }: AssistantCommand): Problem[] {
   return [
     given.voice_id !== undefined && !facts.voiceExists && problem('voice_id', 'must be an available voice'),
     given.language !== undefined && !facts.languageExists && problem('language', 'must be an available language'),
@@ -68,15 +68,19 @@ function rules (given: Partial<AssistantSettings>, merged: Partial<AssistantSett
     given.phone_number_id != null && !facts.ownsPhoneNumber && problem('phone_number_id', 'must be one of your phone numbers'),
     given.webhook_url != null && facts.webhookUrlProblem && problem('webhook_url', facts.webhookUrlProblem),
     merged.is_webhook_active && merged.webhook_url == null && !refused.webhook_url && problem('webhook_url', 'is required when is_webhook_active is true'),
-    ...repeatedNames(given.post_call_schema)
+    ...repeatedNames(body.post_call_schema)
   ].map((found) => found || undefined)
 }
 
 const problem = (field: string, message: string) => ({ field, message })
 
-function repeatedNames (schema: AssistantSettings['post_call_schema'] = []): Problem[] {
-  const seen = new Set<string>()
-  return schema.map(({ name }, index) => seen.size === seen.add(name).size ? problem(`post_call_schema.${index}.name`, 'must be unique in the schema') : undefined)
+/** Of the names that there are: others may be missing or wrong. */
+function repeatedNames (schema: unknown): Problem[] {
+  if (!Array.isArray(schema)) return []
+  const seen = new Set<unknown>()
+  return schema.map((item: Partial<PostCallField> | null, index) => typeof item?.name === 'string' && seen.size === seen.add(item.name).size
+    ? problem(`post_call_schema.${index}.name`, 'must be unique in the schema')
+    : undefined)
 }
 
 /** The given settings without those that the schema refused: rules may rely on their types. */

@@ -1,4 +1,5 @@
-// What changed when: the events of an assistant, each with the fields that it changed.
+// What changed when: the events of an assistant, each with the fields that it changed. Who did it goes without saying:
+// only its owner can.
 import Type, { type Static } from 'typebox'
 import Value from 'typebox/value'
 import type { Json } from '../json.js'

@@ -20,6 +20,7 @@ export const PostCallField = Type.Object({
   type: Type.Enum(['string', 'number', 'bool'], { description: 'Type of the extracted value.' }),
   description: Type.String({ minLength: 1, description: 'What the field represents.' })
 }, { title: 'PostCallField' })
+export type PostCallField = Static<typeof PostCallField>
 
 const EndCallTool = Type.Object({
   description: Type.Optional(Type.String({ maxLength: 500, description: 'When the assistant should end the call.' }))
@@ -79,7 +80,7 @@ const optional = {
 
 /** The spelling of the interface's field table, next to the nested object. */
 const literalSpelling = {
-  'end_call_tool.description': Type.Optional(Type.String({ maxLength: 500, description: 'Another spelling of end_call_tool: {description}.' }))
+  'end_call_tool.description': Type.Optional(Type.String({ maxLength: 500, description: 'Another spelling of end_call_tool: {description}, used when that is absent.' }))
 }
 
 /** Everything an assistant is set to: what events and answers carry. */

@@ -24,13 +24,14 @@ export const callDecider: Decider<CallState, CallEvent, CompleteCall> = {
 
 function completeCall ({ callId, body, refused, facts }: CompleteCall, state: CallState): NewEvent[] {
   refuseInvalid(collect(refused, [
-    refused.assistant_id || facts.assistantExists ? undefined : { field: 'assistant_id', message: 'must be an existing assistant' },
+    body.assistant_id === undefined || refused.assistant_id || facts.assistantExists ? undefined : { field: 'assistant_id', message: 'must be an existing assistant' },
     refused.lead_id || refused.assistant_id || body.lead_id == null || facts.leadBelongs || !facts.assistantExists
       ? undefined
       : { field: 'lead_id', message: 'must be a lead of the user who owns the assistant' }
   ]))
   const known = Object.entries(body).filter(([name]) => Object.hasOwn(CompleteCallBody.properties, name))
-  const data = { call_id: callId, ...Object.fromEntries(known) }
+  const transcript = body.transcript?.map(({ role, text, at }) => ({ role, text, at }))
+  const data = { call_id: callId, ...Object.fromEntries(known), transcript }
   if (state === undefined) return [{ type: 'CallCompleted', data }]
   if (Value.Equal(state, data)) return []
   throw new Rejection('call-differs', `Call ${callId} was already reported with another body`)

@@ -4,6 +4,7 @@ import * as grpc from '@grpc/grpc-js'
 import { Feed } from './feed/feed.js'
 import { listen } from './listen.js'
 import { EventLog } from './log/log.js'
+import { postgresStorage, type Storage } from './log/storage.js'
 import { createGrpcServer } from './protocol/services.js'
 
 export interface EventStoreOptions {
@@ -16,6 +17,8 @@ export interface EventStoreOptions {
   /** `eventstore` unless given. One server serves a schema; a second one refuses to start. */
   schema?: string
   log?: (line: string) => void
+  /** Other than Postgres at `databaseUrl`: the benchmark finds the server's own limits without SQL. */
+  storage?: Storage
 }
 
 export interface RunningEventStore {
@@ -30,9 +33,9 @@ export interface RunningEventStore {
 
 /** Starts to serve. Throws when Postgres cannot be reached, the port is taken, or another server has the schema. */
 export async function startEventStore (options: EventStoreOptions): Promise<RunningEventStore> {
-  const { databaseUrl, host = '127.0.0.1', schema = 'eventstore', log: line = () => {} } = options
+  const { databaseUrl, host = '127.0.0.1', schema = 'eventstore', log: say = () => {} } = options
   const feed = new Feed()
-  const log = await EventLog.open({ databaseUrl, schema, log: line }, feed)
+  const log = await EventLog.open(options.storage ?? postgresStorage({ databaseUrl, schema }), feed, say)
   const closing = new AbortController()
   setMaxListeners(0, closing.signal) // one for each open call
   const server = createGrpcServer({ log, feed, closing: closing.signal, address: () => ({ host, port: listener.port }) })

@@ -7,11 +7,13 @@ import t, { type Test } from 'tap'
 import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
+import { field } from '../../../src/embedded/event-store/protocol/protobuf.js'
 import { collect, scratchEventStore } from '../../support/scratch-event-store.js'
 
 // google-protobuf must be the client's own.
 const require = createRequire(createRequire(import.meta.url).resolve('@eventstore/db-client/package.json'))
 const { Timestamp }: typeof import('google-protobuf/google/protobuf/timestamp_pb.js') = require('google-protobuf/google/protobuf/timestamp_pb.js')
+const { Duration }: typeof import('google-protobuf/google/protobuf/duration_pb.js') = require('google-protobuf/google/protobuf/duration_pb.js')
 const { Empty }: typeof import('google-protobuf/google/protobuf/empty_pb.js') = require('google-protobuf/google/protobuf/empty_pb.js')
 
 const { client, store } = await scratchEventStore(t)
@@ -118,6 +120,29 @@ t.test('an append whose deadline has passed is not written', async (t) => {
   batch.send(chunk({ id, stream, deadline: new Date(Date.now() - 1000) }))
   t.same(errorOf((await batch.end())[0]), [4, 'event_store.client.Timeout'])
   await t.rejects(lengthOf(stream))
+})
+
+t.test('an append that is too late as well as too large is too late: for that its client waits', async (t) => {
+  const batch = open(t)
+  batch.send(chunk({ id: randomUUID(), stream: randomUUID(), size: 2_000_000, isFinal: false, deadline: new Date(Date.now() - 1000) }))
+  t.same(errorOf((await batch.replies(1))[0]), [4, 'event_store.client.Timeout'])
+})
+
+t.test('a deadline may also be how long there is, as the features say', async (t) => {
+  const call = stub.makeBidiStreamRequest('/event_store.client.streams.Streams/BatchAppend', (bytes: Buffer) => bytes, (bytes) => streams.BatchAppendResp.deserializeBinary(bytes))
+  const append = (stream: string, seconds: number) => {
+    const options = new streams.BatchAppendReq.Options().setAny(new Empty()).setStreamIdentifier(new shared.StreamIdentifier().setStreamName(Buffer.from(stream)))
+    const duration = field(7, new Duration().setSeconds(seconds).serializeBinary())
+    call.write(Buffer.concat([chunk({ id: randomUUID() }).serializeBinary(), field(2, Buffer.concat([options.serializeBinary(), duration]))]))
+  }
+  const [late, timely] = [randomUUID(), randomUUID()]
+  append(late, -1)
+  append(timely, 10)
+  call.end()
+  const replies = await collect<streams.BatchAppendResp>(call)
+  t.same(replies.map(errorOf), [[4, 'event_store.client.Timeout'], [undefined, undefined]])
+  t.equal(await lengthOf(timely), 1)
+  await t.rejects(lengthOf(late))
 })
 
 t.test('what is not an event is refused, and the stream of appends goes on', async (t) => {

@@ -14,10 +14,10 @@ export type Step =
 
 const atOnce = 256
 
-/** What comes after a position of $all (`undefined`: only what is new). Ends when aborted. */
-export async function * subscribeToAll (log: EventLog, feed: Feed, after: number | undefined, filter: Filter | undefined, aborted: AbortSignal): AsyncGenerator<Step> {
+/** What comes after a position of $all. Ends when aborted. */
+export async function * subscribeToAll (log: EventLog, feed: Feed, after: number, filter: Filter | undefined, aborted: AbortSignal): AsyncGenerator<Step> {
   const sieve = new Sieve(filter)
-  let position = after ?? log.head
+  let position = after
   let isCaughtUp = false
   while (!aborted.aborted) {
     if (position >= log.head && !isCaughtUp) {
@@ -38,9 +38,9 @@ export async function * subscribeToAll (log: EventLog, feed: Feed, after: number
   }
 }
 
-/** What comes after a revision of a stream (`undefined`: only what is new). Ends when aborted or after a tombstone. */
-export async function * subscribeToStream (log: EventLog, feed: Feed, stream: string, after: number | undefined, aborted: AbortSignal): AsyncGenerator<Step> {
-  let revision = after ?? (await log.stream(stream)).last
+/** What comes after a revision of a stream. Ends when aborted or after a tombstone. */
+export async function * subscribeToStream (log: EventLog, feed: Feed, stream: string, after: number, aborted: AbortSignal): AsyncGenerator<Step> {
+  let revision = after
   let considered: number | undefined // everything up to this position has been looked at
   let isCaughtUp = false
   while (!aborted.aborted) {

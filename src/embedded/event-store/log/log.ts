@@ -1,11 +1,11 @@
 // The log: appends through the one writer, reads through a few connections, and the way back after Postgres was gone.
 import { setTimeout as delay } from 'node:timers/promises'
-import pg from 'pg'
 import { describedBy, type RecordedEvent } from './event.js'
-import { pages } from './pages.js'
-import { openSession, SchemaInUse, type Session } from './session.js'
+import { pages, Readers } from './pages.js'
+import { SchemaInUse, type Session } from './session.js'
+import type { Storage } from './storage.js'
 import { isSoftDeleted, type StreamState } from './stream-state.js'
-import { type Direction, EventTable } from './table.js'
+import type { Direction } from './table.js'
 import { LogWentBack, Writer } from './writer.js'
 import type { Outcome, WriteRequest } from './write.js'
 
@@ -27,33 +27,31 @@ export interface StreamView extends StreamState {
 const patience = { atStart: 3_000, afterLoss: 5_000 }
 
 export class EventLog {
-  readonly #table: EventTable
-  readonly #readers: pg.Pool
+  readonly #storage: Storage
   readonly #writer: Writer
+  readonly #readers = new Readers()
   readonly #listener: LogListener
-  readonly #options: { databaseUrl: string, schema: string, log: (line: string) => void }
+  readonly #say: (line: string) => void
   #session: Session | undefined
   #isClosed = false
   #lose: (error: Error) => void = () => {}
   /** Resolves when another server has taken the schema, or Postgres lost events: this log will never write again. */
   readonly lost = new Promise<Error>((resolve) => { this.#lose = resolve })
 
-  private constructor (options: { databaseUrl: string, schema: string, log: (line: string) => void }, listener: LogListener) {
-    this.#options = options
+  private constructor (storage: Storage, listener: LogListener, say: (line: string) => void) {
+    this.#storage = storage
     this.#listener = listener
-    this.#table = new EventTable(options.schema)
-    this.#readers = new pg.Pool({ connectionString: options.databaseUrl, max: 4, keepAlive: true, application_name: 'ringledger-event-store-reader', connectionTimeoutMillis: 30_000 })
-    this.#readers.on('error', () => {}) // an idle reader died with Postgres: the next read gets a new one
-    this.#writer = new Writer(this.#table, (events) => { listener.committed(events) })
+    this.#say = say
+    this.#writer = new Writer(storage.table, (events) => { listener.committed(events) })
   }
 
-  /** Opens the log; throws when Postgres cannot be reached, or `SchemaInUse`. */
-  static async open (options: { databaseUrl: string, schema: string, log: (line: string) => void }, listener: LogListener): Promise<EventLog> {
-    const log = new EventLog(options, listener)
+  /** Opens the log, whose storage ends with it; throws when Postgres cannot be reached, or `SchemaInUse`. `say` tells people what happens. */
+  static async open (storage: Storage, listener: LogListener, say: (line: string) => void): Promise<EventLog> {
+    const log = new EventLog(storage, listener, say)
     try {
       await log.#open(patience.atStart)
     } catch (error) {
-      await log.#readers.end()
+      await storage.readers.end()
       throw error
     }
     return log
@@ -80,28 +78,28 @@ export class EventLog {
 
   /** Pages of $all with from <= position <= to. Between pages nothing is held open. */
   allPages (direction: Direction, from: number, to: number, wanted = Infinity): AsyncGenerator<RecordedEvent[]> {
-    return pages(direction, from, to, wanted, (lower, upper, limit) => reading(this.#table.readAll(this.#readers, direction, lower, upper, limit)), (event) => event.position)
+    return pages(this.#readers, direction, from, to, wanted, (lower, upper, size) => reading(this.#storage.table.readAll(this.#storage.readers, direction, lower, upper, size)), (event) => event.position)
   }
 
   /** Pages of a stream with from <= revision <= to, up to `head` in the log. */
   streamPages (stream: string, direction: Direction, from: number, to: number, head: number, wanted = Infinity): AsyncGenerator<RecordedEvent[]> {
-    return pages(direction, from, to, wanted, (lower, upper, limit) => reading(this.#table.readStream(this.#readers, stream, direction, lower, upper, head, limit)), (event) => event.revision)
+    return pages(this.#readers, direction, from, to, wanted, (lower, upper, size) => reading(this.#storage.table.readStream(this.#storage.readers, stream, direction, lower, upper, head, size)), (event) => event.revision)
   }
 
   /** Events by stream and revision; what does not exist is left out. */
   eventsAt (targets: ReadonlyArray<{ stream: string, revision: number }>): Promise<RecordedEvent[]> {
-    return reading(this.#table.readEach(this.#readers, targets))
+    return reading(this.#storage.table.readEach(this.#storage.readers, targets))
   }
 
   async close (): Promise<void> {
     this.#isClosed = true
     this.#writer.detach()
     await this.#session?.client.end().catch(() => {})
-    await this.#readers.end()
+    await this.#storage.readers.end()
   }
 
   async #open (lockPatience: number): Promise<void> {
-    const session = await openSession(this.#options.databaseUrl, this.#options.schema, lockPatience)
+    const session = await this.#storage.openSession(lockPatience)
     this.#session = session
     await this.#writer.attach(session)
     this.#listener.reopened(this.#writer.head)
@@ -111,10 +109,10 @@ export class EventLog {
   async #afterLoss (error: Error): Promise<void> {
     this.#writer.detach()
     if (this.#isClosed) return
-    this.#options.log(`Postgres is gone (${error.message}); appends are refused until it is back`)
+    this.#say(`Postgres is gone (${error.message}); appends are refused until it is back`)
     for (let wait = 50; !this.#isClosed; wait = Math.min(wait * 2, 1_000)) {
       const failure = await this.#open(patience.afterLoss).then(() => undefined, (reason: unknown) => reason)
-      if (failure === undefined) return this.#options.log('Postgres is back; appends go on')
+      if (failure === undefined) return this.#say('Postgres is back; appends go on')
       if (failure instanceof SchemaInUse || failure instanceof LogWentBack) return this.#lose(failure)
       await delay(wait)
     }
@@ -124,7 +122,7 @@ export class EventLog {
     const known = this.#writer.known.committed(stream)
     if (known !== undefined) return known
     const epoch = this.#writer.epoch
-    const state = (await reading(this.#table.states(this.#readers, [stream]))).get(stream)
+    const state = (await reading(this.#storage.table.states(this.#storage.readers, [stream]))).get(stream)
     if (state === undefined) throw new LogUnavailable('Postgres did not answer for the stream')
     if (this.#writer.epoch === epoch) this.#writer.known.remember(stream, state)
     return state

@@ -2,6 +2,7 @@
 import pg from 'pg'
 import { boolArray, byteaArray, int8Array, textArray, uuidArray } from './binary-array.js'
 import { metastreamOf, type RecordedEvent, tombstoneRevision } from './event.js'
+import type { PageSize } from './pages.js'
 import { afterEvent, afterMetadata, type StreamState, untouched } from './stream-state.js'
 
 interface Row { position: string, stream: string, revision: string, id: string, type: string, is_json: boolean, created: string, metadata: Buffer, data: Buffer }
@@ -41,25 +42,25 @@ export class EventTable {
   }
 
   // Rows of a page until they weigh too much, but always one: large events must not fill the memory.
-  #page (where: string, order: string, limit: string): string {
+  #page (where: string, order: string, limit: string, bytes: string): string {
     const size = 'octet_length(data) + octet_length(metadata)'
     return `select * from (
       select *, sum(${size}) over (order by ${order} rows unbounded preceding) - (${size}) as before
       from ${this.#events} where ${where} order by ${order} limit ${limit}
-    ) page where before < ${pageBytes} order by ${order}`
+    ) page where before < ${bytes} order by ${order}`
   }
 
-  /** At most `limit` events with from <= position <= to, in that direction; fewer when they are large, none only at the end. */
-  async readAll (on: Queryable, direction: Direction, from: number, to: number, limit: number): Promise<RecordedEvent[]> {
-    const text = this.#page('position between $1 and $2', `position ${order[direction]}`, '$3')
-    const { rows } = await on.query<Row>({ name: `all ${direction}`, text, values: [from, to, limit] })
+  /** A page of the events with from <= position <= to, in that direction; empty only at the end. */
+  async readAll (on: Queryable, direction: Direction, from: number, to: number, { events, bytes }: PageSize): Promise<RecordedEvent[]> {
+    const text = this.#page('position between $1 and $2', `position ${order[direction]}`, '$3', '$4')
+    const { rows } = await on.query<Row>({ name: `all ${direction}`, text, values: [from, to, events, bytes] })
     return rows.map(toEvent)
   }
 
-  /** At most `limit` events of one stream with from <= revision <= to, no further than `head` in the log. */
-  async readStream (on: Queryable, stream: string, direction: Direction, from: number, to: number, head: number, limit: number): Promise<RecordedEvent[]> {
-    const text = this.#page('stream = $1 and revision between $2 and $3 and position <= $4', `revision ${order[direction]}`, '$5')
-    const { rows } = await on.query<Row>({ name: `stream ${direction}`, text, values: [stream, int8(from), int8(to), head, limit] })
+  /** A page of the events of one stream with from <= revision <= to, no further than `head` in the log. */
+  async readStream (on: Queryable, stream: string, direction: Direction, from: number, to: number, head: number, { events, bytes }: PageSize): Promise<RecordedEvent[]> {
+    const text = this.#page('stream = $1 and revision between $2 and $3 and position <= $4', `revision ${order[direction]}`, '$5', '$6')
+    const { rows } = await on.query<Row>({ name: `stream ${direction}`, text, values: [stream, int8(from), int8(to), head, events, bytes] })
     return rows.map(toEvent)
   }
 
@@ -95,7 +96,6 @@ export class EventTable {
   }
 }
 
-const pageBytes = 4 * 1024 * 1024
 const order = { forward: 'asc', backward: 'desc' }
 const int8 = (revision: number) => revision === tombstoneRevision ? '9223372036854775807' : String(revision)
 

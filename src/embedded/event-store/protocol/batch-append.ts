@@ -58,6 +58,8 @@ class BatchAppends {
     const key = chunk.id.toString('latin1')
     const append = this.#open.get(key) ?? this.#begin(key, chunk)
     if (append === undefined || append.isComplete) return // the tail of an append that was refused
+    // Its time before its size: the client of a late append waits for the time-out.
+    if (append.deadline < Date.now()) return this.#reply(append, batchReply(append.id, append.options, { kind: 'expired' }))
     try {
       this.#add(append, chunk)
     } catch (error) {

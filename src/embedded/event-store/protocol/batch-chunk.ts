@@ -49,7 +49,8 @@ function decodeOptions (reader: Reader): BatchOptions {
       case 3: reader.skip(); options.expected = noStream; break
       case 4: reader.skip(); options.expected = any; break
       case 5: reader.skip(); options.expected = streamExists; break
-      case 6: options.deadline = decodeTimestamp(reader.message()); break
+      case 6: options.deadline = decodeMs(reader.message()); break
+      case 7: options.deadline = Date.now() + decodeMs(reader.message()); break
       default: reader.skip()
     }
   }
@@ -65,7 +66,8 @@ function decodeName (reader: Reader): Buffer {
   return name
 }
 
-function decodeTimestamp (reader: Reader): number {
+/** Milliseconds of a Timestamp, or of a Duration, which has the same fields. */
+function decodeMs (reader: Reader): number {
   let ms = 0
   while (reader.next()) {
     if (reader.field === 1) ms += Number(BigInt.asIntN(64, reader.uint64())) * 1000

@@ -18,6 +18,9 @@ import { readResponse } from './wire.js'
 export type ReadCall = ServerWritableStream<streams.ReadReq, Buffer>
 type Options = streams.ReadReq.Options
 
+/** 2^64 - 1 as a revision or a position. */
+const theEnd = '18446744073709551615'
+
 /** Handles one read until it is complete, cancelled, or the server closes. */
 export function handleRead (log: EventLog, feed: Feed, call: ReadCall, closing: AbortSignal): void {
   const gone = new AbortController()
@@ -83,14 +86,17 @@ class Reading {
 
   async #subscribeToStream (options: streams.ReadReq.Options.StreamOptions): Promise<void> {
     const stream = streamName(options.getStreamIdentifier())
-    if ((await this.#log.stream(stream)).isTombstoned) throw streamDeleted(stream)
-    const after = options.hasEnd() ? undefined : options.hasRevision() ? toNumber(options.getRevision()) : -1
+    const state = await this.#log.stream(stream)
+    if (state.isTombstoned) throw streamDeleted(stream)
+    const revision = options.hasRevision() ? options.getRevision() : '-1'
+    const after = options.hasEnd() || revision === theEnd ? state.last : toNumber(revision) // once confirmed, everything new is sent
     await this.#confirm()
     await this.#follow(subscribeToStream(this.#log, this.#feed, stream, after, this.#gone), stream)
   }
 
   async #subscribeToAll (options: streams.ReadReq.Options.AllOptions): Promise<void> {
-    const after = options.hasEnd() ? undefined : options.hasPosition() ? toNumber(options.getPosition()?.getCommitPosition() ?? '0') : 0
+    const position = options.getPosition()?.getCommitPosition() ?? '0'
+    const after = options.hasEnd() || position === theEnd ? this.#log.head : toNumber(position)
     const filter = requestedFilter(this.#options)
     await this.#confirm()
     await this.#follow(subscribeToAll(this.#log, this.#feed, after, filter, this.#gone), '$all')

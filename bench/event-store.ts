@@ -1,0 +1,81 @@
+// Measures the embedded event store beside its own limits, in one run: `npm run bench:event-store`.
+import { parseArgs } from 'node:util'
+import Table from 'cli-table3'
+import { EventStoreDBClient } from '@eventstore/db-client'
+import { appends, crowd, fill, latencies, type Rate, reads } from './event-store/load.js'
+import { cursor, inserts } from './event-store/raw.js'
+import { startServer, temporaryPostgres } from './support/back-ends.js'
+import { median, percentile } from './support/statistics.js'
+
+const { values: options } = parseArgs({ options: { rounds: { type: 'string', default: '3' }, seconds: { type: 'string', default: '4' }, json: { type: 'boolean', default: false } } })
+const rounds = Number(options.rounds)
+const seconds = Number(options.seconds)
+const inFlight = [1, 32, 256]
+const readCount = 100_000
+
+const say = (line: string) => process.stderr.write(`${line}\n`)
+
+const { dir, postgres, close } = await temporaryPostgres()
+const sql = await startServer({ entry: '../src/embedded/event-store/process', importer: import.meta.url, env: { DATABASE_URL: postgres.url } }, dir)
+const memory = await startServer({ entry: './event-store/memory-server', importer: import.meta.url }, dir)
+try {
+  report(await measure())
+} finally {
+  await Promise.all([sql.close(), memory.close()])
+  await close()
+}
+
+type Measured = Awaited<ReturnType<typeof measure>>
+
+async function measure () {
+  const clients = { sql: EventStoreDBClient.connectionString(sql.url), memory: EventStoreDBClient.connectionString(memory.url) }
+  say(`Filling both with ${readCount} events ...`)
+  await Promise.all([fill(clients.sql, readCount), fill(clients.memory, readCount)])
+  const appended = inFlight.map((count) => ({ inFlight: count, sql: [] as Rate[], memory: [] as Rate[], raw: [] as Rate[] }))
+  const read = { sql: [] as number[], memory: [] as number[], raw: [] as number[] }
+  // One after the other in each round, so that a disturbance of the machine meets all of them.
+  for (let round = 1; round <= rounds; round++) {
+    for (const each of appended) {
+      say(`Round ${round} of ${rounds}: appends, ${each.inFlight} in flight`)
+      each.sql.push(await appends(clients.sql, each.inFlight, seconds))
+      each.memory.push(await appends(clients.memory, each.inFlight, seconds))
+      each.raw.push(await inserts(postgres.url, each.inFlight, seconds))
+    }
+    say(`Round ${round} of ${rounds}: reads of $all`)
+    read.sql.push(await reads(clients.sql, readCount))
+    read.memory.push(await reads(clients.memory, readCount))
+    read.raw.push(await cursor(postgres.url, readCount))
+  }
+  say('From append to subscriber')
+  const arrived = await latencies(clients.sql, 1_000)
+  say('A hundred subscribers, one of them stopped')
+  const before = sql.memory()
+  await crowd(clients.sql, 100, 10_000)
+  const after = sql.memory()
+  await Promise.all(Object.values(clients).map((client) => client.dispose()))
+  return { appended, read, latency: { p50: percentile(arrived, 0.5), p99: percentile(arrived, 0.99) }, memory: { before, after } }
+}
+
+function report ({ appended, read, latency, memory }: Measured): void {
+  const of = (rates: Rate[], key: keyof Rate) => median(rates.map((rate) => rate[key]))
+  const rows = appended.map((each) => ({
+    what: `appends/s, ${each.inFlight} in flight`,
+    sql: of(each.sql, 'perSecond'),
+    memory: of(each.memory, 'perSecond'),
+    raw: of(each.raw, 'perSecond'),
+    ms: `${of(each.sql, 'p50').toFixed(2)} / ${of(each.sql, 'p99').toFixed(2)}`,
+    rawMs: `${of(each.raw, 'p50').toFixed(2)} / ${of(each.raw, 'p99').toFixed(2)}`
+  }))
+  rows.push({ what: '$all events/s', sql: median(read.sql), memory: median(read.memory), raw: median(read.raw), ms: '', rawMs: '' })
+  if (options.json) return void process.stdout.write(`${JSON.stringify({ rows, latency, memory })}\n`)
+  const table = new Table({ head: ['', 'on Postgres', 'in memory', 'share', 'p50 / p99 ms', 'raw pg', 'p50 / p99 ms'], style: { head: [], border: [] } })
+  for (const { what, sql, memory, raw, ms, rawMs } of rows) table.push([what, rate(sql), rate(memory), `${(sql / memory * 100).toFixed(0)} %`, ms, rate(raw), rawMs])
+  process.stdout.write(`${table.toString()}
+From append to a subscriber of $all: p50 ${latency.p50.toFixed(2)} ms, p99 ${latency.p99.toFixed(2)} ms.
+Server memory before and after 10,000 events to 100 subscribers, one of them stopped: ${memory.before.toFixed(0)} and ${memory.after.toFixed(0)} MiB.
+`)
+}
+
+function rate (perSecond: number): string {
+  return perSecond.toLocaleString('en', { maximumFractionDigits: 0 })
+}

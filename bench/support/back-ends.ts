@@ -1,0 +1,40 @@
+// What is measured runs in processes of its own: Postgres as the product embeds it, and servers on it.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startChild, type ChildRequest } from '../../src/embedded/child.js'
+import { prepareDataDir } from '../../src/embedded/data-dir.js'
+import { startPostgres, type EmbeddedPostgres } from '../../src/embedded/postgres.js'
+
+export interface BenchServer {
+  /** `esdb://…` */
+  url: string
+  /** Resident memory in MiB. */
+  memory (): number
+  close (): Promise<void>
+}
+
+/** A directory and a fresh cluster in it, fsync on; both are gone after `close`. */
+export async function temporaryPostgres (): Promise<{ dir: string, postgres: EmbeddedPostgres, close: () => Promise<void> }> {
+  const dir = prepareDataDir(mkdtempSync(join(tmpdir(), 'ringledger-bench-')))
+  const postgres = await startPostgres({ dir, log: () => {} })
+  return {
+    dir,
+    postgres,
+    async close () {
+      await postgres.close()
+      rmSync(dir, { recursive: true, force: true })
+    }
+  }
+}
+
+/** A server that prints `LISTENING <port>` and ends when its stdin closes. */
+export async function startServer (request: Pick<ChildRequest, 'entry' | 'importer' | 'env'>, dir: string): Promise<BenchServer> {
+  const child = startChild({ ...request, args: [], env: { ...request.env, RINGLEDGER_STOP_ON_STDIN_CLOSE: '1' }, logFile: join(dir, 'bench.log') })
+  const port = await child.line((line) => /^LISTENING (\d+)$/.exec(line)?.[1])
+  return {
+    url: `esdb://127.0.0.1:${port}?tls=false`,
+    memory: () => Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024,
+    close: () => child.stop(10)
+  }
+}

@@ -1,0 +1,9 @@
+// Numbers out of many measurements.
+
+/** The value below which this share (0 to 1) of the values lies. */
+export function percentile (values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN
+}
+
+export const median = (values: readonly number[]) => percentile(values, 0.5)

@@ -1,0 +1,53 @@
+// Shows how far long work is: a bar with rate and ETA on a terminal, a line every few seconds elsewhere.
+import { SingleBar } from 'cli-progress'
+import type { Progress } from '../event-transfer/progress.js'
+import { say } from './back-ends.js'
+
+const barEveryMs = 100
+const lineEveryMs = 5_000
+const whole = 1_000
+
+export interface ProgressView {
+  update (progress: Progress): void
+  stop (): void
+}
+
+export function viewProgress (): ProgressView {
+  const bar = process.stderr.isTTY
+    ? new SingleBar({ format: '{doing} [{bar}] {percentage}% | {events} events | {rate}/s | ETA {eta_formatted}', stream: process.stderr, hideCursor: true })
+    : undefined
+  let latest: Progress | undefined
+  let beganAt = 0
+  let shownAt = 0
+  return { update, stop }
+
+  function update (progress: Progress): void {
+    const now = performance.now()
+    if (progress.doing !== latest?.doing) begin(progress, now)
+    latest = progress
+    if (now - shownAt >= (bar ? barEveryMs : lineEveryMs)) show(progress, now)
+  }
+
+  function stop (): void {
+    if (bar && latest) show(latest, performance.now())
+    bar?.stop()
+  }
+
+  function begin (progress: Progress, now: number): void {
+    stop()
+    beganAt = shownAt = now
+    bar?.start(whole, thousandths(progress), { doing: progress.doing.padEnd(9), events: 0, rate: 0 })
+  }
+
+  function show (progress: Progress, now: number): void {
+    const { doing, events, done } = progress
+    shownAt = now
+    const rate = Math.round(events * 1000 / Math.max(now - beganAt, 1))
+    const left = done ? `, ${Math.floor(done * 100)} %, ${eta(done, now - beganAt)} left` : ''
+    if (bar) bar.update(thousandths(progress), { events, rate })
+    else say(`${doing}: ${events} events, ${rate}/s${left}`)
+  }
+}
+
+const thousandths = ({ done = 0 }: Progress) => Math.floor(done * whole)
+const eta = (done: number, ms: number) => `${Math.ceil(ms * (1 - done) / done / 1000)} s`

@@ -1,0 +1,9 @@
+// How far a transfer is, for whoever waits for it.
+
+export interface Progress {
+  doing: 'comparing' | 'appending' | 'verifying' | 'exporting' | 'checking'
+  /** Since this began. */
+  events: number
+  /** 0 to 1, by places in the log; absent where nobody knows the end. */
+  done?: number
+}

@@ -1,0 +1,53 @@
+// Tells which events a server writes by itself when others are written, so that nobody writes them twice.
+import { describedBy, isTombstone, type Recorded } from './recorded.js'
+
+/**
+ * A tombstone is the answer to a request, and whoever appends to a soft-deleted stream gets a `$metadata` event with
+ * it that brings the stream back. Both have ids of the server's own: they are alike when they say the same.
+ */
+export class ServerMade {
+  readonly #softDeleted: Set<string>
+  readonly #broughtBack: Set<string>
+
+  constructor (softDeleted: Iterable<string> = [], broughtBack: Iterable<string> = []) {
+    this.#softDeleted = new Set(softDeleted)
+    this.#broughtBack = new Set(broughtBack)
+  }
+
+  /** Whether the server writes this event, the next one in the log, by itself. */
+  includes (event: Recorded): boolean {
+    const described = describedBy(event.stream)
+    return isTombstone(event) || (described !== undefined && this.#broughtBack.has(described))
+  }
+
+  /** Goes on to what follows this event. */
+  pass (event: Recorded): void {
+    const described = describedBy(event.stream)
+    if (described === undefined) {
+      if (this.#softDeleted.delete(event.stream) && !isTombstone(event)) this.#broughtBack.add(event.stream)
+      return
+    }
+    this.#broughtBack.delete(described)
+    if (isSoftDelete(event)) this.#softDeleted.add(described)
+    else this.#softDeleted.delete(described)
+  }
+
+  copy (): ServerMade {
+    return new ServerMade(this.#softDeleted, this.#broughtBack)
+  }
+}
+
+/** `$tb` is int64's maximum, which JSON.parse rounds up to 2^63. */
+function isSoftDelete ({ data }: Recorded): boolean {
+  const metadata = parsed(data)
+  return typeof metadata === 'object' && metadata !== null && '$tb' in metadata && metadata.$tb === 2 ** 63
+}
+
+/** The value of a JSON text, or undefined when it is none. */
+export function parsed (bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString())
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,119 @@
+// An event store as a transfer needs it: its log as bytes, appends in order, and a few questions.
+import { setTimeout as delay } from 'node:timers/promises'
+import { ANY, BACKWARDS, END, EventStoreDBClient, StreamDeletedError, StreamNotFoundError } from '@eventstore/db-client'
+import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
+import { AppendPipe } from './append-pipe.js'
+import { isTombstone, type Recorded } from './recorded.js'
+import { TransferRefused } from './refused.js'
+import { readRequest, toRecorded } from './wire.js'
+
+// Reads end by themselves after so many events: to cancel one would make the client drop its connection.
+const pageSize = 10_000
+const lastPosition = 2n ** 63n - 1n
+
+/** The client waits for streams of a dead server to end, which may be never. */
+const disposeWithinMs = 1_000
+
+/** What a store knows of an event that another one has. */
+export type Knowledge = 'stream unknown' | 'same' | 'other'
+
+export interface Store {
+  /** Every event with after < position <= upTo, the server's own too, in log order. */
+  read (after: bigint, upTo?: bigint): AsyncGenerator<Recorded, void>
+  /** The position of the newest event, 0 in an empty store. */
+  head (): Promise<bigint>
+  /** What only this log begins with; nothing while it is empty. */
+  origin (): Promise<string | undefined>
+  /** Whether this store has an event with this id at the same place. */
+  knows (event: Recorded): Promise<Knowledge>
+  openPipe (mostAppends: number): Promise<AppendPipe>
+  /** Ends a stream for ever; once is enough. */
+  tombstone (stream: string): Promise<void>
+  close (): Promise<void>
+}
+
+/** Connects at the first call. @throws TransferRefused when `url`, which came from `setting`, is no connection string */
+export function openStore (url: string, setting: string): Store {
+  const client = connect(url, setting)
+  // The client's own door to its connection, with its discovery, TLS and credentials, is protected: hence the brackets.
+  const call: EventStoreDBClient['GRPCStreamCreator'] = client['GRPCStreamCreator']
+  const forEver = () => client['callArguments']({}, { deadline: Infinity })
+  return { read, head, origin, knows, openPipe, tombstone, close }
+
+  async function * read (after: bigint, upTo = lastPosition): AsyncGenerator<Recorded, void> {
+    let position = after
+    for (let size = pageSize; size >= pageSize && position < upTo;) {
+      size = 0
+      for await (const event of page(position)) {
+        size++
+        if (event.position <= position) continue // a read begins with the event at its position
+        position = event.position
+        if (position <= upTo) yield event
+      }
+    }
+  }
+
+  async function * page (from: bigint): AsyncGenerator<Recorded, void> {
+    const responses = await call(StreamsClient, 'readAll', (service) => service.read(readRequest(from, pageSize), ...forEver()))()
+    responses.on('error', () => {}) // one more may come after the loop has been told, or was left
+    try {
+      for await (const response of responses) {
+        const event = response.getEvent()?.getEvent()
+        if (event) yield toRecorded(event)
+      }
+    } finally {
+      responses.cancel() // left open, it would keep the process
+    }
+  }
+
+  async function head (): Promise<bigint> {
+    let newest = 0n
+    for await (const { event, commitPosition } of client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 })) newest = commitPosition ?? event?.position.commit ?? 0n
+    return newest
+  }
+
+  async function origin (): Promise<string | undefined> {
+    let first: string | undefined
+    for await (const { event } of client.readAll({ maxCount: 1 })) first = event && `${event.id} ${event.created.toISOString()}`
+    return first
+  }
+
+  async function knows (event: Recorded): Promise<Knowledge> {
+    try {
+      let knowledge: Knowledge = 'other'
+      const fromRevision = isTombstone(event) ? 0n : event.revision
+      for await (const { event: ours } of client.readStream(event.stream, { fromRevision, maxCount: 1 })) {
+        if (ours?.id === event.id && ours.revision === event.revision) knowledge = 'same'
+      }
+      return knowledge
+    } catch (error) {
+      if (error instanceof StreamNotFoundError) return 'stream unknown'
+      if (error instanceof StreamDeletedError) return isTombstone(event) ? 'same' : 'other'
+      throw error
+    }
+  }
+
+  async function openPipe (mostAppends: number): Promise<AppendPipe> {
+    return new AppendPipe(await call(StreamsClient, 'appendToStream', (service) => service.batchAppend(...forEver()))(), mostAppends)
+  }
+
+  async function tombstone (stream: string): Promise<void> {
+    try {
+      await client.tombstoneStream(stream, { expectedRevision: ANY })
+    } catch (error) {
+      if (!(error instanceof StreamDeletedError)) throw error
+    }
+  }
+
+  async function close (): Promise<void> {
+    await Promise.race([client.dispose(), delay(disposeWithinMs, undefined, { ref: false })])
+  }
+}
+
+function connect (url: string, setting: string): EventStoreDBClient {
+  try {
+    return EventStoreDBClient.connectionString(url.replace(/^kurrentdb/, 'esdb'))
+  } catch (cause) {
+    throw new TransferRefused(`${setting} is no connection string: write it as esdb://host:2113?tls=false`, { cause })
+  }
+}

@@ -1,0 +1,18 @@
+// Which fields of a body nobody knows.
+
+/** What a schema says of the names inside a value. */
+export interface Names {
+  properties?: Record<string, Names>
+  items?: Names
+  additionalProperties?: unknown
+}
+
+/** Paths, with dots, of the fields that `schema` does not name; in objects whose keys are free every name is known. */
+export function unknownFields (value: unknown, { properties, items, additionalProperties }: Names, path = ''): string[] {
+  if (Array.isArray(value)) return items ? value.flatMap((item, index) => unknownFields(item, items, `${path}${index}.`)) : []
+  if (typeof value !== 'object' || value === null || !properties || additionalProperties === true) return []
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const known = Object.hasOwn(properties, name) ? properties[name] : undefined
+    return known ? unknownFields(inner, known, `${path}${name}.`) : [`${path}${name}`]
+  })
+}

@@ -1,0 +1,73 @@
+// From the embedded event store to another one, as docs/embedded-event-store.md says: nothing is lost, nothing is sent twice.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { jsonEvent } from '@eventstore/db-client'
+import pg from 'pg'
+import t from 'tap'
+import { callReport, newAssistant } from '../support/bodies.js'
+import { eventually } from '../support/eventually.js'
+import { receiver } from '../support/receiver.js'
+import { run } from '../support/ringledger.js'
+import { localWebhooks, secrets, startService, type RunningService } from '../support/running-service.js'
+import { connect, scratchEventStore } from '../support/scratch-event-store.js'
+import { scratchPostgres } from '../support/scratch-postgres.js'
+
+interface Copied { events: number, appended: number, sha256: string, source_moved_on: boolean, position: { source: string, target: string } }
+
+const postgres = await scratchPostgres(t, { fsync: false })
+const { store: target } = await scratchEventStore(t, { postgres, schema: 'moved' })
+const hook = await receiver(t, (response) => response.writeHead(204).end())
+const env = { ...secrets, ...localWebhooks, DATABASE_URL: postgres.url }
+
+const delivered = () => hook.received.map(({ body }) => (JSON.parse(body.toString()) as { data: { call_id: string } }).data.call_id)
+
+async function complete (service: RunningService, callId: string, assistant: number): Promise<void> {
+  await service.call('POST', `/engine/calls/${callId}/completed`, { token: await service.token('engine', 'engine'), body: callReport(assistant) })
+  await eventually(() => delivered().includes(callId))
+}
+
+t.test('a log is moved while the service runs, the tail while it is stopped, and it goes on there', async (t) => {
+  const before = await startService(t, { env })
+  const { eventStoreUrl }: { eventStoreUrl: string } = JSON.parse(readFileSync(join(before.dataDir, 'run.json'), 'utf8'))
+  // What stays behind makes positions in the target smaller: whoever kept the old ones would pass over events there.
+  await connect(t, eventStoreUrl).appendToStream('$noise', Array.from({ length: 50 }, () => jsonEvent({ type: '$Noise', data: {} })))
+  const user = await before.token('1')
+  const assistant = (await before.call('POST', '/user/assistant', { token: user, body: newAssistant({ is_webhook_active: true, webhook_url: hook.url }) })).body.data?.id ?? 0
+  await complete(before, 'first', assistant)
+
+  const operator = { DATA_DIR: before.dataDir, DATABASE_URL: postgres.url }
+  const copy = async (): Promise<Copied> => {
+    const { code, stdout, stderr } = await run(t, ['events', 'copy', '--to', target.url, '--json'], operator)
+    t.equal(code, 0, stderr)
+    return JSON.parse(stdout)
+  }
+  const bulk = await copy()
+  const exported = await run(t, ['events', 'export', join(before.dataDir, 'log.jsonl')], operator)
+  t.match(exported.stderr, bulk.sha256, 'an export of the running service has the same hash')
+  await complete(before, 'second', assistant)
+  const summary = (await before.call('GET', `/user/assistant/${assistant}`, { token: user })).body
+  await before.stop()
+
+  const tail = await copy()
+  t.match(tail, { events: bulk.events + 1, appended: 1, source_moved_on: false })
+  t.ok(Number(tail.position.target) < Number(tail.position.source) - 40)
+  await tellConsumers(tail.position)
+
+  const after = await startService(t, { dataDir: before.dataDir, env: { ...env, EVENTSTORE_URL: target.url } })
+  await complete(after, 'third', assistant)
+  const found = await eventually(async () => {
+    const answer = await after.call('GET', `/user/assistant/${assistant}`, { token: user })
+    return answer.status === 200 && answer.body
+  })
+  t.same(found, summary, 'the read models were rebuilt from the new log')
+  t.same(delivered(), ['first', 'second', 'third'], 'each call was delivered once')
+})
+
+/** Runs the statements of the docs. */
+async function tellConsumers ({ source, target }: Copied['position']): Promise<void> {
+  const [, sql = ''] = /```sql\n(.*?)```/s.exec(readFileSync('docs/embedded-event-store.md', 'utf8')) ?? []
+  const client = new pg.Client({ connectionString: postgres.url })
+  await client.connect()
+  await client.query(sql.replace('>= S', `>= ${source}`).replace('THEN T', `THEN ${target}`))
+  await client.end()
+}

@@ -1,0 +1,59 @@
+// Requests that no route takes: unknown addresses, other methods, paths that cannot be read, and what is not HTTP.
+import t from 'tap'
+import { isRefusal } from '../support/is-refusal.js'
+import { documentedOperations } from '../support/operations.js'
+import { sendRaw } from '../support/raw-http.js'
+import { testService } from '../support/service.js'
+
+const service = await testService(t)
+const { call } = service
+
+t.test('an address that does not exist is a 404, with any method, token or body', async (t) => {
+  for (const path of ['/', '/user', '/user/', '/user/nowhere', '/user/assistant/1/2', '/user/assistants/', '/User/assistants', '//user/assistants', '/engine', '/v1/user/assistant', '/.env']) {
+    for (const method of ['GET', 'POST', 'PUT', 'DELETE']) isRefusal(t, await call(method, path, method === 'GET' ? undefined : '{'), 404, `${method} ${path}`)
+    isRefusal(t, await call('POST', path, 'x', { headers: { authorization: 'Bearer x', 'content-type': 'text/plain' } }), 404, `${path} without a token`)
+  }
+})
+
+t.test('a method that an address does not take is a 405 that names those that it does', async (t) => {
+  const operations = await documentedOperations(service)
+  for (const path of new Set(operations.map((operation) => operation.path))) {
+    const methods = operations.filter((operation) => operation.path === path).map(({ method }) => method)
+    const allowed = methods.includes('GET') ? [...methods, 'HEAD'] : methods
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter((method) => !allowed.includes(method))) {
+      const answer = await call(method, path, method === 'GET' ? undefined : '{', { headers: { authorization: 'Bearer x' } })
+      isRefusal(t, answer, 405, `${method} ${path}`)
+      t.equal(answer.headers.get('allow'), allowed.sort().join(', '))
+    }
+    const { status, body } = await call('HEAD', path)
+    t.strictSame([status, body], [!methods.includes('GET') ? 405 : path.includes('{') ? 404 : 200, undefined], `HEAD ${path}`)
+  }
+})
+
+t.test('a path that cannot be decoded is a 400', async (t) => {
+  for (const path of ['/%', '/user/%zz', '/user/assistant/%ff', '/user/call/%E4', '/user/lead/%F0%9F']) isRefusal(t, await call('GET', path), 400, path)
+})
+
+t.test('what is no HTTP request is told so in JSON too', async (t) => {
+  const host = 'Host: x\r\n'
+  const sent: Array<[bytes: string, status: number]> = [
+    ['GARBAGE\r\n\r\n', 400],
+    [`GET /user/assistants HTTP/9.9\r\n${host}\r\n`, 400],
+    [`FOO /user/assistants HTTP/1.1\r\n${host}\r\n`, 400],
+    ['GET /user/assistants HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+    [`GET /user/assistants HTTP/1.1\r\n${host}Expect: more\r\nConnection: close\r\n\r\n`, 401],
+    [`GET / HTTP/1.1\r\n${host}no colon\r\n\r\n`, 400],
+    [`GET /\u0001 HTTP/1.1\r\n${host}\r\n`, 400],
+    [`POST /user/lead HTTP/1.1\r\n${host}Content-Length: x\r\n\r\n`, 400],
+    [`POST /user/lead HTTP/1.1\r\n${host}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`, 400],
+    [`GET / HTTP/1.1\r\n${host}X-Long: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+    [`GET /user/assistant/${'1'.repeat(20_000)} HTTP/1.1\r\n${host}\r\n`, 431]
+  ]
+  for (const [bytes, expected] of sent) {
+    const { status, contentType, text } = await sendRaw(service.url, bytes)
+    t.equal(status, expected, bytes.slice(0, 60))
+    t.equal(contentType, 'application/json; charset=utf-8')
+    t.strictSame(Object.keys(JSON.parse(text)), ['message'])
+  }
+  t.equal((await call('GET', '/user/assistants')).status, 200, 'and others are served on')
+})

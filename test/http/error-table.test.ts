@@ -1,0 +1,144 @@
+// Every refusal that needs no back end to be down, on every route: its status, and a body that is `{message}` and at most `errors`.
+import t from 'tap'
+import { callReport, newAssistant, newLead } from '../support/bodies.js'
+import { told } from '../support/http-assistant.js'
+import { isRefusal } from '../support/is-refusal.js'
+import { documentedOperations } from '../support/operations.js'
+import { testService, type Answer } from '../support/service.js'
+
+const service = await testService(t)
+const { call, token } = service
+const as = async (user: string, role?: string) => ({ authorization: `Bearer ${await token(user, role)}` })
+const [engine, ops, other] = [await as('engine', 'engine'), await as('ops', 'ops'), await as('2')]
+const { id } = (await call('POST', '/user/assistant', newAssistant())).body.data
+const lead = (await call('POST', '/user/lead', newLead())).body.data
+const reported = await call('POST', '/engine/calls/c-1/completed', callReport(id), { headers: engine })
+await call('GET', '/user/calls', undefined, { headers: { 'x-read-position': reported.headers.get('x-read-position') ?? '' } })
+
+const operations = (await documentedOperations(service)).map((operation) => ({ ...operation, path: operation.path.replace('{id}', String(id)).replace('{call_id}', 'c-1') }))
+const withBody = operations.filter(({ takesBody }) => takesBody)
+const tokenFor = (path: string) => path.startsWith('/engine/') ? engine : {}
+
+t.test('the document has every route of the interface', async (t) => {
+  const named = operations.map(({ method, path }) => `${method} ${path}`)
+  for (const route of ['POST /user/assistant', `PUT /user/assistant/${id}`, 'POST /user/lead', 'GET /user/assistants', `GET /user/lead/${id}`, 'POST /engine/calls/c-1/completed']) t.ok(named.includes(route), route)
+  t.equal(withBody.length, 4)
+})
+
+t.test('without a token that verifies every route is a 401, whatever else is wrong', async (t) => {
+  const answers: Array<[string, number, Answer]> = []
+  for (const { method, path } of operations) {
+    for (const authorization of ['', 'x', 'Bearer', 'Bearer x', 'Basic YTpi', `bearer.${id}`]) answers.push([`${method} ${path} ${authorization}`, 401, await call(method, path, undefined, { headers: { authorization } })])
+  }
+  for (const { method, path } of withBody) {
+    for (const [body, type] of [['{', 'application/json'], ['x', 'text/plain'], ['[]', 'application/json'], [`"${'x'.repeat(2 ** 20)}"`, 'application/json']] as const) {
+      answers.push([`${method} ${path} ${type}`, 401, await call(method, path, body, { headers: { authorization: 'Bearer x', 'content-type': type } })])
+    }
+  }
+  for (const [title, status, answer] of answers) {
+    isRefusal(t, answer, status, title)
+    t.strictSame(answer.body, { message: 'Unauthenticated.' })
+  }
+})
+
+t.test('a token of another role is a 403 on every route', async (t) => {
+  for (const { method, path } of operations) {
+    const wrong = path.startsWith('/engine/') ? [other, ops] : [engine, ops, await as('1', 'admin')]
+    for (const headers of wrong) isRefusal(t, await call(method, path, undefined, { headers }), 403, `${method} ${path}`)
+  }
+})
+
+t.test('a body that is not JSON, or has a key that is never accepted, is a 400', async (t) => {
+  const bodies = ['{', '', 'x', '{"a":1,}', "{'a':1}", 'NaN', '{"a":01}', '{}{}', '{"__proto__":{}}', '{"variables":{"__proto__":1}}', '{"a":{"constructor":{"prototype":{}}}}']
+  for (const { method, path } of withBody) {
+    for (const body of bodies) isRefusal(t, await call(method, path, body, { headers: tokenFor(path) }), 400, `${method} ${path} ${body}`)
+  }
+})
+
+t.test('a body that is not declared as JSON is a 415', async (t) => {
+  for (const { method, path } of withBody) {
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/xml', 'application/json, text/plain', 'json']) {
+      isRefusal(t, await call(method, path, '{}', { headers: { ...tokenFor(path), 'content-type': type } }), 415, `${method} ${path} ${type}`)
+    }
+  }
+})
+
+t.test('a body over the limit is a 413', async (t) => {
+  for (const { method, path } of withBody) {
+    const limit = path.startsWith('/engine/') ? 2 ** 20 : 2 ** 19
+    isRefusal(t, await call(method, path, `{${' '.repeat(limit - 1)}}`, { headers: tokenFor(path) }), 413, `${method} ${path}`)
+    t.ok([200, 422].includes((await call(method, path, `{${' '.repeat(limit - 2)}}`, { headers: tokenFor(path) })).status), 'at the limit it is read')
+  }
+})
+
+t.test('a body of another kind than an object is a 422 on `body` alone', async (t) => {
+  for (const { method, path } of withBody) {
+    for (const body of ['[]', 'null', '5', '"x"', 'false', undefined]) {
+      const answer = await call(method, path, body, { headers: tokenFor(path) })
+      isRefusal(t, answer, 422, `${method} ${path} ${body}`)
+      t.strictSame(answer.body.errors, { body: ['must be a JSON object'] })
+    }
+  }
+})
+
+t.test('what no id can be, or nobody has, or another user has, is a 404 in the same words', async (t) => {
+  const odd = ['abc', '1.5', '-1', '0', '%201', '1%20', '1e3', '0x1', '01', '+1', '%00', '%E2%82%AC', '%2F', '1;x', 'null', '9007199254740991', '9007199254740992', '9007199254740993', '9'.repeat(400), 'x'.repeat(8_000), '']
+  const things = [['PUT', '/user/assistant/', 'Assistant', ''], ['GET', '/user/assistant/', 'Assistant', ''], ['GET', '/user/assistant/', 'Assistant', '/history'], ['GET', '/user/lead/', 'Lead', ''], ['GET', '/user/call/', 'Call', '']] as const
+  for (const [method, path, what, rest] of things) {
+    const own = what === 'Assistant' ? id : what === 'Lead' ? lead.id : 'c-1'
+    const ask = async (it: string, headers = {}) => await call(method, `${path}${it}${rest}`, method === 'PUT' ? {} : undefined, { headers })
+    for (const it of odd) {
+      const answer = await ask(it)
+      isRefusal(t, answer, 404, `${method} ${path}${it.slice(0, 30)}${rest}`)
+      t.equal(answer.body.message, `${what} not found or does not belong to the authenticated user`)
+    }
+    const headersOf = ({ headers }: Answer) => [...headers.keys()].sort()
+    const [nobodys, another] = [await ask('999999'), await ask(String(own), other)]
+    t.strictSame([told(another), headersOf(another)], [told(nobodys), headersOf(nobodys)], 'nobody learns which ids there are')
+    t.equal((await ask(String(own))).status, 200)
+  }
+  t.equal((await call('PUT', `/user/assistant/%3${String(id).slice(0, 1)}${String(id).slice(1)}`, {})).status, 200, 'an id may be percent-encoded')
+})
+
+t.test('of an assistant of another user nothing is told, whatever is sent', async (t) => {
+  const sent: Array<[body: unknown, headers: Record<string, string>]> = [
+    [{ voice_id: 99 }, {}], [{ speech_speed: 9, is_webhook_active: true }, {}], [[], {}], [{}, { 'if-match': '"0"' }], [{}, { 'if-match': '"7"' }], [{}, { 'idempotency-key': 'k' }]
+  ]
+  for (const [body, headers] of sent) {
+    for (const it of [id, 999_999]) isRefusal(t, await call('PUT', `/user/assistant/${it}`, body, { headers: { ...other, ...headers } }), 404, JSON.stringify([it, body, headers]))
+  }
+})
+
+t.test('a condition that does not hold is a 412, a call reported otherwise a 409, a key in flight a 409 with Retry-After', async (t) => {
+  for (const etag of ['"9"', 'W/"0"', '0', '"x"', '"9", "8"', '']) isRefusal(t, await call('PUT', `/user/assistant/${id}`, { assistant_name: 'x' }, { headers: { 'if-match': etag } }), 412, `If-Match: ${etag}`)
+  isRefusal(t, await call('POST', '/engine/calls/c-1/completed', callReport(id, { duration: 1 }), { headers: engine }), 409, 'another report')
+  const retry = async () => await call('POST', '/user/assistant', newAssistant(), { headers: { 'idempotency-key': 'in flight' } })
+  t.equal((await retry()).status, 201)
+  await service.parts.pool.query("UPDATE ledger.idempotency_keys SET committed_at = NULL, leased_until = now() + interval '1 hour' WHERE key = 'in flight'")
+  const answer = await retry()
+  isRefusal(t, answer, 409, 'key in flight')
+  t.match(answer.headers.get('retry-after'), /^[1-9]\d*$/)
+})
+
+t.test('an Idempotency-Key that is none, or was used for something else, is a 422 on it', async (t) => {
+  for (const key of ['', 'x'.repeat(256), 'ü', 'a\tb']) {
+    const answer = await call('POST', '/user/assistant', newAssistant(), { headers: { 'idempotency-key': key } })
+    isRefusal(t, answer, 422, JSON.stringify(key))
+    t.strictSame(Object.keys(answer.body.errors), ['Idempotency-Key'])
+  }
+  const headers = { 'idempotency-key': `${'k'.repeat(254)}~` }
+  t.equal((await call('POST', '/user/assistant', newAssistant(), { headers })).status, 201)
+  isRefusal(t, await call('POST', '/user/assistant', newAssistant({ assistant_name: 'Other' }), { headers }), 422, 'another body')
+})
+
+t.test('more requests than allowed are a 429 with Retry-After', async (t) => {
+  const { url } = await service.start(['api'], { RATE_LIMIT_PER_MINUTE: '2' })
+  const ask = async (): Promise<Answer> => {
+    const response = await fetch(`${url}/user/assistants`, { headers: await as('1') })
+    return { status: response.status, headers: response.headers, body: await response.json() }
+  }
+  t.strictSame([(await ask()).status, (await ask()).status], [200, 200])
+  const answer = await ask()
+  isRefusal(t, answer, 429, 'the third')
+  t.match(answer.headers.get('retry-after'), /^([1-9]|[1-5]\d|60)$/)
+})

@@ -1,0 +1,33 @@
+// An assistant as an outside caller meets it: created, updated and read over HTTP.
+import type { Answer, TestService } from './service.js'
+
+/** Settings and revision as the next GET shows them. */
+export interface Seen { settings: Record<string, unknown>, revision: number }
+
+export function assistantCaller ({ call }: TestService) {
+  const create = (body: unknown): Promise<Answer> => call('POST', '/user/assistant', body)
+  const update = (id: number, body: unknown): Promise<Answer> => call('PUT', `/user/assistant/${id}`, body)
+
+  /** The assistant that a write answered with, not older than that write. */
+  async function seen ({ body, headers }: Answer): Promise<Seen> {
+    const position = headers.get('x-read-position') ?? ''
+    return (await call('GET', `/user/assistant/${body.data.id}`, undefined, { headers: { 'x-read-position': position } })).body.data
+  }
+
+  /** How many assistants the user has, at the position of `after`. */
+  async function count (after: Answer): Promise<number> {
+    const position = after.headers.get('x-read-position') ?? ''
+    return (await call('GET', '/user/assistants', undefined, { headers: { 'x-read-position': position } })).body.meta.total
+  }
+
+  return { create, update, seen, count }
+}
+
+/** The answer to a request with exactly these refused fields. */
+export const refusal = (errors: Record<string, string[]>) => ({ status: 422, body: { message: 'The given data was invalid.', errors } })
+
+/** What an assertion compares of an answer. */
+export const told = ({ status, body }: Answer) => ({ status, body })
+
+/** A value, short enough for the name of an assertion. */
+export const brief = (value: unknown): string => JSON.stringify(value).slice(0, 60)

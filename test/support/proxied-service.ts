@@ -1,0 +1,46 @@
+// A service behind proxies: back ends that refuse, hang, lose answers and come back.
+import pino from 'pino'
+import { startRoles, type Role } from '../../src/compose.js'
+import { eventually } from './eventually.js'
+import { caller, type Answer, type Call } from './running-service.js'
+import type { TestService } from './service.js'
+import { tcpProxy, type TcpProxy } from './tcp-proxy.js'
+
+interface Teardown { teardown (undo: () => unknown): void }
+
+export interface ProxiedService {
+  /** As user 1, unless another token is given. */
+  call: Call
+  store: TcpProxy
+  postgres: TcpProxy
+}
+
+/** Runs roles on the back ends of `direct`, through proxies of their own. */
+export async function behindProxies (t: Teardown, direct: TestService, roles: Role[] = ['api']): Promise<ProxiedService> {
+  const postgres = await tcpProxy(t, Number(new URL(direct.urls.databaseUrl).port))
+  const store = await tcpProxy(t, direct.store.port)
+  const databaseUrl = Object.assign(new URL(direct.urls.databaseUrl), { port: String(postgres.port) }).href
+  const eventStoreUrl = `esdb://127.0.0.1:${store.port}?tls=false`
+  const { url, stop } = await startRoles(roles, direct.config, { databaseUrl, eventStoreUrl }, pino({ level: process.env.LOG_LEVEL ?? 'silent' }))
+  t.teardown(stop)
+  const token = await direct.token('1')
+  const call = caller(url)
+  return { call: (method, path, request) => call(method, path, { token, ...request }), store, postgres }
+}
+
+/** The answer, and how long it took in milliseconds. */
+export async function timed (answering: Promise<Answer>): Promise<Answer & { ms: number }> {
+  const beganAt = performance.now()
+  const answer = await answering
+  return { ...answer, ms: Math.round(performance.now() - beganAt) }
+}
+
+/** Asks until the answer has this status and does not have to wait for the read model: how long that took, in milliseconds. */
+export async function backAfter (ask: () => Promise<Answer>, status: number): Promise<number> {
+  const beganAt = performance.now()
+  await eventually(async () => {
+    const answer = await ask()
+    return answer.status === status && !answer.headers.has('x-read-model')
+  })
+  return Math.round(performance.now() - beganAt)
+}
