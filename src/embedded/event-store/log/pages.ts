@@ -7,7 +7,7 @@ export interface PageSize { events: number, bytes: number }
 
 const first = 64
 const largest: PageSize = { events: 1024, bytes: 4 * 1024 * 1024 }
-/** All pages in memory together, so that a crowd of readers costs no more than a few of them. */
+/** What pages that are read from now on may take together. Who reads slowly keeps what he has, so a crowd costs more, but grows slower the larger it is. */
 const together: PageSize = { events: 8 * largest.events, bytes: 8 * largest.bytes }
 
 /** Those who read pages at the moment share what pages may take of memory. */
