@@ -7,6 +7,7 @@ import t from 'tap'
 import { identify } from '../../src/embedded/process-identity.js'
 import { processesOf } from '../../src/embedded/postmaster.js'
 import { makeCheckout, openDirectory } from '../support/embedded-checkout.js'
+import { killAll } from '../support/kill-all.js'
 import { dataDirs, gone, startStack, type Opened } from '../support/stack-process.js'
 
 const checkout = makeCheckout(join(openDirectory(t), 'checkout'))
@@ -30,10 +31,6 @@ async function query (url: string, text: string): Promise<Array<Record<string, u
   } finally {
     await client.end()
   }
-}
-
-function killAll (pids: Array<number | undefined>): void {
-  for (const pid of pids) if (pid !== undefined) process.kill(pid, 'SIGKILL')
 }
 
 async function allGone ({ pids }: Opened): Promise<void> {

@@ -6,6 +6,7 @@ import t from 'tap'
 import { openStack } from '../../src/embedded/stack.js'
 import { identify } from '../../src/embedded/process-identity.js'
 import { makeCheckout, openDirectory } from '../support/embedded-checkout.js'
+import { killAll } from '../support/kill-all.js'
 import { dataDirs, gone, startStack } from '../support/stack-process.js'
 
 const checkout = makeCheckout(join(openDirectory(t), 'checkout'))
@@ -32,7 +33,7 @@ t.test('an acknowledged event survives kill -9 of every process of the stack', a
   const { eventStoreUrl, pids } = await first.message('opened')
   t.match(eventStoreUrl, /^esdb:\/\/127\.0\.0\.1:\d+\?tls=false$/)
   await append(eventStoreUrl, 'kept')
-  for (const pid of [...Object.values(pids), first.pid]) process.kill(pid, 'SIGKILL')
+  killAll([...Object.values(pids), first.pid])
   const second = await startStack(t, checkout, dir, { env }).message('opened')
   t.same(await read(second.eventStoreUrl, 'kept'), [{ word: 'kept' }])
 })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { callReport, newAssistant } from '../support/bodies.js'
 import { eventually } from '../support/eventually.js'
+import { killAll } from '../support/kill-all.js'
 import { receiver } from '../support/receiver.js'
 import { dataDir } from '../support/ringledger.js'
 import { localWebhooks, startService, type RunningService } from '../support/running-service.js'
@@ -13,7 +14,8 @@ const random = generator(seed)
 const rounds = 3
 const folder = dataDir(t)
 const hook = await receiver(t)
-const env = { ...localWebhooks, READ_MODEL_WAIT_MS: '200' }
+// An attempt that a kill broke off counts as abandoned after twice the deadline: 4 s, well inside the test's patience.
+const env = { ...localWebhooks, READ_MODEL_WAIT_MS: '200', WEBHOOK_TIMEOUT_MS: '2000' }
 
 const assistants = new Map<number, string>()
 const calls: string[] = []
@@ -27,7 +29,7 @@ t.test(`${rounds} rounds of kill -9 right after acknowledged commands (SEED=${se
     await eventually(() => calls.length > before)
     await new Promise((resolve) => setTimeout(resolve, random() * 150)) // a random instant is what is tried here
     const isWhole = round % 2 === 0
-    if (isWhole) for (const pid of service.process.processes()) process.kill(pid, 'SIGKILL')
+    if (isWhole) killAll(service.process.processes())
     else await service.kill()
     await writing
     t.pass(`round ${round}: killed ${isWhole ? 'every process' : 'the process group'} with ${assistants.size} assistants and ${calls.length} calls acknowledged`)
