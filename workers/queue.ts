@@ -42,6 +42,8 @@ const schema = 'queue'
 const hurriedMs = 2_000
 const firstConnectionMs = 2_000
 const quietMs = 10_000
+/** A wake-up that a killed worker held is given up after 10 to 20 s, and the reconciler repeats it; BullMQ's own 30 s each made that a minute. */
+const soonNoticed = { lockDuration: 10_000, stalledInterval: 5_000 }
 
 /** Names the wake-up, so that the same one is queued once. */
 export const jobId = ({ deliveryId, n, wakeup }: Alarm) => `${deliveryId}-${n}-${wakeup}`
@@ -116,6 +118,7 @@ function wakeupQueue<Connection> (backend: Backend<Connection>, log: QueueOption
         connection: backend.worker,
         concurrency,
         maxStalledCount: 0, // the ledger decides what becomes of an attempt whose worker died
+        ...soonNoticed,
         runRetryDelay: 1_000
       }, backend.factory)
       worker.on('error', atTimes(log, 'the webhook worker has trouble'))
