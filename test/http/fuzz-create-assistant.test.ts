@@ -3,7 +3,8 @@ import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
 import { CreateAssistantBody } from '../../src/domain/assistant/settings.js'
 import { fuzzBodies, type FuzzBody } from '../support/fuzz/bodies.js'
-import { defaults, settingsAfter, soundAssistant, summaryOf } from '../support/fuzz/expected-settings.js'
+import { documentedDefaults } from '../support/assistant-fields.js'
+import { settingsAfter, soundAssistant, summaryOf } from '../support/fuzz/expected-settings.js'
 import { brokenRule, eventCounts, fuzzSeed, places, sender, sent, throwAll, type FuzzAnswer } from '../support/fuzz/rules.js'
 import { testService } from '../support/service.js'
 
@@ -26,7 +27,7 @@ t.test('every body is refused with a reason, or creates exactly the assistant th
 })
 
 async function difference (body: FuzzBody, { headers, body: { data } }: FuzzAnswer): Promise<string | undefined> {
-  const expected = settingsAfter(defaults, sent(body))
+  const expected = settingsAfter(documentedDefaults, sent(body))
   if (!isDeepStrictEqual(data, summaryOf(data.id, expected))) return `answered ${JSON.stringify(data)}`
   const { status, body: found } = await send('GET', `/user/assistant/${data.id}`, undefined, { 'x-read-position': String(headers['x-read-position']) })
   return status === 200 && isDeepStrictEqual(found.data.settings, expected) ? undefined : `read back ${status} ${JSON.stringify(found)}, and not ${JSON.stringify(expected)}`

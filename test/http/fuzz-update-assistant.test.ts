@@ -4,7 +4,8 @@ import t from 'tap'
 import { UpdateAssistantBody } from '../../src/domain/assistant/settings.js'
 import { newAssistant } from '../support/bodies.js'
 import { fuzzBodies, type FuzzBody, type JsonObject } from '../support/fuzz/bodies.js'
-import { defaults, settingsAfter, soundAssistant, summaryOf } from '../support/fuzz/expected-settings.js'
+import { documentedDefaults } from '../support/assistant-fields.js'
+import { settingsAfter, soundAssistant, summaryOf } from '../support/fuzz/expected-settings.js'
 import { brokenRule, eventCounts, fuzzSeed, places, sender, sent, throwAll, type FuzzAnswer } from '../support/fuzz/rules.js'
 import { testService } from '../support/service.js'
 
@@ -17,7 +18,7 @@ const service = await testService(t)
 const send = await sender(t, service)
 const assistants = await Promise.all(Array.from({ length: places }, async (): Promise<Known> => {
   const { body: { data } } = await send('POST', '/user/assistant', Buffer.from(JSON.stringify(newAssistant())))
-  return { id: data.id, settings: { ...defaults, ...newAssistant() }, revision: 0 }
+  return { id: data.id, settings: { ...documentedDefaults, ...newAssistant() }, revision: 0 }
 }))
 
 t.test('every body is refused with a reason, or changes exactly what it names', async (t) => {

@@ -100,7 +100,7 @@ export const assistantFields: Record<string, FieldCase> = {
   who_speaks_first: choice('AI assistant', 'Customer')
 }
 
-/** What an omitted optional field is set to. */
+/** What an omitted optional field is set to; written out here so that a change of one is noticed. */
 export const documentedDefaults = {
   endpoint_type: 'vad',
   endpoint_sensitivity: 0.5,

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { STATE_DIR } from '../../src/embedded/paths.js'
 import { eventually } from './eventually.js'
+import { killAll } from './kill-all.js'
 
 export interface Teardown { teardown (undo: () => unknown): void }
 export type Environment = Record<string, string>
@@ -71,7 +72,7 @@ export function ringledger (t: Teardown, args: readonly string[], env: Environme
   const processes = () => processesWith(mark)
   t.teardown(async () => {
     signal('SIGKILL')
-    for (const left of processes()) tryToKill(left)
+    killAll(processes())
     await ended
   })
   return {
@@ -112,12 +113,4 @@ function processesWith (mark: string): number[] {
       return false // it ended in between, or is somebody else's
     }
   })
-}
-
-function tryToKill (pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // it ended in between
-  }
 }

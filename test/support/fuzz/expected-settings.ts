@@ -1,42 +1,9 @@
 // What an assistant must be set to after a body, written from the interface and not from the code.
+import { documentedDefaults } from '../assistant-fields.js'
 import type { JsonObject } from './bodies.js'
 
-export const defaults: JsonObject = {
-  phone_number_id: null,
-  endpoint_type: 'vad',
-  endpoint_sensitivity: 0.5,
-  interrupt_sensitivity: 0.5,
-  ambient_sound_volume: 0.5,
-  post_call_evaluation: true,
-  send_webhook_only_on_completed: true,
-  include_recording_in_webhook: true,
-  is_webhook_active: false,
-  webhook_url: null,
-  use_min_interrupt_words: false,
-  min_interrupt_words: 0,
-  variables: {},
-  post_call_schema: [
-    { name: 'status', type: 'bool', description: 'Whether the goal of the call was reached' },
-    { name: 'summary', type: 'string', description: 'Summary of the call' }
-  ],
-  end_call_tool: null,
-  llm_temperature: 0.1,
-  voice_stability: 0.7,
-  voice_similarity: 0.5,
-  speech_speed: 1,
-  allow_interruptions: true,
-  filler_audios: false,
-  re_engagement_interval: 30,
-  max_call_duration: 600,
-  max_silence_duration: 40,
-  end_call_on_voicemail: true,
-  noise_cancellation: true,
-  record_call: false,
-  who_speaks_first: 'AI assistant'
-}
-
 const required = ['assistant_name', 'voice_id', 'language', 'llm_model', 'calls_direction', 'engine_type', 'timezone', 'initial_message', 'system_prompt']
-const known = [...required, ...Object.keys(defaults)]
+const known = [...required, ...Object.keys(documentedDefaults)]
 
 /** `before` with what an accepted body changes; of objects with a fixed shape only the known keys are kept. */
 export function settingsAfter (before: JsonObject, body: JsonObject): JsonObject {
