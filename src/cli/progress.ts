@@ -1,14 +1,22 @@
 // Shows how far long work is: a bar with rate and ETA on a terminal, a line every few seconds elsewhere.
 import { SingleBar } from 'cli-progress'
-import type { Progress } from '../event-transfer/progress.js'
 import { say } from './back-ends.js'
 
 const barEveryMs = 100
 const lineEveryMs = 5_000
 const whole = 1_000
 
+/** Of any long work; what a transfer tells is one of these. */
+export interface Shown {
+  doing: string
+  /** Since this began. */
+  events: number
+  /** 0 to 1; absent where nobody knows the end. */
+  done?: number
+}
+
 export interface ProgressView {
-  update (progress: Progress): void
+  update (progress: Shown): void
   stop (): void
 }
 
@@ -16,12 +24,12 @@ export function viewProgress (): ProgressView {
   const bar = process.stderr.isTTY
     ? new SingleBar({ format: '{doing} [{bar}] {percentage}% | {events} events | {rate}/s | ETA {eta_formatted}', stream: process.stderr, hideCursor: true })
     : undefined
-  let latest: Progress | undefined
+  let latest: Shown | undefined
   let beganAt = 0
   let shownAt = 0
   return { update, stop }
 
-  function update (progress: Progress): void {
+  function update (progress: Shown): void {
     const now = performance.now()
     if (progress.doing !== latest?.doing) begin(progress, now)
     latest = progress
@@ -33,13 +41,13 @@ export function viewProgress (): ProgressView {
     bar?.stop()
   }
 
-  function begin (progress: Progress, now: number): void {
+  function begin (progress: Shown, now: number): void {
     stop()
     beganAt = shownAt = now
     bar?.start(whole, thousandths(progress), { doing: progress.doing.padEnd(9), events: 0, rate: 0 })
   }
 
-  function show (progress: Progress, now: number): void {
+  function show (progress: Shown, now: number): void {
     const { doing, events, done } = progress
     shownAt = now
     const rate = Math.round(events * 1000 / Math.max(now - beganAt, 1))
@@ -49,5 +57,5 @@ export function viewProgress (): ProgressView {
   }
 }
 
-const thousandths = ({ done = 0 }: Progress) => Math.floor(done * whole)
+const thousandths = ({ done = 0 }: Shown) => Math.floor(done * whole)
 const eta = (done: number, ms: number) => `${Math.ceil(ms * (1 - done) / done / 1000)} s`

@@ -1,10 +1,10 @@
 // `ringledger projections list` and `replay`.
-import { SingleBar } from 'cli-progress'
 import Table from 'cli-table3'
 import { activeGeneration, activeCheckpoint, outdated } from '../../projections/generations.js'
 import { replay } from '../../projections/rebuild.js'
 import { projections, type Parts } from '../compose.js'
 import { say, withParts } from './back-ends.js'
+import { viewProgress } from './progress.js'
 
 export interface ProjectionState {
   name: string
@@ -56,30 +56,13 @@ export async function replayProjection (name: string): Promise<void> {
   process.once('SIGTERM', () => stopping.abort())
   const began = Date.now()
   const { generation, events } = await withParts('ringledger projections replay', async (parts) => {
-    const progress = progressOf(name)
+    const progress = viewProgress()
     try {
-      return await replay(projection, { ...parts, signal: stopping.signal, onProgress: progress.update })
+      return await replay(projection, { ...parts, signal: stopping.signal, onProgress: ({ events, position, head }) => progress.update({ doing: name, events, done: head > position ? Number(position) / Number(head) : 1 }) })
     } finally {
       progress.stop()
     }
   })
   const seconds = (Date.now() - began) / 1000
   say(`Replayed ${name} from ${events} events in ${seconds.toFixed(1)} s; readers see generation ${generation} now.`)
-}
-
-/** A bar on a terminal, a line every few seconds elsewhere. */
-function progressOf (name: string): { update (state: { events: number, position: bigint, head: bigint }): void, stop (): void } {
-  const bar = process.stderr.isTTY ? new SingleBar({ format: `${name} [{bar}] {percentage}% | {events} events | ETA {eta_formatted}`, stream: process.stderr }) : undefined
-  bar?.start(100, 0, { events: 0 })
-  let saidAt = Date.now()
-  return {
-    update ({ events, position, head }) {
-      const percent = head === 0n ? 100 : Number(position * 100n / head)
-      bar?.update(Math.min(percent, 100), { events })
-      if (bar || Date.now() - saidAt < 5_000) return
-      saidAt = Date.now()
-      say(`${name}: ${events} events, ${percent} %`)
-    },
-    stop: () => bar?.stop()
-  }
 }

@@ -50,8 +50,9 @@ export function createLead (app: App, { idempotency, readModel, ids, digest, rea
     const { phone_number: phoneNumber, campaign_id: campaignId, secondary_contacts: contacts = [] } = body
     const campaignName = campaignId === undefined || refused.campaign_id ? undefined : await factsFor(refused, readModel.findCampaignName(userId, campaignId), '')
     const command = { userId, body, refused, facts: { ownsCampaign: campaignName !== undefined }, now: new Date().toISOString() }
+    const refuse = () => leadDecider.decide({ ...command, ids: [] }, leadDecider.initialState)
     if (phoneNumber === undefined || refused.phone_number || campaignId === undefined || campaignName === undefined) {
-      leadDecider.decide({ ...command, ids: [] }, leadDecider.initialState) // there is no stream to ask: this refuses
+      refuse() // there is no stream to ask
       throw new Error('a lead without a stream was not refused')
     }
     const isSound = Object.keys(refused).length === 0 && new Set([phoneNumber, ...contacts.map((contact) => contact.phone_number)]).size > contacts.length
@@ -65,8 +66,7 @@ export function createLead (app: App, { idempotency, readModel, ids, digest, rea
       isNew: isSound, // else it is refused, and told whether the lead exists as well
       isRetry: reserved.isRetry
     })).catch((error: unknown) => {
-      // What is wrong by itself needs no back end to be told.
-      if (!isSound && !(error instanceof Rejection)) leadDecider.decide({ ...command, ids: [] }, leadDecider.initialState)
+      if (!isSound && !(error instanceof Rejection)) refuse() // what is wrong by itself needs no back end to be told
       throw error
     })
     const lead = outcome.state.find(({ id }) => id === outcome.ids[0])
