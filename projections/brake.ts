@@ -1,6 +1,7 @@
 // Stops a projection that refuses too many streams at once: that is a bug, and no poison event.
 import type { Pool, PoolClient } from 'pg'
 import { Stopped } from '../src/consumer/run.js'
+import type { Projection } from './projection.js'
 import { storable } from './quarantine.js'
 
 /** The first event of a stream that a batch has set aside. */
@@ -33,7 +34,7 @@ export class Brake {
       await this.#pull(position, streams, first.error)
       throw new Stopped(`${consumer} has refused ${streams} streams within ${within}, the last one with: ${first.error}`)
     }
-    if (pulled.isOn && position >= pulled.position) await releaseBrake(tx, consumer)
+    if (pulled.isOn && position >= pulled.position) await tx.query('UPDATE ledger.brakes SET released_at = now() WHERE consumer = $1', [consumer])
   }
 
   async #recentlyRefused (tx: PoolClient): Promise<number> {
@@ -54,8 +55,19 @@ export class Brake {
   }
 }
 
-/** Lets the consumer go on. @returns false when its brake was not on */
-export async function releaseBrake (db: Pool | PoolClient, consumer: string): Promise<boolean> {
-  const { rowCount } = await db.query('UPDATE ledger.brakes SET released_at = now() WHERE consumer = $1 AND released_at IS NULL', [consumer])
-  return rowCount === 1
+/** A projection that stands still; `since` is ISO 8601. */
+export interface BrakeOn { projection: string, generation: number, streams: number, error: string, since: string }
+
+/** The brakes that are on, of every generation of these projections. */
+export async function brakes (db: Pool, projections: readonly Projection[]): Promise<BrakeOn[]> {
+  const { rows } = await db.query<{ name: [string, string], streams: number, error: string, since: Date }>(`
+    SELECT regexp_match(consumer, '^read_(\\w+)_g(\\d+)$') AS name, streams, error, stopped_at AS since FROM ledger.brakes
+    WHERE released_at IS NULL AND substring(consumer FROM '^read_(\\w+)_g\\d+$') = ANY($1) ORDER BY stopped_at`, [projections.map(({ name }) => name)])
+  return rows.map(({ name: [projection, generation], since, ...row }) => ({ projection, generation: Number(generation), ...row, since: since.toISOString() }))
+}
+
+/** Lets every generation of the projection go on. @returns how many stood still */
+export async function releaseBrakes (db: Pool, { name }: Projection): Promise<number> {
+  const { rowCount } = await db.query("UPDATE ledger.brakes SET released_at = now() WHERE substring(consumer FROM '^read_(\\w+)_g\\d+$') = $1 AND released_at IS NULL", [name])
+  return rowCount ?? 0
 }

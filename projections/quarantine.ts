@@ -1,6 +1,7 @@
 // Sets events aside that cannot be projected, with all later events of their streams, so that they hold up nobody else.
 import type { Pool, PoolClient } from 'pg'
 import type { StoredEvent } from '../src/domain/stored-event.js'
+import type { Projection } from './projection.js'
 
 type Event = Pick<StoredEvent, 'stream' | 'revision'>
 
@@ -13,6 +14,16 @@ export interface Skips {
 export async function loadSkips (db: Pool | PoolClient, projection: string): Promise<Skips> {
   const { rows } = await db.query<Place>('SELECT stream, revision FROM ledger.skips WHERE projection = $1', [projection])
   return skipsOf(rows)
+}
+
+/** An event that an operator has given up; `at` is ISO 8601. */
+export interface Skipped { projection: string, stream: string, revision: string, reason: string, at: string }
+
+/** Every skip of these projections, the oldest first. */
+export async function skipped (db: Pool, projections: readonly Projection[]): Promise<Skipped[]> {
+  const { rows } = await db.query<Omit<Skipped, 'at'> & { at: Date }>(
+    'SELECT projection, stream, revision, reason, skipped_at AS at FROM ledger.skips WHERE projection = ANY($1) ORDER BY skipped_at', [projections.map(({ name }) => name)])
+  return rows.map((row) => ({ ...row, at: row.at.toISOString() }))
 }
 
 /** What is to be known of the streams of some events before they are projected. */
