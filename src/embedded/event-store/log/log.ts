@@ -60,6 +60,9 @@ export class EventLog {
   /** The position of the last durable event, 0 when there is none. */
   get head (): number { return this.#writer.head }
 
+  /** Whether it can write: Postgres is there, and the schema is ours. */
+  get isReady (): boolean { return this.#writer.isAttached }
+
   get isFull (): boolean { return this.#writer.queue.isFull }
 
   /** Resolves when the queue of appends has room. */
