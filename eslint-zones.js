@@ -19,7 +19,7 @@ export const zones = [
   { files: 'src/embedded/**', ours: ['src/embedded/**'], packages: ['**'] },
   { files: 'src/{commands,queries}/**', ours: ['src/{commands,queries,domain,http}/**', 'src/*.ts', 'projections/**'], packages: ['node:*', 'typebox', ...WEB] },
   { files: 'src/http/**', ours: ['src/{http,domain}/**', 'src/*.ts'], packages: ['**'] },
-  { files: 'src/compose.ts', ours: ['**'], packages: ['**'] },
+  { files: 'src/compose{.ts,/**}', ours: ['**'], packages: ['**'] },
   { files: 'src/{main.ts,cli/**}', ours: ['**'], packages: ['**'] },
   {
     files: 'src/**',
@@ -44,17 +44,17 @@ export const zones = [
 const TRIED = ['test/**', 'bench/**']
 const COMMAND_LINE = ['src/main.ts', 'src/cli/**']
 export const doors = [
-  { to: '@eventstore/db-client', from: ['src/{event-store,event-transfer}/**', 'src/compose.ts', 'src/embedded/event-store/**', ...TRIED] },
+  { to: '@eventstore/db-client', from: ['src/{event-store,event-transfer}/**', 'src/compose/parts.ts', 'src/embedded/event-store/**', ...TRIED] },
   { to: '{@grpc/grpc-js,google-protobuf}', from: ['src/embedded/event-store/**', ...TRIED] },
-  { to: '{pg,node-pg-migrate}', from: ['src/{postgres,consumer,embedded}/**', 'src/*.ts', 'src/cli/**', 'projections/**', 'workers/**', ...TRIED] },
-  { to: '{bullmq,ioredis}', from: ['workers/queue.ts', 'src/compose.ts', ...TRIED] },
-  { to: 'undici', from: ['workers/{post,guard}.ts', 'src/compose.ts', ...TRIED] },
-  { to: 'ipaddr.js', from: ['workers/guard.ts', 'src/compose.ts', ...TRIED] },
+  { to: '{pg,node-pg-migrate}', from: ['src/{postgres,consumer,embedded,compose}/**', 'src/*.ts', 'src/cli/**', 'projections/**', 'workers/**', ...TRIED] },
+  { to: '{bullmq,ioredis}', from: ['workers/queue.ts', 'src/compose{.ts,/**}', ...TRIED] },
+  { to: 'undici', from: ['workers/{post,guard}.ts', 'src/compose{.ts,/**}', ...TRIED] },
+  { to: 'ipaddr.js', from: ['workers/guard.ts', 'src/compose{.ts,/**}', ...TRIED] },
   { to: 'standardwebhooks', from: ['workers/sign.ts', 'src/compose.ts', 'src/cli/demo**', ...TRIED] },
-  { to: '{fastify,fastify-plugin,@fastify/*}', from: ['src/{commands,queries,http}/**', 'src/{app,errors,compose}.ts', ...TRIED] },
-  { to: 'workers/**', from: ['workers/**', 'src/compose.ts', ...COMMAND_LINE, ...TRIED] },
-  { to: 'src/compose.ts', from: [...COMMAND_LINE, ...TRIED] },
-  { to: 'src/app.ts', from: ['src/compose.ts', ...COMMAND_LINE, ...TRIED] },
+  { to: '{fastify,fastify-plugin,@fastify/*}', from: ['src/{commands,queries,http}/**', 'src/{app,errors}.ts', 'src/compose{.ts,/**}', ...TRIED] },
+  { to: 'workers/**', from: ['workers/**', 'src/compose{.ts,/**}', ...COMMAND_LINE, ...TRIED] },
+  { to: 'src/compose{.ts,/**}', from: ['src/compose{.ts,/**}', ...COMMAND_LINE, ...TRIED] },
+  { to: 'src/app.ts', from: ['src/compose{.ts,/**}', ...COMMAND_LINE, ...TRIED] },
   { to: 'src/main.ts', from: ['bin/**', ...TRIED] },
   { to: 'src/embedded/**', from: ['src/embedded/**', 'test/{support,embedded}/**', 'bench/**'] },
   { to: 'src/embedded/**', from: COMMAND_LINE, only: 'dynamic' }

@@ -61,9 +61,9 @@ const cases: Case[] = [
   },
   {
     zone: 'compose imports everything but embedded',
-    file: 'src/compose.ts',
-    good: './app.js ./event-store/streams.js ../projections/leads.js ../workers/queue.js @eventstore/db-client bullmq pg',
-    bad: ['./embedded/postgres.js', './main.js']
+    file: 'src/compose/parts.ts',
+    good: '../app.js ../event-store/streams.js ../../projections/leads.js ../../workers/queue.js @eventstore/db-client bullmq pg',
+    bad: ['../embedded/postgres.js', '../main.js']
   },
   {
     zone: 'main never loads embedded by a static import',
@@ -125,6 +125,6 @@ t.test('the command line loads embedded only when it is needed', async (t) => {
     t.same(await refused(file, `import type { Stack } from '${embedded}/postgres.js'\nexport type Started = Stack`), [])
     t.same(await refused(file, `import { type Stack } from '${embedded}/postgres.js'\nexport type Started = Stack`), ['house/zones'])
   }
-  t.same(await refused('src/compose.ts', "export const load = () => import('./embedded/postgres.js')"), ['house/zones'])
+  t.same(await refused('src/compose/parts.ts', "export const load = () => import('../embedded/postgres.js')"), ['house/zones'])
   t.same(await refused('test/support/stack.ts', "import '../../src/embedded/postgres.js'"), [])
 })

@@ -3,7 +3,8 @@ import { resolve } from 'node:path'
 import pino, { type DestinationStream, type Logger } from 'pino'
 import { loadConfig, type Config } from '../config.js'
 import { reachable } from '../back-end-unreachable.js'
-import type { CompleteConfig, Parts, Urls } from '../compose.js'
+import type { CompleteConfig } from '../compose/complete-config.js'
+import type { Parts, Urls } from '../compose/parts.js'
 import { generatedSecrets } from '../generated-secrets.js'
 import { errorSerializer } from '../http/logging.js'
 import { ping } from '../postgres/pool.js'
@@ -65,7 +66,7 @@ export async function withParts<Result> (command: string, work: (parts: Parts, c
   const log = openLog({ ...config, logLevel: config.logLevel === 'info' ? 'warn' : config.logLevel }, pino.destination(2))
   const backEnds = await openBackEnds(config, 'command', command)
   try {
-    const { openParts } = await import('../compose.js') // half of the code, which a refusal does not need
+    const { openParts } = await import('../compose/parts.js') // half of the code, which a refusal does not need
     const parts = await openParts(backEnds.urls, log)
     try {
       return await work(parts, await completeConfig(config), log)

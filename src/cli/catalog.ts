@@ -1,7 +1,7 @@
 // `ringledger catalog import FILE`: returns when the catalogue can be used.
 import { catalog } from '../../projections/catalog.js'
 import { projectionConsumer } from '../../projections/run.js'
-import type { Parts } from '../compose.js'
+import type { Parts } from '../compose/parts.js'
 import { runConsumer, type RunOptions } from '../consumer/run.js'
 import { commandHandler } from '../handle-command.js'
 import { importCatalog, readCatalogFile, type CatalogFile } from '../import-catalog.js'

@@ -1,6 +1,6 @@
 // Gives a first start something to work with: voices, languages, and what two example users have.
 import type { Logger } from 'pino'
-import type { Parts } from '../compose.js'
+import type { Parts } from '../compose/parts.js'
 import { catalogStreams } from '../domain/catalog/events.js'
 import { readCatalogFile } from '../import-catalog.js'
 import { importAndProject } from './catalog.js'

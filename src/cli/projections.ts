@@ -2,7 +2,8 @@
 import Table from 'cli-table3'
 import { activeGeneration, activeCheckpoint, outdated } from '../../projections/generations.js'
 import { replay } from '../../projections/rebuild.js'
-import { projections, type Parts } from '../compose.js'
+import type { Parts } from '../compose/parts.js'
+import { projections } from '../compose/projector.js'
 import { say, withParts } from './back-ends.js'
 import { viewProgress } from './progress.js'
 

@@ -1,5 +1,5 @@
 // What `ringledger start` prints: where it listens, and commands to try it with.
-import type { CompleteConfig } from '../compose.js'
+import type { CompleteConfig } from '../compose/complete-config.js'
 import { packageVersion } from '../package-root.js'
 import { signToken } from './token.js'
 

@@ -1,6 +1,8 @@
 // The whole service inside a test's process: scratch Postgres, the embedded event store, and the roles asked for.
 import pino from 'pino'
-import { openParts, startRoles, type CompleteConfig, type Parts, type Role, type Urls } from '../../src/compose.js'
+import { startRoles, type Role } from '../../src/compose.js'
+import type { CompleteConfig } from '../../src/compose/complete-config.js'
+import { openParts, type Parts, type Urls } from '../../src/compose/parts.js'
 import { loadConfig } from '../../src/config.js'
 import { readCatalogFile } from '../../src/import-catalog.js'
 import { importAndProject } from '../../src/cli/catalog.js'

@@ -1,0 +1,89 @@
+// The api role: HTTP on top of commands, read model and ledger.
+import { Redis } from 'ioredis'
+import type { Logger } from 'pino'
+import { openReadModel } from '../../projections/read-model.js'
+import { assistantHistory } from '../assistant-history.js'
+import { callOwners } from '../call-owners.js'
+import { keyBytes } from '../config.js'
+import { commandHandler } from '../handle-command.js'
+import type { App } from '../http/app-types.js'
+import type { HealthChecks } from '../http/health.js'
+import { openIdempotency } from '../idempotency.js'
+import { openIds } from '../ids.js'
+import { holdToLeadDigestKey, leadDigest } from '../lead-digest.js'
+import { readPositions } from '../read-positions.js'
+import { secretKeys, type CompleteConfig } from './complete-config.js'
+import type { Parts, Urls } from './parts.js'
+
+/** A request waits no longer for its count. */
+const countWithinMs = 250
+
+/** Between two removals of expired idempotency keys. */
+const sweepEveryMs = 10 * 60_000
+
+/** The HTTP side is loaded on demand, so that other commands begin sooner. */
+export async function composeApi (config: CompleteConfig, { redisUrl }: Urls, parts: Parts, checks: HealthChecks, logger: Logger): Promise<App> {
+  const { pool, streams, positions } = parts
+  const [{ buildApp }, { webhookUrlProblem }, { currentSecret }, { findSuspension }, { findDeliveries }] = await Promise.all([
+    import('../app.js'), import('../../workers/guard.js'), import('../../workers/secrets.js'), import('../../workers/endpoints.js'), import('../../workers/find-deliveries.js')
+  ])
+  const keys = secretKeys(config)
+  const digest = leadDigest(keyBytes(config.secrets.leadDigestKey))
+  await holdToLeadDigestKey(streams, digest)
+  const head = await streams.head()
+  const isCaughtUp = async () => (await Promise.all(['assistants', 'leads'].map((name) => positions.reached(name, head, config.readModelWaitMs)))).every(Boolean)
+  const readModel = openReadModel(pool)
+  const commands = commandHandler(streams)
+  const idempotency = openIdempotency(pool, commands)
+  const readYourWrite = { reached: positions.reached, waitMs: config.readModelWaitMs }
+  const owners = callOwners({
+    streams,
+    findLeadOwner: readModel.findLeadOwner,
+    waitForLeads: (position) => positions.reached('leads', position, config.readModelWaitMs)
+  })
+  const redis = redisUrl === undefined ? undefined : connectForCounts(redisUrl, logger)
+  const app = await buildApp({
+    logger,
+    basePath: config.basePath,
+    jwt: config.jwt,
+    rateLimit: { perMinute: config.rateLimitPerMinute, redis },
+    healthChecks: checks,
+    routes: {
+      handle: commands.handle,
+      idempotency,
+      readModel,
+      ids: openIds(pool, isCaughtUp),
+      readYourWrite,
+      readPositions: readPositions(positions, streams, config.readModelWaitMs),
+      assistantHistory: assistantHistory(streams),
+      suspensionOf: (userId, url) => findSuspension(pool, userId, url),
+      deliveriesOf: (userId, callId) => findDeliveries(pool, userId, callId),
+      digest,
+      owners,
+      webhookUrlProblem: (url) => webhookUrlProblem(url, config.webhook),
+      webhookSecret: async (userId) => ({ secret: await currentSecret(pool, keys, userId), previous: null })
+    }
+  })
+  const sweeping = setInterval(() => {
+    idempotency.removeExpired().catch((error: unknown) => logger.warn({ err: error }, 'expired idempotency keys were not removed'))
+  }, sweepEveryMs)
+  app.addHook('onClose', async () => {
+    clearInterval(sweeping)
+    redis?.disconnect()
+  })
+  return app
+}
+
+/** For counts that nobody waits for: whatever is not answered at once fails, also while Redis is down or frozen. */
+function connectForCounts (redisUrl: string, log: Logger): Redis {
+  const redis = new Redis(redisUrl, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: 2_000,
+    commandTimeout: countWithinMs,
+    socketTimeout: countWithinMs, // gives a frozen connection up, so that only the first request waits for it
+    retryStrategy: (times) => Math.min(times * 200, 2_000)
+  })
+  redis.on('error', (error: Error) => log.debug({ err: error }, 'Redis, which counts requests, cannot be reached'))
+  return redis
+}
