@@ -20,15 +20,15 @@ export interface EventStoreProcess {
   process (): ChildProcess
 }
 
-/** Starts `process.ts` against a database. Killed in `t.teardown`. */
-export async function eventStoreProcess (t: Test, databaseUrl: string): Promise<EventStoreProcess> {
+/** Starts `process.ts` against a database, with these options of Node. Killed in `t.teardown`. */
+export async function eventStoreProcess (t: Test, databaseUrl: string, options: readonly string[] = []): Promise<EventStoreProcess> {
   const entry = eventStoreEntry(t)
   let child: ChildProcess | undefined
   let port = 0
   let errors = ''
 
   async function start () {
-    const started = spawn(process.execPath, [entry, '--port', String(port)], { env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl }, stdio: ['ignore', 'pipe', 'pipe'] })
+    const started = spawn(process.execPath, [...options, entry, '--port', String(port)], { env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl }, stdio: ['ignore', 'pipe', 'pipe'] })
     child = started
     errors = ''
     started.stderr.on('data', (text: Buffer) => { errors += text.toString() })

@@ -11,12 +11,12 @@ export interface Listener {
   destroy (): void
 }
 
-/** Listens on one port for both protocols; the first bytes of a connection tell which it is. */
-export async function listen (host: string, port: number, takeHttp2: (socket: Socket) => void): Promise<Listener> {
+/** Listens on one port for both protocols; the first bytes of a connection tell which it is. `isReady` is asked at each health check. */
+export async function listen (host: string, port: number, isReady: () => boolean, takeHttp2: (socket: Socket) => void): Promise<Listener> {
   const health = createHttpServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://localhost')
     const isAsked = url.pathname === '/health/live' && (request.method === 'GET' || request.method === 'HEAD')
-    response.writeHead(isAsked ? liveCode(url) : 404).end()
+    response.writeHead(!isAsked ? 404 : isReady() ? liveCode(url) : 503).end()
   })
   const sockets = new Set<Socket>()
   const server: Server = createServer({ noDelay: true }, (socket) => {

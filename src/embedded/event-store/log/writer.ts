@@ -47,6 +47,10 @@ export class Writer {
     this.#session = session
   }
 
+  get isAttached (): boolean {
+    return this.#session !== undefined
+  }
+
   /** Writes no more until the next `attach`; what waits is refused. */
   detach (): void {
     this.#session = undefined
