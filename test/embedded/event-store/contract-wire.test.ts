@@ -48,9 +48,10 @@ const responses = (name: string): Promise<streams.ReadResp[]> => collect(read(na
 const recorded = async (name: string) => (await responses(name)).map((response) => response.getEvent()?.getEvent())
 
 t.test('every refusal that is a status has its code and the trailers that the client reads', async (t) => {
-  const [gone, there] = ['gone', 'there']
+  const [gone, there, softly] = ['gone', 'there', 'softly']
   await client.tombstoneStream(gone)
-  await client.appendToStream(there, [event(), event()])
+  for (const name of [there, softly]) await client.appendToStream(name, [event(), event()])
+  await client.deleteStream(softly)
   const wrong = (name: string, expected: string, actual: string) => ({ exception: 'wrong-expected-version', 'stream-name': name, 'expected-version': expected, 'actual-version': actual })
   const deleted = { exception: 'stream-deleted', 'stream-name': gone }
   const rows: Array<[string, () => Promise<unknown>, number, Record<string, string>]> = [
@@ -63,6 +64,8 @@ t.test('every refusal that is a status has its code and the trailers that the cl
     ['delete, any, of nothing', () => remove('nothing'), status.FAILED_PRECONDITION, wrong('nothing', '-2', '-1')],
     ['delete, exists, of nothing', () => remove('nothing', new streams.DeleteReq.Options().setStreamExists(empty())), status.FAILED_PRECONDITION, wrong('nothing', '-4', '-1')],
     ['tombstone, exact', () => tombstone(there, new streams.TombstoneReq.Options().setRevision('0')), status.FAILED_PRECONDITION, wrong(there, '0', '1')],
+    ['tombstone, exists, of nothing', () => tombstone('nothing', new streams.TombstoneReq.Options().setStreamExists(empty())), status.FAILED_PRECONDITION, wrong('nothing', '-4', '-1')],
+    ['tombstone, exists, of a deleted stream', () => tombstone(softly, new streams.TombstoneReq.Options().setStreamExists(empty())), status.FAILED_PRECONDITION, { ...deleted, 'stream-name': softly }],
     ['tombstone, no stream', () => tombstone(there, new streams.TombstoneReq.Options().setNoStream(empty())), status.FAILED_PRECONDITION, wrong(there, '-1', '1')],
     ['a name that is not ASCII', () => remove('fort-été'), status.FAILED_PRECONDITION, wrong('fort-%C3%A9t%C3%A9', '-2', '-1')],
     ['too large', () => append(there, [proposed(undefined, new Uint8Array(5 * 1024 * 1024))]), status.INVALID_ARGUMENT, { exception: 'maximum-append-size-exceeded', 'maximum-append-size': '1048576' }],
