@@ -7,6 +7,8 @@ export interface Chaos {
   rounds: number
   /** `CHAOS_SEED` repeats what a run has chosen, though not how that met with the work of other processes. */
   seed: number
+  /** In ms, for all of the rounds on a busy machine. */
+  timeout: number
   /** One of them. */
   pick<Choice> (choices: readonly Choice[]): Choice
   /** True once in so many times. */
@@ -21,17 +23,19 @@ const lineEveryMs = 10_000
 
 interface Clock { setTimeout (ms: number): void }
 
-/** Settings of this run of `name`. Gives the file time for all of its rounds. */
+/** Settings of this run of `name`. Gives the file its time. */
 export function chaos (t: Clock, name: string, usualRounds: number): Chaos {
   const rounds = Number(process.env.CHAOS_ROUNDS ?? usualRounds)
   const seed = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31))
   const random = seeded(seed)
   const beganAt = Date.now()
   let [over, saidAt] = [0, beganAt]
-  t.setTimeout(60_000 + rounds * 30_000)
+  const timeout = 120_000 + rounds * 30_000
+  t.setTimeout(timeout)
   return {
     rounds,
     seed,
+    timeout,
     pick (choices) {
       const choice = choices[Math.floor(random() * choices.length)]
       if (choice === undefined) throw new Error('There is nothing to choose from')

@@ -13,8 +13,8 @@ export const lineOf = ({ position, streamId, revision, id }: Recorded) => `${pos
 
 export interface Followed {
   lines: string[]
-  /** How often it began anew. */
-  breaks: number
+  /** How often it has begun. */
+  tries: number
 }
 
 export interface Until {
@@ -28,8 +28,9 @@ export interface Until {
 export async function follow (open: (last: Recorded | undefined) => AllStreamSubscription | StreamSubscription, { lastType, stopped }: Until): Promise<Followed> {
   const lines: string[] = []
   let last: Recorded | undefined
-  let breaks = 0
-  for (; !stopped.aborted; breaks++) {
+  let tries = 0
+  for (; !stopped.aborted; await delay(5)) {
+    tries++
     const subscription = open(last)
     const stop = () => { void subscription.unsubscribe() } // the loop below ends with it
     stopped.addEventListener('abort', stop)
@@ -39,16 +40,15 @@ export async function follow (open: (last: Recorded | undefined) => AllStreamSub
         if (event === undefined) continue
         last = event
         lines.push(lineOf(event))
-        if (event.type === lastType) return { lines, breaks }
+        if (event.type === lastType) return { lines, tries }
       }
     } catch { // broken: again from where it was
-      await delay(5)
     } finally {
       stopped.removeEventListener('abort', stop)
       await subscription.unsubscribe()
     }
   }
-  return { lines, breaks }
+  return { lines, tries }
 }
 
 /**
@@ -61,8 +61,9 @@ export async function followByCheckpoints (port: number, prefix: string, { lastT
   stopped.addEventListener('abort', () => { stub.close() })
   const kept: string[] = []
   let position = '0'
-  let breaks = 0
-  for (; !stopped.aborted; breaks++) {
+  let tries = 0
+  for (; !stopped.aborted; await delay(5)) {
+    tries++
     const call = stub.read(filtered(prefix, position))
     const stop = () => { call.cancel() }
     stopped.addEventListener('abort', stop)
@@ -71,7 +72,7 @@ export async function followByCheckpoints (port: number, prefix: string, { lastT
       for await (const response of call as AsyncIterable<streams.ReadResp>) {
         const event = response.getEvent()?.getEvent()
         if (event !== undefined) pending.push(lineOfMessage(event))
-        if (event?.getMetadataMap().get('type') === lastType) return { lines: [...kept, ...pending], breaks }
+        if (event?.getMetadataMap().get('type') === lastType) return { lines: [...kept, ...pending], tries }
         const checkpoint = response.getCheckpoint()
         if (checkpoint === undefined) continue
         kept.push(...pending)
@@ -79,13 +80,12 @@ export async function followByCheckpoints (port: number, prefix: string, { lastT
         position = checkpoint.getCommitPosition()
       }
     } catch { // broken: again from the last checkpoint
-      await delay(5)
     } finally {
       stopped.removeEventListener('abort', stop)
       call.cancel()
     }
   }
-  return { lines: kept, breaks }
+  return { lines: kept, tries }
 }
 
 function filtered (prefix: string, after: string): streams.ReadReq {

@@ -1,6 +1,8 @@
 // Writers that note what was acknowledged while the event store comes and goes.
 import { setTimeout as delay } from 'node:timers/promises'
-import { ANY, jsonEvent, NO_STREAM, type AppendExpectedRevision, type AppendResult, type EventData, type EventStoreDBClient } from '@eventstore/db-client'
+import {
+  ANY, jsonEvent, NO_STREAM, WrongExpectedVersionError, type AppendExpectedRevision, type AppendResult, type EventData, type EventStoreDBClient
+} from '@eventstore/db-client'
 
 /** An append of events with these ids. */
 export interface Attempt {
@@ -21,7 +23,10 @@ export interface Writing {
 
 const newEvents = (count: number) => Array.from({ length: count }, () => jsonEvent({ type: 'Written', data: {} }))
 
-/** Appends 1 to 3 events after those that it knows to be there, the same ones again until they are acknowledged, and so on. */
+/**
+ * Appends 1 to 3 events after those that it knows to be there, the same ones again until they are acknowledged, and so on.
+ * @throws WrongExpectedVersionError when the stream does not end where the last answer said
+ */
 export async function insist (writing: Writing, isOver: () => boolean): Promise<void> {
   while (!isOver() && !writing.stopped.aborted) await insistOn(writing, newEvents(1 + writing.attempts.length % 3))
 }
@@ -52,7 +57,8 @@ async function append ({ client, stream }: Writing, events: EventData[], expecte
   try {
     const late = delay(15_000, undefined, { signal: patience.signal }).then(() => { throw new Error('No answer') })
     attempt.answer = await Promise.race([client.appendToStream(stream, events, { expectedRevision }), late])
-  } catch {
+  } catch (error) {
+    if (error instanceof WrongExpectedVersionError) throw error
     attempt.failedAt ??= Date.now()
     await delay(5)
   } finally {

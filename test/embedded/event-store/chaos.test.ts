@@ -10,7 +10,7 @@ import { killAll } from '../../support/kill-all.js'
 import { collect, connect } from '../../support/scratch-event-store.js'
 import { type ScratchPostgres, scratchPostgres } from '../../support/scratch-postgres.js'
 
-const { rounds, seed, pick, onceIn, instant, roundIsOver } = chaos(t, 'event store', 20)
+const { rounds, seed, timeout, pick, onceIn, instant, roundIsOver } = chaos(t, 'event store', 20)
 
 /** Starts it again; now and then it is killed while it starts. */
 async function bringBack (killed: Pick<EventStoreProcess, 'start' | 'kill'>): Promise<void> {
@@ -66,7 +66,7 @@ function firstDifference (found: readonly unknown[], wanted: readonly unknown[])
   return index < 0 ? 'none' : `${index} of ${wanted.length}: found ${String(found[index])}, wanted ${String(wanted[index])}`
 }
 
-t.test(`nothing acknowledged is lost, doubled or out of order in ${rounds} rounds of kill -9 (CHAOS_SEED=${seed})`, { timeout: rounds * 30_000 }, async (t) => {
+t.test(`nothing acknowledged is lost, doubled or out of order in ${rounds} rounds of kill -9 (CHAOS_SEED=${seed})`, { timeout }, async (t) => {
   const postgres = await scratchPostgres(t)
   const server = await eventStoreProcess(t, postgres.url)
   const url = `esdb://127.0.0.1:${server.port}?tls=false`
@@ -82,7 +82,8 @@ t.test(`nothing acknowledged is lost, doubled or out of order in ${rounds} round
   const isAcknowledged = ({ answer }: Attempt) => answer !== undefined
   const acknowledged = () => [...insisting, ...givingUp].reduce((sum, { attempts }) => sum + attempts.filter(isAcknowledged).length, 0)
   let isOver = false
-  const writers = [...insisting.map((writing) => insist(writing, () => isOver)), ...givingUp.map((writing) => giveUp(writing, () => isOver))]
+  const written = Promise.all([...insisting.map((writing) => insist(writing, () => isOver)), ...givingUp.map((writing) => giveUp(writing, () => isOver))])
+  written.catch(() => {}) // told in the next round
 
   const until = { lastType: 'Last', stopped }
   const followers = [
@@ -95,7 +96,7 @@ t.test(`nothing acknowledged is lost, doubled or out of order in ${rounds} round
   const taken: string[] = []
   for (let round = 0; round < rounds; round++) {
     const before = acknowledged()
-    await eventually(() => acknowledged() > before + 50, 60_000)
+    await Promise.race([written, eventually(() => acknowledged() > before + 50, 60_000)])
     await instant(100)
     const [name, kill] = pick(ways)
     await kill()
@@ -103,7 +104,7 @@ t.test(`nothing acknowledged is lost, doubled or out of order in ${rounds} round
     roundIsOver(`${acknowledged()} appends acknowledged`)
   }
   isOver = true
-  await Promise.all(writers)
+  await written
   if (insisting[0] !== undefined) await insistOn(insisting[0], [jsonEvent({ type: 'Last', data: {} })])
   t.comment(ways.map(([name]) => `${name}: ${taken.filter((one) => one === name).length}`).join(', '))
 
@@ -123,12 +124,12 @@ t.test(`nothing acknowledged is lost, doubled or out of order in ${rounds} round
     t.equal(firstDifference(places.map(({ answer }) => answer?.nextExpectedRevision), places.map(({ event }) => event?.revision)), 'none', `${stream}: revisions as answered`)
   }
   for (const { of, isWanted, following } of followers) {
-    const { lines, breaks } = await following
-    t.equal(firstDifference(lines, log.filter(({ streamId }) => isWanted(streamId)).map(lineOf)), 'none', `who follows ${of} sees each event once, in order, over ${breaks} breaks`)
-    t.ok(breaks > 0)
+    const { lines, tries } = await following
+    t.equal(firstDifference(lines, log.filter(({ streamId }) => isWanted(streamId)).map(lineOf)), 'none', `who follows ${of} sees each event once, in order, in ${tries} tries`)
+    t.ok(tries > 1 || rounds < 20, 'it was interrupted')
   }
   const repeated = insisting.flatMap(({ attempts }) => attempts).filter(({ failedAt }) => failedAt !== undefined)
-  const written = repeated.filter(({ ids, failedAt = 0 }) => (placed.get(ids[0] ?? '')?.created.getTime() ?? Infinity) <= failedAt)
-  t.comment(`${log.length} events; of ${repeated.length} appends that failed and were repeated, ${written.length} had been written`)
-  if (rounds >= 100) t.ok(written.length > 0, 'some kills came between a commit and its answer')
+  const durable = repeated.filter(({ ids, failedAt = 0 }) => (placed.get(ids[0] ?? '')?.created.getTime() ?? Infinity) <= failedAt)
+  t.comment(`${log.length} events; of ${repeated.length} appends that failed and were repeated, ${durable.length} had been written`)
+  if (rounds >= 100) t.ok(durable.length > 0, 'some kills came between a commit and its answer')
 })

@@ -39,10 +39,10 @@ const append = (name: string, messages: streams.AppendReq.ProposedMessage[], opt
 const remove = (name: string, options = new streams.DeleteReq.Options().setAny(empty())) => asked<streams.DeleteResp>((done) => stub.delete(new streams.DeleteReq().setOptions(options.setStreamIdentifier(identifier(name))), done))
 const tombstone = (name: string, options = new streams.TombstoneReq.Options().setAny(empty())) => asked<streams.TombstoneResp>((done) => stub.tombstone(new streams.TombstoneReq().setOptions(options.setStreamIdentifier(identifier(name))), done))
 
-function read (name: string) {
+function read (name: string, headers = new grpc.Metadata()) {
   const from = new streams.ReadReq.Options.StreamOptions().setStreamIdentifier(identifier(name)).setStart(empty())
   const uuid = new streams.ReadReq.Options.UUIDOption().setString(empty())
-  return stub.read(new streams.ReadReq().setOptions(new streams.ReadReq.Options().setStream(from).setCount('10').setNoFilter(empty()).setUuidOption(uuid)))
+  return stub.read(new streams.ReadReq().setOptions(new streams.ReadReq.Options().setStream(from).setCount('10').setNoFilter(empty()).setUuidOption(uuid)), headers)
 }
 const responses = (name: string): Promise<streams.ReadResp[]> => collect(read(name))
 const recorded = async (name: string) => (await responses(name)).map((response) => response.getEvent()?.getEvent())
@@ -92,6 +92,17 @@ t.test('a unary append that finds another revision is a reply, not a status', as
   t.same([behind?.getCurrentRevision(), behind?.getExpectedRevision()], ['1', '0'])
   const nothing = (await append(randomUUID(), [])).getSuccess()
   t.same([nothing?.hasNoStream(), nothing?.hasNoPosition()], [true, true], 'an empty append to nothing is at no stream and at no position')
+})
+
+t.test('who logs in, names a connection or asks for the leader is served as anyone', async (t) => {
+  for (const authorization of [`Basic ${Buffer.from('admin:changeit').toString('base64')}`, 'Bearer a.b.c', 'nonsense']) {
+    const headers = new grpc.Metadata()
+    for (const [name, value] of Object.entries({ authorization, 'requires-leader': 'true', 'connection-name': 'tests' })) headers.set(name, value)
+    const name = randomUUID()
+    const request = new streams.TombstoneReq().setOptions(new streams.TombstoneReq.Options().setAny(empty()).setStreamIdentifier(identifier(name)))
+    t.equal((await collect<streams.ReadResp>(read(name, headers))).length, 1)
+    t.ok((await asked<streams.TombstoneResp>((done) => stub.tombstone(request, headers, done))).getPosition())
+  }
 })
 
 t.test('a stream that is not there is one message and a good end', async (t) => {
