@@ -6,7 +6,7 @@ import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.j
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 
-type Recorded = NonNullable<ResolvedEvent['event']>
+export type Recorded = NonNullable<ResolvedEvent['event']>
 
 /** One line an event: its place in the log, its place in its stream, and which it is. */
 export const lineOf = ({ position, streamId, revision, id }: Recorded) => `${position?.commit} ${revision}@${streamId} ${id}`

@@ -1,8 +1,8 @@
 // Server and Postgres are killed with kill -9 under load, again and again: what was acknowledged stays, and who follows misses nothing.
-import t from 'tap'
-import { jsonEvent, START, type ResolvedEvent } from '@eventstore/db-client'
+import t, { type Test } from 'tap'
+import { jsonEvent, START, type EventStoreDBClient, type ResolvedEvent } from '@eventstore/db-client'
 import { chaos } from '../../support/chaos.js'
-import { follow, followByCheckpoints, lineOf } from '../../support/event-store-followers.js'
+import { follow, followByCheckpoints, lineOf, type Recorded } from '../../support/event-store-followers.js'
 import { type EventStoreProcess, eventStoreProcess } from '../../support/event-store-process.js'
 import { type Attempt, giveUp, insist, insistOn, type Writing } from '../../support/event-store-writers.js'
 import { eventually } from '../../support/eventually.js'
@@ -66,63 +66,84 @@ function firstDifference (found: readonly unknown[], wanted: readonly unknown[])
   return index < 0 ? 'none' : `${index} of ${wanted.length}: found ${String(found[index])}, wanted ${String(wanted[index])}`
 }
 
+function writersOf (client: EventStoreDBClient, stopped: AbortSignal) {
+  const writingTo = (stream: string): Writing => ({ client, stream, attempts: [], stopped })
+  const last = writingTo('writer-0')
+  const insisting = [last, ...Array.from({ length: 23 }, (_, index) => writingTo(`writer-${index + 1}`))]
+  const givingUp = Array.from({ length: 4 }, (_, index) => writingTo(`giver-${index}`))
+  const writings = [...insisting, ...givingUp]
+  const acknowledged = () => writings.reduce((sum, { attempts }) => sum + attempts.filter(isAcknowledged).length, 0)
+  let isOver = false
+  const written = Promise.all([...insisting.map((writing) => insist(writing, () => isOver)), ...givingUp.map((writing) => giveUp(writing, () => isOver))])
+  written.catch(() => {}) // told in the next round
+  return {
+    insisting,
+    writings,
+    acknowledged,
+    /** Resolves when so many more are acknowledged. */
+    async progress (count: number) {
+      const wanted = acknowledged() + count
+      await Promise.race([written, eventually(() => acknowledged() >= wanted, 60_000)])
+    },
+    async end () {
+      isOver = true
+      await written
+      await insistOn(last, [jsonEvent({ type: 'Last', data: {} })])
+    }
+  }
+}
+
+function followersOf (client: EventStoreDBClient, port: number, stopped: AbortSignal) {
+  const until = { lastType: 'Last', stopped }
+  return [
+    { of: '$all', isWanted: () => true, following: follow((last) => client.subscribeToAll({ fromPosition: last?.position ?? START }), until) },
+    { of: 'a stream', isWanted: (stream: string) => stream === 'writer-0', following: follow((last) => client.subscribeToStream('writer-0', { fromRevision: last?.revision ?? START }), until) },
+    { of: 'a filter, by checkpoints,', isWanted: (stream: string) => stream.startsWith('writer-'), following: followByCheckpoints(port, 'writer-', until) }
+  ]
+}
+
+const isAcknowledged = ({ answer }: Attempt) => answer !== undefined
+
+/** Every append of a stream is there once, whole, where the answer said. */
+async function isWhole (t: Test, { client, stream, attempts }: Writing, placed: ReadonlyMap<string, Recorded>): Promise<void> {
+  const events = eventsOf(await collect(client.readStream(stream)))
+  // Of an append that was given up all is there, or nothing.
+  const there = attempts.filter((attempt) => isAcknowledged(attempt) || attempt.ids.some((id) => placed.has(id)))
+  t.equal(firstDifference(events.map(({ id }) => id), there.flatMap(({ ids }) => ids)), 'none', `${stream}: whole appends, each once, in order`)
+  t.equal(firstDifference(events.map(({ revision }) => revision), events.map((_, index) => BigInt(index))), 'none', `${stream}: revisions without gaps`)
+  const places = attempts.filter(isAcknowledged).map(({ ids, answer }) => ({ answer, event: placed.get(ids.at(-1) ?? '') }))
+  t.equal(firstDifference(places.map(({ answer }) => answer?.position?.commit), places.map(({ event }) => event?.position?.commit)), 'none', `${stream}: positions as answered`)
+  t.equal(firstDifference(places.map(({ answer }) => answer?.nextExpectedRevision), places.map(({ event }) => event?.revision)), 'none', `${stream}: revisions as answered`)
+}
+
 t.test(`nothing acknowledged is lost, doubled or out of order in ${rounds} rounds of kill -9 (CHAOS_SEED=${seed})`, { timeout }, async (t) => {
   const postgres = await scratchPostgres(t)
   const server = await eventStoreProcess(t, postgres.url)
   const url = `esdb://127.0.0.1:${server.port}?tls=false`
   const client = connect(t, url)
-  const follower = connect(t, url)
   const stopping = new AbortController()
-  const stopped = stopping.signal
   t.teardown(() => stopping.abort())
-
-  const writingTo = (stream: string): Writing => ({ client, stream, attempts: [], stopped })
-  const insisting = Array.from({ length: 24 }, (_, index) => writingTo(`writer-${index}`))
-  const givingUp = Array.from({ length: 4 }, (_, index) => writingTo(`giver-${index}`))
-  const isAcknowledged = ({ answer }: Attempt) => answer !== undefined
-  const acknowledged = () => [...insisting, ...givingUp].reduce((sum, { attempts }) => sum + attempts.filter(isAcknowledged).length, 0)
-  let isOver = false
-  const written = Promise.all([...insisting.map((writing) => insist(writing, () => isOver)), ...givingUp.map((writing) => giveUp(writing, () => isOver))])
-  written.catch(() => {}) // told in the next round
-
-  const until = { lastType: 'Last', stopped }
-  const followers = [
-    { of: '$all', isWanted: () => true, following: follow((last) => follower.subscribeToAll({ fromPosition: last?.position ?? START }), until) },
-    { of: 'a stream', isWanted: (stream: string) => stream === 'writer-0', following: follow((last) => follower.subscribeToStream('writer-0', { fromRevision: last?.revision ?? START }), until) },
-    { of: 'a filter, by checkpoints,', isWanted: (stream: string) => stream.startsWith('writer-'), following: followByCheckpoints(server.port, 'writer-', until) }
-  ]
+  const { insisting, writings, ...writers } = writersOf(client, stopping.signal)
+  const followers = followersOf(connect(t, url), server.port, stopping.signal)
 
   const ways = Object.entries(kills(server, postgres))
   const taken: string[] = []
   for (let round = 0; round < rounds; round++) {
-    const before = acknowledged()
-    await Promise.race([written, eventually(() => acknowledged() > before + 50, 60_000)])
+    await writers.progress(50)
     await instant(100)
     const [name, kill] = pick(ways)
     await kill()
     taken.push(name)
-    roundIsOver(`${acknowledged()} appends acknowledged`)
+    roundIsOver(`${writers.acknowledged()} appends acknowledged`)
   }
-  isOver = true
-  await written
-  if (insisting[0] !== undefined) await insistOn(insisting[0], [jsonEvent({ type: 'Last', data: {} })])
-  t.comment(ways.map(([name]) => `${name}: ${taken.filter((one) => one === name).length}`).join(', '))
+  await writers.end()
 
   const log = eventsOf(await collect(client.readAll()))
   const placed = new Map(log.map((event) => [event.id, event]))
   const positions = log.map(({ position }) => position?.commit ?? 0n)
   t.equal(placed.size, log.length, 'no event twice')
   t.equal(firstDifference(positions, positions.toSorted((one, other) => Number(one - other))), 'none', 'positions grow')
-  for (const { stream, attempts } of [...insisting, ...givingUp]) {
-    const events = eventsOf(await collect(client.readStream(stream)))
-    // Of an append that was given up all is there, or nothing.
-    const there = attempts.filter((attempt) => isAcknowledged(attempt) || attempt.ids.some((id) => placed.has(id)))
-    t.equal(firstDifference(events.map(({ id }) => id), there.flatMap(({ ids }) => ids)), 'none', `${stream}: whole appends, each once, in order`)
-    t.equal(firstDifference(events.map(({ revision }) => revision), events.map((_, index) => BigInt(index))), 'none', `${stream}: revisions without gaps`)
-    const places = attempts.filter(isAcknowledged).map(({ ids, answer }) => ({ answer, event: placed.get(ids.at(-1) ?? '') }))
-    t.equal(firstDifference(places.map(({ answer }) => answer?.position?.commit), places.map(({ event }) => event?.position?.commit)), 'none', `${stream}: positions as answered`)
-    t.equal(firstDifference(places.map(({ answer }) => answer?.nextExpectedRevision), places.map(({ event }) => event?.revision)), 'none', `${stream}: revisions as answered`)
-  }
+  for (const writing of writings) await isWhole(t, writing, placed)
   for (const { of, isWanted, following } of followers) {
     const { lines, tries } = await following
     t.equal(firstDifference(lines, log.filter(({ streamId }) => isWanted(streamId)).map(lineOf)), 'none', `who follows ${of} sees each event once, in order, in ${tries} tries`)
@@ -130,6 +151,7 @@ t.test(`nothing acknowledged is lost, doubled or out of order in ${rounds} round
   }
   const repeated = insisting.flatMap(({ attempts }) => attempts).filter(({ failedAt }) => failedAt !== undefined)
   const durable = repeated.filter(({ ids, failedAt = 0 }) => (placed.get(ids[0] ?? '')?.created.getTime() ?? Infinity) <= failedAt)
+  t.comment(ways.map(([name]) => `${name}: ${taken.filter((one) => one === name).length}`).join(', '))
   t.comment(`${log.length} events; of ${repeated.length} appends that failed and were repeated, ${durable.length} had been written`)
   if (rounds >= 100) t.ok(durable.length > 0, 'some kills came between a commit and its answer')
 })
