@@ -11,7 +11,7 @@ const source = fileURLToPath(new URL('../../src/embedded/event-store/', import.m
 
 export interface EventStoreProcess {
   port: number
-  /** Starts it again on the same port. */
+  /** Starts it again on the same port. Rejects when it ends before it listens. */
   start (): Promise<void>
   /** kill -9 */
   kill (): Promise<void>
@@ -33,8 +33,9 @@ export async function eventStoreProcess (t: Test, databaseUrl: string, options: 
     errors = ''
     started.stderr.on('data', (text: Buffer) => { errors += text.toString() })
     const [line] = await Promise.race([once(started.stdout, 'data'), once(started, 'exit')]) as [unknown]
-    port = Number(/^LISTENING (\d+)\n$/.exec(String(line))?.[1] ?? 0)
-    if (port === 0) throw new Error(`The event store did not start: ${errors}`)
+    const listening = /^LISTENING (\d+)\n$/.exec(String(line))?.[1]
+    if (listening === undefined) throw new Error(`The event store did not start: ${errors}`)
+    port = Number(listening)
   }
 
   async function kill () {
