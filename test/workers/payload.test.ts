@@ -1,9 +1,12 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { isSigned } from '../../docs/webhooks/is-signed.js'
 import type { AssistantSettings } from '../../src/domain/assistant/settings.js'
 import type { CallCompleted } from '../../src/domain/call/events.js'
+import type { JsonObject } from '../../src/domain/json.js'
 import { callId, completedCall, webhookPayload } from '../../src/http/examples.js'
 import { buildBody, longestBodyBytes, type PayloadLead, type PayloadSources } from '../../workers/payload.js'
+import { newSecret, signedHeaders } from '../../workers/sign.js'
 import { call, settings } from '../support/call-events.js'
 import { webhookProblems } from '../support/webhook-schemas.js'
 
@@ -143,4 +146,15 @@ t.test('no call makes a body over 256 KiB, and the call id is always in it', asy
       {}, { ...lead, variables: { customer_name: text(variables), email: '' } })
     return Buffer.byteLength(result) <= longestBodyBytes && read(result).data.call_id === 'c-1' && webhookProblems(result).length === 0
   }), { numRuns: 60 })
+})
+
+t.test('whatever text and numbers a call brings, they arrive as they were, and the signed text is the sent bytes', async () => {
+  const secret = newSecret()
+  fc.assert(fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue({ stringUnit: 'binary' })), fc.string({ unit: 'binary' }), (variables, said) => {
+    const input_variables: JsonObject = JSON.parse(JSON.stringify(variables))
+    const text = body({ input_variables, transcript: [{ role: 'customer', text: said, at: 0 }] })
+    const { data } = read(text)
+    return JSON.stringify(data.input_variables) === JSON.stringify(input_variables) && data.transcript_turns[0].text === said &&
+      isSigned(secret, signedHeaders({ id: 'c-1', attempt: 1, body: text, at, secrets: [secret] }), Buffer.from(text), at.getTime() / 1000)
+  }))
 })
