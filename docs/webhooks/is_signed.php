@@ -1,5 +1,5 @@
 <?php
-// Verifies a webhook by hand, with nothing but PHP's standard library.
+// Verifies a webhook by hand, with nothing but what PHP 7.1 or later brings along.
 
 const TOLERANCE_SECONDS = 300;
 

@@ -1,4 +1,4 @@
-"""Verifies a webhook by hand, with nothing but Python's standard library."""
+"""Verifies a webhook by hand, with nothing but the standard library of Python 3.9 or later."""
 import base64
 import hashlib
 import hmac

@@ -89,11 +89,11 @@ echo json_encode([...$said, is_signed($v['secret'], [], $v['body'], $v['now']), 
 
 for (const [language, command, args] of [['Python', 'python3', ['-B', '-c', python]], ['PHP', 'php', ['-n', '-r', php]]] as const) {
   t.test(`and in ${language}, where it is installed`, async (t) => {
-    const { error, stdout, stderr } = spawnSync(command, args, { cwd: folder, encoding: 'utf8' })
-    if (error && 'code' in error && error.code === 'ENOENT') {
-      t.pass(`${command} is not on the PATH: the guide shows what was tried where it is`)
+    if (spawnSync(command, ['--version']).status !== 0) {
+      t.pass(`${command} does not run here: the guide shows what was tried where it does`)
       return
     }
+    const { stdout, stderr } = spawnSync(command, args, { cwd: folder, encoding: 'utf8' })
     t.equal(stderr, '')
     t.same(JSON.parse(stdout), [...vectors.map(({ valid }) => valid), false, false], 'without headers, and by the present time, it refuses')
   })
