@@ -8,11 +8,14 @@ import { signToken } from '../../src/cli/token.js'
 import { startEventStore } from '../../src/embedded/event-store/server.js'
 import { readCatalogFile } from '../../src/import-catalog.js'
 import { callReport, newAssistant, newLead } from './bodies.js'
+import { eventually } from './eventually.js'
+import type { Received } from './receiver.js'
 import { caller, localWebhooks, type Answer } from './running-service.js'
 import { scratchPostgres, type ScratchPostgres } from './scratch-postgres.js'
 import { configOf, secrets } from './service.js'
 
 interface Teardown { teardown (undo: () => unknown): void }
+interface Asserts { equal (found: unknown, wanted: unknown): unknown }
 
 /** Roles of one process on a database and a log. */
 export interface Running {
@@ -104,4 +107,28 @@ async function start (t: Teardown, urls: Urls, roles: Role[]): Promise<Running> 
     completeCall: async (callId, id) => await call('POST', `/engine/calls/${callId}/completed`, { ...await as('engine', 'engine'), body: callReport(id) }),
     get: async (path) => await call('GET', path, await as('1'))
   }
+}
+
+/** The call that a webhook is about. */
+export const callOf = ({ body }: Received) => (JSON.parse(body.toString()) as { data: { call_id: string } }).data.call_id
+export const created = (answer: Answer) => answer.status === 201 && answer
+export const idOf = ({ body }: Answer) => body.data?.id ?? 0
+
+/** Once the read models have caught up. */
+export async function readsGoOn (t: Asserts, { get }: Running, assistant: number): Promise<void> {
+  await eventually(async () => (await get(`/user/assistant/${assistant}`)).status === 200)
+  t.equal((await get('/user/assistants')).status, 200)
+}
+
+export async function ready ({ url }: Running): Promise<{ status: number, body: unknown }> {
+  const answer = await fetch(`${url}/health/ready`)
+  return { status: answer.status, body: await answer.json() }
+}
+
+/** Status and reason by call. */
+export async function deliveries (r: Restorable): Promise<Record<string, unknown[]>> {
+  return await r.withParts(async ({ pool }) => {
+    const { rows } = await pool.query<{ call_id: string, status: string, reason: string | null }>('SELECT call_id, status, reason FROM ledger.webhook_deliveries ORDER BY created_at')
+    return Object.fromEntries(rows.map(({ call_id: call, status, reason }) => [call, [status, reason]]))
+  })
 }
