@@ -72,6 +72,7 @@ t.test('one marker at the start, one some time after events, one at the end, and
 t.test('what came since the last marker is said when the worker stops', async (t) => {
   const { start, tell, markers, pool } = await working(t, 60_000)
   const { stop } = await start()
+  await eventually(async () => (await markers()).length === 1)
   const { position } = await tell(callCompleted('c-1'))
   await eventually(async () => (await pool.query('SELECT FROM ledger.webhook_deliveries')).rowCount === 1)
   await stop()
