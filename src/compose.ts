@@ -2,14 +2,17 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Logger } from 'pino'
-import { outdated } from '../projections/generations.js'
+import { activeCheckpoint, outdated } from '../projections/generations.js'
 import { composeApi } from './compose/api.js'
 import type { CompleteConfig } from './compose/complete-config.js'
 import { openParts, type Parts, type Urls } from './compose/parts.js'
 import { projections, startProjector } from './compose/projector.js'
 import { startWorker } from './compose/worker.js'
 import type { Config } from './config.js'
-import type { HealthChecks } from './http/health.js'
+import { readCheckpoint } from './consumer/checkpoint.js'
+import { openGate, type Gate } from './consumer/gate.js'
+import { refuseOtherLog, type ReadUpTo } from './consumer/other-log.js'
+import type { HealthChecks, Told } from './http/health.js'
 
 export type Role = 'api' | 'projector' | 'worker'
 
@@ -29,13 +32,16 @@ export async function startRoles (roles: readonly Role[], config: CompleteConfig
   const holder = `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`
   const stops: Array<() => Promise<void>> = []
   try {
+    await refuseOtherLog(parts.pool, parts.streams, await projectionCheckpoints(parts))
+    const gate = openGate({ ...parts, log })
+    await gate.look()
     for (const each of await outdated(parts.pool, projections)) log.warn(each, 'a read model was folded by another version of its projection: replay it')
     await prepare?.(parts)
-    const checks = healthChecks(parts)
-    const app = roles.includes('api') ? await composeApi(config, urls, parts, checks, log) : (await import('./app.js')).buildHealthApp(log, checks)
+    const checks = healthChecks(parts, gate, roles)
+    const app = roles.includes('api') ? await composeApi(config, urls, parts, gate, checks, log) : (await import('./app.js')).buildHealthApp(log, checks)
     stops.push(() => app.close())
     if (roles.includes('projector')) stops.push(startProjector(parts, holder, log))
-    if (roles.includes('worker')) stops.push(await startWorker(config, urls, parts, holder, log))
+    if (roles.includes('worker')) stops.push(await startWorker(config, urls, parts, gate, holder, log))
     const url = await app.listen({ host: config.host, port: config.port }).catch((cause: unknown) => { throw cannotListen(config, cause) })
     return { url, stop }
   } catch (error) {
@@ -54,6 +60,18 @@ function cannotListen ({ host, port }: Config, cause: unknown): Error {
   return new Error(`HOST ${host}, PORT ${port} cannot be listened on: ${reason}. Choose others, or end what has them.`, { cause })
 }
 
-function healthChecks ({ pool, streams }: Parts): HealthChecks {
-  return { postgres: () => pool.query('SELECT 1'), eventStore: () => streams.head() }
+async function projectionCheckpoints ({ pool }: Parts): Promise<ReadUpTo[]> {
+  return await Promise.all(projections.map(async ({ name }) => ({ name: `the projection ${name}`, position: await readCheckpoint(pool, activeCheckpoint(name)) })))
+}
+
+function healthChecks ({ pool, streams }: Parts, gate: Gate, roles: readonly Role[]): HealthChecks {
+  return { postgres: () => pool.query('SELECT 1'), eventStore: () => streams.head(), ledger: () => ledgerCheck(gate, roles) }
+}
+
+/** An API that gives out no ids still answers reads and updates, so it only tells; a worker that sends nothing is not ready. */
+async function ledgerCheck (gate: Gate, roles: readonly Role[]): Promise<Told> {
+  const { sends, ids } = await gate.look()
+  if (roles.includes('api')) return sends && ids ? undefined : 'behind the log'
+  if (roles.includes('worker') && !sends) await gate.holdSends()
+  return undefined
 }

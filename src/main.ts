@@ -57,8 +57,21 @@ events.command('import').argument('<file>', 'an export, packed or not; - is stdi
   .option('--allow-truncated', 'take the whole lines of a file that lacks its end').addOption(inFlight()).option('--json', 'for programs')
   .action(async (file: string, options: { inFlight: number, allowTruncated?: boolean, json?: boolean }) => (await import('./cli/events.js')).importEvents(file, options))
 
+events.command('adopt').description('with every role stopped: make the consumers follow a log that was moved, or that is older than what they have read')
+  .action(async () => (await import('./cli/adopt.js')).adoptEvents())
+
+const webhooks = program.command('webhooks').description('deliveries of webhooks')
+webhooks.command('resume').description('go on sending with a restored database: calls up to the last marker in the log are not sent again').option('--json', 'for programs')
+  .action(async (options: { json?: boolean }) => (await import('./cli/webhooks.js')).resume(options))
+
+const ids = program.command('ids').description('the sequences that ids come from')
+ids.command('check').description('compare them with the log and its last marker; exit status 1 when they are behind').option('--json', 'for programs')
+  .action(async (options: { json?: boolean }) => (await import('./cli/ids.js')).checkIdSequences(options))
+ids.command('reseed').description('put them past every id that the log and its last marker know').option('--json', 'for programs')
+  .action(async (options: { json?: boolean }) => (await import('./cli/ids.js')).reseedIdSequences(options))
+
 // By name: the classes would load half of the code, only to print a help text.
-const refusals = ['BackEndUnreachable', 'DataDirInUseError', 'OtherLeadDigestKey', 'Rejection', 'TransferRefused']
+const refusals = ['BackEndUnreachable', 'DataDirInUseError', 'OtherLeadDigestKey', 'OtherLog', 'Rejection', 'RoleRuns', 'TransferRefused']
 
 try {
   await program.parseAsync()

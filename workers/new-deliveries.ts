@@ -2,9 +2,10 @@
 import type { PoolClient } from 'pg'
 import { endpointIds } from './endpoints.js'
 
-export type SkipReason = 'webhook_off' | 'not_completed' | 'unknown_assistant' | 'invalid'
+/** `restored`: a database that was lost knew of the call, and may have delivered it. */
+export type SkipReason = 'webhook_off' | 'not_completed' | 'unknown_assistant' | 'invalid' | 'restored'
 
-/** A call's row: either skipped with a reason, or with an address and a body. */
+/** A call's row: skipped with a reason, or with an address and a body, by which an operator can send also what was skipped. */
 export type NewDelivery = {
   id: string
   call_id: string
@@ -12,7 +13,7 @@ export type NewDelivery = {
   user_id: string | null
   assistant_id: number | null
   position: bigint
-} & ({ skipped: SkipReason } | { user_id: string, url: string, body: string })
+} & ({ skipped: SkipReason } | { user_id: string, url: string, body: string, skipped?: 'restored' | undefined })
 
 export interface Duplicate { call_id: string, position: bigint }
 
@@ -39,7 +40,7 @@ async function insertChunk (tx: PoolClient, rows: NewDelivery[], firstDelayMs: n
     rows.map(({ id }) => id), rows.map(({ call_id }) => call_id), rows.map(({ type }) => type),
     rows.map(({ user_id }) => user_id), rows.map(({ assistant_id }) => assistant_id), rows.map(({ position }) => position),
     rows.map(({ id }) => endpoints.get(id) ?? null), rows.map((row) => 'body' in row ? row.body : null),
-    rows.map((row) => 'skipped' in row ? row.skipped : null), firstDelayMs
+    rows.map((row) => row.skipped ?? null), firstDelayMs
   ])
 }
 

@@ -5,6 +5,7 @@ import { openReadModel } from '../../projections/read-model.js'
 import { assistantHistory } from '../assistant-history.js'
 import { callOwners } from '../call-owners.js'
 import { keyBytes } from '../config.js'
+import type { Gate } from '../consumer/gate.js'
 import { commandHandler } from '../handle-command.js'
 import type { App } from '../http/app-types.js'
 import type { HealthChecks } from '../http/health.js'
@@ -22,7 +23,7 @@ const countWithinMs = 250
 const sweepEveryMs = 10 * 60_000
 
 /** The HTTP side is loaded on demand, so that other commands begin sooner. */
-export async function composeApi (config: CompleteConfig, { redisUrl }: Urls, parts: Parts, checks: HealthChecks, logger: Logger): Promise<App> {
+export async function composeApi (config: CompleteConfig, { redisUrl }: Urls, parts: Parts, gate: Gate, checks: HealthChecks, logger: Logger): Promise<App> {
   const { pool, streams, positions } = parts
   const [{ buildApp }, { webhookUrlProblem }, { currentSecret }, { findSuspension }, { findDeliveries }] = await Promise.all([
     import('../app.js'), import('../../workers/guard.js'), import('../../workers/secrets.js'), import('../../workers/endpoints.js'), import('../../workers/find-deliveries.js')
@@ -52,7 +53,7 @@ export async function composeApi (config: CompleteConfig, { redisUrl }: Urls, pa
       handle: commands.handle,
       idempotency,
       readModel,
-      ids: openIds(pool, isCaughtUp),
+      ids: openIds(pool, isCaughtUp, gate.holdIds),
       readYourWrite,
       readPositions: readPositions(positions, streams, config.readModelWaitMs),
       assistantHistory: assistantHistory(streams),

@@ -56,7 +56,7 @@ export async function deliveryRig (t: Teardown, { postgres, redis }: BackEnds, {
   await redis?.flush()
   const log = keepingLog()
   const queue = await openQueue({ redisUrl: redis?.url, databaseUrl, pool, log })
-  const feeder = openFeeder({ pool, queue, log })
+  const feeder = openFeeder({ pool, queue, maySend: () => true, log })
   const poster = openPoster({ allowCidrs: ['127.0.0.0/8'] })
   const keys = { current: randomBytes(32), previous: [] }
   const hurry = new AbortController()

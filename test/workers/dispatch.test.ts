@@ -175,3 +175,30 @@ t.test('a batch of large bodies is written in pieces, every row once', async (t)
   await r.tellStored(calls)
   t.equal((await r.deliveries()).length, 100)
 })
+
+t.test('up to the marker of a database that was lost, a call is recorded with its body and not sent', async (t) => {
+  const r = await rig(t)
+  await r.pool.query('UPDATE ledger.incarnation SET silent_until = 400')
+  await r.tell(assistantCreated(1, on), assistantCreated(2), callCompleted('c-1'))
+  await r.tell(callCompleted('c-2', { assistant_id: 2 }), callCompleted('c-3'))
+  const rows = await r.deliveries()
+  t.same(rows.map(({ call_id, status, reason, next_attempt_at }) => [call_id, status, reason, next_attempt_at !== null]), [
+    ['c-1', 'skipped', 'restored', false],
+    ['c-2', 'skipped', 'webhook_off', false],
+    ['c-3', 'scheduled', null, true]
+  ])
+  t.match(rows[0], { body: /"c-1"/, endpoint_id: /\d/ }, 'an operator can send it still')
+})
+
+t.test('a log that is read again from its beginning, at other positions, holds nothing, counts nothing and is known at its end', async (t) => {
+  const r = await rig(t)
+  const events = [assistantCreated(1, on), callCompleted('c-1'), assistantUpdated(1, { is_webhook_active: false }), assistantUpdated(1, { is_webhook_active: true })]
+  await r.tell(...events, callCompleted('c-2'))
+  const before = await r.deliveries()
+  await r.pool.query('UPDATE ledger.incarnation SET refold_until = 1000')
+  await r.pool.query('TRUNCATE ledger.dispatch_assistants')
+  const elsewhere = logOf()(events).map((event) => ({ ...event, position: event.position + 100n }))
+  for (const event of elsewhere) await r.tellStored([event])
+  t.same(await r.deliveries(), before)
+  t.match((await tables(r))[0], [{ revision: '2', settings: { is_webhook_active: true } }])
+})
