@@ -4,6 +4,7 @@ import { Webhook } from 'standardwebhooks'
 import t from 'tap'
 import { isSigned } from '../../docs/webhooks/is-signed.js'
 import type { JsonObject } from '../../src/domain/json.js'
+import { openGate } from '../../src/consumer/gate.js'
 import { noStream, openStreams } from '../../src/event-store/streams.js'
 import { currentSecret, seal } from '../../workers/secrets.js'
 import { newSecret } from '../../workers/sign.js'
@@ -23,12 +24,14 @@ const keys = { current: secretKey, previous: [] }
 
 /** A worker as after a start of the process: all it knows is in the ledger. */
 function worker () {
+  const log = keepingLog()
   const started = startWorkers({
     pool,
     databaseUrl,
     streams,
+    gate: openGate({ pool, databaseUrl, streams, log }),
     holder: randomUUID(),
-    log: keepingLog(),
+    log,
     webhook: { schedule: [0, 50, 500, 50, 500, 50, 500, 50, 500], timeoutMs: 2_000, allowHttp: true, allowCidrs: ['127.0.0.0/8'] },
     secretKey,
     previousSecretKeys: [],
