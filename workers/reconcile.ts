@@ -1,6 +1,7 @@
 // Due and not queued -> queued; started and never finished -> unknown. What makes the queue disposable.
 import type { Pool } from 'pg'
 import { pause, whileOwning } from '../src/consumer/lease.js'
+import { closeUnknownAsked } from './asked.js'
 import { closeUnknown } from './deliveries.js'
 import type { Feeder } from './feeder.js'
 import { giveBack, unansweredAlarms, usersWithDue } from './places.js'
@@ -51,7 +52,7 @@ async function passUntil (signal: AbortSignal, options: ReconcilerOptions): Prom
 
 /** One pass. Queue trouble is thrown only after what needs no queue was done. */
 export async function reconcile ({ pool, queue, feeder, everyMs = defaultPeriodMs, abandonedAfterMs }: Omit<ReconcilerOptions, 'holder' | 'signal' | 'log'>): Promise<Reconciled> {
-  const unknown = await closeUnknown(pool, abandonedAfterMs)
+  const unknown = await closeUnknown(pool, abandonedAfterMs) + await closeUnknownAsked(pool, abandonedAfterMs)
   const lost = await findLost(pool, queue, everyMs)
   let queued = 0
   const users = await usersWithDue(pool)

@@ -3,6 +3,7 @@ import type { Pool } from 'pg'
 import { runConsumer, type RunOptions } from '../src/consumer/run.js'
 import { deliverer } from './deliver.js'
 import { dispatcher } from './dispatch.js'
+import { listenForDue } from './due-channel.js'
 import { openFeeder } from './feeder.js'
 import { openPoster } from './post.js'
 import { openQueue, type WakeupQueue } from './queue.js'
@@ -75,6 +76,7 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
   const poster = openPoster(webhook)
   const deliver = deliverer({ pool, poster, feeder, keys, schedule: webhook.schedule, timeoutMs: webhook.timeoutMs, rules: webhook, version: deps.version, signal: hurrying.signal, log })
   queue.work(deliver, deps.concurrency ?? defaultConcurrency)
+  const listener = listenForDue({ databaseUrl: deps.databaseUrl, onDue: (user) => feeder.wake([user]), onError: (err) => log.warn({ err }, 'cannot hear what is due, the reconciler looks') })
   const dispatch = dispatcher({ firstDelayMs: webhook.schedule[0] ?? 0, onDispatched: (users) => feeder.wake(users), log })
   const loops = [
     runConsumer(dispatch, { streams: deps.streams, pool, holder, signal, log }),
@@ -83,6 +85,7 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
   return {
     async stop () {
       await Promise.all([queue.stopWork(graceMs, () => hurrying.abort(new Error('the worker stops'))), ...loops])
+      await listener.close()
       await feeder.stop()
       await queue.close()
       await poster.close()

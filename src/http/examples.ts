@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import type { CreateAssistantBody, UpdateAssistantBody } from '../domain/assistant/settings.js'
 import type { AssistantSummary } from '../domain/assistant/summary.js'
 import type { CompleteCallBody } from '../domain/call/events.js'
-import type { WebhookPayload } from '../domain/call/webhook-payload.js'
+import type { WebhookPayload, WebhookTest } from '../domain/call/webhook-payload.js'
 import type { CreateLeadBody } from '../domain/lead/body.js'
 import type { LeadAnswer } from '../domain/lead/lead.js'
 
@@ -83,3 +83,5 @@ export const webhookPayload: WebhookPayload = {
     recording_url: recordingUrl
   }
 }
+
+export const webhookTest: WebhookTest = { type: 'webhook.test', timestamp: '2026-01-31T12:06:00.000Z', data: { assistant: { id: 1, name: 'Renewals' } } }

@@ -51,3 +51,11 @@ export const WebhookPayload = Type.Object({
   data: Type.Union([WebhookCall, BareCall])
 }, { title: 'WebhookPayload' })
 export type WebhookPayload = Static<typeof WebhookPayload>
+
+/** What a receiver gets when its user asks for a test. */
+export const WebhookTest = Type.Object({
+  type: Type.Enum(['webhook.test'], { description: 'What happened.' }),
+  timestamp: Instant({ description: 'When the test was asked for: ISO 8601, UTC.' }),
+  data: Type.Object({ assistant: Type.Object({ id: Id({}), name: Type.String() }) })
+}, { title: 'WebhookTest' })
+export type WebhookTest = Static<typeof WebhookTest>
