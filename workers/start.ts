@@ -26,6 +26,8 @@ export interface WorkerDeps {
     timeoutMs: number
     allowHttp: boolean
     allowCidrs: string[]
+    /** How long payloads and attempts are kept; 90 when absent. */
+    retentionDays?: number
   }
   /** 32 bytes; the previous ones still decrypt. */
   secretKey: Buffer
@@ -80,7 +82,7 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
   const dispatch = dispatcher({ firstDelayMs: webhook.schedule[0] ?? 0, onDispatched: (users) => feeder.wake(users), log })
   const loops = [
     runConsumer(dispatch, { streams: deps.streams, pool, holder, signal, log }),
-    runReconciler({ pool, holder, queue, feeder, everyMs: deps.reconcileEveryMs, abandonedAfterMs: 2 * webhook.timeoutMs, signal, log })
+    runReconciler({ pool, holder, queue, feeder, everyMs: deps.reconcileEveryMs, abandonedAfterMs: 2 * webhook.timeoutMs, retentionDays: webhook.retentionDays ?? 90, signal, log })
   ]
   return {
     async stop () {
