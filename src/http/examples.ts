@@ -68,7 +68,7 @@ export const completedCall: CompleteCallBody = {
   evaluation: { score: 0.92, summary: 'The customer renewed.' }
 }
 
-const { assistant_id: assistantId, lead_id: _leadId, transcript, recording_url: recordingUrl, evaluation, ...call } = completedCall
+const { assistant_id: assistantId, lead_id: _leadId, transcript, input_variables, extracted_variables, recording_url, evaluation, ...call } = completedCall
 export const webhookPayload: WebhookPayload = {
   type: 'call.completed',
   timestamp: '2026-01-31T12:01:13.042Z',
@@ -79,9 +79,11 @@ export const webhookPayload: WebhookPayload = {
     lead: { id: 1, phone_number: lead.phone_number, variables, status: 'completed', campaign: lead.campaign },
     transcript: transcript.map(({ role, text }) => `${role}: ${text}`).join('\n'),
     transcript_turns: transcript,
+    input_variables,
+    extracted_variables,
     evaluation,
-    recording_url: recordingUrl
+    recording_url
   }
 }
 
-export const webhookTest: WebhookTest = { type: 'webhook.test', timestamp: '2026-01-31T12:06:00.000Z', data: { assistant: { id: 1, name: 'Renewals' } } }
+export const webhookTest: WebhookTest = { type: 'webhook.test', timestamp: '2026-01-31T11:59:00.000Z', data: { assistant: { id: assistantId, name: 'Renewals' } } }
