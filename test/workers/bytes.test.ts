@@ -29,7 +29,7 @@ function worker () {
     pool,
     databaseUrl,
     streams,
-    gate: openGate({ pool, databaseUrl, streams, log }),
+    gate: openGate({ pool, streams, log }),
     holder: randomUUID(),
     log,
     webhook: { schedule: [0, 50, 500, 50, 500, 50, 500, 50, 500], timeoutMs: 2_000, allowHttp: true, allowCidrs: ['127.0.0.0/8'] },
