@@ -9,13 +9,13 @@ import { readCheckpoint } from '../consumer/checkpoint.js'
 import type { Gate } from '../consumer/gate.js'
 import { commandHandler } from '../handle-command.js'
 import type { App } from '../http/app-types.js'
-import type { HealthChecks } from '../http/health.js'
 import { openIdempotency } from '../idempotency.js'
 import { openIds } from '../ids.js'
 import { holdToLeadDigestKey, leadDigest } from '../lead-digest.js'
 import { readPositions } from '../read-positions.js'
 import { secretKeys, type CompleteConfig } from './complete-config.js'
 import type { Parts, Urls } from './parts.js'
+import type { Status } from './status.js'
 
 /** A request waits no longer for its count. */
 const countWithinMs = 250
@@ -24,7 +24,7 @@ const countWithinMs = 250
 const sweepEveryMs = 10 * 60_000
 
 /** The HTTP side is loaded on demand, so that other commands begin sooner. */
-export async function composeApi (config: CompleteConfig, { redisUrl }: Urls, parts: Parts, gate: Gate, checks: HealthChecks, logger: Logger): Promise<App> {
+export async function composeApi (config: CompleteConfig, { redisUrl }: Urls, parts: Parts, gate: Gate, status: Status, logger: Logger): Promise<App> {
   const { pool, streams, positions } = parts
   const [{ buildApp }, { webhookUrlProblem }, secrets, { findSuspension, releaseUrl }, deliveries, { askRedelivery, askTest }] = await Promise.all([
     import('../app.js'), import('../../workers/guard.js'), import('../../workers/secrets.js'), import('../../workers/endpoints.js'),
@@ -50,7 +50,7 @@ export async function composeApi (config: CompleteConfig, { redisUrl }: Urls, pa
     basePath: config.basePath,
     jwt: config.jwt,
     rateLimit: { perMinute: config.rateLimitPerMinute, redis },
-    healthChecks: checks,
+    ...status,
     routes: {
       handle: commands.handle,
       idempotency,
