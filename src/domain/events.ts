@@ -7,9 +7,10 @@ import {
   CampaignCreated, CampaignRenamed, LanguageAdded, ModelAdded, PhoneNumberAdded, VoiceAdded, catalogStreams, type CatalogEvent
 } from './catalog/events.js'
 import { LeadCreated, leadStream, type LeadEvent } from './lead/events.js'
+import { DispatcherCheckpointed, markerStream, type MarkerEvent } from './marker/events.js'
 import type { StoredEvent } from './stored-event.js'
 
-export type DomainEvent = AssistantEvent | LeadEvent | CallEvent | CatalogEvent
+export type DomainEvent = AssistantEvent | LeadEvent | CallEvent | CatalogEvent | MarkerEvent
 export type EventType = DomainEvent['type']
 
 /** Schema of the current version of each type; `schema_version` of the metadata says which one was written. */
@@ -23,7 +24,8 @@ export const eventSchemas: Record<EventType, TSchema> = {
   ModelAdded,
   CampaignCreated,
   CampaignRenamed,
-  PhoneNumberAdded
+  PhoneNumberAdded,
+  DispatcherCheckpointed
 }
 
 export const schemaVersion = '1'
@@ -65,6 +67,7 @@ function isAtHome ({ type, data }: DomainEvent, stream: string): boolean {
     case 'VoiceAdded': return stream === catalogStreams.voices
     case 'LanguageAdded': return stream === catalogStreams.languages
     case 'ModelAdded': return stream === catalogStreams.models
+    case 'DispatcherCheckpointed': return stream === markerStream
     default: return type satisfies never
   }
 }
