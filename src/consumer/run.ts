@@ -28,6 +28,8 @@ export interface RunOptions {
   streams: Streams
   pool: Pool
   holder: string
+  /** Gives way to any owner that does not. */
+  yields?: boolean | undefined
   signal: AbortSignal
   log: { debug (details: object, message: string): void, info (details: object, message: string): void, warn (details: object, message: string): void }
 }
@@ -40,11 +42,11 @@ const longestBackoffMs = 5_000
  * from the checkpoint, after a pause that grows to 5 s and starts small again after each commit.
  */
 export async function runConsumer (consumer: Consumer, options: RunOptions): Promise<void> {
-  const { pool, holder, signal, log } = options
+  const { pool, holder, yields, signal, log } = options
   const backoff = { ms: shortestBackoffMs }
   while (!signal.aborted) {
     try {
-      await whileOwning({ pool, name: consumer.name, holder, signal }, (lease) => follow(consumer, lease, options, backoff))
+      await whileOwning({ pool, name: consumer.name, holder, yields, signal }, (lease) => follow(consumer, lease, options, backoff))
     } catch (error) {
       if (signal.aborted) return
       log.warn({ consumer: consumer.name, err: error, retryInMs: backoff.ms }, 'consumer stopped, resuming from its checkpoint')
