@@ -1,5 +1,6 @@
 // Writes batches of events into one generation of a projection, and sets aside what cannot be written.
 import { DatabaseError, type Pool, type PoolClient } from 'pg'
+import { faults } from '../src/consumer/faults.js'
 import { DecodeError, decode, type DomainEvent } from '../src/domain/events.js'
 import type { StoredEvent } from '../src/domain/stored-event.js'
 import type { Batch } from '../src/event-store/subscribe.js'
@@ -27,12 +28,15 @@ export async function batchWriter (projection: Projection, pool: Pool, generatio
   /** Writes all events or none; answers why not. */
   async function refusal (tx: PoolClient, events: StoredEvent[]): Promise<string | undefined> {
     await tx.query('SAVEPOINT before_events')
+    await faults.at?.('savepoint')
     try {
       await write(tx, events)
+      await faults.at?.('written')
       await tx.query('RELEASE SAVEPOINT before_events')
       return undefined
     } catch (error) {
       if (!isAboutData(error)) throw error
+      await faults.at?.('refused')
       await tx.query('ROLLBACK TO SAVEPOINT before_events')
       quarantine = await Quarantine.load(tx, schema) // forgets what was rolled back
       return error.message
@@ -42,6 +46,7 @@ export async function batchWriter (projection: Projection, pool: Pool, generatio
   async function write (tx: PoolClient, events: StoredEvent[]): Promise<void> {
     const decoded = events.map(decodeOrRefuse)
     const rows = await loadTouched(tx, schema, decoded.flatMap(({ event }) => event ? projection.touches(event) : []))
+    await faults.at?.('loaded')
     const projected: DomainEvent[] = []
     for (const { stored, event, refusal } of decoded) {
       const problem = quarantine.holds(stored.stream) ?? refusal ?? (event && projectOrRefuse(projection, event, stored, rows))
@@ -49,6 +54,7 @@ export async function batchWriter (projection: Projection, pool: Pool, generatio
       else if (event) projected.push(event)
     }
     await rows.save(tx, schema, projection.tables)
+    await faults.at?.('saved')
     await raiseIds(tx, projection, projected)
   }
 }

@@ -4,6 +4,7 @@ import type { Streams } from '../event-store/streams.js'
 import type { Batch } from '../event-store/subscribe.js'
 import { inTransaction } from '../postgres/transaction.js'
 import { claimCheckpoint, moveCheckpoint } from './checkpoint.js'
+import { faults } from './faults.js'
 import { pause, whileOwning, type Lease } from './lease.js'
 
 /** Something that follows the log: a projection or the webhook dispatcher. */
@@ -18,7 +19,7 @@ export interface Consumer {
 export interface OpenConsumer {
   /** Qualified name of a table made by `checkpointTable`. */
   checkpointTable: string
-  /** Writes what the batch means. The checkpoint moves in the same transaction, right after. */
+  /** Writes what the batch means, in the transaction that has just moved the checkpoint. */
   handle (tx: PoolClient, batch: Batch): Promise<void>
   /** Called after the commit; must not throw. */
   committed? (batch: Batch): void
@@ -58,19 +59,27 @@ export async function runConsumer (consumer: Consumer, options: RunOptions): Pro
 
 async function follow (consumer: Consumer, lease: Lease, options: RunOptions, backoff: { ms: number }): Promise<void> {
   const opened = await consumer.open()
+  await faults.at?.('opened')
   let position = await claimCheckpoint(options.pool, opened.checkpointTable, lease.epoch)
+  await faults.at?.('claimed')
   options.log.debug({ consumer: consumer.name, position: String(position), epoch: String(lease.epoch) }, 'consumer owns its checkpoint')
   for await (const batch of options.streams.follow({ after: position, eventTypes: consumer.eventTypes, signal: lease.signal })) {
+    await faults.at?.('received')
     await commit(opened, batch, position, lease, options.pool)
     position = batch.position
     backoff.ms = shortestBackoffMs
   }
 }
 
+/** The checkpoint first: who is fenced off writes nothing, and whoever else changes the rows can hold this one meanwhile. */
 async function commit (opened: OpenConsumer, batch: Batch, from: bigint, lease: Lease, pool: Pool): Promise<void> {
   await inTransaction(pool, async (tx) => {
-    await opened.handle(tx, batch)
+    await faults.at?.('begun')
     await moveCheckpoint(tx, opened.checkpointTable, lease.epoch, from, batch.position)
+    await faults.at?.('moved')
+    await opened.handle(tx, batch)
+    await faults.at?.('handled')
   })
+  await faults.at?.('committed')
   opened.committed?.(batch)
 }

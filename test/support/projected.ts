@@ -34,8 +34,8 @@ export async function feeding (projection: Projection, pool: Pool, epoch = 1n): 
       const position = events.at(-1)?.position ?? from
       const wanted = events.filter(({ type }) => projection.eventTypes.some((known) => known === type))
       await inTransaction(pool, async (tx) => {
-        await handle(tx, { events: wanted, position })
         await moveCheckpoint(tx, checkpointTable, epoch, from, position)
+        await handle(tx, { events: wanted, position })
       })
       from = position
     }
