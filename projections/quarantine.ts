@@ -24,3 +24,13 @@ export class Quarantine {
       ON CONFLICT DO NOTHING`, [this.consumer, stream, revision, position, type, error])
   }
 }
+
+/** Events that an operator has given up; who folds the log passes over them. */
+export interface Skips {
+  has (event: Pick<StoredEvent, 'stream' | 'revision'>): boolean
+}
+
+/** All skips of the projection of this name. */
+export async function loadSkips (_db: Pool | PoolClient, _projection: string): Promise<Skips> {
+  return { has: () => false }
+}

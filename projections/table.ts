@@ -26,6 +26,8 @@ export function table<Row extends object> (
   return definition
 }
 
+export const keyOf = (table: AnyTable, row: object): Key => Reflect.get(row, table.key)
+
 /** DDL of the table in a generation's schema, with its key alone; both names are ours, never input. */
 export function createTable (schema: string, { name, key, columns }: AnyTable): string {
   const columnList = Object.entries(columns).map(([column, type]) => `"${column}" ${type}`).join(', ')

@@ -42,8 +42,17 @@ program.command('calls').description('completed calls')
 const projections = program.command('projections').description('read models')
 projections.command('list').description('where each projection stands').option('--json', 'for programs')
   .action(async (options: { json?: boolean }) => (await import('./cli/projections.js')).listProjections(options))
-projections.command('replay').argument('<name>').description('rebuild a projection from the log and swap it in')
-  .action(async (name: string) => (await import('./cli/projections.js')).replayProjection(name))
+projections.command('replay').argument('<name>').description('build a projection anew beside the present one, verify it, swap; goes on where an earlier one stopped')
+  .option('--dry-run', 'only tell what it would do').option('--accept-differences', 'swap although rows differ from those that readers see')
+  .action(async (name: string, options: { dryRun?: boolean, acceptDifferences?: boolean }) => (await import('./cli/projections.js')).replayProjection(name, options))
+projections.command('verify').argument('<name>').description('compare a sample of the rows that readers see with the log')
+  .option('--sample <n>', 'rows of each table', positive, 1_000).option('--seed <n>', 'the same seed, the same sample', positive)
+  .action(async (name: string, options: { sample: number, seed?: number }) => (await import('./cli/projections.js')).verifyProjection(name, options))
+projections.command('rollback').argument('<name>').description('swap the generation before back in, level with the present one')
+  .action(async (name: string) => (await import('./cli/projections.js')).rollBackProjection(name))
+projections.command('drop').argument('<name>').description('drop the generations that were retained')
+  .option('--generation <n>', 'only this one, whatever its state; never the one that readers see', positive)
+  .action(async (name: string, options: { generation?: number }) => (await import('./cli/projections.js')).dropGenerations(name, options))
 
 const events = program.command('events').description('the log: copy it to another event store, export it to a file, import it')
 const inFlight = () => new Option('--in-flight <n>', 'most appends under way at once').argParser(wholeNumber).default(256)
@@ -58,7 +67,7 @@ events.command('import').argument('<file>', 'an export, packed or not; - is stdi
   .action(async (file: string, options: { inFlight: number, allowTruncated?: boolean, json?: boolean }) => (await import('./cli/events.js')).importEvents(file, options))
 
 // By name: the classes would load half of the code, only to print a help text.
-const refusals = ['BackEndUnreachable', 'DataDirInUseError', 'OtherLeadDigestKey', 'Rejection', 'TransferRefused']
+const refusals = ['BackEndUnreachable', 'DataDirInUseError', 'OtherLeadDigestKey', 'Rejection', 'ReplayRefused', 'TransferRefused']
 
 try {
   await program.parseAsync()
@@ -85,6 +94,11 @@ function portNumber (text: string): number {
   const port = Number(text)
   if (!/^\d+$/.test(text) || port > 65535) throw new InvalidArgumentError('must be a port from 0 to 65535')
   return port
+}
+
+function positive (text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('must be a number from 1 to 999999999')
+  return Number(text)
 }
 
 function wholeNumber (text: string): number {

@@ -3,7 +3,7 @@ import type { Pool, PoolClient } from 'pg'
 import type { Streams } from '../event-store/streams.js'
 import type { Batch } from '../event-store/subscribe.js'
 import { inTransaction } from '../postgres/transaction.js'
-import { claimCheckpoint, moveCheckpoint } from './checkpoint.js'
+import { claimCheckpoint, Fenced, moveCheckpoint } from './checkpoint.js'
 import { faults } from './faults.js'
 import { pause, whileOwning, type Lease } from './lease.js'
 
@@ -50,7 +50,8 @@ export async function runConsumer (consumer: Consumer, options: RunOptions): Pro
       await whileOwning({ pool, name: consumer.name, holder, yields, signal }, (lease) => follow(consumer, lease, options, backoff))
     } catch (error) {
       if (signal.aborted) return
-      log.warn({ consumer: consumer.name, err: error, retryInMs: backoff.ms }, 'consumer stopped, resuming from its checkpoint')
+      const isGivingWay = yields && error instanceof Fenced
+      log[isGivingWay ? 'debug' : 'warn']({ consumer: consumer.name, err: error, retryInMs: backoff.ms }, 'consumer stopped, resuming from its checkpoint')
       await pause(backoff.ms, signal)
       backoff.ms = Math.min(backoff.ms * 2, longestBackoffMs)
     }
