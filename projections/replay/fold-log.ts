@@ -27,6 +27,7 @@ export interface FoldOptions {
 const defaultCacheBytes = 64 * 2 ** 20
 const mostEventsAtOnce = 20_000
 const mostFailures = 8
+const longestPauseMs = 5_000
 
 /**
  * Brings the generation from its checkpoint to `until` exactly; nothing to do when it is there. Goes on by itself after
@@ -50,7 +51,7 @@ export async function foldUntil (projection: Projection, generation: number, unt
       if (error instanceof DataRefused && mostEvents === 1) throw cannotProject(projection, error.event, error.message)
       if (error instanceof DataRefused) mostEvents = Math.ceil(mostEvents / 8)
       else if (error instanceof ReplayRefused || error instanceof Fenced || ++failures > mostFailures) throw error
-      else await pause(100 * 2 ** failures, signal)
+      else await pause(Math.min(100 * 2 ** failures, longestPauseMs), signal)
     }
   }
 }
