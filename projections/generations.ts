@@ -69,16 +69,13 @@ export async function activeGeneration (db: Pool | PoolClient, projection: Proje
 /** Makes an empty generation without indexes; the leftovers of one that nobody knows are dropped. */
 export async function createGeneration (tx: PoolClient, projection: Projection, generation: number, state: State): Promise<void> {
   const schema = schemaOf(projection, generation)
-  await tx.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
-  await tx.query('DELETE FROM ledger.quarantine WHERE consumer = $1', [schema])
+  await removeGeneration(tx, projection, generation)
   await tx.query(`CREATE SCHEMA ${schema}`)
   for (const table of projection.tables) await tx.query(createTable(schema, table))
   await tx.query(checkpointTable(checkpointOf(projection, generation)))
   await tx.query(`COMMENT ON SCHEMA ${schema} IS 'Ringledger projection ${projection.name}, code version ${projection.version}: rebuildable from the log'`)
-  await tx.query(`
-    INSERT INTO ledger.generations (projection, generation, state, code_version) VALUES ($1, $2, $3, $4)
-    ON CONFLICT (projection, generation) DO UPDATE SET state = excluded.state, code_version = excluded.code_version, verified = NULL`,
-  [projection.name, generation, state, projection.version])
+  await tx.query('INSERT INTO ledger.generations (projection, generation, state, code_version) VALUES ($1, $2, $3, $4)',
+    [projection.name, generation, state, projection.version])
 }
 
 /** Moves a generation on from a state; false when it is not in that state. */
@@ -99,5 +96,6 @@ export async function removeGeneration (tx: PoolClient, projection: Projection, 
   const schema = schemaOf(projection, generation)
   await tx.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
   await tx.query('DELETE FROM ledger.quarantine WHERE consumer = $1', [schema])
+  await tx.query('DELETE FROM ledger.brakes WHERE consumer = $1', [schema])
   await tx.query('DELETE FROM ledger.generations WHERE projection = $1 AND generation = $2', [projection.name, generation])
 }

@@ -54,6 +54,21 @@ projections.command('drop').argument('<name>').description('drop the generations
   .option('--generation <n>', 'only this one, whatever its state; never the one that readers see', positive)
   .action(async (name: string, options: { generation?: number }) => (await import('./cli/projections.js')).dropGenerations(name, options))
 
+const quarantine = projections.command('quarantine').description('events that a projection cannot take, and what to do about them')
+const held = (command: string, what: string) => quarantine.command(command).description(what)
+held('list', 'what waits, by projection and generation').argument('[name]', 'of one projection').option('--json', 'for programs: with the skips')
+  .action(async (name: string | undefined, options: { json?: boolean }) => (await import('./cli/quarantine.js')).listQuarantine(name, options))
+held('show', 'an event that waits, as the log has it (with personal data), and why').argument('<name>').argument('<stream>')
+  .argument('[revision]', 'the first one that waits when it is not given', revisionNumber).option('--json', 'for programs')
+  .action(async (name: string, stream: string, revision: bigint | undefined, options: { json?: boolean }) => (await import('./cli/quarantine.js')).showHeld(name, stream, revision, options))
+held('retry', 'project what waits of a stream: all of it, or nothing').argument('<name>').argument('<stream>')
+  .action(async (name: string, stream: string) => (await import('./cli/quarantine.js')).retryHeld(name, stream))
+held('skip', 'give one event up for good, in rebuilds too, and go on with its stream').argument('<name>').argument('<stream>').argument('<revision>', 'of the event', revisionNumber)
+  .requiredOption('--reason <text>', 'why, for those who come later')
+  .action(async (name: string, stream: string, revision: bigint, options: { reason: string }) => (await import('./cli/quarantine.js')).skipHeld(name, stream, revision, options))
+held('resume', 'let a projection go on that stands still because it refused too many streams').argument('<name>')
+  .action(async (name: string) => (await import('./cli/quarantine.js')).resumeProjection(name))
+
 const events = program.command('events').description('the log: copy it to another event store, export it to a file, import it')
 const inFlight = () => new Option('--in-flight <n>', 'most appends under way at once').argParser(wholeNumber).default(256)
 events.command('copy').description('copy everything to another EventStoreDB and verify it; goes on where the target stands')
@@ -67,7 +82,7 @@ events.command('import').argument('<file>', 'an export, packed or not; - is stdi
   .action(async (file: string, options: { inFlight: number, allowTruncated?: boolean, json?: boolean }) => (await import('./cli/events.js')).importEvents(file, options))
 
 // By name: the classes would load half of the code, only to print a help text.
-const refusals = ['BackEndUnreachable', 'DataDirInUseError', 'OtherLeadDigestKey', 'Rejection', 'ReplayRefused', 'TransferRefused']
+const refusals = ['BackEndUnreachable', 'DataDirInUseError', 'OtherLeadDigestKey', 'QuarantineRefused', 'Rejection', 'ReplayRefused', 'TransferRefused']
 
 try {
   await program.parseAsync()
@@ -104,4 +119,9 @@ function positive (text: string): number {
 function wholeNumber (text: string): number {
   if (!/^[1-9]\d{0,3}$/.test(text)) throw new InvalidArgumentError('must be a number from 1 to 9999')
   return Number(text)
+}
+
+function revisionNumber (text: string): bigint {
+  if (!/^\d{1,18}$/.test(text)) throw new InvalidArgumentError('must be a revision, such as 0')
+  return BigInt(text)
 }

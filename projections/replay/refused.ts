@@ -11,6 +11,6 @@ export class ReplayRefused extends Error {
 export function cannotProject ({ name }: Projection, { stream, revision }: StoredEvent, problem: string): ReplayRefused {
   return new ReplayRefused(`${name} cannot be rebuilt past ${stream}@${revision}: ${problem}
 Readers see what they saw. Either the code learns to read the event, or it is given up, for this and every later rebuild:
-  ringledger projections quarantine skip ${name} ${stream} ${revision}
+  ringledger projections quarantine skip ${name} ${stream} ${revision} --reason '…'
 Then run the same command again: it goes on where it stands.`)
 }

@@ -6,6 +6,7 @@ import { inTransaction } from '../postgres/transaction.js'
 import { claimCheckpoint, Fenced, moveCheckpoint } from './checkpoint.js'
 import { faults } from './faults.js'
 import { pause, whileOwning, type Lease } from './lease.js'
+import { count, tallyOf } from './tally.js'
 
 /** Something that follows the log: a projection or the webhook dispatcher. */
 export interface Consumer {
@@ -25,6 +26,13 @@ export interface OpenConsumer {
   committed? (batch: Batch): void
 }
 
+/** A consumer will not go on by itself: somebody has to look. It is tried again all the same, in case they have. */
+export class Stopped extends Error {
+  override readonly name = 'Stopped'
+}
+
+type Write = (details: object, message: string) => void
+
 export interface RunOptions {
   streams: Streams
   pool: Pool
@@ -32,33 +40,44 @@ export interface RunOptions {
   /** Gives way to any owner that does not. */
   yields?: boolean | undefined
   signal: AbortSignal
-  log: { debug (details: object, message: string): void, info (details: object, message: string): void, warn (details: object, message: string): void }
+  log: { debug: Write, info: Write, warn: Write, error: Write }
 }
 
 const shortestBackoffMs = 100
 const longestBackoffMs = 5_000
+
+/** The pause before the next try, and whether somebody was told that a person is needed. */
+interface Backoff { ms: number, isTold: boolean }
 
 /**
  * Runs `consumer` until `signal` is aborted. It never gives up: any error closes the subscription and reopens it
  * from the checkpoint, after a pause that grows to 5 s and starts small again after each commit.
  */
 export async function runConsumer (consumer: Consumer, options: RunOptions): Promise<void> {
-  const { pool, holder, yields, signal, log } = options
-  const backoff = { ms: shortestBackoffMs }
+  const { pool, holder, yields, signal } = options
+  const backoff: Backoff = { ms: shortestBackoffMs, isTold: false }
   while (!signal.aborted) {
     try {
       await whileOwning({ pool, name: consumer.name, holder, yields, signal }, (lease) => follow(consumer, lease, options, backoff))
     } catch (error) {
       if (signal.aborted) return
-      const isGivingWay = yields && error instanceof Fenced
-      log[isGivingWay ? 'debug' : 'warn']({ consumer: consumer.name, err: error, retryInMs: backoff.ms }, 'consumer stopped, resuming from its checkpoint')
+      tell(consumer, error, options, backoff)
       await pause(backoff.ms, signal)
       backoff.ms = Math.min(backoff.ms * 2, longestBackoffMs)
     }
   }
 }
 
-async function follow (consumer: Consumer, lease: Lease, options: RunOptions, backoff: { ms: number }): Promise<void> {
+function tell ({ name }: Consumer, error: unknown, { yields, log }: RunOptions, backoff: Backoff): void {
+  if (yields && error instanceof Fenced) return log.debug({ consumer: name }, 'consumer gave way to another owner')
+  tallyOf(name).failures += 1
+  if (!(error instanceof Stopped)) return log.warn({ consumer: name, err: error, retryInMs: backoff.ms }, 'consumer stopped, resuming from its checkpoint')
+  backoff.ms = longestBackoffMs
+  if (!backoff.isTold) log.error({ consumer: name, err: error }, 'consumer stopped, somebody has to look')
+  backoff.isTold = true
+}
+
+async function follow (consumer: Consumer, lease: Lease, options: RunOptions, backoff: Backoff): Promise<void> {
   const opened = await consumer.open()
   await faults.at?.('opened')
   let position = await claimCheckpoint(options.pool, opened.checkpointTable, lease.epoch)
@@ -68,7 +87,8 @@ async function follow (consumer: Consumer, lease: Lease, options: RunOptions, ba
     await faults.at?.('received')
     await commit(opened, batch, position, lease, options.pool)
     position = batch.position
-    backoff.ms = shortestBackoffMs
+    Object.assign(backoff, { ms: shortestBackoffMs, isTold: false })
+    count(consumer.name, batch)
   }
 }
 
