@@ -7,6 +7,8 @@ import { generationConsumer } from './run.js'
 import { swap } from './swap.js'
 
 const lookEveryMs = 1_000
+/** While a generation is ready. */
+const swapEveryMs = 200
 
 interface Feeding {
   stop: AbortController
@@ -21,14 +23,16 @@ export async function feedGenerations (projection: Projection, options: RunOptio
   const { pool, signal, log } = options
   const fed = new Map<number, Feeding>()
   while (!signal.aborted) {
+    let isSwapDue = false
     try {
       const generations = await generationsOf(pool, projection)
       await feedOnly(generations.filter((each) => isFed(projection, each)))
+      isSwapDue = generations.some(({ state }) => state === 'ready')
       await swapIfDue(projection, generations, options)
     } catch (error) {
       log.warn({ projection: projection.name, err: error }, 'cannot look after the generations, trying again')
     }
-    await pause(lookEveryMs, signal)
+    await pause(isSwapDue ? swapEveryMs : lookEveryMs, signal)
   }
   await feedOnly([])
 

@@ -79,11 +79,16 @@ export async function createGeneration (tx: PoolClient, projection: Projection, 
 }
 
 /** Moves a generation on from a state; false when it is not in that state. */
-export async function changeState (db: Pool | PoolClient, projection: Projection, generation: number, from: State, to: State, verified?: string): Promise<boolean> {
+export async function changeState (db: Pool | PoolClient, projection: Projection, generation: number, from: State, to: State): Promise<boolean> {
   const { rowCount } = await db.query(`
-    UPDATE ledger.generations SET state = $4, verified = coalesce($5, verified), changed_at = now()
-    WHERE projection = $1 AND generation = $2 AND state = $3`, [projection.name, generation, from, to, verified])
+    UPDATE ledger.generations SET state = $4, changed_at = now()
+    WHERE projection = $1 AND generation = $2 AND state = $3`, [projection.name, generation, from, to])
   return rowCount === 1
+}
+
+/** Writes down against what a generation was verified, in words. */
+export async function noteVerified (pool: Pool, projection: Projection, generation: number, how: string): Promise<void> {
+  await pool.query('UPDATE ledger.generations SET verified = $3 WHERE projection = $1 AND generation = $2', [projection.name, generation, how])
 }
 
 /** Whoever makes generations or begins to swap them does so alone, until its transaction ends. */

@@ -1,8 +1,9 @@
 // Builds a generation from the log and verifies it, while nobody else writes to it.
+import type { Pool } from 'pg'
 import { claimCheckpoint, Fenced, readCheckpoint } from '../../src/consumer/checkpoint.js'
 import { faults } from '../../src/consumer/faults.js'
 import { owning, Owned, type Lease } from '../../src/consumer/lease.js'
-import { changeState, checkpointOf, leaseOf } from '../generations.js'
+import { changeState, checkpointOf, generationsOf, leaseOf, noteVerified } from '../generations.js'
 import type { Projection } from '../projection.js'
 import type { Plan } from './begin.js'
 import { describe } from './difference.js'
@@ -35,39 +36,43 @@ export async function build (projection: Projection, plan: Plan, options: BuildO
   }
 }
 
-async function buildOwned (projection: Projection, { active, generation }: Plan, lease: Lease, options: BuildOptions): Promise<void> {
+async function buildOwned (projection: Projection, { active, generation }: Plan, { epoch, signal }: Lease, options: BuildOptions): Promise<void> {
   const { pool, consumerPool, streams, onProgress, cacheBytes } = options
-  const { epoch, signal } = lease
-  const { name, version } = projection
   await claimCheckpoint(consumerPool, checkpointOf(projection, generation), epoch)
   await faults.at?.('replay: claimed')
-  const isSameCode = active.codeVersion === version
-  const position = () => isSameCode ? readCheckpoint(consumerPool, checkpointOf(projection, active.generation)) : streams.head()
-  const fold = (until: bigint, doing: string) => foldUntil(projection, generation, until, {
+  const fold = (doing: string, until: bigint) => foldUntil(projection, generation, until, {
     pool: consumerPool, streams, signal, epoch, cacheBytes, onProgress: (events, done) => onProgress?.({ doing, events, done })
   })
-
-  await fold(await position(), name)
+  if (!await isVerified(projection, generation, pool)) {
+    const isSameCode = active.codeVersion === projection.version
+    await fold(projection.name, isSameCode ? await readCheckpoint(pool, checkpointOf(projection, active.generation)) : await streams.head())
+    onProgress?.({ doing: 'verify', events: 0 })
+    const verified = isSameCode
+      ? await verifyAgainstActive(projection, { active: active.generation, next: generation }, pool, (position) => fold('verify', position))
+      : await verifyAgainstLog(projection, generation, {}, { pool, streams, signal, onProgress: (events, done) => onProgress?.({ doing: 'verify', events, done }) })
+    await judge(projection, generation, verified, isSameCode, options)
+  }
+  await fold(projection.name, await streams.head())
   onProgress?.({ doing: 'indexes', events: 0 })
   await finishTables(projection, generation, { pool, signal })
-  await fold(await position(), 'catch up')
-  onProgress?.({ doing: 'verify', events: 0 })
-  const verified = isSameCode
-    ? await verifyAgainstActive(projection, { active: active.generation, next: generation }, pool, (until) => fold(until, 'catch up'))
-    : await verifyAgainstLog(projection, generation, {}, { pool, streams, signal, onProgress: (events, done) => onProgress?.({ doing: 'verify', events, done }) })
-  await faults.at?.('replay: verified')
+  await fold('catch up', await streams.head())
   signal.throwIfAborted()
-  await settle(projection, generation, verified, isSameCode, options)
+  if (!await changeState(pool, projection, generation, 'building', 'ready')) throw new Fenced(`generation ${generation} of ${projection.name} is no longer being built`)
 }
 
-/** Lets the generation be swapped in, unless its rows are not what they should be. */
-async function settle (projection: Projection, generation: number, verified: Verified, isSameCode: boolean, { pool, acceptDifferences, say }: BuildOptions): Promise<void> {
-  const isAccepted = verified.differences.length === 0 || (acceptDifferences && isSameCode)
+/** By an earlier call, which was broken off later: it cannot be compared once it is ahead of what readers see. */
+async function isVerified (projection: Projection, generation: number, pool: Pool): Promise<boolean> {
+  return (await generationsOf(pool, projection)).some((each) => each.generation === generation && each.verified !== null)
+}
+
+/** Writes down against what the generation was verified. @throws ReplayRefused when its rows are not what they should be */
+async function judge (projection: Projection, generation: number, verified: Verified, isSameCode: boolean, { pool, acceptDifferences, say }: BuildOptions): Promise<void> {
+  await faults.at?.('replay: verified')
   const lines = verified.differences.map((difference) => `  ${describe(difference, verified)}`)
+  const isAccepted = lines.length === 0 || (acceptDifferences && isSameCode)
   if (!isAccepted) throw new ReplayRefused(differ(projection, generation, [`${verified.found} and ${verified.expected} differ, at least in these rows:`, ...lines], isSameCode))
   for (const line of lines) say?.(`${line} (accepted)`)
-  const note = lines.length > 0 ? `${verified.how}, differences accepted` : verified.how
-  if (!await changeState(pool, projection, generation, 'building', 'ready', note)) throw new Fenced(`generation ${generation} of ${projection.name} is no longer being built`)
+  await noteVerified(pool, projection, generation, lines.length > 0 ? `${verified.how}, differences accepted` : verified.how)
 }
 
 function differ ({ name }: Projection, generation: number, lines: string[], isSameCode: boolean): string {
