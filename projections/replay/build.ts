@@ -8,7 +8,7 @@ import type { Projection } from '../projection.js'
 import type { Plan } from './begin.js'
 import { describe } from './difference.js'
 import { finishTables } from './finish-tables.js'
-import { foldUntil } from './fold-log.js'
+import { foldUntil, type FoldOptions } from './fold-log.js'
 import type { OperationOptions } from './options.js'
 import { ReplayRefused } from './refused.js'
 import { verifyAgainstActive, verifyAgainstLog, type Verified } from './verify.js'
@@ -16,8 +16,7 @@ import { verifyAgainstActive, verifyAgainstLog, type Verified } from './verify.j
 export interface BuildOptions extends OperationOptions {
   /** Goes on although rows differ from those that readers see: for when those are wrong. */
   acceptDifferences?: boolean | undefined
-  /** Memory for rows, in bytes. */
-  cacheBytes?: number | undefined
+  limits?: FoldOptions['limits']
 }
 
 /**
@@ -37,11 +36,11 @@ export async function build (projection: Projection, plan: Plan, options: BuildO
 }
 
 async function buildOwned (projection: Projection, { active, generation }: Plan, { epoch, signal }: Lease, options: BuildOptions): Promise<void> {
-  const { pool, consumerPool, streams, onProgress, cacheBytes } = options
+  const { pool, consumerPool, streams, onProgress, limits } = options
   await claimCheckpoint(consumerPool, checkpointOf(projection, generation), epoch)
   await faults.at?.('replay: claimed')
   const fold = (doing: string, until: bigint) => foldUntil(projection, generation, until, {
-    pool: consumerPool, streams, signal, epoch, cacheBytes, onProgress: (events, done) => onProgress?.({ doing, events, done })
+    pool: consumerPool, streams, signal, epoch, limits, onProgress: (events, done) => onProgress?.({ doing, events, done })
   })
   if (!await isVerified(projection, generation, pool)) {
     const isSameCode = active.codeVersion === projection.version

@@ -20,12 +20,17 @@ export interface FoldOptions {
   epoch: bigint
   /** Events since this call, and which part of them this is, 0 to 1. */
   onProgress? (events: number, done: number): void
-  /** Memory for rows, in bytes; 64 MiB when absent. */
-  cacheBytes?: number | undefined
+  limits?: Partial<Limits> | undefined
 }
 
-const defaultCacheBytes = 64 * 2 ** 20
-const mostEventsAtOnce = 20_000
+export interface Limits {
+  /** Memory for rows, in bytes, beside those that are being written. */
+  cacheBytes: number
+  /** Most events in one transaction. */
+  events: number
+}
+
+const usualLimits: Limits = { cacheBytes: 64 * 2 ** 20, events: 20_000 }
 const mostFailures = 8
 const longestPauseMs = 5_000
 
@@ -37,7 +42,8 @@ const longestPauseMs = 5_000
  */
 export async function foldUntil (projection: Projection, generation: number, until: bigint, options: FoldOptions): Promise<void> {
   const { pool, signal } = options
-  let mostEvents = mostEventsAtOnce
+  const { cacheBytes, events } = { ...usualLimits, ...options.limits }
+  let mostEvents = events
   let stoodAt = -1n
   for (let failures = 0; ;) {
     try {
@@ -45,7 +51,7 @@ export async function foldUntil (projection: Projection, generation: number, unt
       if (from >= until) return
       if (from > stoodAt) failures = 0
       stoodAt = from
-      await foldPiece(projection, generation, { from, until, mostEvents }, options)
+      await foldPiece(projection, generation, { from, until, mostEvents, cacheBytes }, options)
     } catch (error) {
       signal.throwIfAborted()
       if (error instanceof DataRefused && mostEvents === 1) throw cannotProject(projection, error.event, error.message)
@@ -56,10 +62,10 @@ export async function foldUntil (projection: Projection, generation: number, unt
   }
 }
 
-interface Piece { from: bigint, until: bigint, mostEvents: number }
+interface Piece { from: bigint, until: bigint, mostEvents: number, cacheBytes: number }
 
-async function foldPiece (projection: Projection, generation: number, { from, until, mostEvents }: Piece, options: FoldOptions): Promise<void> {
-  const { pool, streams, signal, epoch, onProgress, cacheBytes = defaultCacheBytes } = options
+async function foldPiece (projection: Projection, generation: number, { from, until, mostEvents, cacheBytes }: Piece, options: FoldOptions): Promise<void> {
+  const { pool, streams, signal, epoch, onProgress } = options
   const schema = schemaOf(projection, generation)
   const cache = new RowCache(projection.tables, from === 0n, cacheBytes)
   const folder = await Folder.open(projection, pool, cache)
