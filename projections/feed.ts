@@ -1,7 +1,7 @@
 // Feeds every generation of a projection that its code has folded, each by itself, and swaps in those that are ready.
 import { ownerOf, pause } from '../src/consumer/lease.js'
 import { runConsumer, type RunOptions } from '../src/consumer/run.js'
-import { generationsOf, leaseOf, type Generation } from './generations.js'
+import { generationsOf, isFed, leaseOf, type Generation } from './generations.js'
 import type { Projection } from './projection.js'
 import { generationConsumer } from './run.js'
 import { swap } from './swap.js'
@@ -52,9 +52,6 @@ export async function feedGenerations (projection: Projection, options: RunOptio
     return { stop, running: runConsumer(generationConsumer(projection, generation, pool), each) }
   }
 }
-
-const isFed = ({ version }: Projection, { state, codeVersion }: Generation) =>
-  codeVersion === version && (state === 'active' || state === 'ready' || state === 'retained')
 
 /** Only who feeds the next generation swaps it in, so that it goes on without a pause. */
 async function swapIfDue (projection: Projection, generations: Generation[], { pool, holder, yields, log }: RunOptions): Promise<void> {

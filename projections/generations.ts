@@ -66,6 +66,10 @@ export async function activeGeneration (db: Pool | PoolClient, projection: Proje
   return (await generationsOf(db, projection)).find(({ state }) => state === 'active')?.generation ?? 1
 }
 
+/** Whether projectors of this code feed the generation. */
+export const isFed = ({ version }: Projection, { state, codeVersion }: Generation) =>
+  codeVersion === version && (state === 'active' || state === 'ready' || state === 'retained')
+
 /** Makes an empty generation without indexes; the leftovers of one that nobody knows are dropped. */
 export async function createGeneration (tx: PoolClient, projection: Projection, generation: number, state: State): Promise<void> {
   const schema = schemaOf(projection, generation)

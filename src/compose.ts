@@ -7,9 +7,9 @@ import { composeApi } from './compose/api.js'
 import type { CompleteConfig } from './compose/complete-config.js'
 import { openParts, type Parts, type Urls } from './compose/parts.js'
 import { projections, startProjector } from './compose/projector.js'
+import { openStatus } from './compose/status.js'
 import { startWorker } from './compose/worker.js'
 import type { Config } from './config.js'
-import type { HealthChecks } from './http/health.js'
 
 export type Role = 'api' | 'projector' | 'worker'
 
@@ -31,8 +31,12 @@ export async function startRoles (roles: readonly Role[], config: CompleteConfig
   try {
     for (const each of await outdated(parts.pool, projections)) log.warn(each, 'a read model was folded by another version of its projection: replay it')
     await prepare?.(parts)
-    const checks = healthChecks(parts)
-    const app = roles.includes('api') ? await composeApi(config, urls, parts, checks, log) : (await import('./app.js')).buildHealthApp(log, checks)
+    const status = await openStatus(roles, config, parts, holder, log)
+    stops.push(status.stop)
+    const { jwt, rateLimitPerMinute: perMinute } = config
+    const app = roles.includes('api')
+      ? await composeApi(config, urls, parts, status, log)
+      : await (await import('./app.js')).buildStatusApp({ ...status, logger: log, jwt, rateLimit: { perMinute } })
     stops.push(() => app.close())
     if (roles.includes('projector')) stops.push(startProjector(parts, holder, log))
     if (roles.includes('worker')) stops.push(await startWorker(config, urls, parts, holder, log))
@@ -52,8 +56,4 @@ export async function startRoles (roles: readonly Role[], config: CompleteConfig
 function cannotListen ({ host, port }: Config, cause: unknown): Error {
   const reason = cause instanceof Error ? cause.message : String(cause)
   return new Error(`HOST ${host}, PORT ${port} cannot be listened on: ${reason}. Choose others, or end what has them.`, { cause })
-}
-
-function healthChecks ({ pool, streams }: Parts): HealthChecks {
-  return { postgres: () => pool.query('SELECT 1'), eventStore: () => streams.head() }
 }

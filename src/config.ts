@@ -39,6 +39,7 @@ const Environment = Type.Object({
   WEBHOOK_TIMEOUT_MS: Milliseconds(15_000, 100),
   WEBHOOK_ALLOW_HTTP: Flag(false),
   WEBHOOK_ALLOW_CIDRS: Type.String({ default: '' }),
+  METRICS_TOKEN: LongSecret,
   LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], { default: 'info' })
 })
 type Environment = Static<typeof Environment>
@@ -74,6 +75,8 @@ export interface Config {
   readModelWaitMs: number
   /** Requests of one user; 0 for no limit. */
   rateLimitPerMinute: number
+  /** Lets a scraper read /metrics; without it only operators may. */
+  metricsToken?: string | undefined
   webhook: { schedule: string, timeoutMs: number, allowHttp: boolean, allowCidrs: string[] }
 }
 
@@ -133,6 +136,7 @@ function toConfig (env: Environment): Config {
     leadDigestKey: env.LEAD_DIGEST_KEY,
     readModelWaitMs: env.READ_MODEL_WAIT_MS,
     rateLimitPerMinute: env.RATE_LIMIT_PER_MINUTE,
+    metricsToken: env.METRICS_TOKEN,
     webhook: {
       schedule: env.WEBHOOK_SCHEDULE,
       timeoutMs: env.WEBHOOK_TIMEOUT_MS,

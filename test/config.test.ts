@@ -51,6 +51,7 @@ t.test('every bad setting is named at once, also those that are bad together', a
     WEBHOOK_TIMEOUT_MS: '1.5',
     WEBHOOK_SCHEDULE: '5 minutes',
     JWT_SECRET: 'short',
+    METRICS_TOKEN: 'short',
     JWT_JWKS_URL: 'https://issuer.example.com/jwks'
   })
   t.strictSame(errors, {
@@ -62,6 +63,7 @@ t.test('every bad setting is named at once, also those that are bad together', a
     WEBHOOK_TIMEOUT_MS: ['must be an integer'],
     WEBHOOK_SCHEDULE: ['must be the waits before each attempt, such as 0s,5s,5m,2h'],
     JWT_SECRET: ['must be at least 32 characters', 'and JWT_JWKS_URL cannot both be set: choose one'],
+    METRICS_TOKEN: ['must be at least 32 characters'],
     JWT_ISSUER: ['is required with JWT_JWKS_URL'],
     JWT_AUDIENCE: ['is required with JWT_JWKS_URL'],
     SECRET_KEY: errors.SECRET_KEY ?? [],

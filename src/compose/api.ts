@@ -7,13 +7,13 @@ import { callOwners } from '../call-owners.js'
 import { keyBytes } from '../config.js'
 import { commandHandler } from '../handle-command.js'
 import type { App } from '../http/app-types.js'
-import type { HealthChecks } from '../http/health.js'
 import { openIdempotency } from '../idempotency.js'
 import { openIds } from '../ids.js'
 import { holdToLeadDigestKey, leadDigest } from '../lead-digest.js'
 import { readPositions } from '../read-positions.js'
 import { secretKeys, type CompleteConfig } from './complete-config.js'
 import type { Parts, Urls } from './parts.js'
+import type { Status } from './status.js'
 
 /** A request waits no longer for its count. */
 const countWithinMs = 250
@@ -22,7 +22,7 @@ const countWithinMs = 250
 const sweepEveryMs = 10 * 60_000
 
 /** The HTTP side is loaded on demand, so that other commands begin sooner. */
-export async function composeApi (config: CompleteConfig, { redisUrl }: Urls, parts: Parts, checks: HealthChecks, logger: Logger): Promise<App> {
+export async function composeApi (config: CompleteConfig, { redisUrl }: Urls, parts: Parts, status: Status, logger: Logger): Promise<App> {
   const { pool, streams, positions } = parts
   const [{ buildApp }, { webhookUrlProblem }, { currentSecret }, { findSuspension }, { findDeliveries }] = await Promise.all([
     import('../app.js'), import('../../workers/guard.js'), import('../../workers/secrets.js'), import('../../workers/endpoints.js'), import('../../workers/find-deliveries.js')
@@ -47,7 +47,7 @@ export async function composeApi (config: CompleteConfig, { redisUrl }: Urls, pa
     basePath: config.basePath,
     jwt: config.jwt,
     rateLimit: { perMinute: config.rateLimitPerMinute, redis },
-    healthChecks: checks,
+    ...status,
     routes: {
       handle: commands.handle,
       idempotency,

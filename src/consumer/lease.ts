@@ -11,7 +11,7 @@ export interface Lease {
 
 export interface LeaseOptions {
   pool: Pool
-  /** What is owned, for instance `projection assistants`. */
+  /** What is owned, for instance `projection assistants g1`. */
   name: string
   /** Who owns it, for operators: host, pid and a random part. */
   holder: string
@@ -28,6 +28,8 @@ export class Owned extends Error {
 
 const renewEveryMs = 1_000
 const expiresAfterMs = 4_000
+/** So that a lease that expired is taken within five seconds of its owner's last sign. */
+const standbyLooksEveryMs = 500
 
 /**
  * Waits until the lease is free, runs `work` while holding it, gives it back, and does so again until `signal`
@@ -38,7 +40,7 @@ export async function whileOwning (options: LeaseOptions, work: (lease: Lease) =
   const { signal } = options
   while (!signal.aborted) {
     const epoch = await acquire(options)
-    if (epoch === undefined) await pause(renewEveryMs, signal)
+    if (epoch === undefined) await pause(standbyLooksEveryMs, signal)
     else await hold(options, epoch, work)
   }
 }

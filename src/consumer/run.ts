@@ -10,7 +10,7 @@ import { count, tallyOf } from './tally.js'
 
 /** Something that follows the log: a projection or the webhook dispatcher. */
 export interface Consumer {
-  /** Names the lease, for instance `projection assistants`. */
+  /** Names the lease, for instance `projection assistants g1`. */
   name: string
   eventTypes: readonly string[]
   /** Called at every (re)start, so that a swapped generation is picked up. */

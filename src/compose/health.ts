@@ -1,0 +1,23 @@
+// What a process has to reach, and how its feeds have to get on, to be ready.
+import { brakes } from '../../projections/brake.js'
+import { activeGeneration } from '../../projections/generations.js'
+import type { Projection } from '../../projections/projection.js'
+import type { Watch } from '../consumer/watch.js'
+import type { HealthChecks } from '../http/health.js'
+import type { Parts } from './parts.js'
+import { projections } from './projector.js'
+
+/** `watch` is that of the role projector. */
+export function healthChecks ({ pool, streams }: Parts, watch: Watch | undefined): HealthChecks {
+  const ofFeeds = watch ? projections.map((projection) => [`projection ${projection.name}`, () => isFed({ pool }, projection, watch)] as const) : []
+  return { postgres: () => pool.query('SELECT 1'), eventStore: () => streams.head(), ...Object.fromEntries(ofFeeds) }
+}
+
+/** @throws when what readers see stands still, or falls behind: being behind and coming closer is fine */
+async function isFed ({ pool }: Pick<Parts, 'pool'>, projection: Projection, watch: Watch): Promise<void> {
+  const [on, generation] = await Promise.all([brakes(pool, [projection]), activeGeneration(pool, projection)])
+  const brake = on.find((one) => one.generation === generation)
+  if (brake) throw new Error(`it stands still since ${brake.since}, as it refused ${brake.streams} streams within a minute: ${brake.error}`)
+  const state = watch.states().find(({ name }) => name === projection.name)
+  if (state?.isKeepingUp === false) throw new Error(`the log is ${state.lag} positions ahead for ${state.lagSeconds.toFixed(0)} s, and the read model ${state.isAlive ? 'does not come closer' : 'stands still'}`)
+}
