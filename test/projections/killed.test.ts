@@ -2,7 +2,7 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { assistants } from '../../projections/assistants.js'
-import { projectionConsumer } from '../../projections/run.js'
+import { generationConsumer } from '../../projections/run.js'
 import { runConsumer } from '../../src/consumer/run.js'
 import { noStream, openStreams } from '../../src/event-store/streams.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
@@ -78,7 +78,7 @@ const expireLease = () => pool.query("UPDATE ledger.leases SET expires_at = '-in
 /** Another projector, in this process. */
 function standby (t: Test) {
   const stopping = new AbortController()
-  const running = runConsumer(projectionConsumer(assistants, pool), { pool, streams, holder: 'standby', signal: stopping.signal, log: keepingLog() })
+  const running = runConsumer(generationConsumer(assistants, 1, pool), { pool, streams, holder: 'standby', signal: stopping.signal, log: keepingLog() })
   const stop = async () => { stopping.abort(); await running }
   t.teardown(stop)
   return stop
