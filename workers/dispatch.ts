@@ -59,8 +59,13 @@ async function dispatchBatch (tx: PoolClient, events: StoredEvent[], firstDelayM
   const deliveries: NewDelivery[] = []
   for (const { stored, event, callId, problem } of read) {
     if (problem !== undefined) log.warn({ stream: stored.stream, revision: String(stored.revision), problem }, 'event is malformed')
-    if (callId !== undefined) deliveries.push(...dispatchCall(fold, stored, callId, event?.type === 'CallCompleted' ? event.data : undefined, again))
-    else if (event) applyEvent(fold, stored, event)
+    if (callId !== undefined) {
+      const call = event?.type === 'CallCompleted' ? event.data : undefined
+      const added = dispatchCall(fold, stored, callId, call, again)
+      deliveries.push(...added)
+      const lost = added.length > 0 && call && lostLead(fold, call)
+      if (lost) await quarantine(tx, consumerName, stored, `${lost}: the webhook says that there is none`)
+    } else if (event) applyEvent(fold, stored, event)
     else if (problem !== undefined) await quarantine(tx, consumerName, stored, problem)
     if (stored.position <= again.refold) fold.forgetEffects()
   }
@@ -117,6 +122,13 @@ function skipReason (call: CallCompleted, { settings }: KnownAssistant): SkipRea
   if (!settings.is_webhook_active) return 'webhook_off'
   if (settings.send_webhook_only_on_completed && call.status !== 'completed') return 'not_completed'
   return undefined
+}
+
+/** Why a call that names a lead is sent without one. */
+function lostLead ({ assistants, leads }: Fold, { assistant_id, lead_id }: CallCompleted): string | undefined {
+  const owner = assistants.get(assistant_id)?.user_id
+  if (lead_id === null || owner === undefined || leads.get(lead_id)?.user_id === owner) return undefined
+  return `lead ${lead_id} ${leads.has(lead_id) ? 'belongs to another user than the assistant' : 'is not known at this place in the log'}`
 }
 
 /** The lead or secondary contact of a call as it stands after it; none when it is unknown or of another user. */

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { callStatuses } from '../../src/domain/call/events.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import { uuidV5 } from '../../src/event-store/event-id.js'
 import { deliveryId } from '../../workers/dispatch.js'
@@ -87,6 +88,23 @@ t.test('the payload carries the lead as it stands after the call, with its campa
   const { lead } = (await only(r)).data
   t.same(lead, { id: 7, phone_number: '+15551230001', variables: { zeta: 1, customer_name: 'Ada Example', email: 'ada@example.com' }, status: 'completed', campaign: { id: 3, name: 'Summer' } })
   t.same(Object.keys(lead.variables), ['zeta', 'customer_name', 'email'], 'in the order in which they were given')
+})
+
+t.test('the payload carries the secondary contact that was called, with its own number and variables', async (t) => {
+  const r = await rig(t)
+  await r.tell(assistantCreated(1, on), campaign('CampaignCreated', 3, 'Spring'), leadCreated(7, 3, [8]), callCompleted('c-1', { lead_id: 8, status: 'completed' }))
+  t.strictSame((await only(r)).data.lead, { id: 8, phone_number: '+15551230002', variables: { customer_name: '', email: '' }, status: 'completed', campaign: { id: 3, name: 'Spring' } })
+})
+
+t.test('send_webhook_only_on_completed keeps back every other status, and without it every status is sent', async (t) => {
+  const r = await rig(t)
+  await r.tell(assistantCreated(1, on), assistantCreated(2, { ...on, send_webhook_only_on_completed: false }))
+  await r.tell(...[1, 2].flatMap((assistant_id) => callStatuses.map((status) => callCompleted(`${assistant_id}-${status}`, { assistant_id, status }))))
+  for (const { call_id, status, reason } of await r.deliveries()) {
+    const isSent = call_id === '1-completed' || String(call_id).startsWith('2-')
+    t.same([status, reason], isSent ? ['scheduled', null] : ['skipped', 'not_completed'], String(call_id))
+  }
+  t.equal((await r.deliveries()).length, 2 * callStatuses.length)
 })
 
 t.test('a call moves its lead or secondary contact, also when it is not sent, and a duplicate does not', async (t) => {
