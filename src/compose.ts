@@ -2,17 +2,18 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Logger } from 'pino'
-import { activeCheckpoint, outdated } from '../projections/generations.js'
+import { outdated } from '../projections/generations.js'
+import { activeCheckpoint } from '../projections/views.js'
 import { composeApi } from './compose/api.js'
 import type { CompleteConfig } from './compose/complete-config.js'
 import { openParts, type Parts, type Urls } from './compose/parts.js'
 import { projections, startProjector } from './compose/projector.js'
+import { openStatus } from './compose/status.js'
 import { startWorker } from './compose/worker.js'
 import type { Config } from './config.js'
 import { readCheckpoint } from './consumer/checkpoint.js'
-import { openGate, type Gate } from './consumer/gate.js'
+import { openGate } from './consumer/gate.js'
 import { refuseOtherLog, type ReadUpTo } from './consumer/other-log.js'
-import type { HealthChecks, Told } from './http/health.js'
 
 export type Role = 'api' | 'projector' | 'worker'
 
@@ -37,8 +38,12 @@ export async function startRoles (roles: readonly Role[], config: CompleteConfig
     await gate.look()
     for (const each of await outdated(parts.pool, projections)) log.warn(each, 'a read model was folded by another version of its projection: replay it')
     await prepare?.(parts)
-    const checks = healthChecks(parts, gate, roles)
-    const app = roles.includes('api') ? await composeApi(config, urls, parts, gate, checks, log) : (await import('./app.js')).buildHealthApp(log, checks)
+    const status = await openStatus(roles, config, parts, gate, holder, log)
+    stops.push(status.stop)
+    const { jwt, rateLimitPerMinute: perMinute } = config
+    const app = roles.includes('api')
+      ? await composeApi(config, urls, parts, gate, status, log)
+      : await (await import('./app.js')).buildStatusApp({ ...status, logger: log, jwt, rateLimit: { perMinute } })
     stops.push(() => app.close())
     if (roles.includes('projector')) stops.push(startProjector(parts, holder, log))
     if (roles.includes('worker')) stops.push(await startWorker(config, urls, parts, gate, holder, log))
@@ -62,16 +67,4 @@ function cannotListen ({ host, port }: Config, cause: unknown): Error {
 
 async function projectionCheckpoints ({ pool }: Parts): Promise<ReadUpTo[]> {
   return await Promise.all(projections.map(async ({ name }) => ({ name: `the projection ${name}`, position: await readCheckpoint(pool, activeCheckpoint(name)) })))
-}
-
-function healthChecks ({ pool, streams }: Parts, gate: Gate, roles: readonly Role[]): HealthChecks {
-  return { postgres: () => pool.query('SELECT 1'), eventStore: () => streams.head(), ledger: () => ledgerCheck(gate, roles) }
-}
-
-/** An API that gives out no ids still answers reads and updates, so it only tells; a worker that sends nothing is not ready. */
-async function ledgerCheck (gate: Gate, roles: readonly Role[]): Promise<Told> {
-  const { sends, ids } = await gate.look()
-  if (roles.includes('api')) return sends && ids ? undefined : 'behind the log'
-  if (roles.includes('worker') && !sends) await gate.holdSends()
-  return undefined
 }

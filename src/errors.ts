@@ -18,7 +18,8 @@ const statusOf: Record<RejectionCode, number> = {
   'revision-mismatch': 412,
   'call-differs': 409,
   'catalog-conflict': 409,
-  'too-large': 413
+  'too-large': 413,
+  'webhook-refused': 409
 }
 
 declare module 'fastify' {

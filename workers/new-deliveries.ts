@@ -29,11 +29,12 @@ async function insertChunk (tx: PoolClient, rows: NewDelivery[], firstDelayMs: n
   const endpoints = new Map((await endpointIds(tx, sent)).map((id, index) => [sent[index]?.id, id]))
   await tx.query(`
     INSERT INTO ledger.webhook_deliveries
-      (id, call_id, type, user_id, assistant_id, position, last_position, endpoint_id, body, status, reason, next_attempt_at)
+      (id, call_id, type, user_id, assistant_id, position, last_position, endpoint_id, body, status, reason, next_attempt_at, held_at)
     SELECT d.id, call_id, type, d.user_id, assistant_id, position, position, endpoint_id, body,
            CASE WHEN skipped IS NOT NULL THEN 'skipped' WHEN e.suspended_at IS NOT NULL THEN 'held' ELSE 'scheduled' END,
            CASE WHEN skipped IS NOT NULL THEN skipped WHEN e.suspended_at IS NOT NULL THEN 'endpoint_suspended' END,
-           CASE WHEN skipped IS NULL THEN clock_timestamp() + $10 * interval '1 ms' END
+           CASE WHEN skipped IS NULL THEN clock_timestamp() + $10 * interval '1 ms' END,
+           CASE WHEN e.suspended_at IS NOT NULL THEN now() END
     FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[], $9::text[])
       AS d (id, call_id, type, user_id, assistant_id, position, endpoint_id, body, skipped)
     LEFT JOIN ledger.webhook_endpoints e ON e.id = d.endpoint_id`, [

@@ -4,6 +4,7 @@ import type { Gate } from '../src/consumer/gate.js'
 import { runConsumer, type RunOptions } from '../src/consumer/run.js'
 import { deliverer } from './deliver.js'
 import { dispatcher } from './dispatch.js'
+import { listenForDue } from './due-channel.js'
 import { openFeeder } from './feeder.js'
 import { withMarkers } from './marker.js'
 import { openPoster } from './post.js'
@@ -29,6 +30,8 @@ export interface WorkerDeps {
     timeoutMs: number
     allowHttp: boolean
     allowCidrs: string[]
+    /** How long payloads and attempts are kept; 90 when absent. */
+    retentionDays?: number
   }
   /** 32 bytes; the previous ones still decrypt. */
   secretKey: Buffer
@@ -81,17 +84,19 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
   const poster = openPoster(webhook)
   const deliver = deliverer({ pool, poster, feeder, keys, schedule: webhook.schedule, timeoutMs: webhook.timeoutMs, rules: webhook, version: deps.version, signal: hurrying.signal, log })
   queue.work(async (alarm) => { if (gate.maySend()) await deliver(alarm) }, deps.concurrency ?? defaultConcurrency)
+  const listener = listenForDue({ databaseUrl: deps.databaseUrl, onDue: (user) => feeder.wake([user]), onError: (err) => log.warn({ err }, 'cannot hear what is due, the reconciler looks') })
   const dispatch = dispatcher({ firstDelayMs: webhook.schedule[0] ?? 0, onDispatched: (users) => feeder.wake(users), log })
   const marking = withMarkers(dispatch, { gate, pool, streams, everyMs: deps.markEveryMs, log })
   const loops = [
     gate.watch(signal),
     gate.opened(signal).then(() => runConsumer(marking.consumer, { streams, pool, holder, signal, log })),
-    runReconciler({ pool, holder, queue, feeder, everyMs: deps.reconcileEveryMs, abandonedAfterMs: 2 * webhook.timeoutMs, signal, log })
+    runReconciler({ pool, holder, queue, feeder, everyMs: deps.reconcileEveryMs, abandonedAfterMs: 2 * webhook.timeoutMs, retentionDays: webhook.retentionDays ?? 90, signal, log })
   ]
   return {
     async stop () {
       await Promise.all([queue.stopWork(graceMs, () => hurrying.abort(new Error('the worker stops'))), ...loops])
       await marking.stop()
+      await listener.close()
       await feeder.stop()
       await queue.close()
       await poster.close()

@@ -2,6 +2,7 @@
 import type { TSchema } from 'typebox'
 import { WebhookPayload, WebhookTest } from '../domain/call/webhook-payload.js'
 import { webhookPayload, webhookTest } from './examples.js'
+import { deliveryId } from './read-examples.js'
 
 const header = (name: string, description: string, example: string | number) =>
   ({ in: 'header' as const, name, required: true, description, schema: { type: typeof example === 'number' ? 'integer' as const : 'string' as const }, example })
@@ -17,10 +18,10 @@ const testDescription = `Sent by \`POST /user/assistant/{id}/webhook-test\`, wit
 receiver can be tried before the first call. Answer 2xx; there is nothing to be done with it.`
 
 const parameters = [
-  header('webhook-id', 'The delivery, the same over all tries.', '5f0c6c0e-6c0b-5a0e-9a7d-3a8f1f0f6d11'),
+  header('webhook-id', 'The delivery, the same over all tries.', deliveryId),
   header('webhook-timestamp', 'When this try was signed, in seconds since 1970. Refuse what is more than five minutes off.', 1769860873),
   header('webhook-signature', 'One or more signatures separated by spaces: `v1,` and the Base64 of HMAC-SHA256 over `webhook-id.webhook-timestamp.body`.', 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4='),
-  header('webhook-attempt', 'Number of this try, from 1.', 1)
+  header('webhook-attempt', 'Number of this try, from 1. Those that somebody asked for are numbered apart.', 1)
 ]
 const delivered = { description: 'Delivered. The body is not needed.' }
 const body = (schema: TSchema, value: WebhookPayload | WebhookTest) => ({ required: true, content: { 'application/json': { schema, example: value } } })
@@ -53,7 +54,7 @@ export const webhooks = {
       security: [],
       parameters,
       requestBody: body(WebhookTest, webhookTest),
-      responses: { '2XX': delivered, default: { description: 'Shown with the delivery. Redirects are not followed.' } }
+      responses: { '2XX': delivered, default: { description: 'Shown with the delivery; not tried again. Redirects are not followed.' } }
     }
   }
 }

@@ -19,7 +19,7 @@ interface Operation {
   responses: Record<string, Described>
 }
 
-const service = await testService(t, ['api', 'projector'], { BASE_PATH: '/v1' })
+const service = await testService(t, ['api', 'projector', 'worker'], { BASE_PATH: '/v1', WEBHOOK_SCHEDULE: '1h' })
 const { body: document } = await service.call('GET', '/v1/docs/json')
 const operations = Object.entries<Record<string, Operation>>(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation, name: `${method.toUpperCase()} ${path}` })))
