@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { assistants } from '../../projections/assistants.js'
-import { projectionConsumer } from '../../projections/run.js'
+import { generationConsumer } from '../../projections/run.js'
 import { runConsumer } from '../../src/consumer/run.js'
 import { noStream, openStreams } from '../../src/event-store/streams.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
@@ -84,7 +84,7 @@ export async function projectorRig (t: Test) {
   /** Another projector, in this process. */
   function standby (t: Test) {
     const stopping = new AbortController()
-    const running = runConsumer(projectionConsumer(assistants, pool), { pool, streams, holder: 'standby', signal: stopping.signal, log: keepingLog() })
+    const running = runConsumer(generationConsumer(assistants, 1, pool), { pool, streams, holder: 'standby', signal: stopping.signal, log: keepingLog() })
     const stop = async () => { stopping.abort(); await running }
     t.teardown(stop)
     return stop

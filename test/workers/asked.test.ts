@@ -73,8 +73,10 @@ t.test('of many workers with the same wake-up one makes the attempt, and a stale
   await r.queue.stopWork(1_000, () => {})
   await askRedelivery(r.pool, id, '1')
   await r.feeder.feed(['1'])
-  await Promise.all([0, 1, 1, 1, 1, 2].map((wakeup) => r.deliver({ deliveryId: id, trigger: 'manual', n: 1, wakeup })))
-  await r.deliver({ deliveryId: id, trigger: 'test', n: 1, wakeup: 1 })
+  const wake = (wakeup: number, given: object = {}) => r.deliver({ deliveryId: id, trigger: 'manual', n: 1, wakeup, ...given })
+  await Promise.all([wake(0), wake(2), wake(1, { n: 2 }), wake(1, { trigger: 'test' })])
+  t.equal(hook.received.length, 1, 'a stale one starts nothing')
+  await Promise.all([1, 1, 1, 1, 1].map((wakeup) => wake(wakeup)))
   t.equal(hook.received.length, 2, 'one of the schedule, one that was asked for')
 })
 
@@ -91,6 +93,20 @@ t.test('a worker that was given up and comes back can only deliver', async (t) =
   t.equal(await finish('delivered'), true)
   t.equal(await finish('delivered'), false)
   t.match(await row(r), { status: 'delivered' })
+})
+
+t.test('an attempt that is handed over while its worker stops is asked for once more, and due at once', async (t) => {
+  const { r, hook } = await failedOnce(t, { postgres })
+  await r.queue.stopWork(1_000, () => {})
+  hook.answer = () => {}
+  await askRedelivery(r.pool, id, '1')
+  await r.feeder.feed(['1'])
+  const running = r.deliver({ deliveryId: id, trigger: 'manual', n: 1, wakeup: 1 })
+  await eventually(() => hook.received.length === 2)
+  r.hurry.abort(new Error('stop'))
+  await running
+  t.same(await attemptsOf(r), [['schedule', 1, 'rejected'], ['manual', 1, 'unknown'], ['manual', 2, null]])
+  t.ok(await eventually(async () => (await r.attempts())[2]?.wakeup === 1), 'and queued')
 })
 
 t.test('what is held, exhausted or cancelled can be sent again, to the URL of the assistant as it is now', async (t) => {
@@ -157,7 +173,7 @@ t.test('attempts that were asked for take places like others, and take them firs
   t.equal([...await r.queue.ids()].filter((job) => job.includes('manual')).length, 4)
   t.equal(await r.feeder.feed(['1']), 0)
   await r.deliver({ deliveryId: id, trigger: 'manual', n: 1, wakeup: 1 })
-  t.equal(await r.feeder.feed(['1']), 1)
+  t.ok(await eventually(async () => (await r.deliveries()).filter(({ queued_at }) => queued_at !== null).length === 7), 'a place that became free is taken')
 })
 
 t.test('a test is one signed request; when it fails it is over, and nothing else changes', async (t) => {
