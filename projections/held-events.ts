@@ -5,7 +5,7 @@ import type { Streams } from '../src/event-store/streams.js'
 import { inTransaction } from '../src/postgres/transaction.js'
 import { writeEvents } from './batch-writer.js'
 import type { Refused } from './brake.js'
-import { activeGeneration, checkpointOf, schemaOf } from './generations.js'
+import { activeGeneration, checkpointOf, generationsOf, isFed, schemaOf } from './generations.js'
 import type { Projection } from './projection.js'
 import { storable } from './quarantine.js'
 
@@ -87,13 +87,21 @@ export async function skipEvent (backEnds: BackEnds, projection: Projection, str
 
 type Judge = (outcome: Reprojected) => void
 
-/** `judge` looks at the outcome before it is committed. */
-async function reproject ({ pool, streams }: BackEnds, projection: Projection, stream: string, judge?: Judge): Promise<Reprojected> {
-  const generation = await activeGeneration(pool, projection)
+/** In the generation that readers see, then in those that they may be led to; `judge` looks at the outcome before it is committed. */
+async function reproject (backEnds: BackEnds, projection: Projection, stream: string, judge?: Judge): Promise<Reprojected> {
+  const generations = await generationsOf(backEnds.pool, projection)
+  const active = generations.find(({ state }) => state === 'active')?.generation ?? 1
+  const outcome = await reprojectIn(backEnds, projection, active, stream, judge)
+  for (const each of generations) {
+    if (isFed(projection, each) && each.generation !== active) await reprojectIn(backEnds, projection, each.generation, stream)
+  }
+  return outcome
+}
+
+async function reprojectIn ({ pool, streams }: BackEnds, projection: Projection, generation: number, stream: string, judge?: Judge): Promise<Reprojected> {
   const schema = schemaOf(projection, generation)
   return await inTransaction(pool, async (tx) => {
     await tx.query(`SELECT FROM ${checkpointOf(projection, generation)} FOR UPDATE`) // the live projection waits for it, or we for its batch
-    if (await activeGeneration(tx, projection) !== generation) throw new QuarantineRefused('readers were moved to another generation meanwhile: try again')
     const held = await heldRows(tx, schema, stream)
     const events = await readHeld(streams, stream, held)
     await tx.query('DELETE FROM ledger.quarantine WHERE consumer = $1 AND stream = $2', [schema, storable(stream)])

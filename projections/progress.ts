@@ -1,6 +1,6 @@
 // How far the generations that readers see have come.
 import type { Pool } from 'pg'
-import { activeCheckpoint } from './generations.js'
+import { activeCheckpoint } from './views.js'
 import type { Projection } from './projection.js'
 
 /** The position of each projection, by name. */

@@ -45,6 +45,9 @@ async function refuseWhileRunning (tx: PoolClient): Promise<void> {
 async function dropReadModels (tx: PoolClient): Promise<void> {
   const { rows } = await tx.query<{ schema: string }>("SELECT format('%I', nspname) AS schema FROM pg_namespace WHERE nspname LIKE 'read\\_%'")
   for (const { schema } of rows) await tx.query(`DROP SCHEMA ${schema} CASCADE`)
+  await tx.query('DELETE FROM ledger.generations')
+  await tx.query("DELETE FROM ledger.quarantine WHERE consumer LIKE 'read\\_%'")
+  await tx.query('DELETE FROM ledger.brakes')
 }
 
 /** What it knows of leads stays: their status follows from calls, and a call that has its delivery is passed over. */

@@ -44,8 +44,17 @@ program.command('calls').description('completed calls')
 const projections = program.command('projections').description('read models')
 projections.command('list').description('where each projection stands').option('--json', 'for programs')
   .action(async (options: { json?: boolean }) => (await import('./cli/projections.js')).listProjections(options))
-projections.command('replay').argument('<name>').description('rebuild a projection from the log and swap it in')
-  .action(async (name: string) => (await import('./cli/projections.js')).replayProjection(name))
+projections.command('replay').argument('<name>').description('build a projection anew beside the present one, verify it, swap; goes on where an earlier one stopped')
+  .option('--dry-run', 'only tell what it would do').option('--accept-differences', 'swap although rows differ from those that readers see')
+  .action(async (name: string, options: { dryRun?: boolean, acceptDifferences?: boolean }) => (await import('./cli/projections.js')).replayProjection(name, options))
+projections.command('verify').argument('<name>').description('compare a sample of the rows that readers see with the log')
+  .option('--sample <n>', 'rows of each table', positive, 1_000).option('--seed <n>', 'the same seed, the same sample', positive)
+  .action(async (name: string, options: { sample: number, seed?: number }) => (await import('./cli/projections.js')).verifyProjection(name, options))
+projections.command('rollback').argument('<name>').description('swap the generation before back in, level with the present one')
+  .action(async (name: string) => (await import('./cli/projections.js')).rollBackProjection(name))
+projections.command('drop').argument('<name>').description('drop the generations that were retained')
+  .option('--generation <n>', 'only this one, whatever its state; never the one that readers see', positive)
+  .action(async (name: string, options: { generation?: number }) => (await import('./cli/projections.js')).dropGenerations(name, options))
 
 const quarantine = projections.command('quarantine').description('events that a projection cannot take, and what to do about them')
 const held = (command: string, what: string) => quarantine.command(command).description(what)
@@ -106,7 +115,7 @@ ids.command('reseed').description('put them past every id that the log and its l
   .action(async (options: { json?: boolean }) => (await import('./cli/ids.js')).reseedIdSequences(options))
 
 // By name: the classes would load half of the code, only to print a help text.
-const refusals = ['BackEndUnreachable', 'DataDirInUseError', 'OtherLeadDigestKey', 'OtherLog', 'QuarantineRefused', 'Rejection', 'RoleRuns', 'TransferRefused']
+const refusals = ['BackEndUnreachable', 'DataDirInUseError', 'OtherLeadDigestKey', 'OtherLog', 'QuarantineRefused', 'Rejection', 'ReplayRefused', 'RoleRuns', 'TransferRefused']
 
 try {
   await program.parseAsync()
@@ -137,6 +146,11 @@ function portNumber (text: string): number {
 
 function anyId (text: string): number {
   if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('must be a whole number from 1')
+  return Number(text)
+}
+
+function positive (text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('must be a number from 1 to 999999999')
   return Number(text)
 }
 

@@ -3,14 +3,14 @@ import type { Pool, PoolClient } from 'pg'
 import type { Streams } from '../event-store/streams.js'
 import type { Batch } from '../event-store/subscribe.js'
 import { inTransaction } from '../postgres/transaction.js'
-import { claimCheckpoint, moveCheckpoint } from './checkpoint.js'
+import { claimCheckpoint, Fenced, moveCheckpoint } from './checkpoint.js'
 import { faults } from './faults.js'
 import { pause, whileOwning, type Lease } from './lease.js'
 import { count, tallyOf } from './tally.js'
 
 /** Something that follows the log: a projection or the webhook dispatcher. */
 export interface Consumer {
-  /** Names the lease, for instance `projection assistants`. */
+  /** Names the lease, for instance `projection assistants g1`. */
   name: string
   eventTypes: readonly string[]
   /** Called at every (re)start, so that a swapped generation is picked up. */
@@ -37,6 +37,8 @@ export interface RunOptions {
   streams: Streams
   pool: Pool
   holder: string
+  /** Gives way to any owner that does not. */
+  yields?: boolean | undefined
   signal: AbortSignal
   log: { debug: Write, info: Write, warn: Write, error: Write }
 }
@@ -52,11 +54,11 @@ interface Backoff { ms: number, isTold: boolean }
  * from the checkpoint, after a pause that grows to 5 s and starts small again after each commit.
  */
 export async function runConsumer (consumer: Consumer, options: RunOptions): Promise<void> {
-  const { pool, holder, signal } = options
+  const { pool, holder, yields, signal } = options
   const backoff: Backoff = { ms: shortestBackoffMs, isTold: false }
   while (!signal.aborted) {
     try {
-      await whileOwning({ pool, name: consumer.name, holder, signal }, (lease) => follow(consumer, lease, options, backoff))
+      await whileOwning({ pool, name: consumer.name, holder, yields, signal }, (lease) => follow(consumer, lease, options, backoff))
     } catch (error) {
       if (signal.aborted) return
       tell(consumer, error, options, backoff)
@@ -66,7 +68,8 @@ export async function runConsumer (consumer: Consumer, options: RunOptions): Pro
   }
 }
 
-function tell ({ name }: Consumer, error: unknown, { log }: RunOptions, backoff: Backoff): void {
+function tell ({ name }: Consumer, error: unknown, { yields, log }: RunOptions, backoff: Backoff): void {
+  if (yields && error instanceof Fenced) return log.debug({ consumer: name }, 'consumer gave way to another owner')
   tallyOf(name).failures += 1
   if (!(error instanceof Stopped)) return log.warn({ consumer: name, err: error, retryInMs: backoff.ms }, 'consumer stopped, resuming from its checkpoint')
   backoff.ms = longestBackoffMs
@@ -80,12 +83,27 @@ async function follow (consumer: Consumer, lease: Lease, options: RunOptions, ba
   let position = await claimCheckpoint(options.pool, opened.checkpointTable, lease.epoch)
   await faults.at?.('claimed')
   options.log.debug({ consumer: consumer.name, position: String(position), epoch: String(lease.epoch) }, 'consumer owns its checkpoint')
-  for await (const batch of options.streams.follow({ after: position, eventTypes: consumer.eventTypes, signal: lease.signal })) {
+  for await (const delivered of options.streams.follow({ after: position, eventTypes: consumer.eventTypes, signal: lease.signal })) {
+    const batch = newIn(delivered, position)
+    if (batch.position <= position) continue
     await faults.at?.('received')
     await commit(opened, batch, position, lease, options.pool)
     position = batch.position
     Object.assign(backoff, { ms: shortestBackoffMs, isTold: false })
     count(consumer.name, batch)
+  }
+}
+
+/** The batch without what was delivered before: handling an event again could set it aside, when its stream is held by now. */
+function newIn ({ events, position }: Batch, after: bigint): Batch {
+  let last = after
+  return {
+    position,
+    events: events.filter((event) => {
+      if (event.position <= last) return false
+      last = event.position
+      return true
+    })
   }
 }
 

@@ -72,7 +72,7 @@ t.test('the read models tell where they are, and that they are fed', async (t) =
   }
   t.equal(valueOf(text, 'ringledger_projection_lag_positions{projection="assistants"}'), 0)
   t.equal(valueOf(text, 'ringledger_projection_lag_seconds{projection="assistants"}'), 0)
-  t.ok((valueOf(text, 'ringledger_consumer_events_total{consumer="projection assistants"}') ?? 0) >= 2)
+  t.ok((valueOf(text, 'ringledger_consumer_events_total{consumer="projection assistants g1"}') ?? 0) >= 2)
 })
 
 t.test('so do quarantine, brake, pools, deliveries and the process itself', async (t) => {

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { assistants } from '../../projections/assistants.js'
 import { heldEvent, heldStreams, retryStream, skipEvent } from '../../projections/held-events.js'
 import { CannotProject, type Projection } from '../../projections/projection.js'
-import { projectionConsumer } from '../../projections/run.js'
+import { generationConsumer } from '../../projections/run.js'
 import { readCheckpoint } from '../../src/consumer/checkpoint.js'
 import { runConsumer } from '../../src/consumer/run.js'
 import { noStream, openStreams } from '../../src/event-store/streams.js'
@@ -37,7 +37,7 @@ async function append (...told: Told[]): Promise<bigint> {
 function live (t: Test, projection: Projection) {
   const stopping = new AbortController()
   const log = keepingLog()
-  const running = runConsumer(projectionConsumer(projection, pool), { pool, streams, holder: 'test', signal: stopping.signal, log })
+  const running = runConsumer(generationConsumer(projection, 1, pool), { pool, streams, holder: 'test', signal: stopping.signal, log })
   const stop = async () => { stopping.abort(); await running }
   t.teardown(stop)
   return { log, stop, has: (position: bigint) => eventually(async () => await readCheckpoint(pool, 'read_assistants_g1.checkpoint') >= position) }

@@ -2,7 +2,7 @@
 import { writeSync } from 'node:fs'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import { assistants } from '../../projections/assistants.js'
-import { projectionConsumer } from '../../projections/run.js'
+import { generationConsumer } from '../../projections/run.js'
 import { faults } from '../../src/consumer/faults.js'
 import { runConsumer } from '../../src/consumer/run.js'
 import { openStreams } from '../../src/event-store/streams.js'
@@ -18,7 +18,7 @@ faults.at = (point) => {
 
 const pool = openPool(databaseUrl, { applicationName: 'runner-main', stalledAfterMs: 3_000, onError: () => {} })
 const tell = ({ err }: { err?: Error }, message: string) => say({ message, error: err?.name, reason: err?.message })
-await runConsumer(projectionConsumer(assistants, pool), {
+await runConsumer(generationConsumer(assistants, 1, pool), {
   pool,
   streams: openStreams(EventStoreDBClient.connectionString(eventStoreUrl)),
   holder: `runner-main ${process.pid}`,

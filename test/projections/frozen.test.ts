@@ -1,0 +1,30 @@
+// A projector that is frozen past its lease: another takes over within five seconds, and what it does when it wakes up is refused.
+import t from 'tap'
+import { eventually } from '../support/eventually.js'
+import { projectorRig } from '../support/projector-rig.js'
+
+const { startRunner, something, writing, rowsAreTheFold, expireLease, standby, reached } = await projectorRig(t)
+
+for (const [point, refusal] of [['received', /^Fenced$/], ['moved', /./], ['handled', /./]] as const) {
+  t.test(`frozen at "${point}" it is replaced within five seconds, and what it does afterwards is refused`, async (t) => {
+    const frozen = startRunner('SIGSTOP', point, 2)
+    const stop = writing(t)
+    await eventually(() => frozen.said.some(({ at }) => at === point))
+    const frozenAt = Date.now()
+    const last = await stop()
+    const stopStandby = standby(t)
+    await reached(last)
+    const ms = Date.now() - frozenAt
+    t.ok(ms < 5_500, `replaced after ${ms} ms`)
+    await rowsAreTheFold(t, 'the standby has everything')
+    frozen.signal('SIGCONT')
+    const stopped = await eventually(() => frozen.said.find(({ message }) => message?.startsWith('consumer stopped')) ?? false)
+    t.match(stopped.error, refusal, `${stopped.error}: ${stopped.reason}`)
+    await reached(await something())
+    await rowsAreTheFold(t, 'it changed nothing')
+    frozen.signal('SIGKILL')
+    await frozen.ended
+    await stopStandby()
+    await expireLease()
+  })
+}
