@@ -6,7 +6,7 @@ import type { AssistantSettings } from '../src/domain/assistant/settings.js'
 import { summarize, type AssistantSummary } from '../src/domain/assistant/summary.js'
 import type { Projection } from './projection.js'
 import { table } from './table.js'
-import { readPage, type Page, type Paged } from './page.js'
+import { readPage, type Page, type Paged } from '../src/postgres/page.js'
 import { iso } from './time.js'
 
 interface AssistantRow {

@@ -1,7 +1,7 @@
 // Lets readers wait until a projection has passed a position of the log.
 import type { Pool } from 'pg'
 import { listenForCheckpoints } from './checkpoint-listener.js'
-import { activeCheckpoint } from './generations.js'
+import { activeCheckpoint } from './views.js'
 
 export interface Positions {
   /** True as soon as readers see `projection` at `position` or later; false when `withinMs` is over first. */

@@ -1,7 +1,7 @@
 // The rows of one batch: loaded once, folded in memory, written back once.
 import type { PoolClient } from 'pg'
 import type { Rows, Touch } from './projection.js'
-import { loadRows, saveRows, type AnyTable, type Key, type Table } from './table.js'
+import { keyOf, loadRows, saveRows, type AnyTable, type Key, type Table } from './table.js'
 
 /** Loads every row in `touched`, one statement a table. */
 export async function loadTouched (tx: PoolClient, schema: string, touched: Iterable<Touch>): Promise<BatchRows> {
@@ -33,7 +33,7 @@ export class BatchRows implements Rows {
   }
 
   remember (table: AnyTable, row: object): Key {
-    const key: Key = Reflect.get(row, table.key)
+    const key = keyOf(table, row)
     const rows = this.#rows.get(table) ?? new Map<Key, object>()
     this.#rows.set(table, rows.set(key, row))
     return key

@@ -26,11 +26,17 @@ export function table<Row extends object> (
   return definition
 }
 
-/** DDL of the table in a generation's schema; both names are ours, never input. */
-export function createTable (schema: string, { name, key, columns, indexes = [] }: AnyTable): string {
+export const keyOf = (table: AnyTable, row: object): Key => Reflect.get(row, table.key)
+
+/** DDL of the table in a generation's schema, with its key alone; both names are ours, never input. */
+export function createTable (schema: string, { name, key, columns }: AnyTable): string {
   const columnList = Object.entries(columns).map(([column, type]) => `"${column}" ${type}`).join(', ')
-  const indexList = indexes.map((index) => `CREATE INDEX ON ${schema}.${name} ${index};`).join('\n')
-  return `CREATE TABLE ${schema}.${name} (${columnList}, PRIMARY KEY ("${key}"));\n${indexList}`
+  return `CREATE TABLE ${schema}.${name} (${columnList}, PRIMARY KEY ("${key}"))`
+}
+
+/** DDL of its indexes, one statement each, that does nothing where the index is there already. */
+export function createIndexes (schema: string, { name, indexes = [] }: AnyTable): string[] {
+  return indexes.map((index, place) => `CREATE INDEX IF NOT EXISTS ${name}_${place + 1} ON ${schema}.${name} ${index}`)
 }
 
 /** The rows with these keys. `row_to_json` gives ids as numbers, times as ISO 8601 and json columns as they were written. */

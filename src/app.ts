@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import fastify, { LogController, type FastifyBaseLogger } from 'fastify'
 import { completeCall, type CallDeps } from './commands/complete-call.js'
-import type { AssistantDeps } from './commands/assistant-command.js'
 import { createAssistant } from './commands/create-assistant.js'
 import { createLead, type LeadDeps } from './commands/create-lead.js'
-import { updateAssistant } from './commands/update-assistant.js'
+import { updateAssistant, type UpdateAssistantDeps } from './commands/update-assistant.js'
+import { addWebhookCommands, type WebhookCommandDeps } from './commands/webhook-commands.js'
 import { Rejection } from './domain/rejection.js'
 import { answerError } from './errors.js'
 import type { App } from './http/app-types.js'
@@ -14,6 +14,8 @@ import { addHealth, type HealthChecks } from './http/health.js'
 import { takeOnlyJson } from './http/json-body.js'
 import { requestLogger } from './http/logging.js'
 import { answerMalformed, refuseWithoutHost } from './http/malformed-requests.js'
+import type { Metrics } from './http/metrics.js'
+import { addMetrics } from './http/metrics-route.js'
 import { addApiDocs } from './http/openapi.js'
 import { addWithOtherMethods } from './http/other-methods.js'
 import { registerRateLimits, type RateLimit } from './http/rate-limit.js'
@@ -27,7 +29,10 @@ export interface AppDeps {
   jwt: JwtSettings
   rateLimit: RateLimit
   healthChecks: HealthChecks
-  routes: AssistantDeps & LeadDeps & CallDeps & QueryDeps
+  metrics: Metrics
+  /** Opens /metrics without a user's token. */
+  metricsToken?: string | undefined
+  routes: UpdateAssistantDeps & LeadDeps & CallDeps & WebhookCommandDeps & QueryDeps
 }
 
 /** Of a user's request; an event stays under the store's 1 MiB with room to spare. */
@@ -37,20 +42,22 @@ const bodyLimit = 512 * 1024
 const longestPath = 16 * 1024
 
 /** The app with every route of the API. */
-export async function buildApp ({ logger, basePath, jwt, rateLimit, healthChecks, routes }: AppDeps): Promise<App> {
-  const app = bareApp(logger)
+export async function buildApp ({ logger, basePath, jwt, rateLimit, healthChecks, metrics, metricsToken, routes }: AppDeps): Promise<App> {
+  const app = bareApp(logger, metrics)
   app.setValidatorCompiler(validatorCompiler)
   takeOnlyJson(app)
   await registerSecurityHeaders(app)
   await app.register(async (scope) => {
     await registerAuth(scope, jwt)
     await registerRateLimits(scope, rateLimit)
+    addMetrics(scope, metrics, metricsToken)
     await addApiDocs(scope, basePath)
     await scope.register(async (api: App) => addWithOtherMethods(api, () => {
       createAssistant(api, routes)
       updateAssistant(api, routes)
       createLead(api, routes)
       completeCall(api, routes)
+      addWebhookCommands(api, routes)
       addQueries(api, routes)
     }), { prefix: basePath })
   })
@@ -59,13 +66,16 @@ export async function buildApp ({ logger, basePath, jwt, rateLimit, healthChecks
 }
 
 /** An app for roles that take no requests: it only says how they are. */
-export function buildHealthApp (logger: FastifyBaseLogger, healthChecks: HealthChecks): App {
-  const app = bareApp(logger)
+export async function buildStatusApp ({ logger, jwt, rateLimit, healthChecks, metrics, metricsToken }: Omit<AppDeps, 'basePath' | 'routes'>): Promise<App> {
+  const app = bareApp(logger, metrics)
+  await registerAuth(app, jwt)
+  await registerRateLimits(app, rateLimit)
+  addMetrics(app, metrics, metricsToken)
   addHealth(app, healthChecks)
   return app
 }
 
-function bareApp (logger: FastifyBaseLogger): App {
+function bareApp (logger: FastifyBaseLogger, metrics: Metrics): App {
   const app: App = fastify({
     loggerInstance: requestLogger(logger),
     requestTimeout: 60_000, // a body that trickles in holds no socket for ever
@@ -83,6 +93,7 @@ function bareApp (logger: FastifyBaseLogger): App {
   refuseWithoutHost(app)
   closeWhileBusy(app)
   app.addHook('onSend', async (request, reply) => { reply.header('x-correlation-id', request.id) })
+  app.addHook('onResponse', async (request, reply) => metrics.observe(request, reply))
   return app
 }
 

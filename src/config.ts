@@ -38,7 +38,9 @@ const Environment = Type.Object({
   }),
   WEBHOOK_TIMEOUT_MS: Milliseconds(15_000, 100),
   WEBHOOK_ALLOW_HTTP: Flag(false),
+  WEBHOOK_RETENTION_DAYS: Type.Integer({ minimum: 1, maximum: 36_500, default: 90 }),
   WEBHOOK_ALLOW_CIDRS: Type.String({ default: '' }),
+  METRICS_TOKEN: LongSecret,
   LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], { default: 'info' })
 })
 type Environment = Static<typeof Environment>
@@ -74,7 +76,9 @@ export interface Config {
   readModelWaitMs: number
   /** Requests of one user; 0 for no limit. */
   rateLimitPerMinute: number
-  webhook: { schedule: string, timeoutMs: number, allowHttp: boolean, allowCidrs: string[] }
+  /** Lets a scraper read /metrics; without it only operators may. */
+  metricsToken?: string | undefined
+  webhook: { schedule: string, timeoutMs: number, allowHttp: boolean, allowCidrs: string[], retentionDays: number }
 }
 
 /** Every setting that is wrong, one line each. */
@@ -133,11 +137,13 @@ function toConfig (env: Environment): Config {
     leadDigestKey: env.LEAD_DIGEST_KEY,
     readModelWaitMs: env.READ_MODEL_WAIT_MS,
     rateLimitPerMinute: env.RATE_LIMIT_PER_MINUTE,
+    metricsToken: env.METRICS_TOKEN,
     webhook: {
       schedule: env.WEBHOOK_SCHEDULE,
       timeoutMs: env.WEBHOOK_TIMEOUT_MS,
       allowHttp: isOn(env.WEBHOOK_ALLOW_HTTP),
-      allowCidrs: env.WEBHOOK_ALLOW_CIDRS.split(',').filter(Boolean)
+      allowCidrs: env.WEBHOOK_ALLOW_CIDRS.split(',').filter(Boolean),
+      retentionDays: env.WEBHOOK_RETENTION_DAYS
     }
   }
 }

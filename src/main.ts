@@ -1,5 +1,7 @@
 // The command line: parse, compose, run, close with grace.
 import { Command, InvalidArgumentError, Option } from 'commander'
+import type { ListOptions } from './cli/webhooks/list.js'
+import type { RecoverOptions } from './cli/webhooks/recover.js'
 import { packageVersion } from './package-root.js'
 
 const program = new Command('ringledger')
@@ -42,8 +44,32 @@ program.command('calls').description('completed calls')
 const projections = program.command('projections').description('read models')
 projections.command('list').description('where each projection stands').option('--json', 'for programs')
   .action(async (options: { json?: boolean }) => (await import('./cli/projections.js')).listProjections(options))
-projections.command('replay').argument('<name>').description('rebuild a projection from the log and swap it in')
-  .action(async (name: string) => (await import('./cli/projections.js')).replayProjection(name))
+projections.command('replay').argument('<name>').description('build a projection anew beside the present one, verify it, swap; goes on where an earlier one stopped')
+  .option('--dry-run', 'only tell what it would do').option('--accept-differences', 'swap although rows differ from those that readers see')
+  .action(async (name: string, options: { dryRun?: boolean, acceptDifferences?: boolean }) => (await import('./cli/projections.js')).replayProjection(name, options))
+projections.command('verify').argument('<name>').description('compare a sample of the rows that readers see with the log')
+  .option('--sample <n>', 'rows of each table', positive, 1_000).option('--seed <n>', 'the same seed, the same sample', positive)
+  .action(async (name: string, options: { sample: number, seed?: number }) => (await import('./cli/projections.js')).verifyProjection(name, options))
+projections.command('rollback').argument('<name>').description('swap the generation before back in, level with the present one')
+  .action(async (name: string) => (await import('./cli/projections.js')).rollBackProjection(name))
+projections.command('drop').argument('<name>').description('drop the generations that were retained')
+  .option('--generation <n>', 'only this one, whatever its state; never the one that readers see', positive)
+  .action(async (name: string, options: { generation?: number }) => (await import('./cli/projections.js')).dropGenerations(name, options))
+
+const quarantine = projections.command('quarantine').description('events that a projection cannot take, and what to do about them')
+const held = (command: string, what: string) => quarantine.command(command).description(what)
+held('list', 'what waits, by projection and generation').argument('[name]', 'of one projection').option('--json', 'for programs: with the skips')
+  .action(async (name: string | undefined, options: { json?: boolean }) => (await import('./cli/quarantine.js')).listQuarantine(name, options))
+held('show', 'an event that waits, as the log has it (with personal data), and why').argument('<name>').argument('<stream>')
+  .argument('[revision]', 'the first one that waits when it is not given', revisionNumber).option('--json', 'for programs')
+  .action(async (name: string, stream: string, revision: bigint | undefined, options: { json?: boolean }) => (await import('./cli/quarantine.js')).showHeld(name, stream, revision, options))
+held('retry', 'project what waits of a stream: all of it, or nothing').argument('<name>').argument('<stream>')
+  .action(async (name: string, stream: string) => (await import('./cli/quarantine.js')).retryHeld(name, stream))
+held('skip', 'give one event up for good, in rebuilds too, and go on with its stream').argument('<name>').argument('<stream>').argument('<revision>', 'of the event', revisionNumber)
+  .requiredOption('--reason <text>', 'why, for those who come later')
+  .action(async (name: string, stream: string, revision: bigint, options: { reason: string }) => (await import('./cli/quarantine.js')).skipHeld(name, stream, revision, options))
+held('resume', 'let a projection go on that stands still because it refused too many streams').argument('<name>')
+  .action(async (name: string) => (await import('./cli/quarantine.js')).resumeProjection(name))
 
 const events = program.command('events').description('the log: copy it to another event store, export it to a file, import it')
 const inFlight = () => new Option('--in-flight <n>', 'most appends under way at once').argParser(wholeNumber).default(256)
@@ -57,8 +83,39 @@ events.command('import').argument('<file>', 'an export, packed or not; - is stdi
   .option('--allow-truncated', 'take the whole lines of a file that lacks its end').addOption(inFlight()).option('--json', 'for programs')
   .action(async (file: string, options: { inFlight: number, allowTruncated?: boolean, json?: boolean }) => (await import('./cli/events.js')).importEvents(file, options))
 
+events.command('adopt').description('with every role stopped: make the consumers follow a log that was moved, or that is older than what they have read')
+  .action(async () => (await import('./cli/adopt.js')).adoptEvents())
+
+const webhooks = program.command('webhooks').description('deliveries: what became of them, and sending them again')
+const user = () => new Option('--user <id>', 'only those of this user')
+const assistant = () => new Option('--assistant <id>', 'only those of this assistant').argParser(anyId)
+webhooks.command('list').description('deliveries, newest first').addOption(user()).addOption(assistant()).option('--call <id>', 'only that of this call')
+  .addOption(new Option('--status <status>', 'only those that stand so').choices(['scheduled', 'delivered', 'held', 'exhausted', 'cancelled', 'skipped']))
+  .addOption(new Option('--limit <n>', 'how many').argParser(wholeNumber).default(50)).option('--json', 'for programs')
+  .action(async (options: ListOptions) => (await import('./cli/webhooks/list.js')).listWebhooks(options))
+webhooks.command('show').argument('<id>', 'its webhook-id').description('a delivery with every attempt').option('--json', 'for programs')
+  .action(async (id: string, options: { json?: boolean }) => (await import('./cli/webhooks/show.js')).showWebhook(id, options))
+webhooks.command('redeliver').argument('<id...>', 'webhook-ids').description('send deliveries once more; the schedule goes on as it was')
+  .action(async (ids: string[]) => (await import('./cli/webhooks/redeliver.js')).redeliverWebhooks(ids))
+webhooks.command('recover').description('begin the schedule anew for everything that is not delivered; goes on where it was broken off')
+  .requiredOption('--since <time>', 'a day, an instant, or how long ago, such as 12h').addOption(user()).addOption(assistant())
+  .action(async ({ since, ...options }: Omit<RecoverOptions, 'since'> & { since: string }) => {
+    const { recoverWebhooks, sinceTime } = await import('./cli/webhooks/recover.js')
+    await recoverWebhooks({ since: sinceTime(since), ...options })
+  })
+webhooks.command('stats').description('counts, what is due, and whether every call is accounted for').option('--json', 'for programs')
+  .action(async (options: { json?: boolean }) => (await import('./cli/webhooks/stats.js')).showWebhookStats(options))
+webhooks.command('resume').description('go on sending with a restored database: calls up to the last marker in the log are not sent again').option('--json', 'for programs')
+  .action(async (options: { json?: boolean }) => (await import('./cli/webhooks/resume.js')).resumeWebhooks(options))
+
+const ids = program.command('ids').description('the sequences that ids come from')
+ids.command('check').description('compare them with the log and its last marker; exit status 1 when they are behind').option('--json', 'for programs')
+  .action(async (options: { json?: boolean }) => (await import('./cli/ids.js')).checkIdSequences(options))
+ids.command('reseed').description('put them past every id that the log and its last marker know').option('--json', 'for programs')
+  .action(async (options: { json?: boolean }) => (await import('./cli/ids.js')).reseedIdSequences(options))
+
 // By name: the classes would load half of the code, only to print a help text.
-const refusals = ['BackEndUnreachable', 'DataDirInUseError', 'OtherLeadDigestKey', 'Rejection', 'TransferRefused']
+const refusals = ['BackEndUnreachable', 'DataDirInUseError', 'OtherLeadDigestKey', 'OtherLog', 'QuarantineRefused', 'Rejection', 'ReplayRefused', 'RoleRuns', 'TransferRefused']
 
 try {
   await program.parseAsync()
@@ -87,7 +144,22 @@ function portNumber (text: string): number {
   return port
 }
 
+function anyId (text: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('must be a whole number from 1')
+  return Number(text)
+}
+
+function positive (text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('must be a number from 1 to 999999999')
+  return Number(text)
+}
+
 function wholeNumber (text: string): number {
   if (!/^[1-9]\d{0,3}$/.test(text)) throw new InvalidArgumentError('must be a number from 1 to 9999')
   return Number(text)
+}
+
+function revisionNumber (text: string): bigint {
+  if (!/^\d{1,18}$/.test(text)) throw new InvalidArgumentError('must be a revision, such as 0')
+  return BigInt(text)
 }

@@ -1,8 +1,8 @@
 // `ringledger catalog import FILE`: returns when the catalogue can be used.
 import { catalog } from '../../projections/catalog.js'
-import { projectionConsumer } from '../../projections/run.js'
+import { feedGenerations } from '../../projections/feed.js'
 import type { Parts } from '../compose/parts.js'
-import { runConsumer, type RunOptions } from '../consumer/run.js'
+import type { RunOptions } from '../consumer/run.js'
 import { commandHandler } from '../handle-command.js'
 import { importCatalog, readCatalogFile, type CatalogFile } from '../import-catalog.js'
 import { say, withParts } from './back-ends.js'
@@ -17,10 +17,10 @@ export async function importCatalogFile (file: string): Promise<void> {
   say(`The catalogue in ${file} is imported and projected.`)
 }
 
-/** Imports, and projects too unless a projector does already: of several, the lease lets one work. */
+/** Imports, and projects too unless a projector does already. */
 export async function importAndProject ({ streams, consumerPool: pool, positions }: Parts, contents: CatalogFile, log: RunOptions['log']): Promise<void> {
   const stopping = new AbortController()
-  const projecting = runConsumer(projectionConsumer(catalog, pool), { pool, streams, holder: `catalog import ${process.pid}`, signal: stopping.signal, log })
+  const projecting = feedGenerations(catalog, { pool, streams, holder: `catalog import ${process.pid}`, yields: true, signal: stopping.signal, log })
   try {
     const position = await importCatalog(commandHandler(streams).handle, contents)
     if (!await positions.reached('catalog', position, projectedWithinMs)) {

@@ -1,69 +1,112 @@
-// `ringledger projections list` and `replay`.
+// `ringledger projections`: where they stand, and replay, verify, rollback, drop.
+import { hostname } from 'node:os'
 import Table from 'cli-table3'
-import { activeGeneration, activeCheckpoint, outdated } from '../../projections/generations.js'
-import { replay } from '../../projections/rebuild.js'
-import type { Parts } from '../compose/parts.js'
+import type { Projection } from '../../projections/projection.js'
+import { standings } from '../../projections/overview.js'
+import { describe } from '../../projections/replay/difference.js'
+import { drop } from '../../projections/replay/drop.js'
+import { estimate } from '../../projections/replay/estimate.js'
+import type { OperationOptions } from '../../projections/replay/options.js'
+import { replay } from '../../projections/replay/replay.js'
+import { rollback } from '../../projections/replay/rollback.js'
+import { activeGeneration } from '../../projections/generations.js'
+import { ReplayRefused } from '../../projections/replay/refused.js'
+import { verifyAgainstLog } from '../../projections/replay/verify.js'
 import { projections } from '../compose/projector.js'
 import { say, withParts } from './back-ends.js'
 import { viewProgress } from './progress.js'
-
-export interface ProjectionState {
-  name: string
-  version: number
-  generation: number
-  position: string
-  /** How far the log is ahead, in positions. */
-  behind: string
-  updated_at: string
-  owner: string | null
-  /** The command that is due, when other code has folded what readers see. */
-  due: string | null
-}
+import { onShutdown } from './shutdown.js'
 
 export async function listProjections ({ json }: { json?: boolean }): Promise<void> {
-  const states = await withParts('ringledger projections list', projectionStates)
-  if (json) return void process.stdout.write(`${JSON.stringify(states, undefined, 2)}\n`)
-  const table = new Table({ head: ['projection', 'code version', 'generation', 'position', 'behind', 'updated', 'owner', 'due'], style: { head: [], border: [] } })
-  for (const { name, version, generation, position, behind, updated_at, owner, due } of states) table.push([name, version, generation, position, behind, updated_at, owner ?? 'none', due ?? ''])
+  const all = await withParts('ringledger projections list', async ({ pool, streams }) => {
+    const head = await streams.head()
+    return (await Promise.all(projections.map((projection) => standings(projection, pool, head)))).flat()
+  })
+  if (json) return void process.stdout.write(`${JSON.stringify(all, undefined, 2)}\n`)
+  const table = new Table({ head: ['projection', 'generation', 'state', 'code', 'position', 'behind', 'updated', 'owner', 'due'], style: { head: [], border: [] } })
+  for (const { projection, generation, state, code_version: code, present_version: present, position, behind, updated_at, owner, due } of all) {
+    table.push([projection, generation, state, code === present ? code : `${code} (this is ${present})`, position, behind, updated_at, owner ?? 'none', due ?? ''])
+  }
   process.stdout.write(`${table.toString()}\n`)
 }
 
-async function projectionStates ({ pool, streams }: Parts): Promise<ProjectionState[]> {
-  const head = await streams.head()
-  const due = new Map((await outdated(pool, projections)).map(({ name, mend }) => [name, mend]))
-  return await Promise.all(projections.map(async (projection) => {
-    const { rows: [checkpoint] } = await pool.query<{ position: string, updated_at: Date }>(`SELECT position, updated_at FROM ${activeCheckpoint(projection.name)}`)
-    const { rows: [lease] } = await pool.query<{ holder: string }>(
-      'SELECT holder FROM ledger.leases WHERE name = $1 AND expires_at > clock_timestamp()', [`projection ${projection.name}`])
-    const position = BigInt(checkpoint?.position ?? 0)
-    return {
-      name: projection.name,
-      version: projection.version,
-      generation: await activeGeneration(pool, projection),
-      position: String(position),
-      behind: String(head > position ? head - position : 0n),
-      updated_at: checkpoint?.updated_at.toISOString() ?? 'never',
-      owner: lease?.holder ?? null,
-      due: due.get(projection.name) ?? null
-    }
-  }))
+export interface ReplayFlags {
+  dryRun?: boolean
+  acceptDifferences?: boolean
 }
 
-export async function replayProjection (name: string): Promise<void> {
-  const projection = projections.find((known) => known.name === name)
-  if (!projection) throw new Error(`there is no projection ${name}: choose one of ${projections.map((known) => known.name).join(', ')}`)
-  const stopping = new AbortController()
-  process.once('SIGINT', () => stopping.abort())
-  process.once('SIGTERM', () => stopping.abort())
+/** Builds the next generation, verifies it and waits until readers see it; may be broken off and run again. */
+export async function replayProjection (name: string, { dryRun, acceptDifferences }: ReplayFlags): Promise<void> {
+  const projection = projectionOf(name)
+  if (dryRun) return await tellReplay(projection)
   const began = Date.now()
-  const { generation, events } = await withParts('ringledger projections replay', async (parts) => {
-    const progress = viewProgress()
-    try {
-      return await replay(projection, { ...parts, signal: stopping.signal, onProgress: ({ events, position, head }) => progress.update({ doing: name, events, done: head > position ? Number(position) / Number(head) : 1 }) })
-    } finally {
-      progress.stop()
-    }
+  const again = 'The replay was stopped; readers see what they saw. Run the same command again to go on where it stands, or see `ringledger projections list`.'
+  const generation = await operate('replay', again, (options) => replay(projection, { ...options, acceptDifferences }))
+  say(`Replayed ${name} in ${((Date.now() - began) / 1000).toFixed(1)} s; readers see generation ${generation} now. The former one is kept level for \`ringledger projections rollback ${name}\`, until \`ringledger projections drop ${name}\`.`)
+}
+
+async function tellReplay (projection: Projection): Promise<void> {
+  const { active, generation, kind, from, until, events, seconds, rows, bytes } = await operate('replay', 'stopped', (options) => estimate(projection, options))
+  const { name, version } = projection
+  process.stdout.write([
+    `Readers of ${name} see generation ${active.generation}, folded by version ${active.codeVersion} of its code: ${rows} rows, ${megabytes(bytes)} on disk.`,
+    kind === 'begin' ? `A replay would build generation ${generation} with version ${version}, from the start of the log.` : `Generation ${generation} has been begun with version ${version}; a replay would go on at position ${from} of ${until}.`,
+    kind === 'wait' ? 'It is ready, and waits for its swap.' : `It would read about ${events} events, in about ${Math.ceil(seconds)} s by the first two seconds of them; indexes and verification come on top.`,
+    `It would take about ${megabytes(bytes)} more on disk, until the former generation is dropped.`,
+    active.codeVersion === version ? 'All rows would be compared before the swap.' : 'The code has changed: a sample of the rows would be compared with the log before the swap.',
+    'Nothing was changed.', ''
+  ].join('\n'))
+}
+
+const megabytes = (bytes: number) => `${Math.ceil(bytes / 2 ** 20)} MiB`
+
+/** Compares rows that readers see with what the log gives. */
+export async function verifyProjection (name: string, { sample, seed }: { sample: number, seed?: number }): Promise<void> {
+  const projection = projectionOf(name)
+  const verified = await operate('verify', 'The verification was stopped.', async (options) => {
+    const generation = await activeGeneration(options.pool, projection)
+    const onProgress = (events: number, done: number) => options.onProgress?.({ doing: name, events, done })
+    return await verifyAgainstLog(projection, generation, { rows: sample, ...(seed !== undefined && { seed }) }, { ...options, onProgress })
   })
-  const seconds = (Date.now() - began) / 1000
-  say(`Replayed ${name} from ${events} events in ${seconds.toFixed(1)} s; readers see generation ${generation} now.`)
+  const lines = verified.differences.map((difference) => `  ${describe(difference, verified)}`)
+  if (lines.length > 0) throw new ReplayRefused([`${verified.found} of ${name} and ${verified.expected} differ, at least in these rows (${verified.how}):`, ...lines, `To build the rows anew: ringledger projections replay ${name} --accept-differences`].join('\n'))
+  say(`The rows of ${name} are as they should be: ${verified.found} has the same as ${verified.how}.`)
+}
+
+export async function rollBackProjection (name: string): Promise<void> {
+  const projection = projectionOf(name)
+  const generation = await operate('rollback', 'The command was stopped; the swap is made all the same, by the next projector that can.', (options) => rollback(projection, options))
+  say(`Readers of ${name} see generation ${generation} again. \`ringledger projections rollback ${name}\` goes back to the other one.`)
+}
+
+export async function dropGenerations (name: string, { generation }: { generation?: number }): Promise<void> {
+  const projection = projectionOf(name)
+  const dropped = await operate('drop', 'The command was stopped: run it again to finish.', (options) => drop(projection, generation, options))
+  say(`Dropped of ${name}: generation ${dropped.join(', ')}.`)
+}
+
+function projectionOf (name: string): Projection {
+  const projection = projections.find((known) => known.name === name)
+  if (!projection) throw new ReplayRefused(`there is no projection ${name}: choose one of ${projections.map((known) => known.name).join(', ')}`)
+  return projection
+}
+
+/** Runs `work` until it is done or broken off by a signal. */
+async function operate<Result> (command: string, stopped: string, work: (options: OperationOptions) => Promise<Result>): Promise<Result> {
+  const shutdown = onShutdown()
+  let isDone = false
+  shutdown.add(async () => { if (!isDone) throw new Error(stopped) })
+  return await shutdown.during(async (signal) => await withParts(`ringledger projections ${command}`, async ({ pool, consumerPool, streams }, _config, log) => {
+    const view = viewProgress()
+    try {
+      const result = await work({ pool, consumerPool, streams, log, signal, say, onProgress: view.update, holder: `${hostname()} ${process.pid} ${command}` })
+      isDone = true
+      return result
+    } catch (error) {
+      signal.throwIfAborted() // whatever was broken off: that is why
+      throw error
+    } finally {
+      view.stop()
+    }
+  }))
 }

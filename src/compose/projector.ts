@@ -3,10 +3,9 @@ import type { Logger } from 'pino'
 import { assistants } from '../../projections/assistants.js'
 import { calls } from '../../projections/calls.js'
 import { catalog } from '../../projections/catalog.js'
+import { feedGenerations } from '../../projections/feed.js'
 import { leads } from '../../projections/leads.js'
 import type { Projection } from '../../projections/projection.js'
-import { projectionConsumer } from '../../projections/run.js'
-import { runConsumer } from '../consumer/run.js'
 import type { Parts } from './parts.js'
 
 export const projections: readonly Projection[] = [assistants, leads, calls, catalog]
@@ -14,8 +13,7 @@ export const projections: readonly Projection[] = [assistants, leads, calls, cat
 /** @returns what ends it, after the batches in flight */
 export function startProjector ({ consumerPool, streams }: Parts, holder: string, log: Logger): () => Promise<void> {
   const stopping = new AbortController()
-  const running = projections.map((projection) =>
-    runConsumer(projectionConsumer(projection, consumerPool), { pool: consumerPool, streams, holder, signal: stopping.signal, log }))
+  const running = projections.map((projection) => feedGenerations(projection, { pool: consumerPool, streams, holder, signal: stopping.signal, log }))
   return async () => {
     stopping.abort()
     await Promise.all(running)

@@ -29,7 +29,7 @@ export async function claimCheckpoint (pool: Pool, table: string, epoch: bigint)
   return BigInt(rows[0].position)
 }
 
-/** Moves the checkpoint inside the transaction that wrote the rows. @throws Fenced */
+/** Moves the checkpoint, in the transaction that writes the rows. @throws Fenced */
 export async function moveCheckpoint (tx: PoolClient, table: string, epoch: bigint, from: bigint, to: bigint): Promise<void> {
   const { rowCount } = await tx.query(
     `UPDATE ${table} SET position = $1, updated_at = now() WHERE position = $2 AND epoch = $3`, [to, from, epoch])

@@ -7,10 +7,11 @@ import {
   CampaignCreated, CampaignRenamed, LanguageAdded, ModelAdded, PhoneNumberAdded, VoiceAdded, catalogStreams, type CatalogEvent
 } from './catalog/events.js'
 import { LeadCreated, leadStream, type LeadEvent } from './lead/events.js'
+import { DispatcherCheckpointed, markerStream, type MarkerEvent } from './marker/events.js'
 import type { StoredEvent } from './stored-event.js'
 import { firstVersion, type Upcast, type Versions } from './versions.js'
 
-export type DomainEvent = AssistantEvent | LeadEvent | CallEvent | CatalogEvent
+export type DomainEvent = AssistantEvent | LeadEvent | CallEvent | CatalogEvent | MarkerEvent
 export type EventType = DomainEvent['type']
 
 type Data<Type extends EventType> = Extract<DomainEvent, { type: Type }>['data']
@@ -26,7 +27,8 @@ export const eventVersions: { [Type in EventType]: Versions<Data<Type>> } = {
   ModelAdded: firstVersion(ModelAdded),
   CampaignCreated: firstVersion(CampaignCreated),
   CampaignRenamed: firstVersion(CampaignRenamed),
-  PhoneNumberAdded: firstVersion(PhoneNumberAdded)
+  PhoneNumberAdded: firstVersion(PhoneNumberAdded),
+  DispatcherCheckpointed: firstVersion(DispatcherCheckpointed)
 }
 
 const readers = new Map(Object.entries(eventVersions).map(([type, versions]) => [type, readersOf(versions)]))
@@ -81,6 +83,7 @@ function isAtHome ({ type, data }: DomainEvent, stream: string): boolean {
     case 'VoiceAdded': return stream === catalogStreams.voices
     case 'LanguageAdded': return stream === catalogStreams.languages
     case 'ModelAdded': return stream === catalogStreams.models
+    case 'DispatcherCheckpointed': return stream === markerStream
     default: return type satisfies never
   }
 }

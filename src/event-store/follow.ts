@@ -1,5 +1,4 @@
 // Follows the log for as long as one likes, and notices when a subscription has gone silent.
-import { setTimeout as delay } from 'node:timers/promises'
 import type { EventStoreDBClient } from '@eventstore/db-client'
 import { catchUp, type Batch, type CatchUp } from './subscribe.js'
 
@@ -51,9 +50,9 @@ async function next (feed: CatchUp, position: bigint, patienceMs: number, head: 
   const arriving = feed.next()
   arriving.catch(() => {}) // awaited below, or left behind when the feed is closed
   for (;;) {
-    const timer = new AbortController()
-    const patience = delay(patienceMs, undefined, { signal: timer.signal }).catch(() => undefined)
-    const batch = await Promise.race([arriving, patience]).finally(() => timer.abort())
+    let timer: NodeJS.Timeout | undefined
+    const patience = new Promise<undefined>((resolve) => { timer = setTimeout(resolve, patienceMs, undefined) }) // cheap: one a batch
+    const batch = await Promise.race([arriving, patience]).finally(() => clearTimeout(timer))
     if (batch) return batch
     if (await head() > position) return undefined
   }

@@ -26,6 +26,7 @@ async function behindProxy (t: Test, options: StreamsOptions = {}) {
 t.test('a stream that is not there has no events', async (t) => {
   t.strictSame(await direct.read(name()), [])
   t.strictSame(await direct.read(name(), 5n), [])
+  t.equal(await direct.last(name()), undefined)
 })
 
 t.test('metadata is a map of texts whatever others wrote: a version that is a number is not overlooked', async (t) => {
@@ -46,6 +47,7 @@ t.test('events come back as they were appended, from any revision on', async (t)
   t.strictSame((await direct.read(stream, 1n)).map(({ type }) => type), ['B', 'C'])
   t.strictSame((await direct.read(stream, 1n, 1)).map(({ type }) => type), ['B'])
   t.strictSame(await direct.read(stream, 3n), [])
+  t.strictSame(await direct.last(stream), read[2])
 })
 
 t.test('an append at another revision is a conflict and writes nothing', async (t) => {

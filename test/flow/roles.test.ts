@@ -66,7 +66,7 @@ t.test('every role says that it is ready, and only the API answers callers', asy
 
 t.test('a projector that is killed keeps nobody from writing, and a standby takes over', async (t) => {
   const update = async (speed: number) => await call('PUT', `/user/assistant/${assistant}`, { token: user, body: { speech_speed: speed, assistant_name: `At ${speed}` } })
-  const owner = await ownerOf(t, 'projection assistants', [projector.process, standby.process])
+  const owner = await ownerOf(t, 'projection assistants g1', [projector.process, standby.process])
   owner.signal('SIGKILL')
   const killedAt = performance.now()
   const pending = await update(0.8)

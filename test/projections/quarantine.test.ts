@@ -4,13 +4,17 @@ import { assistants } from '../../projections/assistants.js'
 import { calls } from '../../projections/calls.js'
 import { catalog } from '../../projections/catalog.js'
 import { leads } from '../../projections/leads.js'
+import { loadSkips } from '../../projections/quarantine.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import { assistantCreated, assistantUpdated, callCompleted, leadCreated, logOf, type Told } from '../support/call-events.js'
 import { scratchLedger } from '../support/ledger.js'
 import { emptyReadModels, feeding, project, quarantined, rowsOf } from '../support/projected.js'
 
 const { pool } = await scratchLedger(t)
-t.beforeEach(() => emptyReadModels(pool))
+t.beforeEach(async () => {
+  await emptyReadModels(pool)
+  await pool.query('DELETE FROM ledger.skips')
+})
 
 const malformed = (stream: string, type = 'AssistantUpdated'): Told => ({ stream, type, data: { nonsense: true } })
 const earlier = 'an earlier event of this stream is in quarantine'
@@ -93,4 +97,28 @@ t.test('what is set aside is kept for each projection by itself', async (t) => {
   t.strictSame(await quarantined(pool, assistants), [])
   t.strictSame(await quarantined(pool, catalog), [])
   for (const projection of [leads, calls]) t.match(await quarantined(pool, projection), [{ stream: 'call-x', revision: 0 }])
+})
+
+t.test('a stream whose name Postgres cannot store holds up nobody either, nor does an error that quotes it', async (t) => {
+  const [strange, later] = logOf()([malformed('assistant-\0'), assistantCreated(1), malformed('assistant-\0')])
+  await (await feeding(assistants, pool)).batch([strange, later] as StoredEvent[])
+  t.strictSame([...(await rowsOf(pool, assistants)).keys()], [1])
+  t.match(await quarantined(pool, assistants), [{ stream: 'assistant-\\0', revision: 0 }])
+})
+
+t.test('a RangeError of a single event is a bug of ours, and sets nothing aside', async (t) => {
+  const endless = { ...assistants, project () { throw new RangeError('Maximum call stack size exceeded') } }
+  await t.rejects((await feeding(endless, pool)).batch(logOf()([assistantCreated(1), assistantCreated(2)])), RangeError)
+  t.strictSame(await quarantined(pool, assistants), [])
+})
+
+t.test('a skipped event is passed over, and the rest of its stream goes on', async (t) => {
+  const log = logOf()([assistantCreated(1), malformed('assistant-1'), assistantUpdated(1, { assistant_name: 'In time' }), malformed('assistant-1')])
+  await pool.query("INSERT INTO ledger.skips (projection, stream, revision, reason) VALUES ('assistants', 'assistant-1', 1, 'nonsense')")
+  await (await feeding(assistants, pool)).batch(log)
+  t.match((await rowsOf(pool, assistants)).get(1), { name: 'In time', revision: 2 })
+  t.match(await quarantined(pool, assistants), [{ stream: 'assistant-1', revision: 3 }])
+  const skips = await loadSkips(pool, 'assistants')
+  t.strictSame(log.map((event) => skips.has(event)), [false, true, false, false])
+  t.equal((await loadSkips(pool, 'leads')).has({ stream: 'assistant-1', revision: 1n }), false)
 })

@@ -5,6 +5,7 @@ import { callStream } from '../../src/domain/call/events.js'
 import { catalogStreams } from '../../src/domain/catalog/events.js'
 import { currentVersion, eventVersions, type EventType } from '../../src/domain/events.js'
 import { leadStream } from '../../src/domain/lead/events.js'
+import { markerStream } from '../../src/domain/marker/events.js'
 import { callId, completedCall } from '../../src/http/examples.js'
 
 const of = (stream: (id: number) => string) => stream(0).replace('0', '{id}')
@@ -16,7 +17,8 @@ const streams = {
   languages: catalogStreams.languages,
   models: catalogStreams.models,
   campaign: of(catalogStreams.campaign),
-  phoneNumber: of(catalogStreams.phoneNumber)
+  phoneNumber: of(catalogStreams.phoneNumber),
+  marker: markerStream
 }
 
 const events: Record<EventType, { stream: keyof typeof streams, summary: string, description?: string, examples?: object[] }> = {
@@ -38,7 +40,12 @@ The same by HTTP: \`POST /engine/calls/{call_id}/completed\`.`,
   ModelAdded: { stream: 'models', summary: 'A model became available.' },
   CampaignCreated: { stream: 'campaign', summary: 'A campaign of a user was added.' },
   CampaignRenamed: { stream: 'campaign', summary: 'A campaign got another name.' },
-  PhoneNumberAdded: { stream: 'phoneNumber', summary: 'A phone number of a user was added.' }
+  PhoneNumberAdded: { stream: 'phoneNumber', summary: 'A phone number of a user was added.' },
+  DispatcherCheckpointed: {
+    stream: 'marker',
+    summary: 'The webhook dispatcher wrote down how far it and the ids have come.',
+    description: 'By it a database that was restored to an older state is told from one that is up to date.'
+  }
 }
 
 const metadata = {

@@ -31,7 +31,8 @@ export function makeCheckout (folder: string, modules: 'shared' | 'own' | 'none'
   return folder
 }
 
-function compile (part: string, folder: string, wanted = /\.ts$/): void {
+/** Compiles a part of this checkout into `folder`, without a look at types. */
+export function compile (part: string, folder: string, wanted = /\.ts$/): void {
   for (const name of readdirSync(join(ROOT, part), { recursive: true, encoding: 'utf8' })) {
     if (!wanted.test(name)) continue
     const { outputText } = ts.transpileModule(readFileSync(join(ROOT, part, name), 'utf8'), {

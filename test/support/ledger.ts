@@ -53,5 +53,5 @@ async function scratchDatabase ({ url }: ScratchPostgres, template: string): Pro
 export function keepingLog () {
   const lines: { message: string, details: object }[] = []
   const keep = (details: object, message: string) => { lines.push({ message, details }) }
-  return { lines, debug: keep, info: keep, warn: keep }
+  return { lines, debug: keep, info: keep, warn: keep, error: keep }
 }

@@ -9,14 +9,14 @@ import { catalog } from '../../projections/catalog.js'
 import { activeGeneration, checkpointOf, ensureProjections, schemaOf } from '../../projections/generations.js'
 import { leads } from '../../projections/leads.js'
 import type { Projection } from '../../projections/projection.js'
-import { projectionConsumer } from '../../projections/run.js'
+import { generationConsumer } from '../../projections/run.js'
 
 export const everyProjection: readonly Projection[] = [assistants, leads, calls, catalog]
 
 /** Empty read models, on generation 1. */
 export async function emptyReadModels (pool: Pool, projections: readonly Projection[] = everyProjection): Promise<void> {
   const schemas = projections.map((projection) => `DROP SCHEMA IF EXISTS ${schemaOf(projection, 1)} CASCADE`)
-  await pool.query([...schemas, 'DELETE FROM ledger.projections', 'DELETE FROM ledger.quarantine'].join('; '))
+  await pool.query([...schemas, 'DELETE FROM ledger.generations', 'DELETE FROM ledger.quarantine'].join('; '))
   await ensureProjections(pool, projections)
 }
 
@@ -27,15 +27,15 @@ export interface Feed {
 
 /** A consumer as it is after a start. */
 export async function feeding (projection: Projection, pool: Pool, epoch = 1n): Promise<Feed> {
-  const { checkpointTable, handle } = await projectionConsumer(projection, pool).open()
+  const { checkpointTable, handle } = await generationConsumer(projection, await activeGeneration(pool, projection), pool).open()
   let from = await claimCheckpoint(pool, checkpointTable, epoch)
   return {
     async batch (events) {
       const position = events.at(-1)?.position ?? from
       const wanted = events.filter(({ type }) => projection.eventTypes.some((known) => known === type))
       await inTransaction(pool, async (tx) => {
-        await handle(tx, { events: wanted, position })
         await moveCheckpoint(tx, checkpointTable, epoch, from, position)
+        await handle(tx, { events: wanted, position })
       })
       from = position
     }

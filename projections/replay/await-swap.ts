@@ -1,0 +1,42 @@
+// Waits until readers see a generation that is ready, and does the projector's part where none runs.
+import { ownerOf, pause } from '../../src/consumer/lease.js'
+import { feedGenerations } from '../feed.js'
+import { generationsOf, leaseOf, type Generation } from '../generations.js'
+import type { Projection } from '../projection.js'
+import type { OperationOptions } from './options.js'
+import { ReplayRefused } from './refused.js'
+
+const lookEveryMs = 200
+
+/**
+ * A projector of this code takes the generation over, brings it level and swaps. While none runs, the generation is fed
+ * from here; it is swapped from here only when nobody feeds the active one either.
+ * @throws ReplayRefused when the generation is given up meanwhile
+ */
+export async function awaitSwap (projection: Projection, generation: number, options: OperationOptions): Promise<void> {
+  const { consumerPool: pool, streams, holder, log, signal, onProgress } = options
+  const done = new AbortController()
+  const feeding = feedGenerations(projection, { pool, streams, holder, yields: true, log, signal: AbortSignal.any([signal, done.signal]) })
+  onProgress?.({ doing: 'swap', events: 0 })
+  try {
+    for (let isTold = false; ; await pause(lookEveryMs, signal)) {
+      signal.throwIfAborted()
+      const generations = await generationsOf(pool, projection).catch(() => undefined) // Postgres restarts
+      const state = generations?.find((each) => each.generation === generation)?.state
+      if (state === 'active') return
+      if (generations && state !== 'ready') throw new ReplayRefused(`Generation ${generation} of ${projection.name} was given up meanwhile.`)
+      const active = generations?.find((each) => each.state === 'active')
+      if (isTold || !active || !await isFedByOtherCode(projection, active, options)) continue
+      options.say?.(`Generation ${generation} of ${projection.name} is ready. The projector that runs has version ${active.codeVersion} of the code; the first one with version ${projection.version} swaps.
+This command keeps the generation level until then; it may be stopped, which costs nothing.`)
+      isTold = true
+    }
+  } finally {
+    done.abort()
+    await feeding
+  }
+}
+
+async function isFedByOtherCode (projection: Projection, active: Generation, { consumerPool: pool }: OperationOptions): Promise<boolean> {
+  return active.codeVersion !== projection.version && await ownerOf(pool, leaseOf(projection, active.generation)).catch(() => undefined) !== undefined
+}

@@ -1,0 +1,37 @@
+// Where a replay begins: with a new generation, or with the one that an earlier replay has left.
+import type { Pool } from 'pg'
+import { inTransaction } from '../../src/postgres/transaction.js'
+import { createGeneration, generationsOf, lockGenerations, type Generation } from '../generations.js'
+import type { Projection } from '../projection.js'
+import { ReplayRefused } from './refused.js'
+
+export interface Plan {
+  active: Generation
+  /** The number of the generation that is to be built. */
+  generation: number
+  /** `begin` at the start of the log, `resume` where a replay stopped, `wait` for the swap of a generation that is ready. */
+  kind: 'begin' | 'resume' | 'wait'
+}
+
+/** What a replay has to do as things are. @throws ReplayRefused */
+export function planReplay ({ name, version }: Projection, generations: readonly Generation[]): Plan {
+  const active = generations.find(({ state }) => state === 'active')
+  if (!active) throw new Error(`${name} has no active generation`)
+  const next = generations.find(({ state }) => state === 'building' || state === 'ready')
+  if (!next) return { active, generation: Math.max(...generations.map(({ generation }) => generation)) + 1, kind: 'begin' }
+  const { generation, state, codeVersion } = next
+  if (generation < active.generation) throw new ReplayRefused(`A rollback of ${name} to generation ${generation} is under way: wait for its end.`)
+  if (codeVersion === version) return { active, generation, kind: state === 'ready' ? 'wait' : 'resume' }
+  throw new ReplayRefused(`Generation ${generation} of ${name} is ${state}, by version ${codeVersion} of its code; this is version ${version}. Run the replay of that release to its end, or give the generation up:
+  ringledger projections drop ${name} --generation ${generation}`)
+}
+
+/** Carries the plan out as far as the new generation's empty tables. Two who begin at once get the same one. */
+export async function beginReplay (projection: Projection, pool: Pool): Promise<Plan> {
+  return await inTransaction(pool, async (tx) => {
+    await lockGenerations(tx)
+    const plan = planReplay(projection, await generationsOf(tx, projection))
+    if (plan.kind === 'begin') await createGeneration(tx, projection, plan.generation, 'building')
+    return plan
+  })
+}

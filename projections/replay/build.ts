@@ -1,0 +1,85 @@
+// Builds a generation from the log and verifies it, while nobody else writes to it.
+import type { Pool } from 'pg'
+import { claimCheckpoint, Fenced, readCheckpoint } from '../../src/consumer/checkpoint.js'
+import { faults } from '../../src/consumer/faults.js'
+import { owning, Owned, type Lease } from '../../src/consumer/lease.js'
+import { changeState, checkpointOf, generationsOf, leaseOf, noteVerified } from '../generations.js'
+import type { Projection } from '../projection.js'
+import type { Plan } from './begin.js'
+import { describe } from './difference.js'
+import { finishTables } from './finish-tables.js'
+import { foldUntil, type FoldOptions } from './fold-log.js'
+import type { OperationOptions } from './options.js'
+import { ReplayRefused } from './refused.js'
+import { verifyAgainstActive, verifyAgainstLog, type Verified } from './verify.js'
+
+export interface BuildOptions extends OperationOptions {
+  /** Goes on although rows differ from those that readers see: for when those are wrong. */
+  acceptDifferences?: boolean | undefined
+  limits?: FoldOptions['limits']
+}
+
+/**
+ * Takes the generation of `plan` from wherever it is to `ready`: folded, indexed, verified. Every step may be broken off
+ * anywhere and is gone on with by the next call.
+ * @throws ReplayRefused when another process builds it, an event cannot be projected, or rows differ
+ */
+export async function build (projection: Projection, plan: Plan, options: BuildOptions): Promise<void> {
+  const { consumerPool: pool, holder, signal } = options
+  const name = leaseOf(projection, plan.generation)
+  try {
+    await owning({ pool, name, holder, signal }, (lease) => buildOwned(projection, plan, lease, options))
+  } catch (error) {
+    if (!(error instanceof Owned)) throw error
+    throw new ReplayRefused(`A replay of ${projection.name} is under way already, by ${error.holder}: wait for its end.`)
+  }
+}
+
+async function buildOwned (projection: Projection, { active, generation }: Plan, { epoch, signal }: Lease, options: BuildOptions): Promise<void> {
+  const { pool, consumerPool, streams, onProgress, limits } = options
+  await claimCheckpoint(consumerPool, checkpointOf(projection, generation), epoch)
+  await faults.at?.('replay: claimed')
+  const fold = (doing: string, until: bigint) => foldUntil(projection, generation, until, {
+    pool: consumerPool, streams, signal, epoch, limits, onProgress: (events, done) => onProgress?.({ doing, events, done })
+  })
+  if (!await isVerified(projection, generation, pool)) {
+    const isSameCode = active.codeVersion === projection.version
+    await fold(projection.name, isSameCode ? await readCheckpoint(pool, checkpointOf(projection, active.generation)) : await streams.head())
+    onProgress?.({ doing: 'verify', events: 0 })
+    const verified = isSameCode
+      ? await verifyAgainstActive(projection, { active: active.generation, next: generation }, pool, (position) => fold('verify', position))
+      : await verifyAgainstLog(projection, generation, {}, { pool, streams, signal, onProgress: (events, done) => onProgress?.({ doing: 'verify', events, done }) })
+    await judge(projection, generation, verified, isSameCode, options)
+  }
+  await fold(projection.name, await streams.head())
+  onProgress?.({ doing: 'indexes', events: 0 })
+  await finishTables(projection, generation, { pool, signal })
+  await fold('catch up', await streams.head())
+  signal.throwIfAborted()
+  if (!await changeState(pool, projection, generation, 'building', 'ready')) throw new Fenced(`generation ${generation} of ${projection.name} is no longer being built`)
+}
+
+/** By an earlier call, which was broken off later: it cannot be compared once it is ahead of what readers see. */
+async function isVerified (projection: Projection, generation: number, pool: Pool): Promise<boolean> {
+  return (await generationsOf(pool, projection)).some((each) => each.generation === generation && each.verified !== null)
+}
+
+/** Writes down against what the generation was verified. @throws ReplayRefused when its rows are not what they should be */
+async function judge (projection: Projection, generation: number, verified: Verified, isSameCode: boolean, { pool, acceptDifferences, say }: BuildOptions): Promise<void> {
+  await faults.at?.('replay: verified')
+  const lines = verified.differences.map((difference) => `  ${describe(difference, verified)}`)
+  const isAccepted = lines.length === 0 || (acceptDifferences && isSameCode)
+  if (!isAccepted) throw new ReplayRefused(differ(projection, generation, [`${verified.found} and ${verified.expected} differ, at least in these rows:`, ...lines], isSameCode))
+  for (const line of lines) say?.(`${line} (accepted)`)
+  await noteVerified(pool, projection, generation, lines.length > 0 ? `${verified.how}, differences accepted` : verified.how)
+}
+
+function differ ({ name }: Projection, generation: number, lines: string[], isSameCode: boolean): string {
+  return [
+    `Generation ${generation} of ${name} is not swapped in.`,
+    ...lines,
+    'Readers see what they saw. To give the new generation up:',
+    `  ringledger projections drop ${name} --generation ${generation}`,
+    ...isSameCode ? ['If it is the new one that is right, and readers shall see it:', `  ringledger projections replay ${name} --accept-differences`] : []
+  ].join('\n')
+}

@@ -1,0 +1,95 @@
+// Compares two generations that stand at the same position: whole tables by a hash, and where it differs, row by row.
+import type { Pool, PoolClient } from 'pg'
+import { schemaOf } from '../generations.js'
+import type { Projection } from '../projection.js'
+import type { AnyTable } from '../table.js'
+import { asText, byKey, differing, type Difference, type TextRow } from './difference.js'
+
+export interface Sides {
+  /** Its schema is read through this connection, which may hold a snapshot. */
+  found: { db: PoolClient, generation: number }
+  expected: { db: Pool, generation: number }
+}
+
+/** The rows of all tables, and those that differ, `most` at most. */
+export async function compareGenerations (projection: Projection, sides: Sides, most: number): Promise<{ rows: number, differences: Difference[] }> {
+  let rows = 0
+  const differences: Difference[] = []
+  for (const table of projection.tables) {
+    const [present, next] = await Promise.all([
+      hashOf(sides.found.db, schemaOf(projection, sides.found.generation), table),
+      hashOf(sides.expected.db, schemaOf(projection, sides.expected.generation), table)
+    ])
+    rows += next.rows
+    if (present.rows === next.rows && present.hash === next.hash) continue
+    for await (const difference of differencesOf(projection, table, sides)) {
+      if (differences.push(difference) >= most) return { rows, differences }
+    }
+  }
+  return { rows, differences }
+}
+
+/** A sum, so that the order of rows does not matter. */
+async function hashOf (db: Pool | PoolClient, schema: string, { name, columns }: AnyTable): Promise<{ rows: number, hash: string | null }> {
+  const list = Object.keys(columns).map((column) => `"${column}"`).join(', ')
+  const { rows: [found] } = await db.query<{ rows: string, hash: string | null }>(
+    `SELECT count(*) AS rows, sum(hashtextextended(ROW(${list})::text, 0)::numeric) AS hash FROM ${schema}.${name}`)
+  return { rows: Number(found?.rows ?? 0), hash: found?.hash ?? null }
+}
+
+const rowsAtOnce = 2_000
+
+/** Both tables side by side, in the same ranges of the key, of so many rows at most. */
+async function * differencesOf (projection: Projection, table: AnyTable, { found, expected }: Sides): AsyncGenerator<Difference> {
+  const sides = [
+    new Ranges(found.db, schemaOf(projection, found.generation), table),
+    new Ranges(expected.db, schemaOf(projection, expected.generation), table)
+  ] as const
+  for (let after: string | null = null; ;) {
+    const ends: [string | null, string | null] = [await sides[0].end(after), await sides[1].end(after)]
+    const upTo = await sides[0].lesser(ends)
+    const [ours, theirs] = [await sides[0].rows(after, upTo), await sides[1].rows(after, upTo)]
+    for (const key of new Set([...ours.keys(), ...theirs.keys()])) {
+      yield * differing(table, key, ours.get(key), theirs.get(key))
+    }
+    if (upTo === null) return
+    after = upTo
+  }
+}
+
+/** A table in ranges of its key: after one, up to and with another; null is no bound. */
+class Ranges {
+  readonly #type: string
+  readonly #key: string
+
+  constructor (private readonly db: Pool | PoolClient, private readonly schema: string, private readonly table: AnyTable) {
+    this.#key = `"${table.key}"`
+    this.#type = table.columns[table.key] ?? 'text'
+  }
+
+  /** The last key of the next range, null when the table ends before. */
+  async end (after: string | null): Promise<string | null> {
+    const { rows: [last] } = await this.db.query<{ key: string }>(`
+      SELECT ${this.#key}::text AS key FROM ${this.schema}.${this.table.name} WHERE ${this.#after('$1')}
+      ORDER BY ${this.#key} OFFSET ${rowsAtOnce - 1} LIMIT 1`, [after])
+    return last?.key ?? null
+  }
+
+  /** In the order that the database has. */
+  async lesser (keys: [string | null, string | null]): Promise<string | null> {
+    const { rows: [answer] } = await this.db.query<{ key: string | null }>(`SELECT least($1::${this.#type}, $2::${this.#type})::text AS key`, keys)
+    return answer?.key ?? null
+  }
+
+  /** Each row by its key, columns as text. */
+  async rows (after: string | null, upTo: string | null): Promise<Map<string, TextRow>> {
+    const { rows } = await this.db.query<TextRow>(`
+      SELECT ${asText(this.table)} FROM ${this.schema}.${this.table.name}
+      WHERE ${this.#after('$1')} AND ($2::${this.#type} IS NULL OR ${this.#key} <= $2::${this.#type})`, [after, upTo])
+    return byKey(this.table, rows)
+  }
+
+  #after (parameter: string): string {
+    return `(${parameter}::${this.#type} IS NULL OR ${this.#key} > ${parameter}::${this.#type})`
+  }
+}

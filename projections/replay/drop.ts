@@ -1,0 +1,59 @@
+// Drops generations that readers do not see.
+import { ownerOf, pause } from '../../src/consumer/lease.js'
+import { faults } from '../../src/consumer/faults.js'
+import { inTransaction } from '../../src/postgres/transaction.js'
+import { changeState, generationsOf, leaseOf, lockGenerations, removeGeneration, type Generation } from '../generations.js'
+import type { Projection } from '../projection.js'
+import type { OperationOptions } from './options.js'
+import { ReplayRefused } from './refused.js'
+
+/** A projector looks once a second which generations it feeds; a dead one's lease is over within four. */
+const letGoWithinMs = 10_000
+
+/**
+ * Drops the generation named, or all retained ones; also what an earlier call has begun to drop.
+ * @returns those that were dropped
+ * @throws ReplayRefused for the active one, for one that a replay builds just now, and where there is nothing to drop
+ */
+export async function drop (projection: Projection, wanted: number | undefined, options: Pick<OperationOptions, 'pool' | 'signal'>): Promise<number[]> {
+  const { pool } = options
+  const chosen = await inTransaction(pool, async (tx) => {
+    await lockGenerations(tx)
+    const found = choose(projection, await generationsOf(tx, projection), wanted)
+    for (const { generation, state } of found) {
+      const builder = state === 'building' ? await ownerOf(pool, leaseOf(projection, generation)) : undefined
+      if (builder !== undefined) throw new ReplayRefused(`Generation ${generation} of ${projection.name} is being built just now, by ${builder}: stop that replay first.`)
+      if (!await changeState(tx, projection, generation, state, 'dropping')) throw new ReplayRefused(`Generation ${generation} of ${projection.name} is no longer ${state}: look again.`)
+    }
+    return found
+  })
+  for (const { generation } of chosen) {
+    await faults.at?.('drop: begun')
+    await letGo(projection, generation, options)
+    await inTransaction(pool, (tx) => removeGeneration(tx, projection, generation))
+  }
+  return chosen.map(({ generation }) => generation)
+}
+
+function choose ({ name }: Projection, generations: readonly Generation[], wanted: number | undefined): Generation[] {
+  if (wanted === undefined) {
+    const all = generations.filter(({ state }) => state === 'retained' || state === 'dropping')
+    if (all.length === 0) throw new ReplayRefused(`There is no retained generation of ${name}.`)
+    return all
+  }
+  const one = generations.find(({ generation }) => generation === wanted)
+  if (!one) throw new ReplayRefused(`There is no generation ${wanted} of ${name}: see \`ringledger projections list\`.`)
+  if (one.state === 'active') throw new ReplayRefused(`Readers see generation ${wanted} of ${name}: it cannot be dropped.`)
+  return [one]
+}
+
+/** Waits until nobody feeds it any more. */
+async function letGo (projection: Projection, generation: number, { pool, signal }: Pick<OperationOptions, 'pool' | 'signal'>): Promise<void> {
+  const name = leaseOf(projection, generation)
+  const giveUpAt = performance.now() + letGoWithinMs
+  for (let owner = await ownerOf(pool, name); owner !== undefined; owner = await ownerOf(pool, name)) {
+    signal.throwIfAborted()
+    if (performance.now() > giveUpAt) throw new ReplayRefused(`${owner} does not let go of generation ${generation} of ${projection.name}: end it, then run this command again.`)
+    await pause(100, signal)
+  }
+}

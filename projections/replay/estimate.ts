@@ -1,0 +1,72 @@
+// What a replay would do, found out without changing anything.
+import type { Pool } from 'pg'
+import { readCheckpoint } from '../../src/consumer/checkpoint.js'
+import type { Streams } from '../../src/event-store/streams.js'
+import { checkpointOf, generationsOf, schemaOf } from '../generations.js'
+import type { Projection } from '../projection.js'
+import { planReplay, type Plan } from './begin.js'
+import { Folder } from './folder.js'
+import { RowCache } from './row-cache.js'
+
+export interface Estimate extends Plan {
+  /** Where in the log it begins, and where the log ends now. */
+  from: bigint
+  until: bigint
+  /** Of the projection's types, about. */
+  events: number
+  /** About, for reading and folding; indexes and verification come on top. */
+  seconds: number
+  /** Of the active generation, all tables together. */
+  rows: number
+  bytes: number
+}
+
+const measuredForMs = 2_000
+const cacheBytes = 16 * 2 ** 20
+
+/** Folds the beginning of the log for two seconds, in memory, and takes the rest to be like that. @throws ReplayRefused as a replay would */
+export async function estimate (projection: Projection, { pool, streams, signal }: { pool: Pool, streams: Streams, signal: AbortSignal }): Promise<Estimate> {
+  const plan = planReplay(projection, await generationsOf(pool, projection))
+  const from = plan.kind === 'begin' ? 0n : await readCheckpoint(pool, checkpointOf(projection, plan.generation))
+  const until = await streams.head()
+  const measured = await measure()
+  const times = measured.passed > 0 ? Number(until - from) / measured.passed : 0
+  return {
+    ...plan,
+    from,
+    until,
+    events: Math.round(measured.events * times),
+    seconds: measured.seconds * times,
+    ...await sizeOf(projection, plan.active.generation, pool)
+  }
+
+  async function measure (): Promise<{ events: number, passed: number, seconds: number }> {
+    const beganAt = performance.now()
+    const cache = new RowCache(projection.tables, true, cacheBytes)
+    const folder = await Folder.open(projection, pool, cache)
+    const told = { events: 0, passed: 0, seconds: 0 }
+    if (from >= until) return told
+    for await (const { events, position } of streams.follow({ after: from, eventTypes: projection.eventTypes, signal })) {
+      folder.fold(folder.decode(events))
+      cache.take()
+      cache.written()
+      told.events += events.length
+      told.passed = Number((position < until ? position : until) - from)
+      told.seconds = (performance.now() - beganAt) / 1000
+      if (position >= until || told.seconds * 1000 > measuredForMs) return told
+    }
+    signal.throwIfAborted()
+    return told
+  }
+}
+
+async function sizeOf (projection: Projection, generation: number, pool: Pool): Promise<{ rows: number, bytes: number }> {
+  const total = { rows: 0, bytes: 0 }
+  for (const { name } of projection.tables) {
+    const table = `${schemaOf(projection, generation)}.${name}`
+    const { rows: [size] } = await pool.query<{ rows: string, bytes: string }>(`SELECT count(*) AS rows, pg_total_relation_size('${table}') AS bytes FROM ${table}`)
+    total.rows += Number(size?.rows)
+    total.bytes += Number(size?.bytes)
+  }
+  return total
+}

@@ -1,0 +1,109 @@
+// Folds the log into a generation that is being built: in memory, written in bulk, from its checkpoint on.
+import type { Pool } from 'pg'
+import { Fenced, readCheckpoint } from '../../src/consumer/checkpoint.js'
+import { faults } from '../../src/consumer/faults.js'
+import { pause } from '../../src/consumer/lease.js'
+import type { Streams } from '../../src/event-store/streams.js'
+import { checkpointOf, schemaOf } from '../generations.js'
+import type { Projection } from '../projection.js'
+import { loadRows } from '../table.js'
+import { Folder } from './folder.js'
+import { cannotProject, ReplayRefused } from './refused.js'
+import { RowCache } from './row-cache.js'
+import { DataRefused, WriteBehind, type Part } from './write-behind.js'
+
+export interface FoldOptions {
+  pool: Pool
+  streams: Streams
+  signal: AbortSignal
+  /** Of the builder's lease. */
+  epoch: bigint
+  /** Events since this call, and which part of them this is, 0 to 1. */
+  onProgress? (events: number, done: number): void
+  limits?: Partial<Limits> | undefined
+}
+
+export interface Limits {
+  /** Memory for rows, in bytes, beside those that are being written. */
+  cacheBytes: number
+  /** Most events in one transaction. */
+  events: number
+}
+
+const usualLimits: Limits = { cacheBytes: 64 * 2 ** 20, events: 20_000 }
+const mostFailures = 8
+const longestPauseMs = 5_000
+
+/**
+ * Brings the generation from its checkpoint to `until` exactly; nothing to do when it is there. Goes on by itself after
+ * what passes, like a restart of a back end. When Postgres refuses what a piece of the log says, smaller ones are tried,
+ * until a single event is at fault.
+ * @throws ReplayRefused naming an event that cannot be projected; Fenced when another process builds this generation
+ */
+export async function foldUntil (projection: Projection, generation: number, until: bigint, options: FoldOptions): Promise<void> {
+  const { pool, signal } = options
+  const { cacheBytes, events } = { ...usualLimits, ...options.limits }
+  let mostEvents = events
+  let stoodAt = -1n
+  for (let failures = 0; ;) {
+    try {
+      const from = await readCheckpoint(pool, checkpointOf(projection, generation))
+      if (from >= until) return
+      if (from > stoodAt) failures = 0
+      stoodAt = from
+      await foldPiece(projection, generation, { from, until, mostEvents, cacheBytes }, options)
+    } catch (error) {
+      signal.throwIfAborted()
+      if (error instanceof DataRefused && mostEvents === 1) throw cannotProject(projection, error.event, error.message)
+      if (error instanceof DataRefused) mostEvents = Math.ceil(mostEvents / 8)
+      else if (error instanceof ReplayRefused || error instanceof Fenced || ++failures > mostFailures) throw error
+      else await pause(Math.min(100 * 2 ** failures, longestPauseMs), signal)
+    }
+  }
+}
+
+interface Piece { from: bigint, until: bigint, mostEvents: number, cacheBytes: number }
+
+async function foldPiece (projection: Projection, generation: number, { from, until, mostEvents, cacheBytes }: Piece, options: FoldOptions): Promise<void> {
+  const { pool, streams, signal, epoch, onProgress } = options
+  const schema = schemaOf(projection, generation)
+  const cache = new RowCache(projection.tables, from === 0n, cacheBytes)
+  const folder = await Folder.open(projection, pool, cache)
+  const behind = new WriteBehind({ pool, schema, epoch }, cache, from, mostEvents)
+  let events = 0
+  for await (const batch of streams.follow({ after: from, eventTypes: projection.eventTypes, signal })) {
+    for (const part of partsOf(batch, until, mostEvents)) {
+      await fold(part)
+      if (!behind.isDue(part) && part.position < until) continue
+      await folder.raiseIds(pool)
+      await behind.write(part.position)
+    }
+    events += batch.events.length
+    onProgress?.(events, Number(batch.position - from) / Number(until - from))
+    if (batch.position >= until) return await behind.settle()
+  }
+  signal.throwIfAborted()
+
+  async function fold (part: Part): Promise<void> {
+    const decoded = folder.decode(part.events)
+    for (const [table, keys] of cache.missing(folder.touched(decoded))) {
+      cache.loaded(table, keys, await loadRows(pool, schema, table, [...keys]))
+    }
+    await faults.at?.('replay: loaded')
+    folder.fold(decoded)
+  }
+}
+
+/** The batch up to `until`, in parts of `mostEvents` at most; the last one ends where the batch does, or at `until`. */
+function partsOf (batch: Part, until: bigint, mostEvents: number): Part[] {
+  const isWhole = batch.position <= until
+  const events = isWhole ? batch.events : batch.events.filter(({ position }) => position <= until)
+  const end = isWhole ? batch.position : until
+  const parts: Part[] = []
+  for (let at = 0; at === 0 || at < events.length; at += mostEvents) {
+    const part = events.slice(at, at + mostEvents)
+    const isLast = at + mostEvents >= events.length
+    parts.push({ events: part, position: isLast ? end : part.at(-1)?.position ?? end })
+  }
+  return parts
+}

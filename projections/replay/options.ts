@@ -1,0 +1,29 @@
+// What the operations on generations work with.
+import type { Pool } from 'pg'
+import type { RunOptions } from '../../src/consumer/run.js'
+import type { Streams } from '../../src/event-store/streams.js'
+
+/** How far long work is. */
+export interface Progress {
+  doing: string
+  /** Events since this began; 0 where none are read. */
+  events: number
+  /** 0 to 1; absent where nobody knows. */
+  done?: number
+}
+
+export interface OperationOptions {
+  /** Its statements may take as long as they like. */
+  pool: Pool
+  /** Its statements may not, and it lets no transaction idle. */
+  consumerPool: Pool
+  streams: Streams
+  /** Who this is, for others who look. */
+  holder: string
+  /** Breaks the operation off, which may be run again. */
+  signal: AbortSignal
+  log: RunOptions['log']
+  onProgress? (progress: Progress): void
+  /** Told once each, for people. */
+  say? (line: string): void
+}

@@ -1,0 +1,16 @@
+// What an operator is told instead of a stack.
+import type { StoredEvent } from '../../src/domain/stored-event.js'
+import type { Projection } from '../projection.js'
+
+/** The operation does not go on as things are; the message says why and what to run. */
+export class ReplayRefused extends Error {
+  override readonly name = 'ReplayRefused'
+}
+
+/** Somebody has to decide about an event before the log can be folded past it. */
+export function cannotProject ({ name }: Projection, { stream, revision }: StoredEvent, problem: string): ReplayRefused {
+  return new ReplayRefused(`${name} cannot be rebuilt past ${stream}@${revision}: ${problem}
+Readers see what they saw. Either the code learns to read the event, or it is given up, for this and every later rebuild:
+  ringledger projections quarantine skip ${name} ${stream} ${revision} --reason '…'
+Then run the same command again: it goes on where it stands.`)
+}

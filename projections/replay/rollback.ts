@@ -1,0 +1,42 @@
+// Leads readers back to the generation that they saw before.
+import { ownerOf } from '../../src/consumer/lease.js'
+import { inTransaction } from '../../src/postgres/transaction.js'
+import { changeState, generationsOf, leaseOf, lockGenerations, type Generation } from '../generations.js'
+import type { Projection } from '../projection.js'
+import { awaitSwap } from './await-swap.js'
+import type { OperationOptions } from './options.js'
+import { ReplayRefused } from './refused.js'
+
+/**
+ * Swaps the newest retained generation in as a replay does: level with the active one, which is retained then.
+ * @returns the generation that readers see now
+ * @throws ReplayRefused when there is none, or nobody can bring it level
+ */
+export async function rollback (projection: Projection, options: OperationOptions): Promise<number> {
+  const { pool } = options
+  const target = await inTransaction(pool, async (tx) => {
+    await lockGenerations(tx)
+    const found = targetOf(projection, await generationsOf(tx, projection))
+    const isFed = found.codeVersion === projection.version || await ownerOf(pool, leaseOf(projection, found.generation)) !== undefined
+    if (!isFed) throw new ReplayRefused(stale(projection, found))
+    await changeState(tx, projection, found.generation, 'retained', 'ready')
+    return found
+  })
+  await awaitSwap(projection, target.generation, options)
+  return target.generation
+}
+
+function targetOf ({ name }: Projection, generations: readonly Generation[]): Generation {
+  const active = generations.find(({ state }) => state === 'active')
+  const next = generations.find(({ state }) => state === 'building' || state === 'ready')
+  const isGoingBack = next?.state === 'ready' && active && next.generation < active.generation // broken off before the swap
+  if (next && !isGoingBack) throw new ReplayRefused(`Generation ${next.generation} of ${name} is ${next.state}: let its replay end, or give it up with \`ringledger projections drop ${name} --generation ${next.generation}\`.`)
+  const target = next ?? generations.findLast(({ state }) => state === 'retained')
+  if (!target) throw new ReplayRefused(`There is no retained generation of ${name} to go back to.`)
+  return target
+}
+
+function stale ({ name, version }: Projection, { generation, codeVersion }: Generation): string {
+  return `Generation ${generation} of ${name} was folded by version ${codeVersion} of its code, and no projector of that version runs: it stands still, and readers would go back in time. This release has version ${version}.
+Start a projector of the release that has version ${codeVersion}, then run this command again, with either release.`
+}

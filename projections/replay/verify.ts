@@ -1,0 +1,103 @@
+// Verifies a generation: against the one that readers see when the same code folded both, else against the log.
+import { randomInt } from 'node:crypto'
+import type { Pool, PoolClient } from 'pg'
+import { faults } from '../../src/consumer/faults.js'
+import type { Streams } from '../../src/event-store/streams.js'
+import { checkpointOf, schemaOf } from '../generations.js'
+import type { Projection } from '../projection.js'
+import { loadSkips, type Skips } from '../quarantine.js'
+import type { AnyTable } from '../table.js'
+import { compareGenerations } from './compare.js'
+import { asText, byKey, differing, type Difference, type TextRow } from './difference.js'
+import { Sample, type SampleSize } from './sample.js'
+import { foldSample } from './sample-fold.js'
+
+export interface Verified {
+  /** Against what, in words. */
+  how: string
+  /** What the two sides are called. */
+  found: string
+  expected: string
+  rows: number
+  /** Ten at most. */
+  differences: Difference[]
+}
+
+/** Of each table, when nobody says another number. */
+export const usualSample = 1_000
+const mostDifferences = 10
+
+/**
+ * Compares every row of `next` with the `active` generation, whose rows and position are held in one snapshot meanwhile.
+ * @param level brings `next` to that position exactly
+ */
+export async function verifyAgainstActive (projection: Projection, { active, next }: { active: number, next: number }, pool: Pool, level: (position: bigint) => Promise<void>): Promise<Verified> {
+  return await withSnapshot(pool, async (snapshot) => {
+    const position = await positionIn(snapshot, checkpointOf(projection, active))
+    await level(position)
+    await faults.at?.('replay: level')
+    const sides = { found: { db: snapshot, generation: active }, expected: { db: pool, generation: next } }
+    return { how: `all rows of generation ${active} at position ${position}`, found: `generation ${active}`, expected: `generation ${next}`, ...await compareGenerations(projection, sides, mostDifferences) }
+  })
+}
+
+export interface LogOptions {
+  pool: Pool
+  streams: Streams
+  signal: AbortSignal
+  onProgress? (events: number, done: number): void
+}
+
+/** Compares a sample of the generation's rows with what the log gives, at the position where the generation stands now. */
+export async function verifyAgainstLog (projection: Projection, generation: number, { rows = usualSample, seed = randomInt(2 ** 31) }: Partial<SampleSize>, options: LogOptions): Promise<Verified> {
+  const schema = schemaOf(projection, generation)
+  const held = await withSnapshot(options.pool, async (snapshot) => {
+    const sample = await Sample.of(snapshot, schema, projection.tables, { rows, seed })
+    const found: Map<string, TextRow>[] = []
+    for (const table of projection.tables) found.push(await sample.rows(snapshot, schema, table))
+    return { sample, found, position: await positionIn(snapshot, `${schema}.checkpoint`), passedOver: await passedOver(snapshot, projection, schema) }
+  })
+  const { sample, found, position } = held
+  const folded = await foldSample(projection, sample, position, { ...options, ...held })
+  const differences: Difference[] = []
+  let count = 0
+  for (const [place, table] of projection.tables.entries()) {
+    const expected = await asStored(options.pool, schema, table, folded.rowsOf(table, sample))
+    const keys = new Set([...found[place]?.keys() ?? [], ...expected.keys()])
+    count += keys.size
+    for (const key of keys) differences.push(...differing(table, key, found[place]?.get(key), expected.get(key)))
+  }
+  const how = `${count} rows folded from the log to position ${position} (seed ${seed})`
+  return { how, found: `generation ${generation}`, expected: 'the log', rows: count, differences: differences.slice(0, mostDifferences) }
+}
+
+/** Rows as they come out of a table after they went in. */
+async function asStored (pool: Pool, schema: string, table: AnyTable, rows: object[]): Promise<Map<string, TextRow>> {
+  const { rows: stored } = await pool.query<TextRow>(
+    `SELECT ${asText(table)} FROM json_populate_recordset(NULL::${schema}.${table.name}, $1)`, [JSON.stringify(rows)])
+  return byKey(table, stored)
+}
+
+/** What operators have given up, and what waits for them. */
+async function passedOver (db: PoolClient, projection: Projection, schema: string): Promise<Skips> {
+  const skips = await loadSkips(db, projection.name)
+  const { rows } = await db.query<{ event: string }>("SELECT revision || '@' || stream AS event FROM ledger.quarantine WHERE consumer = $1", [schema])
+  const waiting = new Set(rows.map(({ event }) => event))
+  return { has: (stored) => skips.has(stored) || waiting.has(`${stored.revision}@${stored.stream}`) }
+}
+
+async function positionIn (db: PoolClient, checkpoint: string): Promise<bigint> {
+  const { rows: [row] } = await db.query<{ position: string }>(`SELECT position FROM ${checkpoint}`)
+  return BigInt(row?.position ?? 0)
+}
+
+/** Everything that `work` reads is of one instant, however long it takes. */
+async function withSnapshot<Result> (pool: Pool, work: (snapshot: PoolClient) => Promise<Result>): Promise<Result> {
+  const client = await pool.connect()
+  try {
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    return await work(client)
+  } finally {
+    await client.query('ROLLBACK').then(() => client.release(), (error: Error) => client.release(error))
+  }
+}

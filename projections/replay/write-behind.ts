@@ -1,0 +1,85 @@
+// Writes what was folded into the generation that is being built, while the next events are folded already.
+import { DatabaseError, type Pool } from 'pg'
+import { moveCheckpoint } from '../../src/consumer/checkpoint.js'
+import { faults } from '../../src/consumer/faults.js'
+import type { StoredEvent } from '../../src/domain/stored-event.js'
+import { inTransaction } from '../../src/postgres/transaction.js'
+import { saveRows } from '../table.js'
+import type { Changes, RowCache } from './row-cache.js'
+
+export interface Target {
+  pool: Pool
+  /** Of the generation. */
+  schema: string
+  /** The builder's, which the checkpoint carries. */
+  epoch: bigint
+}
+
+/** Events that were folded, and the position that is reached with them. */
+export interface Part { events: StoredEvent[], position: bigint }
+
+/** Postgres does not take what the events say that end with this one. */
+export class DataRefused extends Error {
+  override readonly name = 'DataRefused'
+  constructor (readonly event: StoredEvent, cause: Error) { super(cause.message, { cause }) }
+}
+
+const mostBytes = 8 * 2 ** 20
+/** What a kill costs at most, where events come slowly. */
+const longestMs = 5_000
+
+/** Rows and checkpoint, one transaction after the other; one that is lost was never there. */
+export class WriteBehind {
+  #flight: Promise<void> | undefined
+  #unwritten = 0
+  #last: StoredEvent | undefined
+  #tookAt = performance.now()
+
+  /** `position` is where the checkpoint stands. */
+  constructor (private readonly target: Target, private readonly cache: RowCache, private position: bigint, private readonly mostEvents: number) {}
+
+  /** Whether it is time to write, now that these have been folded too. */
+  isDue ({ events }: Part): boolean {
+    this.#unwritten += events.length
+    this.#last = events.at(-1) ?? this.#last
+    return this.#unwritten >= this.mostEvents || this.cache.dirtyBytes >= mostBytes || performance.now() - this.#tookAt > longestMs
+  }
+
+  /** Begins to write everything up to `position`, once what was begun before is written. @throws what that failed with */
+  async write (position: bigint): Promise<void> {
+    await this.settle()
+    this.#flight = commit(this.target, this.cache.take(), this.position, position, this.#last)
+    this.#flight.catch(() => {}) // thrown by whoever waits for it
+    this.position = position
+    this.#unwritten = 0
+    this.#tookAt = performance.now()
+  }
+
+  /** Everything that was begun is written. Forgets rows only here, so that none goes while events are being folded. */
+  async settle (): Promise<void> {
+    await this.#flight
+    this.#flight = undefined
+    this.cache.written()
+  }
+}
+
+async function commit ({ pool, schema, epoch }: Target, changes: Changes[], from: bigint, to: bigint, last?: StoredEvent): Promise<void> {
+  try {
+    await inTransaction(pool, async (tx) => {
+      await tx.query('SET LOCAL synchronous_commit = off') // a crash costs the last transactions, which a replay makes anew
+      await faults.at?.('replay: begun')
+      await moveCheckpoint(tx, `${schema}.checkpoint`, epoch, from, to)
+      await faults.at?.('replay: moved')
+      for (const { table, rows } of changes) await saveRows(tx, schema, table, rows)
+      await faults.at?.('replay: saved')
+    })
+    await faults.at?.('replay: committed')
+  } catch (error) {
+    throw last && isAboutData(error) ? new DataRefused(last, error) : error
+  }
+}
+
+/** Classes 22 and 23 of SQLSTATE, and a text that is longer than a string can be. */
+function isAboutData (error: unknown): error is Error {
+  return error instanceof RangeError || (error instanceof DatabaseError && /^2[23]/.test(error.code ?? ''))
+}

@@ -1,0 +1,32 @@
+// How a process is: for probes, for Prometheus.
+import type { Logger } from 'pino'
+import type { Role } from '../compose.js'
+import type { Gate } from '../consumer/gate.js'
+import { watchFeeds } from '../consumer/watch.js'
+import { activePositions } from '../../projections/progress.js'
+import type { HealthChecks } from '../http/health.js'
+import type { Metrics } from '../http/metrics.js'
+import type { CompleteConfig } from './complete-config.js'
+import { healthChecks } from './health.js'
+import { measureDeliveries, measureProcess, measureProjections } from './metrics.js'
+import type { Parts } from './parts.js'
+import { projections } from './projector.js'
+
+export interface Status {
+  healthChecks: HealthChecks
+  metrics: Metrics
+  metricsToken?: string | undefined
+}
+
+/** Watches the read models where the role projector runs, whichever process feeds them; `stop` ends that. */
+export async function openStatus (roles: readonly Role[], { metricsToken }: CompleteConfig, parts: Parts, gate: Gate, holder: string, log: Logger): Promise<Status & { stop (): Promise<void> }> {
+  const { openMetrics } = await import('../http/metrics.js')
+  const metrics = openMetrics(log)
+  const watch = roles.includes('projector')
+    ? watchFeeds({ head: () => parts.streams.head(), positions: () => activePositions(parts.pool, projections) })
+    : undefined
+  measureProcess(metrics, parts, holder)
+  if (watch) measureProjections(metrics, parts, watch)
+  if (roles.includes('worker')) measureDeliveries(metrics, parts)
+  return { healthChecks: healthChecks(parts, gate, roles, watch), metrics, metricsToken, stop: async () => { await watch?.stop() } }
+}

@@ -1,0 +1,72 @@
+// What Prometheus scrapes. Labels are bounded: route patterns, names of ours, states; never ids or query strings.
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+
+/** One value, by its labels. */
+export interface Sample { labels: Record<string, string | number>, value: number }
+
+export interface Metrics {
+  /** A gauge whose values are read at every scrape. What cannot be read is left out, and counted. */
+  gauge (name: string, help: string, labels: string[], read: Read): void
+  /** The same for values that only rise while the process lives. */
+  counter (name: string, help: string, labels: string[], read: Read): void
+  /** Counts an answered request by its route pattern, `none` where no route fits. */
+  observe (request: FastifyRequest, reply: FastifyReply): void
+  contentType: string
+  /** In the text format of Prometheus. */
+  text (): Promise<string>
+}
+
+type Read = () => Sample[] | Promise<Sample[]>
+
+// Of the process, however many services run in it.
+const ofProcess = new Registry()
+collectDefaultMetrics({ register: ofProcess })
+
+const longestReadMs = 2_000
+
+/** The metrics of one service; names get the prefix `ringledger_`. */
+export function openMetrics (log: FastifyBaseLogger): Metrics {
+  const registry = new Registry()
+  const registers = [registry]
+  const requests = new Histogram({
+    name: 'ringledger_http_request_duration_seconds',
+    help: 'Time from a request to the end of its answer.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers
+  })
+  const failures = new Counter({ name: 'ringledger_metrics_failures_total', help: 'Metrics left out of a scrape because they could not be read.', labelNames: ['metric'], registers })
+
+  return {
+    gauge (name, help, labelNames, read) {
+      const gauge: Gauge = new Gauge({ name: `ringledger_${name}`, help, labelNames, registers, collect: async () => fill(await readInTime(name, read), gauge, (labels, value) => gauge.set(labels, value)) })
+    },
+    counter (name, help, labelNames, read) {
+      const counter: Counter = new Counter({ name: `ringledger_${name}`, help, labelNames, registers, collect: async () => fill(await readInTime(name, read), counter, (labels, value) => counter.inc(labels, value)) })
+    },
+    observe (request, reply) {
+      requests.observe({ method: request.method, route: request.routeOptions.url ?? 'none', status: reply.statusCode }, reply.elapsedTime / 1000)
+    },
+    contentType: registry.contentType,
+    text: async () => `${await registry.metrics()}\n${await ofProcess.metrics()}`
+  }
+
+  async function readInTime (metric: string, read: Read): Promise<Sample[]> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => reject(new Error(`no answer within ${longestReadMs} ms`)), longestReadMs)
+    })
+    return await Promise.race([Promise.resolve().then(read), late]).catch((error: unknown) => {
+      log.warn({ err: error, metric }, 'a metric could not be read')
+      failures.inc({ metric })
+      return []
+    }).finally(() => clearTimeout(timer))
+  }
+}
+
+/** At once, so that scrapes at the same time do not mix. */
+function fill (samples: Sample[], metric: { reset (): void }, put: (labels: Sample['labels'], value: number) => void): void {
+  metric.reset()
+  for (const { labels, value } of samples) put(labels, value)
+}

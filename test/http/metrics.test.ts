@@ -1,0 +1,109 @@
+// /metrics: for operators and the scraper, in every role, with labels that stay few.
+import t, { type Test } from 'tap'
+import { eventually } from '../support/eventually.js'
+import { newAssistant, testService } from '../support/service.js'
+
+const METRICS_TOKEN = 'm'.repeat(32)
+const service = await testService(t, ['api', 'projector'], { METRICS_TOKEN, BASE_PATH: '/api' })
+const worker = await service.start(['worker'])
+
+async function scrape (url: string, token = METRICS_TOKEN): Promise<string> {
+  const response = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } })
+  if (response.status !== 200) throw new Error(`status ${response.status}`)
+  return await response.text()
+}
+
+/** The value of a metric, given as it stands before the value. */
+const valueOf = (text: string, series: string) => {
+  const line = text.split('\n').find((one) => one.startsWith(`${series} `))
+  return line === undefined ? undefined : Number(line.slice(series.length + 1))
+}
+
+const refused = async (t: Test, headers: Record<string, string>, status: number, url = service.url) => {
+  const response = await fetch(`${url}/metrics`, { headers })
+  t.equal(response.status, status)
+  t.type((await response.json() as { message: string }).message, 'string')
+  return response
+}
+
+t.test('the token of the scraper and tokens of operators are let in, nobody else', async (t) => {
+  for (const url of [service.url, worker.url]) {
+    t.match(await scrape(url), /^ringledger_/m)
+    t.match(await scrape(url, await service.token('op', 'ops')), /^ringledger_/m)
+    t.equal((await refused(t, {}, 401, url)).headers.get('www-authenticate'), 'Bearer')
+    await refused(t, { authorization: `Bearer ${METRICS_TOKEN}x` }, 401, url)
+    await refused(t, { authorization: `Bearer ${await service.token('1')}` }, 403, url)
+    await refused(t, { authorization: `Bearer ${await service.token('e', 'engine')}` }, 403, url)
+  }
+})
+
+t.test('without METRICS_TOKEN only operators are let in', async (t) => {
+  const { url } = await service.start(['worker'], { METRICS_TOKEN: '' })
+  await refused(t, { authorization: `Bearer ${METRICS_TOKEN}` }, 401, url)
+  await refused(t, { authorization: 'Bearer ' }, 401, url)
+  t.match(await scrape(url, await service.token('op', 'ops')), /^ringledger_/m)
+})
+
+t.test('requests are counted by route pattern and status, never by what was asked for', async (t) => {
+  const created = await service.call('POST', '/api/user/assistant', newAssistant)
+  const { id } = created.body.data
+  await service.call('GET', `/api/user/assistant/${id}?secret=query`)
+  await service.call('GET', '/api/user/assistant/987654321')
+  await service.call('GET', '/nowhere/at/all')
+  const text = await scrape(service.url)
+  const count = (labels: string) => valueOf(text, `ringledger_http_request_duration_seconds_count{${labels}}`)
+  t.equal(count('method="POST",route="/api/user/assistant",status="201"'), 1)
+  t.equal(count('method="GET",route="/api/user/assistant/:id",status="200"'), 1)
+  t.equal(count('method="GET",route="/api/user/assistant/:id",status="404"'), 1)
+  t.equal(count('method="GET",route="none",status="404"'), 1)
+  t.notMatch(text, /secret|987654321|nowhere/)
+})
+
+t.test('the read models tell where they are, and that they are fed', async (t) => {
+  await service.call('POST', '/api/user/assistant', newAssistant)
+  const text = await eventually(async () => {
+    const found = await scrape(service.url)
+    return valueOf(found, 'ringledger_projection_position{projection="assistants"}') === Number(await service.parts.streams.head()) && found
+  })
+  for (const name of ['assistants', 'leads', 'calls', 'catalog']) {
+    t.equal(valueOf(text, `ringledger_projection_feed_alive{projection="${name}"}`), 1, name)
+    t.ok((valueOf(text, `ringledger_consumer_commits_total{consumer="projection ${name}"}`) ?? 0) > 0)
+    t.equal(valueOf(text, `ringledger_lease_held{lease="projection ${name}"}`), 1)
+  }
+  t.equal(valueOf(text, 'ringledger_projection_lag_positions{projection="assistants"}'), 0)
+  t.equal(valueOf(text, 'ringledger_projection_lag_seconds{projection="assistants"}'), 0)
+  t.ok((valueOf(text, 'ringledger_consumer_events_total{consumer="projection assistants g1"}') ?? 0) >= 2)
+})
+
+t.test('so do quarantine, brake, pools, deliveries and the process itself', async (t) => {
+  await service.parts.pool.query(`
+    INSERT INTO ledger.quarantine (consumer, stream, revision, position, event_type, error)
+    SELECT 'read_leads_g1', 'lead-1-' || n, r, 0, 'LeadCreated', 'no' FROM generate_series(1, 2) n, generate_series(1, 3) r;
+    INSERT INTO ledger.brakes (consumer, position, streams, error) VALUES ('read_calls_g1', 1, 11, 'no')`)
+  const text = await scrape(service.url)
+  t.equal(valueOf(text, 'ringledger_projection_quarantined_streams{projection="leads",generation="1"}'), 2)
+  t.equal(valueOf(text, 'ringledger_projection_brake_on{projection="calls",generation="1"}'), 1)
+  t.match(text, /^ringledger_postgres_connections\{pool="answers",state="idle"\} \d+$/m)
+  t.match(text, /^nodejs_eventloop_lag_seconds \S+$/m)
+  t.match(text, /^process_resident_memory_bytes \d+$/m)
+  t.notMatch(await scrape(worker.url), /ringledger_projection_position/, 'a worker feeds no read model')
+  const ready = await fetch(`${service.url}/health/ready`)
+  t.equal(ready.status, 503, 'a brake is told to probes as well')
+  t.match(await ready.json(), { checks: { 'projection calls': 'failing', 'projection leads': 'ok' } })
+  await service.parts.pool.query('DELETE FROM ledger.brakes; DELETE FROM ledger.quarantine')
+  t.equal((await fetch(`${service.url}/health/ready`)).status, 200)
+})
+
+t.test('what cannot be read is left out and counted, and the rest is told', async (t) => {
+  await service.parts.pool.query('ALTER TABLE ledger.leases RENAME TO elsewhere')
+  const text = await scrape(service.url)
+  await service.parts.pool.query('ALTER TABLE ledger.elsewhere RENAME TO leases')
+  t.notMatch(text, /^ringledger_lease_held\{/m)
+  t.match(text, /^ringledger_postgres_connections\{/m)
+  t.equal(valueOf(await scrape(service.url), 'ringledger_metrics_failures_total{metric="lease_held"}'), 1)
+})
+
+t.test('it is no part of the interface: not documented, and only at its address', async (t) => {
+  t.notMatch(JSON.stringify((await service.call('GET', '/api/docs/json')).body), /metrics/)
+  t.equal((await fetch(`${service.url}/api/metrics`)).status, 404)
+})

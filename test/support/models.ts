@@ -1,0 +1,88 @@
+// What the rows of a projection have to be: the fold of the log, one event after the other, with nothing but maps.
+import { assistants } from '../../projections/assistants.js'
+import { calls } from '../../projections/calls.js'
+import { leads } from '../../projections/leads.js'
+import type { Projection } from '../../projections/projection.js'
+import { evolve, type AssistantState } from '../../src/domain/assistant/evolve.js'
+import { DecodeError, decode, type DomainEvent } from '../../src/domain/events.js'
+import { leadOf } from '../../src/domain/lead/lead.js'
+import { statusAfterCall } from '../../src/domain/lead/status-after-call.js'
+import type { StoredEvent } from '../../src/domain/stored-event.js'
+
+/** Rows by key, and what is set aside as `stream@revision`. */
+export interface Model { wanted: Map<unknown, object>, setAside: string[] }
+
+/** `step` answers false when the event contradicts what is there. */
+function fold (projection: Projection, log: StoredEvent[], step: (event: DomainEvent, stored: StoredEvent) => boolean): string[] {
+  const held = new Set<string>()
+  const setAside: string[] = []
+  for (const stored of log.filter(({ type }) => projection.eventTypes.some((known) => known === type))) {
+    if (!held.has(stored.stream) && isFolded(stored)) continue
+    held.add(stored.stream)
+    setAside.push(`${stored.stream}@${stored.revision}`)
+  }
+  return setAside
+
+  function isFolded (stored: StoredEvent): boolean {
+    try {
+      const event = decode(stored)
+      return event === undefined || step(event, stored)
+    } catch (error) {
+      if (error instanceof DecodeError) return false
+      throw error
+    }
+  }
+}
+
+export function assistantModel (log: StoredEvent[]): Model {
+  const states = new Map<number, { state: AssistantState, revision: number }>()
+  const setAside = fold(assistants, log, (event, { revision }) => {
+    if (event.type !== 'AssistantCreated' && event.type !== 'AssistantUpdated') return true
+    const id = event.data.assistant_id
+    const state = evolve(states.get(id)?.state, event)
+    if (state) states.set(id, { state, revision: Number(revision) })
+    return true
+  })
+  const wanted = [...states].map(([id, { state, revision }]) => [id, {
+    id, user_id: state?.user_id, name: state?.settings.assistant_name, settings: state?.settings, revision, created_at: state?.created_at, updated_at: state?.updated_at
+  }] as const)
+  return { wanted: new Map(wanted), setAside }
+}
+
+export function leadModel (log: StoredEvent[]): Model {
+  const rows = new Map<number, { stream: string, user_id: string, status: string, updated_at: string, primary_id: number | null }>()
+  const owners = new Map<number, string>()
+  const setAside = fold(leads, log, (event, { stream, revision }) => {
+    if (event.type === 'AssistantCreated') owners.set(event.data.assistant_id, event.data.user_id)
+    if (event.type === 'LeadCreated') {
+      const { id, user_id, secondary_contacts, created_at } = leadOf(event)
+      const ids = [id, ...secondary_contacts.map((contact) => contact.id)]
+      if (ids.some((one) => rows.has(one) && rows.get(one)?.stream !== stream)) return false
+      for (const one of ids) if (!rows.has(one)) rows.set(one, { stream, user_id, status: 'created', updated_at: created_at, primary_id: one === id ? null : id })
+    }
+    if (event.type === 'CallCompleted' && revision === 0n) {
+      const row = rows.get(event.data.lead_id ?? 0)
+      const status = statusAfterCall(event.data)
+      if (row && status && row.status !== status && owners.get(event.data.assistant_id) === row.user_id) Object.assign(row, { status, updated_at: event.data.ended_at })
+    }
+    return true
+  })
+  return { wanted: rows, setAside }
+}
+
+export function callModel (log: StoredEvent[]): Model {
+  const rows = new Map<string, object>()
+  const [assistantOwners, leadOwners] = [new Map<number, string>(), new Map<number, string>()]
+  const setAside = fold(calls, log, (event, { revision, position }) => {
+    if (event.type === 'AssistantCreated') assistantOwners.set(event.data.assistant_id, event.data.user_id)
+    if (event.type === 'LeadCreated') for (const id of [event.data.lead_id, ...event.data.secondary_contacts.map((contact) => contact.id)]) leadOwners.set(id, event.data.user_id)
+    if (event.type === 'CallCompleted' && revision === 0n) {
+      const { call_id, assistant_id, lead_id, status } = event.data
+      const user_id = assistantOwners.get(assistant_id) ?? null
+      const isOwn = lead_id !== null && user_id !== null && leadOwners.get(lead_id) === user_id
+      rows.set(call_id, { id: call_id, user_id, assistant_id, lead_id: isOwn ? lead_id : null, status, report: event.data, position: Number(position) })
+    }
+    return true
+  })
+  return { wanted: rows, setAside }
+}

@@ -1,0 +1,102 @@
+// A log and a database in which projections are replayed while others write, project and read.
+import { randomUUID } from 'node:crypto'
+import type { Pool } from 'pg'
+import { feedGenerations } from '../../projections/feed.js'
+import { ensureProjections, generationsOf, type State } from '../../projections/generations.js'
+import { listenForPositions } from '../../projections/positions.js'
+import type { Projection } from '../../projections/projection.js'
+import type { BuildOptions } from '../../projections/replay/build.js'
+import { noStream, openStreams, type Streams } from '../../src/event-store/streams.js'
+import { assistantCreated, assistantUpdated, callCompleted, leadCreated, type Told } from './call-events.js'
+import { keepingLog, scratchLedger } from './ledger.js'
+import { everyProjection } from './projected.js'
+import { scratchEventStore } from './scratch-event-store.js'
+import type { ScratchPostgres } from './scratch-postgres.js'
+
+interface Teardown { teardown (undo: () => unknown): void }
+
+export interface ReplayRig {
+  postgres: ScratchPostgres
+  eventStoreUrl: string
+  streams: Streams
+  /** Appends events to their streams, and answers the position of the last one. */
+  append (told: Told[]): Promise<bigint>
+  /** A migrated database of its own, with empty read models. */
+  database (t: Teardown): Promise<ReplayDatabase>
+}
+
+export interface ReplayDatabase {
+  databaseUrl: string
+  pool: Pool
+  /** Projects live, until stopped or the test ends. */
+  project (t: Teardown, ...live: Projection[]): { stop (): Promise<void> }
+  /** Resolves when readers see the position. */
+  reached (projection: Projection, position: bigint): Promise<void>
+  /** For replays and their like; `said` is what people were told. */
+  options (given?: Partial<BuildOptions>): BuildOptions & { said: string[] }
+  /** The generations there are, as `2 active`. */
+  generations (projection: Projection): Promise<string[]>
+}
+
+export async function replayRig (t: Teardown): Promise<ReplayRig> {
+  const { postgres, store, client } = await scratchEventStore(t)
+  const streams = openStreams(client)
+  const revisions = new Map<string, bigint>()
+  return {
+    postgres,
+    eventStoreUrl: store.url,
+    streams,
+    async append (told) {
+      let position = 0n
+      for (const { stream, type, data } of told) {
+        const appended = await streams.append(stream, [{ id: randomUUID(), type, data, metadata: {} }], revisions.get(stream) ?? noStream)
+        revisions.set(stream, appended.revision)
+        position = appended.position
+      }
+      return position
+    },
+    database: (t) => database(t, postgres, streams)
+  }
+}
+
+async function database (t: Teardown, postgres: ScratchPostgres, streams: Streams): Promise<ReplayDatabase> {
+  const { databaseUrl, pool } = await scratchLedger(t, postgres)
+  await ensureProjections(pool, everyProjection)
+  const positions = listenForPositions(databaseUrl, pool, () => {})
+  t.teardown(() => positions.close())
+  return {
+    databaseUrl,
+    pool,
+    project (t, ...live) {
+      const stopping = new AbortController()
+      const running = live.map((projection) => feedGenerations(projection, { pool, streams, holder: `projector ${randomUUID()}`, signal: stopping.signal, log: keepingLog() }))
+      const stop = async () => { stopping.abort(); await Promise.all(running) }
+      t.teardown(stop)
+      return { stop }
+    },
+    async reached (projection, position) {
+      if (!await positions.reached(projection.name, position, 15_000)) throw new Error(`${projection.name} did not reach ${position}`)
+    },
+    options (given = {}) {
+      const said: string[] = []
+      const say = (line: string) => { said.push(line) }
+      return { pool, consumerPool: pool, streams, holder: `replay ${randomUUID()}`, signal: new AbortController().signal, log: keepingLog(), say, said, ...given }
+    },
+    async generations (projection) {
+      return (await generationsOf(pool, projection)).map(({ generation, state }: { generation: number, state: State }) => `${generation} ${state}`)
+    }
+  }
+}
+
+/** Two updates, a lead with a contact and a call of each of `count` assistants, with ids from `first` on. */
+export function history (count: number, first = 0): Told[] {
+  return Array.from({ length: count }, (_, place): Told[] => {
+    const [index, user] = [first + place, String(place % 3)]
+    return [
+      assistantCreated(index + 1, {}, user),
+      assistantUpdated(index + 1, { assistant_name: `Name ${index}`, variables: { b: 1, a: index } }, user),
+      leadCreated(index * 10 + 10, 10, [index * 10 + 11], user),
+      callCompleted(`c${index}`, { assistant_id: index + 1, lead_id: index * 10 + 10 + index % 2 })
+    ]
+  }).flat()
+}
