@@ -27,7 +27,7 @@ export async function resumeWebhooks (pool: Pool, streams: Pick<Streams, 'last'>
       WHERE outcome IS NULL`)
     const { rowCount } = await tx.query(`
       UPDATE ledger.webhook_deliveries
-      SET status = 'cancelled', reason = 'restored', finished_at = clock_timestamp(), next_attempt_at = NULL, queued_at = NULL, started_at = NULL, worker_token = NULL
+      SET status = 'cancelled', reason = 'restored', finished_at = clock_timestamp(), next_attempt_at = NULL, held_at = NULL, queued_at = NULL, started_at = NULL, worker_token = NULL
       WHERE status IN ('scheduled', 'held')`)
     await tx.query(`
       INSERT INTO ledger.markers (id, revision, position, sends) VALUES ($1, $2, $3, true)

@@ -1,6 +1,7 @@
 // Writes into the log how far the dispatcher and the ids of this database have come.
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
+import { currentVersion } from '../domain/events.js'
 import { markerStream, type DispatcherCheckpointed } from '../domain/marker/events.js'
 import { noStream, type Streams } from '../event-store/streams.js'
 import { BehindLog, explain, standingOf, type Standing } from './standing.js'
@@ -27,7 +28,7 @@ export async function writeMarker ({ pool, streams, now = () => new Date(), alwa
   if (last && !always && isSaid(standing, data)) return false
   const id = randomUUID()
   await pool.query('INSERT INTO ledger.markers (id, sends, ids) VALUES ($1, true, $2)', [id, ids])
-  const metadata = { schema_version: '1' }
+  const metadata = { schema_version: currentVersion('DispatcherCheckpointed') }
   const { revision, position } = await streams.append(markerStream, [{ id, type: 'DispatcherCheckpointed', data, metadata }], last?.revision ?? noStream)
   await pool.query('UPDATE ledger.markers SET revision = $2, position = $3 WHERE id = $1', [id, revision, position])
   await pool.query("DELETE FROM ledger.markers WHERE noted_at < now() - interval '30 days' AND id <> $1", [id])

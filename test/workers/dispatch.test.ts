@@ -123,6 +123,16 @@ t.test('an unknown lead and a lead of another user are sent as null and not move
   t.equal((await r.pool.query('SELECT status FROM ledger.dispatch_leads')).rows[0]?.status, 'created')
 })
 
+t.test('a call in a version that only a later release knows is skipped, never read as an older one', async (t) => {
+  const r = await rig(t)
+  const versions = ['1', '2', 'next'].map((schema_version) => ({ ...callCompleted(`c-${schema_version}`), metadata: { schema_version } }))
+  await r.tell(assistantCreated(1, on), callCompleted('c-0'), ...versions)
+  t.same((await r.deliveries()).map(({ call_id, status, reason }) => [call_id, status, reason]), [
+    ['c-0', 'scheduled', null], ['c-1', 'scheduled', null], ['c-2', 'skipped', 'invalid'], ['c-next', 'skipped', 'invalid']
+  ])
+  t.match(r.log.lines, [{ details: { problem: /schema_version 2 is not known/ } }, { details: { problem: /schema_version next is not known/ } }])
+})
+
 t.test('malformed, misplaced and unstorable events stall nothing and are kept for operators', async (t) => {
   const r = await rig(t)
   await r.tell(

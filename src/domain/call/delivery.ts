@@ -25,7 +25,7 @@ const summary = {
   assistant_id: Nullable(Id({})),
   type: Type.Enum(['call.completed', 'webhook.test']),
   status: Type.Enum(['scheduled', 'delivered', 'held', 'exhausted', 'cancelled', 'skipped'], { description: 'Where it stands.' }),
-  reason: Nullable(Type.String(), { description: 'Why it is held (webhook_off, endpoint_suspended), exhausted (attempts_used_up), cancelled (gone, held_too_long) or skipped (webhook_off, not_completed, unknown_assistant, invalid).' }),
+  reason: Nullable(Type.String(), { description: 'Why it is held (webhook_off, endpoint_suspended), exhausted (attempts_used_up), cancelled (gone, held_too_long, restored) or skipped (webhook_off, not_completed, unknown_assistant, invalid, restored).' }),
   attempt_count: Type.Integer({ minimum: 0, description: 'Attempts of the schedule that were started.' }),
   next_attempt_at: Nullable(At(''), { description: 'When the schedule tries it next; null unless it is scheduled.' }),
   created_at: At('ISO 8601, UTC.')
