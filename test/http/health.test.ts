@@ -18,8 +18,8 @@ const aliveMetric = async () => /^ringledger_projection_feed_alive\{projection="
 
 t.test('a role says what it needs', async (t) => {
   const feeds = Object.fromEntries(['assistants', 'leads', 'calls', 'catalog'].map((name) => [`projection ${name}`, 'ok']))
-  t.strictSame(await ready(standby.url), { status: 200, checks: { postgres: 'ok', eventStore: 'ok', ...feeds } })
-  t.strictSame((await ready(api.url)).checks, { postgres: 'ok', eventStore: 'ok' })
+  t.strictSame(await ready(standby.url), { status: 200, checks: { postgres: 'ok', eventStore: 'ok', ledger: 'ok', ...feeds } })
+  t.strictSame((await ready(api.url)).checks, { postgres: 'ok', eventStore: 'ok', ledger: 'ok' })
 })
 
 t.test('a read model that stands still while the log moves on is told by every projector, until it moves again', async (t) => {
