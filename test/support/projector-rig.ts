@@ -81,6 +81,9 @@ export async function projectorRig (t: Test) {
 
   const expireLease = () => pool.query("UPDATE ledger.leases SET expires_at = '-infinity'")
 
+  /** The epoch of the last owner that came as far as its checkpoint. */
+  const claimedBy = async () => Number((await pool.query<{ epoch: string }>('SELECT epoch FROM read_assistants_g1.checkpoint')).rows[0]?.epoch)
+
   /** Another projector, in this process. */
   function standby (t: Test) {
     const stopping = new AbortController()
@@ -94,5 +97,5 @@ export async function projectorRig (t: Test) {
     await eventually(async () => BigInt((await pool.query<{ position: string }>('SELECT position FROM read_assistants_g1.checkpoint')).rows[0]?.position ?? 0) >= position)
   }
 
-  return { pool, startRunner, something, writing, rowsAreTheFold, expireLease, standby, reached }
+  return { pool, startRunner, something, writing, rowsAreTheFold, expireLease, claimedBy, standby, reached }
 }
