@@ -111,7 +111,9 @@ async function replay (projection: Projection, env: Record<string, string>, pool
   say(`Draining, replaying and copying ${name} ...`)
   const drained: Drained = JSON.parse((await run(drain(...eventTypes), env)).stdout)
   const { seconds, peak } = await run(ringledger('projections', 'replay', name), env)
-  return { name, drained, seconds, peak, copied: await copyRows(pool, projection) }
+  const copied = await copyRows(pool, projection)
+  await run(ringledger('projections', 'drop', name), env) // or the projector would go on feeding two generations
+  return { name, drained, seconds, peak, copied }
 }
 
 interface Measured { filled: { events: number, bytes: number, seconds: number }, caughtUp: number, replayed: Replayed[], lag: Lag }

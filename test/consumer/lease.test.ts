@@ -1,7 +1,7 @@
 // One owner of many, and another within five seconds when it dies.
 import t from 'tap'
 import { claimCheckpoint, checkpointTable, Fenced, moveCheckpoint, readCheckpoint } from '../../src/consumer/checkpoint.js'
-import { whileOwning, type Lease } from '../../src/consumer/lease.js'
+import { owning, whileOwning, type Lease } from '../../src/consumer/lease.js'
 import { openPool } from '../../src/postgres/pool.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { eventually } from '../support/eventually.js'
@@ -11,10 +11,10 @@ import { tcpProxy } from '../support/tcp-proxy.js'
 const { postgres, databaseUrl, pool } = await scratchLedger(t)
 
 /** Somebody who wants the lease: which leases it got, and a way to stop it. */
-function contender (name: string, own = pool) {
+function contender (name: string, own = pool, yields = false) {
   const stopping = new AbortController()
   const owned: { lease: Lease, from: number }[] = []
-  const ended = whileOwning({ pool: own, name, holder: 'test', signal: stopping.signal }, async (lease) => {
+  const ended = whileOwning({ pool: own, name, holder: 'test', yields, signal: stopping.signal }, async (lease) => {
     owned.push({ lease, from: Date.now() })
     await new Promise((resolve) => lease.signal.addEventListener('abort', resolve))
   })
@@ -89,4 +89,31 @@ t.test('a later owner’s claim fences former ones off: neither rows nor checkpo
   await write(2n, 10n, 30n)
   t.equal(await readCheckpoint(pool, 'fenced'), 30n)
   t.strictSame((await pool.query('SELECT n FROM fenced_rows')).rows, [{ n: 10 }, { n: 30 }])
+})
+
+t.test('who fills in gives way at once to an owner that does not, and takes over from nobody', async (t) => {
+  const filling = contender('yielded', pool, true)
+  await eventually(() => filling.owned.length === 1)
+  const other = contender('yielded', pool, true)
+  const owner = contender('yielded')
+  await eventually(() => owner.owned.length === 1)
+  t.equal(owner.owned[0]?.lease.epoch, 2n)
+  await eventually(() => filling.owned[0]?.lease.signal.aborted === true)
+  t.equal(other.owned.length, 0)
+  t.equal(filling.owned.length, 1)
+  await owner.stop()
+  await eventually(() => filling.owned.length + other.owned.length === 2)
+  await Promise.all([filling.stop(), other.stop()])
+})
+
+t.test('a lease that is wanted once is waited for while its owner may be dead, and refused while it lives', async (t) => {
+  const signal = new AbortController().signal
+  const own = () => owning({ pool, name: 'once', holder: 'another', signal }, async ({ epoch }) => epoch)
+  const owner = contender('once')
+  await eventually(() => owner.owned.length === 1)
+  await t.rejects(own(), { name: 'Owned', holder: 'test' })
+  await owner.stop()
+  t.equal(await own(), 2n)
+  await pool.query("UPDATE ledger.leases SET expires_at = clock_timestamp() + interval '1 s', holder = 'dead' WHERE name = 'once'")
+  t.equal(await own(), 3n)
 })
