@@ -67,8 +67,8 @@ t.test('the read models tell where they are, and that they are fed', async (t) =
   })
   for (const name of ['assistants', 'leads', 'calls', 'catalog']) {
     t.equal(valueOf(text, `ringledger_projection_feed_alive{projection="${name}"}`), 1, name)
-    t.ok((valueOf(text, `ringledger_consumer_commits_total{consumer="projection ${name}"}`) ?? 0) > 0)
-    t.equal(valueOf(text, `ringledger_lease_held{lease="projection ${name}"}`), 1)
+    t.ok((valueOf(text, `ringledger_consumer_commits_total{consumer="projection ${name} g1"}`) ?? 0) > 0)
+    t.equal(valueOf(text, `ringledger_lease_held{lease="projection ${name} g1"}`), 1)
   }
   t.equal(valueOf(text, 'ringledger_projection_lag_positions{projection="assistants"}'), 0)
   t.equal(valueOf(text, 'ringledger_projection_lag_seconds{projection="assistants"}'), 0)
