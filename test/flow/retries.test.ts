@@ -95,9 +95,10 @@ async function answersOnce (t: Test, command: Command, key: string, written: () 
   t.notOk(theirs.headers.has('idempotent-replayed'), 'another user’s key is another key')
 }
 
-/** Asked of a process that has drawn ids before: its next command goes straight to the event store. */
+/** Asked of a process that has drawn ids of both kinds before: its next command goes straight to the event store with them. */
 async function idsAreThere (call: Call): Promise<void> {
   await eventually(async () => (await call('POST', '/user/assistant', { body: newAssistant() })).status === 201)
+  await eventually(async () => (await call('POST', '/user/lead', { body: newLead({ phone_number: '+15551230197', allow_dupplicate: true }) })).status === 200)
 }
 
 async function leaseIsOver (key: string): Promise<void> {
