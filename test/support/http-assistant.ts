@@ -1,4 +1,5 @@
 // An assistant as an outside caller meets it: created, updated and read over HTTP.
+import { eventually } from './eventually.js'
 import type { Answer, TestService } from './service.js'
 
 /** Settings and revision as the next GET shows them. */
@@ -9,15 +10,18 @@ export function assistantCaller ({ call }: TestService) {
   const update = (id: number, body: unknown): Promise<Answer> => call('PUT', `/user/assistant/${id}`, body)
 
   /** The assistant that a write answered with, not older than that write. */
-  async function seen ({ body, headers }: Answer): Promise<Seen> {
-    const position = headers.get('x-read-position') ?? ''
-    return (await call('GET', `/user/assistant/${body.data.id}`, undefined, { headers: { 'x-read-position': position } })).body.data
-  }
+  const seen = async (written: Answer): Promise<Seen> => (await read(`/user/assistant/${written.body.data.id}`, written)).body.data
 
   /** How many assistants the user has, at the position of `after`. */
-  async function count (after: Answer): Promise<number> {
-    const position = after.headers.get('x-read-position') ?? ''
-    return (await call('GET', '/user/assistants', undefined, { headers: { 'x-read-position': position } })).body.meta.total
+  const count = async (after: Answer): Promise<number> => (await read('/user/assistants', after)).body.meta.total
+
+  /** No older than `after`; asked again, as a caller would, while the read model is late (503). */
+  async function read (path: string, { headers }: Answer): Promise<Answer> {
+    const position = headers.get('x-read-position') ?? ''
+    return await eventually(async () => {
+      const answer = await call('GET', path, undefined, { headers: { 'x-read-position': position } })
+      return answer.status !== 503 && answer
+    })
   }
 
   return { create, update, seen, count }
