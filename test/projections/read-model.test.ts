@@ -27,7 +27,7 @@ await project(pool, place([
 
 t.test('an assistant is its settings as they were written, at the revision of its last event, for its owner only', async (t) => {
   t.strictSame(await read.findAssistant('1', 1), {
-    assistant_id: 1, user_id: '1', settings: settings({ variables: odd }), created_at: '2026-01-31T12:00:00.000Z', updated_at: '2026-01-31T12:00:00.000Z', revision: 1
+    assistant_id: 1, user_id: '1', status: 'active', settings: settings({ variables: odd }), created_at: '2026-01-31T12:00:00.000Z', updated_at: '2026-01-31T12:00:00.000Z', revision: 1
   })
   t.equal(JSON.stringify((await read.findAssistant('1', 1))?.settings.variables), JSON.stringify(odd), 'keys keep their order')
   for (const [user, id] of [['2', 1], ['1', 2], ['', 1]] as const) t.equal(await read.findAssistant(user, id), undefined)
