@@ -12,7 +12,7 @@ import { TransferRefused } from '../event-transfer/refused.js'
 import { openStore, type Store } from '../event-transfer/store.js'
 import { isSameLog, logOf, transfer, type Transferred } from '../event-transfer/transfer.js'
 import { openBackEnds, say } from './back-ends.js'
-import { viewProgress, type ProgressView } from './progress.js'
+import { withProgress, type ProgressView } from './progress.js'
 import { onShutdown } from './shutdown.js'
 
 interface Operation {
@@ -69,17 +69,9 @@ async function operate<Result> (work: (operation: Operation) => Promise<Result>)
   let isDone = false
   shutdown.add(async () => { if (!isDone) throw new Error('stopped before its end: run the same command again') })
   return await shutdown.during(async (signal) => {
-    const view = viewProgress()
-    try {
-      const result = await work({ signal, onProgress: view.update })
-      isDone = true
-      return result
-    } catch (error) {
-      signal.throwIfAborted() // whatever was broken off: that is why
-      throw error
-    } finally {
-      view.stop()
-    }
+    const result = await withProgress(signal, (onProgress) => work({ signal, onProgress }))
+    isDone = true
+    return result
   })
 }
 

@@ -61,3 +61,16 @@ export function viewProgress (): ProgressView {
 
 const thousandths = ({ done = 0 }: Shown) => Math.floor(done * whole)
 const eta = (done: number, ms: number) => `${Math.ceil(ms * (1 - done) / done / 1000)} s`
+
+/** Shows the progress of `work` until it ends. @throws the reason of `signal` once that is aborted, whatever was broken off */
+export async function withProgress<Result> (signal: AbortSignal, work: (onProgress: ProgressView['update']) => Promise<Result>): Promise<Result> {
+  const view = viewProgress()
+  try {
+    return await work(view.update)
+  } catch (error) {
+    signal.throwIfAborted()
+    throw error
+  } finally {
+    view.stop()
+  }
+}

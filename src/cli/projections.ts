@@ -14,7 +14,7 @@ import { ReplayRefused } from '../../projections/replay/refused.js'
 import { verifyAgainstLog } from '../../projections/replay/verify.js'
 import { projections } from '../compose/projector.js'
 import { say, withParts } from './back-ends.js'
-import { viewProgress } from './progress.js'
+import { withProgress } from './progress.js'
 import { onShutdown } from './shutdown.js'
 
 export async function listProjections ({ json }: { json?: boolean }): Promise<void> {
@@ -97,16 +97,9 @@ async function operate<Result> (command: string, stopped: string, work: (options
   let isDone = false
   shutdown.add(async () => { if (!isDone) throw new Error(stopped) })
   return await shutdown.during(async (signal) => await withParts(`ringledger projections ${command}`, async ({ pool, consumerPool, streams }, _config, log) => {
-    const view = viewProgress()
-    try {
-      const result = await work({ pool, consumerPool, streams, log, signal, say, onProgress: view.update, holder: `${hostname()} ${process.pid} ${command}` })
-      isDone = true
-      return result
-    } catch (error) {
-      signal.throwIfAborted() // whatever was broken off: that is why
-      throw error
-    } finally {
-      view.stop()
-    }
+    const holder = `${hostname()} ${process.pid} ${command}`
+    const result = await withProgress(signal, (onProgress) => work({ pool, consumerPool, streams, log, signal, say, onProgress, holder }))
+    isDone = true
+    return result
   }))
 }
