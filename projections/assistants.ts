@@ -1,18 +1,19 @@
 // Assistants as their owners read them.
 import type { Pool } from 'pg'
 import { evolve, type Assistant } from '../src/domain/assistant/evolve.js'
+import type { AssistantStatus } from '../src/domain/assistant/events.js'
 import type { AssistantSettings } from '../src/domain/assistant/settings.js'
 import { summarize, type AssistantSummary } from '../src/domain/assistant/summary.js'
 import type { Projection } from './projection.js'
 import { table } from './table.js'
-import { readPage, type Page, type Paged } from './page.js'
+import { readPage, type Page, type Paged } from '../src/postgres/page.js'
 import { iso } from './time.js'
 
 interface AssistantRow {
   id: number
   user_id: string
   name: string
-  status: string
+  status: AssistantStatus
   type: string
   mode: string
   folded_name: string
@@ -67,7 +68,7 @@ export async function findAssistant (db: Pool, userId: string, id: number): Prom
   const { rows } = await db.query<{ row: StoredAssistant }>({
     name: 'find-assistant',
     text: `SELECT row_to_json(found) AS row FROM (
-             SELECT id, user_id, settings, revision, created_at, updated_at
+             SELECT id, user_id, settings, status, revision, created_at, updated_at
              FROM read_model.assistants WHERE id = $1 AND user_id = $2) found`,
     values: [id, userId]
   })
@@ -103,10 +104,10 @@ export async function findAssistants (db: Pool, { userId, name, status, type }: 
 /** Folded here and not in SQL: what Postgres takes for the other case of a letter depends on how a cluster was made. */
 const foldCase = (text: string) => text.normalize('NFC').toLowerCase()
 
-type StoredAssistant = Pick<AssistantRow, 'id' | 'user_id' | 'settings' | 'revision' | 'created_at' | 'updated_at'>
+type StoredAssistant = Pick<AssistantRow, 'id' | 'user_id' | 'settings' | 'status' | 'revision' | 'created_at' | 'updated_at'>
 
-function toAssistant ({ id, user_id, settings, created_at, updated_at }: StoredAssistant): Assistant {
-  return { assistant_id: id, user_id, settings, created_at: iso(created_at), updated_at: iso(updated_at) }
+function toAssistant ({ id, user_id, settings, status, created_at, updated_at }: StoredAssistant): Assistant {
+  return { assistant_id: id, user_id, settings, status, created_at: iso(created_at), updated_at: iso(updated_at) }
 }
 
 function toRow (assistant: Assistant, revision: number): AssistantRow {

@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import type { CallCompleted, CallStatus } from '../src/domain/call/events.js'
 import { summarizeCall, type CallSummary } from '../src/domain/call/summary.js'
-import { readPage, type Page, type Paged } from './page.js'
+import { readPage, type Page, type Paged } from '../src/postgres/page.js'
 import type { Place, Projection, Rows } from './projection.js'
 import { table } from './table.js'
 

@@ -1,6 +1,6 @@
 // What an installation offers, and what each user has.
 import type { Pool } from 'pg'
-import { readPage, type Page, type Paged } from './page.js'
+import { readPage, type Page, type Paged } from '../src/postgres/page.js'
 import type { Projection } from './projection.js'
 import { table } from './table.js'
 

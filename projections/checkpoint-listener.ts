@@ -1,79 +1,20 @@
-// Hears of every checkpoint that readers can see, over a connection of its own, made again whenever it is lost.
-import pg from 'pg'
+// Hears of every checkpoint that readers can see.
+import { listenOn, type Listener, type ListenerOptions } from '../src/postgres/listen.js'
 import { checkpointChannel } from './run.js'
 
-export interface ListenerOptions {
-  /** Must reach Postgres directly: LISTEN does not pass a transaction pooler. */
-  databaseUrl: string
+export interface CheckpointListenerOptions extends Pick<ListenerOptions, 'databaseUrl' | 'onListening' | 'onError' | 'heartbeatMs'> {
   onCheckpoint (projection: string, position: bigint): void
-  /** What was said before was perhaps missed. */
-  onListening (): void
-  onError (error: Error): void
-  /** Between two questions whether the connection still lives, and for an answer, in milliseconds: one that died silently tells nobody. */
-  heartbeatMs: number
 }
-
-export interface Listener {
-  isListening (): boolean
-  close (): Promise<void>
-}
-
-const reconnectMs = 500
-const connectWithinMs = 5_000
 
 /** Listens until it is closed. */
-export function listenForCheckpoints ({ databaseUrl, onCheckpoint, onListening, onError, heartbeatMs }: ListenerOptions): Listener {
-  let closed = false
-  let live: pg.Client | undefined
-  let connecting = listen()
-
-  return {
-    isListening: () => live !== undefined,
-    async close () {
-      closed = true
-      await connecting
-      await live?.end().catch(() => {})
-    }
-  }
-
-  async function listen (): Promise<void> {
-    const client = new pg.Client({
-      connectionString: databaseUrl,
-      application_name: 'ringledger positions',
-      keepAlive: true,
-      connectionTimeoutMillis: connectWithinMs,
-      query_timeout: heartbeatMs
-    })
-    const heartbeat = setInterval(() => {
-      if (live === client) client.query('SELECT').catch((error: unknown) => lost(toError(error)))
-    }, heartbeatMs).unref()
-    let isLost = false
-    const lost = (error?: Error) => {
-      if (isLost) return
-      isLost = true
-      live = undefined
-      clearInterval(heartbeat)
-      client.end().catch(() => {})
-      if (closed) return
-      if (error) onError(error)
-      setTimeout(() => { if (!closed) connecting = listen() }, reconnectMs).unref()
-    }
-    client.on('error', lost)
-    client.on('end', () => lost())
-    client.on('notification', ({ payload = '' }) => {
+export function listenForCheckpoints ({ onCheckpoint, ...options }: CheckpointListenerOptions): Listener {
+  return listenOn({
+    ...options,
+    applicationName: 'ringledger positions',
+    channel: checkpointChannel,
+    onNotification (payload) {
       const [, projection, position] = /^(\w+) (\d+)$/.exec(payload) ?? []
-      if (projection !== undefined && position !== undefined && !isLost) onCheckpoint(projection, BigInt(position))
-    })
-    try {
-      await client.connect()
-      await client.query(`LISTEN ${checkpointChannel}`)
-    } catch (error) {
-      return lost(toError(error))
+      if (projection !== undefined && position !== undefined) onCheckpoint(projection, BigInt(position))
     }
-    if (isLost) return
-    live = client
-    onListening()
-  }
+  })
 }
-
-const toError = (error: unknown) => error instanceof Error ? error : new Error(String(error))

@@ -9,7 +9,7 @@ import {
   type CatalogAnswer, type CatalogQuestion, type Named, type NamedWithId, type NumberOwned
 } from './catalog.js'
 import { findLead, findLeadOwner, findLeads, type LeadFilter, type LeadInCampaign } from './leads.js'
-import type { Page, Paged } from './page.js'
+import type { Page, Paged } from '../src/postgres/page.js'
 
 export interface ReadModel {
   findAssistant (userId: string, id: number): Promise<AssistantAtRevision | undefined>

@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import fastify, { LogController, type FastifyBaseLogger } from 'fastify'
 import { completeCall, type CallDeps } from './commands/complete-call.js'
-import type { AssistantDeps } from './commands/assistant-command.js'
 import { createAssistant } from './commands/create-assistant.js'
 import { createLead, type LeadDeps } from './commands/create-lead.js'
-import { updateAssistant } from './commands/update-assistant.js'
+import { updateAssistant, type UpdateAssistantDeps } from './commands/update-assistant.js'
+import { addWebhookCommands, type WebhookCommandDeps } from './commands/webhook-commands.js'
 import { Rejection } from './domain/rejection.js'
 import { answerError } from './errors.js'
 import type { App } from './http/app-types.js'
@@ -32,7 +32,7 @@ export interface AppDeps {
   metrics: Metrics
   /** Opens /metrics without a user's token. */
   metricsToken?: string | undefined
-  routes: AssistantDeps & LeadDeps & CallDeps & QueryDeps
+  routes: UpdateAssistantDeps & LeadDeps & CallDeps & WebhookCommandDeps & QueryDeps
 }
 
 /** Of a user's request; an event stays under the store's 1 MiB with room to spare. */
@@ -57,6 +57,7 @@ export async function buildApp ({ logger, basePath, jwt, rateLimit, healthChecks
       updateAssistant(api, routes)
       createLead(api, routes)
       completeCall(api, routes)
+      addWebhookCommands(api, routes)
       addQueries(api, routes)
     }), { prefix: basePath })
   })

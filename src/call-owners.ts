@@ -1,6 +1,7 @@
 // Tells whose assistant and whose lead a reported call names.
 import { assistantStream } from './domain/assistant/events.js'
-import { decode } from './domain/events.js'
+import { DecodeError, decode, type DomainEvent } from './domain/events.js'
+import type { StoredEvent } from './domain/stored-event.js'
 import type { Streams } from './event-store/streams.js'
 
 export interface CallOwners {
@@ -22,7 +23,7 @@ export function callOwners ({ streams, findLeadOwner, waitForLeads }: CallOwners
   return {
     async ofAssistant (assistantId) {
       const [stored] = await streams.read(assistantStream(assistantId), 0n, 1)
-      const created = stored && decode(stored)
+      const created = stored && readable(stored)
       return created?.type === 'AssistantCreated' ? created.data.user_id : undefined
     },
     async ofLead (leadId) {
@@ -31,5 +32,15 @@ export function callOwners ({ streams, findLeadOwner, waitForLeads }: CallOwners
       await waitForLeads(await streams.head()) // it may be on its way
       return await findLeadOwner(leadId)
     }
+  }
+}
+
+/** Anybody can append anything to the log: an assistant whose beginning cannot be read is none, for the dispatcher too. */
+function readable (stored: StoredEvent): DomainEvent | undefined {
+  try {
+    return decode(stored)
+  } catch (error) {
+    if (error instanceof DecodeError) return undefined
+    throw error
   }
 }

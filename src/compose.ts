@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Logger } from 'pino'
 import { outdated } from '../projections/generations.js'
+import { activeCheckpoint } from '../projections/views.js'
 import { composeApi } from './compose/api.js'
 import type { CompleteConfig } from './compose/complete-config.js'
 import { openParts, type Parts, type Urls } from './compose/parts.js'
@@ -10,6 +11,9 @@ import { projections, startProjector } from './compose/projector.js'
 import { openStatus } from './compose/status.js'
 import { startWorker } from './compose/worker.js'
 import type { Config } from './config.js'
+import { readCheckpoint } from './consumer/checkpoint.js'
+import { openGate } from './consumer/gate.js'
+import { refuseOtherLog, type ReadUpTo } from './consumer/other-log.js'
 
 export type Role = 'api' | 'projector' | 'worker'
 
@@ -29,17 +33,20 @@ export async function startRoles (roles: readonly Role[], config: CompleteConfig
   const holder = `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`
   const stops: Array<() => Promise<void>> = []
   try {
+    await refuseOtherLog(parts.pool, parts.streams, await projectionCheckpoints(parts))
+    const gate = openGate({ ...parts, log })
+    await gate.look()
     for (const each of await outdated(parts.pool, projections)) log.warn(each, 'a read model was folded by another version of its projection: replay it')
     await prepare?.(parts)
-    const status = await openStatus(roles, config, parts, holder, log)
+    const status = await openStatus(roles, config, parts, gate, holder, log)
     stops.push(status.stop)
     const { jwt, rateLimitPerMinute: perMinute } = config
     const app = roles.includes('api')
-      ? await composeApi(config, urls, parts, status, log)
+      ? await composeApi(config, urls, parts, gate, status, log)
       : await (await import('./app.js')).buildStatusApp({ ...status, logger: log, jwt, rateLimit: { perMinute } })
     stops.push(() => app.close())
     if (roles.includes('projector')) stops.push(startProjector(parts, holder, log))
-    if (roles.includes('worker')) stops.push(await startWorker(config, urls, parts, holder, log))
+    if (roles.includes('worker')) stops.push(await startWorker(config, urls, parts, gate, holder, log))
     const url = await app.listen({ host: config.host, port: config.port }).catch((cause: unknown) => { throw cannotListen(config, cause) })
     return { url, stop }
   } catch (error) {
@@ -56,4 +63,8 @@ export async function startRoles (roles: readonly Role[], config: CompleteConfig
 function cannotListen ({ host, port }: Config, cause: unknown): Error {
   const reason = cause instanceof Error ? cause.message : String(cause)
   return new Error(`HOST ${host}, PORT ${port} cannot be listened on: ${reason}. Choose others, or end what has them.`, { cause })
+}
+
+async function projectionCheckpoints ({ pool }: Parts): Promise<ReadUpTo[]> {
+  return await Promise.all(projections.map(async ({ name }) => ({ name: `the projection ${name}`, position: await readCheckpoint(pool, activeCheckpoint(name)) })))
 }

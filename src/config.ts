@@ -38,6 +38,7 @@ const Environment = Type.Object({
   }),
   WEBHOOK_TIMEOUT_MS: Milliseconds(15_000, 100),
   WEBHOOK_ALLOW_HTTP: Flag(false),
+  WEBHOOK_RETENTION_DAYS: Type.Integer({ minimum: 1, maximum: 36_500, default: 90 }),
   WEBHOOK_ALLOW_CIDRS: Type.String({ default: '' }),
   METRICS_TOKEN: LongSecret,
   LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], { default: 'info' })
@@ -77,7 +78,7 @@ export interface Config {
   rateLimitPerMinute: number
   /** Lets a scraper read /metrics; without it only operators may. */
   metricsToken?: string | undefined
-  webhook: { schedule: string, timeoutMs: number, allowHttp: boolean, allowCidrs: string[] }
+  webhook: { schedule: string, timeoutMs: number, allowHttp: boolean, allowCidrs: string[], retentionDays: number }
 }
 
 /** Every setting that is wrong, one line each. */
@@ -141,7 +142,8 @@ function toConfig (env: Environment): Config {
       schedule: env.WEBHOOK_SCHEDULE,
       timeoutMs: env.WEBHOOK_TIMEOUT_MS,
       allowHttp: isOn(env.WEBHOOK_ALLOW_HTTP),
-      allowCidrs: env.WEBHOOK_ALLOW_CIDRS.split(',').filter(Boolean)
+      allowCidrs: env.WEBHOOK_ALLOW_CIDRS.split(',').filter(Boolean),
+      retentionDays: env.WEBHOOK_RETENTION_DAYS
     }
   }
 }

@@ -1,5 +1,6 @@
 // The one place where what went wrong becomes an HTTP answer.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { BehindLog } from './consumer/standing.js'
 import { Rejection, type RejectionCode } from './domain/rejection.js'
 import { AppendTooLarge, EventStoreUnavailable } from './event-store/errors.js'
 import { StreamBusy } from './handle-command.js'
@@ -17,7 +18,8 @@ const statusOf: Record<RejectionCode, number> = {
   'revision-mismatch': 412,
   'call-differs': 409,
   'catalog-conflict': 409,
-  'too-large': 413
+  'too-large': 413,
+  'webhook-refused': 409
 }
 
 declare module 'fastify' {
@@ -39,7 +41,7 @@ export function answerError (error: FastifyError | Error, request: FastifyReques
     return reply.code(422).send({ message: 'The given data was invalid.', errors: fieldErrors(error.validation, error.validationContext) })
   }
   if (nothingWasWritten(error)) {
-    request.log.warn({ err: error }, 'a back end is not available')
+    request.log.warn({ err: error }, error instanceof BehindLog ? 'no id is given out' : 'a back end is not available')
     return reply.code(503).header('retry-after', '1').send({ message: 'The service is not available right now. Nothing was changed.' })
   }
   const status = 'statusCode' in error ? error.statusCode ?? 500 : 500
@@ -62,7 +64,7 @@ const clientMessages: Record<string | number, string> = {
  * its driver have no class for a lost connection: SQLSTATE classes 08, 53, 57, 25006 (a standby) and socket codes say it.
  */
 function nothingWasWritten (error: Error): boolean {
-  if (error instanceof EventStoreUnavailable || error instanceof StreamBusy || error instanceof NotCaughtUp) return true
+  if (error instanceof EventStoreUnavailable || error instanceof StreamBusy || error instanceof NotCaughtUp || error instanceof BehindLog) return true
   const code = 'code' in error ? String(error.code) : ''
   return /^(08|53|57)[0-9A-Z]{3}$|^25006$|^E(CONN(REFUSED|RESET|ABORTED)|PIPE|NOTFOUND|AI_AGAIN|(HOST|NET)UNREACH|TIMEDOUT)$/.test(code) ||
     /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout)/.test(error.message)

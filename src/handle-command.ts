@@ -1,7 +1,7 @@
 // Handles a command: read, fold, decide, append, answer.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Decider } from './domain/decider.js'
-import { decode, schemaVersion, type DomainEvent } from './domain/events.js'
+import { currentVersion, decode, type DomainEvent } from './domain/events.js'
 import { Rejection } from './domain/rejection.js'
 import type { NewEvent, StoredEvent } from './domain/stored-event.js'
 import { RevisionConflict } from './event-store/errors.js'
@@ -153,7 +153,7 @@ function proposed<State, Event, Command> (events: NewEvent[], request: CommandRe
         $correlationId: correlationId,
         $causationId: commandId,
         command_id: commandId,
-        schema_version: schemaVersion,
+        schema_version: currentVersion(type),
         ...(userId !== undefined && { user_id: userId })
       }
     }

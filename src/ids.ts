@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 
 export interface Ids {
-  /** @throws NotCaughtUp, or the error of Postgres */
+  /** @throws NotCaughtUp, what `hold` throws, or the error of Postgres */
   take (kind: 'assistant' | 'lead', count?: number): Promise<number[]>
 }
 
@@ -17,8 +17,11 @@ export class NotCaughtUp extends Error {
 /** Must equal the increments of the sequences in the migrations. */
 const blockSizes = { assistant: 20, lead: 200 }
 
-/** `isCaughtUp` tells whether the projections have passed the head that was read at the start. */
-export function openIds (pool: Pool, isCaughtUp: () => Promise<boolean>): Ids {
+/**
+ * `isCaughtUp` tells whether the projections have passed the head that was read at the start. `hold` throws while
+ * this database is behind the log; it is asked before each block, so also when it was restored under a running process.
+ */
+export function openIds (pool: Pool, isCaughtUp: () => Promise<boolean>, hold: () => Promise<void> = async () => {}): Ids {
   const left = { assistant: [] as number[], lead: [] as number[] }
   const refilling = { assistant: Promise.resolve(), lead: Promise.resolve() }
   let caughtUp = false
@@ -35,6 +38,7 @@ export function openIds (pool: Pool, isCaughtUp: () => Promise<boolean>): Ids {
   function refill (kind: 'assistant' | 'lead', count: number): Promise<void> {
     refilling[kind] = refilling[kind].catch(() => {}).then(async () => {
       if (left[kind].length >= count) return // somebody before us in the queue did it
+      await hold()
       const { rows } = await pool.query<{ first: string }>('SELECT ledger.take_ids($1::regclass) AS first', [`ledger.${kind}_ids`])
       left[kind].push(...Array.from({ length: blockSizes[kind] }, (_, index) => Number(rows[0]?.first) + index))
     })

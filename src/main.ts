@@ -1,5 +1,7 @@
 // The command line: parse, compose, run, close with grace.
 import { Command, InvalidArgumentError, Option } from 'commander'
+import type { ListOptions } from './cli/webhooks/list.js'
+import type { RecoverOptions } from './cli/webhooks/recover.js'
 import { packageVersion } from './package-root.js'
 
 const program = new Command('ringledger')
@@ -81,8 +83,39 @@ events.command('import').argument('<file>', 'an export, packed or not; - is stdi
   .option('--allow-truncated', 'take the whole lines of a file that lacks its end').addOption(inFlight()).option('--json', 'for programs')
   .action(async (file: string, options: { inFlight: number, allowTruncated?: boolean, json?: boolean }) => (await import('./cli/events.js')).importEvents(file, options))
 
+events.command('adopt').description('with every role stopped: make the consumers follow a log that was moved, or that is older than what they have read')
+  .action(async () => (await import('./cli/adopt.js')).adoptEvents())
+
+const webhooks = program.command('webhooks').description('deliveries: what became of them, and sending them again')
+const user = () => new Option('--user <id>', 'only those of this user')
+const assistant = () => new Option('--assistant <id>', 'only those of this assistant').argParser(anyId)
+webhooks.command('list').description('deliveries, newest first').addOption(user()).addOption(assistant()).option('--call <id>', 'only that of this call')
+  .addOption(new Option('--status <status>', 'only those that stand so').choices(['scheduled', 'delivered', 'held', 'exhausted', 'cancelled', 'skipped']))
+  .addOption(new Option('--limit <n>', 'how many').argParser(wholeNumber).default(50)).option('--json', 'for programs')
+  .action(async (options: ListOptions) => (await import('./cli/webhooks/list.js')).listWebhooks(options))
+webhooks.command('show').argument('<id>', 'its webhook-id').description('a delivery with every attempt').option('--json', 'for programs')
+  .action(async (id: string, options: { json?: boolean }) => (await import('./cli/webhooks/show.js')).showWebhook(id, options))
+webhooks.command('redeliver').argument('<id...>', 'webhook-ids').description('send deliveries once more; the schedule goes on as it was')
+  .action(async (ids: string[]) => (await import('./cli/webhooks/redeliver.js')).redeliverWebhooks(ids))
+webhooks.command('recover').description('begin the schedule anew for everything that is not delivered; goes on where it was broken off')
+  .requiredOption('--since <time>', 'a day, an instant, or how long ago, such as 12h').addOption(user()).addOption(assistant())
+  .action(async ({ since, ...options }: Omit<RecoverOptions, 'since'> & { since: string }) => {
+    const { recoverWebhooks, sinceTime } = await import('./cli/webhooks/recover.js')
+    await recoverWebhooks({ since: sinceTime(since), ...options })
+  })
+webhooks.command('stats').description('counts, what is due, and whether every call is accounted for').option('--json', 'for programs')
+  .action(async (options: { json?: boolean }) => (await import('./cli/webhooks/stats.js')).showWebhookStats(options))
+webhooks.command('resume').description('go on sending with a restored database: calls up to the last marker in the log are not sent again').option('--json', 'for programs')
+  .action(async (options: { json?: boolean }) => (await import('./cli/webhooks/resume.js')).resumeWebhooks(options))
+
+const ids = program.command('ids').description('the sequences that ids come from')
+ids.command('check').description('compare them with the log and its last marker; exit status 1 when they are behind').option('--json', 'for programs')
+  .action(async (options: { json?: boolean }) => (await import('./cli/ids.js')).checkIdSequences(options))
+ids.command('reseed').description('put them past every id that the log and its last marker know').option('--json', 'for programs')
+  .action(async (options: { json?: boolean }) => (await import('./cli/ids.js')).reseedIdSequences(options))
+
 // By name: the classes would load half of the code, only to print a help text.
-const refusals = ['BackEndUnreachable', 'DataDirInUseError', 'OtherLeadDigestKey', 'QuarantineRefused', 'Rejection', 'ReplayRefused', 'TransferRefused']
+const refusals = ['BackEndUnreachable', 'DataDirInUseError', 'OtherLeadDigestKey', 'OtherLog', 'QuarantineRefused', 'Rejection', 'ReplayRefused', 'RoleRuns', 'TransferRefused']
 
 try {
   await program.parseAsync()
@@ -109,6 +142,11 @@ function portNumber (text: string): number {
   const port = Number(text)
   if (!/^\d+$/.test(text) || port > 65535) throw new InvalidArgumentError('must be a port from 0 to 65535')
   return port
+}
+
+function anyId (text: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('must be a whole number from 1')
+  return Number(text)
 }
 
 function positive (text: string): number {

@@ -1,13 +1,40 @@
 // Tells GETs how far what they read has come.
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Streams } from './event-store/streams.js'
 import type { ReadPositions } from './http/read-position.js'
 import type { Positions } from '../projections/positions.js'
 
+export interface ReadPositionsOptions {
+  positions: Pick<Positions, 'passed' | 'reached'>
+  streams: Pick<Streams, 'head'>
+  /** How far the ledger of deliveries follows the log. */
+  dispatched (): Promise<bigint>
+  /** How long a GET waits, in milliseconds. */
+  waitMs: number
+}
+
+const pollMs = 50
+
 /** The log has no lag behind itself: what it does not hold yet, nobody was told of. */
-export function readPositions (positions: Pick<Positions, 'passed' | 'reached'>, { head }: Pick<Streams, 'head'>, waitMs: number): ReadPositions {
+export function readPositions ({ positions, streams, dispatched, waitMs }: ReadPositionsOptions): ReadPositions {
   return {
     waitMs,
-    passed: (source) => source === 'log' ? head() : positions.passed(source),
-    reached: async (source, position, withinMs) => source === 'log' ? await head() >= position : await positions.reached(source, position, withinMs)
+    async passed (source) {
+      if (source === 'log') return await streams.head()
+      return source === 'deliveries' ? await dispatched() : await positions.passed(source)
+    },
+    async reached (source, position, withinMs) {
+      if (source === 'log') return await streams.head() >= position
+      return source === 'deliveries' ? await isDispatched(position, withinMs) : await positions.reached(source, position, withinMs)
+    }
+  }
+
+  /** The dispatcher notifies nobody: few ask, and seldom. */
+  async function isDispatched (position: bigint, withinMs: number): Promise<boolean> {
+    for (const until = performance.now() + withinMs; await dispatched() < position;) {
+      if (performance.now() > until) return false
+      await delay(pollMs)
+    }
+    return true
   }
 }

@@ -25,7 +25,8 @@ t.test('each refusal has its status, and its message is the domain’s', async (
     'revision-mismatch': 412,
     'call-differs': 409,
     'catalog-conflict': 409,
-    'too-large': 413
+    'too-large': 413,
+    'webhook-refused': 409
   }
   for (const [code, status] of Object.entries(statuses)) {
     t.match(await answerTo(t, new Rejection(code as RejectionCode, 'Because.')), { status, body: { message: 'Because.' } })

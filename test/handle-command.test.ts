@@ -92,7 +92,7 @@ t.test('metadata says who, why and in which shape; ids follow from the command',
   await handleOn(streams)(createRequest(id, {}, commandId))
   const [stored] = await streams.read(`assistant-${id}`)
   t.equal(stored?.id, eventId(commandId, 0))
-  t.strictSame(stored?.metadata, { $correlationId: 'correlation-1', $causationId: commandId, command_id: commandId, schema_version: '1', user_id: '1' })
+  t.strictSame(stored?.metadata, { $correlationId: 'correlation-1', $causationId: commandId, command_id: commandId, schema_version: '2', user_id: '1' })
 })
 
 t.test('commands of one stream queue up inside a process: no conflict among them', async (t) => {

@@ -23,3 +23,10 @@ t.test('a promise may not float, but a subtest may', async (t) => {
   t.same(await rules('Promise.resolve(t)'), ['@typescript-eslint/no-floating-promises'])
   t.same(await rules('export const value: any = t'), ['@typescript-eslint/no-explicit-any'])
 })
+
+t.test('a projection can neither wait for anything nor leave it running: it has rows, and returns nothing', async (t) => {
+  const project = (step: string) => refusedWithTypes('projections/catalog.ts', `import type { Projection } from './projection.js'\nexport const project: Projection['project'] = ${step}`)
+  t.same(await project("async () => { await fetch('http://127.0.0.1') }"), ['@typescript-eslint/no-misused-promises'])
+  t.same(await project("() => { fetch('http://127.0.0.1') }"), ['@typescript-eslint/no-floating-promises'])
+  t.same(await project("(event, _place, rows) => { if (event.type === 'VoiceAdded') rows.put({ name: 'voices', key: 'id', columns: { id: 'bigint' } }, { ...event.data }) }"), [])
+})

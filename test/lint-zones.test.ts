@@ -91,6 +91,7 @@ const cases: Case[] = [
   },
   { zone: 'the queue client lives in queue', file: 'workers/queue.ts', good: 'bullmq ioredis', bad: ['undici', 'standardwebhooks'] },
   { zone: 'the signer lives in sign', file: 'workers/sign.ts', good: 'standardwebhooks', bad: ['undici', 'bullmq'] },
+  { zone: 'the receivers of the guide verify with the package', file: 'docs/webhooks/receiver.ts', good: 'standardwebhooks node:http', bad: ['undici', '../../workers/sign.js'] },
   { zone: 'the HTTP client lives in post', file: 'workers/post.ts', good: 'undici ./guard.js', bad: ['standardwebhooks', 'ipaddr.js'] },
   { zone: 'the HTTP client lives in guard', file: 'workers/guard.ts', good: 'undici ipaddr.js', bad: ['bullmq', '../projections/calls.js'] },
   { zone: 'other tests take the stack from support', file: 'test/flow/journey.test.ts', good: '../support/stack.js fastify undici bullmq pg', bad: ['../../src/embedded/postgres.js'] }

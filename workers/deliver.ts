@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { inTransaction } from '../src/postgres/transaction.js'
+import { finishAsked, startAsked } from './asked.js'
 import { finishAttempt, startAttempt, type Alarm, type Attempt, type Finish } from './deliveries.js'
 import { noteHealth, suspend } from './endpoints.js'
 import type { Feeder } from './feeder.js'
@@ -33,11 +34,14 @@ const ourFaultMs = 60_000
 export function deliverer (options: DelivererOptions): (alarm: Alarm) => Promise<void> {
   const { pool, feeder, log } = options
   return async (alarm) => {
-    const attempt = await startAttempt(pool, alarm, randomUUID())
+    const token = randomUUID()
+    const attempt = alarm.trigger ? await startAsked(pool, alarm, alarm.trigger, token) : await startAttempt(pool, alarm, token)
     if (!attempt) return
     const { finish, verdict } = await makeAttempt(attempt, options)
-    const counted = await persistently(() => finishAttempt(pool, attempt, finish, verdict))
-    log.info({ delivery: attempt.deliveryId, attempt: attempt.n, outcome: finish.outcome, status: finish.statusCode, ms: finish.durationMs, counted }, 'webhook attempt finished')
+    const counted = await persistently(() => alarm.trigger
+      ? finishAsked(pool, attempt, finish, verdict.status === 'retry' ? verdict.inMs : 0)
+      : finishAttempt(pool, attempt, finish, verdict))
+    log.info({ delivery: attempt.deliveryId, trigger: attempt.trigger, attempt: attempt.n, outcome: finish.outcome, status: finish.statusCode, ms: finish.durationMs, counted }, 'webhook attempt finished')
     if (counted) await follow(attempt, finish, verdict, options)
     feeder.wake([attempt.userId])
     if (verdict.status === 'retry') feeder.wakeIn(attempt.userId, verdict.inMs)
@@ -81,14 +85,18 @@ function details (result: Result): Pick<Finish, 'statusCode' | 'error' | 'excerp
   return { statusCode: result.status, error: null, excerpt: result.excerpt, truncated: result.truncated }
 }
 
-/** What an outcome means for the endpoint; each may be lost in a crash and is found again by the next attempt. */
-async function follow (attempt: Attempt, { outcome }: Finish, { status }: Verdict, { pool, log }: DelivererOptions): Promise<void> {
-  if (status === 'cancelled') {
-    await inTransaction(pool, (tx) => suspend(tx, attempt.endpointId, 'gone'))
-    log.warn({ delivery: attempt.deliveryId, endpoint: attempt.endpointId }, 'the receiver answered 410: its endpoint is suspended')
-  }
-  const isHealthy = outcome === 'delivered'
-  if (outcome !== 'unknown' && isHealthy !== attempt.endpointIsHealthy) await noteHealth(pool, attempt.endpointId, isHealthy)
+/**
+ * What an outcome means for the endpoint; each may be lost in a crash and is found again by the next attempt. Of an
+ * attempt that was asked for only a success means anything: whoever tries things out must not do harm by it.
+ */
+async function follow ({ deliveryId, trigger, endpointId, health }: Attempt, { outcome }: Finish, { status }: Verdict, { pool, log }: DelivererOptions): Promise<void> {
+  if (outcome === 'delivered' && health !== 'fine') await noteHealth(pool, endpointId, true)
+  if (outcome === 'delivered' || outcome === 'unknown' || trigger !== 'schedule') return
+  if (health === 'fine') await noteHealth(pool, endpointId, false)
+  if (status !== 'cancelled' && health !== 'overdue') return
+  const reason = status === 'cancelled' ? 'gone' : 'failing'
+  const isNew = await inTransaction(pool, (tx) => suspend(tx, endpointId, reason))
+  if (isNew) log.warn({ delivery: deliveryId, endpoint: endpointId, reason }, 'an endpoint is suspended: it answered 410, or only failed for days')
 }
 
 /** A request that was sent must be recorded, also when Postgres restarts at this moment: tries for half a minute. */

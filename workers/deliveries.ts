@@ -1,28 +1,39 @@
 // The ledger: how an attempt changes its delivery, each change one statement, so that a crash leaves nothing in between.
 import type { Pool } from 'pg'
+import { suspendAfter } from './endpoints.js'
 import type { Outcome, Verdict } from './outcome.js'
+
+/** Why an attempt is made: by the schedule, or because somebody asked for it. Each numbers its own attempts. */
+export type Trigger = 'schedule' | AskedTrigger
+export type AskedTrigger = 'manual' | 'test'
 
 /** One wake-up: it starts attempt `n` of a delivery only while no newer wake-up was sent. */
 export interface Alarm {
   deliveryId: string
   n: number
   wakeup: number
+  /** Only of an attempt that was asked for. */
+  trigger?: AskedTrigger
 }
 
 /** An attempt that this worker, and nobody else, may send. */
 export interface Attempt {
   deliveryId: string
+  trigger: Trigger
   n: number
   token: string
   userId: string
   endpointId: string
-  endpointIsHealthy: boolean
+  /** How its endpoint did so far; `overdue` fails for so long that one more failure suspends it. */
+  health: Health
   url: string
   body: string
   failures: number
   /** Encrypted, the current one first. */
   secrets: SealedRow[]
 }
+
+export type Health = 'fine' | 'failing' | 'overdue'
 
 export interface SealedRow { key_id: string, sealed: string }
 
@@ -54,37 +65,42 @@ export async function startAttempt (pool: Pool, { deliveryId, n, wakeup }: Alarm
       INSERT INTO ledger.webhook_attempts (delivery_id, trigger, n, worker_token, endpoint_id, started_at)
       SELECT id, 'schedule', $2, $4, endpoint_id, started_at FROM begun
     )
-    SELECT begun.user_id, begun.endpoint_id, begun.body, begun.failure_count,
-           coalesce(e.url, '') AS url, e.failing_since IS NULL AS is_healthy,
-           (SELECT json_agg(json_build_object('key_id', s.key_id, 'sealed', encode(s.sealed, 'base64')) ORDER BY s.id DESC)
-            FROM ledger.webhook_secrets s
-            WHERE s.user_id = begun.user_id AND (s.expires_at IS NULL OR s.expires_at > now())) AS secrets
+    SELECT begun.user_id, begun.endpoint_id, begun.body, begun.failure_count, ${whereTo('begun')}
     FROM begun LEFT JOIN ledger.webhook_endpoints e ON e.id = begun.endpoint_id`,
     values: [deliveryId, n, wakeup, token]
   })
-  const [row] = rows
-  return row && {
-    deliveryId,
-    n,
-    token,
-    userId: row.user_id,
-    endpointId: row.endpoint_id,
-    endpointIsHealthy: row.is_healthy,
-    url: row.url,
-    body: row.body,
-    failures: row.failure_count,
-    secrets: row.secrets ?? []
-  }
+  return rows[0] && toAttempt(rows[0], { deliveryId, trigger: 'schedule', n, token })
 }
 
-interface AttemptRow {
+/** Columns of an attempt that has `begun`: its address `e` as it is now, and the secrets that sign now. */
+export const whereTo = (begun: string) => `
+  coalesce(e.url, '') AS url,
+  CASE WHEN e.failing_since <= now() - interval '${suspendAfter}' THEN 'overdue' WHEN e.failing_since IS NULL THEN 'fine' ELSE 'failing' END AS health,
+  (SELECT json_agg(json_build_object('key_id', s.key_id, 'sealed', encode(s.sealed, 'base64')) ORDER BY s.id DESC)
+   FROM ledger.webhook_secrets s
+   WHERE s.user_id = ${begun}.user_id AND (s.expires_at IS NULL OR s.expires_at > now())) AS secrets`
+
+export interface AttemptRow {
   user_id: string
   endpoint_id: string
   body: string
   failure_count: number
   url: string
-  is_healthy: boolean
+  health: Health
   secrets: SealedRow[] | null
+}
+
+export function toAttempt (row: AttemptRow, begun: Pick<Attempt, 'deliveryId' | 'trigger' | 'n' | 'token'>): Attempt {
+  return {
+    ...begun,
+    userId: row.user_id,
+    endpointId: row.endpoint_id,
+    health: row.health,
+    url: row.url,
+    body: row.body,
+    failures: row.failure_count,
+    secrets: row.secrets ?? []
+  }
 }
 
 /**
@@ -105,6 +121,7 @@ export async function finishAttempt (pool: Pool, attempt: Pick<Attempt, 'deliver
     UPDATE ledger.webhook_deliveries d
     SET status = CASE WHEN $10 = 'delivered' THEN $10 WHEN $10 = 'retry' OR status NOT IN ('scheduled', 'held') THEN status ELSE $10 END,
         reason = CASE WHEN $10 = 'delivered' THEN NULL WHEN $10 = 'retry' OR status NOT IN ('scheduled', 'held') THEN reason ELSE $11 END,
+        held_at = CASE WHEN $10 = 'retry' THEN held_at END,
         finished_at = CASE WHEN $10 = 'retry' THEN finished_at ELSE coalesce(finished_at, clock_timestamp()) END,
         failure_count = failure_count + CASE WHEN $4 IN ('delivered', 'unknown') THEN 0 ELSE 1 END,
         next_attempt_at = CASE WHEN $10 = 'retry' THEN clock_timestamp() + $12 * interval '1 ms' WHEN $10 = 'delivered' OR status IN ('scheduled', 'held') THEN NULL ELSE next_attempt_at END,

@@ -74,6 +74,12 @@ export class Fold {
     if (last === undefined || last < position) this.calls.set(call_id, position)
     return last !== undefined
   }
+
+  /** The events so far were acted on before they were read again: what they make known stays. */
+  forgetEffects (): void {
+    this.rerouted.clear()
+    this.duplicates.length = 0
+  }
 }
 
 function pickRelevant<Given extends Partial<AssistantSettings>> (settings: Given): Pick<Given, keyof Given & keyof RelevantSettings> {

@@ -54,13 +54,20 @@ export function dispatcher ({ firstDelayMs, onDispatched, log }: DispatcherOptio
 async function dispatchBatch (tx: PoolClient, events: StoredEvent[], firstDelayMs: number, log: DispatcherOptions['log']): Promise<Set<string>> {
   if (events.length === 0) return new Set()
   const read = events.map(readEvent)
+  const again = await againUntil(tx)
   const fold = await loadFold(tx, read.flatMap(({ event }) => event ?? []), read.flatMap(({ callId }) => callId ?? []))
   const deliveries: NewDelivery[] = []
   for (const { stored, event, callId, problem } of read) {
     if (problem !== undefined) log.warn({ stream: stored.stream, revision: String(stored.revision), problem }, 'event is malformed')
-    if (callId !== undefined) deliveries.push(...dispatchCall(fold, stored, callId, event?.type === 'CallCompleted' ? event.data : undefined))
-    else if (event) applyEvent(fold, stored, event)
+    if (callId !== undefined) {
+      const call = event?.type === 'CallCompleted' ? event.data : undefined
+      const added = dispatchCall(fold, stored, callId, call, again)
+      deliveries.push(...added)
+      const lost = added.length > 0 && call && lostLead(fold, call)
+      if (lost) await quarantine(tx, consumerName, stored, `${lost}: the webhook says that there is none`)
+    } else if (event) applyEvent(fold, stored, event)
     else if (problem !== undefined) await quarantine(tx, consumerName, stored, problem)
+    if (stored.position <= again.refold) fold.forgetEffects()
   }
   await saveFold(tx, fold)
   await insertDeliveries(tx, deliveries, firstDelayMs)
@@ -68,6 +75,14 @@ async function dispatchBatch (tx: PoolClient, events: StoredEvent[], firstDelayM
   await followSettings(tx, [...fold.rerouted.values()])
   return new Set([...deliveries, ...fold.rerouted.values()].flatMap(({ user_id }) => user_id ?? []))
 }
+
+/** Up to which positions calls without a row are not sent, and what was acted on is read again: after something was restored. */
+async function againUntil (tx: PoolClient): Promise<Again> {
+  const { rows: [row] } = await tx.query<{ silent_until: string, refold_until: string }>('SELECT silent_until, refold_until FROM ledger.incarnation')
+  return { silent: BigInt(row?.silent_until ?? 0), refold: BigInt(row?.refold_until ?? 0) }
+}
+
+interface Again { silent: bigint, refold: bigint }
 
 function applyEvent (fold: Fold, stored: StoredEvent, { type, data }: DomainEvent): void {
   switch (type) {
@@ -81,7 +96,7 @@ function applyEvent (fold: Fold, stored: StoredEvent, { type, data }: DomainEven
 }
 
 /** The row of a call's first event; later ones are counted. A call that cannot be read has no `call`. */
-function dispatchCall (fold: Fold, stored: StoredEvent, callId: string, call: CallCompleted | undefined): NewDelivery[] {
+function dispatchCall (fold: Fold, stored: StoredEvent, callId: string, call: CallCompleted | undefined, { silent }: Again): NewDelivery[] {
   if (fold.isKnownCall(callId, stored.position)) return []
   const assistant = call && fold.assistants.get(call.assistant_id)
   const lead = call && assistant && movedLead(fold, call, assistant)
@@ -100,13 +115,20 @@ function dispatchCall (fold: Fold, stored: StoredEvent, callId: string, call: Ca
   if (reason || !is_webhook_active || webhook_url === null) return [{ ...row, skipped: reason ?? 'webhook_off' }]
   const campaignName = lead && fold.campaigns.get(lead.campaign_id)?.name
   const body = buildBody({ call, at: stored.created, assistant, lead, campaignName })
-  return [{ ...row, user_id: assistant.user_id, url: webhook_url, body }]
+  return [{ ...row, user_id: assistant.user_id, url: webhook_url, body, skipped: stored.position <= silent ? 'restored' : undefined }]
 }
 
 function skipReason (call: CallCompleted, { settings }: KnownAssistant): SkipReason | undefined {
   if (!settings.is_webhook_active) return 'webhook_off'
   if (settings.send_webhook_only_on_completed && call.status !== 'completed') return 'not_completed'
   return undefined
+}
+
+/** Why a call that names a lead is sent without one. */
+function lostLead ({ assistants, leads }: Fold, { assistant_id, lead_id }: CallCompleted): string | undefined {
+  const owner = assistants.get(assistant_id)?.user_id
+  if (lead_id === null || owner === undefined || leads.get(lead_id)?.user_id === owner) return undefined
+  return `lead ${lead_id} ${leads.has(lead_id) ? 'belongs to another user than the assistant' : 'is not known at this place in the log'}`
 }
 
 /** The lead or secondary contact of a call as it stands after it; none when it is unknown or of another user. */

@@ -17,6 +17,8 @@ export interface Feeder {
 export interface FeederOptions {
   pool: Pool
   queue: Pick<WakeupQueue, 'add'>
+  /** Nothing is queued while this says no. */
+  maySend: () => boolean
   log: { warn (details: object, message: string): void }
 }
 
@@ -26,7 +28,7 @@ const timerMarginMs = 5
 // delayed job, which would hold one of the endpoint's places while it waits; long waits can bear the reconciler's period.
 const longestTimerMs = 75_000
 
-export function openFeeder ({ pool, queue, log }: FeederOptions): Feeder {
+export function openFeeder ({ pool, queue, maySend, log }: FeederOptions): Feeder {
   const dirty = new Set<string>()
   const timers = new Set<NodeJS.Timeout>()
   let isRunning = false
@@ -61,6 +63,7 @@ export function openFeeder ({ pool, queue, log }: FeederOptions): Feeder {
   }
 
   async function feed (userIds: string[]): Promise<number> {
+    if (!maySend()) return 0
     const alarms = await takePlaces(pool, userIds)
     if (alarms.length === 0) return 0
     try {

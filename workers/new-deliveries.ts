@@ -2,9 +2,10 @@
 import type { PoolClient } from 'pg'
 import { endpointIds } from './endpoints.js'
 
-export type SkipReason = 'webhook_off' | 'not_completed' | 'unknown_assistant' | 'invalid'
+/** `restored`: a database that was lost knew of the call, and may have delivered it. */
+export type SkipReason = 'webhook_off' | 'not_completed' | 'unknown_assistant' | 'invalid' | 'restored'
 
-/** A call's row: either skipped with a reason, or with an address and a body. */
+/** A call's row: skipped with a reason, or with an address and a body, by which an operator can send also what was skipped. */
 export type NewDelivery = {
   id: string
   call_id: string
@@ -12,7 +13,7 @@ export type NewDelivery = {
   user_id: string | null
   assistant_id: number | null
   position: bigint
-} & ({ skipped: SkipReason } | { user_id: string, url: string, body: string })
+} & ({ skipped: SkipReason } | { user_id: string, url: string, body: string, skipped?: 'restored' | undefined })
 
 export interface Duplicate { call_id: string, position: bigint }
 
@@ -28,18 +29,19 @@ async function insertChunk (tx: PoolClient, rows: NewDelivery[], firstDelayMs: n
   const endpoints = new Map((await endpointIds(tx, sent)).map((id, index) => [sent[index]?.id, id]))
   await tx.query(`
     INSERT INTO ledger.webhook_deliveries
-      (id, call_id, type, user_id, assistant_id, position, last_position, endpoint_id, body, status, reason, next_attempt_at)
+      (id, call_id, type, user_id, assistant_id, position, last_position, endpoint_id, body, status, reason, next_attempt_at, held_at)
     SELECT d.id, call_id, type, d.user_id, assistant_id, position, position, endpoint_id, body,
            CASE WHEN skipped IS NOT NULL THEN 'skipped' WHEN e.suspended_at IS NOT NULL THEN 'held' ELSE 'scheduled' END,
            CASE WHEN skipped IS NOT NULL THEN skipped WHEN e.suspended_at IS NOT NULL THEN 'endpoint_suspended' END,
-           CASE WHEN skipped IS NULL THEN clock_timestamp() + $10 * interval '1 ms' END
+           CASE WHEN skipped IS NULL THEN clock_timestamp() + $10 * interval '1 ms' END,
+           CASE WHEN e.suspended_at IS NOT NULL THEN now() END
     FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[], $9::text[])
       AS d (id, call_id, type, user_id, assistant_id, position, endpoint_id, body, skipped)
     LEFT JOIN ledger.webhook_endpoints e ON e.id = d.endpoint_id`, [
     rows.map(({ id }) => id), rows.map(({ call_id }) => call_id), rows.map(({ type }) => type),
     rows.map(({ user_id }) => user_id), rows.map(({ assistant_id }) => assistant_id), rows.map(({ position }) => position),
     rows.map(({ id }) => endpoints.get(id) ?? null), rows.map((row) => 'body' in row ? row.body : null),
-    rows.map((row) => 'skipped' in row ? row.skipped : null), firstDelayMs
+    rows.map((row) => row.skipped ?? null), firstDelayMs
   ])
 }
 

@@ -1,7 +1,7 @@
 // The body that a receiver gets for a call: built once, stored, and sent byte for byte.
 import type { AssistantSettings } from '../src/domain/assistant/settings.js'
 import type { CallCompleted } from '../src/domain/call/events.js'
-import type { WebhookCall, WebhookPayload } from '../src/domain/call/webhook-payload.js'
+import type { TruncatedCall, WebhookCall, WebhookPayload } from '../src/domain/call/webhook-payload.js'
 import type { Json, JsonObject } from '../src/domain/json.js'
 import type { ContactVariables } from '../src/domain/lead/events.js'
 import type { LeadStatus } from '../src/domain/lead/lead.js'
@@ -41,14 +41,14 @@ export interface PayloadSources {
 export const longestBodyBytes = 256 * 1024
 
 /** What is left out of a body that is too large, one after the other, until it fits. */
-const expendable = ['transcript_turns', 'transcript', 'input_variables', 'evaluation', 'extracted_variables', 'lead'] as const satisfies (keyof WebhookCall)[]
+const expendable = ['transcript_turns', 'transcript', 'input_variables', 'evaluation', 'extracted_variables', 'lead'] as const satisfies (keyof TruncatedCall)[]
 
 /** The JSON text, at most 256 KiB in UTF-8; what had to be left out is marked by `truncated: true`. */
 export function buildBody (sources: PayloadSources): string {
   const data = callData(sources)
   const whole = envelope(sources, data)
   if (fits(whole)) return whole
-  const rest: WebhookCall = { ...data, truncated: true }
+  const rest: TruncatedCall = { ...data, truncated: true }
   for (const field of expendable) {
     delete rest[field]
     const body = envelope(sources, rest)

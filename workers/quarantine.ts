@@ -1,8 +1,8 @@
-// Keeps what could not be read where operators see it.
+// Keeps what could not be taken as it was written where operators see it.
 import type { PoolClient } from 'pg'
 import type { StoredEvent } from '../src/domain/stored-event.js'
 
-/** Notes that `consumer` passed over a malformed event; the feed goes on. */
+/** Notes that `consumer` did not take an event as it was written; the feed goes on. */
 export async function quarantine (tx: PoolClient, consumer: string, { stream, revision, position, type }: StoredEvent, problem: string): Promise<void> {
   await tx.query(`
     INSERT INTO ledger.quarantine (consumer, stream, revision, position, event_type, error) VALUES ($1, $2, $3, $4, $5, $6)

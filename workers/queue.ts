@@ -46,7 +46,7 @@ const quietMs = 10_000
 const soonNoticed = { lockDuration: 10_000, stalledInterval: 5_000 }
 
 /** Names the wake-up, so that the same one is queued once. */
-export const jobId = ({ deliveryId, n, wakeup }: Alarm) => `${deliveryId}-${n}-${wakeup}`
+export const jobId = ({ deliveryId, n, wakeup, trigger }: Alarm) => `${deliveryId}-${trigger ?? ''}${n}-${wakeup}`
 
 /** Opens the queue; on Postgres its tables are made first. Redis may be down: then it is used as soon as it is up. */
 export async function openQueue (options: QueueOptions): Promise<WakeupQueue> {

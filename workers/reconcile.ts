@@ -1,10 +1,12 @@
 // Due and not queued -> queued; started and never finished -> unknown. What makes the queue disposable.
 import type { Pool } from 'pg'
 import { pause, whileOwning } from '../src/consumer/lease.js'
+import { closeUnknownAsked } from './asked.js'
 import { closeUnknown } from './deliveries.js'
 import type { Feeder } from './feeder.js'
 import { giveBack, unansweredAlarms, usersWithDue } from './places.js'
 import { jobId, type WakeupQueue } from './queue.js'
+import { tidy } from './retention.js'
 
 export interface ReconcilerOptions {
   pool: Pool
@@ -15,6 +17,8 @@ export interface ReconcilerOptions {
   everyMs?: number | undefined
   /** When an attempt counts as abandoned: twice the deadline of a request, in milliseconds. */
   abandonedAfterMs: number
+  /** How long payloads and attempts are kept. */
+  retentionDays: number
   signal: AbortSignal
   log: { info (details: object, message: string): void, warn (details: object, message: string): void }
 }
@@ -40,18 +44,21 @@ export async function runReconciler (options: ReconcilerOptions): Promise<void> 
 }
 
 async function passUntil (signal: AbortSignal, options: ReconcilerOptions): Promise<void> {
-  const { everyMs = defaultPeriodMs, log } = options
+  const { pool, everyMs = defaultPeriodMs, retentionDays: days, log } = options
   while (!signal.aborted) {
     await reconcile(options).then(
       (found) => { if (found.unknown + found.lost > 0) log.info({ ...found }, 'reconciled') },
       (error: unknown) => log.warn({ err: error }, 'reconciling failed, it is tried again'))
+    await tidy({ pool, days }).then(
+      (removed) => { if (removed.cancelled + removed.payloads > 0) log.info({ ...removed }, 'removed what is no longer kept') },
+      (error: unknown) => log.warn({ err: error }, 'what is no longer kept was not removed, it is tried again'))
     await pause(everyMs, signal)
   }
 }
 
 /** One pass. Queue trouble is thrown only after what needs no queue was done. */
-export async function reconcile ({ pool, queue, feeder, everyMs = defaultPeriodMs, abandonedAfterMs }: Omit<ReconcilerOptions, 'holder' | 'signal' | 'log'>): Promise<Reconciled> {
-  const unknown = await closeUnknown(pool, abandonedAfterMs)
+export async function reconcile ({ pool, queue, feeder, everyMs = defaultPeriodMs, abandonedAfterMs }: Omit<ReconcilerOptions, 'holder' | 'retentionDays' | 'signal' | 'log'>): Promise<Reconciled> {
+  const unknown = await closeUnknown(pool, abandonedAfterMs) + await closeUnknownAsked(pool, abandonedAfterMs)
   const lost = await findLost(pool, queue, everyMs)
   let queued = 0
   const users = await usersWithDue(pool)

@@ -1,6 +1,7 @@
 // Signing secrets at rest: one per user, encrypted so that a copy of the database signs nothing.
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import type { Pool } from 'pg'
+import { inTransaction } from '../src/postgres/transaction.js'
 import type { SealedRow } from './deliveries.js'
 import { newSecret } from './sign.js'
 
@@ -12,6 +13,9 @@ export interface SecretKeys {
 
 const nonceBytes = 12
 const tagBytes = 16
+const overlap = '24 hours'
+const mostFormer = 2
+const lockSpace = 0x77_6a // any number that nobody else uses for advisory locks with two keys
 
 /** Names a key without telling it. */
 export const keyId = (key: Buffer) => createHash('sha256').update('ringledger secret key').update(key).digest('hex').slice(0, 16)
@@ -45,6 +49,36 @@ export async function currentSecret (pool: Pool, keys: SecretKeys, userId: strin
     WHERE user_id = $1 AND expires_at IS NULL`, [userId])
   if (!row) throw new Error('the webhook secret was removed while it was read')
   return unseal(keys, userId, row)
+}
+
+/** What verifies the user's webhooks: the current secret, and the one that was current before while it still signs. */
+export async function userSecrets (pool: Pool, keys: SecretKeys, userId: string): Promise<UserSecrets> {
+  const secret = await currentSecret(pool, keys, userId)
+  const { rows: [former] } = await pool.query<SealedRow & { expires_at: Date }>(`
+    SELECT key_id, encode(sealed, 'base64') AS sealed, expires_at FROM ledger.webhook_secrets
+    WHERE user_id = $1 AND expires_at > now() ORDER BY id DESC LIMIT 1`, [userId])
+  return { secret, previous: former ? { secret: unseal(keys, userId, former), expires_at: former.expires_at.toISOString() } : null }
+}
+
+export interface UserSecrets { secret: string, previous: { secret: string, expires_at: string } | null }
+
+/**
+ * Makes a new secret current; the former one signs for 24 hours more. Rotated again within that time each of them
+ * signs until its own time is over, so that no receiver breaks that was told of any.
+ * @returns nothing when two former ones sign already: more signatures would only make requests longer
+ */
+export async function rotateSecret (pool: Pool, keys: SecretKeys, userId: string): Promise<UserSecrets | undefined> {
+  await currentSecret(pool, keys, userId)
+  const isRotated = await inTransaction(pool, async (tx) => {
+    await tx.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [lockSpace, userId])
+    const { rows: [former] } = await tx.query<{ count: number }>('SELECT count(*)::integer FROM ledger.webhook_secrets WHERE user_id = $1 AND expires_at > now()', [userId])
+    if ((former?.count ?? 0) >= mostFormer) return false
+    await tx.query(`UPDATE ledger.webhook_secrets SET expires_at = now() + interval '${overlap}' WHERE user_id = $1 AND expires_at IS NULL`, [userId])
+    const { key_id, sealed } = seal(keys, userId, newSecret())
+    await tx.query("INSERT INTO ledger.webhook_secrets (user_id, key_id, sealed) VALUES ($1, $2, decode($3, 'base64'))", [userId, key_id, sealed])
+    return true
+  })
+  return isRotated ? await userSecrets(pool, keys, userId) : undefined
 }
 
 /** Refuses keys that cannot decrypt what is stored: better at start than at every delivery. @throws Error */

@@ -1,9 +1,12 @@
 // The worker role: dispatcher, deliveries and reconciler, started and stopped together.
 import type { Pool } from 'pg'
+import type { Gate } from '../src/consumer/gate.js'
 import { runConsumer, type RunOptions } from '../src/consumer/run.js'
 import { deliverer } from './deliver.js'
 import { dispatcher } from './dispatch.js'
+import { listenForDue } from './due-channel.js'
 import { openFeeder } from './feeder.js'
+import { withMarkers } from './marker.js'
 import { openPoster } from './post.js'
 import { openQueue, type WakeupQueue } from './queue.js'
 import { runReconciler } from './reconcile.js'
@@ -12,6 +15,8 @@ import { refuseLostKeys } from './secrets.js'
 export interface WorkerDeps {
   pool: Pool
   streams: RunOptions['streams']
+  /** Closed while this database is behind the log: then nothing is sent. */
+  gate: Gate
   /** For the queue, when there is no Redis. */
   databaseUrl: string
   redisUrl?: string | undefined
@@ -25,6 +30,8 @@ export interface WorkerDeps {
     timeoutMs: number
     allowHttp: boolean
     allowCidrs: string[]
+    /** How long payloads and attempts are kept; 90 when absent. */
+    retentionDays?: number
   }
   /** 32 bytes; the previous ones still decrypt. */
   secretKey: Buffer
@@ -34,6 +41,8 @@ export interface WorkerDeps {
   concurrency?: number
   /** Between two passes of the reconciler, in milliseconds. */
   reconcileEveryMs?: number
+  /** Between two markers, in milliseconds. */
+  markEveryMs?: number
 }
 
 export interface Workers {
@@ -67,22 +76,27 @@ export function startWorkers (deps: WorkerDeps): Workers {
 }
 
 async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortController): Promise<{ stop (): Promise<void> }> {
-  const { pool, log, webhook, holder } = deps
+  const { pool, streams, gate, log, webhook, holder } = deps
   const keys = { current: deps.secretKey, previous: deps.previousSecretKeys }
   await refuseLostKeys(pool, keys)
   const queue: WakeupQueue = await openQueue(deps)
-  const feeder = openFeeder({ pool, queue, log })
+  const feeder = openFeeder({ pool, queue, maySend: gate.maySend, log })
   const poster = openPoster(webhook)
   const deliver = deliverer({ pool, poster, feeder, keys, schedule: webhook.schedule, timeoutMs: webhook.timeoutMs, rules: webhook, version: deps.version, signal: hurrying.signal, log })
-  queue.work(deliver, deps.concurrency ?? defaultConcurrency)
+  queue.work(async (alarm) => { if (gate.maySend()) await deliver(alarm) }, deps.concurrency ?? defaultConcurrency)
+  const listener = listenForDue({ databaseUrl: deps.databaseUrl, onDue: (user) => feeder.wake([user]), onError: (err) => log.warn({ err }, 'cannot hear what is due, the reconciler looks') })
   const dispatch = dispatcher({ firstDelayMs: webhook.schedule[0] ?? 0, onDispatched: (users) => feeder.wake(users), log })
+  const marking = withMarkers(dispatch, { gate, pool, streams, everyMs: deps.markEveryMs, log })
   const loops = [
-    runConsumer(dispatch, { streams: deps.streams, pool, holder, signal, log }),
-    runReconciler({ pool, holder, queue, feeder, everyMs: deps.reconcileEveryMs, abandonedAfterMs: 2 * webhook.timeoutMs, signal, log })
+    gate.watch(signal),
+    gate.opened(signal).then(() => runConsumer(marking.consumer, { streams, pool, holder, signal, log })),
+    runReconciler({ pool, holder, queue, feeder, everyMs: deps.reconcileEveryMs, abandonedAfterMs: 2 * webhook.timeoutMs, retentionDays: webhook.retentionDays ?? 90, signal, log })
   ]
   return {
     async stop () {
       await Promise.all([queue.stopWork(graceMs, () => hurrying.abort(new Error('the worker stops'))), ...loops])
+      await marking.stop()
+      await listener.close()
       await feeder.stop()
       await queue.close()
       await poster.close()

@@ -26,7 +26,7 @@ async function readReport (file: string): Promise<CallCompleted> {
   try {
     const data: unknown = JSON.parse(await readFile(file, 'utf8'))
     const callId: unknown = typeof data === 'object' && data !== null && 'call_id' in data ? data.call_id : undefined
-    const event = decode({ type: 'CallCompleted', data, stream: callStream(String(callId)), revision: 0n })
+    const event = decode({ type: 'CallCompleted', data, metadata: {}, stream: callStream(String(callId)), revision: 0n })
     if (event?.type === 'CallCompleted') return event.data
   } catch (cause) {
     throw new Error(`${file} is not a completed call: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })

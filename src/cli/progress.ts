@@ -11,6 +11,8 @@ export interface Shown {
   doing: string
   /** Since this began. */
   events: number
+  /** What they are called, where they are no events. */
+  things?: string
   /** 0 to 1; absent where nobody knows the end. */
   done?: number
 }
@@ -22,7 +24,7 @@ export interface ProgressView {
 
 export function viewProgress (): ProgressView {
   const bar = process.stderr.isTTY
-    ? new SingleBar({ format: '{doing} [{bar}] {percentage}% | {events} events | {rate}/s | ETA {eta_formatted}', stream: process.stderr, hideCursor: true })
+    ? new SingleBar({ format: '{doing} [{bar}] {percentage}% | {events} {things} | {rate}/s | ETA {eta_formatted}', stream: process.stderr, hideCursor: true })
     : undefined
   let latest: Shown | undefined
   let beganAt = 0
@@ -44,16 +46,16 @@ export function viewProgress (): ProgressView {
   function begin (progress: Shown, now: number): void {
     stop()
     beganAt = shownAt = now
-    bar?.start(whole, thousandths(progress), { doing: progress.doing.padEnd(9), events: 0, rate: 0 })
+    bar?.start(whole, thousandths(progress), { doing: progress.doing.padEnd(9), events: 0, rate: 0, things: progress.things ?? 'events' })
   }
 
   function show (progress: Shown, now: number): void {
-    const { doing, events, done } = progress
+    const { doing, events, things = 'events', done } = progress
     shownAt = now
     const rate = Math.round(events * 1000 / Math.max(now - beganAt, 1))
     const left = done ? `, ${Math.floor(done * 100)} %, ${eta(done, now - beganAt)} left` : ''
-    if (bar) bar.update(thousandths(progress), { events, rate })
-    else say(`${doing}: ${events} events, ${rate}/s${left}`)
+    if (bar) bar.update(thousandths(progress), { events, rate, things })
+    else say(`${doing}: ${events} ${things}, ${rate}/s${left}`)
   }
 }
 

@@ -17,10 +17,10 @@ export async function listQuarantine (name: string | undefined, { json }: { json
   const found = await open('list', async ({ pool }) => ({ held: await heldStreams(pool, asked), brakes: await brakes(pool, asked), skips: await skipped(pool, asked) }))
   if (json) return print(found)
   const table = new Table({ head: ['projection', 'generation', 'stream', 'revision', 'events', 'since', 'error'], style: { head: [], border: [] } })
-  for (const { projection, generation, stream, revision, events, since, error } of found.held.slice(0, longestList)) table.push([projection, generation, stream, revision, events, since, error])
+  for (const { projection, generation, stream, revision, events, since, error } of found.held.slice(0, longestList)) table.push([projection, generation, printable(stream), revision, events, since, printable(error)])
   process.stdout.write(found.held.length === 0 ? 'Nothing is in quarantine.\n' : `${table.toString()}\n`)
   if (found.held.length > longestList) say(`and ${found.held.length - longestList} more streams: --json has all of them`)
-  for (const { projection, generation, streams, since, error } of found.brakes) say(`${projection} (generation ${generation}) stands since ${since}, as it refused ${streams} streams within a minute: ${error}`)
+  for (const { projection, generation, streams, since, error } of found.brakes) say(`${projection} (generation ${generation}) stands since ${since}, as it refused ${streams} streams within a minute: ${printable(error)}`)
   if (found.skips.length > 0) say(`${found.skips.length} events are skipped for good: --json has them`)
 }
 
@@ -29,7 +29,7 @@ export async function showHeld (name: string, stream: string, revision: bigint |
   const { generation, held, error, since, event, ...row } = await open('show', (parts) => heldEvent(parts, projectionNamed(name), stream, revision))
   const shown = { projection: name, generation, stream, revision: String(row.revision), held, since: since.toISOString(), error, event: event === undefined ? null : { ...event, revision: String(event.revision), position: String(event.position), data: readable(event.data) } }
   if (json) return print(shown)
-  say(`${name} (generation ${generation}) holds ${held} events of ${stream} since ${shown.since}. ${stream}@${shown.revision}: ${error}`)
+  say(`${name} (generation ${generation}) holds ${held} events of ${stream} since ${shown.since}. ${stream}@${shown.revision}: ${printable(error)}`)
   if (shown.event) print(shown.event)
   else say('The log does not have this event any more.')
 }
@@ -47,7 +47,7 @@ export async function skipHeld (name: string, stream: string, revision: bigint, 
 }
 
 function whatBecame ({ events, held, refused }: Reprojected): string {
-  if (refused !== undefined) return `${held} events of the stream wait all the same: ${refused}`
+  if (refused !== undefined) return `${held} events of the stream wait all the same: ${printable(refused)}`
   return events === 0 ? 'Nothing of the stream was waiting.' : 'Nothing of the stream waits any more.'
 }
 
@@ -59,6 +59,9 @@ export async function resumeProjection (name: string): Promise<void> {
 }
 
 const open = <Result> (command: string, work: (parts: Parts) => Promise<Result>) => withParts(`ringledger projections quarantine ${command}`, work)
+
+/** Who appends events may not write to the terminal of an operator as they like. */
+const printable = (text: string) => text.replaceAll(/\p{C}/gu, '·')
 
 const print = (value: object) => void process.stdout.write(`${JSON.stringify(value, undefined, 2)}\n`)
 

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import Type from 'typebox'
 import { callDecider } from '../domain/call/decide.js'
 import { CompleteCallBody, callStream, isCallId } from '../domain/call/events.js'
+import { DecodeError } from '../domain/events.js'
 import { Rejection } from '../domain/rejection.js'
 import { Message, type App } from '../http/app-types.js'
 import { only } from '../http/auth.js'
@@ -45,7 +46,7 @@ export function completeCall (app: App, deps: CallDeps): void {
   app.post('/engine/calls/:call_id/completed', { schema, config, bodyLimit, attachValidation: true, onRequest: only('engine') }, async (request, reply) => {
     const callId = callIdOf(request.params.call_id)
     const input = received(request, reply, CompleteCallBody)
-    const { position } = await deps.handle({
+    const { position } = await refuseUnreadable(callId, deps.handle({
       decider: callDecider,
       stream: callStream(callId),
       command: { callId, ...input, facts: await factsFor(input.refused, lookUpFacts(deps, input), { assistantExists: true, leadBelongs: true }) },
@@ -53,7 +54,7 @@ export function completeCall (app: App, deps: CallDeps): void {
       correlationId: request.id,
       isNew: true,
       largestEvent
-    })
+    }))
     return await reply.code(202).header('x-read-position', String(position)).send({ message: accepted })
   })
 }
@@ -62,6 +63,16 @@ export function completeCall (app: App, deps: CallDeps): void {
 function callIdOf (text: string): string {
   if (isCallId(text)) return text
   throw new Rejection('invalid', 'The given data was invalid.', { call_id: ['must be 1 to 128 letters, digits, dots, underscores, tildes or hyphens'] })
+}
+
+/** An event that stands in the call's stream and cannot be read is no report that this one could be the same as. */
+async function refuseUnreadable<Outcome> (callId: string, handling: Promise<Outcome>): Promise<Outcome> {
+  try {
+    return await handling
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error
+    throw new Rejection('call-differs', `Call ${callId} is in the log already, by an event that is malformed`)
+  }
 }
 
 /** Fields that the schema refused are not asked about. */

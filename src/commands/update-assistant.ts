@@ -29,7 +29,12 @@ const schema = {
   }
 }
 
-export function updateAssistant (app: App, deps: AssistantDeps): void {
+export interface UpdateAssistantDeps extends AssistantDeps {
+  /** Lifts the suspension of the user's URL, if it is suspended. */
+  resumeWebhook (userId: string, url: string): Promise<unknown>
+}
+
+export function updateAssistant (app: App, deps: UpdateAssistantDeps): void {
   const config = { failure: 'Assistant update failed', requestHeaders: ['Idempotency-Key', 'If-Match'] as const }
   app.put('/user/assistant/:id', { schema, config, attachValidation: true, onRequest: only('user') }, async (request, reply) => {
     const userId = request.user.id
@@ -46,6 +51,9 @@ export function updateAssistant (app: App, deps: AssistantDeps): void {
       isRetry,
       ifRevision: ifMatchOf(request)
     }))
+    const url = outcome.state?.settings.webhook_url
+    // Suspended, it is active all the same: to say so again changes nothing in the log, and means that it is to go on.
+    if (input.body.is_webhook_active === true && url != null) await deps.resumeWebhook(userId, url).catch((error: unknown) => request.log.warn({ err: error }, 'a webhook was not resumed'))
     return await reply.send(await answerAssistant(deps, reply, updated, outcome))
   })
 }

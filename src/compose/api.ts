@@ -5,6 +5,8 @@ import { openReadModel } from '../../projections/read-model.js'
 import { assistantHistory } from '../assistant-history.js'
 import { callOwners } from '../call-owners.js'
 import { keyBytes } from '../config.js'
+import { readCheckpoint } from '../consumer/checkpoint.js'
+import type { Gate } from '../consumer/gate.js'
 import { commandHandler } from '../handle-command.js'
 import type { App } from '../http/app-types.js'
 import { openIdempotency } from '../idempotency.js'
@@ -22,10 +24,11 @@ const countWithinMs = 250
 const sweepEveryMs = 10 * 60_000
 
 /** The HTTP side is loaded on demand, so that other commands begin sooner. */
-export async function composeApi (config: CompleteConfig, { redisUrl }: Urls, parts: Parts, status: Status, logger: Logger): Promise<App> {
+export async function composeApi (config: CompleteConfig, { redisUrl }: Urls, parts: Parts, gate: Gate, status: Status, logger: Logger): Promise<App> {
   const { pool, streams, positions } = parts
-  const [{ buildApp }, { webhookUrlProblem }, { currentSecret }, { findSuspension }, { findDeliveries }] = await Promise.all([
-    import('../app.js'), import('../../workers/guard.js'), import('../../workers/secrets.js'), import('../../workers/endpoints.js'), import('../../workers/find-deliveries.js')
+  const [{ buildApp }, { webhookUrlProblem }, secrets, { findSuspension, releaseUrl }, deliveries, { askRedelivery, askTest }] = await Promise.all([
+    import('../app.js'), import('../../workers/guard.js'), import('../../workers/secrets.js'), import('../../workers/endpoints.js'),
+    import('../../workers/find-deliveries.js'), import('../../workers/ask.js')
   ])
   const keys = secretKeys(config)
   const digest = leadDigest(keyBytes(config.secrets.leadDigestKey))
@@ -52,16 +55,22 @@ export async function composeApi (config: CompleteConfig, { redisUrl }: Urls, pa
       handle: commands.handle,
       idempotency,
       readModel,
-      ids: openIds(pool, isCaughtUp),
+      ids: openIds(pool, isCaughtUp, gate.holdIds),
       readYourWrite,
-      readPositions: readPositions(positions, streams, config.readModelWaitMs),
+      readPositions: readPositions({ positions, streams, dispatched: () => readCheckpoint(pool, 'ledger.dispatcher_checkpoint'), waitMs: config.readModelWaitMs }),
       assistantHistory: assistantHistory(streams),
       suspensionOf: (userId, url) => findSuspension(pool, userId, url),
-      deliveriesOf: (userId, callId) => findDeliveries(pool, userId, callId),
+      deliveriesOf: (userId, callId) => deliveries.findDeliveries(pool, userId, callId),
+      listDeliveries: (filter, page) => deliveries.listDeliveries(pool, filter, page),
+      findDelivery: (userId, id) => deliveries.findDelivery(pool, userId, id),
+      redeliver: (userId, id) => askRedelivery(pool, id, userId),
+      testWebhook: (target) => askTest(pool, target),
+      resumeWebhook: (userId, url) => releaseUrl(pool, userId, url),
       digest,
       owners,
       webhookUrlProblem: (url) => webhookUrlProblem(url, config.webhook),
-      webhookSecret: async (userId) => ({ secret: await currentSecret(pool, keys, userId), previous: null })
+      webhookSecret: (userId) => secrets.userSecrets(pool, keys, userId),
+      rotateSecret: (userId) => secrets.rotateSecret(pool, keys, userId)
     }
   })
   const sweeping = setInterval(() => {

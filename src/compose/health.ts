@@ -2,15 +2,25 @@
 import { brakes } from '../../projections/brake.js'
 import { activeGeneration } from '../../projections/generations.js'
 import type { Projection } from '../../projections/projection.js'
+import type { Role } from '../compose.js'
+import type { Gate } from '../consumer/gate.js'
 import type { Watch } from '../consumer/watch.js'
-import type { HealthChecks } from '../http/health.js'
+import type { HealthChecks, Told } from '../http/health.js'
 import type { Parts } from './parts.js'
 import { projections } from './projector.js'
 
 /** `watch` is that of the role projector. */
-export function healthChecks ({ pool, streams }: Parts, watch: Watch | undefined): HealthChecks {
+export function healthChecks ({ pool, streams }: Parts, gate: Gate, roles: readonly Role[], watch: Watch | undefined): HealthChecks {
   const ofFeeds = watch ? projections.map((projection) => [`projection ${projection.name}`, () => isFed({ pool }, projection, watch)] as const) : []
-  return { postgres: () => pool.query('SELECT 1'), eventStore: () => streams.head(), ...Object.fromEntries(ofFeeds) }
+  return { postgres: () => pool.query('SELECT 1'), eventStore: () => streams.head(), ledger: () => isWithTheLog(gate, roles), ...Object.fromEntries(ofFeeds) }
+}
+
+/** An API that gives out no ids still answers reads and updates, so it only tells; a worker that sends nothing is not ready. */
+async function isWithTheLog (gate: Gate, roles: readonly Role[]): Promise<Told> {
+  const { sends, ids } = await gate.look()
+  if (roles.includes('api')) return sends && ids ? undefined : 'behind the log'
+  if (roles.includes('worker') && !sends) await gate.holdSends()
+  return undefined
 }
 
 /** @throws when what readers see stands still, or falls behind: being behind and coming closer is fine */

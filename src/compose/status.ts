@@ -1,6 +1,7 @@
 // How a process is: for probes, for Prometheus.
 import type { Logger } from 'pino'
 import type { Role } from '../compose.js'
+import type { Gate } from '../consumer/gate.js'
 import { watchFeeds } from '../consumer/watch.js'
 import { activePositions } from '../../projections/progress.js'
 import type { HealthChecks } from '../http/health.js'
@@ -18,7 +19,7 @@ export interface Status {
 }
 
 /** Watches the read models where the role projector runs, whichever process feeds them; `stop` ends that. */
-export async function openStatus (roles: readonly Role[], { metricsToken }: CompleteConfig, parts: Parts, holder: string, log: Logger): Promise<Status & { stop (): Promise<void> }> {
+export async function openStatus (roles: readonly Role[], { metricsToken }: CompleteConfig, parts: Parts, gate: Gate, holder: string, log: Logger): Promise<Status & { stop (): Promise<void> }> {
   const { openMetrics } = await import('../http/metrics.js')
   const metrics = openMetrics(log)
   const watch = roles.includes('projector')
@@ -27,5 +28,5 @@ export async function openStatus (roles: readonly Role[], { metricsToken }: Comp
   measureProcess(metrics, parts, holder)
   if (watch) measureProjections(metrics, parts, watch)
   if (roles.includes('worker')) measureDeliveries(metrics, parts)
-  return { healthChecks: healthChecks(parts, watch), metrics, metricsToken, stop: async () => { await watch?.stop() } }
+  return { healthChecks: healthChecks(parts, gate, roles, watch), metrics, metricsToken, stop: async () => { await watch?.stop() } }
 }

@@ -83,12 +83,27 @@ async function follow (consumer: Consumer, lease: Lease, options: RunOptions, ba
   let position = await claimCheckpoint(options.pool, opened.checkpointTable, lease.epoch)
   await faults.at?.('claimed')
   options.log.debug({ consumer: consumer.name, position: String(position), epoch: String(lease.epoch) }, 'consumer owns its checkpoint')
-  for await (const batch of options.streams.follow({ after: position, eventTypes: consumer.eventTypes, signal: lease.signal })) {
+  for await (const delivered of options.streams.follow({ after: position, eventTypes: consumer.eventTypes, signal: lease.signal })) {
+    const batch = newIn(delivered, position)
+    if (batch.position <= position) continue
     await faults.at?.('received')
     await commit(opened, batch, position, lease, options.pool)
     position = batch.position
     Object.assign(backoff, { ms: shortestBackoffMs, isTold: false })
     count(consumer.name, batch)
+  }
+}
+
+/** The batch without what was delivered before: handling an event again could set it aside, when its stream is held by now. */
+function newIn ({ events, position }: Batch, after: bigint): Batch {
+  let last = after
+  return {
+    position,
+    events: events.filter((event) => {
+      if (event.position <= last) return false
+      last = event.position
+      return true
+    })
   }
 }
 

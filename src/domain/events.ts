@@ -1,55 +1,73 @@
-// Every event type there is, and how stored data becomes a typed event again.
+// Every event type there is, and how stored data of any version becomes a typed event again.
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { AssistantCreated, AssistantUpdated, assistantStream, type AssistantEvent } from './assistant/events.js'
+import { AssistantUpdated, assistantCreatedVersions, assistantStream, type AssistantEvent } from './assistant/events.js'
 import { CallCompleted, callStream, type CallEvent } from './call/events.js'
 import {
   CampaignCreated, CampaignRenamed, LanguageAdded, ModelAdded, PhoneNumberAdded, VoiceAdded, catalogStreams, type CatalogEvent
 } from './catalog/events.js'
 import { LeadCreated, leadStream, type LeadEvent } from './lead/events.js'
+import { DispatcherCheckpointed, markerStream, type MarkerEvent } from './marker/events.js'
 import type { StoredEvent } from './stored-event.js'
+import { firstVersion, type Upcast, type Versions } from './versions.js'
 
-export type DomainEvent = AssistantEvent | LeadEvent | CallEvent | CatalogEvent
+export type DomainEvent = AssistantEvent | LeadEvent | CallEvent | CatalogEvent | MarkerEvent
 export type EventType = DomainEvent['type']
 
-/** Schema of the current version of each type; `schema_version` of the metadata says which one was written. */
-export const eventSchemas: Record<EventType, TSchema> = {
-  AssistantCreated,
-  AssistantUpdated,
-  LeadCreated,
-  CallCompleted,
-  VoiceAdded,
-  LanguageAdded,
-  ModelAdded,
-  CampaignCreated,
-  CampaignRenamed,
-  PhoneNumberAdded
+type Data<Type extends EventType> = Extract<DomainEvent, { type: Type }>['data']
+
+/** Every version of each type; `schema_version` of the metadata says which one was written, and 1 was when it is absent. */
+export const eventVersions: { [Type in EventType]: Versions<Data<Type>> } = {
+  AssistantCreated: assistantCreatedVersions,
+  AssistantUpdated: firstVersion(AssistantUpdated),
+  LeadCreated: firstVersion(LeadCreated),
+  CallCompleted: firstVersion(CallCompleted),
+  VoiceAdded: firstVersion(VoiceAdded),
+  LanguageAdded: firstVersion(LanguageAdded),
+  ModelAdded: firstVersion(ModelAdded),
+  CampaignCreated: firstVersion(CampaignCreated),
+  CampaignRenamed: firstVersion(CampaignRenamed),
+  PhoneNumberAdded: firstVersion(PhoneNumberAdded),
+  DispatcherCheckpointed: firstVersion(DispatcherCheckpointed)
 }
 
-export const schemaVersion = '1'
+const readers = new Map(Object.entries(eventVersions).map(([type, versions]) => [type, readersOf(versions)]))
 
-/** A stored event does not have the shape of its type, or does not belong on its stream. */
+/** By version: how its data is checked, and the steps that bring it to the current one. */
+function readersOf ({ schemas, upcasts }: { schemas: readonly TSchema[], upcasts: readonly Upcast[] }) {
+  return new Map(schemas.map((schema, index) => [String(index + 1), { validator: Compile(schema), upcasts: upcasts.slice(index) }]))
+}
+
+/** The version that events of this type are written in. */
+export function currentVersion (type: string): string {
+  const versions = readers.get(type)
+  if (!versions) throw new Error(`${type} is no event type`)
+  return String(versions.size)
+}
+
+/** A stored event does not have the shape of its type and version, has a version that is not known, or does not belong on its stream. */
 export class DecodeError extends Error {
   override readonly name = 'DecodeError'
 }
 
-const validators = new Map(Object.entries(eventSchemas).map(([type, schema]) => [type, Compile(schema)]))
-
 /**
- * The typed event that `stored` holds, or nothing when its type is not one of ours.
- * @throws DecodeError naming the first field that does not fit, or the stream where it has no business: anybody who
- * reaches the event store can append anything anywhere
+ * The event that `stored` holds, in the current version of its type, or nothing when its type is not one of ours.
+ * @throws DecodeError naming the first field that does not fit, the version that only a later release knows, or the
+ * stream where it has no business: anybody who reaches the event store can append anything anywhere
  */
-export function decode (stored: Pick<StoredEvent, 'type' | 'data' | 'stream' | 'revision'>): DomainEvent | undefined {
-  const validator = validators.get(stored.type)
-  if (!validator) return undefined
-  if (!validator.Check(stored.data)) {
-    const [first] = validator.Errors(stored.data)
-    throw new DecodeError(`${stored.type} at ${stored.stream}@${stored.revision}: ${first?.instancePath || 'data'} ${first?.message}`)
+export function decode ({ type, data, metadata, stream, revision }: Pick<StoredEvent, 'type' | 'data' | 'metadata' | 'stream' | 'revision'>): DomainEvent | undefined {
+  const versions = readers.get(type)
+  if (!versions) return undefined
+  const { schema_version: written = '1' } = metadata
+  const reader = versions.get(written)
+  if (!reader) throw new DecodeError(`${type} at ${stream}@${revision}: schema_version ${written} is not known to this release; its latest is ${versions.size}`)
+  if (!reader.validator.Check(data)) {
+    const [first] = reader.validator.Errors(data)
+    throw new DecodeError(`${type} at ${stream}@${revision}: ${first?.instancePath || 'data'} ${first?.message}`)
   }
-  // The check above is what makes this true; the compiler cannot follow it across the map.
-  const event = { type: stored.type, data: stored.data } as DomainEvent
-  if (!isAtHome(event, stored.stream)) throw new DecodeError(`${stored.type} does not belong on the stream ${stored.stream}`)
+  // The check above and the types of `Versions` make this true; the compiler cannot follow them across the map.
+  const event = { type, data: reader.upcasts.reduce<unknown>((earlier, upcast) => upcast(earlier as never), data) } as DomainEvent
+  if (!isAtHome(event, stream)) throw new DecodeError(`${type} does not belong on the stream ${stream}`)
   return event
 }
 
@@ -65,6 +83,7 @@ function isAtHome ({ type, data }: DomainEvent, stream: string): boolean {
     case 'VoiceAdded': return stream === catalogStreams.voices
     case 'LanguageAdded': return stream === catalogStreams.languages
     case 'ModelAdded': return stream === catalogStreams.models
+    case 'DispatcherCheckpointed': return stream === markerStream
     default: return type satisfies never
   }
 }

@@ -12,6 +12,7 @@ export type RejectionCode =
   | 'call-differs'
   | 'catalog-conflict'
   | 'too-large'
+  | 'webhook-refused'
 
 export class Rejection extends Error {
   override readonly name = 'Rejection'

@@ -11,12 +11,17 @@ export function toStoredEvent (event: NonNullable<ResolvedEvent['event'] | AllSt
     position: event.position?.commit ?? 0n,
     type: event.type,
     data: event.data,
-    metadata: isStringMap(event.metadata) ? event.metadata : {},
+    metadata: texts(event.metadata),
     created: event.created
   }
 }
 
-function isStringMap (metadata: unknown): metadata is Record<string, string> {
-  return typeof metadata === 'object' && metadata !== null && !(metadata instanceof Uint8Array) &&
-    Object.values(metadata).every((value) => typeof value === 'string')
+/** Metadata that others wrote may hold anything: what is no text becomes its JSON, so that a version 2 is not overlooked. */
+function texts (metadata: unknown): Record<string, string> {
+  if (typeof metadata !== 'object' || metadata === null || metadata instanceof Uint8Array || Array.isArray(metadata)) return {}
+  if (isStringMap(metadata)) return metadata
+  const given = Object.entries(metadata).filter(([, value]) => value !== null)
+  return Object.fromEntries(given.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]))
 }
+
+const isStringMap = (metadata: object): metadata is Record<string, string> => Object.values(metadata).every((value) => typeof value === 'string')

@@ -1,7 +1,7 @@
 // Reads and appends streams; the client's types and errors become ours.
 import { setTimeout as delay } from 'node:timers/promises'
 import {
-  BACKWARDS, END, FORWARDS, NO_STREAM, StreamNotFoundError, jsonEvent, type EventStoreDBClient
+  BACKWARDS, END, FORWARDS, NO_STREAM, StreamNotFoundError, jsonEvent, type EventStoreDBClient, type ReadStreamOptions
 } from '@eventstore/db-client'
 import type { StoredEvent } from '../domain/stored-event.js'
 import { collect } from './collect.js'
@@ -33,6 +33,8 @@ export interface Streams {
    * @throws EventStoreUnavailable
    */
   read (stream: string, fromRevision?: bigint, maxCount?: number): Promise<StoredEvent[]>
+  /** The newest event of a stream, if it has one. @throws EventStoreUnavailable */
+  last (stream: string): Promise<StoredEvent | undefined>
   /**
    * Appends all events or none, only while the stream's last revision is `expected` (`noStream` for none).
    * A lost acknowledgement is resolved by repeating the same append, which the store recognises by its ids.
@@ -60,11 +62,20 @@ export interface StreamsOptions {
 export function openStreams (client: EventStoreDBClient, { answerWithinMs = 5_000, resolveWithinMs = 5_000, quietAfterMs = 1_000 }: StreamsOptions = {}): Streams {
   let heardAt = 0
   let asking: Promise<bigint> | undefined
-  return { read, append, head, follow: (options) => followLog(client, head, options) }
+  return { read, last, append, head, follow: (options) => followLog(client, head, options) }
 
   async function read (stream: string, fromRevision = 0n, maxCount = Number.MAX_SAFE_INTEGER, withinMs = answerWithinMs): Promise<StoredEvent[]> {
+    return await eventsOf(stream, { direction: FORWARDS, fromRevision, maxCount }, withinMs)
+  }
+
+  async function last (stream: string): Promise<StoredEvent | undefined> {
+    const [newest] = await eventsOf(stream, { direction: BACKWARDS, fromRevision: END, maxCount: 1 }, answerWithinMs)
+    return newest
+  }
+
+  async function eventsOf (stream: string, options: ReadStreamOptions, withinMs: number): Promise<StoredEvent[]> {
     try {
-      const resolved = await collect(client.readStream(stream, { direction: FORWARDS, fromRevision, maxCount }), withinMs)
+      const resolved = await collect(client.readStream(stream, options), withinMs)
       heardAt = Date.now()
       return resolved.flatMap(({ event }) => event ? [toStoredEvent(event)] : [])
     } catch (error) {

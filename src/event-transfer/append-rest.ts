@@ -19,7 +19,7 @@ export async function appendRest (rest: AsyncIterable<Recorded>, target: Store, 
   let bytes = 0
   try {
     for await (const event of rest) {
-      if (serverMade.includes(event) || !fits(event)) await flush()
+      if (serverMade.includes(event) || serverMade.bringsBack(event) || !fits(event)) await flush()
       if (isTombstone(event)) await endStream(event)
       else if (!serverMade.includes(event)) batch.push(event)
       bytes = batch.length === 0 ? 0 : bytes + sizeOf(event)

@@ -2,8 +2,9 @@
 import { describedBy, isTombstone, type Recorded } from './recorded.js'
 
 /**
- * A tombstone is the answer to a request, and whoever appends to a soft-deleted stream gets a `$metadata` event with
- * it that brings the stream back. Both have ids of the server's own: they are alike when they say the same.
+ * A tombstone is the answer to a request, and whoever appends to a soft-deleted stream or to its metadata gets a
+ * `$metadata` event with it that brings the stream back. Both have ids of the server's own: they are alike when they
+ * say the same.
  */
 export class ServerMade {
   readonly #softDeleted: Set<string>
@@ -20,6 +21,11 @@ export class ServerMade {
     return isTombstone(event) || (described !== undefined && this.#broughtBack.has(described))
   }
 
+  /** Whether the server answers to this event with one of its own: only if it is appended after the delete, not with it. */
+  bringsBack ({ stream }: Recorded): boolean {
+    return this.#softDeleted.has(describedBy(stream) ?? stream)
+  }
+
   /** Goes on to what follows this event. */
   pass (event: Recorded): void {
     const described = describedBy(event.stream)
@@ -28,8 +34,9 @@ export class ServerMade {
       return
     }
     this.#broughtBack.delete(described)
-    if (isSoftDelete(event)) this.#softDeleted.add(described)
-    else this.#softDeleted.delete(described)
+    const metadata = parsed(event.data)
+    if (isSoftDelete(metadata)) this.#softDeleted.add(described)
+    else if (this.#softDeleted.delete(described) && isObject(metadata)) this.#broughtBack.add(described)
   }
 
   copy (): ServerMade {
@@ -37,9 +44,10 @@ export class ServerMade {
   }
 }
 
+const isObject = (value: unknown) => typeof value === 'object' && value !== null
+
 /** `$tb` is int64's maximum, which JSON.parse rounds up to 2^63. */
-function isSoftDelete ({ data }: Recorded): boolean {
-  const metadata = parsed(data)
+function isSoftDelete (metadata: unknown): boolean {
   return typeof metadata === 'object' && metadata !== null && '$tb' in metadata && metadata.$tb === 2 ** 63
 }
 

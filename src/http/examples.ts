@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import type { CreateAssistantBody, UpdateAssistantBody } from '../domain/assistant/settings.js'
 import type { AssistantSummary } from '../domain/assistant/summary.js'
 import type { CompleteCallBody } from '../domain/call/events.js'
-import type { WebhookPayload } from '../domain/call/webhook-payload.js'
+import type { WebhookPayload, WebhookTest } from '../domain/call/webhook-payload.js'
 import type { CreateLeadBody } from '../domain/lead/body.js'
 import type { LeadAnswer } from '../domain/lead/lead.js'
 
@@ -68,7 +68,7 @@ export const completedCall: CompleteCallBody = {
   evaluation: { score: 0.92, summary: 'The customer renewed.' }
 }
 
-const { assistant_id: assistantId, lead_id: _leadId, transcript, recording_url: recordingUrl, evaluation, ...call } = completedCall
+const { assistant_id: assistantId, lead_id: _leadId, transcript, input_variables, extracted_variables, recording_url, evaluation, ...call } = completedCall
 export const webhookPayload: WebhookPayload = {
   type: 'call.completed',
   timestamp: '2026-01-31T12:01:13.042Z',
@@ -79,7 +79,11 @@ export const webhookPayload: WebhookPayload = {
     lead: { id: 1, phone_number: lead.phone_number, variables, status: 'completed', campaign: lead.campaign },
     transcript: transcript.map(({ role, text }) => `${role}: ${text}`).join('\n'),
     transcript_turns: transcript,
+    input_variables,
+    extracted_variables,
     evaluation,
-    recording_url: recordingUrl
+    recording_url
   }
 }
+
+export const webhookTest: WebhookTest = { type: 'webhook.test', timestamp: '2026-01-31T11:59:00.000Z', data: { assistant: { id: assistantId, name: 'Renewals' } } }

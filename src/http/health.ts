@@ -1,7 +1,10 @@
 // Whether the process lives, and whether it can do its work.
 import type { FastifyInstance } from 'fastify'
 
-/** Names what a role needs; each check resolves when it is there and rejects when it is not. */
+/** What a check found to tell, if anything: the process can do its work all the same. */
+export type Told = string | undefined
+
+/** Names what a role needs; each check resolves when it is there, perhaps with something to tell, and rejects when it is not. */
 export type HealthChecks = Record<string, () => Promise<unknown>>
 
 const longestCheckMs = 2_000
@@ -11,21 +14,20 @@ export function addHealth (app: FastifyInstance, checks: HealthChecks): void {
   app.get('/health/live', { schema: { hide: true }, logLevel: 'warn' }, () => ({ status: 'ok' }))
   app.get('/health/ready', { schema: { hide: true }, logLevel: 'warn' }, async (request, reply) => {
     const results = await Promise.all(Object.entries(checks).map(async ([name, check]) => {
-      const isThere = await withTimeout(check()).then(() => true, (error: unknown) => {
+      return [name, await withTimeout(check()).then((told) => typeof told === 'string' ? told : 'ok', (error: unknown) => {
         request.log.warn({ err: error, check: name }, 'not ready')
-        return false
-      })
-      return [name, isThere ? 'ok' : 'failing']
+        return 'failing'
+      })]
     }))
-    const isReady = results.every(([, status]) => status === 'ok')
+    const isReady = results.every(([, status]) => status !== 'failing')
     return await reply.code(isReady ? 200 : 503).send({ status: isReady ? 'ok' : 'failing', checks: Object.fromEntries(results) })
   })
 }
 
-async function withTimeout (check: Promise<unknown>): Promise<void> {
+async function withTimeout (check: Promise<unknown>): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new Error(`no answer within ${longestCheckMs} ms`)), longestCheckMs)
   })
-  await Promise.race([check, timeout]).finally(() => clearTimeout(timer))
+  return await Promise.race([check, timeout]).finally(() => clearTimeout(timer))
 }

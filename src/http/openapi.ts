@@ -12,8 +12,8 @@ const description = `Voice assistants, leads, and a signed webhook after each ca
 Requests carry \`Authorization: Bearer <JWT>\`; the token's \`sub\` is the user, and everybody sees only what is theirs.
 Bodies are JSON and are taken as they are: nothing is converted, unknown fields are ignored and named in
 \`X-Ignored-Fields\`. Every error is \`{message}\`, and a 422 names every refused field in \`errors\`; an address that is
-not there is a 404, and a method that it does not take a 405 with \`Allow\`. POST and PUT can be repeated safely with an
-\`Idempotency-Key\`. A read that sends back the \`X-Read-Position\` of a write shows that write.`
+not there is a 404, and a method that it does not take a 405 with \`Allow\`. Where an \`Idempotency-Key\` is named below, a
+request can be repeated safely with it. A read that sends back the \`X-Read-Position\` of a write shows that write.`
 
 const tags = [
   { name: 'assistants', description: 'AI voice assistants that handle phone calls' },

@@ -1,7 +1,7 @@
 // What reads answer in the story of examples.ts.
 import type { HistoryEntry } from '../domain/assistant/history.js'
 import { defaultSettings } from '../domain/assistant/settings.js'
-import type { Delivery } from '../domain/call/delivery.js'
+import type { Delivery, DeliverySummary } from '../domain/call/delivery.js'
 import type { CallReport, CallSummary } from '../domain/call/summary.js'
 import { assistantSummary, callId, changedAssistant, completedCall, newAssistant } from './examples.js'
 
@@ -30,8 +30,11 @@ export const callSummary: CallSummary = { call_id: callId, assistant_id, lead_id
 const { recording_url, transcript, input_variables, extracted_variables, evaluation } = completedCall
 const report: CallReport = { ...callSummary, recording_url, transcript, input_variables, extracted_variables, evaluation }
 
-const delivery: Delivery = {
-  id: '5f0c6c0e-6c0b-5a0e-9a7d-3a8f1f0f6d11',
+/** What the webhook-id of the call in this story is. */
+export const deliveryId = '8199a6da-f234-5f31-87e3-6f71755ff78d'
+
+export const deliverySummary: DeliverySummary = {
+  id: deliveryId,
   call_id: callId,
   assistant_id,
   type: 'call.completed',
@@ -39,18 +42,37 @@ const delivery: Delivery = {
   reason: null,
   attempt_count: 1,
   next_attempt_at: null,
-  created_at: '2026-01-31T12:01:13.060Z',
-  attempts: [{
-    n: 1,
-    trigger: 'schedule',
-    started_at: '2026-01-31T12:01:13.101Z',
-    finished_at: '2026-01-31T12:01:13.260Z',
-    outcome: 'delivered',
-    status_code: 204,
-    duration_ms: 159,
-    error: null,
-    response_excerpt: ''
-  }]
+  created_at: '2026-01-31T12:01:13.060Z'
+}
+
+const attempt: Delivery['attempts'][number] = {
+  n: 1,
+  trigger: 'schedule',
+  started_at: '2026-01-31T12:01:13.101Z',
+  finished_at: '2026-01-31T12:01:13.260Z',
+  outcome: 'delivered',
+  status_code: 204,
+  duration_ms: 159,
+  error: null,
+  response_excerpt: ''
+}
+const waiting = { ...attempt, started_at: null, finished_at: null, outcome: null, status_code: null, duration_ms: null, response_excerpt: null }
+
+export const delivery: Delivery = { ...deliverySummary, attempts: [attempt] }
+export const askedDelivery: Delivery = { ...deliverySummary, attempts: [attempt, { ...waiting, trigger: 'manual' }] }
+export const testDelivery: Delivery = {
+  ...deliverySummary,
+  id: '0b0f6b7a-3c1e-4d52-9a49-7f0c2b8e4d19',
+  call_id: null,
+  type: 'webhook.test',
+  status: 'scheduled',
+  attempt_count: 0,
+  attempts: [{ ...waiting, trigger: 'test' }]
+}
+
+export const rotatedSecret = {
+  secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDuZqNkKCZ7Zk=',
+  previous: { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwHvPMJ0aSTxk=', expires_at: '2026-02-01T12:05:00.000Z' }
 }
 
 export const call = { ...report, deliveries: [delivery] }

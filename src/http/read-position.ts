@@ -9,8 +9,8 @@ import { nameIgnored } from './received.js'
 import { fieldErrors, type SchemaError } from './schema-errors.js'
 import { unstorable } from './unstorable.js'
 
-/** What a GET reads from: a projection, or the log itself. */
-export type Source = 'assistants' | 'leads' | 'calls' | 'catalog' | 'log'
+/** What a GET reads from: a projection, the ledger of deliveries, or the log itself. */
+export type Source = 'assistants' | 'leads' | 'calls' | 'catalog' | 'deliveries' | 'log'
 
 export interface ReadPositions {
   /** A position that readers of `source` are past already. */

@@ -1,6 +1,8 @@
 // What the API document says of the webhook: its body, its headers, and how the answer of a receiver is taken.
-import { WebhookPayload } from '../domain/call/webhook-payload.js'
-import { webhookPayload } from './examples.js'
+import type { TSchema } from 'typebox'
+import { WebhookPayload, WebhookTest } from '../domain/call/webhook-payload.js'
+import { webhookPayload, webhookTest } from './examples.js'
+import { deliveryId } from './read-examples.js'
 
 const header = (name: string, description: string, example: string | number) =>
   ({ in: 'header' as const, name, required: true, description, schema: { type: typeof example === 'number' ? 'integer' as const : 'string' as const }, example })
@@ -12,6 +14,18 @@ secret of \`GET /user/webhook-secret\`: verify \`webhook-signature\` over the ra
 Answer 2xx within 15 seconds. Anything else is tried again, 10 times over three days. A webhook can arrive more than once
 and late: \`webhook-id\` stays the same over all tries, so use it to recognise what you have seen.`
 
+const testDescription = `Sent by \`POST /user/assistant/{id}/webhook-test\`, with the headers and the signature of every other webhook, so that a
+receiver can be tried before the first call. Answer 2xx; there is nothing to be done with it.`
+
+const parameters = [
+  header('webhook-id', 'The delivery, the same over all tries.', deliveryId),
+  header('webhook-timestamp', 'When this try was signed, in seconds since 1970. Refuse what is more than five minutes off.', 1769860873),
+  header('webhook-signature', 'One or more signatures separated by spaces: `v1,` and the Base64 of HMAC-SHA256 over `webhook-id.webhook-timestamp.body`.', 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4='),
+  header('webhook-attempt', 'Number of this try, from 1. Those that somebody asked for are numbered apart.', 1)
+]
+const delivered = { description: 'Delivered. The body is not needed.' }
+const body = (schema: TSchema, value: WebhookPayload | WebhookTest) => ({ required: true, content: { 'application/json': { schema, example: value } } })
+
 /** OpenAPI's `webhooks`. */
 export const webhooks = {
   'call.completed': {
@@ -21,19 +35,26 @@ export const webhooks = {
       description,
       tags: ['webhooks'],
       security: [],
-      parameters: [
-        header('webhook-id', 'The delivery, the same over all tries.', '5f0c6c0e-6c0b-5a0e-9a7d-3a8f1f0f6d11'),
-        header('webhook-timestamp', 'When this try was signed, in seconds since 1970. Refuse what is more than five minutes off.', 1769860873),
-        header('webhook-signature', 'One or more signatures separated by spaces: `v1,` and the Base64 of HMAC-SHA256 over `webhook-id.webhook-timestamp.body`.', 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4='),
-        header('webhook-attempt', 'Number of this try, from 1.', 1)
-      ],
-      requestBody: { required: true, content: { 'application/json': { schema: WebhookPayload, example: webhookPayload } } },
+      parameters,
+      requestBody: body(WebhookPayload, webhookPayload),
       responses: {
-        '2XX': { description: 'Delivered. The body is not needed.' },
+        '2XX': delivered,
         410: { description: 'The receiver is gone: this delivery is cancelled, and the URL is suspended.' },
         429: { description: 'Tried again after 60 seconds at least, or after `Retry-After`.' },
         default: { description: 'Tried again later. Redirects are not followed.' }
       }
+    }
+  },
+  'webhook.test': {
+    post: {
+      operationId: 'webhookTest',
+      summary: 'A test of the webhook',
+      description: testDescription,
+      tags: ['webhooks'],
+      security: [],
+      parameters,
+      requestBody: body(WebhookTest, webhookTest),
+      responses: { '2XX': delivered, default: { description: 'Shown with the delivery; not tried again. Redirects are not followed.' } }
     }
   }
 }

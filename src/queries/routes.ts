@@ -4,6 +4,7 @@ import { getAssistant, type GetAssistantDeps } from './get-assistant.js'
 import { getAssistantHistory, type HistoryDeps } from './get-assistant-history.js'
 import { getCall, type GetCallDeps } from './get-call.js'
 import { getLead } from './get-lead.js'
+import { getWebhookDelivery, type GetDeliveryDeps } from './get-webhook-delivery.js'
 import { listAssistants, type ReadDeps } from './list-assistants.js'
 import { listCalls } from './list-calls.js'
 import { listCampaigns } from './list-campaigns.js'
@@ -12,9 +13,10 @@ import { listLeads } from './list-leads.js'
 import { listModels } from './list-models.js'
 import { listPhoneNumbers } from './list-phone-numbers.js'
 import { listVoices } from './list-voices.js'
+import { listWebhookDeliveries, type ListDeliveriesDeps } from './list-webhook-deliveries.js'
 import { getWebhookSecret, type WebhookSecretDeps } from './webhook-secret.js'
 
-export type QueryDeps = ReadDeps & GetAssistantDeps & HistoryDeps & GetCallDeps & WebhookSecretDeps
+export type QueryDeps = ReadDeps & GetAssistantDeps & HistoryDeps & GetCallDeps & WebhookSecretDeps & GetDeliveryDeps & ListDeliveriesDeps
 
 export function addQueries (app: App, deps: QueryDeps): void {
   listAssistants(app, deps)
@@ -30,4 +32,6 @@ export function addQueries (app: App, deps: QueryDeps): void {
   listCampaigns(app, deps)
   listPhoneNumbers(app, deps)
   getWebhookSecret(app, deps)
+  listWebhookDeliveries(app, deps)
+  getWebhookDelivery(app, deps)
 }

@@ -9,8 +9,8 @@ export const WebhookSecret = Type.Object({
   previous: Type.Unsafe<{ secret: string, expires_at: string } | null>({
     type: ['object', 'null'],
     required: ['secret', 'expires_at'],
-    properties: { secret: { type: 'string' }, expires_at: { type: 'string' } },
-    description: 'Signs as well until it expires, after a rotation.'
+    properties: { secret: { type: 'string' }, expires_at: { type: 'string', description: 'ISO 8601, UTC.' } },
+    description: 'After a rotation, the secret that was current before: signs as well until it expires.'
   })
 })
 
@@ -19,7 +19,7 @@ export interface WebhookSecretDeps {
   webhookSecret (userId: string): Promise<Static<typeof WebhookSecret>>
 }
 
-const WebhookSecretAnswer = Type.Object({ data: WebhookSecret }, { title: 'WebhookSecretAnswer' })
+export const WebhookSecretAnswer = Type.Object({ data: WebhookSecret }, { title: 'WebhookSecretAnswer' })
 
 const schema = {
   operationId: 'getWebhookSecret',

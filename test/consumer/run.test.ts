@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { checkpointTable, readCheckpoint } from '../../src/consumer/checkpoint.js'
 import { runConsumer, type OpenConsumer } from '../../src/consumer/run.js'
+import type { StoredEvent } from '../../src/domain/stored-event.js'
 import { noStream, openStreams, type Streams } from '../../src/event-store/streams.js'
 import { eventually } from '../support/eventually.js'
 import { keepingLog, scratchLedger } from '../support/ledger.js'
@@ -118,4 +119,49 @@ t.test('a stop lets the batch in hand finish', async (t) => {
   finish()
   await stopped
   t.strictSame(await ids(), [wanted])
+})
+
+t.test('what the store delivers again is handled once', async (t) => {
+  const twice: Streams = {
+    ...streams,
+    async * follow (options) {
+      let former: StoredEvent[] = []
+      for await (const { events, position } of streams.follow(options)) {
+        yield { events: [...former, ...events, ...events], position }
+        yield { events, position }
+        former = events
+      }
+    }
+  }
+  const { ids, log } = await consume(t, 'Twice', undefined, twice)
+  const wanted = await append('Twice', 10)
+  await eventually(async () => (await ids()).length >= wanted.length)
+  wanted.push(...await append('Twice', 5))
+  await eventually(async () => (await ids()).length >= wanted.length)
+  t.strictSame(await ids(), wanted)
+  t.strictSame(log.lines.filter(({ message }) => message.startsWith('consumer stopped')), [])
+})
+
+t.test('a restart of Postgres is survived, with nothing twice and nothing missing', async (t) => {
+  const { ids } = await consume(t, 'Rebooted')
+  const wanted = await append('Rebooted', 10)
+  await eventually(async () => (await ids()).length === 10)
+  await postgres.restart()
+  wanted.push(...await append('Rebooted', 10))
+  await eventually(async () => (await ids()).length >= wanted.length)
+  t.strictSame(await ids(), wanted)
+})
+
+t.test('an event store that falls silent without a word is noticed within ten seconds, and followed again once it speaks', async (t) => {
+  const { ids, log } = await consume(t, 'Silent')
+  const wanted = await append('Silent', 3)
+  await eventually(async () => (await ids()).length === 3)
+  const since = performance.now()
+  proxy.freeze()
+  await eventually(() => log.lines.some(({ message }) => message.startsWith('consumer stopped')))
+  t.ok(performance.now() - since < 10_000, `after ${Math.round(performance.now() - since)} ms`)
+  proxy.cut()
+  wanted.push(...await append('Silent', 3))
+  await eventually(async () => (await ids()).length >= wanted.length)
+  t.strictSame(await ids(), wanted)
 })

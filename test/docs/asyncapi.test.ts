@@ -4,7 +4,7 @@ import { Ajv } from 'ajv'
 import addFormats from 'ajv-formats'
 import t from 'tap'
 import { parse } from 'yaml'
-import { decode, eventSchemas, type EventType } from '../../src/domain/events.js'
+import { currentVersion, decode, eventVersions, type EventType } from '../../src/domain/events.js'
 import { eventDocumentText } from '../support/asyncapi.js'
 
 const file = 'docs/asyncapi.yaml'
@@ -30,15 +30,23 @@ t.test('it is valid AsyncAPI 3.0', async (t) => {
 })
 
 t.test('every event has its schema, on the stream that it belongs to', async (t) => {
-  t.same(Object.keys(document.components.messages).sort(), Object.keys(eventSchemas).sort())
-  for (const type of Object.keys(eventSchemas) as EventType[]) {
-    t.same(document.components.schemas[type], JSON.parse(JSON.stringify(eventSchemas[type])), type)
+  t.same(Object.keys(document.components.messages).sort(), Object.keys(eventVersions).sort())
+  for (const type of Object.keys(eventVersions) as EventType[]) {
+    t.same(document.components.schemas[type], JSON.parse(JSON.stringify(eventVersions[type].schemas.at(-1))), type)
     t.equal(Object.values<{ messages: object }>(document.channels).filter(({ messages }) => type in messages).length, 1)
   }
   t.equal(document.channels.call.address, 'call-{call_id}')
 })
 
+t.test('a message says which version it is in, and every version that the log may still hold has its schema', async (t) => {
+  for (const [type, { schemas }] of Object.entries(eventVersions)) {
+    t.equal(document.components.messages[type]['x-schema-version'], currentVersion(type))
+    for (const [index, schema] of schemas.slice(0, -1).entries()) t.same(document.components.schemas[`${type}.v${index + 1}`], JSON.parse(JSON.stringify(schema)))
+  }
+  t.ok(document.components.schemas['AssistantCreated.v1'])
+})
+
 t.test('the example of a CallCompleted is one', async (t) => {
   const [{ payload }] = document.components.messages.CallCompleted.examples
-  t.match(decode({ type: 'CallCompleted', data: payload, stream: `call-${payload.call_id}`, revision: 0n }), { type: 'CallCompleted' })
+  t.match(decode({ type: 'CallCompleted', data: payload, stream: `call-${payload.call_id}`, revision: 0n, metadata: {} }), { type: 'CallCompleted' })
 })

@@ -17,7 +17,7 @@ const create = (body: AssistantBody, { refused = {}, facts = {} }: Circumstances
   ({ type: 'create', assistantId: 7, userId: '1', body: { ...requiredFields, ...body }, refused, facts: { ...allExists, ...facts }, now })
 
 const created = (settings: object) =>
-  [{ type: 'AssistantCreated', data: { assistant_id: 7, user_id: '1', settings: { ...requiredFields, ...documentedDefaults, ...settings }, created_at: now } }]
+  [{ type: 'AssistantCreated', data: { assistant_id: 7, user_id: '1', settings: { ...requiredFields, ...documentedDefaults, ...settings }, created_at: now, status: 'active' } }]
 
 t.test('omitted optional fields get the documented defaults', async (t) => {
   given([]).when(create({})).then(t, created({}))

@@ -17,7 +17,7 @@ const allExists: AssistantFacts = { voiceExists: true, languageExists: true, own
 interface Circumstances { userId?: string, refused?: FieldErrors, facts?: Partial<AssistantFacts> }
 
 const created = (changes: Partial<AssistantSettings> = {}): AssistantEvent =>
-  ({ type: 'AssistantCreated', data: { assistant_id: 7, user_id: '1', settings: settings(changes), created_at: '2026-01-31T12:00:00.000Z' } })
+  ({ type: 'AssistantCreated', data: { assistant_id: 7, user_id: '1', settings: settings(changes), created_at: '2026-01-31T12:00:00.000Z', status: 'active' } })
 
 const update = (body: AssistantBody, { userId = '1', refused = {}, facts = {} }: Circumstances = {}): AssistantCommand =>
   ({ type: 'update', assistantId: 7, userId, body, refused, facts: { ...allExists, ...facts }, now })

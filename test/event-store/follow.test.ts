@@ -95,3 +95,28 @@ t.test('a lost connection is an error, so that the caller starts again from its 
   const { position } = await append(type)
   t.strictSame((await take(streams, [type], value?.position ?? 0n, 1)).positions, [position])
 })
+
+t.test('a flood of events that the filter leaves out is passed as it comes, and what matches is not held up by it', async (t) => {
+  const signal = until(t).signal
+  const type = `Type${Date.now()}`
+  const start = await direct.head()
+  let isOver = false
+  const flooding = Promise.all(Array.from({ length: 4 }, async () => { while (!isOver) await append(...Array<string>(20).fill('Other')) }))
+  let passed = start
+  let movedAt = performance.now()
+  let longestMs = 0
+  let found = 0
+  for await (const { events, position } of direct.follow({ after: start, eventTypes: [type], signal })) {
+    longestMs = Math.max(longestMs, performance.now() - movedAt)
+    movedAt = performance.now()
+    t.ok(position > passed)
+    passed = position
+    found += events.length
+    if (found === 10) break
+    if (events.length > 0 || found === 0) await append(type)
+  }
+  isOver = true
+  await flooding
+  t.equal(found, 10)
+  t.ok(longestMs < 2_000, `the longest stand was ${Math.round(longestMs)} ms`)
+})

@@ -1,5 +1,6 @@
 // Reading and appending through a network that loses things: what stands is known, and stands once.
 import { randomUUID } from 'node:crypto'
+import { jsonEvent, type JSONType } from '@eventstore/db-client'
 import t, { type Test } from 'tap'
 import { AppendOutcomeUnknown, EventStoreUnavailable, RevisionConflict } from '../../src/event-store/errors.js'
 import { eventId, uuidV5 } from '../../src/event-store/event-id.js'
@@ -25,6 +26,14 @@ async function behindProxy (t: Test, options: StreamsOptions = {}) {
 t.test('a stream that is not there has no events', async (t) => {
   t.strictSame(await direct.read(name()), [])
   t.strictSame(await direct.read(name(), 5n), [])
+  t.equal(await direct.last(name()), undefined)
+})
+
+t.test('metadata is a map of texts whatever others wrote: a version that is a number is not overlooked', async (t) => {
+  const stream = name()
+  const metadata: JSONType[] = [{ schema_version: 2, user_id: '1', trace: { id: 1 }, none: null }, ['schema_version'], 'text']
+  await client.appendToStream(stream, [...metadata.map((metadata) => jsonEvent({ type: 'Happened', data: {}, metadata })), jsonEvent({ type: 'Happened', data: {} })])
+  t.strictSame((await direct.read(stream)).map(({ metadata }) => metadata), [{ schema_version: '2', user_id: '1', trace: '{"id":1}' }, {}, {}, {}])
 })
 
 t.test('events come back as they were appended, from any revision on', async (t) => {
@@ -38,6 +47,7 @@ t.test('events come back as they were appended, from any revision on', async (t)
   t.strictSame((await direct.read(stream, 1n)).map(({ type }) => type), ['B', 'C'])
   t.strictSame((await direct.read(stream, 1n, 1)).map(({ type }) => type), ['B'])
   t.strictSame(await direct.read(stream, 3n), [])
+  t.strictSame(await direct.last(stream), read[2])
 })
 
 t.test('an append at another revision is a conflict and writes nothing', async (t) => {

@@ -153,6 +153,20 @@ t.test('metadata that a server wrote when it brought a stream back is the same w
   t.same((await written(target.store)).filter((line) => line.includes('$metadata')), (await written(source.store)).filter((line) => line.includes('$metadata')))
 })
 
+t.test('metadata of a deleted stream bring it back in the target as they did in the source', async (t) => {
+  const [source, target] = [await place(t), await place(t)]
+  await source.client.appendToStream('emptied', [event()])
+  for (const colour of ['red', 'blue']) {
+    await source.client.deleteStream('emptied')
+    await source.client.setStreamMetadata('emptied', { colour })
+  }
+  await source.client.appendToStream('emptied', [event('Again')])
+  t.match(await copy(source.store, target.store), { events: 8, appended: 8 })
+  t.match(await copy(source.store, target.store), { appended: 0 })
+  t.same(await target.client.getStreamMetadata('emptied'), await source.client.getStreamMetadata('emptied'))
+  t.same((await collect(target.client.readStream('emptied'))).map(({ event }) => event?.type), ['Again'])
+})
+
 function openedAgain (t: Test, url: string): Store {
   const store = openStore(url, 'EVENTSTORE_URL')
   t.teardown(() => store.close())

@@ -8,9 +8,10 @@ import { killAll } from '../support/kill-all.js'
 import { receiver } from '../support/receiver.js'
 import { dataDir } from '../support/ringledger.js'
 import { localWebhooks, startService, type RunningService } from '../support/running-service.js'
+import { seeded } from '../support/seeded.js'
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000)
-const random = generator(seed)
+const random = seeded(seed)
 const rounds = 3
 const folder = dataDir(t)
 const hook = await receiver(t)
@@ -82,15 +83,4 @@ async function everythingIsThere (t: Test, { call, token }: RunningService): Pro
 
 function idsOf (callId: string): unknown[] {
   return hook.received.filter(({ body }) => body.includes(`"call_id":"${callId}"`)).map(({ headers }) => headers['webhook-id'])
-}
-
-/** Numbers from 0 to 1 that a seed repeats (mulberry32). */
-function generator (seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6D2B79F5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
-  }
 }

@@ -1,5 +1,6 @@
 // Every refusal that needs no back end to be down, on every route: its status, and a body that is `{message}` and at most `errors`.
 import t from 'tap'
+import { randomUUID } from 'node:crypto'
 import { callReport, newAssistant, newLead } from '../support/bodies.js'
 import { told } from '../support/http-assistant.js'
 import { isRefusal } from '../support/is-refusal.js'
@@ -13,6 +14,10 @@ const [engine, ops, other] = [await as('engine', 'engine'), await as('ops', 'ops
 const { id } = (await call('POST', '/user/assistant', newAssistant())).body.data
 const lead = (await call('POST', '/user/lead', newLead())).body.data
 const reported = await call('POST', '/engine/calls/c-1/completed', callReport(id), { headers: engine })
+const delivery = randomUUID()
+await service.parts.pool.query(`
+  INSERT INTO ledger.webhook_deliveries (id, call_id, type, user_id, assistant_id, position, last_position, status, reason)
+  VALUES ($1, 'c-1', 'call.completed', '1', $2, 1, 1, 'skipped', 'webhook_off')`, [delivery, id])
 await call('GET', '/user/calls', undefined, { headers: { 'x-read-position': reported.headers.get('x-read-position') ?? '' } })
 
 const operations = (await documentedOperations(service)).map((operation) => ({ ...operation, path: operation.path.replace('{id}', String(id)).replace('{call_id}', 'c-1') }))
@@ -83,9 +88,15 @@ t.test('a body of another kind than an object is a 422 on `body` alone', async (
 
 t.test('what no id can be, or nobody has, or another user has, is a 404 in the same words', async (t) => {
   const odd = ['abc', '1.5', '-1', '0', '%201', '1%20', '1e3', '0x1', '01', '+1', '%00', '%E2%82%AC', '%2F', '1;x', 'null', '9007199254740991', '9007199254740992', '9007199254740993', '9'.repeat(400), 'x'.repeat(8_000), '']
-  const things = [['PUT', '/user/assistant/', 'Assistant', ''], ['GET', '/user/assistant/', 'Assistant', ''], ['GET', '/user/assistant/', 'Assistant', '/history'], ['GET', '/user/lead/', 'Lead', ''], ['GET', '/user/call/', 'Call', '']] as const
-  for (const [method, path, what, rest] of things) {
-    const own = what === 'Assistant' ? id : what === 'Lead' ? lead.id : 'c-1'
+  const things = [
+    ['PUT', '/user/assistant/', 'Assistant', '', 200], ['GET', '/user/assistant/', 'Assistant', '', 200], ['GET', '/user/assistant/', 'Assistant', '/history', 200],
+    ['GET', '/user/lead/', 'Lead', '', 200], ['GET', '/user/call/', 'Call', '', 200], ['GET', '/user/webhook-deliveries/', 'Delivery', '', 200],
+    ['POST', '/user/webhook-deliveries/', 'Delivery', '/redeliver', 409], ['POST', '/user/assistant/', 'Assistant', '/webhook-test', 409],
+    ['POST', '/user/assistant/', 'Assistant', '/webhook-resume', 409]
+  ] as const
+  const owned = { Assistant: id, Lead: lead.id, Call: 'c-1', Delivery: delivery }
+  for (const [method, path, what, rest, status] of things) {
+    const own = owned[what]
     const ask = async (it: string, headers = {}) => await call(method, `${path}${it}${rest}`, method === 'PUT' ? {} : undefined, { headers })
     for (const it of odd) {
       const answer = await ask(it)
@@ -95,7 +106,7 @@ t.test('what no id can be, or nobody has, or another user has, is a 404 in the s
     const headersOf = ({ headers }: Answer) => [...headers.keys()].sort()
     const [nobodys, another] = [await ask('999999'), await ask(String(own), other)]
     t.strictSame([told(another), headersOf(another)], [told(nobodys), headersOf(nobodys)], 'nobody learns which ids there are')
-    t.equal((await ask(String(own))).status, 200)
+    t.equal((await ask(String(own))).status, status)
   }
   t.equal((await call('PUT', `/user/assistant/%3${String(id).slice(0, 1)}${String(id).slice(1)}`, {})).status, 200, 'an id may be percent-encoded')
 })

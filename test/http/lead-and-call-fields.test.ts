@@ -98,6 +98,6 @@ t.test('a call report takes its limits and refuses what is beyond', async (t) =>
 t.test('a report that is taken here can be read from the log', async (t) => {
   for (const ended_at of ['2026-01-31T12:01:00Z', '2026-01-31T12:01:00.5-03:30']) {
     t.strictSame(ofCall({ ...report, ended_at }), {})
-    t.ok(decode({ type: 'CallCompleted', stream: `call-${callId}`, revision: 0n, data: { call_id: callId, ...report, ended_at } }))
+    t.ok(decode({ type: 'CallCompleted', stream: `call-${callId}`, revision: 0n, metadata: {}, data: { call_id: callId, ...report, ended_at } }))
   }
 })

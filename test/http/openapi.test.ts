@@ -19,7 +19,7 @@ interface Operation {
   responses: Record<string, Described>
 }
 
-const service = await testService(t, ['api', 'projector'], { BASE_PATH: '/v1' })
+const service = await testService(t, ['api', 'projector', 'worker'], { BASE_PATH: '/v1', WEBHOOK_SCHEDULE: '1h' })
 const { body: document } = await service.call('GET', '/v1/docs/json')
 const operations = Object.entries<Record<string, Operation>>(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation, name: `${method.toUpperCase()} ${path}` })))
@@ -110,12 +110,17 @@ t.test('a route that says little is documented all the same', async (t) => {
   t.match(response, { 500: { examples: [{ message: 'Nothing came of it' }] } })
 })
 
-t.test('the webhook is described, and its example fits', async (t) => {
-  const { post } = document.webhooks['call.completed']
-  const media = post.requestBody.content['application/json']
-  t.same(fits(media.schema, media.example), [])
-  t.same(media.schema, { $ref: '#/components/schemas/WebhookPayload' })
-  t.same(post.parameters.map(({ name }: { name: string }) => name), ['webhook-id', 'webhook-timestamp', 'webhook-signature', 'webhook-attempt'])
+t.test('every webhook is described with its headers, and its example fits', async (t) => {
+  const schemas = { 'call.completed': 'WebhookPayload', 'webhook.test': 'WebhookTest' }
+  t.same(Object.keys(document.webhooks), Object.keys(schemas))
+  for (const [type, schema] of Object.entries(schemas)) {
+    const { post } = document.webhooks[type]
+    const media = post.requestBody.content['application/json']
+    t.equal(media.example.type, type)
+    t.same(fits(media.schema, media.example), [])
+    t.same(media.schema, { $ref: `#/components/schemas/${schema}` })
+    t.same(post.parameters.map(({ name }: { name: string }) => name), ['webhook-id', 'webhook-timestamp', 'webhook-signature', 'webhook-attempt'])
+  }
 })
 
 t.test('the examples tell the truth: sent in this order, each is answered as documented', async (t) => {

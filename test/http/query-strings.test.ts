@@ -17,6 +17,7 @@ const lists = (await documentedOperations(service)).filter(({ query }) => 'page'
 const days = ['2026-01-31', '2024-02-29', '1000-01-01', '2026-01-31T12:00:00Z', '2026-01-31T12:00:00.5%2B05:30']
 const noDays = ['', 'x', '2026-02-30', '2026-02-29', '2026-13-01', '2026-1-1', '20260131', '2026-01-31%2012:00:00', '2026-01-31T12:00:00', '2026-01-31T25:00:00Z', '0000-01-01', '12026-01-01', 'null']
 const texts: Record<string, [good: string[], bad: string[]]> = {
+  call_id: [['c-1', 'A.b~c_d', 'x'.repeat(128)], ['', 'x'.repeat(129), '%2F', 'a%20b', '%00']],
   name: [['a', '%25', '_', 'x'.repeat(255), '%F0%9F%98%80'], ['', 'x'.repeat(256), '%00']],
   phone_number: [['%2B1', '+1555', '4'], ['', '%2B', '0', 'abc', '1-2', '1'.repeat(16)]]
 }
@@ -30,7 +31,7 @@ function valuesOf (name: string, { type, enum: choices, maximum = 0, format }: Q
 
 t.test('the lists are those of the design', async (t) => {
   t.strictSame(lists.map(({ path }) => path.replace(String(id), '1')).sort(), [
-    '/user/assistant/1/history', '/user/assistants', '/user/assistants/languages', '/user/assistants/models', '/user/assistants/voices', '/user/calls', '/user/campaigns', '/user/leads', '/user/phone-numbers'
+    '/user/assistant/1/history', '/user/assistants', '/user/assistants/languages', '/user/assistants/models', '/user/assistants/voices', '/user/calls', '/user/campaigns', '/user/leads', '/user/phone-numbers', '/user/webhook-deliveries'
   ])
 })
 

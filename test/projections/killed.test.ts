@@ -1,92 +1,9 @@
-// A projector that is killed or frozen, wherever it is: rows are the fold of the log up to the checkpoint, and another goes on.
-import { randomInt, randomUUID } from 'node:crypto'
-import t, { type Test } from 'tap'
-import { assistants } from '../../projections/assistants.js'
-import { generationConsumer } from '../../projections/run.js'
-import { runConsumer } from '../../src/consumer/run.js'
-import { noStream, openStreams } from '../../src/event-store/streams.js'
-import { inTransaction } from '../../src/postgres/transaction.js'
-import { assistantCreated, assistantUpdated, type Told } from '../support/call-events.js'
-import { eventually } from '../support/eventually.js'
-import { keepingLog, scratchLedger } from '../support/ledger.js'
-import { eventsAfter } from '../support/log.js'
-import { assistantModel } from '../support/models.js'
-import { emptyReadModels } from '../support/projected.js'
-import { runnerProcesses } from '../support/runner-process.js'
-import { scratchEventStore } from '../support/scratch-event-store.js'
+// A projector that is killed, wherever it is: rows are the fold of the log up to the checkpoint, and the next one goes on.
+import { randomInt } from 'node:crypto'
+import t from 'tap'
+import { projectorRig } from '../support/projector-rig.js'
 
-const { postgres, client, store } = await scratchEventStore(t)
-const { pool, databaseUrl } = await scratchLedger(t, postgres)
-const streams = openStreams(client)
-await emptyReadModels(pool)
-await pool.query("ALTER TABLE read_assistants_g1.assistants ADD CHECK (name <> 'refused')")
-// The brake, released far ahead: it has tests of its own.
-await pool.query("INSERT INTO ledger.brakes (consumer, position, streams, error, released_at) VALUES ('read_assistants_g1', 1e18, 0, '', now())")
-const startRunner = runnerProcesses(t, databaseUrl, store.url)
-
-const revisions = new Map<string, bigint>()
-let assistantIds = 0
-
-async function append ({ stream, type, data }: Told): Promise<bigint> {
-  const { revision, position } = await streams.append(stream, [{ id: randomUUID(), type, data, metadata: {} }], revisions.get(stream) ?? noStream)
-  revisions.set(stream, revision)
-  return position
-}
-
-/** An assistant and what happens to it: of many nothing special, of a few what is refused by us or by Postgres. */
-async function something (): Promise<bigint> {
-  const id = ++assistantIds
-  await append(assistantCreated(id))
-  if (id % 7 === 0) await append({ stream: `assistant-${id}`, type: 'AssistantUpdated', data: { nonsense: true } })
-  if (id % 5 === 0) return await append(assistantUpdated(id, { assistant_name: 'refused' }))
-  return await append(assistantUpdated(id, { assistant_name: `Name ${id}` }))
-}
-
-/** Writes until it is stopped. */
-function writing (t: Test): () => Promise<bigint> {
-  let isOver = false
-  const writes = (async () => {
-    let last = 0n
-    while (!isOver) last = await something()
-    return last
-  })()
-  const stop = () => { isOver = true; return writes }
-  t.teardown(stop)
-  return stop
-}
-
-/** Rows and checkpoint of one instant, beside the fold of the log up to there. @returns the checkpoint */
-async function rowsAreTheFold (t: Test, message: string): Promise<bigint> {
-  const { position, rows } = await inTransaction(pool, async (tx) => {
-    await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ')
-    const { rows: [checkpoint] } = await tx.query<{ position: string }>('SELECT position FROM read_assistants_g1.checkpoint')
-    const { rows } = await tx.query<{ id: number, name: string, revision: number }>('SELECT id::int, name, revision::int FROM read_assistants_g1.assistants ORDER BY id')
-    return { position: BigInt(checkpoint?.position ?? 0), rows }
-  })
-  const refused = new Set<string>()
-  const log = (await eventsAfter(client, 0n)).filter((event) => {
-    if (JSON.stringify(event.data).includes('"refused"')) refused.add(event.stream)
-    return event.position <= position && !refused.has(event.stream)
-  })
-  const wanted = [...assistantModel(log).wanted].map(([id, row]) => ({ id, name: Reflect.get(row, 'name'), revision: Reflect.get(row, 'revision') }))
-  t.strictSame(rows, wanted.sort((a, b) => Number(a.id) - Number(b.id)), message)
-  return position
-}
-
-const expireLease = () => pool.query("UPDATE ledger.leases SET expires_at = '-infinity'")
-
-/** Another projector, in this process. */
-function standby (t: Test) {
-  const stopping = new AbortController()
-  const running = runConsumer(generationConsumer(assistants, 1, pool), { pool, streams, holder: 'standby', signal: stopping.signal, log: keepingLog() })
-  const stop = async () => { stopping.abort(); await running }
-  t.teardown(stop)
-  return stop
-}
-
-async function reached (position: bigint): Promise<void> {
-  await eventually(async () => BigInt((await pool.query<{ position: string }>('SELECT position FROM read_assistants_g1.checkpoint')).rows[0]?.position ?? 0) >= position)
-}
+const { startRunner, writing, rowsAreTheFold, expireLease, standby, reached } = await projectorRig(t)
 
 const points = ['opened', 'claimed', 'received', 'begun', 'moved', 'savepoint', 'loaded', 'set aside', 'saved', 'written', 'refused', 'handled', 'committed']
 
@@ -108,27 +25,3 @@ t.test('killed at any point while events come in, and the next one goes on', asy
   await rowsAreTheFold(t, 'in the end everything is there')
   await stopStandby()
 })
-
-for (const [point, refusal] of [['received', /^Fenced$/], ['moved', /./], ['handled', /./]] as const) {
-  t.test(`frozen at "${point}" it is replaced within five seconds, and what it does afterwards is refused`, async (t) => {
-    const frozen = startRunner('SIGSTOP', point, 2)
-    const stop = writing(t)
-    await eventually(() => frozen.said.some(({ at }) => at === point))
-    const frozenAt = Date.now()
-    const last = await stop()
-    const stopStandby = standby(t)
-    await reached(last)
-    const ms = Date.now() - frozenAt
-    t.ok(ms < 5_500, `replaced after ${ms} ms`)
-    await rowsAreTheFold(t, 'the standby has everything')
-    frozen.signal('SIGCONT')
-    const stopped = await eventually(() => frozen.said.find(({ message }) => message?.startsWith('consumer stopped')) ?? false)
-    t.match(stopped.error, refusal, `${stopped.error}: ${stopped.reason}`)
-    await reached(await something())
-    await rowsAreTheFold(t, 'it changed nothing')
-    frozen.signal('SIGKILL')
-    await frozen.ended
-    await stopStandby()
-    await expireLease()
-  })
-}

@@ -31,6 +31,14 @@ t.test('a malformed event is set aside with the later events of its stream, and 
   t.match(await quarantined(pool, assistants), [{ stream: 'assistant-1', revision: 1, error: /^AssistantUpdated at assistant-1@1: / }, { stream: 'assistant-1', revision: 2, error: earlier }])
 })
 
+t.test('an event in a version that only a later release knows is set aside, and never read as an older one', async (t) => {
+  const later = { metadata: { schema_version: '2' } }
+  await project(pool, logOf()([assistantCreated(1), { ...assistantUpdated(1, { assistant_name: 'Later' }), ...later }, { ...callCompleted('c'), ...later }]))
+  t.match((await rowsOf(pool, assistants)).get(1), { name: 'Front desk', revision: 0 })
+  t.match(await quarantined(pool, assistants), [{ stream: 'assistant-1', revision: 1, error: 'AssistantUpdated at assistant-1@1: schema_version 2 is not known to this release; its latest is 1' }])
+  for (const projection of [leads, calls]) t.match(await quarantined(pool, projection), [{ stream: 'call-c', revision: 0 }])
+})
+
 t.test('it stays so after a restart', async (t) => {
   const place = logOf()
   await (await feeding(assistants, pool)).batch(place([assistantCreated(1), malformed('assistant-1')]))

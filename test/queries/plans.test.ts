@@ -8,8 +8,9 @@ import { projections } from '../../src/compose/projector.js'
 import { packageRoot } from '../../src/package-root.js'
 import { migrate } from '../../src/postgres/migrate.js'
 import { openPool } from '../../src/postgres/pool.js'
-import { fillCalls, fillLeads } from '../support/filled-tables.js'
+import { fillCalls, fillDeliveries, fillLeads } from '../support/filled-tables.js'
 import { scratchPostgres } from '../support/scratch-postgres.js'
+import { findDelivery, listDeliveries, type DeliveryFilter } from '../../workers/find-deliveries.js'
 
 const count = Number(process.env.PLAN_ROWS ?? 50_000)
 const postgres = await scratchPostgres(t, { fsync: false })
@@ -19,6 +20,7 @@ t.teardown(() => pool.end())
 await ensureProjections(pool, projections)
 await fillLeads(pool, count) // one after the other: vacuum marks only what no running transaction could miss
 await fillCalls(pool, count)
+await fillDeliveries(pool, count)
 
 const end = new Date(Date.UTC(2026, 0, 1) + count * 1000).toISOString()
 const everything = '2026-01-01T00:00:00.000Z'
@@ -65,6 +67,13 @@ const callFilters: Record<string, Omit<CallFilter, 'userId'>> = {
   'all days': { endedFrom: everything, endedTo: end },
   'every filter': { assistantId: 4, leadId: 44, status: 'failed', endedFrom: everything, endedTo: end }
 }
+const deliveryFilters: Record<string, Omit<DeliveryFilter, 'userId'>> = {
+  'no filter': {},
+  assistant: { assistantId: 4 },
+  call: { callId: 'call-44' },
+  status: { status: 'exhausted' },
+  'every filter': { assistantId: 4, callId: 'call-44', status: 'delivered' }
+}
 
 for (const userId of ['1', '7']) {
   for (const [where, page] of Object.entries(pages)) {
@@ -80,6 +89,13 @@ for (const userId of ['1', '7']) {
         const nodes = await plan((db) => findCalls(db, { userId, ...filter }, { page, perPage: 15 }))
         t.ok(nodes.some((node) => node.endsWith(' on calls')), 'calls are read')
         t.notOk(nodes.includes('Seq Scan on calls'), nodes.join(', '))
+      })
+    }
+    for (const [name, filter] of Object.entries(deliveryFilters)) {
+      t.test(`deliveries of user ${userId}, ${name}, ${where} page`, async (t) => {
+        const nodes = await plan((db) => listDeliveries(db, { userId, ...filter }, { page, perPage: 15 }))
+        t.ok(nodes.some((node) => node.endsWith(' on webhook_deliveries')), 'deliveries are read')
+        t.notOk(nodes.includes('Seq Scan on webhook_deliveries'), nodes.join(', '))
       })
     }
   }
@@ -105,9 +121,11 @@ t.test('nor does one without statistics, such as that of a replay that has just 
   await pool.query('ANALYZE read_leads_g1.leads')
 })
 
-t.test('one lead is found by its key, its contacts by theirs', async (t) => {
+t.test('one lead is found by its key, its contacts by theirs, and a delivery by its id', async (t) => {
   t.notOk((await plan((db) => findLead(db, '1', 4))).includes('Seq Scan on leads'))
   t.notOk((await plan((db) => findLeadOwner(db, 4))).includes('Seq Scan on leads'))
+  const nodes = await plan((db) => findDelivery(db, '1', '8199a6da-f234-5f31-87e3-6f71755ff78d'))
+  t.notOk(nodes.some((node) => /^Seq Scan on webhook_(deliveries|attempts)/.test(node)), nodes.join(', '))
 })
 
 t.test('a page and its total are what a plain count says', async (t) => {

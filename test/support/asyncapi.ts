@@ -3,8 +3,9 @@ import { stringify } from 'yaml'
 import { assistantStream } from '../../src/domain/assistant/events.js'
 import { callStream } from '../../src/domain/call/events.js'
 import { catalogStreams } from '../../src/domain/catalog/events.js'
-import { eventSchemas, schemaVersion, type EventType } from '../../src/domain/events.js'
+import { currentVersion, eventVersions, type EventType } from '../../src/domain/events.js'
 import { leadStream } from '../../src/domain/lead/events.js'
+import { markerStream } from '../../src/domain/marker/events.js'
 import { callId, completedCall } from '../../src/http/examples.js'
 
 const of = (stream: (id: number) => string) => stream(0).replace('0', '{id}')
@@ -16,7 +17,8 @@ const streams = {
   languages: catalogStreams.languages,
   models: catalogStreams.models,
   campaign: of(catalogStreams.campaign),
-  phoneNumber: of(catalogStreams.phoneNumber)
+  phoneNumber: of(catalogStreams.phoneNumber),
+  marker: markerStream
 }
 
 const events: Record<EventType, { stream: keyof typeof streams, summary: string, description?: string, examples?: object[] }> = {
@@ -38,7 +40,12 @@ The same by HTTP: \`POST /engine/calls/{call_id}/completed\`.`,
   ModelAdded: { stream: 'models', summary: 'A model became available.' },
   CampaignCreated: { stream: 'campaign', summary: 'A campaign of a user was added.' },
   CampaignRenamed: { stream: 'campaign', summary: 'A campaign got another name.' },
-  PhoneNumberAdded: { stream: 'phoneNumber', summary: 'A phone number of a user was added.' }
+  PhoneNumberAdded: { stream: 'phoneNumber', summary: 'A phone number of a user was added.' },
+  DispatcherCheckpointed: {
+    stream: 'marker',
+    summary: 'The webhook dispatcher wrote down how far it and the ids have come.',
+    description: 'By it a database that was restored to an older state is told from one that is up to date.'
+  }
 }
 
 const metadata = {
@@ -50,7 +57,7 @@ const metadata = {
     $causationId: { type: 'string', description: 'The command that led to the event.' },
     command_id: { type: 'string', description: 'One command, one set of events.' },
     user_id: { type: 'string', description: 'Who gave the command.' },
-    schema_version: { type: 'string', description: `Version of the data; ${schemaVersion} when absent.` },
+    schema_version: { type: 'string', description: 'Version of the data, a whole number; 1 when absent. One that this document does not know is set aside.' },
     traceparent: { type: 'string', description: 'W3C Trace Context.' }
   }
 }
@@ -71,8 +78,9 @@ export function eventDocument () {
     asyncapi: '3.0.0',
     info: {
       title: 'Ringledger events',
-      version: `${schemaVersion}.0.0`,
+      version: '1.1.0',
       description: 'The streams of Ringledger in EventStoreDB. Call engines append CallCompleted; everything else is appended by Ringledger alone.\n' +
+        'An event is written in the version that its message names (`x-schema-version`); older ones in the log have the schema `<event>.v<n>`.\n' +
         'Made from the schemas in src/domain by `npm run docs:events`.\n',
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' }
     },
@@ -92,14 +100,19 @@ export function eventDocument () {
         title: type,
         summary,
         ...(description && { description }),
+        'x-schema-version': currentVersion(type),
         headers: { $ref: '#/components/schemas/Metadata' },
         payload: { $ref: `#/components/schemas/${type}` },
         ...(examples && { examples })
       }])),
-      schemas: { ...eventSchemas, Metadata: metadata }
+      schemas: { ...schemas(), Metadata: metadata }
     }
   }
 }
+
+/** The current version of each event under its name, former ones as `<name>.v<n>`. */
+const schemas = () => Object.fromEntries(Object.entries(eventVersions).flatMap(([type, { schemas }]) =>
+  schemas.map((schema, index) => [index + 1 === schemas.length ? type : `${type}.v${index + 1}`, schema])))
 
 const operation = (action: 'send' | 'receive', channel: string, summary: string) => ({ action, channel: { $ref: `#/channels/${channel}` }, summary })
 

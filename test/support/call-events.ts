@@ -3,7 +3,7 @@ import { defaultSettings, type AssistantSettings } from '../../src/domain/assist
 import type { CallCompleted } from '../../src/domain/call/events.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 
-export interface Told { stream: string, type: string, data: object }
+export interface Told { stream: string, type: string, data: object, metadata?: Record<string, string> }
 
 export const settings = (given: Partial<AssistantSettings> = {}): AssistantSettings => ({
   ...defaultSettings(),
@@ -76,6 +76,6 @@ export function logOf () {
     const revision = revisions.get(event.stream) ?? 0n
     revisions.set(event.stream, revision + 1n)
     position += 100n
-    return { ...event, id: `event-${position}`, revision, position, metadata: {}, created: new Date('2026-01-31T12:01:02.345Z') }
+    return { metadata: {}, ...event, id: `event-${position}`, revision, position, created: new Date('2026-01-31T12:01:02.345Z') }
   })
 }

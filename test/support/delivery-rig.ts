@@ -56,7 +56,7 @@ export async function deliveryRig (t: Teardown, { postgres, redis }: BackEnds, {
   await redis?.flush()
   const log = keepingLog()
   const queue = await openQueue({ redisUrl: redis?.url, databaseUrl, pool, log })
-  const feeder = openFeeder({ pool, queue, log })
+  const feeder = openFeeder({ pool, queue, maySend: () => true, log })
   const poster = openPoster({ allowCidrs: ['127.0.0.0/8'] })
   const keys = { current: randomBytes(32), previous: [] }
   const hurry = new AbortController()
@@ -90,7 +90,7 @@ export async function deliveryRig (t: Teardown, { postgres, redis }: BackEnds, {
     reconcile: () => reconcile({ pool, queue, feeder, everyMs, abandonedAfterMs: 2 * timeoutMs }),
     emptyQueue: () => redis ? redis.flush() : emptySchema(pool),
     deliveries: async () => (await pool.query<Row>('SELECT * FROM ledger.webhook_deliveries ORDER BY position')).rows,
-    attempts: async () => (await pool.query<Row>('SELECT * FROM ledger.webhook_attempts ORDER BY delivery_id, n')).rows
+    attempts: async () => (await pool.query<Row>('SELECT * FROM ledger.webhook_attempts ORDER BY delivery_id, coalesce(started_at, due_at), n')).rows
   }
 }
 

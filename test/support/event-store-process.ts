@@ -11,7 +11,7 @@ const source = fileURLToPath(new URL('../../src/embedded/event-store/', import.m
 
 export interface EventStoreProcess {
   port: number
-  /** Starts it again on the same port. */
+  /** Starts it again on the same port. Rejects when it ends before it listens. */
   start (): Promise<void>
   /** kill -9 */
   kill (): Promise<void>
@@ -20,21 +20,22 @@ export interface EventStoreProcess {
   process (): ChildProcess
 }
 
-/** Starts `process.ts` against a database. Killed in `t.teardown`. */
-export async function eventStoreProcess (t: Test, databaseUrl: string): Promise<EventStoreProcess> {
+/** Starts `process.ts` against a database, with these options of Node. Killed in `t.teardown`. */
+export async function eventStoreProcess (t: Test, databaseUrl: string, options: readonly string[] = []): Promise<EventStoreProcess> {
   const entry = eventStoreEntry(t)
   let child: ChildProcess | undefined
   let port = 0
   let errors = ''
 
   async function start () {
-    const started = spawn(process.execPath, [entry, '--port', String(port)], { env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl }, stdio: ['ignore', 'pipe', 'pipe'] })
+    const started = spawn(process.execPath, [...options, entry, '--port', String(port)], { env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl }, stdio: ['ignore', 'pipe', 'pipe'] })
     child = started
     errors = ''
     started.stderr.on('data', (text: Buffer) => { errors += text.toString() })
     const [line] = await Promise.race([once(started.stdout, 'data'), once(started, 'exit')]) as [unknown]
-    port = Number(/^LISTENING (\d+)\n$/.exec(String(line))?.[1] ?? 0)
-    if (port === 0) throw new Error(`The event store did not start: ${errors}`)
+    const listening = /^LISTENING (\d+)\n$/.exec(String(line))?.[1]
+    if (listening === undefined) throw new Error(`The event store did not start: ${errors}`)
+    port = Number(listening)
   }
 
   async function kill () {

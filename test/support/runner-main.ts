@@ -11,6 +11,7 @@ import { openPool } from '../../src/postgres/pool.js'
 const [databaseUrl = '', eventStoreUrl = '', signal = 'SIGKILL', at = '', nth = '1'] = process.argv.slice(2)
 let left = Number(nth)
 faults.at = (point) => {
+  if (point === 'claimed') say({ message: 'owns' })
   if (point !== at || --left !== 0) return
   say({ at: point })
   process.kill(process.pid, signal)

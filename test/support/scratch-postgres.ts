@@ -16,7 +16,10 @@ export interface ScratchPostgres {
   restart (): Promise<void>
   /** kill -9 of the postmaster; its children end by themselves. `start` brings it back. */
   kill (): Promise<void>
+  /** Rejects when it was killed meanwhile. */
   start (): Promise<void>
+  /** The processes of its sessions, or of those of one application, and of its own work. */
+  children (application?: string): Promise<number[]>
   close (): Promise<void>
 }
 
@@ -69,8 +72,20 @@ export async function scratchPostgres (t: Teardown, options: { fsync?: boolean }
     if (existsSync(home)) rmSync(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
   }
 
+  async function children (application?: string) {
+    const client = new pg.Client({ connectionString: url })
+    client.on('error', () => {})
+    try {
+      await client.connect()
+      const text = 'select pid from pg_stat_activity where pid <> pg_backend_pid() and ($1::text is null or application_name = $1)'
+      return (await client.query<{ pid: number }>(text, [application])).rows.map(({ pid }) => pid)
+    } finally {
+      await client.end().catch(() => {})
+    }
+  }
+
   await start()
-  return { url, start, close, kill: () => stop('SIGKILL'), async restart () { await stop('SIGINT'); await start() } }
+  return { url, start, close, children, kill: () => stop('SIGKILL'), async restart () { await stop('SIGINT'); await start() } }
 }
 
 /** Ends the cluster when this process ends without having done so: its stdin closes with us. */
@@ -92,6 +107,7 @@ async function answers (url: string, postmaster: ChildProcess, deadline: number)
     if (isUp) return true
     await new Promise((resolve) => setTimeout(resolve, 25))
     if (postmaster.exitCode !== null) return false
+    if (postmaster.signalCode !== null) throw new Error(`The scratch Postgres ended by ${postmaster.signalCode} while it started`)
   }
   throw new Error('The scratch Postgres did not start')
 }

@@ -72,7 +72,8 @@ export async function testService (t: Teardown, roles: Role[] = ['api', 'project
   return { url, urls, postgres, store, parts, config, token, call, start }
 }
 
-function configOf (environment: Record<string, string>): CompleteConfig {
+/** The settings of a test; `environment` overrides them. */
+export function configOf (environment: Record<string, string>): CompleteConfig {
   const config = loadConfig({ ...secrets, PORT: '0', RATE_LIMIT_PER_MINUTE: '0', ...environment })
   if (!config.jwt) throw new Error('the tests set a JWT secret')
   return { ...config, jwt: config.jwt, secrets: { secretKey: secrets.SECRET_KEY, leadDigestKey: secrets.LEAD_DIGEST_KEY } }

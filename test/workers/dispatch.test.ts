@@ -1,4 +1,5 @@
 import t from 'tap'
+import { callStatuses } from '../../src/domain/call/events.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import { uuidV5 } from '../../src/event-store/event-id.js'
 import { deliveryId } from '../../workers/dispatch.js'
@@ -89,6 +90,23 @@ t.test('the payload carries the lead as it stands after the call, with its campa
   t.same(Object.keys(lead.variables), ['zeta', 'customer_name', 'email'], 'in the order in which they were given')
 })
 
+t.test('the payload carries the secondary contact that was called, with its own number and variables', async (t) => {
+  const r = await rig(t)
+  await r.tell(assistantCreated(1, on), campaign('CampaignCreated', 3, 'Spring'), leadCreated(7, 3, [8]), callCompleted('c-1', { lead_id: 8, status: 'completed' }))
+  t.strictSame((await only(r)).data.lead, { id: 8, phone_number: '+15551230002', variables: { customer_name: '', email: '' }, status: 'completed', campaign: { id: 3, name: 'Spring' } })
+})
+
+t.test('send_webhook_only_on_completed keeps back every other status, and without it every status is sent', async (t) => {
+  const r = await rig(t)
+  await r.tell(assistantCreated(1, on), assistantCreated(2, { ...on, send_webhook_only_on_completed: false }))
+  await r.tell(...[1, 2].flatMap((assistant_id) => callStatuses.map((status) => callCompleted(`${assistant_id}-${status}`, { assistant_id, status }))))
+  for (const { call_id, status, reason } of await r.deliveries()) {
+    const isSent = call_id === '1-completed' || String(call_id).startsWith('2-')
+    t.same([status, reason], isSent ? ['scheduled', null] : ['skipped', 'not_completed'], String(call_id))
+  }
+  t.equal((await r.deliveries()).length, 2 * callStatuses.length)
+})
+
 t.test('a call moves its lead or secondary contact, also when it is not sent, and a duplicate does not', async (t) => {
   const r = await rig(t)
   await r.tell(assistantCreated(1), leadCreated(7, 3, [8, 9]))
@@ -103,6 +121,16 @@ t.test('an unknown lead and a lead of another user are sent as null and not move
   await r.tell(assistantCreated(1, on), leadCreated(7, 3, [], 'another'), callCompleted('c-1', { lead_id: 7 }), callCompleted('c-2', { lead_id: 404 }))
   for (const row of await r.deliveries()) t.match(String(row.body), '"lead":null')
   t.equal((await r.pool.query('SELECT status FROM ledger.dispatch_leads')).rows[0]?.status, 'created')
+})
+
+t.test('a call in a version that only a later release knows is skipped, never read as an older one', async (t) => {
+  const r = await rig(t)
+  const versions = ['1', '2', 'next'].map((schema_version) => ({ ...callCompleted(`c-${schema_version}`), metadata: { schema_version } }))
+  await r.tell(assistantCreated(1, on), callCompleted('c-0'), ...versions)
+  t.same((await r.deliveries()).map(({ call_id, status, reason }) => [call_id, status, reason]), [
+    ['c-0', 'scheduled', null], ['c-1', 'scheduled', null], ['c-2', 'skipped', 'invalid'], ['c-next', 'skipped', 'invalid']
+  ])
+  t.match(r.log.lines, [{ details: { problem: /schema_version 2 is not known/ } }, { details: { problem: /schema_version next is not known/ } }])
 })
 
 t.test('malformed, misplaced and unstorable events stall nothing and are kept for operators', async (t) => {
@@ -156,4 +184,31 @@ t.test('a batch of large bodies is written in pieces, every row once', async (t)
   const calls: StoredEvent[] = logOf()([assistantCreated(1, on), ...Array.from({ length: 100 }, (_, n) => callCompleted(`c-${n}`, { transcript: turns }))])
   await r.tellStored(calls)
   t.equal((await r.deliveries()).length, 100)
+})
+
+t.test('up to the marker of a database that was lost, a call is recorded with its body and not sent', async (t) => {
+  const r = await rig(t)
+  await r.pool.query('UPDATE ledger.incarnation SET silent_until = 400')
+  await r.tell(assistantCreated(1, on), assistantCreated(2), callCompleted('c-1'))
+  await r.tell(callCompleted('c-2', { assistant_id: 2 }), callCompleted('c-3'))
+  const rows = await r.deliveries()
+  t.same(rows.map(({ call_id, status, reason, next_attempt_at }) => [call_id, status, reason, next_attempt_at !== null]), [
+    ['c-1', 'skipped', 'restored', false],
+    ['c-2', 'skipped', 'webhook_off', false],
+    ['c-3', 'scheduled', null, true]
+  ])
+  t.match(rows[0], { body: /"c-1"/, endpoint_id: /\d/ }, 'an operator can send it still')
+})
+
+t.test('a log that is read again from its beginning, at other positions, holds nothing, counts nothing and is known at its end', async (t) => {
+  const r = await rig(t)
+  const events = [assistantCreated(1, on), callCompleted('c-1'), assistantUpdated(1, { is_webhook_active: false }), assistantUpdated(1, { is_webhook_active: true })]
+  await r.tell(...events, callCompleted('c-2'))
+  const before = await r.deliveries()
+  await r.pool.query('UPDATE ledger.incarnation SET refold_until = 1000')
+  await r.pool.query('TRUNCATE ledger.dispatch_assistants')
+  const elsewhere = logOf()(events).map((event) => ({ ...event, position: event.position + 100n }))
+  for (const event of elsewhere) await r.tellStored([event])
+  t.same(await r.deliveries(), before)
+  t.match((await tables(r))[0], [{ revision: '2', settings: { is_webhook_active: true } }])
 })

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
+import { openGate } from '../../src/consumer/gate.js'
 import { noStream, openStreams } from '../../src/event-store/streams.js'
 import { currentSecret } from '../../workers/secrets.js'
 import { startWorkers, type WorkerDeps, type Workers } from '../../workers/start.js'
@@ -10,19 +11,23 @@ import { keepingLog, scratchLedger } from '../support/ledger.js'
 import { answers, receiver } from '../support/receiver.js'
 import { noRedis, scratchRedis } from '../support/redis.js'
 import { scratchEventStore } from '../support/scratch-event-store.js'
+import { scratchPostgres } from '../support/scratch-postgres.js'
 
-const { postgres, client } = await scratchEventStore(t)
-const streams = openStreams(client)
-const tell = ({ stream, type, data }: Told) => streams.append(stream, [{ id: randomUUID(), type, data, metadata: {} }], noStream)
-const ids = { assistant: 0 }
+const postgres = await scratchPostgres(t, { fsync: false })
+const ids = { assistant: 0, log: 0 }
 
-async function workers (t: Test, given: Partial<WorkerDeps> = {}): Promise<Workers & { deps: WorkerDeps }> {
+/** Workers beside a database and a log of their own: with another database beside its log they would send nothing. */
+async function workers (t: Test, given: Partial<WorkerDeps> = {}): Promise<Workers & { deps: WorkerDeps, tell (told: Told): Promise<unknown> }> {
   const ledger = await scratchLedger(t, postgres)
+  const { client } = await scratchEventStore(t, { postgres, schema: `log_${++ids.log}` })
+  const streams = openStreams(client)
+  const log = keepingLog()
   const deps: WorkerDeps = {
     ...ledger,
     streams,
+    gate: openGate({ ...ledger, streams, log }),
     holder: randomUUID(),
-    log: keepingLog(),
+    log,
     webhook: { schedule: [0, 100], timeoutMs: 2_000, allowHttp: true, allowCidrs: ['127.0.0.0/8'] },
     secretKey: randomBytes(32),
     previousSecretKeys: [],
@@ -32,11 +37,11 @@ async function workers (t: Test, given: Partial<WorkerDeps> = {}): Promise<Worke
   }
   const started = startWorkers(deps)
   t.teardown(() => started.stop())
-  return { ...started, deps }
+  return { ...started, deps, tell: ({ stream, type, data }) => streams.append(stream, [{ id: randomUUID(), type, data, metadata: {} }], noStream) }
 }
 
 async function journey (t: Test, given: Partial<WorkerDeps>): Promise<void> {
-  const { ready, stop, deps } = await workers(t, given)
+  const { ready, stop, deps, tell } = await workers(t, given)
   await ready
   const hook = await receiver(t, (response, received, count) => answers(count === 1 ? 500 : 200)(response, received, count))
   const assistant_id = ++ids.assistant
@@ -59,6 +64,7 @@ t.test('and with Redis', { skip: noRedis() }, async (t) => journey(t, { redisUrl
 
 t.test('of two worker processes one dispatches, and a call arrives once', async (t) => {
   const first = await workers(t)
+  const { tell } = first
   await first.ready
   const second = startWorkers({ ...first.deps, holder: 'second' })
   await second.ready
@@ -73,7 +79,7 @@ t.test('of two worker processes one dispatches, and a call arrives once', async 
 })
 
 t.test('stopping waits for the answer that is on its way', async (t) => {
-  const { ready, stop, deps } = await workers(t)
+  const { ready, stop, deps, tell } = await workers(t)
   await ready
   const hook = await receiver(t, () => {})
   const assistant_id = ++ids.assistant
@@ -93,7 +99,7 @@ t.test('stopping waits for the answer that is on its way', async (t) => {
 t.test('a Redis that is down at the start is waited for', { skip: noRedis() }, async (t) => {
   const redis = await scratchRedis(t)
   await redis.kill()
-  const { ready } = await workers(t, { redisUrl: redis.url })
+  const { ready, tell } = await workers(t, { redisUrl: redis.url })
   await ready
   const hook = await receiver(t)
   const assistant_id = ++ids.assistant

@@ -41,7 +41,7 @@ function create (command: AssistantCommand, state: AssistantState): NewEvent[] {
   const given = soundSettings(command)
   refuseInvalid(collect(command.refused, rules(given, { ...defaultSettings(), ...given }, command)))
   const settings = { ...defaultSettings(), ...given }
-  return [{ type: 'AssistantCreated', data: { assistant_id: assistantId, user_id: userId, settings, created_at: now } }]
+  return [{ type: 'AssistantCreated', data: { assistant_id: assistantId, user_id: userId, settings, created_at: now, status: 'active' } }]
 }
 
 function update (command: AssistantCommand, state: AssistantState): NewEvent[] {

@@ -2,14 +2,28 @@
 import Type, { type Static } from 'typebox'
 import { Id, Instant } from '../json.js'
 import { UserId } from '../user.js'
+import { firstVersion } from '../versions.js'
 import { AssistantSettings } from './settings.js'
 
-export const AssistantCreated = Type.Object({
+export const assistantStatuses = ['active', 'inactive'] as const
+export type AssistantStatus = typeof assistantStatuses[number]
+
+const created = {
   assistant_id: Id({}),
   user_id: UserId,
   settings: AssistantSettings,
   created_at: Instant()
+}
+const AssistantCreatedV1 = Type.Object(created)
+
+export const AssistantCreated = Type.Object({
+  ...created,
+  status: Type.Enum([...assistantStatuses], { description: 'Status that the assistant begins with.' })
 })
+
+/** Version 1 left the status to its readers, and to all of them a new assistant was active. */
+export const assistantCreatedVersions = firstVersion(AssistantCreatedV1)
+  .next(AssistantCreated, (data) => ({ ...data, status: 'active' as const }))
 
 export const AssistantUpdated = Type.Object({
   assistant_id: Id({}),

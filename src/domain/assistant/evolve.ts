@@ -1,11 +1,12 @@
 // How an assistant's events add up.
-import type { AssistantEvent } from './events.js'
+import type { AssistantEvent, AssistantStatus } from './events.js'
 import type { AssistantSettings } from './settings.js'
 
 export interface Assistant {
   assistant_id: number
   user_id: string
   settings: AssistantSettings
+  status: AssistantStatus
   created_at: string
   updated_at: string
 }

@@ -1,22 +1,23 @@
 // What callers see of an assistant; write and read side use the same functions.
 import Type, { type Static } from 'typebox'
 import { Id } from '../json.js'
+import { assistantStatuses } from './events.js'
 import type { Assistant } from './evolve.js'
 
 export const AssistantSummary = Type.Object({
   id: Id({ description: 'Unique identifier of the assistant.' }),
   name: Type.String({ description: 'Name of the assistant.' }),
-  status: Type.Enum(['active', 'inactive'], { description: 'Current status.' }),
+  status: Type.Enum([...assistantStatuses], { description: 'Current status.' }),
   type: Type.Enum(['inbound', 'outbound'], { description: 'inbound for calls_direction receive, outbound for make.' }),
   mode: Type.Enum(['pipeline', 'multimodal'], { description: 'Engine mode.' })
 }, { title: 'AssistantSummary' })
 export type AssistantSummary = Static<typeof AssistantSummary>
 
-export function summarize ({ assistant_id, settings }: Assistant): AssistantSummary {
+export function summarize ({ assistant_id, settings, status }: Assistant): AssistantSummary {
   return {
     id: assistant_id,
     name: settings.assistant_name,
-    status: 'active',
+    status,
     type: settings.calls_direction === 'receive' ? 'inbound' : 'outbound',
     mode: settings.engine_type
   }

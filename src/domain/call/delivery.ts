@@ -7,26 +7,43 @@ const Missing = Nullable(Type.String())
 
 export const DeliveryAttempt = Type.Object({
   n: Type.Integer({ minimum: 1, description: 'Numbers the attempts of one trigger.' }),
-  trigger: Type.Enum(['schedule', 'manual', 'test']),
-  started_at: At('ISO 8601, UTC.'),
-  finished_at: Nullable(At(''), { description: 'Null while it runs.' }),
-  outcome: Nullable(Type.String(), { description: 'delivered, or what went wrong; null while it runs.' }),
+  trigger: Type.Enum(['schedule', 'manual', 'test'], { description: 'The schedule, or somebody who asked for it: a redelivery, a test.' }),
+  started_at: Nullable(At(''), { description: 'ISO 8601, UTC. Null while one that was asked for waits for its turn.' }),
+  finished_at: Nullable(At(''), { description: 'Null until it has ended.' }),
+  outcome: Nullable(Type.String(), {
+    description: 'Null until it has ended. delivered; gone (410) or rejected (any other answer); blocked, dns, connect, tls, connection or timeout where there was no answer; unknown when its worker died, and it is made again.'
+  }),
   status_code: Nullable(Type.Integer(), { description: 'What the receiver answered.' }),
   duration_ms: Nullable(Type.Integer()),
   error: Missing,
   response_excerpt: Nullable(Type.String(), { description: 'The beginning of the answer\'s body.' })
 }, { title: 'DeliveryAttempt' })
 
-export const Delivery = Type.Object({
+const summary = {
   id: Type.String({ description: 'The webhook-id, the same for every attempt.' }),
-  call_id: Missing,
+  call_id: Nullable(Type.String(), { description: 'Null for a test.' }),
   assistant_id: Nullable(Id({})),
-  type: Type.String({ examples: ['call.completed'] }),
-  status: Type.Enum(['scheduled', 'delivered', 'held', 'exhausted', 'cancelled', 'skipped']),
-  reason: Nullable(Type.String(), { description: 'Why it is held, cancelled or skipped.' }),
+  type: Type.Enum(['call.completed', 'webhook.test']),
+  status: Type.Enum(['scheduled', 'delivered', 'held', 'exhausted', 'cancelled', 'skipped'], { description: 'Where it stands.' }),
+  reason: Nullable(Type.String(), { description: 'Why it is held (webhook_off, endpoint_suspended), exhausted (attempts_used_up), cancelled (gone, held_too_long, restored) or skipped (webhook_off, not_completed, unknown_assistant, invalid, restored).' }),
   attempt_count: Type.Integer({ minimum: 0, description: 'Attempts of the schedule that were started.' }),
-  next_attempt_at: Nullable(At(''), { description: 'When it is tried next; null unless it is scheduled.' }),
-  created_at: At('ISO 8601, UTC.'),
+  next_attempt_at: Nullable(At(''), { description: 'When the schedule tries it next; null unless it is scheduled.' }),
+  created_at: At('ISO 8601, UTC.')
+}
+
+export const DeliverySummary = Type.Object(summary, { title: 'DeliverySummary' })
+export type DeliverySummary = Static<typeof DeliverySummary>
+
+export const Delivery = Type.Object({
+  ...summary,
   attempts: Type.Array(DeliveryAttempt, { description: 'Oldest first.' })
 }, { title: 'Delivery' })
 export type Delivery = Static<typeof Delivery>
+
+/** What came of asking for an attempt: the delivery with that attempt, which waits for its turn, or why there is none. */
+export type Asked =
+  | { kind: 'accepted', delivery: Delivery }
+  | { kind: 'not-found' }
+  /** `why` says what is in the way, without a full stop. */
+  | { kind: 'refused', why: string }
+  | { kind: 'too-many', retryInSeconds: number }

@@ -16,8 +16,8 @@ export const CallId = Type.String(callIdRule)
 export const isCallId = (text: string) => new RegExp(callIdRule.pattern).test(text)
 
 export const TranscriptTurn = Type.Object({
-  role: Type.Enum(['assistant', 'customer', 'tool']),
-  text: Type.String(),
+  role: Type.Enum(['assistant', 'customer', 'tool'], { description: 'Who spoke.' }),
+  text: Type.String({ description: 'What was said.' }),
   at: Type.Number({ minimum: 0, description: 'Seconds from the start of the call.' })
 }, { title: 'TranscriptTurn' })
 
@@ -26,14 +26,14 @@ const report = {
   lead_id: Nullable(Id({}), { description: 'The lead that was called, or one of its secondary contacts.' }),
   lead_status: Type.Optional(Type.Enum([...leadStatuses], { description: 'Moves the lead; without one a completed call makes it completed.' })),
   status: Type.Enum([...callStatuses], { description: 'How the call ended.' }),
-  direction: Type.Enum(['inbound', 'outbound']),
+  direction: Type.Enum(['inbound', 'outbound'], { description: 'Who called: the customer (inbound) or the assistant (outbound).' }),
   from: Type.String({ minLength: 1, description: 'Calling number.' }),
   to: Type.String({ minLength: 1, description: 'Called number.' }),
-  started_at: Instant(),
-  ended_at: Instant(),
+  started_at: Instant({ description: 'As the call engine told it: ISO 8601 with an offset.' }),
+  ended_at: Instant({ description: 'As the call engine told it: ISO 8601 with an offset.' }),
   duration: Type.Number({ minimum: 0, description: 'Seconds.' }),
   recording_url: Nullable(Type.String(), { description: 'Where the recording is.' }),
-  transcript: Type.Array(TranscriptTurn),
+  transcript: Type.Array(TranscriptTurn, { description: 'What was said, in order.' }),
   input_variables: AnyObject({ description: 'Variables the call started with.' }),
   extracted_variables: AnyObject({ description: 'Values per post_call_schema.' }),
   evaluation: Type.Unsafe<JsonObject | null>({ type: ['object', 'null'], description: 'Outcome of the post-call evaluation.' })

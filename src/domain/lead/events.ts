@@ -7,8 +7,12 @@ import { UserId } from '../user.js'
 export type ContactVariables = JsonObject & { customer_name: string, email: string }
 
 const StoredVariables = Type.Unsafe<ContactVariables>(AnyObject({
+  description: 'Whatever was given with the contact.',
   required: ['customer_name', 'email'],
-  properties: { customer_name: { type: 'string' }, email: { type: 'string' } }
+  properties: {
+    customer_name: { type: 'string', description: 'Empty when not given.' },
+    email: { type: 'string', description: 'Empty when not given.' }
+  }
 }))
 
 const Contact = { phone_number: PhoneNumber(), variables: StoredVariables }

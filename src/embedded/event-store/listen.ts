@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { notHere } from './protocol/errors.js'
 
 export interface Listener {
   port: number
@@ -11,12 +12,16 @@ export interface Listener {
   destroy (): void
 }
 
-/** Listens on one port for both protocols; the first bytes of a connection tell which it is. */
-export async function listen (host: string, port: number, takeHttp2: (socket: Socket) => void): Promise<Listener> {
+/** What EventStoreDB answers over HTTP. Its client falls back on it, and shows no more of a refusal than the status line. */
+const absent = /^\/(subscriptions|projections?|streams|users|admin)(\/|$)/
+
+/** Listens on one port for both protocols; the first bytes of a connection tell which it is. `isReady` is asked at each health check. */
+export async function listen (host: string, port: number, isReady: () => boolean, takeHttp2: (socket: Socket) => void): Promise<Listener> {
   const health = createHttpServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://localhost')
     const isAsked = url.pathname === '/health/live' && (request.method === 'GET' || request.method === 'HEAD')
-    response.writeHead(isAsked ? liveCode(url) : 404).end()
+    if (absent.test(url.pathname)) response.writeHead(501, notHere('The HTTP interface').message).end()
+    else response.writeHead(!isAsked ? 404 : isReady() ? liveCode(url) : 503).end()
   })
   const sockets = new Set<Socket>()
   const server: Server = createServer({ noDelay: true }, (socket) => {

@@ -40,7 +40,7 @@ export async function startEventStore (options: EventStoreOptions): Promise<Runn
   setMaxListeners(0, closing.signal) // one for each open call
   const server = createGrpcServer({ log, feed, closing: closing.signal, address: () => ({ host, port: listener.port }) })
   const injector = server.createConnectionInjector(grpc.ServerCredentials.createInsecure())
-  const listener = await listen(host, options.port ?? 0, (socket) => { injector.injectConnection(socket) }).catch(async (error: unknown) => {
+  const listener = await listen(host, options.port ?? 0, () => log.isReady, (socket) => { injector.injectConnection(socket) }).catch(async (error: unknown) => {
     await log.close()
     throw error
   })

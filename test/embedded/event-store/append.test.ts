@@ -111,6 +111,7 @@ for (const [name, way] of Object.entries(ways)) {
     t.equal((await append(to, [], NO_STREAM)).success, true)
     await wrong(t, append(to, [], 3n), 'no_stream', 3n)
     await append(to, event(), NO_STREAM)
+    await wrong(t, append(to, [], NO_STREAM), 0n, NO_STREAM)
     t.equal((await append(to, [], 0n)).nextExpectedRevision, 0n)
     t.equal((await collect(client.readStream(to))).length, 1)
   })

@@ -39,18 +39,19 @@ const append = (name: string, messages: streams.AppendReq.ProposedMessage[], opt
 const remove = (name: string, options = new streams.DeleteReq.Options().setAny(empty())) => asked<streams.DeleteResp>((done) => stub.delete(new streams.DeleteReq().setOptions(options.setStreamIdentifier(identifier(name))), done))
 const tombstone = (name: string, options = new streams.TombstoneReq.Options().setAny(empty())) => asked<streams.TombstoneResp>((done) => stub.tombstone(new streams.TombstoneReq().setOptions(options.setStreamIdentifier(identifier(name))), done))
 
-function read (name: string) {
+function read (name: string, headers = new grpc.Metadata()) {
   const from = new streams.ReadReq.Options.StreamOptions().setStreamIdentifier(identifier(name)).setStart(empty())
   const uuid = new streams.ReadReq.Options.UUIDOption().setString(empty())
-  return stub.read(new streams.ReadReq().setOptions(new streams.ReadReq.Options().setStream(from).setCount('10').setNoFilter(empty()).setUuidOption(uuid)))
+  return stub.read(new streams.ReadReq().setOptions(new streams.ReadReq.Options().setStream(from).setCount('10').setNoFilter(empty()).setUuidOption(uuid)), headers)
 }
 const responses = (name: string): Promise<streams.ReadResp[]> => collect(read(name))
 const recorded = async (name: string) => (await responses(name)).map((response) => response.getEvent()?.getEvent())
 
 t.test('every refusal that is a status has its code and the trailers that the client reads', async (t) => {
-  const [gone, there] = ['gone', 'there']
+  const [gone, there, softly] = ['gone', 'there', 'softly']
   await client.tombstoneStream(gone)
-  await client.appendToStream(there, [event(), event()])
+  for (const name of [there, softly]) await client.appendToStream(name, [event(), event()])
+  await client.deleteStream(softly)
   const wrong = (name: string, expected: string, actual: string) => ({ exception: 'wrong-expected-version', 'stream-name': name, 'expected-version': expected, 'actual-version': actual })
   const deleted = { exception: 'stream-deleted', 'stream-name': gone }
   const rows: Array<[string, () => Promise<unknown>, number, Record<string, string>]> = [
@@ -63,6 +64,8 @@ t.test('every refusal that is a status has its code and the trailers that the cl
     ['delete, any, of nothing', () => remove('nothing'), status.FAILED_PRECONDITION, wrong('nothing', '-2', '-1')],
     ['delete, exists, of nothing', () => remove('nothing', new streams.DeleteReq.Options().setStreamExists(empty())), status.FAILED_PRECONDITION, wrong('nothing', '-4', '-1')],
     ['tombstone, exact', () => tombstone(there, new streams.TombstoneReq.Options().setRevision('0')), status.FAILED_PRECONDITION, wrong(there, '0', '1')],
+    ['tombstone, exists, of nothing', () => tombstone('nothing', new streams.TombstoneReq.Options().setStreamExists(empty())), status.FAILED_PRECONDITION, wrong('nothing', '-4', '-1')],
+    ['tombstone, exists, of a deleted stream', () => tombstone(softly, new streams.TombstoneReq.Options().setStreamExists(empty())), status.FAILED_PRECONDITION, { ...deleted, 'stream-name': softly }],
     ['tombstone, no stream', () => tombstone(there, new streams.TombstoneReq.Options().setNoStream(empty())), status.FAILED_PRECONDITION, wrong(there, '-1', '1')],
     ['a name that is not ASCII', () => remove('fort-été'), status.FAILED_PRECONDITION, wrong('fort-%C3%A9t%C3%A9', '-2', '-1')],
     ['too large', () => append(there, [proposed(undefined, new Uint8Array(5 * 1024 * 1024))]), status.INVALID_ARGUMENT, { exception: 'maximum-append-size-exceeded', 'maximum-append-size': '1048576' }],
@@ -89,6 +92,17 @@ t.test('a unary append that finds another revision is a reply, not a status', as
   t.same([behind?.getCurrentRevision(), behind?.getExpectedRevision()], ['1', '0'])
   const nothing = (await append(randomUUID(), [])).getSuccess()
   t.same([nothing?.hasNoStream(), nothing?.hasNoPosition()], [true, true], 'an empty append to nothing is at no stream and at no position')
+})
+
+t.test('who logs in, names a connection or asks for the leader is served as anyone', async (t) => {
+  for (const authorization of [`Basic ${Buffer.from('admin:changeit').toString('base64')}`, 'Bearer a.b.c', 'nonsense']) {
+    const headers = new grpc.Metadata()
+    for (const [name, value] of Object.entries({ authorization, 'requires-leader': 'true', 'connection-name': 'tests' })) headers.set(name, value)
+    const name = randomUUID()
+    const request = new streams.TombstoneReq().setOptions(new streams.TombstoneReq.Options().setAny(empty()).setStreamIdentifier(identifier(name)))
+    t.equal((await collect<streams.ReadResp>(read(name, headers))).length, 1)
+    t.ok((await asked<streams.TombstoneResp>((done) => stub.tombstone(request, headers, done))).getPosition())
+  }
 })
 
 t.test('a stream that is not there is one message and a good end', async (t) => {

@@ -35,6 +35,29 @@ t.test('a delete at a revision that does not hold is refused', async (t) => {
   await refused(t, collect(client.readStream(stream)), StreamNotFoundError)
 })
 
+t.test('a delete and a tombstone are decided as an append of a new event would be', async (t) => {
+  const deleted = async () => {
+    const stream = await streamOf(2)
+    await client.deleteStream(stream)
+    return stream
+  }
+  t.ok((await client.deleteStream(await deleted())).position, 'again')
+  t.ok((await client.deleteStream(await deleted(), { expectedRevision: NO_STREAM })).position, 'a deleted stream counts as none')
+  t.ok((await client.tombstoneStream(await deleted(), { expectedRevision: NO_STREAM })).position)
+  t.ok((await client.tombstoneStream(await deleted(), { expectedRevision: 1n })).position)
+  await refused(t, client.tombstoneStream(await deleted(), { expectedRevision: 0n }), WrongExpectedVersionError, { actualVersion: 1n })
+})
+
+t.test('metadata set on a deleted stream bring it back without its events', async (t) => {
+  const stream = await streamOf(3)
+  await client.deleteStream(stream)
+  await client.setStreamMetadata(stream, { maxCount: 2, colour: 'red' })
+  t.same(await revisions(stream), [], 'empty, not missing')
+  t.match(await client.getStreamMetadata(stream), { metadata: { maxCount: 2, truncateBefore: 3, colour: 'red' } })
+  await client.appendToStream(stream, events(1), { expectedRevision: STREAM_EXISTS })
+  t.same(await revisions(stream), [3])
+})
+
 t.test('a tombstone is for ever, also for the metadata', async (t) => {
   const stream = await streamOf(2)
   await refused(t, client.tombstoneStream(stream, { expectedRevision: 0n }), WrongExpectedVersionError, { actualVersion: 1n })

@@ -6,7 +6,7 @@ import t from 'tap'
 import { ServerFeaturesClient } from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
 import type features from '@eventstore/db-client/generated/serverfeatures_pb.js'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
-import { jsonEvent, persistentSubscriptionToStreamSettingsFromDefaults } from '@eventstore/db-client'
+import { jsonEvent, persistentSubscriptionToStreamSettingsFromDefaults, UnknownError } from '@eventstore/db-client'
 import { connect, refused, scratchEventStore } from '../../support/scratch-event-store.js'
 
 const { client, store } = await scratchEventStore(t)
@@ -33,6 +33,14 @@ t.test('what it does not have it refuses, and says where it is', async (t) => {
   await refused(t, client.listProjections(), Error, { message: /EventStoreDB/ })
   const subscription = client.subscribeToPersistentSubscriptionToStream('a', 'group')
   t.match(await once(subscription, 'error'), [{ message: /EventStoreDB/ }])
+})
+
+t.test('what the client asks for over HTTP instead is refused in the same words', async (t) => {
+  const message = /single-machine event store.*EventStoreDB/
+  await refused(t, client.getPersistentSubscriptionToStreamInfo('a', 'group'), UnknownError, { message })
+  await refused(t, client.listAllPersistentSubscriptions(), UnknownError, { message })
+  await refused(t, client.replayParkedMessagesToStream('a', 'group'), UnknownError, { message })
+  await refused(t, client.restartPersistentSubscriptionSubsystem(), UnknownError, { message })
 })
 
 t.test('it is alive over HTTP/1.1 on the same port', async (t) => {

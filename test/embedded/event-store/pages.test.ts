@@ -1,76 +1,138 @@
-// Readers of pages share one measure of memory, and hold their share only while they read.
+// Readers of pages share one measure of memory that is never exceeded, and each sees everything once, in order.
+import fc from 'fast-check'
+import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import type { RecordedEvent } from '../../../src/embedded/event-store/log/event.js'
-import { pages, type PageSize, Readers } from '../../../src/embedded/event-store/log/pages.js'
+import { pages, type PageSize, type Range, Readers } from '../../../src/embedded/event-store/log/pages.js'
+import { portion, weightOf } from '../../../src/embedded/event-store/log/portion.js'
 
-const mib = 1024 * 1024
-const alone: PageSize = { events: 1024, bytes: 4 * mib }
-const entered = (count: number) => {
-  const readers = new Readers()
-  for (let n = 0; n < count; n++) readers.enter()
-  return readers
-}
+const kib = 1024
+const mib = 1024 * kib
+const measure = 32 * mib
 
-t.test('up to eight readers have whole pages, and any number more share what eight of them hold', async (t) => {
-  t.same(entered(1).pageSize, alone)
-  t.same(entered(8).pageSize, alone)
-  t.same(entered(16).pageSize, { events: 512, bytes: 2 * mib })
-  for (const count of [9, 48, 1000]) {
-    const { events, bytes } = entered(count).pageSize
-    t.ok(events * count <= 8 * alone.events + count, `${count} readers hold no more events than eight, but for rounding`)
-    t.ok(bytes * count <= 8 * alone.bytes + count, `${count} readers hold no more bytes than eight, but for rounding`)
-  }
-  t.same(entered(1_000_000).pageSize, { events: 1, bytes: 34 }, 'never less than one event')
-})
+const event = (revision: number, data: Uint8Array): RecordedEvent => ({ position: revision, stream: 's', revision, id: '', type: 'A', isJson: false, created: 0, metadata: Buffer.alloc(0), data })
 
-t.test('a reader who leaves gives back its share', async (t) => {
-  const readers = entered(16)
-  for (let n = 0; n < 8; n++) readers.leave()
-  t.same(readers.pageSize, alone)
-})
-
-const event = (revision: number): RecordedEvent => ({ position: revision, stream: 's', revision, id: '', type: 'A', isJson: false, created: 0, metadata: Buffer.alloc(0), data: Buffer.alloc(0) })
-
-/** Pages of the revisions 0 to `last`, and with how many readers each of them was asked for. */
-function reading (readers: Readers, last: number, wanted = Infinity, fails = () => false) {
-  const asked: number[] = []
-  const made = pages(readers, 'forward', 0, last, wanted, async (lower, upper, { events }) => {
-    asked.push(events)
-    if (fails()) throw new Error('gone')
-    return Array.from({ length: Math.min(events, upper - lower + 1) }, (_, index) => event(lower + index))
-  }, ({ revision }) => revision)
+/** Reading of the revisions 0 to `last`, each with so many bytes; notes which pages were asked for. */
+function reading ({ readers = new Readers(), last = 99, data = Buffer.alloc(0), wanted = Infinity, direction = 'forward' as Range['direction'], fails = () => false }) {
+  const asked: Array<PageSize & { from: number, to: number }> = []
+  const made = pages(readers, { direction, from: 0, to: last }, wanted, {
+    key: ({ revision }) => revision,
+    async read (from, to, { events, bytes }) {
+      asked.push({ from, to, events, bytes })
+      await turn()
+      if (fails()) throw new Error('gone')
+      const page: RecordedEvent[] = []
+      for (let n = 0, weight = 0; n < events && from + n <= to && weight < bytes; n++) {
+        const recorded = event(direction === 'forward' ? from + n : to - n, data)
+        weight += weightOf(recorded)
+        page.push(recorded)
+      }
+      return page
+    }
+  })
   return { asked, made }
 }
 
-t.test('a page is no larger than the share of its reader at that moment', async (t) => {
-  const readers = entered(31)
-  const { asked, made } = reading(readers, 2000)
-  let read = 0
-  for await (const page of made) {
-    read += page.length
-    if (read === 64 + 256) for (let n = 0; n < 24; n++) readers.leave()
+const revisions = async (made: AsyncIterable<RecordedEvent[]>) => {
+  const seen: number[] = []
+  for await (const events of made) seen.push(...events.map(({ revision }) => revision))
+  return seen
+}
+const next = async (made: AsyncGenerator<RecordedEvent[]>) => {
+  const { value } = await made.next() as IteratorResult<RecordedEvent[], undefined>
+  return (value ?? []).map(({ revision }) => revision)
+}
+const upTo = (last: number) => Array.from({ length: last + 1 }, (_, revision) => revision)
+const settled = async () => { for (let n = 0; n < 5; n++) await turn() }
+
+t.test('a portion weighs 64 KiB and the event that exceeds them, and is one event at least', async (t) => {
+  const events = (size: number) => Array.from({ length: 200 }, (_, revision) => event(revision, Buffer.alloc(size)))
+  t.equal(portion(events(0)).length, 128)
+  t.equal(portion(events(0), 150).length, 50)
+  t.equal(portion(events(8 * kib)).length, 8)
+  t.equal(portion(events(mib)).length, 1)
+  t.same(portion([]), [])
+})
+
+t.test('a range is read in either direction, to its end', async (t) => {
+  for (const data of [Buffer.alloc(0), Buffer.alloc(300 * kib)]) {
+    t.same(await revisions(reading({ last: 3000, data }).made), upTo(3000))
+    t.same(await revisions(reading({ last: 3000, data, direction: 'backward' }).made), upTo(3000).reverse())
   }
-  t.equal(read, 2001)
-  t.same(asked.slice(0, 4), [64, 256, 256, 1024], 'the first small, the next as the share is')
+  t.same(await revisions(reading({ last: -1 }).made), [])
 })
 
-t.test('a share is held from the first page to the last, to a break, or to a failure', async (t) => {
-  const readers = entered(8)
-  const { made } = reading(readers, 100)
-  t.same(readers.pageSize, alone, 'not before it reads')
-  await made.next()
-  t.equal(readers.pageSize.events, Math.ceil(8 * 1024 / 9))
-  await made.return(undefined)
-  t.same(readers.pageSize, alone, 'not after a break')
-  await t.rejects(reading(readers, 100, Infinity, () => true).made.next(), { message: 'gone' })
-  t.same(readers.pageSize, alone, 'not after a failure')
-  for await (const page of reading(readers, 100).made) t.ok(page.length > 0)
-  t.same(readers.pageSize, alone, 'not after the end')
+t.test('the first page is small, and who wants few events is read few and nothing ahead of them', async (t) => {
+  const all = reading({ last: 3000 })
+  await revisions(all.made)
+  t.same(all.asked.slice(0, 2).map(({ from, events }) => [from, events]), [[0, 64], [64, 1024]])
+  const few = reading({ wanted: 5 })
+  t.equal((await next(few.made)).length, 5)
+  t.equal(few.asked.length, 1)
 })
 
-t.test('who wants few events is read few, and nothing ahead of them', async (t) => {
-  const { asked, made } = reading(new Readers(), 100, 5)
-  t.equal((await made.next()).value?.length, 5)
-  t.same(asked, [5])
-  await made.return(undefined)
+t.test('however many readers stand still, they hold no more than the measure, and each sees everything once when it goes on', async (t) => {
+  const readers = new Readers()
+  const data = Buffer.alloc(16 * kib)
+  const crowd = Array.from({ length: 300 }, () => reading({ readers, last: 300, data }))
+  let most = 0
+  const seen = await Promise.all(crowd.map(({ made }) => next(made)))
+  for (let n = 0; n < 20; n++, await turn()) most = Math.max(most, readers.bytes)
+  t.ok(most > measure / 2 && most <= measure, `${most} bytes are held`)
+  for (const [index, { made }] of crowd.entries()) {
+    seen[index]?.push(...await revisions(made))
+    most = Math.max(most, readers.bytes)
+  }
+  t.same(seen, crowd.map(() => upTo(300)))
+  t.ok(most <= measure, `never more than ${most} bytes were held`)
+  t.equal(readers.bytes, 0)
+})
+
+t.test('a reader alone has whole pages; a crowd that goes on shares them; one that stands still gives way to who goes on', async (t) => {
+  const readers = new Readers()
+  const data = Buffer.alloc(64 * kib)
+  const size = (one?: ReturnType<typeof reading>) => one?.asked.at(-1)?.bytes
+  const first = reading({ readers, last: 1000, data })
+  await first.made.next()
+  t.equal(size(first), 2 * mib)
+  const crowd = Array.from({ length: 15 }, () => reading({ readers, last: 1000, data }))
+  await Promise.all(crowd.map(({ made }) => made.next()))
+  t.equal(size(crowd.at(-1)), mib, 'two pages of 16 readers make up the measure')
+  const goesOn = reading({ readers, last: 1000, data })
+  t.same(await revisions(goesOn.made), upTo(1000))
+  t.equal(new Set(goesOn.asked.map(({ from }) => from)).size, goesOn.asked.length, 'who goes on reads nothing twice')
+})
+
+t.test('in whatever order readers go on, each sees everything once', async (t) => {
+  const order = fc.array(fc.nat(24), { minLength: 100, maxLength: 400 })
+  await fc.assert(fc.asyncProperty(order, async (order) => {
+    const readers = new Readers()
+    const crowd = Array.from({ length: 25 }, (_, n) => ({ ...reading({ readers, last: 40, data: Buffer.alloc(n % 2 === 0 ? mib : 100 * kib) }), seen: [] as number[] }))
+    for (const { made, seen } of order.flatMap((index) => crowd[index] ?? [])) {
+      seen.push(...await next(made))
+      if (readers.bytes > measure) throw new Error(`${readers.bytes} bytes are held`)
+    }
+    for (const { made, seen } of crowd) t.same([...seen, ...await revisions(made)], upTo(40))
+  }), { seed: 7, numRuns: 10 })
+})
+
+t.test('who breaks off or fails holds nothing, also not what was under way', async (t) => {
+  const readers = new Readers()
+  const broken = reading({ readers, last: 3000 })
+  await broken.made.next()
+  await broken.made.return(undefined)
+  await settled()
+  t.equal(broken.asked.length, 2, 'a page was under way')
+  t.equal(readers.bytes, 0)
+  await t.rejects(reading({ readers, fails: () => true }).made.next(), { message: 'gone' })
+  t.equal(readers.bytes, 0)
+})
+
+t.test('a page that could not be read ahead is asked for again when it is needed', async (t) => {
+  let count = 0
+  const { made, asked } = reading({ last: 3000, fails: () => ++count === 2 })
+  const seen = await next(made)
+  await settled()
+  t.same([...seen, ...await revisions(made)], upTo(3000))
+  t.same(asked.slice(1, 3).map(({ from }) => from), [64, 64])
 })

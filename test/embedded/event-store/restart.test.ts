@@ -23,13 +23,15 @@ t.test('a second server on one schema refuses; on another schema it serves; afte
   t.match(await successor.client.appendToStream('a', event(), { expectedRevision: 1n }), { nextExpectedRevision: 2n })
 })
 
-t.test('while Postgres is away appends and reads are refused as unavailable; afterwards all goes on, live subscribers too', async (t) => {
-  const { postgres, client } = await scratchEventStore(t, { postgres: await scratchPostgres(t) })
+t.test('while Postgres is away appends and reads are refused as unavailable, and it is not healthy; afterwards all goes on, live subscribers too', async (t) => {
+  const { postgres, store, client } = await scratchEventStore(t, { postgres: await scratchPostgres(t) })
   await client.appendToStream('a', event())
   const subscription = client.subscribeToAll()
   const seen: string[] = []
   subscription.on('data', ({ event }) => { if (event?.streamId === 'a') seen.push(`${event.revision}`) })
   await once(subscription, 'caughtUp')
+  const health = async (query = '') => (await fetch(`http://127.0.0.1:${store.port}/health/live${query}`)).status
+  t.equal(await health(), 204)
 
   await postgres.kill()
   const refusals = []
@@ -39,12 +41,14 @@ t.test('while Postgres is away appends and reads are refused as unavailable; aft
   }
   t.match(refusals.at(-1), { type: 'unavailable' })
   await refused(t, collect(client.readStream('a')), UnavailableError)
+  t.same([await health(), await health('?liveCode=200')], [503, 503])
 
   await postgres.start()
   const again = event()
   while (!await client.appendToStream('a', again, { expectedRevision: 0n }).then(() => true, () => false));
   while (!seen.includes('1')) await once(subscription, 'data')
   t.same(seen, ['0', '1'])
+  t.equal(await health(), 204)
   await subscription.unsubscribe()
 })
 

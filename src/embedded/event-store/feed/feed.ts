@@ -1,5 +1,6 @@
 // The feed: the newest events in memory, and a call for everyone who waits for the next one.
 import type { RecordedEvent } from '../log/event.js'
+import { portion } from '../log/portion.js'
 
 const most = { events: 8192, bytes: 16 * 1024 * 1024 }
 
@@ -7,8 +8,8 @@ const most = { events: 8192, bytes: 16 * 1024 * 1024 }
 type Wake = (considered: number | undefined) => void
 
 /**
- * One ring of recent events serves all subscribers: each keeps only its place, so one that has
- * stopped costs nothing, and one that fell out of the ring reads from the table until it is back.
+ * One ring of recent events serves all subscribers: each keeps only its place and one portion, so one that
+ * has stopped costs little, and one that fell out of the ring reads from the table until it is back.
  */
 export class Feed {
   #ring: RecordedEvent[] = []
@@ -38,11 +39,10 @@ export class Feed {
     for (const stream of [...this.#waiting.keys()]) this.#wake(stream, undefined)
   }
 
-  /** At most `limit` events after a position, at least one, or undefined when they are not in the ring. */
-  after (position: number, limit: number): RecordedEvent[] | undefined {
+  /** The next events after a position, at least one, or undefined when they are not in the ring. */
+  after (position: number): RecordedEvent[] | undefined {
     if (position < this.#floor || position >= this.#head) return undefined
-    const start = this.#indexAfter(position)
-    return this.#ring.slice(start, start + limit)
+    return portion(this.#ring, this.#indexAfter(position))
   }
 
   /** Resolves at the next event of a stream, or of any when `stream` is undefined, or when aborted. */

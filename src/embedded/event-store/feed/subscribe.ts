@@ -12,8 +12,6 @@ export type Step =
   /** The stream was tombstoned; nothing follows. */
   | { kind: 'stream-deleted' }
 
-const atOnce = 256
-
 /** What comes after a position of $all. Ends when aborted. */
 export async function * subscribeToAll (log: EventLog, feed: Feed, after: number, filter: Filter | undefined, aborted: AbortSignal): AsyncGenerator<Step> {
   const sieve = new Sieve(filter)
@@ -29,7 +27,7 @@ export async function * subscribeToAll (log: EventLog, feed: Feed, after: number
       await feed.next(undefined, aborted)
       continue
     }
-    const recent = feed.after(position, atOnce)
+    const recent = feed.after(position)
     for await (const page of recent === undefined ? log.allPages('forward', position + 1, log.head) : [recent]) {
       yield * sieve.pass(page)
       position = page.at(-1)?.position ?? position
@@ -55,7 +53,7 @@ export async function * subscribeToStream (log: EventLog, feed: Feed, stream: st
       considered = await feed.next(stream, aborted)
       continue
     }
-    const recent = considered === undefined ? undefined : feed.after(considered, atOnce)
+    const recent = considered === undefined ? undefined : feed.after(considered)
     const state = recent === undefined ? await log.stream(stream) : undefined
     const visibleFrom = state === undefined ? 0 : Math.max(revision + 1, firstVisible(state))
     for await (const page of recent === undefined ? log.streamPages(stream, 'forward', visibleFrom, tombstoneRevision, head) : [recent]) {

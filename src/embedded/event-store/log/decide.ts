@@ -48,6 +48,7 @@ function decideByRecentIds (stream: string, ids: readonly string[], seen: Sighti
 }
 
 function decideByRecordedIds (stream: string, expected: number, ids: readonly string[], state: StreamState, seen: Sightings, wrong: Decision): Decision {
+  if (ids.length === 0) return wrong
   let position: number | undefined
   for (const [index, id] of ids.entries()) {
     const revision = expected + 1 + index

@@ -60,6 +60,9 @@ export class EventLog {
   /** The position of the last durable event, 0 when there is none. */
   get head (): number { return this.#writer.head }
 
+  /** Whether it can write: Postgres is there, and the schema is ours. */
+  get isReady (): boolean { return this.#writer.isAttached }
+
   get isFull (): boolean { return this.#writer.queue.isFull }
 
   /** Resolves when the queue of appends has room. */
@@ -78,12 +81,18 @@ export class EventLog {
 
   /** Pages of $all with from <= position <= to. Between pages nothing is held open. */
   allPages (direction: Direction, from: number, to: number, wanted = Infinity): AsyncGenerator<RecordedEvent[]> {
-    return pages(this.#readers, direction, from, to, wanted, (lower, upper, size) => reading(this.#storage.table.readAll(this.#storage.readers, direction, lower, upper, size)), (event) => event.position)
+    return pages(this.#readers, { direction, from, to }, wanted, {
+      read: (from, to, size) => reading(this.#storage.table.readAll(this.#storage.readers, direction, from, to, size)),
+      key: (event) => event.position
+    })
   }
 
   /** Pages of a stream with from <= revision <= to, up to `head` in the log. */
   streamPages (stream: string, direction: Direction, from: number, to: number, head: number, wanted = Infinity): AsyncGenerator<RecordedEvent[]> {
-    return pages(this.#readers, direction, from, to, wanted, (lower, upper, size) => reading(this.#storage.table.readStream(this.#storage.readers, stream, direction, lower, upper, head, size)), (event) => event.revision)
+    return pages(this.#readers, { direction, from, to }, wanted, {
+      read: (from, to, size) => reading(this.#storage.table.readStream(this.#storage.readers, stream, direction, from, to, head, size)),
+      key: (event) => event.revision
+    })
   }
 
   /** Events by stream and revision; what does not exist is left out. */

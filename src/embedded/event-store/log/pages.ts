@@ -1,51 +1,136 @@
-// Keyset paging: nothing is held open between pages, and the next one is under way while the last is sent.
+// Paging by key: nothing is held open between pages, and what was read ahead may be given up and read again.
 import type { RecordedEvent } from './event.js'
+import { overhead, portion, weightOf } from './portion.js'
 import type { Direction } from './table.js'
 
-/** How much one page may hold: so many events, or so many bytes of data and metadata, but always one event. */
+/** How much one page may hold: so many events, or so many bytes of them, but always one event. */
 export interface PageSize { events: number, bytes: number }
 
 const first = 64
-const largest: PageSize = { events: 1024, bytes: 4 * 1024 * 1024 }
-/** What pages that are read from now on may take together. Who reads slowly keeps what he has, so a crowd costs more, but grows slower the larger it is. */
-const together: PageSize = { events: 8 * largest.events, bytes: 8 * largest.bytes }
+const largest: PageSize = { events: 1024, bytes: 2 * 1024 * 1024 }
+/** What all readers together may have read and not yet handed out, in bytes. */
+const together = 32 * 1024 * 1024
 
-/** Those who read pages at the moment share what pages may take of memory. */
+/**
+ * Those who read at the moment share one measure of memory. Nobody waits for his share: where the
+ * measure is exceeded, whoever has stood still the longest gives up his stock, to read it again
+ * should he go on.
+ */
 export class Readers {
-  #count = 0
+  readonly #stocks = new Set<Stock>() // who moved last is last
 
-  enter (): void { this.#count++ }
-  leave (): void { this.#count-- }
-
-  get pageSize (): PageSize {
-    const share = (what: keyof PageSize) => Math.min(largest[what], Math.ceil(together[what] / this.#count))
-    return { events: share('events'), bytes: share('bytes') }
+  /** Notes that this reader goes on; answers how large a page he may read. Two of them are his share. */
+  moved (stock: Stock): PageSize {
+    this.#stocks.delete(stock)
+    this.#stocks.add(stock)
+    const bytes = Math.min(largest.bytes, Math.ceil(together / 2 / this.#stocks.size))
+    return { events: Math.min(largest.events, Math.ceil(bytes / overhead)), bytes }
   }
-}
 
-type ReadPage = (from: number, to: number, size: PageSize) => Promise<RecordedEvent[]>
-
-/** Pages of what has from <= key <= to, in that direction; `wanted` says how many the reader will take at most. */
-export async function * pages (readers: Readers, direction: Direction, from: number, to: number, wanted: number, read: ReadPage, key: (event: RecordedEvent) => number): AsyncGenerator<RecordedEvent[]> {
-  let [lower, upper] = [from, to]
-  const next = (most: number) => {
-    const { events, bytes } = readers.pageSize
-    return lower > upper ? Promise.resolve([]) : read(lower, upper, { events: Math.min(events, most), bytes })
-  }
-  readers.enter()
-  try {
-    let page = await next(Math.min(first, wanted))
-    for (let taken = page.length; ; taken += page.length) {
-      const last = page.at(-1)
-      if (last === undefined) return
-      if (direction === 'forward') lower = key(last) + 1
-      else upper = key(last) - 1
-      const ahead = taken < wanted ? next(Infinity) : undefined
-      ahead?.catch(() => {}) // told when it is awaited
-      yield page
-      page = await (ahead ?? next(Infinity))
+  /** Makes room for what this reader has got. */
+  grown (stock: Stock): void {
+    let excess = this.bytes - together
+    for (const other of this.#stocks) {
+      if (excess <= 0) return
+      if (other === stock || other.bytes === 0) continue
+      excess -= other.bytes
+      this.leave(other)
     }
-  } finally {
-    readers.leave()
+  }
+
+  leave (stock: Stock): void {
+    this.#stocks.delete(stock)
+    stock.giveUp()
+  }
+
+  /** What all of them hold. */
+  get bytes (): number {
+    let sum = 0
+    for (const { bytes } of this.#stocks) sum += bytes
+    return sum
   }
 }
+
+/** What is to be read: from <= key <= to, in that direction. */
+export interface Range { direction: Direction, from: number, to: number }
+
+export interface Source {
+  read (from: number, to: number, size: PageSize): Promise<RecordedEvent[]>
+  key (event: RecordedEvent): number
+}
+
+/** The events of a range in portions; `wanted` says how many the consumer will take at most. */
+export async function * pages (readers: Readers, range: Range, wanted: number, source: Source): AsyncGenerator<RecordedEvent[]> {
+  const stock = new Stock(readers, range, wanted, source)
+  try {
+    for (let events = await stock.take(); events.length > 0; events = await stock.take()) yield events
+  } finally {
+    readers.leave(stock)
+  }
+}
+
+/** What one reader has read and not yet handed out. */
+class Stock {
+  readonly #readers: Readers
+  readonly #source: Source
+  #events: RecordedEvent[] = []
+  #untaken: Range
+  #unread: Range
+  #wanted: number
+  #isFirst = true
+  #coming: Promise<void> | undefined
+  /** What it weighs. */
+  bytes = 0
+
+  constructor (readers: Readers, range: Range, wanted: number, source: Source) {
+    this.#readers = readers
+    this.#source = source
+    this.#untaken = this.#unread = range
+    this.#wanted = wanted
+  }
+
+  /** The next portion, empty at the end. Meanwhile the next page is on its way. */
+  async take (): Promise<RecordedEvent[]> {
+    const size = this.#readers.moved(this)
+    while (this.#events.length === 0 && !isEmpty(this.#unread)) await (this.#coming ??= this.#read(size))
+    const events = portion(this.#events)
+    this.#events.splice(0, events.length)
+    for (const event of events) this.bytes -= weightOf(event)
+    this.#untaken = this.#beyond(this.#untaken, events)
+    this.#wanted -= events.length
+    const isLow = this.bytes < size.bytes / 2 && this.#events.length < this.#wanted
+    if (isLow && !isEmpty(this.#unread)) (this.#coming ??= this.#read(size)).catch(() => {}) // told when it is needed
+    return events
+  }
+
+  giveUp (): void {
+    this.#events = []
+    this.bytes = 0
+    this.#unread = { ...this.#untaken }
+  }
+
+  async #read ({ events, bytes }: PageSize): Promise<void> {
+    const range = this.#unread
+    const most = this.#isFirst ? Math.min(first, this.#wanted) : Infinity
+    try {
+      const page = await this.#source.read(range.from, range.to, { events: Math.min(events, most), bytes })
+      if (range !== this.#unread) return // given up meanwhile
+      this.#isFirst = false
+      this.#events.push(...page)
+      for (const event of page) this.bytes += weightOf(event)
+      this.#unread = page.length === 0 ? nothing : this.#beyond(range, page)
+      this.#readers.grown(this)
+    } finally {
+      this.#coming = undefined
+    }
+  }
+
+  #beyond (range: Range, events: readonly RecordedEvent[]): Range {
+    const last = events.at(-1)
+    if (last === undefined) return range
+    return range.direction === 'forward' ? { ...range, from: this.#source.key(last) + 1 } : { ...range, to: this.#source.key(last) - 1 }
+  }
+}
+
+const nothing: Range = { direction: 'forward', from: 1, to: 0 }
+const isEmpty = ({ from, to }: Range) => from > to

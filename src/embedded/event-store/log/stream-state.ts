@@ -42,7 +42,7 @@ export function afterEvent (state: StreamState, event: { revision: number }): St
 
 /** The state of a stream after one more event in its metadata stream. */
 export function afterMetadata (state: StreamState, event: Pick<RecordedEvent, 'revision' | 'isJson' | 'data'>): StreamState {
-  const metadata = event.isJson ? parseObject(event.data) : {}
+  const metadata = metadataIn(event) ?? {} // malformed metadata counts as none
   const retention = retentionOf(metadata)
   return { last: state.last, isTombstoned: state.isTombstoned, lastMetadata: event.revision, ...retention, ...(retention.truncateBefore === Infinity && { metadata }) }
 }
@@ -63,11 +63,12 @@ function retentionOf (metadata: Record<string, unknown>): Retention {
   }
 }
 
-function parseObject (data: Uint8Array): Record<string, unknown> {
+/** What a metadata event says, or undefined when that is no JSON object. */
+export function metadataIn ({ isJson, data }: Pick<RecordedEvent, 'isJson' | 'data'>): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(Buffer.from(data).toString('utf8'))
-    return typeof value === 'object' && value !== null ? { ...value } : {}
+    const value: unknown = isJson ? JSON.parse(Buffer.from(data).toString('utf8')) : undefined
+    return typeof value === 'object' && value !== null ? { ...value } : undefined
   } catch {
-    return {} // malformed metadata counts as none
+    return undefined
   }
 }

@@ -3,6 +3,7 @@ import pg from 'pg'
 import { boolArray, byteaArray, int8Array, textArray, uuidArray } from './binary-array.js'
 import { metastreamOf, type RecordedEvent, tombstoneRevision } from './event.js'
 import type { PageSize } from './pages.js'
+import { overhead } from './portion.js'
 import { afterEvent, afterMetadata, type StreamState, untouched } from './stream-state.js'
 
 interface Row { position: string, stream: string, revision: string, id: string, type: string, is_json: boolean, created: string, metadata: Buffer, data: Buffer }
@@ -43,7 +44,7 @@ export class EventTable {
 
   // Rows of a page until they weigh too much, but always one: large events must not fill the memory.
   #page (where: string, order: string, limit: string, bytes: string): string {
-    const size = 'octet_length(data) + octet_length(metadata)'
+    const size = `${overhead} + octet_length(data) + octet_length(metadata)`
     return `select * from (
       select *, sum(${size}) over (order by ${order} rows unbounded preceding) - (${size}) as before
       from ${this.#events} where ${where} order by ${order} limit ${limit}

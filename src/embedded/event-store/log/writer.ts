@@ -3,7 +3,7 @@ import pg from 'pg'
 import { KnownStreams, rememberedIds } from './known-streams.js'
 import { describedBy, type RecordedEvent } from './event.js'
 import type { EventTable } from './table.js'
-import { type Outcome, plan, type Plan, type WriteRequest } from './write.js'
+import { type Described, type Outcome, plan, type Plan, type WriteRequest } from './write.js'
 import type { Session } from './session.js'
 import { type Waiting, WriteQueue } from './write-queue.js'
 
@@ -45,6 +45,10 @@ export class Writer {
     this.head = head
     this.epoch++
     this.#session = session
+  }
+
+  get isAttached (): boolean {
+    return this.#session !== undefined
   }
 
   /** Writes no more until the next `attach`; what waits is refused. */
@@ -115,9 +119,13 @@ export class Writer {
   #plan (request: WriteRequest, recorded?: ReadonlyMap<number, { id: string, position: number }>): Plan {
     const state = this.known.drafted(request.stream)
     if (state === undefined) throw new Error(`The state of ${request.stream} is not loaded`)
-    const described = describedBy(request.stream)
-    if (described !== undefined && this.known.drafted(described)?.isTombstoned) return { kind: 'refuse', outcome: { kind: 'stream-deleted' } }
-    return plan(request, state, { recent: (id) => this.known.sighting(id), ...(recorded && { recorded }) })
+    return plan(request, state, this.#described(request.stream), { recent: (id) => this.known.sighting(id), ...(recorded && { recorded }) })
+  }
+
+  #described (metastream: string): Described | undefined {
+    const stream = describedBy(metastream)
+    const state = stream === undefined ? undefined : this.known.drafted(stream)
+    return stream === undefined || state === undefined ? undefined : { stream, state }
   }
 
   #carryOut (planned: Plan, created: number, events: RecordedEvent[]): Outcome {

@@ -1,0 +1,144 @@
+// Measures a replay beside its own limits, and how late readers are, in one run: `npm run bench:replay`.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { EventStoreDBClient } from '@eventstore/db-client'
+import Table from 'cli-table3'
+import pg from 'pg'
+import { listenForPositions } from '../projections/positions.js'
+import type { Projection } from '../projections/projection.js'
+import { projections } from '../src/compose/projector.js'
+import { openStreams } from '../src/event-store/streams.js'
+import { copyRows, type Copied } from './replay/copy.js'
+import { fill } from './replay/fill.js'
+import { history } from './replay/history.js'
+import { liveLag, type Lag } from './replay/lag.js'
+import { drain, ringledger, run } from './replay/run.js'
+import { startServer, temporaryPostgres } from './support/back-ends.js'
+
+const { values: options } = parseArgs({
+  options: {
+    events: { type: 'string', default: '1000000' },
+    projections: { type: 'string', default: projections.map(({ name }) => name).join(',') },
+    writes: { type: 'string', default: '500' },
+    seconds: { type: 'string', default: '10' },
+    seed: { type: 'string', default: '1' },
+    json: { type: 'boolean', default: false }
+  }
+})
+const eventually = 3_600_000
+
+interface Drained { events: number, seconds: number }
+interface Replayed { name: string, drained: Drained, seconds: number, peak: number, copied: Copied }
+
+const say = (line: string) => process.stderr.write(`${line}\n`)
+const chosen = options.projections.split(',').map((name) => {
+  const projection = projections.find((known) => known.name === name)
+  if (!projection) throw new Error(`there is no projection ${name}`)
+  return projection
+})
+
+const { dir, postgres, close } = await temporaryPostgres()
+try {
+  say(`Making up ${options.events} events ...`)
+  const filled = await fill(postgres.url, history({ events: Number(options.events), seed: Number(options.seed) }))
+  say(`${perSecond(filled.events, filled.seconds)} events/s written, ${(filled.bytes / 2 ** 20).toFixed(0)} MiB`)
+  const eventStore = await startServer({ entry: '../src/embedded/event-store/process', importer: import.meta.url, env: { DATABASE_URL: postgres.url } }, dir)
+  try {
+    report({ filled, ...await measure(eventStore.url) })
+  } finally {
+    await eventStore.close()
+  }
+} finally {
+  await close()
+}
+
+async function measure (eventStoreUrl: string) {
+  const secret = () => randomBytes(32).toString('hex')
+  const env = {
+    npm_lifecycle_event: 'bench', // so that the processes end with this one, whatever ends it
+    DATABASE_URL: postgres.url,
+    EVENTSTORE_URL: eventStoreUrl,
+    REDIS_URL: '',
+    DATA_DIR: join(dir, 'data'),
+    PORT: '0',
+    LOG_LEVEL: 'warn',
+    JWT_SECRET: secret(),
+    SECRET_KEY: secret(),
+    LEAD_DIGEST_KEY: secret()
+  }
+  await run(ringledger('migrate'), env)
+  const pool = new pg.Pool({ connectionString: postgres.url })
+  const client = EventStoreDBClient.connectionString(eventStoreUrl)
+  const streams = openStreams(client)
+  const positions = listenForPositions(postgres.url, pool, () => {})
+  const projector = spawn(process.execPath, ringledger('projector'), { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit'] })
+  try {
+    say('The projector catches up from the beginning ...')
+    const startedAt = performance.now()
+    await once(projector, 'spawn')
+    const head = await streams.head()
+    await ready(pool)
+    for (const { name } of projections) if (!await positions.reached(name, head, eventually)) throw new Error(`${name} did not catch up`)
+    const caughtUp = (performance.now() - startedAt) / 1_000
+    await pool.query('vacuum analyze')
+    const replayed: Replayed[] = []
+    for (const projection of chosen) replayed.push(await replay(projection, env, pool))
+    say(`${options.writes} writes a second for ${options.seconds} s ...`)
+    return { caughtUp, replayed, lag: await liveLag(streams, positions, Number(options.writes), Number(options.seconds)) }
+  } finally {
+    const ended = once(projector, 'exit')
+    if (projector.exitCode === null && projector.kill('SIGTERM')) await ended
+    await positions.close()
+    await client.dispose()
+    await pool.end()
+  }
+}
+
+/** Until the projector has made the read models. */
+async function ready (pool: pg.Pool): Promise<void> {
+  for (;;) {
+    const { rows: [found] } = await pool.query<{ there: boolean }>("select to_regclass('read_model.catalog_checkpoint') is not null as there")
+    if (found?.there) return
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+async function replay (projection: Projection, env: Record<string, string>, pool: pg.Pool): Promise<Replayed> {
+  const { name, eventTypes } = projection
+  say(`Draining, replaying and copying ${name} ...`)
+  const drained: Drained = JSON.parse((await run(drain(...eventTypes), env)).stdout)
+  const { seconds, peak } = await run(ringledger('projections', 'replay', name), env)
+  const copied = await copyRows(pool, projection)
+  await run(ringledger('projections', 'drop', name), env) // or the projector would go on feeding two generations
+  return { name, drained, seconds, peak, copied }
+}
+
+interface Measured { filled: { events: number, bytes: number, seconds: number }, caughtUp: number, replayed: Replayed[], lag: Lag }
+
+function report (measured: Measured): void {
+  if (options.json) return void process.stdout.write(`${JSON.stringify(measured)}\n`)
+  const { filled, caughtUp, replayed, lag } = measured
+  const table = new Table({ head: ['', 'events', 'rows', 'replay s', 'events/s', 'drain events/s', 'share', 'COPY rows/s', 'COPY + indexes s', 'peak MiB'], style: { head: [], border: [] } })
+  for (const { name, drained, seconds, peak, copied } of replayed) {
+    table.push([
+      name, whole(drained.events), whole(copied.rows), seconds.toFixed(1), perSecond(drained.events, seconds), perSecond(drained.events, drained.seconds),
+      `${(drained.seconds / seconds * 100).toFixed(0)} %`, perSecond(copied.rows, copied.copySeconds), (copied.copySeconds + copied.indexSeconds).toFixed(1), whole(peak)
+    ])
+  }
+  const ms = ([p50, p99]: [number, number]) => `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`
+  process.stdout.write(`${table.toString()}
+${whole(filled.events)} events of ${whole(filled.bytes / filled.events)} bytes on average, written at ${perSecond(filled.events, filled.seconds)}/s. All projections live from the beginning: ${caughtUp.toFixed(1)} s.
+At ${whole(lag.perSecond)} writes/s: acknowledged ${ms(lag.append)}; visible to readers ${ms(lag.visible)}.
+`)
+}
+
+function perSecond (count: number, seconds: number): string {
+  return whole(count / seconds)
+}
+
+function whole (value: number): string {
+  return value.toLocaleString('en', { maximumFractionDigits: 0 })
+}

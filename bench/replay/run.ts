@@ -1,0 +1,43 @@
+// Runs node processes and watches how much memory they take at most.
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { packageRoot } from '../../src/package-root.js'
+
+export interface Ran {
+  stdout: string
+  stderr: string
+  /** From its start to its end. */
+  seconds: number
+  /** Largest resident memory of this process alone, in MiB, as Linux tells it; NaN elsewhere. */
+  peak: number
+}
+
+export type Environment = Record<string, string>
+
+export const ringledger = (...args: string[]) => [join(packageRoot, 'bin/ringledger.js'), ...args]
+export const drain = (...eventTypes: string[]) => [fileURLToPath(new URL('./drain.js', import.meta.url)), ...eventTypes]
+
+/** Runs it to its end. @throws when that is not a good one */
+export async function run (args: readonly string[], env: Environment): Promise<Ran> {
+  const startedAt = performance.now()
+  const child = spawn(process.execPath, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  let [stdout, stderr, peak] = ['', '', NaN]
+  child.stdout.setEncoding('utf8').on('data', (text: string) => { stdout += text })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => { stderr += text })
+  const watching = setInterval(() => { peak = peakOf(child.pid) ?? peak }, 50)
+  const code = await new Promise((resolve) => child.once('close', resolve))
+  clearInterval(watching)
+  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${String(code)}:\n${stdout}${stderr}`)
+  return { stdout, stderr, seconds: (performance.now() - startedAt) / 1_000, peak }
+}
+
+function peakOf (pid: number | undefined): number | undefined {
+  try {
+    const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+    return kilobytes === undefined ? undefined : Number(kilobytes) / 1024
+  } catch {
+    return undefined // it has ended, or this is not Linux
+  }
+}

@@ -1,0 +1,26 @@
+// `ringledger webhooks stats`: the ledger in numbers, and whether every call in the log has its row.
+import Table from 'cli-table3'
+import { unaccounted, type Accounts } from '../../../workers/accounts.js'
+import { webhookStats, type Stats } from '../../../workers/stats.js'
+import { withParts } from '../back-ends.js'
+
+/** @throws when calls are unaccounted for, after the numbers were told */
+export async function showWebhookStats ({ json }: { json?: boolean }): Promise<void> {
+  const stats = await withParts('ringledger webhooks stats', async ({ pool, streams }) => {
+    const stopping = new AbortController()
+    process.once('SIGINT', () => stopping.abort())
+    process.once('SIGTERM', () => stopping.abort())
+    return { ...await webhookStats(pool), ...await unaccounted({ pool, streams, signal: stopping.signal }) }
+  })
+  process.stdout.write(json ? `${JSON.stringify(stats, undefined, 2)}\n` : tableOf(stats))
+  if (stats.unaccounted !== 0) throw new Error(`${stats.unaccounted} calls are unaccounted for: the log has ${stats.calls} up to the dispatcher's checkpoint, the ledger has rows for ${stats.rows}`)
+}
+
+function tableOf ({ statuses, due, suspended_endpoints, calls, rows, unaccounted }: Stats & Accounts): string {
+  const table = new Table({ style: { head: [], border: [] } })
+  for (const [status, count] of Object.entries(statuses)) table.push([status, count])
+  table.push(
+    ['due and waiting', due.waiting], ['due and under way', due.under_way], ['oldest due', due.oldest ?? 'none'], ['suspended endpoints', suspended_endpoints],
+    ['calls in the log', calls], ['calls in the ledger', rows], ['unaccounted', unaccounted])
+  return `${table.toString()}\n`
+}

@@ -1,0 +1,21 @@
+// The versions of an event type: what each one holds, and the pure step from one to the next.
+import type { Static, TSchema } from 'typebox'
+
+export type Upcast = (data: never) => unknown
+
+/** `Data` is what the current version holds: the only one that readers meet. */
+export interface Versions<Data> {
+  /** A schema for each version that was ever written, the first one first. */
+  schemas: readonly TSchema[]
+  /** The steps between them: the first one leads from version 1 to version 2. */
+  upcasts: readonly Upcast[]
+  /** One version more. `upcast` is pure and total: it gives what this version would have written of the same fact. */
+  next: <Schema extends TSchema>(schema: Schema, upcast: (data: Data) => Static<Schema>) => Versions<Static<Schema>>
+}
+
+/** A type as it was first written; whatever follows is added by `next`. */
+export const firstVersion = <Schema extends TSchema>(schema: Schema): Versions<Static<Schema>> => versions([schema], [])
+
+function versions<Data> (schemas: readonly TSchema[], upcasts: readonly Upcast[]): Versions<Data> {
+  return { schemas, upcasts, next: (schema, upcast) => versions([...schemas, schema], [...upcasts, upcast]) }
+}

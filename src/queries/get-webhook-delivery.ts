@@ -1,0 +1,33 @@
+// GET /user/webhook-deliveries/{id}
+import Type from 'typebox'
+import { Delivery } from '../domain/call/delivery.js'
+import { Rejection } from '../domain/rejection.js'
+import type { App } from '../http/app-types.js'
+import { answered, refusal } from '../http/describe.js'
+import { delivery, deliveryId } from '../http/read-examples.js'
+import { itemErrors, readHeaders, reading, type ReadPositions } from '../http/read-position.js'
+
+export interface GetDeliveryDeps {
+  readPositions: ReadPositions
+  /** The user's delivery with every attempt. */
+  findDelivery (userId: string, id: string): Promise<Delivery | undefined>
+}
+
+const schema = {
+  operationId: 'getWebhookDelivery',
+  summary: 'Get a webhook delivery',
+  description: 'With every attempt, oldest first, those that wait for their turn included.',
+  tags: ['webhooks'],
+  security: [{ bearer: [] }],
+  headers: readHeaders,
+  params: Type.Object({ id: Type.String({ description: 'The delivery, its webhook-id.', examples: [deliveryId] }) }),
+  response: { 200: answered('The delivery.', Type.Object({ data: Delivery }), { data: delivery }), ...itemErrors, 404: refusal('Delivery not found or does not belong to the authenticated user') }
+}
+
+export function getWebhookDelivery (app: App, { findDelivery, readPositions }: GetDeliveryDeps): void {
+  app.get('/user/webhook-deliveries/:id', { schema, ...reading('deliveries', readPositions) }, async ({ user, params: { id } }) => {
+    const data = await findDelivery(user.id, id)
+    if (!data) throw new Rejection('not-found', 'Delivery not found or does not belong to the authenticated user')
+    return { data }
+  })
+}

@@ -1,0 +1,41 @@
+// GET /user/webhook-deliveries
+import Type from 'typebox'
+import { DeliverySummary } from '../domain/call/delivery.js'
+import { CallId } from '../domain/call/events.js'
+import { Id } from '../domain/json.js'
+import type { App } from '../http/app-types.js'
+import { answered } from '../http/describe.js'
+import { PageOf, answerPage, asked, paging } from '../http/paging.js'
+import { deliverySummary, page } from '../http/read-examples.js'
+import { readErrors, readHeaders, reading, type ReadPositions } from '../http/read-position.js'
+
+interface Filter { userId: string, assistantId?: number | undefined, callId?: string | undefined, status?: DeliverySummary['status'] | undefined }
+
+export interface ListDeliveriesDeps {
+  readPositions: ReadPositions
+  /** A page of the user's deliveries, newest first. */
+  listDeliveries (filter: Filter, page: { page: number, perPage: number }): Promise<{ items: DeliverySummary[], total: number }>
+}
+
+const schema = {
+  operationId: 'listWebhookDeliveries',
+  summary: 'List your webhook deliveries',
+  description: 'Newest first, without their attempts. One for each call of your assistants, also for those that are not sent, and one for each test.',
+  tags: ['webhooks'],
+  security: [{ bearer: [] }],
+  headers: readHeaders,
+  querystring: Type.Object({
+    assistant_id: Type.Optional(Id({ description: 'Only those of this assistant.' })),
+    call_id: Type.Optional(Type.String({ ...CallId, description: 'Only that of this call.' })),
+    status: Type.Optional(DeliverySummary.properties.status),
+    ...paging(15)
+  }),
+  response: { 200: answered('The page that was asked for.', PageOf(DeliverySummary), page(15, deliverySummary)), ...readErrors }
+}
+
+export function listWebhookDeliveries (app: App, { listDeliveries, readPositions }: ListDeliveriesDeps): void {
+  app.get('/user/webhook-deliveries', { schema, ...reading('deliveries', readPositions) }, async ({ user, query }) => {
+    const { assistant_id: assistantId, call_id: callId, status } = query
+    return answerPage(query, await listDeliveries({ userId: user.id, assistantId, callId, status }, asked(query)))
+  })
+}

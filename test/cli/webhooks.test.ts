@@ -1,0 +1,70 @@
+// `ringledger webhooks` as an operator runs it, on a ledger that another process filled.
+import t, { type Test } from 'tap'
+import { randomUUID } from 'node:crypto'
+import { inTransaction } from '../../src/postgres/transaction.js'
+import { noStream, openStreams } from '../../src/event-store/streams.js'
+import { sinceTime } from '../../src/cli/webhooks/recover.js'
+import { deliveryId, dispatcher } from '../../workers/dispatch.js'
+import { assistantCreated, callCompleted } from '../support/call-events.js'
+import { keepingLog, scratchLedger } from '../support/ledger.js'
+import { dataDir, run } from '../support/ringledger.js'
+import { secrets } from '../support/running-service.js'
+import { scratchEventStore } from '../support/scratch-event-store.js'
+
+const { postgres, client, store } = await scratchEventStore(t)
+const streams = openStreams(client)
+const { pool, databaseUrl } = await scratchLedger(t, postgres)
+const env = { ...secrets, DATA_DIR: dataDir(t), DATABASE_URL: databaseUrl, EVENTSTORE_URL: store.url }
+const webhooks = (t: Test, ...args: string[]) => run(t, ['webhooks', ...args], env)
+
+for (const told of [assistantCreated(1, { is_webhook_active: true, webhook_url: 'https://hooks.example.com' }), callCompleted('c-1'), callCompleted('c-2'), callCompleted('c-3', { assistant_id: 9 })]) {
+  await streams.append(told.stream, [{ id: randomUUID(), type: told.type, data: told.data, metadata: {} }], noStream)
+}
+const head = await streams.head()
+const consumer = await dispatcher({ firstDelayMs: 3_600_000, onDispatched () {}, log: keepingLog() }).open()
+for await (const batch of streams.follow({ after: 0n, eventTypes: ['AssistantCreated', 'CallCompleted'], signal: new AbortController().signal })) {
+  await inTransaction(pool, async (tx) => {
+    await consumer.handle(tx, batch)
+    await tx.query('UPDATE ledger.dispatcher_checkpoint SET position = $1', [batch.position])
+  })
+  if (batch.position >= head) break
+}
+
+t.test('list tells where deliveries stand', async (t) => {
+  const { code, stdout } = await webhooks(t, 'list', '--json', '--status', 'scheduled', '--assistant', '1', '--limit', '1')
+  t.equal(code, 0)
+  t.match(JSON.parse(stdout), [{ call_id: 'c-2', status: 'scheduled', type: 'call.completed' }])
+})
+
+t.test('redeliver asks for what it can, and fails when that is not everything', async (t) => {
+  const { code, stderr } = await webhooks(t, 'redeliver', deliveryId('c-1'), deliveryId('c-3'), randomUUID())
+  t.equal(code, 1)
+  t.match(stderr, /is sent again[\s\S]*never to be sent: unknown_assistant[\s\S]*no such delivery/)
+  t.match((await pool.query('SELECT delivery_id, trigger, started_at FROM ledger.webhook_attempts')).rows, [{ delivery_id: deliveryId('c-1'), trigger: 'manual', started_at: null }])
+})
+
+t.test('recover schedules for now what was not delivered, and says how much', async (t) => {
+  const { code, stderr } = await webhooks(t, 'recover', '--since', '1h', '--user', '1')
+  t.equal(code, 0)
+  t.match(stderr, /Scheduled 2 deliveries for now/)
+  t.equal((await pool.query("SELECT FROM ledger.webhook_deliveries WHERE status = 'scheduled' AND next_attempt_at <= now()")).rowCount, 2)
+})
+
+t.test('--since is a day, an instant or how long ago', async (t) => {
+  const now = Date.parse('2026-01-31T12:00:00Z')
+  for (const [text, instant] of [['90m', '2026-01-31T10:30:00Z'], ['12h', '2026-01-31T00:00:00Z'], ['3d', '2026-01-28T12:00:00Z'], ['2026-01-30', '2026-01-30T00:00:00Z'], ['2026-01-30T08:00:00+01:00', '2026-01-30T07:00:00Z']] as const) {
+    t.equal(sinceTime(text, now).getTime(), Date.parse(instant), text)
+  }
+  for (const text of ['', '0h', '12', '1w', '-1h', 'now', '2026-02-30']) t.throws(() => sinceTime(text), /--since must be/, text)
+})
+
+t.test('stats exit with 0 while every call is accounted for, and with 1 when one is not', async (t) => {
+  const sound = await webhooks(t, 'stats', '--json')
+  t.equal(sound.code, 0)
+  t.match(JSON.parse(sound.stdout), { statuses: { scheduled: 2, skipped: 1, delivered: 0 }, due: { waiting: 3, under_way: 0, oldest: /Z$/ }, suspended_endpoints: 0, calls: 3, rows: 3, unaccounted: 0 })
+  await pool.query("DELETE FROM ledger.webhook_deliveries WHERE call_id = 'c-3'")
+  const { code, stdout, stderr } = await webhooks(t, 'stats')
+  t.equal(code, 1)
+  t.match(stdout, /unaccounted +│ 1 /)
+  t.match(stderr, /1 calls are unaccounted for/)
+})

@@ -1,0 +1,52 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import t from 'tap'
+import { webhookPayload, webhookTest } from '../../src/http/examples.js'
+import { receiverSchema, receiverSchemaText, schemaFiles, webhookProblems } from '../support/webhook-schemas.js'
+
+const types = ['call.completed', 'webhook.test'] as const
+if (process.env.TAP_SNAPSHOT === '1') for (const type of types) await writeFile(schemaFiles[type], receiverSchemaText(type))
+
+t.test('the schema files are what the code says; npm run docs:webhooks writes them anew', async (t) => {
+  for (const type of types) t.equal(await readFile(schemaFiles[type], 'utf8'), receiverSchemaText(type), schemaFiles[type])
+})
+
+t.test('the schemas need nothing from elsewhere and no keyword of ours', async (t) => {
+  for (const type of types) {
+    const text = receiverSchemaText(type)
+    for (const [, ref] of text.matchAll(/"\$ref": "([^"]+)"/g)) t.match(ref, /^#\/\$defs\/\w+$/)
+    t.notMatch(text, '"x-')
+    t.notMatch(text, '"additionalProperties": false', 'fields may be added')
+  }
+})
+
+t.test('every field of a webhook is described', async (t) => {
+  for (const type of types) {
+    const schema: Schema & { $defs?: Record<string, Schema> } = receiverSchema(type)
+    const fields = fieldsOf(schema, schema.$defs ?? {})
+    t.ok(fields.length >= 5)
+    for (const [name, { description }] of fields) t.ok(description, `${type} ${name}`)
+  }
+})
+
+t.test('bodies fit the schema of their type', async (t) => {
+  const { data, ...envelope } = webhookPayload
+  for (const body of [webhookPayload, webhookTest, { ...webhookPayload, new_field: 1 }]) t.same(webhookProblems(JSON.stringify(body)), [])
+  t.same(webhookProblems(JSON.stringify({ ...envelope, data: { call_id: 'c-1', status: 'completed', truncated: true } })), [])
+  for (const name of ['call_id', 'status', 'assistant', 'lead', 'transcript', 'transcript_turns', 'extracted_variables'] as const) {
+    t.match(webhookProblems(JSON.stringify({ ...envelope, data: { ...data, [name]: undefined } })), [new RegExp(name)], `a whole call has ${name}`)
+  }
+  t.match(webhookProblems(JSON.stringify({ ...envelope, data: { ...data, status: 'done' } })), [/status/])
+  t.match(webhookProblems(JSON.stringify({ ...webhookTest, data: {} })), [/assistant/])
+})
+
+interface Schema { description?: string, properties?: Record<string, Schema>, anyOf?: Schema[], items?: Schema, $ref?: string }
+
+/** Every property with the path that leads there, references followed. */
+function fieldsOf (schema: Schema, defs: Record<string, Schema>, path = ''): [string, Schema][] {
+  const resolve = (part: Schema) => part.$ref ? defs[part.$ref.replace('#/$defs/', '')] ?? {} : part
+  const { properties = {}, anyOf = [], items } = resolve(schema)
+  return [
+    ...Object.entries(properties).flatMap(([name, field]) => [[`${path}${name}`, resolve(field)] as [string, Schema], ...fieldsOf(field, defs, `${path}${name}.`)]),
+    ...[...anyOf, ...(items ? [items] : [])].flatMap((part) => fieldsOf(part, defs, path))
+  ]
+}

@@ -1,0 +1,89 @@
+// Memory stays flat whoever stops reading: a hundred subscribers, one of them stopped, while tens of megabytes are written.
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import t from 'tap'
+import { type AllStreamSubscription, binaryEvent, END, type EventStoreDBClient, streamNameFilter, type StreamSubscription } from '@eventstore/db-client'
+import { eventStoreProcess } from '../../support/event-store-process.js'
+import { collect, connect } from '../../support/scratch-event-store.js'
+import { scratchPostgres } from '../../support/scratch-postgres.js'
+
+type Subscription = AllStreamSubscription | StreamSubscription
+
+const mib = 1024 * 1024
+const streams = Array.from({ length: 49 }, (_, n) => `load-${n}`)
+const data = randomBytes(16 * 1024) // random: Postgres cannot make it smaller
+const inRound = 3 // events of each stream: 2.3 MiB in all
+const rounds = { warmUp: 5, measured: 14 } // 11 MiB fill what is kept for everybody; the next 32 must change nothing
+const bound = 16 * mib
+const upTo = (count: number) => Array.from({ length: count }, (_, revision) => revision)
+
+/** Makes the server say on SIGUSR2 how many bytes are in use: what collections leave, whose second half runs beside. */
+const reportsMemory = ['--expose-gc', '--import', 'data:text/javascript,process.on("SIGUSR2",()=>{gc();setTimeout(()=>{gc();const{heapUsed,external}=process.memoryUsage();console.log(heapUsed+external)},100)})']
+
+const write = (client: EventStoreDBClient) => Promise.all(streams.map((stream) => client.appendToStream(stream, Array.from({ length: inRound }, () => binaryEvent({ type: 'Written', data })))))
+
+/** Three quarters of the parts follow a stream, the others filter it out of $all. */
+function followPart (client: EventStoreDBClient, stream: string, n: number): Subscription {
+  if (n % 4 > 0) return client.subscribeToStream(stream, { fromRevision: END })
+  return client.subscribeToAll({ fromPosition: END, filter: streamNameFilter({ regex: `^${stream}$` }) })
+}
+
+/** Notes the revisions that come of each stream, in their order. */
+function watch (subscription: Subscription) {
+  const seen: Record<string, number[]> = {}
+  let [count, notice] = [0, () => {}]
+  subscription.on('data', ({ event }) => {
+    if (event !== undefined) (seen[event.streamId] ??= []).push(Number(event.revision))
+    count++
+    notice()
+  })
+  const until = async (wanted: number) => { while (count < wanted) await new Promise<void>((resolve) => { notice = resolve }) }
+  return { seen, until }
+}
+
+t.test('one of a hundred subscribers stops: memory stays, the others see everything once, and so does it when it goes on', async (t) => {
+  const postgres = await scratchPostgres(t, { fsync: false })
+  const server = await eventStoreProcess(t, postgres.url, reportsMemory)
+  const client = connect(t, `esdb://127.0.0.1:${server.port}?tls=false`)
+  const stopped = client.subscribeToAll({ fromPosition: END })
+  const whole = client.subscribeToAll({ fromPosition: END })
+  const parts = Array.from({ length: 98 }, (_, n) => streams[n % streams.length] ?? '').map((stream, n) => ({ stream, subscription: followPart(client, stream, n) }))
+  await Promise.all([stopped, whole, ...parts.map(({ subscription }) => subscription)].map((each) => once(each, 'caughtUp')))
+  stopped.pause()
+  const ofAll = watch(whole)
+  const ofParts = parts.map(({ stream, subscription }) => ({ stream, ...watch(subscription) }))
+  let written = 0
+  async function load (rounds: number) {
+    for (const until = written + rounds * inRound; written < until;) {
+      await write(client)
+      written += inRound
+      await Promise.all([ofAll.until(written * streams.length), ...ofParts.map(({ until }) => until(written))])
+    }
+  }
+  async function inUse (): Promise<number> {
+    const { stdout } = server.process()
+    if (stdout === null) throw new Error('Its stdout is not read')
+    server.process().kill('SIGUSR2')
+    const [line] = await once(stdout, 'data') as [Buffer]
+    return Number(line.toString())
+  }
+
+  await load(rounds.warmUp)
+  const before = await inUse()
+  await load(rounds.measured)
+  const grown = await inUse() - before
+  t.ok(grown < bound, `${(grown / mib).toFixed(1)} MiB more are in use after 32 MiB more were written, of ${(before / mib).toFixed(1)}`)
+
+  const readFrom = performance.now()
+  await collect(client.readAll())
+  const resumedAt = performance.now()
+  const late = watch(stopped)
+  stopped.resume()
+  await late.until(written * streams.length)
+  const [reading, catchingUp] = [resumedAt - readFrom, performance.now() - resumedAt]
+  t.ok(catchingUp < 5 * reading + 1_000, `it catches up in ${catchingUp.toFixed(0)} ms; a read of the same takes ${reading.toFixed(0)}`)
+
+  const everything = Object.fromEntries(streams.map((stream) => [stream, upTo(written)]))
+  t.same([late.seen, ofAll.seen], [everything, everything])
+  t.same(ofParts.map(({ seen }) => seen), ofParts.map(({ stream }) => ({ [stream]: upTo(written) })))
+})

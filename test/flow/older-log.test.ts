@@ -1,0 +1,44 @@
+// A log that has lost its end, on real back ends: nothing starts until an operator has said that it is lost for good.
+import t from 'tap'
+import { adoptLog } from '../../src/adopt-log.js'
+import { eventually } from '../support/eventually.js'
+import { receiver } from '../support/receiver.js'
+import { callOf, created, idOf, readsGoOn, restorable } from '../support/restorable.js'
+import { run } from '../support/ringledger.js'
+
+t.test('a log that is older than what was read of it is a refusal to start, until it is adopted', async (t) => {
+  const r = await restorable(t)
+  const hook = await receiver(t)
+  const first = await r.start()
+  const assistant = idOf(await eventually(async () => created(await first.createAssistant(hook.url))))
+  await first.completeCall('kept', assistant)
+  await eventually(() => hook.received.length === 1)
+  await first.stop()
+  await r.backUpLog()
+
+  const second = await r.start()
+  const lost = idOf(await eventually(async () => created(await second.createAssistant(hook.url))))
+  await second.completeCall('lost', lost)
+  await eventually(() => hook.received.length === 2)
+  const adopt = () => r.withParts(({ pool, streams }) => adoptLog(pool, streams))
+  await t.rejects(adopt(), { name: 'RoleRuns', message: /still holds the lease .*stop every role first/ })
+  await second.stop()
+  await r.restoreLog()
+
+  await t.rejects(r.start(['api']), { name: 'OtherLog' })
+  t.match(await run(t, ['worker'], { ...r.env, PORT: '0' }), { code: 1, stderr: /^ringledger: The event log lacks marker \d.* older than this database, or another log.*Check EVENTSTORE_URL.*`ringledger events adopt`/m })
+  t.match(await adopt(), { problem: undefined })
+  const adopted = await r.start()
+  await readsGoOn(t, adopted, assistant)
+  const next = idOf(await eventually(async () => created(await adopted.createAssistant(hook.url))))
+  t.ok(next > lost, 'the ids of what was lost are not given out again')
+  for (const id of [assistant, next]) await adopted.completeCall(`of-${id}`, id)
+  await eventually(() => hook.received.length >= 4)
+  t.same(hook.received.map(callOf).sort(), ['kept', 'lost', `of-${assistant}`, `of-${next}`].sort())
+})
+
+t.test('a log that ends before the checkpoint of a projection is refused too, by its name', async (t) => {
+  const r = await restorable(t)
+  await r.withParts(async ({ pool }) => pool.query('UPDATE read_model.catalog_checkpoint SET position = 1000000'))
+  await t.rejects(r.start(), { name: 'OtherLog', message: /^The event log ends at position \d+, and the projection catalog has read it up to 1000000: it is older/ })
+})

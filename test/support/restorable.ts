@@ -1,0 +1,134 @@
+// A service whose database and log are kept apart, so that either can be put back to an older state beside the other.
+import pino from 'pino'
+import pg from 'pg'
+import { startRoles, type Role, type Service } from '../../src/compose.js'
+import { openParts, type Parts, type Urls } from '../../src/compose/parts.js'
+import { importAndProject } from '../../src/cli/catalog.js'
+import { signToken } from '../../src/cli/token.js'
+import { startEventStore } from '../../src/embedded/event-store/server.js'
+import { readCatalogFile } from '../../src/import-catalog.js'
+import { callReport, newAssistant, newLead } from './bodies.js'
+import { eventually } from './eventually.js'
+import type { Received } from './receiver.js'
+import { caller, localWebhooks, type Answer } from './running-service.js'
+import { scratchPostgres, type ScratchPostgres } from './scratch-postgres.js'
+import { configOf, secrets } from './service.js'
+
+interface Teardown { teardown (undo: () => unknown): void }
+interface Asserts { equal (found: unknown, wanted: unknown): unknown }
+
+/** Roles of one process on a database and a log. */
+export interface Running {
+  url: string
+  stop (): Promise<void>
+  /** What was logged from `warn` on. */
+  logged: string[]
+  createAssistant (webhookUrl: string): Promise<Answer>
+  createLead (): Promise<Answer>
+  completeCall (callId: string, assistantId: number): Promise<Answer>
+  get (path: string): Promise<Answer>
+}
+
+export interface Restorable {
+  postgres: ScratchPostgres
+  urls: Urls
+  /** The variables of the command line for this database and log. */
+  env: Record<string, string>
+  start (roles?: Role[]): Promise<Running>
+  /** Copies the database as it is, file by file; nobody may be connected. */
+  backUp (): Promise<void>
+  /** Puts the copy in its place. */
+  restore (): Promise<void>
+  /** An empty database instead. */
+  lose (): Promise<void>
+  /** The same for the log; the event store is stopped meanwhile. */
+  backUpLog (): Promise<void>
+  restoreLog (): Promise<void>
+  /** On the back ends, for as long as `work` takes. */
+  withParts<Result> (work: (parts: Parts) => Promise<Result>): Promise<Result>
+}
+
+/** With the example catalogue in the log. */
+export async function restorable (t: Teardown): Promise<Restorable> {
+  const postgres = await scratchPostgres(t, { fsync: false })
+  const place = (name: string) => Object.assign(new URL(postgres.url), { pathname: `/${name}` }).href
+  const sql = async (...statements: string[]) => {
+    const client = new pg.Client({ connectionString: postgres.url })
+    await client.connect()
+    for (const statement of statements) await client.query(statement)
+    await client.end()
+  }
+  const copy = (from: string, to: string) => sql(`DROP DATABASE IF EXISTS ${to} WITH (FORCE)`, `CREATE DATABASE ${to} TEMPLATE ${from} STRATEGY file_copy`)
+  await sql('CREATE DATABASE now', 'CREATE DATABASE log')
+  let store = await startEventStore({ databaseUrl: place('log') })
+  t.teardown(() => store.close())
+  const urls = { databaseUrl: place('now'), get eventStoreUrl () { return store.url } }
+  const whileStoreIsDown = async (work: () => Promise<void>) => {
+    await store.close()
+    await work()
+    store = await startEventStore({ databaseUrl: place('log') })
+  }
+  const withParts: Restorable['withParts'] = async (work) => {
+    const parts = await openParts(urls, pino({ level: 'silent' }))
+    return await work(parts).finally(() => parts.close())
+  }
+  await withParts(async (parts) => importAndProject(parts, await readCatalogFile('examples/catalog.json'), pino({ level: 'silent' })))
+
+  return {
+    postgres,
+    urls,
+    get env () { return { ...secrets, DATABASE_URL: urls.databaseUrl, EVENTSTORE_URL: urls.eventStoreUrl } },
+    start: (roles = ['api', 'projector', 'worker']) => start(t, urls, roles),
+    backUp: () => copy('now', 'backup'),
+    restore: () => copy('backup', 'now'),
+    lose: () => sql('DROP DATABASE now WITH (FORCE)', 'CREATE DATABASE now'),
+    backUpLog: () => whileStoreIsDown(() => copy('log', 'log_backup')),
+    restoreLog: () => whileStoreIsDown(() => copy('log_backup', 'log')),
+    withParts
+  }
+}
+
+async function start (t: Teardown, urls: Urls, roles: Role[]): Promise<Running> {
+  const config = configOf(localWebhooks)
+  const logged: string[] = []
+  const log = pino({ level: 'warn' }, { write: (line: string) => { logged.push(line) } })
+  const service: Service = await startRoles(roles, config, urls, log)
+  let stopped: Promise<void> | undefined
+  const stop = () => stopped ??= service.stop()
+  t.teardown(stop)
+  const call = caller(service.url)
+  const as = async (user: string, role?: string) => ({ token: await signToken(config.jwt, { user, ttl: '1h', ...(role && { role }) }) })
+  return {
+    url: service.url,
+    stop,
+    logged,
+    createAssistant: async (url) => await call('POST', '/user/assistant', { ...await as('1'), body: newAssistant({ is_webhook_active: true, webhook_url: url }) }),
+    createLead: async () => await call('POST', '/user/lead', { ...await as('1'), body: newLead({ allow_dupplicate: true }) }),
+    completeCall: async (callId, id) => await call('POST', `/engine/calls/${callId}/completed`, { ...await as('engine', 'engine'), body: callReport(id) }),
+    get: async (path) => await call('GET', path, await as('1'))
+  }
+}
+
+/** The call that a webhook is about. */
+export const callOf = ({ body }: Received) => (JSON.parse(body.toString()) as { data: { call_id: string } }).data.call_id
+export const created = (answer: Answer) => answer.status === 201 && answer
+export const idOf = ({ body }: Answer) => body.data?.id ?? 0
+
+/** Once the read models have caught up. */
+export async function readsGoOn (t: Asserts, { get }: Running, assistant: number): Promise<void> {
+  await eventually(async () => (await get(`/user/assistant/${assistant}`)).status === 200)
+  t.equal((await get('/user/assistants')).status, 200)
+}
+
+export async function ready ({ url }: Running): Promise<{ status: number, body: unknown }> {
+  const answer = await fetch(`${url}/health/ready`)
+  return { status: answer.status, body: await answer.json() }
+}
+
+/** Status and reason by call. */
+export async function deliveries (r: Restorable): Promise<Record<string, unknown[]>> {
+  return await r.withParts(async ({ pool }) => {
+    const { rows } = await pool.query<{ call_id: string, status: string, reason: string | null }>('SELECT call_id, status, reason FROM ledger.webhook_deliveries ORDER BY created_at')
+    return Object.fromEntries(rows.map(({ call_id: call, status, reason }) => [call, [status, reason]]))
+  })
+}

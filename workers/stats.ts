@@ -1,0 +1,27 @@
+// The ledger in numbers, for operators.
+import type { Pool } from 'pg'
+
+export interface Stats {
+  statuses: Record<string, number>
+  /** Attempts whose time has come: those that wait, and those that are queued or running. */
+  due: { waiting: number, under_way: number, oldest: string | null }
+  suspended_endpoints: number
+}
+
+const statuses = ['scheduled', 'delivered', 'held', 'exhausted', 'cancelled', 'skipped']
+
+export async function webhookStats (pool: Pool): Promise<Stats> {
+  const { rows } = await pool.query<{ status: string, count: string }>('SELECT status, count(*) FROM ledger.webhook_deliveries GROUP BY status')
+  const { rows: [due] } = await pool.query<{ waiting: number, under_way: number, oldest: Date | null, suspended: number }>(`
+    SELECT count(*) FILTER (WHERE queued_at IS NULL)::integer AS waiting, count(queued_at)::integer AS under_way, min(due_at) AS oldest,
+           (SELECT count(*) FROM ledger.webhook_endpoints WHERE suspended_at IS NOT NULL)::integer AS suspended
+    FROM (SELECT queued_at, next_attempt_at AS due_at FROM ledger.webhook_deliveries WHERE status = 'scheduled' AND next_attempt_at <= clock_timestamp()
+          UNION ALL
+          SELECT queued_at, due_at FROM ledger.webhook_attempts WHERE trigger <> 'schedule' AND outcome IS NULL AND due_at <= clock_timestamp()) attempts`)
+  const counts = new Map(rows.map(({ status, count }) => [status, Number(count)]))
+  return {
+    statuses: Object.fromEntries(statuses.map((status) => [status, counts.get(status) ?? 0])),
+    due: { waiting: due?.waiting ?? 0, under_way: due?.under_way ?? 0, oldest: due?.oldest?.toISOString() ?? null },
+    suspended_endpoints: due?.suspended ?? 0
+  }
+}
