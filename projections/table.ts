@@ -1,5 +1,6 @@
 // A read-model table: its columns, and how rows of it are loaded and written in bulk.
 import type { Pool, PoolClient } from 'pg'
+import { textArray } from './text-array.js'
 
 export type ColumnType = 'bigint' | 'integer' | 'text' | 'boolean' | 'timestamptz' | 'json'
 export type Key = number | string
@@ -51,14 +52,20 @@ export async function saveRows (tx: PoolClient, schema: string, { name, key, col
   if (rows.length === 0) return
   const names = Object.keys(columns)
   const list = names.map((column) => `"${column}"`).join(', ')
-  const arrays = names.map((column, index) => `$${index + 1}::${columns[column]}[]`).join(', ')
+  const arrays = names.map((column, index) => `$${index + 1}${columns[column] === 'timestamptz' ? '::text[]' : ''}::${columns[column]}[]`).join(', ')
   const updates = names.filter((column) => column !== key).map((column) => `"${column}" = excluded."${column}"`).join(', ')
   await tx.query(
     `INSERT INTO ${schema}.${name} (${list}) SELECT * FROM unnest(${arrays})
      ON CONFLICT ("${key}") DO ${updates ? `UPDATE SET ${updates}` : 'NOTHING'}`,
-    names.map((column) => rows.map((row) => encode(Reflect.get(row, column), columns[column]))))
+    names.map((column) => arrayOf(rows.map((row): unknown => Reflect.get(row, column)), columns[column])))
 }
 
-function encode (value: unknown, type: ColumnType | undefined): unknown {
-  return type === 'json' && value != null ? JSON.stringify(value) : value
+/** A parameter with a column's values. */
+function arrayOf (values: unknown[], type: ColumnType | undefined): unknown {
+  switch (type) {
+    case 'json': return textArray(values.map((value) => value == null ? null : JSON.stringify(value)), 'json')
+    case 'text':
+    case 'timestamptz': return textArray(values.map((value) => value == null ? null : String(value)), 'text')
+    default: return values
+  }
 }

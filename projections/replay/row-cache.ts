@@ -14,6 +14,8 @@ class CachedTable {
   readonly entries = new Map<Key, Entry>()
   dirty = new Map<Key, Entry>()
   bytes = 0
+  /** Whether any event asks for rows of it; those of other tables are not kept. */
+  isRead = false
 
   /** `isWhole` as long as nothing was forgotten: what is not here then does not exist. */
   constructor (public isWhole: boolean) {}
@@ -54,6 +56,7 @@ export class RowCache implements Rows {
     const missing = new Map<AnyTable, Set<Key>>()
     for (const [table, key] of touched) {
       const cached = this.#of(table)
+      cached.isRead = true
       if (cached.isWhole || cached.entries.has(key)) continue
       const keys = missing.get(table) ?? new Set()
       missing.set(table, keys.add(key))
@@ -84,7 +87,10 @@ export class RowCache implements Rows {
   /** What was taken is in the database: it may be forgotten, as far as memory is short. */
   written (): void {
     let bytes = 0
-    for (const cached of this.#tables.values()) bytes += cached.bytes
+    for (const cached of this.#tables.values()) {
+      if (!cached.isRead) forget(cached, Infinity)
+      bytes += cached.bytes
+    }
     const largestFirst = [...this.#tables.values()].sort((one, other) => other.bytes - one.bytes)
     for (const cached of largestFirst) bytes -= forget(cached, bytes - this.budgetBytes)
   }

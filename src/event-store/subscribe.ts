@@ -1,4 +1,5 @@
 // One serial, resumable catch-up subscription to $all, pulled batch by batch.
+import { setImmediate } from 'node:timers/promises'
 import { START, eventTypeFilter, type AllStreamResolvedEvent, type EventStoreDBClient } from '@eventstore/db-client'
 import type { StoredEvent } from '../domain/stored-event.js'
 import { toStoredEvent } from './stored.js'
@@ -58,7 +59,10 @@ export function catchUp (client: EventStoreDBClient, { after, eventTypes, maxBat
     async next () {
       for (;;) {
         if (failure) throw failure
-        if (waiting.length > 0) return takeBatch()
+        if (waiting.length > 0) {
+          if (waiting.length < maxBatch) await setImmediate() // whatever has arrived already comes along: fewer, larger batches
+          return takeBatch()
+        }
         // A checkpoint runs ahead of events that are still buffered: it counts only when none is.
         if (passed > position && subscription.readableLength === 0) {
           position = passed

@@ -8,7 +8,7 @@ import { beginReplay } from '../../projections/replay/begin.js'
 import { replay } from '../../projections/replay/replay.js'
 import { activeGeneration, schemaOf } from '../../projections/generations.js'
 import { openIds } from '../../src/ids.js'
-import { assistantCreated, leadCreated } from '../support/call-events.js'
+import { assistantCreated, callCompleted, leadCreated } from '../support/call-events.js'
 import { rowsOf } from '../support/projected.js'
 import { history, replayRig, type ReplayDatabase } from '../support/replay-rig.js'
 
@@ -90,6 +90,8 @@ t.test('a fresh database gets the same rows without a projector, and gives out n
 
 t.test('with less memory than rows, the rows are the same', async (t) => {
   const db = await projected(t, leads, calls)
+  const late = await rig.append(Array.from({ length: 20 }, (_, index) => callCompleted(`late${index}`, { assistant_id: index + 11, lead_id: index * 10 + 110, lead_status: 'rescheduled' })))
+  for (const projection of [leads, calls]) await db.reached(projection, late)
   for (const projection of [leads, calls]) t.equal(await replay(projection, db.options({ limits: { cacheBytes: 0, events: 7 } })), 2) // compared before the swap
 })
 
