@@ -4,9 +4,9 @@ import { checkpointOf, generationsOf } from '../../projections/generations.js'
 import { leads } from '../../projections/leads.js'
 import { replay } from '../../projections/replay/replay.js'
 import { readCheckpoint } from '../../src/consumer/checkpoint.js'
+import { compiledMain } from '../support/compiled-main.js'
 import { rowsOf } from '../support/projected.js'
 import { history, replayRig } from '../support/replay-rig.js'
-import { replayProcesses } from '../support/replay-process.js'
 
 /** Every point of a replay without a projector, and how often it is passed before the kill. */
 const points: Array<[at: string, nth: number]> = [
@@ -17,7 +17,7 @@ const points: Array<[at: string, nth: number]> = [
 const atOnce = 4
 
 const rig = await replayRig(t)
-const runReplay = replayProcesses(t)
+const startReplay = compiledMain(t, 'replay-main')
 const head = await rig.append(history(40))
 const whole = await rig.database(t)
 whole.project(t, leads)
@@ -28,7 +28,7 @@ async function killAt (t: Test, at: string, nth: number): Promise<void> {
   const live = db.project(t, leads)
   await db.reached(leads, head)
   await live.stop()
-  const ended = await runReplay(db.databaseUrl, rig.eventStoreUrl, at, nth)
+  const ended = await startReplay(db.databaseUrl, rig.eventStoreUrl, at, String(nth)).ended
   t.equal(ended, 'SIGKILL', `killed at ${at}, time ${nth}`)
   await db.pool.query("UPDATE ledger.leases SET expires_at = '-infinity'") // as it does within four seconds
   const [active, next] = await generationsOf(db.pool, leads)
