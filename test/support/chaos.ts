@@ -22,6 +22,9 @@ export interface Choices {
   instant (withinMs: number): Promise<void>
 }
 
+/** `npm run chaos`: tests take the time that they need. */
+export const isInFull = process.env.CHAOS_ROUNDS !== undefined
+
 const lineEveryMs = 10_000
 
 interface Clock { setTimeout (ms: number): void }

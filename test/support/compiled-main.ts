@@ -15,7 +15,7 @@ export interface MainProcess<Said> {
   ended: Promise<NodeJS.Signals | number | null>
 }
 
-/** Compiles it; what comes back starts one with these arguments, which is killed when the test of `t` ends. */
+/** Compiles it; what comes back starts one with these arguments, which is killed when the test of `t` ends. Its stdin closes with this process. */
 export function compiledMain<Said> (t: Teardown, name: string): (...args: string[]) => MainProcess<Said> {
   const folder = openDirectory(t)
   for (const part of ['src', 'projections', 'workers']) compile(part, folder)
@@ -25,7 +25,7 @@ export function compiledMain<Said> (t: Teardown, name: string): (...args: string
   const main = join(folder, 'test/support', `${name}.js`)
   return (...args) => {
     // Without the loaders that the test runner puts into the environment.
-    const child = spawn('env', ['-i', `PATH=${process.env.PATH}`, process.execPath, main, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = spawn('env', ['-i', `PATH=${process.env.PATH}`, process.execPath, main, ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
     const said: Said[] = []
     createInterface(child.stdout).on('line', (line) => said.push(JSON.parse(line)))
     const ended = new Promise<NodeJS.Signals | number | null>((resolve) => child.once('close', (code, signal) => resolve(signal ?? code)))
