@@ -41,5 +41,7 @@ export function openPool (databaseUrl: string, options: PoolOptions): pg.Pool {
     idle_in_transaction_session_timeout: options.stalledAfterMs ?? 0
   })
   pool.on('error', options.onError)
+  // Ready and at its end in one packet, a connection fails before whoever asked for it can listen. Queries tell of it.
+  pool.on('connect', (client) => { client.on('error', () => {}) })
   return pool
 }
