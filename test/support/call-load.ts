@@ -5,6 +5,7 @@ import { uuidV5 } from '../../src/event-store/event-id.js'
 import { callReport } from './bodies.js'
 import { choices, type Choices } from './chaos.js'
 import { caller, secrets, token } from './running-service.js'
+import { unbatched } from './scratch-event-store.js'
 
 export interface CallLoad {
   /** Calls that were acknowledged, each by the way it was reported. */
@@ -32,9 +33,6 @@ const paceMs = 200
 const againAfterMs = 50
 const patienceMs = 15_000
 const eventIds = '0d5a4b8c-6f0e-4c7e-9c55-5d2f1d0f3a11'
-// What they are does not matter. Without any the client sends batches, and all clients of a process keep those in one
-// place, where a broken connection of one drops what the others wait for.
-const alone = { username: 'engine', password: '' }
 /** No stream is that long. */
 const nowhere = 7n
 
@@ -99,7 +97,7 @@ export function callLoad ({ seed, apiUrl, client, assistants }: LoadOptions): Ca
       const late = delay(patienceMs, undefined, { signal: patience.signal }).then(() => { throw new Error('no answer') })
       const id = uuidV5(eventIds, `${callId} ${expectedRevision}`) // the same for a repeated append, so that the store knows it
       const event = jsonEvent({ id, type: 'CallCompleted', data: { call_id: callId, ...callReport(assistant) } })
-      await Promise.race([client.appendToStream(`call-${callId}`, event, { expectedRevision, credentials: alone }), late])
+      await Promise.race([client.appendToStream(`call-${callId}`, event, { expectedRevision, credentials: unbatched }), late])
       return 'acknowledged'
     } catch (error) {
       if (!(error instanceof WrongExpectedVersionError)) return 'unanswered'

@@ -6,6 +6,7 @@ export interface Behaviour {
   answer: Answer
   /** Whether what is sent there ends as delivered; by its headers, whatever becomes of the body. */
   delivers: boolean
+  hostile: boolean
 }
 
 /** `blockedUrl` is where redirects lead; what fails first succeeds at the second attempt. */
@@ -14,17 +15,17 @@ export function behaviours (blockedUrl: string): Record<string, Behaviour> {
   const often = (id: unknown) => seen.set(id, (seen.get(id) ?? 0) + 1).get(id) ?? 0
   const redirects = [301, 302, 307, 308].flatMap((status) => [blockedUrl, 'http://169.254.169.254/latest'].map((location) => answers(status, { location })))
   return {
-    healthy: { answer: answers(200), delivers: true },
-    slow: { answer: (response, ...rest) => later(response, 400, () => answers(204)(response, ...rest)), delivers: true },
-    flapping: { answer: (response, received, count) => answers(often(received.headers['webhook-id']) % 2 === 0 ? 200 : 500)(response, received, count), delivers: true },
-    endless: { answer: endless, delivers: true },
-    drips: { answer: (response) => dripping(response.writeHead(200), '.'), delivers: true },
-    'drips-headers': { answer: (response) => { if (response.socket?.write('HTTP/1.1 200 OK\r\n')) dripping(response.socket, 'a: b\r\n') }, delivers: false },
-    redirects: { answer: (response, received, count) => redirects[count % redirects.length]?.(response, received, count), delivers: false },
-    garbage: { answer: (response) => { response.socket?.end('SSH-2.0-OpenSSH_9.9\r\n\0\0\0') }, delivers: false },
-    resets: { answer: (response) => { response.socket?.resetAndDestroy() }, delivers: false },
-    hangs: { answer: () => {}, delivers: false },
-    gone: { answer: answers(410), delivers: false }
+    healthy: { answer: answers(200), delivers: true, hostile: false },
+    slow: { answer: (response, ...rest) => later(response, 400, () => answers(204)(response, ...rest)), delivers: true, hostile: false },
+    flapping: { answer: (response, received, count) => answers(often(received.headers['webhook-id']) % 2 === 0 ? 200 : 500)(response, received, count), delivers: true, hostile: false },
+    endless: { answer: endless, delivers: true, hostile: true },
+    drips: { answer: (response) => dripping(response.writeHead(200), '.'), delivers: true, hostile: true },
+    'drips-headers': { answer: (response) => { if (response.socket?.write('HTTP/1.1 200 OK\r\n')) dripping(response.socket, 'a: b\r\n') }, delivers: false, hostile: true },
+    redirects: { answer: (response, received, count) => redirects[count % redirects.length]?.(response, received, count), delivers: false, hostile: true },
+    garbage: { answer: (response) => { response.socket?.end('SSH-2.0-OpenSSH_9.9\r\n\0\0\0') }, delivers: false, hostile: true },
+    resets: { answer: (response) => { response.socket?.resetAndDestroy() }, delivers: false, hostile: true },
+    hangs: { answer: () => {}, delivers: false, hostile: true },
+    gone: { answer: answers(410), delivers: false, hostile: true }
   }
 }
 

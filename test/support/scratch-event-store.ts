@@ -28,6 +28,12 @@ export function connect (t: Teardown, url: string): EventStoreDBClient {
   return client
 }
 
+/**
+ * For appends of a process with several clients. Without credentials, whatever they are, the client sends batches; those
+ * of all clients are kept in one place, where a connection that breaks drops what the others wait for.
+ */
+export const unbatched = { username: 'engine', password: '' }
+
 /** Everything a finite read answers. */
 export async function collect<T> (read: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = []
