@@ -38,6 +38,8 @@ interface Idle { event: Latency, http: Latency }
 interface Measured { queue: string, rates: Rates[], idle: Idle }
 
 const say = (line: string) => process.stderr.write(`${line}\n`)
+/** As receivers have names. */
+const byName = (url: string) => url.replace('127.0.0.1', 'localhost')
 const script = (name: string, ...args: unknown[]) => [fileURLToPath(new URL(`./webhooks/${name}.js`, import.meta.url)), ...args.map(String)]
 
 const { dir, postgres, close } = await temporaryPostgres()
@@ -48,7 +50,7 @@ try {
   const receiver = await startServer({ entry: './webhooks/receiver', importer: import.meta.url }, dir)
   const client = EventStoreDBClient.connectionString(eventStore.url)
   try {
-    const env = { ...environmentOf({ dir, databaseUrl: postgres.url, eventStoreUrl: eventStore.url }), WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8', RATE_LIMIT_PER_MINUTE: '0' }
+    const env = { ...environmentOf({ dir, databaseUrl: postgres.url, eventStoreUrl: eventStore.url }), LOG_LEVEL: 'info', WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8', RATE_LIMIT_PER_MINUTE: '0' }
     await run(ringledger('migrate'), env)
     report(await measure(openStreams(client), measuring(`http://127.0.0.1:${receiver.port}`), env))
   } finally {
@@ -63,7 +65,7 @@ try {
 
 async function measure (streams: Streams, receiver: Measuring, env: Environment): Promise<Measured[]> {
   const queues = [{ queue: 'Postgres', env, rates: [] as Rates[] }, ...redis ? [{ queue: 'Redis', env: { ...env, REDIS_URL: redis.url }, rates: [] as Rates[] }] : []]
-  await createAssistants(streams, receiver.url, busyFrom)
+  await createAssistants(streams, byName(receiver.url), busyFrom)
   // One after the other in each round, so that a disturbance of the machine meets all of them.
   for (let round = 1; round <= rounds; round++) {
     for (const { queue, env, rates } of queues) {
@@ -75,7 +77,7 @@ async function measure (streams: Streams, receiver: Measuring, env: Environment)
     }
   }
   const arrivals = await openArrivals()
-  await createAssistants(streams, arrivals.url, idleFrom)
+  await createAssistants(streams, byName(arrivals.url), idleFrom)
   const measured: Measured[] = []
   for (const { queue, env, rates } of queues) {
     say(`One call at a time, ${queue}`)
