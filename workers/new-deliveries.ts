@@ -28,7 +28,9 @@ async function insertChunk (tx: PoolClient, rows: NewDelivery[], firstDelayMs: n
   const sent = rows.flatMap((row) => 'url' in row ? row : [])
   const endpoints = new Map((await endpointIds(tx, sent)).map((id, index) => [sent[index]?.id, id]))
   const { bytes, places } = joinedBodies(rows)
-  await tx.query(`
+  await tx.query({
+    name: 'insert-deliveries',
+    text: `
     INSERT INTO ledger.webhook_deliveries
       (id, call_id, type, user_id, assistant_id, position, last_position, endpoint_id, body, status, reason, next_attempt_at, held_at)
     SELECT d.id, call_id, type, d.user_id, assistant_id, position, position, endpoint_id, convert_from(substr($11::bytea, body_from, body_bytes), 'UTF8'),
@@ -38,12 +40,14 @@ async function insertChunk (tx: PoolClient, rows: NewDelivery[], firstDelayMs: n
            CASE WHEN e.suspended_at IS NOT NULL THEN now() END
     FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[], $9::integer[], $12::integer[])
       AS d (id, call_id, type, user_id, assistant_id, position, endpoint_id, skipped, body_from, body_bytes)
-    LEFT JOIN ledger.webhook_endpoints e ON e.id = d.endpoint_id`, [
-    rows.map(({ id }) => id), rows.map(({ call_id }) => call_id), rows.map(({ type }) => type),
-    rows.map(({ user_id }) => user_id), rows.map(({ assistant_id }) => assistant_id), rows.map(({ position }) => position),
-    rows.map(({ id }) => endpoints.get(id) ?? null), rows.map((row) => row.skipped ?? null), places.map((place) => place?.from ?? null),
-    firstDelayMs, bytes, places.map((place) => place?.length ?? null)
-  ])
+    LEFT JOIN ledger.webhook_endpoints e ON e.id = d.endpoint_id`,
+    values: [
+      rows.map(({ id }) => id), rows.map(({ call_id }) => call_id), rows.map(({ type }) => type),
+      rows.map(({ user_id }) => user_id), rows.map(({ assistant_id }) => assistant_id), rows.map(({ position }) => position),
+      rows.map(({ id }) => endpoints.get(id) ?? null), rows.map((row) => row.skipped ?? null), places.map((place) => place?.from ?? null),
+      firstDelayMs, bytes, places.map((place) => place?.length ?? null)
+    ]
+  })
 }
 
 /**
