@@ -34,12 +34,14 @@ function fold (projection: Projection, log: StoredEvent[], step: (event: DomainE
   }
 }
 
-export function assistantModel (log: StoredEvent[]): Model {
+/** `takes` tells which names the table may hold. */
+export function assistantModel (log: StoredEvent[], takes = (_name: string) => true): Model {
   const states = new Map<number, { state: AssistantState, revision: number }>()
   const setAside = fold(assistants, log, (event, { revision }) => {
     if (event.type !== 'AssistantCreated' && event.type !== 'AssistantUpdated') return true
     const id = event.data.assistant_id
     const state = evolve(states.get(id)?.state, event)
+    if (state && !takes(state.settings.assistant_name)) return false
     if (state) states.set(id, { state, revision: Number(revision) })
     return true
   })
@@ -49,7 +51,8 @@ export function assistantModel (log: StoredEvent[]): Model {
   return { wanted: new Map(wanted), setAside }
 }
 
-export function leadModel (log: StoredEvent[]): Model {
+/** `takes` tells which statuses the table may hold. */
+export function leadModel (log: StoredEvent[], takes = (_status: string) => true): Model {
   const rows = new Map<number, { stream: string, user_id: string, status: string, updated_at: string, primary_id: number | null }>()
   const owners = new Map<number, string>()
   const setAside = fold(leads, log, (event, { stream, revision }) => {
@@ -63,7 +66,9 @@ export function leadModel (log: StoredEvent[]): Model {
     if (event.type === 'CallCompleted' && revision === 0n) {
       const row = rows.get(event.data.lead_id ?? 0)
       const status = statusAfterCall(event.data)
-      if (row && status && row.status !== status && owners.get(event.data.assistant_id) === row.user_id) Object.assign(row, { status, updated_at: event.data.ended_at })
+      if (!row || !status || row.status === status || owners.get(event.data.assistant_id) !== row.user_id) return true
+      if (!takes(status)) return false
+      Object.assign(row, { status, updated_at: event.data.ended_at })
     }
     return true
   })
