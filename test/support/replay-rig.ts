@@ -38,8 +38,9 @@ export interface ReplayDatabase {
   generations (projection: Projection): Promise<string[]>
 }
 
-export async function replayRig (t: Teardown): Promise<ReplayRig> {
-  const { postgres, store, client } = await scratchEventStore(t)
+/** On back ends of its own, or on those given. */
+export async function replayRig (t: Teardown, given: Parameters<typeof scratchEventStore>[1] = {}): Promise<ReplayRig> {
+  const { postgres, store, client } = await scratchEventStore(t, given)
   const streams = openStreams(client)
   const revisions = new Map<string, bigint>()
   return {
