@@ -67,7 +67,7 @@ async function next (feed: CatchUp, position: bigint, patienceMs: number, head: 
     const patience = new Promise<undefined>((resolve) => { timer = setTimeout(resolve, patienceMs, undefined) }) // cheap: one a batch
     const batch = await Promise.race([arriving, patience]).finally(() => clearTimeout(timer))
     if (batch) return batch
-    if (await head() > position) return await Promise.race([arriving, undefined]) // meanwhile it may have come
+    if (await head() > position) return await Promise.race([arriving, Promise.resolve(undefined)]) // meanwhile it may have come
   }
 }
 
