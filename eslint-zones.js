@@ -20,6 +20,7 @@ export const zones = [
   { files: 'src/{commands,queries}/**', ours: ['src/{commands,queries,domain,http}/**', 'src/*.ts', 'projections/**'], packages: ['node:*', 'typebox', ...WEB] },
   { files: 'src/http/**', ours: ['src/{http,domain}/**', 'src/*.ts'], packages: ['**'] },
   { files: 'src/compose{.ts,/**}', ours: ['**'], packages: ['**'] },
+  { files: 'src/cli/{projections,quarantine}.ts', ours: ['src/**', 'projections/**'], packages: ['**'] },
   { files: 'src/{main.ts,cli/**}', ours: ['**'], packages: ['**'] },
   {
     files: 'src/**',
