@@ -2,7 +2,8 @@
 import { parseArgs } from 'node:util'
 import Table from 'cli-table3'
 import { EventStoreDBClient } from '@eventstore/db-client'
-import { appends, crowd, fill, latencies, type Rate, reads } from './event-store/load.js'
+import { appends } from './event-store/callers.js'
+import { crowd, fill, latencies, type Rate, reads } from './event-store/load.js'
 import { cursor, inserts } from './event-store/raw.js'
 import { startServer, temporaryPostgres } from './support/back-ends.js'
 import { median, percentile } from './support/statistics.js'
@@ -37,8 +38,8 @@ async function measure () {
   for (let round = 1; round <= rounds; round++) {
     for (const each of appended) {
       say(`Round ${round} of ${rounds}: appends, ${each.inFlight} in flight`)
-      each.sql.push(await appends(clients.sql, each.inFlight, seconds))
-      each.memory.push(await appends(clients.memory, each.inFlight, seconds))
+      each.sql.push(await appends(sql.url, each.inFlight, seconds))
+      each.memory.push(await appends(memory.url, each.inFlight, seconds))
       each.raw.push(await inserts(postgres.url, each.inFlight, seconds))
     }
     say(`Round ${round} of ${rounds}: reads of $all`)
