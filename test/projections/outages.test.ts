@@ -12,7 +12,6 @@ import { connect } from '../support/scratch-event-store.js'
 import { scratchPostgres } from '../support/scratch-postgres.js'
 import { tcpProxy } from '../support/tcp-proxy.js'
 
-t.setTimeout(240_000)
 const rig = await replayRig(t)
 const proxy = await tcpProxy(t, Number(new URL(rig.eventStoreUrl).port))
 const far = openStreams(connect(t, `esdb://127.0.0.1:${proxy.port}?tls=false`))

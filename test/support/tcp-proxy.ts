@@ -12,7 +12,7 @@ export interface TcpProxy {
   loseAnswersAfter (text: string): void
   /** From now on nothing passes in either direction, and nobody is told. */
   freeze (): void
-  /** Ends every connection; new ones pass in both directions again. */
+  /** Ends every connection; new ones pass in both directions again, at once. */
   cut (): void
   /** Nothing passes any more on the connections that there are, and nobody is told; new ones pass. */
   strand (): void
@@ -36,6 +36,7 @@ export async function tcpProxy (t: Teardown, targetPort: number): Promise<TcpPro
     const upstream = connect(target, '127.0.0.1')
     for (const socket of [client, upstream]) {
       sockets.add(socket)
+      socket.setNoDelay(true) // or small pieces wait 40 ms for an acknowledgement
       socket.on('error', () => {})
       socket.on('close', () => { sockets.delete(socket); client.destroy(); upstream.destroy() })
     }
@@ -78,6 +79,7 @@ export async function tcpProxy (t: Teardown, targetPort: number): Promise<TcpPro
   function pass (): void {
     passes = { requests: true, answers: true }
     lastWords = undefined
+    pace = undefined
   }
 
   async function listen (port: number): Promise<void> {
