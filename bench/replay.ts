@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import Table from 'cli-table3'
@@ -11,12 +12,13 @@ import { listenForPositions } from '../projections/positions.js'
 import type { Projection } from '../projections/projection.js'
 import { projections } from '../src/compose/projector.js'
 import { openStreams } from '../src/event-store/streams.js'
+import { packageRoot } from '../src/package-root.js'
 import { copyRows, type Copied } from './replay/copy.js'
 import { fill } from './replay/fill.js'
 import { history } from './replay/history.js'
 import { liveLag, type Lag } from './replay/lag.js'
-import { drain, ringledger, run } from './replay/run.js'
 import { startServer, temporaryPostgres } from './support/back-ends.js'
+import { run } from './support/run.js'
 
 const { values: options } = parseArgs({
   options: {
@@ -29,6 +31,9 @@ const { values: options } = parseArgs({
   }
 })
 const eventually = 3_600_000
+
+const ringledger = (...args: string[]) => [join(packageRoot, 'bin/ringledger.js'), ...args]
+const drain = (...eventTypes: string[]) => [fileURLToPath(new URL('./replay/drain.js', import.meta.url)), ...eventTypes]
 
 interface Drained { events: number, seconds: number }
 interface Replayed { name: string, drained: Drained, seconds: number, peak: number, copied: Copied }
