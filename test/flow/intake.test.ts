@@ -120,23 +120,27 @@ t.test('by event: the first report of a call counts, whatever comes later by eit
 })
 
 t.test('by either way: what an engine keeps in the stream of a call before its report changes nothing', async (t) => {
-  const body = callReport(assistant, { lead_id: lead })
+  const newLeadId = async (last: number) => (await service.call('POST', '/user/lead', newLead({ phone_number: `+1555124000${last}` }))).body.data.id
+  const [moved, named] = [await newLeadId(1), await newLeadId(2)]
+  const statusOf = async (id: number) => (await service.call('GET', `/user/lead/${id}`)).body.data.status
+  const body = callReport(assistant, { lead_id: moved })
   await append('call-begun', {}, { type: 'CallStarted' })
   await append('call-begun', '\x00', { type: 'CallRang', revision: 1n, contentType: 'application/octet-stream' })
   await append('call-begun', { call_id: 'begun', ...body }, { revision: 2n })
   await append('call-posted', {}, { type: 'CallStarted' })
   t.equal((await post('posted', body)).status, 202)
   await append('call-posted', {}, { type: 'CallRated', revision: 2n })
-  await append('call-begun', call('begun', { assistant_id: assistant, duration: 99 }), { revision: 3n })
+  await append('call-begun', call('begun', { assistant_id: assistant, lead_id: named, duration: 99 }), { revision: 3n })
   await isFed()
   for (const [callId, duplicates] of [['begun', 1], ['posted', 0]] as const) {
     await eventually(async () => (await rowOf(callId))[0]?.status === 'delivered')
     t.same(await rowOf(callId), delivered(duplicates))
-    t.match((await service.call('GET', `/user/call/${callId}`)).body.data, { duration: 42, lead_id: lead, deliveries: [{ status: 'delivered' }] })
+    t.match((await service.call('GET', `/user/call/${callId}`)).body.data, { duration: 42, lead_id: moved, deliveries: [{ status: 'delivered' }] })
     t.same(await setAside(`call-${callId}`), [])
     t.same([(await post(callId, body)).status, (await post(callId, { ...body, duration: 1 })).status], [202, 409])
   }
   await isFed()
+  t.same([await statusOf(moved), await statusOf(named)], ['completed', 'created'], 'the first report moves its lead')
   t.same([await rowOf('begun'), await rowOf('posted')], [delivered(1), delivered()], 'the same report by HTTP was not recorded again')
 })
 

@@ -49,7 +49,7 @@ for (const [name, close] of Object.entries(endings)) {
       socket.on('data', () => {
         requests += 1
         if (requests === 1) socket.write(ok)
-        else socket.write('HTTP/1.1 20', () => setTimeout(close, 20, socket))
+        else socket.write('HTTP/1.1 ', () => setTimeout(close, 20, socket))
       })
     })
     const by = poster(t)
