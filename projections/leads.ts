@@ -3,7 +3,7 @@ import type { CallCompleted } from '../src/domain/call/events.js'
 import type { ContactVariables, LeadEvent } from '../src/domain/lead/events.js'
 import { leadOf, type LeadStatus } from '../src/domain/lead/lead.js'
 import { statusAfterCall } from '../src/domain/lead/status-after-call.js'
-import { CannotProject, type Place, type Projection, type Rows } from './projection.js'
+import { CannotProject, type Place, type Projection, type Rows, type Touch } from './projection.js'
 import { table } from './table.js'
 
 /** A lead, or a secondary contact: then `primary_id` is its lead and `place` its place among the contacts. */
@@ -60,15 +60,24 @@ const campaignTable = table<{ campaign_id: number, name: string }>({
   columns: { campaign_id: 'bigint', name: 'text' }
 })
 
+/** Calls that were reported: a later report of one moves nobody. */
+const callTable = table<{ call_id: string }>({ name: 'lead_calls', key: 'call_id', columns: { call_id: 'text' }, internal: true })
+
 export const leads: Projection = {
   name: 'leads',
-  version: 2,
+  version: 3,
   eventTypes: ['AssistantCreated', 'CampaignCreated', 'CampaignRenamed', 'LeadCreated', 'CallCompleted'],
-  tables: [leadTable, ownerTable, campaignTable],
-  touches (event) {
+  tables: [leadTable, ownerTable, campaignTable, callTable],
+  touches (event, { revision }) {
     switch (event.type) {
       case 'LeadCreated': return idsOf(event).map((id) => [leadTable, id])
-      case 'CallCompleted': return [[ownerTable, event.data.assistant_id], ...(event.data.lead_id ? [[leadTable, event.data.lead_id] as [typeof leadTable, number]] : [])]
+      case 'CallCompleted': {
+        const { call_id, assistant_id, lead_id } = event.data
+        const touched: Touch[] = [[ownerTable, assistant_id]]
+        if (lead_id !== null) touched.push([leadTable, lead_id])
+        if (revision > 0n) touched.push([callTable, call_id])
+        return touched
+      }
       default: return []
     }
   },
@@ -102,10 +111,12 @@ function addLead (event: LeadEvent, { stream }: Place, rows: Rows): void {
 }
 
 function moveStatus (call: CallCompleted, { revision }: Place, rows: Rows): void {
-  const isRepeated = revision > 0n
-  const lead = call.lead_id ? rows.get(leadTable, call.lead_id) : undefined
+  const { call_id, lead_id } = call
+  if (revision > 0n && rows.get(callTable, call_id)) return // reported again; before the first report an engine may have kept events of its own
+  rows.put(callTable, { call_id })
+  const lead = lead_id === null ? undefined : rows.get(leadTable, lead_id)
   const status = statusAfterCall(call)
-  if (isRepeated || !lead || !status || lead.status === status) return
+  if (!lead || !status || lead.status === status) return
   if (rows.get(ownerTable, call.assistant_id)?.user_id !== lead.user_id) return
   rows.put(leadTable, { ...lead, status, updated_at: call.ended_at })
 }

@@ -35,6 +35,7 @@ const happening: fc.Arbitrary<Told> = fc.oneof(
   { weight: 5, arbitrary: fc.tuple(leadId, user, fc.constantFrom([], [1], [1, 2])).map(([id, owner, more]) => leadCreated(id * 10, 10, more.map((extra) => id * 10 + extra), owner)) },
   { weight: 1, arbitrary: fc.tuple(leadId, leadId).map(([id, stream]) => ({ ...leadCreated(id * 10, 10), stream: `lead-10-${stream * 10}` })) },
   { weight: 8, arbitrary: call() },
+  { weight: 2, arbitrary: fc.integer({ min: 1, max: 6 }).map((id) => ({ type: 'CallStarted', stream: `call-c${id}`, data: {} })) },
   { weight: 1, arbitrary: fc.constantFrom({ type: 'AssistantUpdated', stream: 'assistant-1' }, { type: 'LeadCreated', stream: 'lead-10-10' }, { type: 'CallCompleted', stream: 'call-c1' }).map((event) => ({ ...event, data: { nonsense: true } })) }
 )
 
