@@ -18,7 +18,7 @@ export type Environment = Record<string, string>
 export const ringledger = (...args: string[]) => [join(packageRoot, 'bin/ringledger.js'), ...args]
 
 /** Runs it to its end. @throws when that is not a good one */
-export async function run (args: readonly string[], env: Environment): Promise<Ran> {
+export async function run (args: readonly string[], env: Environment = {}): Promise<Ran> {
   const startedAt = performance.now()
   const child = spawn(process.execPath, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   let [stdout, stderr, peak] = ['', '', NaN]
