@@ -42,18 +42,20 @@ type StartRow = AttemptRow & { id: string, began: boolean }
 
 // Rows that somebody else holds are passed over: one of them must not keep the others waiting, and who waits for nobody
 // takes part in no deadlock. What is asked of a row is asked of the locked one, so that what is updated is found by
-// primary key alone: a condition on its status would tempt the planner to look through all that is scheduled.
+// primary key alone: a condition on its status would tempt the planner to look through all that is scheduled. SELECT
+// hides how many there are: so one plan serves any number, and making it takes longer than the rest.
 const startSql = `
   WITH mine AS MATERIALIZED (
     SELECT id, status, attempt_count, wakeup, started_at, next_attempt_at
-    FROM ledger.webhook_deliveries WHERE id = ANY($1::uuid[]) FOR NO KEY UPDATE SKIP LOCKED
+    FROM ledger.webhook_deliveries WHERE id = ANY((SELECT $1::uuid[])::uuid[]) FOR NO KEY UPDATE SKIP LOCKED
   ), valid AS (
-    SELECT id, n, token FROM mine JOIN unnest($1::uuid[], $2::integer[], $3::integer[], $4::uuid[]) AS w (id, n, wakeup, token) USING (id)
+    SELECT id, n, token
+    FROM mine JOIN unnest((SELECT $1::uuid[]), (SELECT $2::integer[]), (SELECT $3::integer[]), (SELECT $4::uuid[])) AS w (id, n, wakeup, token) USING (id)
     WHERE status = 'scheduled' AND attempt_count = n - 1 AND mine.wakeup = w.wakeup AND started_at IS NULL AND next_attempt_at <= clock_timestamp()
   ), begun AS (
     UPDATE ledger.webhook_deliveries d
     SET attempt_count = n, started_at = clock_timestamp(), worker_token = token
-    FROM valid WHERE d.id = valid.id AND d.id = ANY($1::uuid[])
+    FROM valid WHERE d.id = valid.id AND d.id = ANY((SELECT $1::uuid[])::uuid[])
     RETURNING d.id, d.user_id, d.endpoint_id, d.body, d.failure_count, d.started_at, d.attempt_count, d.worker_token
   ), noted AS (
     INSERT INTO ledger.webhook_attempts (delivery_id, trigger, n, worker_token, endpoint_id, started_at)
