@@ -20,6 +20,7 @@ export const zones = [
   { files: 'src/{commands,queries}/**', ours: ['src/{commands,queries,domain,http}/**', 'src/*.ts', 'projections/**'], packages: ['node:*', 'typebox', ...WEB] },
   { files: 'src/http/**', ours: ['src/{http,domain}/**', 'src/*.ts'], packages: ['**'] },
   { files: 'src/compose{.ts,/**}', ours: ['**'], packages: ['**'] },
+  { files: 'src/cli/{projections,quarantine}.ts', ours: ['src/**', 'projections/**'], packages: ['**'] },
   { files: 'src/{main.ts,cli/**}', ours: ['**'], packages: ['**'] },
   {
     files: 'src/**',
@@ -48,7 +49,7 @@ export const doors = [
   { to: '{@grpc/grpc-js,google-protobuf}', from: ['src/embedded/event-store/**', ...TRIED] },
   { to: '{pg,node-pg-migrate}', from: ['src/{postgres,consumer,embedded,compose}/**', 'src/*.ts', 'src/cli/**', 'projections/**', 'workers/**', ...TRIED] },
   { to: '{bullmq,ioredis}', from: ['workers/queue.ts', 'src/compose{.ts,/**}', ...TRIED] },
-  { to: 'undici', from: ['workers/{post,guard}.ts', 'src/compose{.ts,/**}', ...TRIED] },
+  { to: 'undici', from: ['workers/{post,stale,guard}.ts', 'src/compose{.ts,/**}', ...TRIED] },
   { to: 'ipaddr.js', from: ['workers/guard.ts', 'src/compose{.ts,/**}', ...TRIED] },
   { to: 'standardwebhooks', from: ['workers/sign.ts', 'src/compose.ts', 'src/cli/demo**', 'docs/webhooks/**', ...TRIED] },
   { to: '{fastify,fastify-plugin,@fastify/*}', from: ['src/{commands,queries,http}/**', 'src/{app,errors}.ts', 'src/compose{.ts,/**}', ...TRIED] },

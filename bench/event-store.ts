@@ -2,7 +2,8 @@
 import { parseArgs } from 'node:util'
 import Table from 'cli-table3'
 import { EventStoreDBClient } from '@eventstore/db-client'
-import { appends, crowd, fill, latencies, type Rate, reads } from './event-store/load.js'
+import { appends } from './event-store/callers.js'
+import { crowd, fill, latencies, type Rate, reads } from './event-store/load.js'
 import { cursor, inserts } from './event-store/raw.js'
 import { startServer, temporaryPostgres } from './support/back-ends.js'
 import { median, percentile } from './support/statistics.js'
@@ -37,8 +38,8 @@ async function measure () {
   for (let round = 1; round <= rounds; round++) {
     for (const each of appended) {
       say(`Round ${round} of ${rounds}: appends, ${each.inFlight} in flight`)
-      each.sql.push(await appends(clients.sql, each.inFlight, seconds))
-      each.memory.push(await appends(clients.memory, each.inFlight, seconds))
+      each.sql.push(await appends(sql.url, each.inFlight, seconds))
+      each.memory.push(await appends(memory.url, each.inFlight, seconds))
       each.raw.push(await inserts(postgres.url, each.inFlight, seconds))
     }
     say(`Round ${round} of ${rounds}: reads of $all`)
@@ -49,14 +50,16 @@ async function measure () {
   say('From append to subscriber')
   const arrived = await latencies(clients.sql, 1_000)
   say('A hundred subscribers, one of them stopped')
-  const before = sql.memory()
-  await crowd(clients.sql, 100, 10_000)
-  const after = sql.memory()
+  const resident = [sql.memory()]
+  for (let time = 0; time < 2; time++) {
+    await crowd(clients.sql, 100, 10_000)
+    resident.push(sql.memory())
+  }
   await Promise.all(Object.values(clients).map((client) => client.dispose()))
-  return { appended, read, latency: { p50: percentile(arrived, 0.5), p99: percentile(arrived, 0.99) }, memory: { before, after } }
+  return { appended, read, latency: { p50: percentile(arrived, 0.5), p99: percentile(arrived, 0.99) }, resident }
 }
 
-function report ({ appended, read, latency, memory }: Measured): void {
+function report ({ appended, read, latency, resident }: Measured): void {
   const of = (rates: Rate[], key: keyof Rate) => median(rates.map((rate) => rate[key]))
   const rows = appended.map((each) => ({
     what: `appends/s, ${each.inFlight} in flight`,
@@ -67,12 +70,12 @@ function report ({ appended, read, latency, memory }: Measured): void {
     rawMs: `${of(each.raw, 'p50').toFixed(2)} / ${of(each.raw, 'p99').toFixed(2)}`
   }))
   rows.push({ what: '$all events/s', sql: median(read.sql), memory: median(read.memory), raw: median(read.raw), ms: '', rawMs: '' })
-  if (options.json) return void process.stdout.write(`${JSON.stringify({ rows, latency, memory })}\n`)
+  if (options.json) return void process.stdout.write(`${JSON.stringify({ rows, latency, resident })}\n`)
   const table = new Table({ head: ['', 'on Postgres', 'in memory', 'share', 'p50 / p99 ms', 'raw pg', 'p50 / p99 ms'], style: { head: [], border: [] } })
   for (const { what, sql, memory, raw, ms, rawMs } of rows) table.push([what, rate(sql), rate(memory), `${(sql / memory * 100).toFixed(0)} %`, ms, rate(raw), rawMs])
   process.stdout.write(`${table.toString()}
 From append to a subscriber of $all: p50 ${latency.p50.toFixed(2)} ms, p99 ${latency.p99.toFixed(2)} ms.
-Server memory before and after 10,000 events to 100 subscribers, one of them stopped: ${memory.before.toFixed(0)} and ${memory.after.toFixed(0)} MiB.
+Server memory before, after 10,000 events to 100 subscribers, one of them stopped, and after 10,000 more: ${resident.map((size) => size.toFixed(0)).join(', ')} MiB.
 `)
 }
 

@@ -1,8 +1,7 @@
 // Measures a replay beside its own limits, and how late readers are, in one run: `npm run bench:replay`.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import Table from 'cli-table3'
@@ -15,8 +14,9 @@ import { copyRows, type Copied } from './replay/copy.js'
 import { fill } from './replay/fill.js'
 import { history } from './replay/history.js'
 import { liveLag, type Lag } from './replay/lag.js'
-import { drain, ringledger, run } from './replay/run.js'
 import { startServer, temporaryPostgres } from './support/back-ends.js'
+import { environmentOf } from './support/environment.js'
+import { ringledger, run } from './support/run.js'
 
 const { values: options } = parseArgs({
   options: {
@@ -29,6 +29,7 @@ const { values: options } = parseArgs({
   }
 })
 const eventually = 3_600_000
+const drain = (...eventTypes: string[]) => [fileURLToPath(new URL('./replay/drain.js', import.meta.url)), ...eventTypes]
 
 interface Drained { events: number, seconds: number }
 interface Replayed { name: string, drained: Drained, seconds: number, peak: number, copied: Copied }
@@ -56,19 +57,7 @@ try {
 }
 
 async function measure (eventStoreUrl: string) {
-  const secret = () => randomBytes(32).toString('hex')
-  const env = {
-    npm_lifecycle_event: 'bench', // so that the processes end with this one, whatever ends it
-    DATABASE_URL: postgres.url,
-    EVENTSTORE_URL: eventStoreUrl,
-    REDIS_URL: '',
-    DATA_DIR: join(dir, 'data'),
-    PORT: '0',
-    LOG_LEVEL: 'warn',
-    JWT_SECRET: secret(),
-    SECRET_KEY: secret(),
-    LEAD_DIGEST_KEY: secret()
-  }
+  const env = environmentOf({ dir, databaseUrl: postgres.url, eventStoreUrl })
   await run(ringledger('migrate'), env)
   const pool = new pg.Pool({ connectionString: postgres.url })
   const client = EventStoreDBClient.connectionString(eventStoreUrl)

@@ -1,5 +1,6 @@
 // Stops a projection that refuses too many streams at once: that is a bug, and no poison event.
 import type { Pool, PoolClient } from 'pg'
+import { faults } from '../src/consumer/faults.js'
 import { Stopped } from '../src/consumer/run.js'
 import type { Projection } from './projection.js'
 import { storable } from './quarantine.js'
@@ -32,6 +33,7 @@ export class Brake {
     const streams = first ? await this.#recentlyRefused(tx) : 0
     if (first && streams > mostStreams) {
       await this.#pull(position, streams, first.error)
+      await faults.at?.('brake pulled')
       throw new Stopped(`${consumer} has refused ${streams} streams within ${within}, the last one with: ${first.error}`)
     }
     if (pulled.isOn && position >= pulled.position) await tx.query('UPDATE ledger.brakes SET released_at = now() WHERE consumer = $1', [consumer])

@@ -3,7 +3,7 @@ import type { Pool } from 'pg'
 import type { CallCompleted, CallStatus } from '../src/domain/call/events.js'
 import { summarizeCall, type CallSummary } from '../src/domain/call/summary.js'
 import { readPage, type Page, type Paged } from '../src/postgres/page.js'
-import type { Place, Projection, Rows } from './projection.js'
+import type { Place, Projection, Rows, Touch } from './projection.js'
 import { table } from './table.js'
 
 /** `user_id` is null while the assistant is unknown, `lead_id` where the lead is not the same user's. */
@@ -49,13 +49,16 @@ const leadOwners = table<{ lead_id: number, user_id: string }>({
 
 export const calls: Projection = {
   name: 'calls',
-  version: 1,
+  version: 2,
   eventTypes: ['AssistantCreated', 'LeadCreated', 'CallCompleted'],
   tables: [callTable, assistantOwners, leadOwners],
-  touches (event) {
+  touches (event, { revision }) {
     if (event.type !== 'CallCompleted') return []
-    const { assistant_id, lead_id } = event.data
-    return lead_id === null ? [[assistantOwners, assistant_id]] : [[assistantOwners, assistant_id], [leadOwners, lead_id]]
+    const { call_id, assistant_id, lead_id } = event.data
+    const touched: Touch[] = [[assistantOwners, assistant_id]]
+    if (lead_id !== null) touched.push([leadOwners, lead_id])
+    if (revision > 0n) touched.push([callTable, call_id])
+    return touched
   },
   project (event, place, rows) {
     switch (event.type) {
@@ -72,8 +75,8 @@ export const calls: Projection = {
 }
 
 function addCall (report: CallCompleted, { revision, position }: Place, rows: Rows): void {
-  if (revision > 0n) return // the same call reported again
   const { call_id, assistant_id, lead_id, status, ended_at } = report
+  if (revision > 0n && rows.get(callTable, call_id)) return // reported again; before the first report an engine may have kept events of its own
   const owner = rows.get(assistantOwners, assistant_id)?.user_id ?? null
   const leadOwner = lead_id === null ? null : rows.get(leadOwners, lead_id)?.user_id
   const ownLead = owner !== null && leadOwner === owner ? lead_id : null

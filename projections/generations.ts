@@ -90,9 +90,9 @@ export async function changeState (db: Pool | PoolClient, projection: Projection
   return rowCount === 1
 }
 
-/** Writes down against what a generation was verified, in words. */
+/** Writes down against what a generation was verified, in words, while it is being built: nobody else's is touched. */
 export async function noteVerified (pool: Pool, projection: Projection, generation: number, how: string): Promise<void> {
-  await pool.query('UPDATE ledger.generations SET verified = $3 WHERE projection = $1 AND generation = $2', [projection.name, generation, how])
+  await pool.query('UPDATE ledger.generations SET verified = $3 WHERE projection = $1 AND generation = $2 AND state = \'building\'', [projection.name, generation, how])
 }
 
 /** Whoever makes generations or begins to swap them does so alone, until its transaction ends. */

@@ -1,16 +1,13 @@
 // Leads and their secondary contacts; a call moves the status of whom it reached.
-import type { Pool } from 'pg'
 import type { CallCompleted } from '../src/domain/call/events.js'
 import type { ContactVariables, LeadEvent } from '../src/domain/lead/events.js'
-import { leadOf, type Contact, type Lead, type LeadStatus } from '../src/domain/lead/lead.js'
+import { leadOf, type LeadStatus } from '../src/domain/lead/lead.js'
 import { statusAfterCall } from '../src/domain/lead/status-after-call.js'
-import { readPage, type Page, type Paged } from '../src/postgres/page.js'
-import { CannotProject, type Place, type Projection, type Rows } from './projection.js'
+import { CannotProject, type Place, type Projection, type Rows, type Touch } from './projection.js'
 import { table } from './table.js'
-import { iso } from './time.js'
 
 /** A lead, or a secondary contact: then `primary_id` is its lead and `place` its place among the contacts. */
-interface LeadRow {
+export interface LeadRow {
   id: number
   primary_id: number | null
   place: number
@@ -63,15 +60,24 @@ const campaignTable = table<{ campaign_id: number, name: string }>({
   columns: { campaign_id: 'bigint', name: 'text' }
 })
 
+/** Calls that were reported: a later report of one moves nobody. */
+const callTable = table<{ call_id: string }>({ name: 'lead_calls', key: 'call_id', columns: { call_id: 'text' }, internal: true })
+
 export const leads: Projection = {
   name: 'leads',
-  version: 2,
+  version: 3,
   eventTypes: ['AssistantCreated', 'CampaignCreated', 'CampaignRenamed', 'LeadCreated', 'CallCompleted'],
-  tables: [leadTable, ownerTable, campaignTable],
-  touches (event) {
+  tables: [leadTable, ownerTable, campaignTable, callTable],
+  touches (event, { revision }) {
     switch (event.type) {
       case 'LeadCreated': return idsOf(event).map((id) => [leadTable, id])
-      case 'CallCompleted': return [[ownerTable, event.data.assistant_id], ...(event.data.lead_id ? [[leadTable, event.data.lead_id] as [typeof leadTable, number]] : [])]
+      case 'CallCompleted': {
+        const { call_id, assistant_id, lead_id } = event.data
+        const touched: Touch[] = [[ownerTable, assistant_id]]
+        if (lead_id !== null) touched.push([leadTable, lead_id])
+        if (revision > 0n) touched.push([callTable, call_id])
+        return touched
+      }
       default: return []
     }
   },
@@ -105,87 +111,12 @@ function addLead (event: LeadEvent, { stream }: Place, rows: Rows): void {
 }
 
 function moveStatus (call: CallCompleted, { revision }: Place, rows: Rows): void {
-  const isRepeated = revision > 0n
-  const lead = call.lead_id ? rows.get(leadTable, call.lead_id) : undefined
+  const { call_id, lead_id } = call
+  if (revision > 0n && rows.get(callTable, call_id)) return // reported again; before the first report an engine may have kept events of its own
+  rows.put(callTable, { call_id })
+  const lead = lead_id === null ? undefined : rows.get(leadTable, lead_id)
   const status = statusAfterCall(call)
-  if (isRepeated || !lead || !status || lead.status === status) return
+  if (!lead || !status || lead.status === status) return
   if (rows.get(ownerTable, call.assistant_id)?.user_id !== lead.user_id) return
   rows.put(leadTable, { ...lead, status, updated_at: call.ended_at })
-}
-
-export interface LeadInCampaign { lead: Lead, campaignName: string }
-
-/** The user's lead with this id and the name of its campaign; ids of secondary contacts are not leads. */
-export async function findLead (db: Pool, userId: string, id: number): Promise<LeadInCampaign | undefined> {
-  const { rows } = await db.query<{ found: FoundLead }>({
-    name: 'find-lead',
-    text: `SELECT ${wholeLead} AS found FROM (
-             SELECT ${leadColumns} FROM read_model.leads WHERE id = $1 AND user_id = $2 AND primary_id IS NULL) page`,
-    values: [id, userId]
-  })
-  return rows[0] && inCampaign(rows[0].found)
-}
-
-export interface LeadFilter {
-  userId: string
-  campaignId?: number | undefined
-  status?: LeadStatus | undefined
-  /** A plus sign and the first digits. */
-  phonePrefix?: string | undefined
-  /** ISO 8601, both included. */
-  createdFrom?: string | undefined
-  createdTo?: string | undefined
-}
-
-/** A page of the user's leads, newest first. */
-export async function findLeads (db: Pool, filter: LeadFilter, page: Page): Promise<Paged<LeadInCampaign>> {
-  const { userId, campaignId, status, phonePrefix, createdFrom, createdTo } = filter
-  const { items, total } = await readPage<FoundLead>(db, {
-    columns: leadColumns,
-    from: 'read_model.leads',
-    key: 'id',
-    filters: [
-      ['user_id = ?', userId],
-      ['primary_id IS NULL'],
-      ['campaign_id = ?', campaignId],
-      ['status = ?', status],
-      ['phone_number COLLATE "C" >= ?', phonePrefix],
-      ['phone_number COLLATE "C" < ?', phonePrefix && `${phonePrefix}:`], // a colon follows the digits
-      ['created_at >= ?', createdFrom],
-      ['created_at <= ?', createdTo]
-    ],
-    order: 'created_at DESC, id DESC',
-    item: wholeLead
-  }, page)
-  return { items: items.map(inCampaign), total }
-}
-
-const leadColumns = 'id, user_id, campaign_id, phone_number, variables, status, created_at, updated_at'
-
-/** A row of `page` together with what belongs to it. */
-const wholeLead = `json_build_object(
-  'lead', row_to_json(page),
-  'campaign_name', (SELECT name FROM read_model.lead_campaigns WHERE campaign_id = page.campaign_id),
-  'contacts', (SELECT coalesce(json_agg(row_to_json(contact) ORDER BY contact.place), '[]') FROM (
-     SELECT id, place, phone_number, variables, status, created_at, updated_at
-     FROM read_model.leads WHERE primary_id = page.id) contact))`
-
-interface FoundLead { lead: LeadRow, contacts: LeadRow[], campaign_name: string | null }
-
-function inCampaign ({ lead, contacts, campaign_name }: FoundLead): LeadInCampaign {
-  const { user_id, campaign_id } = lead
-  return {
-    lead: { ...toContact(lead), user_id, campaign_id, secondary_contacts: contacts.map(toContact) },
-    campaignName: campaign_name ?? ''
-  }
-}
-
-/** Who owns a lead or a secondary contact. */
-export async function findLeadOwner (db: Pool, id: number): Promise<string | undefined> {
-  const { rows } = await db.query<{ user_id: string }>('SELECT user_id FROM read_model.leads WHERE id = $1', [id])
-  return rows[0]?.user_id
-}
-
-function toContact ({ id, phone_number, variables, status, created_at, updated_at }: LeadRow): Contact {
-  return { id, phone_number, variables, status, created_at: iso(created_at), updated_at: iso(updated_at) }
 }

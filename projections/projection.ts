@@ -10,7 +10,7 @@ export interface Projection {
   eventTypes: readonly EventType[]
   tables: readonly AnyTable[]
   /** The rows that `project` will ask for. */
-  touches (event: DomainEvent): Touch[]
+  touches (event: DomainEvent, place: Place): Touch[]
   /** @throws CannotProject before any row is changed */
   project (event: DomainEvent, place: Place, rows: Rows): void
   /** The highest id that the event brings into the world, and the sequence it came from. */

@@ -8,7 +8,7 @@ import {
   findCampaignName, findCampaigns, findLanguages, findModels, findPhoneNumbers, findVoices, lookUpCatalog,
   type CatalogAnswer, type CatalogQuestion, type Named, type NamedWithId, type NumberOwned
 } from './catalog.js'
-import { findLead, findLeadOwner, findLeads, type LeadFilter, type LeadInCampaign } from './leads.js'
+import { findLead, findLeadOwner, findLeads, type LeadFilter, type LeadInCampaign } from './find-leads.js'
 import type { Page, Paged } from '../src/postgres/page.js'
 
 export interface ReadModel {

@@ -19,7 +19,8 @@ export async function loadTouched (tx: PoolClient, schema: string, touched: Iter
 
 export class BatchRows implements Rows {
   readonly #rows = new Map<AnyTable, Map<Key, object>>()
-  readonly #changed = new Map<AnyTable, Set<Key>>()
+  /** What each row has become by the events of the batch, one after the other. */
+  readonly #versions = new Map<AnyTable, Map<Key, object[]>>()
 
   get<Row extends object> (table: Table<Row>, key: Key): Row | undefined {
     // Only rows of `table` are ever stored under it.
@@ -28,8 +29,10 @@ export class BatchRows implements Rows {
 
   put<Row extends object> (table: Table<Row>, row: Row): void {
     const key = this.remember(table, row)
-    const keys = this.#changed.get(table) ?? new Set()
-    this.#changed.set(table, keys.add(key))
+    const ofTable = this.#versions.get(table) ?? new Map<Key, object[]>()
+    const ofRow = ofTable.get(key) ?? []
+    ofRow.push(row)
+    this.#versions.set(table, ofTable.set(key, ofRow))
   }
 
   remember (table: AnyTable, row: object): Key {
@@ -39,12 +42,15 @@ export class BatchRows implements Rows {
     return key
   }
 
-  /** Writes the rows that were put, in the order of `tables`. */
+  /**
+   * Writes the rows that were put, in the order of `tables`. Also those that were put again later: whether Postgres takes
+   * what an event says must not depend on what else is in its batch.
+   */
   async save (tx: PoolClient, schema: string, tables: readonly AnyTable[]): Promise<void> {
     for (const table of tables) {
-      const keys = this.#changed.get(table) ?? []
-      const rows = this.#rows.get(table)
-      await saveRows(tx, schema, table, [...keys].flatMap((key) => rows?.get(key) ?? []))
+      const versions = [...this.#versions.get(table)?.values() ?? []]
+      const most = Math.max(0, ...versions.map(({ length }) => length))
+      for (let nth = 0; nth < most; nth++) await saveRows(tx, schema, table, versions.flatMap((ofRow) => ofRow[nth] ?? []))
     }
   }
 }

@@ -8,9 +8,11 @@ import { RevisionConflict } from './event-store/errors.js'
 import { eventId } from './event-store/event-id.js'
 import { noStream, type Proposed, type Streams } from './event-store/streams.js'
 
-export interface CommandRequest<State, Event, Command> {
+export interface CommandRequest<State, Event extends { type: string }, Command> {
   decider: Decider<State, Event, Command>
   stream: string
+  /** Of a stream that others append to as well: events of other types are passed over. Without it each has to be one of ours. */
+  onlyTypes?: readonly Event['type'][]
   command: Command
   /** A UUID that stays the same when the command is tried again. */
   commandId: string
@@ -106,12 +108,14 @@ export function commandHandler (streams: Streams): CommandHandler {
   }
 
   /** The stream's present state: the cached one, brought up to date by the tail of the stream. */
-  async function read<State, Event extends DomainEvent, Command> ({ decider, stream, commandId }: CommandRequest<State, Event, Command>): Promise<Outcome<State> & { handled?: Outcome<State> }> {
+  async function read<State, Event extends DomainEvent, Command> ({ decider, stream, onlyTypes, commandId }: CommandRequest<State, Event, Command>): Promise<Outcome<State> & { handled?: Outcome<State> }> {
     // A stream has one kind of decider for ever, so its cached state has that decider's type.
     let current = (cache.get(stream) as Outcome<State> | undefined) ?? nothing(decider)
     let handled: Outcome<State> | undefined
     for (const stored of await streams.read(stream, current.revision + 1n)) {
-      current = { state: decider.evolve(current.state, typed<Event>(stored)), revision: stored.revision, position: stored.position }
+      const isOurs = onlyTypes === undefined || onlyTypes.some((type) => type === stored.type)
+      const state = isOurs ? decider.evolve(current.state, typed<Event>(stored)) : current.state
+      current = { state, revision: stored.revision, position: stored.position }
       if (stored.metadata.command_id === commandId) handled = current
     }
     return { ...remember(stream, current), ...(handled && { handled }) }
@@ -141,7 +145,7 @@ function typed<Event extends DomainEvent> (stored: StoredEvent): Event {
   return event as Event // by the stream's name: only its own decider appends to it
 }
 
-function proposed<State, Event, Command> (events: NewEvent[], request: CommandRequest<State, Event, Command>): Proposed[] {
+function proposed<State, Event extends DomainEvent, Command> (events: NewEvent[], request: CommandRequest<State, Event, Command>): Proposed[] {
   const { commandId, userId, correlationId, largestEvent = usualLargestEvent } = request
   return events.map(({ type, data }, index) => {
     if (Buffer.byteLength(JSON.stringify(data)) > largestEvent) throw new Rejection('too-large', 'The request is too large.')

@@ -84,6 +84,12 @@ const cases: Case[] = [
     bad: ['../workers/deliveries.js', '../src/commands/create-lead.js', 'bullmq', 'undici', 'fastify']
   },
   {
+    zone: 'the commands that replay never import workers',
+    file: 'src/cli/projections.ts',
+    good: '../../projections/replay/replay.js ../compose/projector.js cli-table3',
+    bad: ['../../workers/post.js', '../../workers/accounts.js', 'undici', 'bullmq']
+  },
+  {
     zone: 'workers never import projections',
     file: 'workers/dispatch.ts',
     good: './deliveries.js ../src/domain/call/events.js ../src/consumer/run.js ../src/event-store/subscribe.js pg',

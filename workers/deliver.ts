@@ -4,14 +4,17 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { inTransaction } from '../src/postgres/transaction.js'
 import { finishAsked, startAsked } from './asked.js'
-import { finishAttempt, startAttempt, type Alarm, type Attempt, type Finish } from './deliveries.js'
+import type { Alarm, Attempt, Finish } from './deliveries.js'
 import { noteHealth, suspend } from './endpoints.js'
 import type { Feeder } from './feeder.js'
+import { finishAttempt, finishAttempts, type Finished } from './finish-attempts.js'
 import { webhookUrlProblem, type UrlRules } from './guard.js'
 import { judge, outcomeOf, type Result, type Verdict } from './outcome.js'
 import type { Poster } from './post.js'
 import { currentSecret, unseal, type SecretKeys } from './secrets.js'
+import { sharing } from './sharing.js'
 import { signedHeaders } from './sign.js'
+import { startAttempt, startAttempts, type Start, type Started } from './start-attempts.js'
 
 export interface DelivererOptions {
   pool: Pool
@@ -29,22 +32,42 @@ export interface DelivererOptions {
 }
 
 const ourFaultMs = 60_000
+/** Of attempts that start, or end, at the same time. */
+const sharingAtMost = 100
 
 /** The worker of the queue: makes the attempt that a wake-up points to, if it is still to be made. */
 export function deliverer (options: DelivererOptions): (alarm: Alarm) => Promise<void> {
   const { pool, feeder, log } = options
+  const { start, finish: record } = sharedWrites(options)
   return async (alarm) => {
     const token = randomUUID()
-    const attempt = alarm.trigger ? await startAsked(pool, alarm, alarm.trigger, token) : await startAttempt(pool, alarm, token)
+    const attempt = alarm.trigger ? await startAsked(pool, alarm, alarm.trigger, token) : (await start({ alarm, token })).attempt
     if (!attempt) return
     const { finish, verdict } = await makeAttempt(attempt, options)
     const counted = await persistently(() => alarm.trigger
       ? finishAsked(pool, attempt, finish, verdict.status === 'retry' ? verdict.inMs : 0)
-      : finishAttempt(pool, attempt, finish, verdict))
+      : record({ attempt, finish, verdict }))
     log.info({ delivery: attempt.deliveryId, trigger: attempt.trigger, attempt: attempt.n, outcome: finish.outcome, status: finish.statusCode, ms: finish.durationMs, counted }, 'webhook attempt finished')
     if (counted) await follow(attempt, finish, verdict, options)
     feeder.wake([attempt.userId])
     if (verdict.status === 'retry') feeder.wakeIn(attempt.userId, verdict.inMs)
+  }
+}
+
+/** Attempts that run at the same time share their writes to the ledger; an error of one stays with it. */
+function sharedWrites ({ pool, log }: DelivererOptions) {
+  const onError = (error: unknown) => log.warn({ err: error }, 'attempts could not be written together, each is by itself')
+  return {
+    start: sharing<Start, Started>({
+      together: (starts) => startAttempts(pool, starts),
+      alone: async ({ alarm, token }) => ({ attempt: await startAttempt(pool, alarm, token) }),
+      onError
+    }, sharingAtMost),
+    finish: sharing<Finished, boolean>({
+      together: (finished) => finishAttempts(pool, finished),
+      alone: ({ attempt, finish, verdict }) => finishAttempt(pool, attempt, finish, verdict),
+      onError
+    }, sharingAtMost)
   }
 }
 

@@ -1,7 +1,7 @@
-// The ledger: how an attempt changes its delivery, each change one statement, so that a crash leaves nothing in between.
+// The ledger: what attempts know of their deliveries. Each change of them is one statement, so that a crash leaves nothing in between.
 import type { Pool } from 'pg'
 import { suspendAfter } from './endpoints.js'
-import type { Outcome, Verdict } from './outcome.js'
+import type { Outcome } from './outcome.js'
 
 /** Why an attempt is made: by the schedule, or because somebody asked for it. Each numbers its own attempts. */
 export type Trigger = 'schedule' | AskedTrigger
@@ -47,31 +47,6 @@ export interface Finish {
   truncated: boolean
 }
 
-/**
- * Records that an attempt starts, before anything is sent. Of all workers that hear the same wake-up one gets the
- * attempt; a stale wake-up gets nothing.
- */
-export async function startAttempt (pool: Pool, { deliveryId, n, wakeup }: Alarm, token: string): Promise<Attempt | undefined> {
-  const { rows } = await pool.query<AttemptRow>({
-    name: 'start-attempt',
-    text: `
-    WITH begun AS (
-      UPDATE ledger.webhook_deliveries
-      SET attempt_count = $2, started_at = clock_timestamp(), worker_token = $4
-      WHERE id = $1 AND status = 'scheduled' AND attempt_count = $2 - 1 AND wakeup = $3
-        AND started_at IS NULL AND next_attempt_at <= clock_timestamp()
-      RETURNING id, user_id, endpoint_id, body, failure_count, started_at
-    ), noted AS (
-      INSERT INTO ledger.webhook_attempts (delivery_id, trigger, n, worker_token, endpoint_id, started_at)
-      SELECT id, 'schedule', $2, $4, endpoint_id, started_at FROM begun
-    )
-    SELECT begun.user_id, begun.endpoint_id, begun.body, begun.failure_count, ${whereTo('begun')}
-    FROM begun LEFT JOIN ledger.webhook_endpoints e ON e.id = begun.endpoint_id`,
-    values: [deliveryId, n, wakeup, token]
-  })
-  return rows[0] && toAttempt(rows[0], { deliveryId, trigger: 'schedule', n, token })
-}
-
 /** Columns of an attempt that has `begun`: its address `e` as it is now, and the secrets that sign now. */
 export const whereTo = (begun: string) => `
   coalesce(e.url, '') AS url,
@@ -103,38 +78,9 @@ export function toAttempt (row: AttemptRow, begun: Pick<Attempt, 'deliveryId' | 
   }
 }
 
-/**
- * Writes the outcome of an attempt, once, by the worker that started it.
- * @returns false when the attempt had been given up meanwhile: then only a success still counts
- */
-export async function finishAttempt (pool: Pool, attempt: Pick<Attempt, 'deliveryId' | 'n' | 'token'>, finish: Finish, verdict: Verdict): Promise<boolean> {
-  const { rowCount } = await pool.query({
-    name: 'finish-attempt',
-    text: `
-    WITH closed AS (
-      UPDATE ledger.webhook_attempts
-      SET finished_at = clock_timestamp(), outcome = $4, status_code = $5, duration_ms = $6, error = $7, response_excerpt = $8, response_truncated = $9
-      WHERE delivery_id = $1 AND trigger = 'schedule' AND n = $2 AND worker_token = $3
-        AND (outcome IS NULL OR (outcome = 'unknown' AND $4 = 'delivered'))
-      RETURNING delivery_id
-    )
-    UPDATE ledger.webhook_deliveries d
-    SET status = CASE WHEN $10 = 'delivered' THEN $10 WHEN $10 = 'retry' OR status NOT IN ('scheduled', 'held') THEN status ELSE $10 END,
-        reason = CASE WHEN $10 = 'delivered' THEN NULL WHEN $10 = 'retry' OR status NOT IN ('scheduled', 'held') THEN reason ELSE $11 END,
-        held_at = CASE WHEN $10 = 'retry' THEN held_at END,
-        finished_at = CASE WHEN $10 = 'retry' THEN finished_at ELSE coalesce(finished_at, clock_timestamp()) END,
-        failure_count = failure_count + CASE WHEN $4 IN ('delivered', 'unknown') THEN 0 ELSE 1 END,
-        next_attempt_at = CASE WHEN $10 = 'retry' THEN clock_timestamp() + $12 * interval '1 ms' WHEN $10 = 'delivered' OR status IN ('scheduled', 'held') THEN NULL ELSE next_attempt_at END,
-        -- the places of an attempt that is running beside a late success stay taken until it ends
-        queued_at = CASE WHEN worker_token IS NULL OR worker_token = $3 THEN NULL ELSE queued_at END,
-        started_at = CASE WHEN worker_token = $3 THEN NULL ELSE started_at END,
-        worker_token = CASE WHEN worker_token = $3 THEN NULL ELSE worker_token END
-    FROM closed WHERE d.id = closed.delivery_id`,
-    values: [
-      attempt.deliveryId, attempt.n, attempt.token, finish.outcome, finish.statusCode, finish.durationMs, finish.error, finish.excerpt, finish.truncated,
-      verdict.status, 'reason' in verdict ? verdict.reason : null, verdict.status === 'retry' ? verdict.inMs : 0
-    ]
-  })
+/** Waits until nobody else holds the row of a delivery. @returns false when there is none */
+export async function isFree (pool: Pool, deliveryId: string): Promise<boolean> {
+  const { rowCount } = await pool.query('SELECT FROM ledger.webhook_deliveries WHERE id = $1 FOR NO KEY UPDATE', [deliveryId])
   return rowCount === 1
 }
 

@@ -4,16 +4,18 @@ import type { DomainEvent } from '../src/domain/events.js'
 import { Fold, type KnownLead } from './dispatch-fold.js'
 import type { RelevantSettings } from './payload.js'
 
+/** Up to which positions calls without a row are not sent, and what was acted on is read again: after something was restored. */
+export interface Again { silent: bigint, refold: bigint }
+
 /** Loads what `events` and the calls in `callIds` touch. */
-export async function loadFold (tx: PoolClient, events: DomainEvent[], callIds: string[]): Promise<Fold> {
+export async function loadFold (tx: PoolClient, events: DomainEvent[], callIds: string[]): Promise<{ fold: Fold, again: Again }> {
   const fold = new Fold()
   const assistantIds = events.flatMap(({ data }) => 'assistant_id' in data ? data.assistant_id : [])
   await loadAssistants(tx, fold, assistantIds)
   await loadLeads(tx, fold, events.flatMap(contactIds))
   const campaignIds = events.flatMap(({ data }) => 'campaign_id' in data ? data.campaign_id : [])
   await loadCampaigns(tx, fold, [...campaignIds, ...[...fold.leads.values()].map((lead) => lead.campaign_id)])
-  await loadCalls(tx, fold, callIds)
-  return fold
+  return { fold, again: await loadCalls(tx, fold, callIds) }
 }
 
 function contactIds ({ type, data }: DomainEvent): number[] {
@@ -23,8 +25,11 @@ function contactIds ({ type, data }: DomainEvent): number[] {
 
 async function loadAssistants (tx: PoolClient, { assistants }: Fold, ids: number[]): Promise<void> {
   if (ids.length === 0) return
-  const { rows } = await tx.query<{ assistant_id: string, user_id: string, revision: string, settings: RelevantSettings }>(
-    'SELECT assistant_id, user_id, revision, settings FROM ledger.dispatch_assistants WHERE assistant_id = ANY($1::bigint[])', [ids])
+  const { rows } = await tx.query<{ assistant_id: string, user_id: string, revision: string, settings: RelevantSettings }>({
+    name: 'load-assistants',
+    text: 'SELECT assistant_id, user_id, revision, settings FROM ledger.dispatch_assistants WHERE assistant_id = ANY($1::bigint[])',
+    values: [[...new Set(ids)]]
+  })
   for (const row of rows) assistants.set(Number(row.assistant_id), { ...row, assistant_id: Number(row.assistant_id), revision: BigInt(row.revision) })
 }
 
@@ -42,11 +47,17 @@ async function loadCampaigns (tx: PoolClient, { campaigns }: Fold, ids: number[]
   for (const row of rows) campaigns.set(Number(row.campaign_id), { ...row, campaign_id: Number(row.campaign_id), revision: BigInt(row.revision) })
 }
 
-async function loadCalls (tx: PoolClient, { calls }: Fold, ids: string[]): Promise<void> {
-  if (ids.length === 0) return
-  const { rows } = await tx.query<{ call_id: string, last_position: string }>(
-    'SELECT call_id, last_position FROM ledger.webhook_deliveries WHERE call_id = ANY($1) AND type = \'call.completed\'', [ids])
-  for (const { call_id, last_position } of rows) calls.set(call_id, BigInt(last_position))
+/** What is read again comes along: there is always one row of it, also when there is no call. */
+async function loadCalls (tx: PoolClient, { calls }: Fold, ids: string[]): Promise<Again> {
+  const { rows } = await tx.query<{ silent_until: string, refold_until: string, call_id: string | null, last_position: string }>({
+    name: 'load-calls',
+    text: `
+    SELECT silent_until, refold_until, call_id, last_position
+    FROM ledger.incarnation LEFT JOIN ledger.webhook_deliveries ON call_id = ANY($1) AND type = 'call.completed'`,
+    values: [ids]
+  })
+  for (const { call_id, last_position } of rows) if (call_id !== null) calls.set(call_id, BigInt(last_position))
+  return { silent: BigInt(rows[0]?.silent_until ?? 0), refold: BigInt(rows[0]?.refold_until ?? 0) }
 }
 
 /** Writes back what the batch changed. */

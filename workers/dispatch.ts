@@ -7,7 +7,7 @@ import { statusAfterCall } from '../src/domain/lead/status-after-call.js'
 import type { StoredEvent } from '../src/domain/stored-event.js'
 import { uuidV5 } from '../src/event-store/event-id.js'
 import type { Fold, KnownAssistant, KnownLead } from './dispatch-fold.js'
-import { loadFold, saveFold } from './dispatch-tables.js'
+import { loadFold, saveFold, type Again } from './dispatch-tables.js'
 import { followSettings } from './endpoints.js'
 import { countDuplicates, insertDeliveries, type NewDelivery, type SkipReason } from './new-deliveries.js'
 import { buildBody } from './payload.js'
@@ -54,8 +54,7 @@ export function dispatcher ({ firstDelayMs, onDispatched, log }: DispatcherOptio
 async function dispatchBatch (tx: PoolClient, events: StoredEvent[], firstDelayMs: number, log: DispatcherOptions['log']): Promise<Set<string>> {
   if (events.length === 0) return new Set()
   const read = events.map(readEvent)
-  const again = await againUntil(tx)
-  const fold = await loadFold(tx, read.flatMap(({ event }) => event ?? []), read.flatMap(({ callId }) => callId ?? []))
+  const { fold, again } = await loadFold(tx, read.flatMap(({ event }) => event ?? []), read.flatMap(({ callId }) => callId ?? []))
   const deliveries: NewDelivery[] = []
   for (const { stored, event, callId, problem } of read) {
     if (problem !== undefined) log.warn({ stream: stored.stream, revision: String(stored.revision), problem }, 'event is malformed')
@@ -75,14 +74,6 @@ async function dispatchBatch (tx: PoolClient, events: StoredEvent[], firstDelayM
   await followSettings(tx, [...fold.rerouted.values()])
   return new Set([...deliveries, ...fold.rerouted.values()].flatMap(({ user_id }) => user_id ?? []))
 }
-
-/** Up to which positions calls without a row are not sent, and what was acted on is read again: after something was restored. */
-async function againUntil (tx: PoolClient): Promise<Again> {
-  const { rows: [row] } = await tx.query<{ silent_until: string, refold_until: string }>('SELECT silent_until, refold_until FROM ledger.incarnation')
-  return { silent: BigInt(row?.silent_until ?? 0), refold: BigInt(row?.refold_until ?? 0) }
-}
-
-interface Again { silent: bigint, refold: bigint }
 
 function applyEvent (fold: Fold, stored: StoredEvent, { type, data }: DomainEvent): void {
   switch (type) {

@@ -25,14 +25,23 @@ interface Address { user_id: string, url: string }
 export async function endpointIds (tx: PoolClient, addresses: Address[]): Promise<string[]> {
   if (addresses.length === 0) return []
   const wanted = addresses.map(({ user_id, url }) => ({ user_id, url: normalized(url) }))
-  const columns = [wanted.map(({ user_id }) => user_id), wanted.map(({ url }) => url), wanted.map(({ url }) => digest(url))]
+  const found = await findEndpoints(tx, wanted)
+  if (found.length === wanted.length) return found
   await tx.query(`
     INSERT INTO ledger.webhook_endpoints (user_id, url, url_digest)
     SELECT DISTINCT * FROM unnest($1::text[], $2::text[], $3::bytea[])
-    ON CONFLICT DO NOTHING`, columns)
-  const { rows } = await tx.query<{ id: string }>(`
+    ON CONFLICT DO NOTHING`, [wanted.map(({ user_id }) => user_id), wanted.map(({ url }) => url), wanted.map(({ url }) => digest(url))])
+  return await findEndpoints(tx, wanted)
+}
+
+async function findEndpoints (tx: PoolClient, wanted: Address[]): Promise<string[]> {
+  const { rows } = await tx.query<{ id: string }>({
+    name: 'find-endpoints',
+    text: `
     SELECT e.id FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS wanted (user_id, url_digest, place)
-    JOIN ledger.webhook_endpoints e USING (user_id, url_digest) ORDER BY place FOR SHARE OF e`, [columns[0], columns[2]])
+    JOIN ledger.webhook_endpoints e USING (user_id, url_digest) ORDER BY place FOR SHARE OF e`,
+    values: [wanted.map(({ user_id }) => user_id), wanted.map(({ url }) => digest(url))]
+  })
   return rows.map(({ id }) => id)
 }
 

@@ -122,10 +122,12 @@ async function checkedAddresses (hostname: string, resolve: Resolve, allowCidrs:
 /**
  * Asks the name servers itself instead of the system's getaddrinfo, whose four threads one slow name server
  * could occupy for everybody. `localhost` is loopback by RFC 6761 and never asked for.
+ * @param servers those of the system when none is given
  */
-export async function resolveName (hostname: string): Promise<string[]> {
+export async function resolveName (hostname: string, servers: readonly string[] = []): Promise<string[]> {
   if (/(^|\.)localhost\.?$/i.test(hostname)) return ['127.0.0.1', '::1']
   const resolver = new Resolver({ timeout: 2_000, tries: 2 })
+  if (servers.length > 0) resolver.setServers(servers)
   const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
   const addresses = answers.flatMap((answer) => answer.status === 'fulfilled' ? answer.value : [])
   const [failure] = answers.flatMap((answer): unknown[] => answer.status === 'rejected' ? [answer.reason] : [])

@@ -62,11 +62,14 @@ function askedDelay (result: Result, base: number, now: number): number {
   return Math.min(Math.max(asked, base), Math.max(2 * base, quarterMs))
 }
 
-/** Milliseconds from `now` on, by either form of RFC 9110, section 10.2.3. */
+const imfOrRfc850 = /^[A-Z][a-z]{2,8}, \d\d[ -][A-Z][a-z]{2}[ -](\d\d|\d{4}) \d\d:\d\d:\d\d GMT$/
+const asctime = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/
+
+/** Milliseconds from `now` on: seconds, or a date in any form of RFC 9110, section 5.6.7, which is in UTC. */
 export function parseRetryAfter (header: string | undefined, now: number): number | undefined {
   const text = header?.trim() ?? ''
   if (/^\d+$/.test(text)) return Number(text) * 1_000
-  if (!/^[A-Z][a-z]{2,8}, .*GMT$/.test(text)) return undefined
-  const date = Date.parse(text)
+  if (!imfOrRfc850.test(text) && !asctime.test(text)) return undefined
+  const date = Date.parse(asctime.test(text) ? `${text} GMT` : text)
   return Number.isNaN(date) ? undefined : date - now
 }

@@ -57,40 +57,50 @@ const takeAskedSql = `
   FROM chosen c WHERE (a.delivery_id, a.trigger, a.n) = (c.delivery_id, c.trigger, c.n)
   RETURNING a.delivery_id AS id, a.n, a.wakeup, a.trigger`
 
-// `waiting` hops from endpoint to endpoint in the index, so its cost is the number of endpoints that wait and not
-// the number of their deliveries.
+// `waiting` hops from endpoint to endpoint in the index, so its cost is the number of endpoints that wait and not the
+// number of their deliveries; beyond the one hop only those are looked at whose first is among the longest waiting.
 const takeSql = `
-  WITH RECURSIVE waiting (user_id, endpoint_id) AS (
-    SELECT u.user_id, first.endpoint_id
+  WITH RECURSIVE waiting (user_id, endpoint_id, first_due) AS (
+    SELECT u.user_id, first.endpoint_id, first.next_attempt_at
     FROM unnest($1::text[]) AS u (user_id)
     CROSS JOIN LATERAL (
-      SELECT endpoint_id FROM ledger.webhook_deliveries
-      WHERE user_id = u.user_id AND status = 'scheduled' AND queued_at IS NULL ORDER BY endpoint_id LIMIT 1) first
+      SELECT endpoint_id, next_attempt_at FROM ledger.webhook_deliveries
+      WHERE user_id = u.user_id AND status = 'scheduled' AND queued_at IS NULL
+      ORDER BY endpoint_id, next_attempt_at LIMIT 1) first
     UNION
-    SELECT w.user_id, next.endpoint_id
+    SELECT w.user_id, next.endpoint_id, next.next_attempt_at
     FROM waiting w
     CROSS JOIN LATERAL (
-      SELECT endpoint_id FROM ledger.webhook_deliveries
+      SELECT endpoint_id, next_attempt_at FROM ledger.webhook_deliveries
       WHERE user_id = w.user_id AND endpoint_id > w.endpoint_id AND status = 'scheduled' AND queued_at IS NULL
-      ORDER BY endpoint_id LIMIT 1) next
+      ORDER BY endpoint_id, next_attempt_at LIMIT 1) next
+  ), busy AS (
+    SELECT user_id, endpoint_id, count(*) AS taken
+    FROM (SELECT user_id, endpoint_id FROM ledger.webhook_deliveries WHERE user_id = ANY($1) AND queued_at IS NOT NULL
+          UNION ALL
+          SELECT user_id, endpoint_id FROM ledger.webhook_attempts
+          WHERE user_id = ANY($1) AND queued_at IS NOT NULL AND trigger <> 'schedule' AND outcome IS NULL) queued
+    GROUP BY user_id, endpoint_id
+  ), free AS (
+    SELECT w.user_id, w.endpoint_id, $2 - coalesce(b.taken, 0) AS places, row_number() OVER (PARTITION BY w.user_id ORDER BY w.first_due) AS nth
+    FROM waiting w LEFT JOIN busy b USING (user_id, endpoint_id)
+    WHERE w.first_due <= clock_timestamp() AND coalesce(b.taken, 0) < $2
   ), due AS (
-    SELECT w.user_id, d.id, row_number() OVER (PARTITION BY w.user_id ORDER BY d.next_attempt_at, d.id) AS place
-    FROM waiting w
-    CROSS JOIN LATERAL (
-      SELECT ${takenBy((table) => `${table}.user_id = w.user_id AND ${table}.endpoint_id = w.endpoint_id`)} AS taken) busy
+    SELECT f.user_id, d.id, row_number() OVER (PARTITION BY f.user_id ORDER BY d.next_attempt_at, d.id) AS place
+    FROM free f
     CROSS JOIN LATERAL (
       SELECT id, next_attempt_at FROM ledger.webhook_deliveries
-      WHERE user_id = w.user_id AND endpoint_id = w.endpoint_id AND status = 'scheduled' AND queued_at IS NULL
+      WHERE user_id = f.user_id AND endpoint_id = f.endpoint_id AND status = 'scheduled' AND queued_at IS NULL
         AND next_attempt_at <= clock_timestamp()
-      ORDER BY next_attempt_at LIMIT greatest(0, $2 - busy.taken)) d
+      ORDER BY next_attempt_at LIMIT f.places) d
+    WHERE f.nth <= $3
   ), users AS (
-    SELECT u.user_id, ${takenBy((table) => `${table}.user_id = u.user_id`)} AS taken
-    FROM (SELECT DISTINCT * FROM unnest($1::text[])) AS u (user_id)
+    SELECT user_id, sum(taken) AS taken FROM busy GROUP BY user_id
   )
   UPDATE ledger.webhook_deliveries d
   SET queued_at = clock_timestamp(), wakeup = wakeup + 1
   -- by primary key: an equality on status would tempt the planner to search all that is due, row by row
-  WHERE d.id = ANY (ARRAY (SELECT due.id FROM due JOIN users USING (user_id) WHERE due.place <= $3 - users.taken))
+  WHERE d.id = ANY (ARRAY (SELECT due.id FROM due LEFT JOIN users USING (user_id) WHERE due.place <= $3 - coalesce(users.taken, 0)))
     AND d.status NOT IN ('delivered', 'held', 'exhausted', 'cancelled', 'skipped')
   RETURNING d.id, d.attempt_count + 1 AS n, d.wakeup`
 

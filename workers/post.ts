@@ -1,7 +1,8 @@
 // One guarded POST: what came back, within one deadline from the name's resolution to the last byte.
-import { Agent, errors, request, type Dispatcher } from 'undici'
+import { Agent, request, type Dispatcher } from 'undici'
 import { Blocked, NameNotResolved, guardedConnector, type GuardOptions, type Resolve } from './guard.js'
 import type { Result, Stage } from './outcome.js'
+import { watchStale } from './stale.js'
 
 export interface Post {
   url: string
@@ -26,21 +27,27 @@ export interface Poster {
 
 /** HTTP/1.1, no redirects, no proxy of the environment, checked addresses only. */
 export function openPoster (guard: GuardOptions, resolve?: Resolve): Poster {
-  const agent = new Agent({ connect: guardedConnector(guard, resolve), allowH2: false, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 4_000 })
+  const { watching, isStale, close } = watchStale()
+  const agent = new Agent({ connect: watching(guardedConnector(guard, resolve)), allowH2: false, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 4_000 })
   return {
-    post: (message) => send(agent, message),
-    close: () => agent.destroy()
+    post: (message) => send(agent, isStale, message),
+    close: () => {
+      close()
+      return agent.destroy()
+    }
   }
 }
 
-async function send (agent: Agent, { url, headers, body, timeoutMs, signal }: Post): Promise<Result> {
+async function send (agent: Agent, isStale: (error: unknown) => boolean, { url, headers, body, timeoutMs, signal }: Post): Promise<Result> {
   const deadline = AbortSignal.timeout(timeoutMs)
   const options = { dispatcher: agent, method: 'POST' as const, headers, body, signal: AbortSignal.any([deadline, signal]) }
+  // A receiver that was restarted has closed every connection that was kept: as often as there are such, a new one is not.
+  const ask = (): Promise<Dispatcher.ResponseData> => request(url, options).catch((error: unknown) => {
+    if (isStale(error)) return ask()
+    throw error
+  })
   try {
-    const answer = await request(url, options).catch((error: unknown) => {
-      if (wasStale(error)) return request(url, options)
-      throw error
-    })
+    const answer = await unlessAborted(options.signal, ask())
     const retryAfter = answer.headers['retry-after']
     return {
       kind: 'answer',
@@ -55,9 +62,13 @@ async function send (agent: Agent, { url, headers, body, timeoutMs, signal }: Po
   }
 }
 
-/** A kept-alive connection that the receiver closed as we used it: it had answered before, and not this time. */
-function wasStale (error: unknown): boolean {
-  return error instanceof errors.SocketError && (error.socket?.bytesRead ?? 0) > 0
+/** undici looks at a signal only once it is connected: until then, which may take five seconds, this does. Nothing is sent any more. */
+async function unlessAborted<Answer> (signal: AbortSignal, answer: Promise<Answer>): Promise<Answer> {
+  return await new Promise((resolve, reject) => {
+    const abort = () => reject(new Error('aborted'))
+    signal.addEventListener('abort', abort, { once: true })
+    answer.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
 }
 
 /** The status stands already: a body that drips, breaks or never ends changes nothing. */

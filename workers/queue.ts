@@ -7,6 +7,7 @@ import {
 } from 'bullmq'
 import { Redis } from 'ioredis'
 import type { Pool } from 'pg'
+import { onConnection } from '../src/postgres/transaction.js'
 import type { Alarm } from './deliveries.js'
 
 export interface WakeupQueue {
@@ -56,12 +57,10 @@ export async function openQueue (options: QueueOptions): Promise<WakeupQueue> {
 }
 
 async function postgresBackend ({ databaseUrl, pool }: QueueOptions): Promise<Backend<PostgresConnectionOptions>> {
-  const client = await pool.connect()
-  try {
+  await onConnection(pool, async (client, isBroken) => {
+    isBroken(new Error('the migrations set the search path of their session')) // so it is not used for anything else
     await runMigrations(client, schema)
-  } finally {
-    client.release(true) // the migrations set the search path of their session
-  }
+  })
   const connection = (max: number) => ({
     connectionString: databaseUrl,
     schema,

@@ -53,7 +53,7 @@ export interface Workers {
 }
 
 // Well above what one user may occupy (50 places), so that hanging receivers of one leave room for the others.
-const defaultConcurrency = 250
+export const attemptsAtOnce = 250
 const graceMs = 15_500
 
 /** Starts the worker role. The clients stay the caller's; the queue's connections are made and closed here. */
@@ -83,7 +83,7 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
   const feeder = openFeeder({ pool, queue, maySend: gate.maySend, log })
   const poster = openPoster(webhook)
   const deliver = deliverer({ pool, poster, feeder, keys, schedule: webhook.schedule, timeoutMs: webhook.timeoutMs, rules: webhook, version: deps.version, signal: hurrying.signal, log })
-  queue.work(async (alarm) => { if (gate.maySend()) await deliver(alarm) }, deps.concurrency ?? defaultConcurrency)
+  queue.work(async (alarm) => { if (gate.maySend()) await deliver(alarm) }, deps.concurrency ?? attemptsAtOnce)
   const listener = listenForDue({ databaseUrl: deps.databaseUrl, onDue: (user) => feeder.wake([user]), onError: (err) => log.warn({ err }, 'cannot hear what is due, the reconciler looks') })
   const dispatch = dispatcher({ firstDelayMs: webhook.schedule[0] ?? 0, onDispatched: (users) => feeder.wake(users), log })
   const marking = withMarkers(dispatch, { gate, pool, streams, everyMs: deps.markEveryMs, log })

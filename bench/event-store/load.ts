@@ -1,7 +1,6 @@
 // What a caller of an event store does, measured through the official client.
 import { randomUUID } from 'node:crypto'
 import { type AppendResult, END, type EventStoreDBClient, jsonEvent, NO_STREAM, START } from '@eventstore/db-client'
-import { percentile } from '../support/statistics.js'
 
 export interface Rate {
   perSecond: number
@@ -20,23 +19,25 @@ export function event (id = randomUUID()) {
   })
 }
 
-/** Appends one event at a time to each of `inFlight` streams, at exact revisions. */
-export async function appends (client: EventStoreDBClient, inFlight: number, seconds: number): Promise<Rate> {
+/**
+ * Appends one event at a time to each of `inFlight` streams, at exact revisions, until `endAt`.
+ * @param beginAt both in milliseconds since 1970: what is sent earlier warms up
+ * @returns how long each took, in milliseconds
+ */
+export async function appendUntil (client: EventStoreDBClient, inFlight: number, beginAt: number, endAt: number): Promise<number[]> {
   const latencies: number[] = []
-  const beginAt = performance.now() + 1_000 // the first second warms up
-  const endAt = beginAt + seconds * 1_000
   await Promise.all(Array.from({ length: inFlight }, async () => {
     const stream = `bench-${randomUUID()}`
     let revision: bigint | typeof NO_STREAM = NO_STREAM
-    for (;;) {
+    while (Date.now() < endAt) {
+      const isMeasured = Date.now() >= beginAt
       const sentAt = performance.now()
-      if (sentAt > endAt) return
       const appended: AppendResult = await client.appendToStream(stream, event(), { expectedRevision: revision })
       revision = appended.nextExpectedRevision
-      if (sentAt >= beginAt) latencies.push(performance.now() - sentAt)
+      if (isMeasured) latencies.push(performance.now() - sentAt)
     }
   }))
-  return { perSecond: latencies.length / seconds, p50: percentile(latencies, 0.5), p99: percentile(latencies, 0.99) }
+  return latencies
 }
 
 /** Appends so many events as fast as it goes, 100 an append. */

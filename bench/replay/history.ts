@@ -6,7 +6,7 @@ import { catalogStreams } from '../../src/domain/catalog/events.js'
 import { currentVersion, type DomainEvent } from '../../src/domain/events.js'
 import { leadStream } from '../../src/domain/lead/events.js'
 import { random, type Random } from '../support/random.js'
-import { text, transcript } from './speech.js'
+import { text, transcript } from '../support/speech.js'
 
 /** An event and where it stands; `created` is Unix milliseconds. */
 export type Happened = DomainEvent & { stream: string, revision: number, id: string, metadata: Record<string, string>, created: number }

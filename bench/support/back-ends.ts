@@ -7,6 +7,7 @@ import { prepareDataDir } from '../../src/embedded/data-dir.js'
 import { startPostgres, type EmbeddedPostgres } from '../../src/embedded/postgres.js'
 
 export interface BenchServer {
+  port: number
   /** `esdb://…` */
   url: string
   /** Resident memory in MiB. */
@@ -31,8 +32,9 @@ export async function temporaryPostgres (): Promise<{ dir: string, postgres: Emb
 /** A server that prints `LISTENING <port>` and ends when its stdin closes. */
 export async function startServer (request: Pick<ChildRequest, 'entry' | 'importer' | 'env'>, dir: string): Promise<BenchServer> {
   const child = startChild({ ...request, args: [], env: { ...request.env, RINGLEDGER_STOP_ON_STDIN_CLOSE: '1' }, logFile: join(dir, 'bench.log') })
-  const port = await child.line((line) => /^LISTENING (\d+)$/.exec(line)?.[1])
+  const port = Number(await child.line((line) => /^LISTENING (\d+)$/.exec(line)?.[1]))
   return {
+    port,
     url: `esdb://127.0.0.1:${port}?tls=false`,
     memory: () => Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024,
     close: () => child.stop(10)

@@ -57,6 +57,7 @@ async function buildOwned (projection: Projection, { active, generation }: Plan,
   await fold('catch up', await streams.head())
   signal.throwIfAborted()
   if (!await changeState(pool, projection, generation, 'building', 'ready')) throw new Fenced(`generation ${generation} of ${projection.name} is no longer being built`)
+  await faults.at?.('replay: ready')
 }
 
 /** By an earlier call, which was broken off later: it cannot be compared once it is ahead of what readers see. */
@@ -72,6 +73,7 @@ async function judge (projection: Projection, generation: number, verified: Veri
   if (!isAccepted) throw new ReplayRefused(differ(projection, generation, [`${verified.found} and ${verified.expected} differ, at least in these rows:`, ...lines], isSameCode))
   for (const line of lines) say?.(`${line} (accepted)`)
   await noteVerified(pool, projection, generation, lines.length > 0 ? `${verified.how}, differences accepted` : verified.how)
+  await faults.at?.('replay: noted')
 }
 
 function differ ({ name }: Projection, generation: number, lines: string[], isSameCode: boolean): string {

@@ -30,7 +30,11 @@ export async function drop (projection: Projection, wanted: number | undefined, 
   for (const { generation } of chosen) {
     await faults.at?.('drop: begun')
     await letGo(projection, generation, options)
-    await inTransaction(pool, (tx) => removeGeneration(tx, projection, generation))
+    await inTransaction(pool, async (tx) => {
+      await removeGeneration(tx, projection, generation)
+      await faults.at?.('drop: removed')
+    })
+    await faults.at?.('drop: committed')
   }
   return chosen.map(({ generation }) => generation)
 }

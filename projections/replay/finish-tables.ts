@@ -1,6 +1,7 @@
 // What a table needs after it was filled: its indexes, and statistics for the planner.
 import { DatabaseError, type Pool } from 'pg'
 import { faults } from '../../src/consumer/faults.js'
+import { onConnection } from '../../src/postgres/transaction.js'
 import { schemaOf } from '../generations.js'
 import type { Projection } from '../projection.js'
 import { createIndexes } from '../table.js'
@@ -24,19 +25,19 @@ export async function finishTables (projection: Projection, generation: number, 
 /** Cancels the statement when `signal` is aborted: it would go on without us. */
 async function run (statement: string, pool: Pool, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
-  const client = await pool.connect()
-  const { rows: [backend] } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
-  const cancel = () => { pool.query('SELECT pg_cancel_backend($1)', [backend?.pid]).catch(() => {}) }
-  signal.addEventListener('abort', cancel, { once: true })
-  try {
-    await client.query(statement)
-  } catch (error) {
-    signal.throwIfAborted()
-    if (!isMadeMeanwhile(error)) throw error
-  } finally {
-    signal.removeEventListener('abort', cancel)
-    client.release()
-  }
+  await onConnection(pool, async (client) => {
+    const { rows: [backend] } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+    const cancel = () => { pool.query('SELECT pg_cancel_backend($1)', [backend?.pid]).catch(() => {}) }
+    signal.addEventListener('abort', cancel, { once: true })
+    try {
+      await client.query(statement)
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!isMadeMeanwhile(error)) throw error
+    } finally {
+      signal.removeEventListener('abort', cancel)
+    }
+  })
 }
 
 /** By the last statement of a replay that was killed. */

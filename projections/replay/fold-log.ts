@@ -3,6 +3,7 @@ import type { Pool } from 'pg'
 import { Fenced, readCheckpoint } from '../../src/consumer/checkpoint.js'
 import { faults } from '../../src/consumer/faults.js'
 import { pause } from '../../src/consumer/lease.js'
+import { newIn } from '../../src/consumer/new-in.js'
 import type { Streams } from '../../src/event-store/streams.js'
 import { checkpointOf, schemaOf } from '../generations.js'
 import type { Projection } from '../projection.js'
@@ -71,7 +72,11 @@ async function foldPiece (projection: Projection, generation: number, { from, un
   const folder = await Folder.open(projection, pool, cache)
   const behind = new WriteBehind({ pool, schema, epoch }, cache, from, mostEvents)
   let events = 0
-  for await (const batch of streams.follow({ after: from, eventTypes: projection.eventTypes, signal })) {
+  let reached = from
+  for await (const delivered of streams.follow({ after: from, eventTypes: projection.eventTypes, signal })) {
+    const batch = newIn(delivered, reached)
+    if (batch.position <= reached) continue
+    reached = batch.position
     for (const part of partsOf(batch, until, mostEvents)) {
       await fold(part)
       if (!behind.isDue(part) && part.position < until) continue

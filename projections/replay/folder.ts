@@ -29,7 +29,7 @@ export class Folder {
   }
 
   touched (events: Decoded[]): Touch[] {
-    return events.flatMap(({ event }) => this.projection.touches(event))
+    return events.flatMap(({ event, stored }) => this.projection.touches(event, stored))
   }
 
   /** What the events touch is in the cache. @throws ReplayRefused */

@@ -7,6 +7,11 @@ export class ReplayRefused extends Error {
   override readonly name = 'ReplayRefused'
 }
 
+/** What the operation works on failed; nothing is lost by that. */
+export class BrokenOff extends Error {
+  override readonly name = 'BrokenOff'
+}
+
 /** Somebody has to decide about an event before the log can be folded past it. */
 export function cannotProject ({ name }: Projection, { stream, revision }: StoredEvent, problem: string): ReplayRefused {
   return new ReplayRefused(`${name} cannot be rebuilt past ${stream}@${revision}: ${problem}

@@ -1,16 +1,29 @@
 // Replays a projection: a new generation is built beside the one that readers see, verified, and swapped in.
+import { faults } from '../../src/consumer/faults.js'
 import type { Projection } from '../projection.js'
 import { awaitSwap } from './await-swap.js'
 import { beginReplay } from './begin.js'
 import { build, type BuildOptions } from './build.js'
+import { BrokenOff, ReplayRefused } from './refused.js'
 
 /**
  * Goes on where an earlier replay of the same code was broken off. The former generation is retained.
  * @returns the generation that readers see now
- * @throws ReplayRefused; then readers see what they saw
+ * @throws ReplayRefused, or BrokenOff when a back end fails for longer than is waited for; readers see what they saw then
  */
 export async function replay (projection: Projection, options: BuildOptions): Promise<number> {
+  try {
+    return await carryOut(projection, options)
+  } catch (error) {
+    if (options.signal.aborted || error instanceof ReplayRefused || !(error instanceof Error)) throw error
+    throw new BrokenOff(`The replay of ${projection.name} broke off: ${error.message}
+Readers see what they saw. Run the same command again: it goes on where it stands.`, { cause: error })
+  }
+}
+
+async function carryOut (projection: Projection, options: BuildOptions): Promise<number> {
   const plan = await beginReplay(projection, options.pool)
+  await faults.at?.('replay: made')
   const { generation, kind } = plan
   if (kind === 'resume') options.say?.(`Generation ${generation} of ${projection.name} was begun earlier: going on with it.`)
   if (kind !== 'wait') await build(projection, plan, options)

@@ -1,4 +1,5 @@
 // Leads readers back to the generation that they saw before.
+import { faults } from '../../src/consumer/faults.js'
 import { ownerOf } from '../../src/consumer/lease.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { changeState, generationsOf, leaseOf, lockGenerations, type Generation } from '../generations.js'
@@ -22,6 +23,7 @@ export async function rollback (projection: Projection, options: OperationOption
     await changeState(tx, projection, found.generation, 'retained', 'ready')
     return found
   })
+  await faults.at?.('rollback: begun')
   await awaitSwap(projection, target.generation, options)
   return target.generation
 }

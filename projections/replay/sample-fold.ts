@@ -47,7 +47,7 @@ export async function foldSample (projection: Projection, sample: Chosen, until:
 
 /** The rows outside of the sample that are read by an event which may change rows of it. */
 function readFor (projection: Projection, event: DomainEvent, stored: StoredEvent, sample: Chosen): Touch[] {
-  const touched = projection.touches(event)
+  const touched = projection.touches(event, stored)
   const put: Touch[] = []
   project(projection, event, stored, { get: () => undefined, put: (table, row) => { put.push([table, keyOf(table, row)]) } })
   const isOf = ([table, key]: Touch) => sample.has(table, key)

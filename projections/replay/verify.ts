@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto'
 import type { Pool, PoolClient } from 'pg'
 import { faults } from '../../src/consumer/faults.js'
 import type { Streams } from '../../src/event-store/streams.js'
+import { inSnapshot } from '../../src/postgres/transaction.js'
 import { checkpointOf, schemaOf } from '../generations.js'
 import type { Projection } from '../projection.js'
 import { loadSkips, type Skips } from '../quarantine.js'
@@ -32,7 +33,7 @@ const mostDifferences = 10
  * @param level brings `next` to that position exactly
  */
 export async function verifyAgainstActive (projection: Projection, { active, next }: { active: number, next: number }, pool: Pool, level: (position: bigint) => Promise<void>): Promise<Verified> {
-  return await withSnapshot(pool, async (snapshot) => {
+  return await inSnapshot(pool, async (snapshot) => {
     const position = await positionIn(snapshot, checkpointOf(projection, active))
     await level(position)
     await faults.at?.('replay: level')
@@ -51,7 +52,7 @@ export interface LogOptions {
 /** Compares a sample of the generation's rows with what the log gives, at the position where the generation stands now. */
 export async function verifyAgainstLog (projection: Projection, generation: number, { rows = usualSample, seed = randomInt(2 ** 31) }: Partial<SampleSize>, options: LogOptions): Promise<Verified> {
   const schema = schemaOf(projection, generation)
-  const held = await withSnapshot(options.pool, async (snapshot) => {
+  const held = await inSnapshot(options.pool, async (snapshot) => {
     const sample = await Sample.of(snapshot, schema, projection.tables, { rows, seed })
     const found: Map<string, TextRow>[] = []
     for (const table of projection.tables) found.push(await sample.rows(snapshot, schema, table))
@@ -89,15 +90,4 @@ async function passedOver (db: PoolClient, projection: Projection, schema: strin
 async function positionIn (db: PoolClient, checkpoint: string): Promise<bigint> {
   const { rows: [row] } = await db.query<{ position: string }>(`SELECT position FROM ${checkpoint}`)
   return BigInt(row?.position ?? 0)
-}
-
-/** Everything that `work` reads is of one instant, however long it takes. */
-async function withSnapshot<Result> (pool: Pool, work: (snapshot: PoolClient) => Promise<Result>): Promise<Result> {
-  const client = await pool.connect()
-  try {
-    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-    return await work(client)
-  } finally {
-    await client.query('ROLLBACK').then(() => client.release(), (error: Error) => client.release(error))
-  }
 }

@@ -49,6 +49,7 @@ export function completeCall (app: App, deps: CallDeps): void {
     const { position } = await refuseUnreadable(callId, deps.handle({
       decider: callDecider,
       stream: callStream(callId),
+      onlyTypes: ['CallCompleted'],
       command: { callId, ...input, facts: await factsFor(input.refused, lookUpFacts(deps, input), { assistantExists: true, leadBelongs: true }) },
       commandId: randomUUID(),
       correlationId: request.id,

@@ -1,10 +1,10 @@
 // POST /user/webhook-deliveries/{id}/redeliver
-import Type from 'typebox'
 import type { Asked } from '../domain/call/delivery.js'
 import type { App } from '../http/app-types.js'
 import { only } from '../http/auth.js'
 import { answered, refusal } from '../http/describe.js'
-import { askedDelivery, deliveryId } from '../http/read-examples.js'
+import { deliveryPath } from '../http/path-id.js'
+import { askedDelivery } from '../http/read-examples.js'
 import { AskedAnswer, answerAsked, deliveryNotFound, tooMany } from './ask-webhook.js'
 
 export interface RedeliverDeps {
@@ -20,7 +20,7 @@ const schema = {
   description: 'One more attempt, at once, with the same webhook-id and body, to the webhook_url that the assistant has now; also while its webhook is off or suspended, and whatever became of the delivery. A success makes it delivered, a failure changes nothing: the schedule goes on. At most 10 a minute for each assistant.',
   tags: ['webhooks'],
   security: [{ bearer: [] }],
-  params: Type.Object({ id: Type.String({ description: 'The delivery, its webhook-id.', examples: [deliveryId] }) }),
+  params: deliveryPath,
   response: {
     202: answered('The delivery with the attempt that waits for its turn.', AskedAnswer, { message: accepted, data: askedDelivery }),
     404: refusal(deliveryNotFound),

@@ -4,6 +4,7 @@ import { Rejection } from '../domain/rejection.js'
 import type { App } from '../http/app-types.js'
 import { only } from '../http/auth.js'
 import { answered, refusal } from '../http/describe.js'
+import { assistantPath } from '../http/path-id.js'
 import { ownAssistant, type OwnAssistantDeps } from './own-assistant.js'
 
 export interface ResumeWebhookDeps extends OwnAssistantDeps {
@@ -25,7 +26,7 @@ const schema = {
   description: 'Releases the webhook_url of the assistant, for all assistants with that URL, and sends what was held for it.',
   tags: ['webhooks'],
   security: [{ bearer: [] }],
-  params: Type.Object({ id: Type.String({ description: 'The assistant, an integer.', examples: ['1'] }) }),
+  params: assistantPath,
   response: {
     200: answered('It is not suspended any more.', ResumeAnswer, { message: resumed, data: { resumed: 3 } }),
     404: refusal('Assistant not found or does not belong to the authenticated user'),

@@ -1,9 +1,9 @@
 // POST /user/assistant/{id}/webhook-test
-import Type from 'typebox'
 import type { Asked } from '../domain/call/delivery.js'
 import type { App } from '../http/app-types.js'
 import { only } from '../http/auth.js'
 import { answered, refusal } from '../http/describe.js'
+import { assistantPath } from '../http/path-id.js'
 import { testDelivery } from '../http/read-examples.js'
 import { AskedAnswer, answerAsked, tooMany } from './ask-webhook.js'
 import { ownAssistant, type OwnAssistantDeps } from './own-assistant.js'
@@ -21,7 +21,7 @@ const schema = {
   description: 'One request of the type `webhook.test` to the webhook_url of the assistant, signed like any other; also while the webhook is off. It is not repeated when it fails. A success releases a suspended webhook. At most 10 a minute for each assistant.',
   tags: ['webhooks'],
   security: [{ bearer: [] }],
-  params: Type.Object({ id: Type.String({ description: 'The assistant, an integer.', examples: ['1'] }) }),
+  params: assistantPath,
   response: {
     202: answered('The test delivery; read it again to see what came of it.', AskedAnswer, { message: accepted, data: testDelivery }),
     404: refusal('Assistant not found or does not belong to the authenticated user'),

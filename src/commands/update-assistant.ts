@@ -1,5 +1,4 @@
 // PUT /user/assistant/{id}
-import Type from 'typebox'
 import { assistantDecider, assistantNotFound } from '../domain/assistant/decide.js'
 import { assistantStream } from '../domain/assistant/events.js'
 import { UpdateAssistantBody } from '../domain/assistant/settings.js'
@@ -7,7 +6,7 @@ import type { App } from '../http/app-types.js'
 import { only } from '../http/auth.js'
 import { example, invalid, refusal } from '../http/describe.js'
 import { changedAssistant } from '../http/examples.js'
-import { idIn } from '../http/path-id.js'
+import { assistantPath, idIn } from '../http/path-id.js'
 import { received } from '../http/received.js'
 import { claimOf, ifMatchOf } from '../http/retry-headers.js'
 import { answerAssistant, assistantAnswer, lookUpFacts, type AssistantDeps } from './assistant-command.js'
@@ -20,7 +19,7 @@ const schema = {
   description: 'Only the given fields change; objects and arrays are replaced whole.',
   tags: ['assistants'],
   security: [{ bearer: [] }],
-  params: Type.Object({ id: Type.String({ description: 'The assistant, an integer.', examples: ['1'] }) }),
+  params: assistantPath,
   body: example(UpdateAssistantBody, changedAssistant),
   response: {
     200: assistantAnswer(updated),

@@ -30,12 +30,36 @@ export function measureProjections (metrics: Metrics, { pool }: Parts, watch: Wa
     async () => (await brakes(pool, projections)).map(({ projection, generation }) => ({ labels: { projection, generation }, value: 1 })))
 }
 
-/** Of the role worker. */
-export function measureDeliveries (metrics: Metrics, { pool }: Parts): void {
+/** Of the role worker; `account` counts the calls of the log and their rows. */
+export function measureDeliveries (metrics: Metrics, { pool }: Pick<Parts, 'pool'>, account: () => Promise<{ unaccounted: number }>): void {
   metrics.gauge('webhook_deliveries_pending', 'Deliveries without an end, by status.', ['status'], async () => {
     const { rows } = await pool.query<{ status: string, count: number }>("SELECT status, count(*)::int AS count FROM ledger.webhook_deliveries WHERE status IN ('scheduled', 'held') GROUP BY status")
     return rows.map(({ status, count }) => ({ labels: { status }, value: count }))
   })
+  metrics.gauge('webhook_attempts_recent', 'Attempts that began within the last five minutes, by outcome; `running` has none yet.', ['outcome'], async () => {
+    const { rows } = await pool.query<{ outcome: string, count: number }>("SELECT coalesce(outcome, 'running') AS outcome, count(*)::int AS count FROM ledger.webhook_attempts WHERE started_at > now() - interval '5 minutes' GROUP BY outcome")
+    return rows.map(({ outcome, count }) => ({ labels: { outcome }, value: count }))
+  })
+  metrics.gauge('webhook_calls_unaccounted', 'Calls in the log that the dispatcher has passed, less their rows in the ledger: always 0.', [], beside(async () => [{ labels: {}, value: (await account()).unaccounted }]))
+}
+
+/** For what may take longer than a scrape, or cost too much for each: answers what was found last, and begins to look again at most once a minute. */
+export function beside (read: () => Promise<Sample[]>, everyMs = 60_000): () => Sample[] {
+  let found: Sample[] = []
+  let failure: Error | undefined
+  let lookedAt = -Infinity
+  let isLooking = false
+  return () => {
+    if (!isLooking && performance.now() - lookedAt >= everyMs) look()
+    if (failure) throw failure
+    return found
+  }
+
+  function look (): void {
+    isLooking = true
+    lookedAt = performance.now()
+    read().then((samples) => { [found, failure] = [samples, undefined] }, (error: Error) => { failure = error }).finally(() => { isLooking = false })
+  }
 }
 
 async function heldLeases (pool: Pool, holder: string): Promise<Sample[]> {

@@ -27,6 +27,18 @@ export async function openStatus (roles: readonly Role[], { metricsToken }: Comp
     : undefined
   measureProcess(metrics, parts, holder)
   if (watch) measureProjections(metrics, parts, watch)
-  if (roles.includes('worker')) measureDeliveries(metrics, parts)
-  return { healthChecks: healthChecks(parts, gate, roles, watch), metrics, metricsToken, stop: async () => { await watch?.stop() } }
+  const stopping = new AbortController()
+  if (roles.includes('worker')) {
+    const { openAccounts } = await import('../../workers/accounts.js')
+    measureDeliveries(metrics, parts, openAccounts({ ...parts, signal: stopping.signal }))
+  }
+  return {
+    healthChecks: healthChecks(parts, gate, roles, watch),
+    metrics,
+    metricsToken,
+    async stop () {
+      stopping.abort()
+      await watch?.stop()
+    }
+  }
 }

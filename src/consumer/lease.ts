@@ -5,7 +5,7 @@ import type { Pool } from 'pg'
 /** The active owner's proof: every later owner has a higher epoch. */
 export interface Lease {
   epoch: bigint
-  /** Aborted when the lease is lost or the owner is asked to stop. */
+  /** Aborted when the lease is lost, with LeaseLost, or the owner is asked to stop. */
   signal: AbortSignal
 }
 
@@ -24,6 +24,12 @@ export interface LeaseOptions {
 export class Owned extends Error {
   override readonly name = 'Owned'
   constructor (readonly lease: string, readonly holder: string) { super(`${lease} belongs to ${holder}`) }
+}
+
+/** Another process has the lease, or Postgres did not answer for as long as it lasts. */
+export class LeaseLost extends Error {
+  override readonly name = 'LeaseLost'
+  constructor (readonly lease: string) { super(`${lease} was lost: another process took over, or Postgres did not answer in time`) }
 }
 
 const renewEveryMs = 1_000
@@ -99,7 +105,7 @@ async function renewUntilLost (pool: Pool, name: string, epoch: bigint, lost: Ab
     const askedAt = Date.now()
     const renewed = await Promise.race([renew(pool, name, epoch).catch(() => undefined), pause(safeUntil - askedAt, signal)]) // no answer is no lease
     if (renewed) safeUntil = askedAt + expiresAfterMs
-    if (renewed === false || Date.now() >= safeUntil) lost.abort()
+    if (renewed === false || Date.now() >= safeUntil) lost.abort(new LeaseLost(name))
   }
 }
 

@@ -6,6 +6,7 @@ import { inTransaction } from '../postgres/transaction.js'
 import { claimCheckpoint, Fenced, moveCheckpoint } from './checkpoint.js'
 import { faults } from './faults.js'
 import { pause, whileOwning, type Lease } from './lease.js'
+import { newIn } from './new-in.js'
 import { count, tallyOf } from './tally.js'
 
 /** Something that follows the log: a projection or the webhook dispatcher. */
@@ -91,19 +92,6 @@ async function follow (consumer: Consumer, lease: Lease, options: RunOptions, ba
     position = batch.position
     Object.assign(backoff, { ms: shortestBackoffMs, isTold: false })
     count(consumer.name, batch)
-  }
-}
-
-/** The batch without what was delivered before: handling an event again could set it aside, when its stream is held by now. */
-function newIn ({ events, position }: Batch, after: bigint): Batch {
-  let last = after
-  return {
-    position,
-    events: events.filter((event) => {
-      if (event.position <= last) return false
-      last = event.position
-      return true
-    })
   }
 }
 

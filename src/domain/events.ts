@@ -6,6 +6,7 @@ import { CallCompleted, callStream, type CallEvent } from './call/events.js'
 import {
   CampaignCreated, CampaignRenamed, LanguageAdded, ModelAdded, PhoneNumberAdded, VoiceAdded, catalogStreams, type CatalogEvent
 } from './catalog/events.js'
+import { isNestedDeeper } from './json.js'
 import { LeadCreated, leadStream, type LeadEvent } from './lead/events.js'
 import { DispatcherCheckpointed, markerStream, type MarkerEvent } from './marker/events.js'
 import type { StoredEvent } from './stored-event.js'
@@ -45,6 +46,9 @@ export function currentVersion (type: string): string {
   return String(versions.size)
 }
 
+/** What is nested some thousand levels deep neither JSON.stringify nor Postgres takes, each from its own depth on. */
+const deepest = 500
+
 /** A stored event does not have the shape of its type and version, has a version that is not known, or does not belong on its stream. */
 export class DecodeError extends Error {
   override readonly name = 'DecodeError'
@@ -65,6 +69,7 @@ export function decode ({ type, data, metadata, stream, revision }: Pick<StoredE
     const [first] = reader.validator.Errors(data)
     throw new DecodeError(`${type} at ${stream}@${revision}: ${first?.instancePath || 'data'} ${first?.message}`)
   }
+  if (isNestedDeeper(data, deepest)) throw new DecodeError(`${type} at ${stream}@${revision}: nested more than ${deepest} levels deep`)
   // The check above and the types of `Versions` make this true; the compiler cannot follow them across the map.
   const event = { type, data: reader.upcasts.reduce<unknown>((earlier, upcast) => upcast(earlier as never), data) } as DomainEvent
   if (!isAtHome(event, stream)) throw new DecodeError(`${type} does not belong on the stream ${stream}`)

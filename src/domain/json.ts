@@ -5,6 +5,18 @@ import Type, { type TSchema } from 'typebox'
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 export type JsonObject = Record<string, Json>
 
+/** Whether there are more than so many objects and arrays inside one another. */
+export function isNestedDeeper (value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (levels === 0) return true
+  if (Array.isArray(value)) {
+    for (const item of value) if (isNestedDeeper(item, levels - 1)) return true
+    return false
+  }
+  for (const key in value) if (isNestedDeeper(Reflect.get(value, key), levels - 1)) return true
+  return false
+}
+
 /** An object whose keys and values the caller is free to choose. */
 export const AnyObject = (options: object) => Type.Unsafe<JsonObject>({ type: 'object', additionalProperties: true, ...options })
 

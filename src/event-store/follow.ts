@@ -1,5 +1,7 @@
 // Follows the log for as long as one likes, and notices when a subscription has gone silent.
-import type { EventStoreDBClient } from '@eventstore/db-client'
+import { FORWARDS, START, type EventStoreDBClient } from '@eventstore/db-client'
+import { collect } from './collect.js'
+import { toStoredEvent } from './stored.js'
 import { catchUp, type Batch, type CatchUp } from './subscribe.js'
 
 export interface FollowOptions {
@@ -12,18 +14,22 @@ export interface FollowOptions {
 
 const shortestPatienceMs = 250
 const longestPatienceMs = 10_000
+const readAtOnce = 1_000
+const answerWithinMs = 5_000
 
 /**
  * Batches in log order, for ever; whatever arrives while the caller works is the next batch.
  *
  * When nothing comes although the log has moved on, the subscription is reopened. That mends a feed that died
  * silently, and it makes filtered-out events count at once: the store reports them only every so many events,
- * but always at the end of a catch-up.
+ * but always at the end of a catch-up. One before 24.10.5 does not say so while its filter has matched nothing: when the
+ * reopened subscription is silent too, the log is read on without a filter.
  * @throws when the subscription fails or ends
  */
 export async function * followLog (client: EventStoreDBClient, head: () => Promise<bigint>, { after, eventTypes, signal }: FollowOptions): AsyncGenerator<Batch, void> {
   let position = after
   let patienceMs = shortestPatienceMs
+  let silences = 0
   while (!signal.aborted) {
     const feed = catchUp(client, { after: position, eventTypes })
     const close = () => { feed.close().catch(() => {}) }
@@ -34,14 +40,21 @@ export async function * followLog (client: EventStoreDBClient, head: () => Promi
         yield batch
         position = batch.position
         patienceMs = shortestPatienceMs
+        silences = 0
       }
       patienceMs = Math.min(patienceMs * 2, longestPatienceMs)
+      silences += 1
     } catch (error) {
       if (!signal.aborted) throw error
     } finally {
       signal.removeEventListener('abort', close)
       await feed.close()
     }
+    const batch = silences > 1 && !signal.aborted ? await readOn(client, eventTypes, position) : undefined
+    if (!batch || batch.position <= position) continue
+    yield batch
+    position = batch.position
+    if (position >= await head()) patienceMs = shortestPatienceMs // far behind, a subscription that is only slow gets its time
   }
 }
 
@@ -54,6 +67,14 @@ async function next (feed: CatchUp, position: bigint, patienceMs: number, head: 
     const patience = new Promise<undefined>((resolve) => { timer = setTimeout(resolve, patienceMs, undefined) }) // cheap: one a batch
     const batch = await Promise.race([arriving, patience]).finally(() => clearTimeout(timer))
     if (batch) return batch
-    if (await head() > position) return undefined
+    if (await head() > position) return await Promise.race([arriving, Promise.resolve(undefined)]) // meanwhile it may have come
   }
+}
+
+/** The events of the types among the next ones of any type, and where the last of those stands. */
+async function readOn (client: EventStoreDBClient, eventTypes: readonly string[], after: bigint): Promise<Batch> {
+  const fromPosition = after === 0n ? START : { commit: after, prepare: after }
+  const resolved = await collect(client.readAll({ direction: FORWARDS, fromPosition, maxCount: readAtOnce }), answerWithinMs)
+  const events = resolved.flatMap(({ event }) => event && event.position.commit > after ? [toStoredEvent(event)] : [])
+  return { events: events.filter(({ type }) => eventTypes.includes(type)), position: events.at(-1)?.position ?? after }
 }

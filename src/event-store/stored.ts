@@ -21,7 +21,15 @@ function texts (metadata: unknown): Record<string, string> {
   if (typeof metadata !== 'object' || metadata === null || metadata instanceof Uint8Array || Array.isArray(metadata)) return {}
   if (isStringMap(metadata)) return metadata
   const given = Object.entries(metadata).filter(([, value]) => value !== null)
-  return Object.fromEntries(given.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]))
+  return Object.fromEntries(given.map(([name, value]) => [name, typeof value === 'string' ? value : jsonOf(value)]))
+}
+
+function jsonOf (value: unknown): string {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return 'nested too deep'
+  }
 }
 
 const isStringMap = (metadata: object): metadata is Record<string, string> => Object.values(metadata).every((value) => typeof value === 'string')

@@ -12,7 +12,8 @@ class UnreadableBody extends Error {
 
 /**
  * Takes `application/json` only, without a charset or with that of JSON: any other is a 415, bytes that are no UTF-8
- * are a 400. Of a key that is there twice the last one counts; keys that reach for prototypes are a 400.
+ * are a 400. Of a key that is there twice the last one counts; keys that reach for prototypes are a 400. Where no body is
+ * asked for, none is needed: many clients declare one all the same.
  */
 export function takeOnlyJson (app: App): void {
   const parse = app.getDefaultJsonParser('error', 'error')
@@ -20,6 +21,7 @@ export function takeOnlyJson (app: App): void {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(request.headers['content-type'] ?? '')?.[1]
     if (charset !== undefined && !/^(utf-?8|us-ascii)$/i.test(charset)) return done(new UnreadableBody(415, `JSON is UTF-8, not ${charset}`))
+    if (body.length === 0 && request.routeOptions.schema?.body === undefined) return done(null)
     if (!isUtf8(body)) return done(new UnreadableBody(400, 'The body is not valid UTF-8.'))
     return parse(request, body.toString('utf8'), done)
   })

@@ -6,20 +6,41 @@ import type { Pool, PoolClient } from 'pg'
  * and is thrown on; a connection whose rollback fails is closed instead of going back to the pool.
  */
 export async function inTransaction<Result> (pool: Pool, work: (tx: PoolClient) => Promise<Result>): Promise<Result> {
-  const tx = await pool.connect()
+  return await between(pool, 'BEGIN', 'COMMIT', work)
+}
+
+/** Everything that `work` reads is of one instant, however long it takes. */
+export async function inSnapshot<Result> (pool: Pool, work: (snapshot: PoolClient) => Promise<Result>): Promise<Result> {
+  return await between(pool, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', 'COMMIT', work)
+}
+
+async function between<Result> (pool: Pool, begin: string, end: string, work: (tx: PoolClient) => Promise<Result>): Promise<Result> {
+  return await onConnection(pool, async (tx, isBroken) => {
+    try {
+      await tx.query(begin)
+      const result = await work(tx)
+      await tx.query(end)
+      return result
+    } catch (error) {
+      await tx.query('ROLLBACK').catch(isBroken)
+      throw error
+    }
+  })
+}
+
+/**
+ * Runs `work` with one connection for itself. One that is lost between two of its queries ends the next one, and not
+ * the process; it is closed afterwards, as one that `work` calls broken.
+ */
+export async function onConnection<Result> (pool: Pool, work: (client: PoolClient, isBroken: (reason: Error) => void) => Promise<Result>): Promise<Result> {
+  const client = await pool.connect()
   let broken: Error | undefined
-  const onError = (error: Error) => { broken = error }
-  tx.on('error', onError)
+  const isBroken = (reason: Error) => { broken = reason }
+  client.on('error', isBroken)
   try {
-    await tx.query('BEGIN')
-    const result = await work(tx)
-    await tx.query('COMMIT')
-    return result
-  } catch (error) {
-    await tx.query('ROLLBACK').catch((rollbackError: Error) => { broken = rollbackError })
-    throw error
+    return await work(client, isBroken)
   } finally {
-    tx.off('error', onError)
-    tx.release(broken)
+    client.off('error', isBroken)
+    client.release(broken)
   }
 }

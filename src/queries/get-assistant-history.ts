@@ -6,7 +6,7 @@ import { HistoryEntry } from '../domain/assistant/history.js'
 import type { App } from '../http/app-types.js'
 import { answered, refusal } from '../http/describe.js'
 import { PageOf, answerPage, asked, paging } from '../http/paging.js'
-import { idIn } from '../http/path-id.js'
+import { assistantPath, idIn } from '../http/path-id.js'
 import { historyEntry, page } from '../http/read-examples.js'
 import { itemErrors, readHeaders, reading, type ReadPositions } from '../http/read-position.js'
 
@@ -22,7 +22,7 @@ const schema = {
   tags: ['assistants'],
   security: [{ bearer: [] }],
   headers: readHeaders,
-  params: Type.Object({ id: Type.String({ description: 'The assistant, an integer.', examples: ['1'] }) }),
+  params: assistantPath,
   querystring: Type.Object(paging(15)),
   response: { 200: answered('The page that was asked for.', PageOf(HistoryEntry), page(15, historyEntry)), ...itemErrors, 404: refusal('Assistant not found or does not belong to the authenticated user') }
 }

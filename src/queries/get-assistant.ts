@@ -7,7 +7,7 @@ import { AssistantSummary, summarize } from '../domain/assistant/summary.js'
 import { Nullable } from '../domain/json.js'
 import type { App } from '../http/app-types.js'
 import { answered, refusal } from '../http/describe.js'
-import { idIn } from '../http/path-id.js'
+import { assistantPath, idIn } from '../http/path-id.js'
 import { assistant } from '../http/read-examples.js'
 import { itemErrors, readHeaders, reading } from '../http/read-position.js'
 import type { ReadDeps } from './list-assistants.js'
@@ -41,7 +41,7 @@ const schema = {
   tags: ['assistants'],
   security: [{ bearer: [] }],
   headers: readHeaders,
-  params: Type.Object({ id: Type.String({ description: 'The assistant, an integer.', examples: ['1'] }) }),
+  params: assistantPath,
   response: { 200: answered('The assistant with all its settings.', Type.Object({ data: AssistantAnswer }), { data: assistant }, ['ETag']), ...itemErrors, 404: refusal('Assistant not found or does not belong to the authenticated user') }
 }
 

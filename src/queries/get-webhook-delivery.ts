@@ -4,7 +4,8 @@ import { Delivery } from '../domain/call/delivery.js'
 import { Rejection } from '../domain/rejection.js'
 import type { App } from '../http/app-types.js'
 import { answered, refusal } from '../http/describe.js'
-import { delivery, deliveryId } from '../http/read-examples.js'
+import { deliveryPath } from '../http/path-id.js'
+import { delivery } from '../http/read-examples.js'
 import { itemErrors, readHeaders, reading, type ReadPositions } from '../http/read-position.js'
 
 export interface GetDeliveryDeps {
@@ -20,7 +21,7 @@ const schema = {
   tags: ['webhooks'],
   security: [{ bearer: [] }],
   headers: readHeaders,
-  params: Type.Object({ id: Type.String({ description: 'The delivery, its webhook-id.', examples: [deliveryId] }) }),
+  params: deliveryPath,
   response: { 200: answered('The delivery.', Type.Object({ data: Delivery }), { data: delivery }), ...itemErrors, 404: refusal('Delivery not found or does not belong to the authenticated user') }
 }
 

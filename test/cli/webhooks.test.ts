@@ -5,6 +5,7 @@ import { inTransaction } from '../../src/postgres/transaction.js'
 import { noStream, openStreams } from '../../src/event-store/streams.js'
 import { sinceTime } from '../../src/cli/webhooks/recover.js'
 import { deliveryId, dispatcher } from '../../workers/dispatch.js'
+import { suspend } from '../../workers/endpoints.js'
 import { assistantCreated, callCompleted } from '../support/call-events.js'
 import { eventually } from '../support/eventually.js'
 import { keepingLog, scratchLedger } from '../support/ledger.js'
@@ -31,6 +32,9 @@ for await (const batch of streams.follow({ after: 0n, eventTypes: ['AssistantCre
   if (batch.position >= head) break
 }
 
+/** What stands in the rows of the tables that were printed. */
+const cells = (stdout: string) => stdout.split('\n').filter((line) => line.startsWith('│')).map((line) => line.split('│').slice(1, -1).map((cell) => cell.trim()))
+
 t.test('list tells where deliveries stand', async (t) => {
   const { code, stdout } = await webhooks(t, 'list', '--json', '--status', 'scheduled', '--assistant', '1', '--limit', '1')
   t.equal(code, 0)
@@ -42,6 +46,18 @@ t.test('redeliver asks for what it can, and fails when that is not everything', 
   t.equal(code, 1)
   t.match(stderr, /is sent again[\s\S]*never to be sent: unknown_assistant[\s\S]*no such delivery/)
   t.match((await pool.query('SELECT delivery_id, trigger, started_at FROM ledger.webhook_attempts')).rows, [{ delivery_id: deliveryId('c-1'), trigger: 'manual', started_at: null }])
+})
+
+t.test('show tells everything of one delivery, with each attempt, and fails where there is none', async (t) => {
+  await pool.query(`
+    INSERT INTO ledger.webhook_attempts (delivery_id, trigger, n, worker_token, endpoint_id, started_at, finished_at, outcome, status_code, duration_ms, error)
+    VALUES ($1, 'schedule', 1, gen_random_uuid(), 1, '2026-01-31T12:00:00Z', '2026-01-31T12:00:01Z', 'rejected', 503, 1000, 'busy')`, [deliveryId('c-1')])
+  const { code, stdout } = await webhooks(t, 'show', deliveryId('c-1'))
+  t.equal(code, 0)
+  const shown = cells(stdout)
+  for (const row of [['id', deliveryId('c-1')], ['call_id', 'c-1'], ['status', 'scheduled'], ['reason', ''], ['trigger', 'n', 'started', 'ms', 'outcome', 'status', 'error']]) t.ok(shown.some((each) => each.join() === row.join()), row.join())
+  t.same(shown.slice(-2), [['schedule', '1', '2026-01-31T12:00:00.000Z', '1000', 'rejected', '503', 'busy'], ['manual', '1', 'waits', '', '', '', '']])
+  t.match(await webhooks(t, 'show', randomUUID()), { code: 1, stdout: '', stderr: /there is no delivery/ })
 })
 
 t.test('recover schedules for now what was not delivered, and says how much', async (t) => {
@@ -74,10 +90,21 @@ t.test('--since is a day, an instant or how long ago', async (t) => {
   for (const text of ['', '0h', '12', '1w', '-1h', 'now', '2026-02-30']) t.throws(() => sinceTime(text), /--since must be/, text)
 })
 
+t.test('list shows people one line for each, what is held for a suspended endpoint with its reason, and how many there are', async (t) => {
+  await inTransaction(pool, (tx) => suspend(tx, '1', 'gone'))
+  const { code, stdout } = await webhooks(t, 'list', '--status', 'held', '--limit', '1')
+  t.equal(code, 0)
+  const [heads, row, ...more] = cells(stdout)
+  t.same(heads, ['delivery', 'call', 'assistant', 'type', 'status', 'reason', 'attempts', 'next attempt', 'created'])
+  t.match(row, [deliveryId('c-2'), 'c-2', '1', 'call.completed', 'held', 'endpoint_suspended', '0', '', /Z$/])
+  t.same(more, [])
+  t.match(stdout, /^1 of 2$/m)
+})
+
 t.test('stats exit with 0 while every call is accounted for, and with 1 when one is not', async (t) => {
   const sound = await webhooks(t, 'stats', '--json')
   t.equal(sound.code, 0)
-  t.match(JSON.parse(sound.stdout), { statuses: { scheduled: 2, skipped: 1, delivered: 0 }, due: { waiting: 3, under_way: 0, oldest: /Z$/ }, suspended_endpoints: 0, calls: 3, rows: 3, unaccounted: 0 })
+  t.match(JSON.parse(sound.stdout), { statuses: { held: 2, scheduled: 0, skipped: 1, delivered: 0 }, due: { waiting: 1, under_way: 0, oldest: /Z$/ }, suspended_endpoints: 1, calls: 3, rows: 3, unaccounted: 0 })
   await pool.query("DELETE FROM ledger.webhook_deliveries WHERE call_id = 'c-3'")
   const { code, stdout, stderr } = await webhooks(t, 'stats')
   t.equal(code, 1)

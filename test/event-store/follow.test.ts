@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { noStream, openStreams, type Streams } from '../../src/event-store/streams.js'
+import { oldEventStore } from '../support/old-event-store.js'
 import { connect, scratchEventStore } from '../support/scratch-event-store.js'
 import { tcpProxy } from '../support/tcp-proxy.js'
 
@@ -119,4 +120,29 @@ t.test('a flood of events that the filter leaves out is passed as it comes, and 
   await flooding
   t.equal(found, 10)
   t.ok(longestMs < 2_000, `the longest stand was ${Math.round(longestMs)} ms`)
+})
+
+t.test('a store that says 2^64-1 while its filter has matched nothing is passed all the same, and what matches comes at its place', async (t) => {
+  const old = await oldEventStore(t, store.port)
+  const streams = openStreams(connect(t, old.url))
+  const signal = until(t).signal
+  const type = `Type${Date.now()}`
+  const batches = streams.follow({ after: await direct.head(), eventTypes: [type], signal })[Symbol.asyncIterator]()
+  const pass = async (position: bigint) => {
+    const events = []
+    for (;;) {
+      const { value } = await batches.next()
+      events.push(...value?.events ?? [])
+      if ((value?.position ?? 0n) >= position) return { events, passed: value?.position }
+    }
+  }
+  for (let round = 0; round < 3; round += 1) {
+    const { position } = await append('Other', 'Other')
+    const began = performance.now()
+    t.strictSame(await pass(position), { events: [], passed: position })
+    t.ok(performance.now() - began < 4_000, `passed after ${Math.round(performance.now() - began)} ms`) // sooner than it is called dead
+  }
+  t.ok(old.saidNothing() > 0)
+  const { position } = await append('Other', type)
+  t.match(await pass(position), { events: [{ type, position }], passed: position })
 })

@@ -4,6 +4,7 @@ import { jsonEvent, type JSONType } from '@eventstore/db-client'
 import t, { type Test } from 'tap'
 import { AppendOutcomeUnknown, EventStoreUnavailable, RevisionConflict } from '../../src/event-store/errors.js'
 import { eventId, uuidV5 } from '../../src/event-store/event-id.js'
+import { toStoredEvent } from '../../src/event-store/stored.js'
 import { noStream, openStreams, type Proposed, type StreamsOptions } from '../../src/event-store/streams.js'
 import { eventually } from '../support/eventually.js'
 import { connect, scratchEventStore } from '../support/scratch-event-store.js'
@@ -34,6 +35,12 @@ t.test('metadata is a map of texts whatever others wrote: a version that is a nu
   const metadata: JSONType[] = [{ schema_version: 2, user_id: '1', trace: { id: 1 }, none: null }, ['schema_version'], 'text']
   await client.appendToStream(stream, [...metadata.map((metadata) => jsonEvent({ type: 'Happened', data: {}, metadata })), jsonEvent({ type: 'Happened', data: {} })])
   t.strictSame((await direct.read(stream)).map(({ metadata }) => metadata), [{ schema_version: '2', user_id: '1', trace: '{"id":1}' }, {}, {}, {}])
+})
+
+t.test('metadata that is nested deeper than can be written as JSON ends nobody', async (t) => {
+  const metadata = { deep: JSON.parse('['.repeat(20_000) + ']'.repeat(20_000)), schema_version: '2' }
+  const stored = toStoredEvent({ id: randomUUID(), streamId: 's', revision: 0n, position: { commit: 1n, prepare: 1n }, type: 'Happened', isJson: true, data: {}, metadata, created: new Date() })
+  t.strictSame(stored.metadata, { deep: 'nested too deep', schema_version: '2' })
 })
 
 t.test('events come back as they were appended, from any revision on', async (t) => {

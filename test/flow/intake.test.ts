@@ -31,7 +31,7 @@ async function append (stream: string, data: object | string, { type = 'CallComp
   await pipe.drain()
 }
 const report = (callId: string, given: object = {}) => append(`call-${callId}`, call(callId, { assistant_id: assistant, ...given }))
-const post = (callId: string, body: object): Promise<Answer> => service.call('POST', `/engine/calls/${callId}/completed`, body, { headers: engine })
+const post = (callId: string, body: object | string): Promise<Answer> => service.call('POST', `/engine/calls/${callId}/completed`, body, { headers: engine })
 
 /** A healthy call after the others: once it has arrived, they have all been dispatched and projected. */
 async function isFed (): Promise<void> {
@@ -119,6 +119,43 @@ t.test('by event: the first report of a call counts, whatever comes later by eit
   t.equal(hook.received.filter(({ body }) => body.includes('"twice"')).length, 1)
 })
 
+t.test('by either way: what an engine keeps in the stream of a call before its report changes nothing', async (t) => {
+  const newLeadId = async (last: number) => (await service.call('POST', '/user/lead', newLead({ phone_number: `+1555124000${last}` }))).body.data.id
+  const [moved, named] = [await newLeadId(1), await newLeadId(2)]
+  const statusOf = async (id: number) => (await service.call('GET', `/user/lead/${id}`)).body.data.status
+  const body = callReport(assistant, { lead_id: moved })
+  await append('call-begun', {}, { type: 'CallStarted' })
+  await append('call-begun', '\x00', { type: 'CallRang', revision: 1n, contentType: 'application/octet-stream' })
+  await append('call-begun', { call_id: 'begun', ...body }, { revision: 2n })
+  await append('call-posted', {}, { type: 'CallStarted' })
+  t.equal((await post('posted', body)).status, 202)
+  await append('call-posted', {}, { type: 'CallRated', revision: 2n })
+  await append('call-begun', call('begun', { assistant_id: assistant, lead_id: named, duration: 99 }), { revision: 3n })
+  await isFed()
+  for (const [callId, duplicates] of [['begun', 1], ['posted', 0]] as const) {
+    await eventually(async () => (await rowOf(callId))[0]?.status === 'delivered')
+    t.same(await rowOf(callId), delivered(duplicates))
+    t.match((await service.call('GET', `/user/call/${callId}`)).body.data, { duration: 42, lead_id: moved, deliveries: [{ status: 'delivered' }] })
+    t.same(await setAside(`call-${callId}`), [])
+    t.same([(await post(callId, body)).status, (await post(callId, { ...body, duration: 1 })).status], [202, 409])
+  }
+  await isFed()
+  t.same([await statusOf(moved), await statusOf(named)], ['completed', 'created'], 'the first report moves its lead')
+  t.same([await rowOf('begun'), await rowOf('posted')], [delivered(1), delivered()], 'the same report by HTTP was not recorded again')
+})
+
+t.test('by either way: a call whose stream was begun by an event of ours is sent, and the read model sets the stream aside', async (t) => {
+  for (const callId of ['spoilt', 'spoilt-too']) await append(`call-${callId}`, assistantCreated(5_001).data, { type: 'AssistantCreated' })
+  await append('call-spoilt', call('spoilt', { assistant_id: assistant }), { revision: 1n })
+  t.equal((await post('spoilt-too', callReport(assistant))).status, 202)
+  await isFed()
+  for (const callId of ['spoilt', 'spoilt-too']) {
+    await eventually(async () => (await rowOf(callId))[0]?.status === 'delivered')
+    t.equal(await seen(callId), 404)
+    t.match((await setAside(`call-${callId}`)).map(({ consumer }) => consumer), ['dispatcher', /assistants/, /calls/, /calls/, /leads/, /leads/])
+  }
+})
+
 t.test('by HTTP: the same report again is accepted, another one is refused, and one webhook is sent', async (t) => {
   const body = callReport(assistant, { lead_id: lead })
   t.same((await Promise.all([post('http', body), post('http', body)])).map(({ status }) => status), [202, 202])
@@ -144,6 +181,27 @@ t.test('by HTTP: what does not fit is refused by field, and nothing is recorded'
   t.equal((await post('refused', callReport(assistant, { input_variables: { text: 'x'.repeat(1024 * 1024) } }))).status, 413)
   await isFed()
   t.same(await rowOf('refused'), [])
+})
+
+t.test('by HTTP: a malformed report is told what is wrong with it, and neither it nor what is for no call is recorded', async (t) => {
+  for (const text of ['{"call_id": "broken"', '', '\x00\x01']) t.equal((await post('not-json', text)).status, 400, JSON.stringify(text))
+  const answer = await post('lacking', callReport(assistant, { status: undefined, direction: undefined, duration: '60' }))
+  t.same([answer.status, Object.keys(answer.body.errors).sort()], [422, ['direction', 'duration', 'status']])
+  for (const callId of ['not%20ok', '%C3%A9', 'x'.repeat(129)]) t.same(Object.keys((await post(callId, callReport(assistant))).body.errors), ['call_id'], callId)
+  await isFed()
+  t.equal((await pool.query("SELECT FROM ledger.webhook_deliveries WHERE call_id IN ('not-json', 'lacking') OR call_id LIKE 'x%'")).rowCount, 0)
+})
+
+t.test('by HTTP: what comes before its assistant or its lead is refused, and accepted once they are there; a campaign may come later', async (t) => {
+  t.equal((await post('soon', callReport(9_000))).status, 422)
+  await append('assistant-9000', assistantCreated(9_000, on).data, { type: 'AssistantCreated' })
+  t.equal((await post('soon', callReport(9_000, { lead_id: 9_001 }))).status, 422)
+  await append('lead-9000-x', leadCreated(9_001, 9_000).data, { type: 'LeadCreated' })
+  t.equal((await post('soon', callReport(9_000, { lead_id: 9_001 }))).status, 202)
+  await append('campaign-9000', campaign('CampaignCreated', 9_000, 'Late').data, { type: 'CampaignCreated' })
+  t.equal((await post('later', callReport(9_000, { lead_id: 9_001 }))).status, 202)
+  await eventually(() => ['soon', 'later'].every(dataOf))
+  t.same(['soon', 'later'].map((callId) => dataOf(callId).lead.campaign), [{ id: 9_000, name: '' }, { id: 9_000, name: 'Late' }])
 })
 
 t.test('every webhook that left fits its schema', async (t) => {

@@ -60,6 +60,18 @@ t.test('a body that is not JSON, or has a key that is never accepted, is a 400',
   }
 })
 
+t.test('where no body is asked for, an empty one may be declared as JSON, and one that is none is a 400', async (t) => {
+  const without = operations.filter(({ method, takesBody }) => method === 'POST' && !takesBody)
+  t.equal(without.length, 4)
+  for (const { method, path } of without) {
+    const statusOf = async (body: string | undefined, type: string) => (await call(method, path, body, { headers: { 'content-type': type } })).status
+    const types = ['application/json', 'application/json; charset=utf-8', 'Application/JSON']
+    for (const type of types) t.ok([200, 404, 409].includes(await statusOf(undefined, type)), `${path} ${type}`)
+    t.ok([200, 404, 409].includes(await statusOf('{}', 'application/json')))
+    t.equal(await statusOf('{', 'application/json'), 400)
+  }
+})
+
 t.test('a body that is not declared as JSON is a 415', async (t) => {
   for (const { method, path } of withBody) {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/xml', 'application/json, text/plain', 'json']) {

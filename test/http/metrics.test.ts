@@ -1,5 +1,10 @@
 // /metrics: for operators and the scraper, in every role, with labels that stay few.
+import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
+import { beside } from '../../src/compose/metrics.js'
+import { noStream } from '../../src/event-store/streams.js'
+import type { Sample } from '../../src/http/metrics.js'
+import { assistantCreated, callCompleted } from '../support/call-events.js'
 import { eventually } from '../support/eventually.js'
 import { newAssistant, testService } from '../support/service.js'
 
@@ -92,6 +97,50 @@ t.test('so do quarantine, brake, pools, deliveries and the process itself', asyn
   t.match(await ready.json(), { checks: { 'projection calls': 'failing', 'projection leads': 'ok' } })
   await service.parts.pool.query('DELETE FROM ledger.brakes; DELETE FROM ledger.quarantine')
   t.equal((await fetch(`${service.url}/health/ready`)).status, 200)
+})
+
+t.test('a worker tells what became of recent attempts, and that no call is missed', async (t) => {
+  const { pool, streams } = service.parts
+  for (const { stream, type, data } of [assistantCreated(900), callCompleted('m-1', { assistant_id: 900 })]) {
+    await streams.append(stream, [{ id: randomUUID(), type, data, metadata: {} }], noStream)
+  }
+  await eventually(async () => (await pool.query("SELECT FROM ledger.webhook_deliveries WHERE call_id = 'm-1'")).rowCount === 1)
+  await pool.query(`
+    WITH endpoint AS (INSERT INTO ledger.webhook_endpoints (user_id, url, url_digest) VALUES ('1', 'https://example.com/', 'digest') RETURNING id),
+         delivery AS (SELECT id FROM ledger.webhook_deliveries WHERE call_id = 'm-1')
+    INSERT INTO ledger.webhook_attempts (delivery_id, trigger, n, worker_token, endpoint_id, started_at, finished_at, outcome)
+    SELECT delivery.id, 'schedule', n, gen_random_uuid(), endpoint.id, now() - n * interval '1 minute', finished, outcome
+    FROM delivery, endpoint, (VALUES (1, now(), 'timeout'), (2, now(), 'timeout'), (3, now(), 'delivered'), (4, NULL, NULL), (9, now(), 'gone')) given (n, finished, outcome)`)
+  const text = await eventually(async () => {
+    const found = await scrape(worker.url)
+    return valueOf(found, 'ringledger_webhook_calls_unaccounted') !== undefined && found
+  })
+  t.equal(valueOf(text, 'ringledger_webhook_calls_unaccounted'), 0)
+  const recent = (outcome: string) => valueOf(text, `ringledger_webhook_attempts_recent{outcome="${outcome}"}`)
+  t.strictSame(['timeout', 'delivered', 'running', 'gone'].map(recent), [2, 1, 1, undefined])
+
+  await pool.query("DELETE FROM ledger.webhook_deliveries WHERE call_id = 'm-1'")
+  const fresh = await service.start(['worker'])
+  await eventually(async () => valueOf(await scrape(fresh.url), 'ringledger_webhook_calls_unaccounted') === 1)
+})
+
+t.test('what takes longer than a scrape is read beside it, once at a time, and left out while it fails', async (t) => {
+  let answer = (_value: Promise<Sample[]>) => {}
+  let looks = 0
+  const read = beside(() => { looks++; return new Promise((resolve) => { answer = resolve }) }, 0)
+  t.strictSame([read(), read(), looks], [[], [], 1])
+  const sample = [{ labels: {}, value: 7 }]
+  answer(Promise.resolve(sample))
+  await eventually(() => read().length > 0)
+  t.strictSame([read(), looks], [sample, 2], 'the next look is under way')
+  answer(Promise.reject(new Error('away')))
+  await eventually(() => { try { return !read() } catch (error) { return String(error).includes('away') } })
+  answer(Promise.resolve(sample))
+  await eventually(() => read().length > 0)
+  const seldom = beside(async () => { looks++; return sample })
+  const before = looks
+  await eventually(() => seldom().length > 0)
+  t.equal(looks, before + 1, 'at most once a minute')
 })
 
 t.test('what cannot be read is left out and counted, and the rest is told', async (t) => {

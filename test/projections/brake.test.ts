@@ -4,8 +4,10 @@ import { assistants } from '../../projections/assistants.js'
 import { releaseBrakes } from '../../projections/brake.js'
 import { CannotProject, type Projection } from '../../projections/projection.js'
 import { Stopped } from '../../src/consumer/run.js'
+import { faults } from '../../src/consumer/faults.js'
 import { readCheckpoint } from '../../src/consumer/checkpoint.js'
 import { assistantCreated, logOf } from '../support/call-events.js'
+import { brakePoints } from '../support/fault-points.js'
 import { scratchLedger } from '../support/ledger.js'
 import { emptyReadModels, feeding, quarantined, rowsOf } from '../support/projected.js'
 
@@ -52,6 +54,16 @@ t.test('while it is on not even one stream is set aside up to there, also by ano
   await t.rejects((await feeding(assistants, pool)).batch(log), Stopped)
   await t.rejects((await feeding(assistants, pool, 2n)).batch(log.slice(0, 1)), { name: 'Stopped', message: /^the brake of read_assistants_g1 is on: / })
   t.equal(await heldStreams(), 0)
+})
+
+t.test('who dies as it is pulled has set nothing aside, and the next one stands still', async (t) => {
+  const log = logOf()(poison(1, 11))
+  faults.at = (point) => { if (point === brakePoints[0]) throw new Error('dies') }
+  t.teardown(() => { faults.at = undefined })
+  await t.rejects((await feeding(assistants, pool)).batch(log), { message: 'dies' })
+  faults.at = undefined
+  t.equal(await heldStreams(), 0)
+  await t.rejects((await feeding(assistants, pool, 2n)).batch(log), { name: 'Stopped', message: /^the brake of read_assistants_g1 is on: / })
 })
 
 t.test('mended code goes on without a command', async (t) => {

@@ -1,16 +1,16 @@
 // A projector that is killed, wherever it is: rows are the fold of the log up to the checkpoint, and the next one goes on.
 import { randomInt } from 'node:crypto'
 import t from 'tap'
+import { runnerPoints } from '../support/fault-points.js'
 import { projectorRig } from '../support/projector-rig.js'
 
+t.setTimeout(300_000) // it starts many processes, and other tests run beside it
 const { startRunner, writing, rowsAreTheFold, expireLease, standby, reached } = await projectorRig(t)
-
-const points = ['opened', 'claimed', 'received', 'begun', 'moved', 'savepoint', 'loaded', 'set aside', 'saved', 'written', 'refused', 'handled', 'committed']
 
 t.test('killed at any point while events come in, and the next one goes on', async (t) => {
   const stop = writing(t)
   let before = 0n
-  for (const point of points) {
+  for (const point of runnerPoints) {
     const nth = point === 'opened' || point === 'claimed' ? 1 : randomInt(1, 4)
     const runner = startRunner('SIGKILL', point, nth)
     t.equal(await runner.ended, 'SIGKILL', `${point}, time ${nth}`)

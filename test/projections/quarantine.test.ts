@@ -54,6 +54,13 @@ t.test('a text that Postgres cannot store is malformed', async (t) => {
   t.match(await quarantined(pool, leads), [{}, {}, { stream: 'lead-10-1', error: /user_id/ }])
 })
 
+t.test('an event that is nested too deep for what has to read it is malformed, and one that is not stays as it is', async (t) => {
+  const nested = (levels: number) => JSON.parse(`{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`)
+  await project(pool, logOf()([callCompleted('deep', { evaluation: nested(498) }), callCompleted('deeper', { evaluation: nested(499) }), callCompleted('deepest', { evaluation: nested(200_000) })]))
+  t.strictSame([...(await rowsOf(pool, calls)).keys()], ['deep'])
+  t.match(await quarantined(pool, calls), [{ stream: 'call-deeper', error: 'CallCompleted at call-deeper@0: nested more than 500 levels deep' }, { stream: 'call-deepest' }])
+})
+
 t.test('what Postgres refuses all the same is set aside, alone of its batch', async (t) => {
   await pool.query('ALTER TABLE read_assistants_g1.assistants ADD CHECK (name <> \'refused\')')
   const log = logOf()([

@@ -2,7 +2,8 @@
 import t from 'tap'
 import { assistants } from '../../projections/assistants.js'
 import { calls } from '../../projections/calls.js'
-import { findLead, leads } from '../../projections/leads.js'
+import { findLead } from '../../projections/find-leads.js'
+import { leads } from '../../projections/leads.js'
 import type { Projection } from '../../projections/projection.js'
 import { beginReplay } from '../../projections/replay/begin.js'
 import { replay } from '../../projections/replay/replay.js'
@@ -13,14 +14,14 @@ import { rowsOf } from '../support/projected.js'
 import { history, replayRig, type ReplayDatabase } from '../support/replay-rig.js'
 
 const rig = await replayRig(t)
+const filled = await rig.append(history(40))
 
 t.test('a replay of an empty log swaps as well', async (t) => {
-  const db = await rig.database(t)
+  const empty = await replayRig(t, { postgres: rig.postgres, schema: 'empty' })
+  const db = await empty.database(t)
   t.equal(await replay(leads, db.options()), 2)
   t.strictSame(await db.generations(leads), ['1 retained', '2 active'])
 })
-
-const filled = await rig.append(history(40))
 
 async function projected (t: { teardown (undo: () => unknown): void }, ...live: Projection[]): Promise<ReplayDatabase> {
   const db = await rig.database(t)
@@ -42,6 +43,7 @@ t.test('the rows are identical, no reader ever misses one, and the live projecto
       looks += 1
     }
   })
+  t.teardown(() => { isOver = true; return Promise.all(reading) })
   for (const generation of [2, 3]) {
     t.equal(await Promise.race([replay(leads, db.options()), ...reading]), generation)
     t.strictSame(await rowsOf(db.pool, leads), before)
@@ -61,6 +63,7 @@ t.test('writes during a replay are in the rows after it', async (t) => {
   const writing = (async () => {
     for (let id = 100; !isOver; id += 1) last = await rig.append([assistantCreated(id)])
   })()
+  t.teardown(() => { isOver = true; return writing })
   for (let round = 0; round < 2; round += 1) await replay(assistants, db.options())
   isOver = true
   await writing

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { compile, openDirectory } from './embedded-checkout.js'
 
-interface Teardown { teardown (undo: () => unknown): void }
+export interface Teardown { teardown (undo: () => unknown): void }
 
 export interface MainProcess<Said> {
   /** What it said, a line of JSON each. */

@@ -42,6 +42,8 @@ export type Row = Record<string, unknown>
 export interface RigOptions {
   schedule?: number[]
   timeoutMs?: number
+  /** Ranges that may be reached; this machine when absent. */
+  allowCidrs?: string[]
   /** How old a wake-up must be to be looked for in the queue, in milliseconds. */
   everyMs?: number
   /** Starts the workers of the queue. */
@@ -52,17 +54,17 @@ export interface RigOptions {
 /** Where the rigs of a test file live: each has a database of its own, and its queue is emptied before. */
 export interface BackEnds { postgres: ScratchPostgres, redis?: ScratchRedis }
 
-export async function deliveryRig (t: Teardown, { postgres, redis }: BackEnds, { schedule = [0, 50, 50], timeoutMs = 2_000, everyMs = 0, works = true, feeds = true }: RigOptions = {}): Promise<Rig> {
+export async function deliveryRig (t: Teardown, { postgres, redis }: BackEnds, { schedule = [0, 50, 50], timeoutMs = 2_000, allowCidrs = ['127.0.0.0/8'], everyMs = 0, works = true, feeds = true }: RigOptions = {}): Promise<Rig> {
   const ledger = await scratchLedger(t, postgres)
   const { pool, databaseUrl } = ledger
   await redis?.flush()
   const log = keepingLog()
   const queue = await openQueue({ redisUrl: redis?.url, databaseUrl, pool, log })
   const feeder = openFeeder({ pool, queue, maySend: () => true, log })
-  const poster = openPoster({ allowCidrs: ['127.0.0.0/8'] })
+  const poster = openPoster({ allowCidrs })
   const keys = { current: randomBytes(32), previous: [] }
   const hurry = new AbortController()
-  const deliver = deliverer({ pool, poster, feeder, keys, schedule, timeoutMs, rules: { allowHttp: true, allowCidrs: ['127.0.0.0/8'] }, version: '0.0.0', signal: hurry.signal, log })
+  const deliver = deliverer({ pool, poster, feeder, keys, schedule, timeoutMs, rules: { allowHttp: true, allowCidrs }, version: '0.0.0', signal: hurry.signal, log })
   if (works) queue.work(deliver, 100)
   t.teardown(async () => {
     await queue.stopWork(1_000, () => hurry.abort(new Error('the test is over')))

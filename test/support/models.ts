@@ -34,12 +34,14 @@ function fold (projection: Projection, log: StoredEvent[], step: (event: DomainE
   }
 }
 
-export function assistantModel (log: StoredEvent[]): Model {
+/** `takes` tells which names the table may hold. */
+export function assistantModel (log: StoredEvent[], takes = (_name: string) => true): Model {
   const states = new Map<number, { state: AssistantState, revision: number }>()
   const setAside = fold(assistants, log, (event, { revision }) => {
     if (event.type !== 'AssistantCreated' && event.type !== 'AssistantUpdated') return true
     const id = event.data.assistant_id
     const state = evolve(states.get(id)?.state, event)
+    if (state && !takes(state.settings.assistant_name)) return false
     if (state) states.set(id, { state, revision: Number(revision) })
     return true
   })
@@ -49,10 +51,12 @@ export function assistantModel (log: StoredEvent[]): Model {
   return { wanted: new Map(wanted), setAside }
 }
 
-export function leadModel (log: StoredEvent[]): Model {
+/** `takes` tells which statuses the table may hold. */
+export function leadModel (log: StoredEvent[], takes = (_status: string) => true): Model {
   const rows = new Map<number, { stream: string, user_id: string, status: string, updated_at: string, primary_id: number | null }>()
   const owners = new Map<number, string>()
-  const setAside = fold(leads, log, (event, { stream, revision }) => {
+  const reported = new Set<string>()
+  const setAside = fold(leads, log, (event, { stream }) => {
     if (event.type === 'AssistantCreated') owners.set(event.data.assistant_id, event.data.user_id)
     if (event.type === 'LeadCreated') {
       const { id, user_id, secondary_contacts, created_at } = leadOf(event)
@@ -60,10 +64,13 @@ export function leadModel (log: StoredEvent[]): Model {
       if (ids.some((one) => rows.has(one) && rows.get(one)?.stream !== stream)) return false
       for (const one of ids) if (!rows.has(one)) rows.set(one, { stream, user_id, status: 'created', updated_at: created_at, primary_id: one === id ? null : id })
     }
-    if (event.type === 'CallCompleted' && revision === 0n) {
+    if (event.type === 'CallCompleted' && !reported.has(event.data.call_id)) {
+      reported.add(event.data.call_id)
       const row = rows.get(event.data.lead_id ?? 0)
       const status = statusAfterCall(event.data)
-      if (row && status && row.status !== status && owners.get(event.data.assistant_id) === row.user_id) Object.assign(row, { status, updated_at: event.data.ended_at })
+      if (!row || !status || row.status === status || owners.get(event.data.assistant_id) !== row.user_id) return true
+      if (!takes(status)) return false
+      Object.assign(row, { status, updated_at: event.data.ended_at })
     }
     return true
   })
@@ -73,10 +80,10 @@ export function leadModel (log: StoredEvent[]): Model {
 export function callModel (log: StoredEvent[]): Model {
   const rows = new Map<string, object>()
   const [assistantOwners, leadOwners] = [new Map<number, string>(), new Map<number, string>()]
-  const setAside = fold(calls, log, (event, { revision, position }) => {
+  const setAside = fold(calls, log, (event, { position }) => {
     if (event.type === 'AssistantCreated') assistantOwners.set(event.data.assistant_id, event.data.user_id)
     if (event.type === 'LeadCreated') for (const id of [event.data.lead_id, ...event.data.secondary_contacts.map((contact) => contact.id)]) leadOwners.set(id, event.data.user_id)
-    if (event.type === 'CallCompleted' && revision === 0n) {
+    if (event.type === 'CallCompleted' && !rows.has(event.data.call_id)) {
       const { call_id, assistant_id, lead_id, status } = event.data
       const user_id = assistantOwners.get(assistant_id) ?? null
       const isOwn = lead_id !== null && user_id !== null && leadOwners.get(lead_id) === user_id

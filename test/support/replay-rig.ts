@@ -10,7 +10,7 @@ import { noStream, openStreams, type Streams } from '../../src/event-store/strea
 import { assistantCreated, assistantUpdated, callCompleted, leadCreated, type Told } from './call-events.js'
 import { keepingLog, scratchLedger } from './ledger.js'
 import { everyProjection } from './projected.js'
-import { scratchEventStore } from './scratch-event-store.js'
+import { eventStoreOn, scratchEventStore } from './scratch-event-store.js'
 import type { ScratchPostgres } from './scratch-postgres.js'
 
 interface Teardown { teardown (undo: () => unknown): void }
@@ -19,10 +19,12 @@ export interface ReplayRig {
   postgres: ScratchPostgres
   eventStoreUrl: string
   streams: Streams
+  /** Stops the event store, and starts it again at the same place. */
+  restartEventStore (): Promise<void>
   /** Appends events to their streams, and answers the position of the last one. */
   append (told: Told[]): Promise<bigint>
-  /** A migrated database of its own, with empty read models. */
-  database (t: Teardown): Promise<ReplayDatabase>
+  /** A migrated database of its own, with empty read models; in another cluster, or with other streams, when they are given. */
+  database (t: Teardown, given?: { postgres?: ScratchPostgres, streams?: Streams }): Promise<ReplayDatabase>
 }
 
 export interface ReplayDatabase {
@@ -38,14 +40,20 @@ export interface ReplayDatabase {
   generations (projection: Projection): Promise<string[]>
 }
 
-export async function replayRig (t: Teardown): Promise<ReplayRig> {
-  const { postgres, store, client } = await scratchEventStore(t)
+/** On back ends of its own, or on those given. */
+export async function replayRig (t: Teardown, given: Parameters<typeof scratchEventStore>[1] = {}): Promise<ReplayRig> {
+  const { postgres, store, client } = await scratchEventStore(t, given)
   const streams = openStreams(client)
   const revisions = new Map<string, bigint>()
   return {
     postgres,
     eventStoreUrl: store.url,
     streams,
+    async restartEventStore () {
+      await store.close()
+      const again = await eventStoreOn(postgres.url, store.port)
+      t.teardown(() => again.close())
+    },
     async append (told) {
       let position = 0n
       for (const { stream, type, data } of told) {
@@ -55,7 +63,7 @@ export async function replayRig (t: Teardown): Promise<ReplayRig> {
       }
       return position
     },
-    database: (t) => database(t, postgres, streams)
+    database: (t, given = {}) => database(t, given.postgres ?? postgres, given.streams ?? streams)
   }
 }
 

@@ -53,5 +53,5 @@ export async function refused (t: Asserts, call: Promise<unknown>, error: abstra
   t.match(failure, fields, 'and says why')
 }
 
-/** A server for tests that stop it and start it themselves. */
-export const eventStoreOn = (databaseUrl: string): Promise<RunningEventStore> => startEventStore({ databaseUrl })
+/** A server for tests that stop it and start it themselves, on the port given or any. */
+export const eventStoreOn = (databaseUrl: string, port = 0): Promise<RunningEventStore> => startEventStore({ databaseUrl, port })

@@ -12,13 +12,15 @@ export interface TcpProxy {
   loseAnswersAfter (text: string): void
   /** From now on nothing passes in either direction, and nobody is told. */
   freeze (): void
-  /** Ends every connection; new ones pass in both directions again. */
+  /** Ends every connection; new ones pass in both directions again, at once. */
   cut (): void
   /** Nothing passes any more on the connections that there are, and nobody is told; new ones pass. */
   strand (): void
   /** Ends every connection and refuses new ones, until `accept`. */
   close (): Promise<void>
   accept (): Promise<void>
+  /** From now on every piece takes so long, and so many bytes pass in a second, in each direction of each connection. */
+  slow (latencyMs: number, bytesPerSecond: number): void
   /** New connections lead to another port. */
   leadTo (port: number): void
 }
@@ -28,19 +30,21 @@ export async function tcpProxy (t: Teardown, targetPort: number): Promise<TcpPro
   const stranded = new WeakSet<Socket>()
   let passes = { requests: true, answers: true }
   let lastWords: string | undefined
+  let pace: { latencyMs: number, bytesPerSecond: number } | undefined
   let target = targetPort
   const server = createServer((client) => {
     const upstream = connect(target, '127.0.0.1')
     for (const socket of [client, upstream]) {
       sockets.add(socket)
+      socket.setNoDelay(true) // or small pieces wait 40 ms for an acknowledgement
       socket.on('error', () => {})
       socket.on('close', () => { sockets.delete(socket); client.destroy(); upstream.destroy() })
     }
     client.on('data', (bytes) => {
       if (lastWords !== undefined && bytes.includes(lastWords)) passes = { requests: true, answers: false }
-      if (passes.requests && !stranded.has(client)) upstream.write(bytes)
+      if (passes.requests && !stranded.has(client)) send(client, upstream, bytes)
     })
-    upstream.on('data', (bytes) => { if (passes.answers && !stranded.has(upstream)) client.write(bytes) })
+    upstream.on('data', (bytes) => { if (passes.answers && !stranded.has(upstream)) send(upstream, client, bytes) })
   })
   await listen(0)
   t.teardown(close)
@@ -61,12 +65,21 @@ export async function tcpProxy (t: Teardown, targetPort: number): Promise<TcpPro
       pass()
       await listen(address.port)
     },
+    slow (latencyMs, bytesPerSecond) { pace = { latencyMs, bytesPerSecond } },
     leadTo (port) { target = port }
+  }
+
+  /** One piece after the other: nothing more is taken from a slow connection meanwhile. */
+  function send (from: Socket, to: Socket, bytes: Buffer): void {
+    if (!pace) return void to.write(bytes)
+    from.pause()
+    setTimeout(() => { to.write(bytes); from.resume() }, pace.latencyMs + 1_000 * bytes.length / pace.bytesPerSecond)
   }
 
   function pass (): void {
     passes = { requests: true, answers: true }
     lastWords = undefined
+    pace = undefined
   }
 
   async function listen (port: number): Promise<void> {

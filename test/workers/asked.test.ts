@@ -12,6 +12,7 @@ import { eventually } from '../support/eventually.js'
 import { answers, receiver, type Receiver } from '../support/receiver.js'
 import { noRedis, scratchRedis } from '../support/redis.js'
 import { scratchPostgres } from '../support/scratch-postgres.js'
+import { webhookProblems } from '../support/webhook-schemas.js'
 
 const postgres = await scratchPostgres(t, { fsync: false })
 const id = deliveryId('c-1')
@@ -65,6 +66,23 @@ async function onBackEnd (t: Test, backEnds: BackEnds): Promise<void> {
     await eventually(async () => await r.reconcile() && (await row(r)).status === 'delivered')
     t.same(await attemptsOf(r), [['schedule', 1, 'rejected'], ['manual', 1, 'unknown'], ['manual', 2, 'delivered']])
     t.equal(hook.received.length, 2)
+  })
+
+  await t.test('a test is one signed request; when it fails it is over, and nothing else changes', async (t) => {
+    const { r, hook } = await failedOnce(t, backEnds)
+    const before = await row(r)
+    const asked = await askTest(r.pool, target(hook))
+    if (asked.kind !== 'accepted') throw new Error(asked.kind)
+    t.match(asked.delivery, { type: 'webhook.test', call_id: null, assistant_id: 1, status: 'scheduled', next_attempt_at: null, attempts: [{ trigger: 'test', n: 1, started_at: null }] })
+    await r.tell(assistantUpdated(1, { is_webhook_active: false }), assistantUpdated(1, { is_webhook_active: true }))
+    await r.reconcile()
+    await ended(r, 2)
+    t.match(await row(r, asked.delivery.id), { status: 'exhausted', reason: 'attempts_used_up' })
+    t.same(await row(r), before)
+    t.match(hook.received[1]?.headers, { 'webhook-id': asked.delivery.id, 'webhook-attempt': '1', 'webhook-signature': /^v1,/ })
+    t.same(webhookProblems(hook.received[1]?.body ?? ''), [])
+    t.match(JSON.parse(hook.received[1]?.body.toString() ?? ''), { type: 'webhook.test', data: { assistant: { id: 1, name: 'Front desk' } } })
+    t.same(await r.reconcile(), { unknown: 0, lost: 0, queued: 0 })
   })
 }
 
@@ -174,22 +192,6 @@ t.test('attempts that were asked for take places like others, and take them firs
   t.equal(await r.feeder.feed(['1']), 0)
   await r.deliver({ deliveryId: id, trigger: 'manual', n: 1, wakeup: 1 })
   t.ok(await eventually(async () => (await r.deliveries()).filter(({ queued_at }) => queued_at !== null).length === 7), 'a place that became free is taken')
-})
-
-t.test('a test is one signed request; when it fails it is over, and nothing else changes', async (t) => {
-  const { r, hook } = await failedOnce(t, { postgres })
-  const before = await row(r)
-  const asked = await askTest(r.pool, target(hook))
-  if (asked.kind !== 'accepted') throw new Error(asked.kind)
-  t.match(asked.delivery, { type: 'webhook.test', call_id: null, assistant_id: 1, status: 'scheduled', next_attempt_at: null, attempts: [{ trigger: 'test', n: 1, started_at: null }] })
-  await r.tell(assistantUpdated(1, { is_webhook_active: false }), assistantUpdated(1, { is_webhook_active: true }))
-  await r.reconcile()
-  await ended(r, 2)
-  t.match(await row(r, asked.delivery.id), { status: 'exhausted', reason: 'attempts_used_up' })
-  t.same(await row(r), before)
-  t.match(hook.received[1]?.headers, { 'webhook-id': asked.delivery.id, 'webhook-attempt': '1', 'webhook-signature': /^v1,/ })
-  t.match(JSON.parse(hook.received[1]?.body.toString() ?? ''), { type: 'webhook.test', data: { assistant: { id: 1, name: 'Front desk' } } })
-  t.same(await r.reconcile(), { unknown: 0, lost: 0, queued: 0 })
 })
 
 t.test('an endpoint that is suspended is released by a test that succeeds, and not by one that fails', async (t) => {

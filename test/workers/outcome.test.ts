@@ -53,10 +53,20 @@ t.test('Retry-After is honoured between the base and the larger of twice the bas
   t.same(asked('315360000', 2), { status: 'retry', inMs: 48 * 60 * minute }, 'or twice the base')
   t.same(asked(new Date(now + 10 * minute).toUTCString(), 0), { status: 'retry', inMs: 10 * minute }, 'a date counts from now')
   t.same(judged(answer(429, '30')), { status: 'retry', inMs: minute }, 'the floor of 429 stays')
+  t.same(judged(answer(429, '120')), { status: 'retry', inMs: 2 * minute })
+  for (const date of ['Sat, 31 Jan 2026 12:10:00 GMT', 'Saturday, 31-Jan-26 12:10:00 GMT', 'Sat Jan 31 12:10:00 2026']) {
+    t.same(asked(date, 0), { status: 'retry', inMs: 10 * minute }, `${date}, whatever this machine's time zone is`)
+  }
+  t.same(asked('Fri, 31 Jan 9999 12:10:00 GMT', 0), { status: 'retry', inMs: 15 * minute })
+  for (const seconds of ['9'.repeat(20), '9'.repeat(400), '00000000000000000000900']) t.same(asked(seconds, 0), { status: 'retry', inMs: 15 * minute }, 'no number is too large')
 })
 
 t.test('a Retry-After that is past or not readable counts as absent', async (t) => {
-  const odd = ['0', '-1', '', ' ', 'soon', '1e3', '5 minutes', '0x10', 'Thu', new Date(now - minute).toUTCString(), 'Mon, 99 Foo 2026 00:00:00 GMT']
+  const odd = [
+    '0', '-1', '-9999999999', '+60', '1.5', '60.0', '60,0', '60, 120', '60;', '', ' ', 'soon', 'NaN', 'Infinity', '1e3', '5 minutes', '0x10', '\u0664\u0665', 'Thu',
+    new Date(now - minute).toUTCString(), 'Thu, 01 Jan 1970 00:00:00 GMT', 'Mon, 99 Foo 2026 00:00:00 GMT', 'Sat, 31 Jan 2026 99:10:00 GMT',
+    'Sat, 31 Jan 2026 12:10:00 PST', 'Sat, 31 Jan 2026 12:10:00 +0100', 'Sat, 31 Jan 2026 12:10:00 +0100 GMT', 'Sat, 31 Jan 2026 12:10:00', '2026-01-31T12:10:00Z', '1769861400000ms'
+  ]
   for (const header of odd) t.same(judged(answer(503, header)), { status: 'retry', inMs: 5_000 }, header)
   t.equal(parseRetryAfter(undefined, now), undefined)
 })

@@ -123,9 +123,25 @@ t.test('payloads and attempts go when their days are over, the row of a call sta
   t.match(await tidy({ pool: r.pool, days: 7 }), { payloads: 0 }, 'nothing is left to remove')
 })
 
-t.test('more than one batch is removed in one pass', async (t) => {
+t.test('what is removed is removed in small batches, each its own transaction, and what somebody holds is passed over', async (t) => {
   const r = await rig(t)
-  await r.tell(assistantCreated(1, on('https://hooks.example.com/1')), ...Array.from({ length: 1_100 }, (_, index) => callCompleted(`c-${index}`)))
+  await r.tell(assistantCreated(1, on('https://hooks.example.com/1')), ...Array.from({ length: 1_101 }, (_, index) => callCompleted(`c-${index}`)))
   await r.pool.query("UPDATE ledger.webhook_deliveries SET status = 'delivered', created_at = now() - interval '91 days'")
+  const holder = await r.pool.connect()
+  t.teardown(() => holder.release())
+  await holder.query("BEGIN; SELECT FROM ledger.webhook_deliveries WHERE call_id = 'c-0' FOR SHARE")
   t.match(await tidy({ pool: r.pool, days: 90 }), { payloads: 1_100 })
+  const { rows } = await r.pool.query('SELECT count(*)::integer AS size FROM ledger.webhook_deliveries WHERE body IS NULL GROUP BY xmin::text ORDER BY size')
+  t.same(rows, [{ size: 100 }, { size: 500 }, { size: 500 }])
+  await holder.query('COMMIT')
+  t.match(await tidy({ pool: r.pool, days: 90 }), { payloads: 1 })
+})
+
+t.test('one pass removes ten thousand at most, the next one goes on', async (t) => {
+  const r = await rig(t)
+  await r.pool.query(`
+    INSERT INTO ledger.webhook_deliveries (id, call_id, type, user_id, assistant_id, position, last_position, body, status, created_at)
+    SELECT gen_random_uuid(), 'c-' || n, 'call.completed', '1', 1, n, n, '{}', 'exhausted', now() - interval '91 days' FROM generate_series(1, 10001) n`)
+  t.match(await tidy({ pool: r.pool, days: 90 }), { payloads: 10_000 })
+  t.match(await tidy({ pool: r.pool, days: 90 }), { payloads: 1 })
 })

@@ -1,6 +1,6 @@
 // What is said in calls and written into prompts: as long as it usually is, and made from a seed.
 import type { CallCompleted } from '../../src/domain/call/events.js'
-import { random, type Random } from '../support/random.js'
+import { random, type Random } from './random.js'
 
 const words = ('the a your our that this appointment invoice delivery contract renewal account number email address morning afternoon ' +
   'tomorrow today week please thank you yes no maybe of course could would should can will is was has been know call back later speak ' +

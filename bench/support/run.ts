@@ -2,7 +2,6 @@
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { packageRoot } from '../../src/package-root.js'
 
 export interface Ran {
@@ -17,10 +16,9 @@ export interface Ran {
 export type Environment = Record<string, string>
 
 export const ringledger = (...args: string[]) => [join(packageRoot, 'bin/ringledger.js'), ...args]
-export const drain = (...eventTypes: string[]) => [fileURLToPath(new URL('./drain.js', import.meta.url)), ...eventTypes]
 
 /** Runs it to its end. @throws when that is not a good one */
-export async function run (args: readonly string[], env: Environment): Promise<Ran> {
+export async function run (args: readonly string[], env: Environment = {}): Promise<Ran> {
   const startedAt = performance.now()
   const child = spawn(process.execPath, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   let [stdout, stderr, peak] = ['', '', NaN]

@@ -1,0 +1,10 @@
+// A process that appends: esdb://…, how many in flight, from when and until when in; the milliseconds of each out, as JSON.
+import { parseArgs } from 'node:util'
+import { EventStoreDBClient } from '@eventstore/db-client'
+import { appendUntil } from './load.js'
+
+const { positionals: [url = '', ...numbers] } = parseArgs({ allowPositionals: true })
+const [inFlight = 1, beginAt = 0, endAt = 0] = numbers.map(Number)
+const client = EventStoreDBClient.connectionString(url)
+process.stdout.write(JSON.stringify(await appendUntil(client, inFlight, beginAt, endAt)))
+await client.dispose()

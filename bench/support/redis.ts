@@ -1,0 +1,41 @@
+// A Redis of the bench's own, where `redis-server` is installed.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { delimiter, join } from 'node:path'
+import { Redis } from 'ioredis'
+
+export interface BenchRedis {
+  url: string
+  close (): Promise<void>
+}
+
+/** On a free port of loopback, appending to a file in `dir` every second, as production does; nothing without `redis-server` on the PATH. */
+export async function temporaryRedis (dir: string): Promise<BenchRedis | undefined> {
+  if (!(process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, 'redis-server')))) return undefined
+  const port = await freePort()
+  const server = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--dir', dir, '--save', '', '--appendonly', 'yes'], { stdio: 'ignore' })
+  const url = `redis://127.0.0.1:${port}`
+  const client = new Redis(url, { maxRetriesPerRequest: null })
+  client.on('error', () => {}) // until it listens
+  await client.ping()
+  client.disconnect()
+  return {
+    url,
+    async close () {
+      const ended = once(server, 'exit')
+      if (server.exitCode === null && server.kill()) await ended
+    }
+  }
+}
+
+async function freePort (): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const address = probe.address()
+  probe.close()
+  await once(probe, 'close')
+  if (typeof address !== 'object' || address === null) throw new Error('no port')
+  return address.port
+}

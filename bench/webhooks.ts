@@ -1,0 +1,136 @@
+// Measures webhooks beside the limits of BullMQ and of the HTTP client, in one run: `npm run bench:webhooks`.
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { EventStoreDBClient } from '@eventstore/db-client'
+import Table from 'cli-table3'
+import pg from 'pg'
+import { signToken } from '../src/cli/token.js'
+import type { CallCompleted } from '../src/domain/call/events.js'
+import { openStreams, type Streams } from '../src/event-store/streams.js'
+import { attemptsAtOnce } from '../workers/start.js'
+import { startServer, temporaryPostgres } from './support/back-ends.js'
+import { environmentOf } from './support/environment.js'
+import { random } from './support/random.js'
+import { temporaryRedis } from './support/redis.js'
+import { ringledger, run, type Environment } from './support/run.js'
+import { median } from './support/statistics.js'
+import { completeCall, completeCalls, createAssistants, userCount } from './webhooks/calls.js'
+import { idleLatency, openArrivals, type Latency } from './webhooks/idle.js'
+import { measuring, type Measuring } from './webhooks/measuring.js'
+import { startRole } from './webhooks/service.js'
+
+const { values: options } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '3' },
+    deliveries: { type: 'string', default: '5000' },
+    calls: { type: 'string', default: '200' },
+    seed: { type: 'string', default: '1' },
+    json: { type: 'boolean', default: false }
+  }
+})
+const rounds = Number(options.rounds)
+const deliveries = Number(options.deliveries)
+const chance = random(Number(options.seed))
+const [busyFrom, idleFrom] = [1, 1 + userCount]
+
+interface Rates { delivered: number, jobs: number, posts: number }
+interface Idle { event: Latency, http: Latency }
+interface Measured { queue: string, rates: Rates[], idle: Idle }
+
+const say = (line: string) => process.stderr.write(`${line}\n`)
+/** As receivers have names. */
+const byName = (url: string) => url.replace('127.0.0.1', 'localhost')
+const script = (name: string, ...args: unknown[]) => [fileURLToPath(new URL(`./webhooks/${name}.js`, import.meta.url)), ...args.map(String)]
+
+const { dir, postgres, close } = await temporaryPostgres()
+const redis = await temporaryRedis(dir)
+if (!redis) say('redis-server is not on the PATH: the queue on Redis is left out')
+try {
+  const eventStore = await startServer({ entry: '../src/embedded/event-store/process', importer: import.meta.url, env: { DATABASE_URL: postgres.url } }, dir)
+  const receiver = await startServer({ entry: './webhooks/receiver', importer: import.meta.url }, dir)
+  const client = EventStoreDBClient.connectionString(eventStore.url)
+  try {
+    const env = { ...environmentOf({ dir, databaseUrl: postgres.url, eventStoreUrl: eventStore.url }), LOG_LEVEL: 'info', WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8', RATE_LIMIT_PER_MINUTE: '0' }
+    await run(ringledger('migrate'), env)
+    report(await measure(openStreams(client), measuring(`http://127.0.0.1:${receiver.port}`), env))
+  } finally {
+    await client.dispose()
+    await receiver.close()
+    await eventStore.close()
+  }
+} finally {
+  await redis?.close()
+  await close()
+}
+
+async function measure (streams: Streams, receiver: Measuring, env: Environment): Promise<Measured[]> {
+  const queues = [{ queue: 'Postgres', env, rates: [] as Rates[] }, ...redis ? [{ queue: 'Redis', env: { ...env, REDIS_URL: redis.url }, rates: [] as Rates[] }] : []]
+  await createAssistants(streams, byName(receiver.url), busyFrom)
+  // One after the other in each round, so that a disturbance of the machine meets all of them.
+  for (let round = 1; round <= rounds; round++) {
+    for (const { queue, env, rates } of queues) {
+      say(`Round ${round} of ${rounds}, ${queue}`)
+      const { perSecond: delivered, bytes } = await deliver(streams, receiver, env)
+      const jobs: { perSecond: number } = JSON.parse((await run(script('jobs', deliveries, attemptsAtOnce), env)).stdout)
+      const posts = await receiver.during(deliveries, async () => { await run(script('posts', receiver.url, deliveries, Math.round(bytes), attemptsAtOnce), env) })
+      rates.push({ delivered, jobs: jobs.perSecond, posts: posts.perSecond })
+    }
+  }
+  const arrivals = await openArrivals()
+  await createAssistants(streams, byName(arrivals.url), idleFrom)
+  const measured: Measured[] = []
+  for (const { queue, env, rates } of queues) {
+    say(`One call at a time, ${queue}`)
+    const worker = await startRole('worker', env)
+    const api = await startRole('api', env)
+    const token = await signToken({ secret: env.JWT_SECRET ?? '', roleClaim: 'role' }, { user: 'engine', role: 'engine', ttl: '1h' })
+    const event = await idleLatency(arrivals, idleFrom, Number(options.calls), chance, (call) => completeCall(streams, call))
+    const http = await idleLatency(arrivals, idleFrom, Number(options.calls), chance, (call) => post(`${api.url}/engine/calls/${call.call_id}/completed`, token, call))
+    await Promise.all([worker.stop(), api.stop()])
+    measured.push({ queue, rates, idle: { event, http } })
+  }
+  await arrivals.close()
+  return measured
+}
+
+/** Calls that ended while no worker ran, from when the worker comes until the last webhook is there. */
+async function deliver (streams: Streams, receiver: Measuring, env: Environment): Promise<{ perSecond: number, bytes: number }> {
+  await completeCalls(streams, chance, deliveries, busyFrom)
+  const arrived = await receiver.during(deliveries, async (arrived) => {
+    const worker = await startRole('worker', env)
+    await arrived
+    await worker.stop()
+  })
+  const pool = new pg.Pool({ connectionString: postgres.url })
+  const { rows: [left] } = await pool.query<{ count: string }>("SELECT count(*) FROM ledger.webhook_deliveries WHERE status <> 'delivered' OR attempt_count <> 1")
+  await pool.query('VACUUM ANALYZE') // as autovacuum would, in the middle of what is measured
+  await pool.end()
+  if (left?.count !== '0') throw new Error(`${left?.count} deliveries were not delivered by their first attempt`)
+  return arrived
+}
+
+async function post (url: string, token: string, { call_id, ...body }: CallCompleted): Promise<void> {
+  const answer = await fetch(url, { method: 'POST', headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' }, body: JSON.stringify(body) })
+  if (answer.status !== 202) throw new Error(`the report of call ${call_id} was answered with ${answer.status}: ${await answer.text()}`)
+  await answer.arrayBuffer()
+}
+
+function report (measured: Measured[]): void {
+  if (options.json) return void process.stdout.write(`${JSON.stringify(measured)}\n`)
+  const rates = new Table({ head: ['queue on', 'deliveries/s', 'empty jobs/s', 'bare POSTs/s', 'share of the lower limit'], style: { head: [], border: [] } })
+  const idle = new Table({ head: ['queue on', 'by event, p50 / p99 ms', 'by HTTP, p50 / p99 ms'], style: { head: [], border: [] } })
+  for (const { queue, rates: each, idle: { event, http } } of measured) {
+    const share = median(each.map(({ delivered, jobs, posts }) => delivered / Math.min(jobs, posts)))
+    rates.push([queue, ...(['delivered', 'jobs', 'posts'] as const).map((what) => whole(median(each.map((rate) => rate[what])))), `${(share * 100).toFixed(0)} %`])
+    idle.push([queue, ms(event), ms(http)])
+  }
+  process.stdout.write(`${rates.toString()}\n\nFrom the end of a call to its receiver, nothing else going on:\n${idle.toString()}\n`)
+}
+
+function ms ({ p50, p99 }: Latency): string {
+  return `${p50.toFixed(1)} / ${p99.toFixed(1)}`
+}
+
+function whole (value: number): string {
+  return value.toLocaleString('en', { maximumFractionDigits: 0 })
+}

@@ -1,0 +1,23 @@
+// A process that works off a full queue and does nothing with what it gets: the limit of BullMQ. Count and concurrency in, JSON out.
+import { parseArgs } from 'node:util'
+import pg from 'pg'
+import { random } from '../support/random.js'
+import { openQueue } from '../../workers/queue.js'
+import { perSecond } from './rate.js'
+
+const [count, concurrency] = parseArgs({ allowPositionals: true }).positionals.map(Number)
+const { DATABASE_URL: databaseUrl = '', REDIS_URL: redisUrl = '' } = process.env
+const pool = new pg.Pool({ connectionString: databaseUrl })
+const queue = await openQueue({ pool, databaseUrl, ...(redisUrl && { redisUrl }), log: { warn: (details, message) => console.error(message, details) } })
+const chance = random(1)
+const alarms = Array.from({ length: Number(count) }, () => ({ deliveryId: chance.uuid(), n: 1, wakeup: 1 }))
+for (let from = 0; from < alarms.length; from += 500) await queue.add(alarms.slice(from, from + 500))
+
+const times: number[] = []
+await new Promise<void>((resolve) => {
+  queue.work(async () => { if (times.push(performance.now()) === alarms.length) resolve() }, Number(concurrency))
+})
+await queue.stopWork(5_000, () => {})
+await queue.close()
+await pool.end()
+process.stdout.write(JSON.stringify({ perSecond: perSecond(times) }))

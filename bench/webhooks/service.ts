@@ -1,0 +1,34 @@
+// The processes that are measured: roles of the real command.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { ringledger, type Environment } from '../support/run.js'
+
+export interface Running {
+  url: string
+  stop (): Promise<void>
+}
+
+/** Starts a role and resolves when it listens. @throws when it ends before */
+export async function startRole (role: 'api' | 'worker', env: Environment): Promise<Running> {
+  const child = spawn(process.execPath, ringledger(role), { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'pipe'] })
+  const ended = once(child, 'exit')
+  let isStopping = false
+  const listening = new Promise<string>((resolve) => {
+    createInterface(child.stderr).on('line', (line) => {
+      const [, url] = /is listening on (\S+)$/.exec(line) ?? []
+      if (url !== undefined) resolve(url)
+      else if (!isStopping) process.stderr.write(`${role}: ${line}\n`)
+    })
+  })
+  const url = await Promise.race([listening, ended.then(() => undefined)])
+  if (url === undefined) throw new Error(`ringledger ${role} ended before it listened`)
+  return {
+    url,
+    async stop () {
+      isStopping = true
+      child.kill('SIGTERM')
+      await ended
+    }
+  }
+}

@@ -1,0 +1,83 @@
+// What readers ask about leads.
+import type { Pool } from 'pg'
+import type { Contact, Lead, LeadStatus } from '../src/domain/lead/lead.js'
+import { readPage, type Page, type Paged } from '../src/postgres/page.js'
+import type { LeadRow } from './leads.js'
+import { iso } from './time.js'
+
+export interface LeadInCampaign { lead: Lead, campaignName: string }
+
+/** The user's lead with this id and the name of its campaign; ids of secondary contacts are not leads. */
+export async function findLead (db: Pool, userId: string, id: number): Promise<LeadInCampaign | undefined> {
+  const { rows } = await db.query<{ found: FoundLead }>({
+    name: 'find-lead',
+    text: `SELECT ${wholeLead} AS found FROM (
+             SELECT ${leadColumns} FROM read_model.leads WHERE id = $1 AND user_id = $2 AND primary_id IS NULL) page`,
+    values: [id, userId]
+  })
+  return rows[0] && inCampaign(rows[0].found)
+}
+
+export interface LeadFilter {
+  userId: string
+  campaignId?: number | undefined
+  status?: LeadStatus | undefined
+  /** A plus sign and the first digits. */
+  phonePrefix?: string | undefined
+  /** ISO 8601, both included. */
+  createdFrom?: string | undefined
+  createdTo?: string | undefined
+}
+
+/** A page of the user's leads, newest first. */
+export async function findLeads (db: Pool, filter: LeadFilter, page: Page): Promise<Paged<LeadInCampaign>> {
+  const { userId, campaignId, status, phonePrefix, createdFrom, createdTo } = filter
+  const { items, total } = await readPage<FoundLead>(db, {
+    columns: leadColumns,
+    from: 'read_model.leads',
+    key: 'id',
+    filters: [
+      ['user_id = ?', userId],
+      ['primary_id IS NULL'],
+      ['campaign_id = ?', campaignId],
+      ['status = ?', status],
+      ['phone_number COLLATE "C" >= ?', phonePrefix],
+      ['phone_number COLLATE "C" < ?', phonePrefix && `${phonePrefix}:`], // a colon follows the digits
+      ['created_at >= ?', createdFrom],
+      ['created_at <= ?', createdTo]
+    ],
+    order: 'created_at DESC, id DESC',
+    item: wholeLead
+  }, page)
+  return { items: items.map(inCampaign), total }
+}
+
+const leadColumns = 'id, user_id, campaign_id, phone_number, variables, status, created_at, updated_at'
+
+/** A row of `page` together with what belongs to it. */
+const wholeLead = `json_build_object(
+  'lead', row_to_json(page),
+  'campaign_name', (SELECT name FROM read_model.lead_campaigns WHERE campaign_id = page.campaign_id),
+  'contacts', (SELECT coalesce(json_agg(row_to_json(contact) ORDER BY contact.place), '[]') FROM (
+     SELECT id, place, phone_number, variables, status, created_at, updated_at
+     FROM read_model.leads WHERE primary_id = page.id) contact))`
+
+interface FoundLead { lead: LeadRow, contacts: LeadRow[], campaign_name: string | null }
+
+function inCampaign ({ lead, contacts, campaign_name }: FoundLead): LeadInCampaign {
+  const { user_id, campaign_id } = lead
+  return {
+    lead: { ...toContact(lead), user_id, campaign_id, secondary_contacts: contacts.map(toContact) },
+    campaignName: campaign_name ?? ''
+  }
+}
+
+/** Who owns a lead or a secondary contact. */
+export async function findLeadOwner (db: Pool, id: number): Promise<string | undefined> {
+  const { rows } = await db.query<{ user_id: string }>('SELECT user_id FROM read_model.leads WHERE id = $1', [id])
+  return rows[0]?.user_id
+}
+
+function toContact ({ id, phone_number, variables, status, created_at, updated_at }: LeadRow): Contact {
+  return { id, phone_number, variables, status, created_at: iso(created_at), updated_at: iso(updated_at) }
+}
