@@ -1,4 +1,4 @@
-// How receivers behave, from healthy to hostile, by the last part of their path.
+// How receivers behave, from healthy to hostile.
 import type { ServerResponse } from 'node:http'
 import { answers, type Answer } from './receiver.js'
 

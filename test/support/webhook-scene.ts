@@ -7,7 +7,7 @@ import { newAssistant } from './bodies.js'
 import { assistantCreated } from './call-events.js'
 import { behaviours } from './hostile-answers.js'
 import { killableStack, type KillableStack } from './killable-stack.js'
-import { answers, receiver, type Received, type Receiver } from './receiver.js'
+import { answers, receiver, type Answer, type Received, type Receiver } from './receiver.js'
 import type { ScratchRedis } from './redis.js'
 import { caller, secrets, token, type Call } from './running-service.js'
 import { unbatched } from './scratch-event-store.js'
@@ -25,14 +25,14 @@ export interface Scene {
   stack: KillableStack
   /** By assistant. */
   targets: ReadonlyMap<number, Target>
-  /** All receivers but those that come to life in the end. */
-  hook: Receiver
+  /** What arrived at all receivers. */
+  received: Received[]
   /** Must see no connection: redirects and one webhook URL lead there. */
   blocked: Receiver
   /** As a user, at wherever the API is just now. */
   call (user: string, ...request: Parameters<Call>): ReturnType<Call>
-  /** Lets the receiver that refused connections be one that answers. @returns what arrives there */
-  revive (): Promise<Received[]>
+  /** Lets the receiver that refused connections be one that answers. */
+  revive (): Promise<unknown>
 }
 
 const settings = {
@@ -44,8 +44,11 @@ const blockedAssistant = 900_001
 
 export async function webhookScene (t: Test, redis?: ScratchRedis): Promise<Scene> {
   const blocked = await receiver(t, answers(200), '127.0.0.2')
-  const kinds = behaviours(blocked.url)
-  const hook = await receiver(t, (response, received, count) => kinds[received.path.split('/').at(-1) ?? '']?.answer(response, received, count))
+  const received: Received[] = []
+  const remembering = (answer: Answer): Answer => (response, request, count) => {
+    received.push(request)
+    answer(response, request, count)
+  }
   const deadPort = await freePort()
   const stack = await killableStack(t, settings, redis)
   const targets = new Map<number, Target>()
@@ -58,14 +61,14 @@ export async function webhookScene (t: Test, redis?: ScratchRedis): Promise<Scen
     if (assistant === undefined) throw new Error(`no assistant for ${kind}: ${JSON.stringify(body)}`)
     targets.set(assistant, { assistant, user, kind, delivers })
   }
-  for (const [kind, { delivers, hostile }] of Object.entries(kinds)) await create(kind, hostile ? '2' : '1', `${hook.url}/${kind}`, delivers)
-  await create('healthy, beside hostile ones', '2', `${hook.url}/healthy`, true)
+  for (const [kind, { answer, delivers, hostile }] of Object.entries(behaviours(blocked.url))) await create(kind, hostile ? '2' : '1', (await receiver(t, remembering(answer))).url, delivers)
+  await create('healthy, beside hostile ones', '2', (await receiver(t, remembering(answers(200)))).url, true)
   await create('dead', '1', `http://127.0.0.1:${deadPort}/dead`, true)
   // Over HTTP that would be refused.
   targets.set(blockedAssistant, { assistant: blockedAssistant, user: '2', kind: 'blocked', delivers: false })
   const { data } = assistantCreated(blockedAssistant, { is_webhook_active: true, webhook_url: `${blocked.url}/direct` }, '2')
   await stack.client.appendToStream(`assistant-${blockedAssistant}`, jsonEvent({ type: 'AssistantCreated', data: { ...data } }), { expectedRevision: NO_STREAM, credentials: unbatched })
-  return { stack, targets, hook, blocked, call, revive: async () => (await receiver(t, answers(200), '127.0.0.1', deadPort)).received }
+  return { stack, targets, received, blocked, call, revive: async () => await receiver(t, remembering(answers(200)), '127.0.0.1', deadPort) }
 }
 
 /** Deliveries by receiver and state, who owns what, and what the roles said last: for whoever waits in vain. */
