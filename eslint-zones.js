@@ -35,7 +35,7 @@ export const zones = [
   {
     files: 'workers/**',
     ours: ['workers/**', 'src/{domain,event-store,consumer,postgres}/**'],
-    packages: ['node:*', 'pg', 'bullmq', 'ioredis', 'undici', 'ipaddr.js']
+    packages: ['node:*', 'pg', 'bullmq', 'ioredis', 'standardwebhooks', 'undici', 'ipaddr.js']
   },
   { files: '**', ours: ['**'], packages: ['**'] }
 ]
@@ -51,7 +51,7 @@ export const doors = [
   { to: '{bullmq,ioredis}', from: ['workers/queue.ts', 'src/compose{.ts,/**}', ...TRIED] },
   { to: 'undici', from: ['workers/{post,stale,guard}.ts', 'src/compose{.ts,/**}', ...TRIED] },
   { to: 'ipaddr.js', from: ['workers/guard.ts', 'src/compose{.ts,/**}', ...TRIED] },
-  { to: 'standardwebhooks', from: ['src/cli/demo**', 'docs/webhooks/**', ...TRIED] },
+  { to: 'standardwebhooks', from: ['workers/sign.ts', 'src/compose.ts', 'src/cli/demo**', 'docs/webhooks/**', ...TRIED] },
   { to: '{fastify,fastify-plugin,@fastify/*}', from: ['src/{commands,queries,http}/**', 'src/{app,errors}.ts', 'src/compose{.ts,/**}', ...TRIED] },
   { to: 'workers/**', from: ['workers/**', 'src/compose{.ts,/**}', ...COMMAND_LINE, ...TRIED] },
   { to: 'src/compose{.ts,/**}', from: ['src/compose{.ts,/**}', ...COMMAND_LINE, ...TRIED] },

@@ -23,9 +23,9 @@ export interface IdsState {
 
 type OnProgress = (progress: { events: number, position: bigint, head: bigint }) => void
 
-/** How the sequences stand; reads the whole log. @throws EventStoreUnavailable, or the error of Postgres */
-export async function checkIds (pool: Pool, streams: Streams, onProgress: OnProgress): Promise<IdsState> {
-  const highest = await highestIds(streams, onProgress)
+/** How the sequences stand; reads the whole log. @throws EventStoreUnavailable, the error of Postgres, or the reason of `signal` */
+export async function checkIds (pool: Pool, streams: Streams, onProgress: OnProgress, signal = new AbortController().signal): Promise<IdsState> {
+  const highest = await highestIds(streams, onProgress, signal)
   const { last, given, ids } = await standingOf(pool, streams)
   const state = (name: 'assistant' | 'lead'): SequenceState =>
     ({ name, given: given[name], in_log: highest[name], in_marker: last?.data[`${name}_ids`] ?? 0 })
@@ -34,8 +34,8 @@ export async function checkIds (pool: Pool, streams: Streams, onProgress: OnProg
 }
 
 /** Puts each sequence past every id that the log and its last marker know, never back, and notes the marker. */
-export async function reseedIds (pool: Pool, streams: Streams, onProgress: OnProgress): Promise<IdsState> {
-  const { sequences } = await checkIds(pool, streams, onProgress)
+export async function reseedIds (pool: Pool, streams: Streams, onProgress: OnProgress, signal?: AbortSignal): Promise<IdsState> {
+  const { sequences } = await checkIds(pool, streams, onProgress, signal)
   for (const { name, in_log: inLog, in_marker: inMarker } of sequences) {
     await pool.query('SELECT ledger.raise_ids($1::regclass, $2)', [`ledger.${name}_ids`, Math.max(inLog, inMarker)])
   }
@@ -52,17 +52,18 @@ export async function reseedIds (pool: Pool, streams: Streams, onProgress: OnPro
 
 const isPast = ({ given, in_log: inLog, in_marker: inMarker }: SequenceState) => given >= inLog && given >= inMarker
 
-async function highestIds ({ head, follow }: Streams, onProgress: OnProgress): Promise<Record<'assistant' | 'lead', number>> {
+async function highestIds ({ head, follow }: Streams, onProgress: OnProgress, signal: AbortSignal): Promise<Record<'assistant' | 'lead', number>> {
   const highest = { assistant: 0, lead: 0 }
   const end = await head()
   let events = 0
   if (end === 0n) return highest
-  for await (const batch of follow({ after: 0n, eventTypes: ['AssistantCreated', 'LeadCreated'], signal: new AbortController().signal })) {
+  for await (const batch of follow({ after: 0n, eventTypes: ['AssistantCreated', 'LeadCreated'], signal })) {
     for (const stored of batch.events) raise(highest, decodeOrPass(stored))
     events += batch.events.length
     onProgress({ events, position: batch.position, head: end })
-    if (batch.position >= end) break
+    if (batch.position >= end) return highest
   }
+  signal.throwIfAborted()
   return highest
 }
 

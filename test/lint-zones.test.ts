@@ -96,7 +96,7 @@ const cases: Case[] = [
     bad: ['../projections/leads.js', '../src/compose.js', 'bullmq', 'ioredis', 'undici', 'standardwebhooks', 'fastify']
   },
   { zone: 'the queue client lives in queue', file: 'workers/queue.ts', good: 'bullmq ioredis', bad: ['undici', 'standardwebhooks'] },
-  { zone: 'the signer needs no package', file: 'workers/sign.ts', good: 'node:crypto', bad: ['standardwebhooks', 'undici', 'bullmq'] },
+  { zone: 'the signer lives in sign', file: 'workers/sign.ts', good: 'standardwebhooks', bad: ['undici', 'bullmq'] },
   { zone: 'the receivers of the guide verify with the package', file: 'docs/webhooks/receiver.ts', good: 'standardwebhooks node:http', bad: ['undici', '../../workers/sign.js'] },
   { zone: 'the HTTP client lives in post', file: 'workers/post.ts', good: 'undici ./guard.js', bad: ['standardwebhooks', 'ipaddr.js'] },
   { zone: 'the HTTP client lives in guard', file: 'workers/guard.ts', good: 'undici ipaddr.js', bad: ['bullmq', '../projections/calls.js'] },

@@ -93,12 +93,11 @@ async function send (attempt: Attempt, options: DelivererOptions): Promise<Resul
   if (problem !== undefined) return { kind: 'failure', stage: 'blocked', message: `the webhook URL ${problem}` }
   const secrets = attempt.secrets.map((row) => unseal(options.keys, attempt.userId, row))
   if (secrets.length === 0) secrets.push(await currentSecret(options.pool, options.keys, attempt.userId))
-  const body = Buffer.from(attempt.body)
-  const signature = signedHeaders({ id: attempt.deliveryId, attempt: attempt.n, body, at: new Date(), secrets })
+  const signature = signedHeaders({ id: attempt.deliveryId, attempt: attempt.n, body: attempt.body, at: new Date(), secrets })
   return options.poster.post({
     url: attempt.url,
     headers: { 'content-type': 'application/json', 'user-agent': `Ringledger/${options.version}`, ...signature },
-    body,
+    body: Buffer.from(attempt.body),
     timeoutMs: options.timeoutMs,
     signal: options.signal
   })

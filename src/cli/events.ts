@@ -12,13 +12,9 @@ import { TransferRefused } from '../event-transfer/refused.js'
 import { openStore, type Store } from '../event-transfer/store.js'
 import { isSameLog, logOf, transfer, type Transferred } from '../event-transfer/transfer.js'
 import { openBackEnds, say } from './back-ends.js'
-import { withProgress, type ProgressView } from './progress.js'
-import { onShutdown } from './shutdown.js'
+import { operate, type Operation } from './operation.js'
 
-interface Operation {
-  signal: AbortSignal
-  onProgress: ProgressView['update']
-}
+const again = 'stopped before its end: run the same command again'
 
 export interface CopyOptions {
   to: string
@@ -34,7 +30,7 @@ export interface ImportOptions {
 
 /** Copies everything up to the present head, and says when the source has moved on meanwhile. */
 export async function copyEvents ({ to, inFlight, json }: CopyOptions): Promise<void> {
-  const { sourceMovedOn, ...transferred } = await operate((operation) => withStore(openStore(to, '--to'), operation, async (target) => {
+  const { sourceMovedOn, ...transferred } = await operate(again, (operation) => withStore(openStore(to, '--to'), operation, async (target) => {
     await reachable('The target', '--to', target.head())
     return await withPresentStore('copy', operation, async (store) => {
       if (await isSameLog(store, target)) throw new TransferRefused('--to leads to the present event store itself: name another one')
@@ -48,7 +44,7 @@ export async function copyEvents ({ to, inFlight, json }: CopyOptions): Promise<
 
 /** Writes the whole log to a file, or to stdout. */
 export async function exportEvents (file: string): Promise<void> {
-  const { events, streams, sha256 } = await operate((operation) => withPresentStore('export', operation, async (store) => {
+  const { events, streams, sha256 } = await operate(again, (operation) => withPresentStore('export', operation, async (store) => {
     const source = await logOf(store)
     return await (file === '-' ? exportTo(process.stdout, source, operation) : exportToFile(file, source, operation))
   }))
@@ -57,22 +53,10 @@ export async function exportEvents (file: string): Promise<void> {
 
 /** Brings the events of an export into the present event store; what it has already is compared. */
 export async function importEvents (file: string, { inFlight, allowTruncated = false, json }: ImportOptions): Promise<void> {
-  tell(await operate((operation) => withFile(file, operation, async (path) => {
+  tell(await operate(again, (operation) => withFile(file, operation, async (path) => {
     const source = await openExport(path, { allowTruncated, ...operation })
     return await withPresentStore('import', operation, (store) => transfer(source, store, { inFlight, ...operation }))
   })), json)
-}
-
-/** Runs `work` until it is done or broken off by a signal. */
-async function operate<Result> (work: (operation: Operation) => Promise<Result>): Promise<Result> {
-  const shutdown = onShutdown()
-  let isDone = false
-  shutdown.add(async () => { if (!isDone) throw new Error('stopped before its end: run the same command again') })
-  return await shutdown.during(async (signal) => {
-    const result = await withProgress(signal, (onProgress) => work({ signal, onProgress }))
-    isDone = true
-    return result
-  })
 }
 
 /** Stdin comes once, and an export is read twice, to its last line first: nothing is taken from half of one. */

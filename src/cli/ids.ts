@@ -1,15 +1,14 @@
 // `ringledger ids check` and `reseed`: whether ids may be given out, and what makes it so.
 import Table from 'cli-table3'
-import type { Parts } from '../compose/parts.js'
 import { checkIds, reseedIds, type IdsState } from '../id-sequences.js'
 import { say, withParts } from './back-ends.js'
-import { viewProgress } from './progress.js'
+import { operate } from './operation.js'
 
 export interface IdsOptions { json?: boolean }
 
 /** Exit status 1 when the sequences are behind. */
 export async function checkIdSequences ({ json }: IdsOptions): Promise<void> {
-  const state = await withParts('ringledger ids check', (parts) => withProgress(parts, checkIds))
+  const state = await readingTheLog('check', checkIds)
   show(state, json)
   if (state.ok) return say('The sequences are past every id that the log and its last marker know.')
   say('The sequences are behind: run `ringledger ids reseed`.')
@@ -18,19 +17,16 @@ export async function checkIdSequences ({ json }: IdsOptions): Promise<void> {
 
 /** Safe at any time, also while the service runs. */
 export async function reseedIdSequences ({ json }: IdsOptions): Promise<void> {
-  const state = await withParts('ringledger ids reseed', (parts) => withProgress(parts, reseedIds))
+  const state = await readingTheLog('reseed', reseedIds)
   show(state, json)
   if (!state.ok) throw new Error('a marker was written meanwhile: run it again')
   say('The sequences are past every id that the log and its last marker know. Ids are given out again.')
 }
 
-async function withProgress ({ pool, streams }: Parts, work: typeof checkIds): Promise<IdsState> {
-  const view = viewProgress()
-  try {
-    return await work(pool, streams, ({ events, position, head }) => view.update({ doing: 'reading', events, done: head > position ? Number(position) / Number(head) : 1 }))
-  } finally {
-    view.stop()
-  }
+async function readingTheLog (command: string, work: typeof checkIds): Promise<IdsState> {
+  return await operate('stopped before the log was read: run the same command again', async ({ signal, onProgress }) =>
+    await withParts(`ringledger ids ${command}`, async ({ pool, streams }) => await work(pool, streams, ({ events, position, head }) =>
+      onProgress({ doing: 'reading', events, done: head > position ? Number(position) / Number(head) : 1 }), signal)))
 }
 
 function show ({ sequences, ok }: IdsState, json?: boolean): void {

@@ -14,8 +14,7 @@ import { ReplayRefused } from '../../projections/replay/refused.js'
 import { verifyAgainstLog } from '../../projections/replay/verify.js'
 import { projections } from '../compose/projector.js'
 import { say, withParts } from './back-ends.js'
-import { withProgress } from './progress.js'
-import { onShutdown } from './shutdown.js'
+import { operate } from './operation.js'
 
 export async function listProjections ({ json }: { json?: boolean }): Promise<void> {
   const all = await withParts('ringledger projections list', async ({ pool, streams }) => {
@@ -41,12 +40,12 @@ export async function replayProjection (name: string, { dryRun, acceptDifference
   if (dryRun) return await tellReplay(projection)
   const began = Date.now()
   const again = 'The replay was stopped; readers see what they saw. Run the same command again to go on where it stands, or see `ringledger projections list`.'
-  const generation = await operate('replay', again, (options) => replay(projection, { ...options, acceptDifferences }))
+  const generation = await onBackEnds('replay', again, (options) => replay(projection, { ...options, acceptDifferences }))
   say(`Replayed ${name} in ${((Date.now() - began) / 1000).toFixed(1)} s; readers see generation ${generation} now. The former one is kept level for \`ringledger projections rollback ${name}\`, until \`ringledger projections drop ${name}\`.`)
 }
 
 async function tellReplay (projection: Projection): Promise<void> {
-  const { active, generation, kind, from, until, events, seconds, rows, bytes } = await operate('replay', 'stopped', (options) => estimate(projection, options))
+  const { active, generation, kind, from, until, events, seconds, rows, bytes } = await onBackEnds('replay', 'stopped', (options) => estimate(projection, options))
   const { name, version } = projection
   process.stdout.write([
     `Readers of ${name} see generation ${active.generation}, folded by version ${active.codeVersion} of its code: ${rows} rows, ${megabytes(bytes)} on disk.`,
@@ -63,7 +62,7 @@ const megabytes = (bytes: number) => `${Math.ceil(bytes / 2 ** 20)} MiB`
 /** Compares rows that readers see with what the log gives. */
 export async function verifyProjection (name: string, { sample, seed }: { sample: number, seed?: number }): Promise<void> {
   const projection = projectionOf(name)
-  const verified = await operate('verify', 'The verification was stopped.', async (options) => {
+  const verified = await onBackEnds('verify', 'The verification was stopped.', async (options) => {
     const generation = await activeGeneration(options.pool, projection)
     const onProgress = (events: number, done: number) => options.onProgress?.({ doing: name, events, done })
     return await verifyAgainstLog(projection, generation, { rows: sample, ...(seed !== undefined && { seed }) }, { ...options, onProgress })
@@ -75,13 +74,13 @@ export async function verifyProjection (name: string, { sample, seed }: { sample
 
 export async function rollBackProjection (name: string): Promise<void> {
   const projection = projectionOf(name)
-  const generation = await operate('rollback', 'The command was stopped; the swap is made all the same, by the next projector that can.', (options) => rollback(projection, options))
+  const generation = await onBackEnds('rollback', 'The command was stopped; the swap is made all the same, by the next projector that can.', (options) => rollback(projection, options))
   say(`Readers of ${name} see generation ${generation} again. \`ringledger projections rollback ${name}\` goes back to the other one.`)
 }
 
 export async function dropGenerations (name: string, { generation }: { generation?: number }): Promise<void> {
   const projection = projectionOf(name)
-  const dropped = await operate('drop', 'The command was stopped: run it again to finish.', (options) => drop(projection, generation, options))
+  const dropped = await onBackEnds('drop', 'The command was stopped: run it again to finish.', (options) => drop(projection, generation, options))
   say(`Dropped of ${name}: generation ${dropped.join(', ')}.`)
 }
 
@@ -91,15 +90,8 @@ function projectionOf (name: string): Projection {
   return projection
 }
 
-/** Runs `work` until it is done or broken off by a signal. */
-async function operate<Result> (command: string, stopped: string, work: (options: OperationOptions) => Promise<Result>): Promise<Result> {
-  const shutdown = onShutdown()
-  let isDone = false
-  shutdown.add(async () => { if (!isDone) throw new Error(stopped) })
-  return await shutdown.during(async (signal) => await withParts(`ringledger projections ${command}`, async ({ pool, consumerPool, streams }, _config, log) => {
-    const holder = `${hostname()} ${process.pid} ${command}`
-    const result = await withProgress(signal, (onProgress) => work({ pool, consumerPool, streams, log, signal, say, onProgress, holder }))
-    isDone = true
-    return result
-  }))
+/** Runs `work` on the back ends until it is done or broken off by a signal. */
+async function onBackEnds<Result> (command: string, stopped: string, work: (options: OperationOptions) => Promise<Result>): Promise<Result> {
+  return await operate(stopped, async (operation) => await withParts(`ringledger projections ${command}`, async ({ pool, consumerPool, streams }, _config, log) =>
+    await work({ pool, consumerPool, streams, log, say, holder: `${hostname()} ${process.pid} ${command}`, ...operation })))
 }

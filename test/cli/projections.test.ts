@@ -27,7 +27,7 @@ async function list (t: Test): Promise<Standing[]> {
 t.test('a dry run tells what a replay would do, and changes nothing', async (t) => {
   const { code, stdout } = await projections(t, 'replay', 'leads', '--dry-run')
   t.equal(code, 0)
-  t.match(stdout, /Readers of leads see generation 1, folded by version \d+ of its code: 60 rows, \d+ MiB on disk/)
+  t.match(stdout, /Readers of leads see generation 1, folded by version \d+ of its code: 80 rows, \d+ MiB on disk/)
   t.match(stdout, /would build generation 2 .*\nIt would read about 60 events/)
   t.match(stdout, /Nothing was changed/)
   t.strictSame(await db.generations(leads), ['1 active'])
@@ -46,7 +46,7 @@ t.test('replay, rollback and drop, each with what comes next', async (t) => {
 })
 
 t.test('verify finds what is not as the log has it, by the same sample', async (t) => {
-  t.match(await projections(t, 'verify', 'leads', '--seed', '7'), { code: 0, stderr: /The rows of leads are as they should be: generation 1 has the same as 60 rows folded from the log to position \d+ \(seed 7\)/ })
+  t.match(await projections(t, 'verify', 'leads', '--seed', '7'), { code: 0, stderr: /The rows of leads are as they should be: generation 1 has the same as 80 rows folded from the log to position \d+ \(seed 7\)/ })
   await db.pool.query("UPDATE read_leads_g1.leads SET phone_number = '+15550000000' WHERE id = 21; DELETE FROM read_leads_g1.leads WHERE id = 30")
   const found = await projections(t, 'verify', 'leads', '--seed', '7')
   t.equal(found.code, 1)

@@ -7,8 +7,9 @@ import { sinceTime } from '../../src/cli/webhooks/recover.js'
 import { deliveryId, dispatcher } from '../../workers/dispatch.js'
 import { suspend } from '../../workers/endpoints.js'
 import { assistantCreated, callCompleted } from '../support/call-events.js'
+import { eventually } from '../support/eventually.js'
 import { keepingLog, scratchLedger } from '../support/ledger.js'
-import { dataDir, run } from '../support/ringledger.js'
+import { dataDir, ringledger, run } from '../support/ringledger.js'
 import { secrets } from '../support/running-service.js'
 import { scratchEventStore } from '../support/scratch-event-store.js'
 
@@ -63,6 +64,21 @@ t.test('recover schedules for now what was not delivered, and says how much', as
   const { code, stderr } = await webhooks(t, 'recover', '--since', '1h', '--user', '1')
   t.equal(code, 0)
   t.match(stderr, /Scheduled 2 deliveries for now/)
+  t.equal((await pool.query("SELECT FROM ledger.webhook_deliveries WHERE status = 'scheduled' AND next_attempt_at <= now()")).rowCount, 2)
+})
+
+t.test('a signal ends recover after the batch that is under way, and says that the same command goes on', async (t) => {
+  const tx = await pool.connect()
+  t.teardown(() => tx.release(true))
+  await pool.query("UPDATE ledger.webhook_deliveries SET next_attempt_at = now() + interval '1 hour' WHERE status = 'scheduled'")
+  await tx.query('BEGIN; SELECT FROM ledger.dispatch_assistants FOR UPDATE')
+  const command = ringledger(t, ['webhooks', 'recover', '--since', '1h'], env)
+  await eventually(async () => (await pool.query("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FOR SHARE OF a%'")).rowCount === 1)
+  command.signal('SIGTERM')
+  await command.says((_, stderr) => stderr.includes('Draining after SIGTERM') || undefined)
+  await tx.query('ROLLBACK')
+  t.equal((await command.ended).code, 1)
+  t.match(command.stderr(), /stopped before its end: run the same command again, it goes on/)
   t.equal((await pool.query("SELECT FROM ledger.webhook_deliveries WHERE status = 'scheduled' AND next_attempt_at <= now()")).rowCount, 2)
 })
 

@@ -2,22 +2,28 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { seeded } from './seeded.js'
 
-export interface Chaos {
+export interface Chaos extends Choices {
   /** `CHAOS_ROUNDS`, or as many as fit into `npm test`. */
   rounds: number
   /** `CHAOS_SEED` repeats what a run has chosen, though not how that met with the work of other processes. */
   seed: number
   /** In ms, for all of the rounds on a busy machine. */
   timeout: number
+  /** To be called after each round. Says how far it is, every ten seconds. */
+  roundIsOver (found: string): void
+}
+
+export interface Choices {
   /** One of them. */
   pick<Choice> (choices: readonly Choice[]): Choice
   /** True once in so many times. */
   onceIn (times: number): boolean
   /** Resolves at a random instant within so many ms: the instant is what is tried. */
   instant (withinMs: number): Promise<void>
-  /** To be called after each round. Says how far it is, every ten seconds. */
-  roundIsOver (found: string): void
 }
+
+/** `npm run chaos`: tests take the time that they need. */
+export const isInFull = process.env.CHAOS_ROUNDS !== undefined
 
 const lineEveryMs = 10_000
 
@@ -27,7 +33,6 @@ interface Clock { setTimeout (ms: number): void }
 export function chaos (t: Clock, name: string, usualRounds: number): Chaos {
   const rounds = Number(process.env.CHAOS_ROUNDS ?? usualRounds)
   const seed = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31))
-  const random = seeded(seed)
   const beganAt = Date.now()
   let [over, saidAt] = [0, beganAt]
   const timeout = 120_000 + rounds * 30_000
@@ -36,13 +41,7 @@ export function chaos (t: Clock, name: string, usualRounds: number): Chaos {
     rounds,
     seed,
     timeout,
-    pick (choices) {
-      const choice = choices[Math.floor(random() * choices.length)]
-      if (choice === undefined) throw new Error('There is nothing to choose from')
-      return choice
-    },
-    onceIn: (times) => random() * times < 1,
-    instant: (withinMs) => delay(random() * withinMs),
+    ...choices(seed),
     roundIsOver (found) {
       over++
       const now = Date.now()
@@ -51,5 +50,19 @@ export function chaos (t: Clock, name: string, usualRounds: number): Chaos {
       const each = (now - beganAt) / over
       process.stderr.write(`${name}: round ${over} of ${rounds}, ${found}; ${(each / 1000).toFixed(1)} s a round, about ${Math.ceil(each * (rounds - over) / 1000)} s to go\n`)
     }
+  }
+}
+
+/** The same ones for the same seed. */
+export function choices (seed: number): Choices {
+  const random = seeded(seed)
+  return {
+    pick (choices) {
+      const choice = choices[Math.floor(random() * choices.length)]
+      if (choice === undefined) throw new Error('There is nothing to choose from')
+      return choice
+    },
+    onceIn: (times) => random() * times < 1,
+    instant: (withinMs) => delay(random() * withinMs)
   }
 }

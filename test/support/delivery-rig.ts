@@ -32,6 +32,8 @@ export interface Rig extends ScratchLedger {
   reconcile (): Promise<Reconciled>
   /** Forgets everything that is queued, as an emptied Redis or a dropped schema does. */
   emptyQueue (): Promise<void>
+  /** The ids of all jobs that the queue keeps, whatever became of them. */
+  jobs (): Promise<string[]>
   deliveries (): Promise<Row[]>
   attempts (): Promise<Row[]>
 }
@@ -91,6 +93,7 @@ export async function deliveryRig (t: Teardown, { postgres, redis }: BackEnds, {
     tellStored,
     reconcile: () => reconcile({ pool, queue, feeder, everyMs, abandonedAfterMs: 2 * timeoutMs }),
     emptyQueue: () => redis ? redis.flush() : emptySchema(pool),
+    jobs: () => redis ? jobsIn(redis) : jobsInSchema(pool),
     deliveries: async () => (await pool.query<Row>('SELECT * FROM ledger.webhook_deliveries ORDER BY position')).rows,
     attempts: async () => (await pool.query<Row>('SELECT * FROM ledger.webhook_attempts ORDER BY delivery_id, coalesce(started_at, due_at), n')).rows
   }
@@ -98,4 +101,11 @@ export async function deliveryRig (t: Teardown, { postgres, redis }: BackEnds, {
 
 async function emptySchema (pool: Pool): Promise<void> {
   await pool.query('TRUNCATE queue.job CASCADE')
+}
+
+const jobsInSchema = async (pool: Pool) => (await pool.query<{ id: string }>('SELECT id FROM queue.job')).rows.map(({ id }) => id)
+
+async function jobsIn (redis: ScratchRedis): Promise<string[]> {
+  const keys = await redis.keys('bull:webhooks:????????-????-*')
+  return keys.map((key) => key.slice('bull:webhooks:'.length)).filter((key) => !key.includes(':'))
 }

@@ -8,16 +8,19 @@ import { runConsumer } from '../../src/consumer/run.js'
 import { noStream, openStreams } from '../../src/event-store/streams.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { assistantCreated, assistantUpdated, type Told } from './call-events.js'
+import { compiledMain } from './compiled-main.js'
 import { eventually } from './eventually.js'
 import { keepingLog, scratchLedger } from './ledger.js'
 import { eventsAfter } from './log.js'
 import { assistantModel } from './models.js'
 import { emptyReadModels } from './projected.js'
-import { runnerProcesses } from './runner-process.js'
 import { scratchEventStore } from './scratch-event-store.js'
 
 /** So that the log stays small while processes start. */
 const writeEveryMs = 10
+
+/** What runner-main says of a stop: `at` names the point where it is, `error` and `reason` why its consumer stopped. */
+interface Said { at?: string, message?: string, error?: string, reason?: string }
 
 /** The projection of assistants on back ends of its own. */
 export async function projectorRig (t: Test) {
@@ -28,7 +31,9 @@ export async function projectorRig (t: Test) {
   await pool.query("ALTER TABLE read_assistants_g1.assistants ADD CHECK (name <> 'refused')")
   // The brake, released far ahead: it has tests of its own.
   await pool.query("INSERT INTO ledger.brakes (consumer, position, streams, error, released_at) VALUES ('read_assistants_g1', 1e18, 0, '', now())")
-  const startRunner = runnerProcesses(t, databaseUrl, store.url)
+  const startMain = compiledMain<Said>(t, 'runner-main')
+  /** A runner as a process of its own, that signals itself when it is at a point for the nth time. */
+  const startRunner = (signal: NodeJS.Signals, at: string, nth = 1) => startMain(databaseUrl, store.url, signal, at, String(nth))
 
   const revisions = new Map<string, bigint>()
   let assistantIds = 0

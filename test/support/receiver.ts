@@ -25,7 +25,7 @@ export interface Receiver {
 export const answers = (status: number, headers: Record<string, string> = {}, body = ''): Answer =>
   (response) => { response.writeHead(status, headers).end(body) }
 
-export async function receiver (t: Teardown, answer: Answer = answers(200), host = '127.0.0.1'): Promise<Receiver> {
+export async function receiver (t: Teardown, answer: Answer = answers(200), host = '127.0.0.1', port = 0): Promise<Receiver> {
   let connections = 0
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
@@ -38,7 +38,7 @@ export async function receiver (t: Teardown, answer: Answer = answers(200), host
     })
   })
   server.on('connection', () => { connections += 1 })
-  server.listen(0, host)
+  server.listen(port, host)
   await once(server, 'listening')
   t.teardown(async () => {
     server.closeAllConnections()

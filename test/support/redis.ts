@@ -17,6 +17,7 @@ export interface ScratchRedis {
   kill (): Promise<void>
   start (): Promise<void>
   flush (): Promise<void>
+  keys (pattern: string): Promise<string[]>
 }
 
 /** Why there is no Redis here, or false. With REQUIRE_REDIS=1 that is an error. */
@@ -32,7 +33,7 @@ export async function scratchRedis (t: Teardown): Promise<ScratchRedis> {
   const port = await freePort()
   const url = `redis://127.0.0.1:${port}`
   let server: ChildProcess | undefined
-  const redis: ScratchRedis = { url, start, kill, flush: () => withClient((client) => client.flushall()) }
+  const redis: ScratchRedis = { url, start, kill, flush: async () => { await withClient((client) => client.flushall()) }, keys: (pattern) => withClient((client) => client.keys(pattern)) }
   t.teardown(async () => {
     await kill()
     rmSync(home, { recursive: true, force: true })
@@ -52,11 +53,11 @@ export async function scratchRedis (t: Teardown): Promise<ScratchRedis> {
     await exited
   }
 
-  async function withClient (work: (client: Redis) => Promise<unknown>): Promise<void> {
+  async function withClient<Result> (work: (client: Redis) => Promise<Result>): Promise<Result> {
     const client = new Redis(url, { retryStrategy: () => null, maxRetriesPerRequest: 0 })
     client.on('error', () => {})
     try {
-      await work(client)
+      return await work(client)
     } finally {
       client.disconnect()
     }

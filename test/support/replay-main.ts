@@ -12,9 +12,10 @@ import { openPool } from '../../src/postgres/pool.js'
 
 const [databaseUrl = '', eventStoreUrl = '', command = 'replay', signal = 'SIGKILL', at = '', nth = '1'] = process.argv.slice(2)
 let left = Number(nth)
+const say = (line: string) => writeSync(1, `${JSON.stringify(line)}\n`) // at once: it may be killed next
 faults.at = (point) => {
   if (point !== at || --left !== 0) return
-  writeSync(1, `${at}\n`)
+  say(at)
   process.kill(process.pid, signal)
 }
 
@@ -30,7 +31,7 @@ const options: BuildOptions = {
 }
 const commands: Record<string, () => Promise<unknown>> = { replay: () => replay(leads, options), rollback: () => rollback(leads, options), drop: () => drop(leads, undefined, options) }
 await commands[command]?.().catch((error: Error) => {
-  writeSync(1, `${error.name}: ${error.message}\n`)
+  say(`${error.name}: ${error.message}`)
   process.exit(1)
 })
 process.exit()

@@ -15,6 +15,7 @@ export interface AnswerBody {
   message?: string
   errors?: Record<string, string[]>
   data?: Record<string, unknown> & { id: number }
+  meta?: { total: number }
 }
 
 export interface Request {

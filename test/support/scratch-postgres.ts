@@ -47,7 +47,7 @@ export async function scratchPostgres (t: Teardown, options: { fsync?: boolean }
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
 
   async function start () {
-    const settings = { listen_addresses: '127.0.0.1', port, unix_socket_directories: '', fsync: options.fsync === false ? 'off' : 'on', shared_buffers: '64MB', max_connections: 100 }
+    const settings = { listen_addresses: '127.0.0.1', port, unix_socket_directories: '', fsync: options.fsync === false ? 'off' : 'on', shared_buffers: '64MB', max_connections: 200 }
     const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
     const deadline = Date.now() + 30_000
     do { // after a kill -9 it refuses until the last of the old backends has noticed

@@ -55,6 +55,39 @@ async function onBackEnd (t: Test, backEnds: BackEnds): Promise<void> {
     t.equal(hook.received.length, 2)
   })
 
+  await t.test('an attempt stands in the ledger before its request leaves', async (t) => {
+    const r = await rig(t, { schedule: [0] })
+    const seen: unknown[] = []
+    const hook = await receiver(t, (response, ...rest) => {
+      void r.attempts().then((rows) => {
+        seen.push(...rows.map(({ delivery_id, n, outcome, started_at }) => ({ delivery_id, n, outcome, isStarted: started_at instanceof Date })))
+        answers(200)(response, ...rest)
+      })
+    })
+    await r.tell(assistant(hook), callCompleted('c-1'))
+    await settled(r, 'delivered')
+    t.same(seen, [{ delivery_id: deliveryId('c-1'), n: 1, outcome: null, isStarted: true }])
+  })
+
+  await t.test('a wake-up is named after its attempt, handed out once, and gone from the queue whether that went well or not', async (t) => {
+    const r = await rig(t, { works: false, feeds: false })
+    const hook = await receiver(t)
+    await r.tell(assistant(hook), ...calls(4))
+    await r.reconcile()
+    t.same((await r.jobs()).sort(), [0, 1, 2, 3].map((n) => `${deliveryId(`call-1-${n}`)}-1-1`).sort())
+    const handed: string[] = []
+    r.queue.work(async (alarm) => {
+      handed.push(alarm.deliveryId)
+      if (handed.length % 2 === 0) throw new Error('this worker is broken')
+      await r.deliver(alarm)
+    }, 1)
+    await eventually(async () => (await r.jobs()).length === 0)
+    t.equal(new Set(handed).size, 4)
+    t.equal(handed.length, 4)
+    t.equal(hook.received.length, 2)
+    t.match(await r.reconcile(), { lost: 2, queued: 2 }, 'what failed on our side is queued again')
+  })
+
   await t.test('of many workers with the same wake-up one makes the attempt', async (t) => {
     const r = await rig(t, { works: false, feeds: false })
     const hook = await receiver(t)

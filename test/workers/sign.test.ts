@@ -12,11 +12,6 @@ t.test('the standardwebhooks package verifies what was signed', async (t) => {
   t.same(new Webhook(secret).verify(Buffer.from(body), signed([secret])), JSON.parse(body))
 })
 
-t.test('what is no whsec_ and base64 signs nothing', async (t) => {
-  for (const secret of ['', 'whsec_', 'whsec_AAA', 'whsec_!AAA', 'AAAA', 'WHSEC_AAAA']) t.throws(() => signed([secret]), /whsec_/, secret)
-  t.doesNotThrow(() => signed(['whsec_AAAA']))
-})
-
 t.test('a changed body, another id, another secret and an old timestamp are refused', async (t) => {
   const secret = newSecret()
   const headers = signed([secret])

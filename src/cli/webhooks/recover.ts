@@ -2,7 +2,7 @@
 import { recover } from '../../../workers/recover.js'
 import { isDayOrInstant } from '../../http/day-or-instant.js'
 import { say, withParts } from '../back-ends.js'
-import { viewProgress } from '../progress.js'
+import { operate } from '../operation.js'
 
 export interface RecoverOptions {
   since: Date
@@ -19,20 +19,10 @@ export function sinceTime (text: string, now = Date.now()): Date {
 }
 
 export async function recoverWebhooks ({ since, user: userId, assistant: assistantId }: RecoverOptions): Promise<void> {
-  const stopping = new AbortController()
-  const stop = () => stopping.abort(new Error('stopped before its end: run the same command again, it goes on'))
-  process.once('SIGINT', stop)
-  process.once('SIGTERM', stop)
-  const { scheduled, held, off } = await withParts('ringledger webhooks recover', async ({ pool }) => {
-    const progress = viewProgress()
-    try {
-      return await recover({
-        pool, since, userId, assistantId, signal: stopping.signal, onProgress: ({ done, total }) => progress.update({ doing: 'recover', events: done, things: 'deliveries', done: total === 0 ? 1 : done / total })
-      })
-    } finally {
-      progress.stop()
-    }
-  })
+  const { scheduled, held, off } = await operate('stopped before its end: run the same command again, it goes on', async ({ signal, onProgress }) =>
+    await withParts('ringledger webhooks recover', async ({ pool }) => await recover({
+      pool, since, userId, assistantId, signal, onProgress: ({ done, total }) => onProgress({ doing: 'recover', events: done, things: 'deliveries', done: total === 0 ? 1 : done / total })
+    })))
   say(`Scheduled ${scheduled} deliveries for now; the workers send them.`)
   if (held > 0) say(`${held} more are held: their endpoint is suspended, and they are sent when it is released.`)
   if (off > 0) say(`${off} more were left alone: their users have switched the webhook off.`)

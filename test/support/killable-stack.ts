@@ -1,0 +1,79 @@
+// Every role and every back end as a process of its own, any of which can be killed and comes back.
+import type { EventStoreDBClient } from '@eventstore/db-client'
+import type { Pool } from 'pg'
+import type { Test } from 'tap'
+import { openPool } from '../../src/postgres/pool.js'
+import { eventStoreProcess } from './event-store-process.js'
+import type { ScratchRedis } from './redis.js'
+import { dataDir, run, type Environment } from './ringledger.js'
+import { roleProcess, type RoleProcess } from './role-process.js'
+import { localWebhooks, secrets } from './running-service.js'
+import { connect } from './scratch-event-store.js'
+import { scratchPostgres } from './scratch-postgres.js'
+
+export interface KillableStack {
+  api: RoleProcess
+  roles: RoleProcess[]
+  /** The variables of the command line. */
+  env: Environment
+  pool: Pool
+  client: EventStoreDBClient
+  /** Ways to kill, by their names: each resolves when back ends are there again and roles are on their way. */
+  ways: Record<string, () => Promise<void>>
+  /** Resolves when all roles listen. */
+  isUp (): Promise<void>
+}
+
+/** With the example catalogue, and everything up. The queue is in Redis where that is given. */
+export async function killableStack (t: Test, settings: Environment, redis?: ScratchRedis): Promise<KillableStack> {
+  const [postgres, storage] = await Promise.all([scratchPostgres(t), scratchPostgres(t)])
+  const eventStore = await eventStoreProcess(t, storage.url)
+  const env = {
+    ...secrets,
+    ...localWebhooks,
+    DATABASE_URL: postgres.url,
+    EVENTSTORE_URL: `esdb://127.0.0.1:${eventStore.port}?tls=false`,
+    ...(redis && { REDIS_URL: redis.url }),
+    DATA_DIR: dataDir(t),
+    PORT: '0',
+    RATE_LIMIT_PER_MINUTE: '0',
+    LOG_LEVEL: 'warn',
+    ...settings
+  }
+  const imported = await run(t, ['catalog', 'import', new URL('../../examples/catalog.json', import.meta.url).pathname], env)
+  if (imported.code !== 0) throw new Error(imported.stderr)
+  const [api, projector, worker, other] = ['api', 'projector', 'worker', 'worker'].map((role) => roleProcess(t, role, env)) as [RoleProcess, RoleProcess, RoleProcess, RoleProcess]
+  const roles = [api, projector, worker, other]
+  const pool = openPool(postgres.url, { applicationName: 'test', max: 4, onError: () => {} })
+  t.teardown(() => pool.end())
+  const killed = async (...roles: RoleProcess[]) => { await Promise.all(roles.map(({ kill }) => kill())) }
+  const again = async (...roles: RoleProcess[]) => { await killed(...roles); for (const { start } of roles) start() }
+  const isUp = async () => { await Promise.all(roles.map(({ up }) => up())) }
+  for (const { start } of roles) start()
+  await isUp()
+
+  return {
+    api,
+    roles,
+    env,
+    pool,
+    client: connect(t, env.EVENTSTORE_URL),
+    isUp,
+    ways: {
+      'a worker': () => again(worker),
+      'both workers': () => again(worker, other),
+      'the projector': () => again(projector),
+      'the API': () => again(api),
+      async 'Postgres' () { await postgres.kill(); await postgres.start() },
+      'Postgres, restarted': () => postgres.restart(),
+      async 'the event store' () { await eventStore.kill(); await eventStore.start() },
+      async 'the queue, emptied' () { await (redis ? redis.flush() : pool.query('TRUNCATE queue.job CASCADE')) },
+      ...(redis && { async 'Redis' () { await redis.kill(); await redis.start() } }),
+      async 'everything' () {
+        await Promise.all([killed(...roles), postgres.kill(), storage.kill(), eventStore.kill(), redis?.kill()])
+        await Promise.all([postgres.start(), storage.start().then(eventStore.start), redis?.start()])
+        for (const { start } of roles) start()
+      }
+    }
+  }
+}

@@ -1,0 +1,50 @@
+// A worker of the queue in small, for tests that kill or freeze it around a request: says where it is, and dies there when told to.
+import { writeSync } from 'node:fs'
+import { openPool } from '../../src/postgres/pool.js'
+import { deliverer } from '../../workers/deliver.js'
+import { openFeeder } from '../../workers/feeder.js'
+import { openPoster } from '../../workers/post.js'
+import { openQueue } from '../../workers/queue.js'
+
+process.stdin.resume().on('close', () => process.exit()) // the test is gone
+const [databaseUrl = '', redisUrl = '', secretKey = '', schedule = '', diesAt = ''] = process.argv.slice(2)
+const ignore = () => {}
+const log = { info: ignore, warn: ignore }
+const rules = { allowHttp: true, allowCidrs: ['127.0.0.0/8'] }
+const timeoutMs = 60_000 // nothing may time out while a test freezes it
+
+const pool = openPool(databaseUrl, { applicationName: 'sender-main', onError: ignore })
+const queue = await openQueue({ redisUrl: redisUrl || undefined, databaseUrl, pool, log })
+const feeder = openFeeder({ pool, queue, maySend: () => true, log })
+const { post, close } = openPoster(rules)
+const deliver = deliverer({
+  pool,
+  feeder,
+  poster: {
+    close,
+    async post (message) {
+      pass('sends')
+      const result = await post(message)
+      pass('was answered')
+      return result
+    }
+  },
+  keys: { current: Buffer.from(secretKey, 'hex'), previous: [] },
+  schedule: schedule.split(',').map(Number),
+  timeoutMs,
+  rules,
+  version: '0.0.0',
+  signal: new AbortController().signal,
+  log
+})
+queue.work(async (alarm) => {
+  pass('was woken')
+  await deliver(alarm)
+  pass('has recorded')
+}, 10)
+
+/** At once, as what comes next may be the end. */
+function pass (at: string): void {
+  writeSync(1, `${JSON.stringify({ at })}\n`)
+  if (at === diesAt) process.kill(process.pid, 'SIGKILL')
+}
