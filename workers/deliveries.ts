@@ -79,7 +79,7 @@ export function toAttempt (row: AttemptRow, begun: Pick<Attempt, 'deliveryId' | 
 }
 
 /** Waits until nobody else holds the row of a delivery. @returns false when there is none */
-export async function isFree (pool: Pool, deliveryId: string): Promise<boolean> {
+export async function untilFree (pool: Pool, deliveryId: string): Promise<boolean> {
   const { rowCount } = await pool.query('SELECT FROM ledger.webhook_deliveries WHERE id = $1 FOR NO KEY UPDATE', [deliveryId])
   return rowCount === 1
 }

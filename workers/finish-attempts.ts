@@ -1,6 +1,6 @@
 // Writes the outcomes of attempts: as many as there are at a time in one statement.
 import type { Pool, PoolClient } from 'pg'
-import { isFree, type Attempt, type Finish } from './deliveries.js'
+import { untilFree, type Attempt, type Finish } from './deliveries.js'
 import type { Verdict } from './outcome.js'
 
 export interface Finished {
@@ -41,7 +41,7 @@ export async function finishAttempt (pool: Pool, attempt: Finished['attempt'], f
   do {
     const counted = (await finishAttempts(pool, [finished])).get(finished)
     if (counted !== undefined) return counted
-  } while (await isFree(pool, attempt.deliveryId))
+  } while (await untilFree(pool, attempt.deliveryId))
   return false
 }
 

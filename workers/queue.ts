@@ -107,7 +107,11 @@ function wakeupQueue<Connection> (backend: Backend<Connection>, log: QueueOption
   let worker: Worker<Alarm, void, string, IQueueBackend, never, Connection> | undefined
   return {
     async add (alarms) {
-      await queue.addBulk(alarms.map((alarm) => ({ name: 'attempt', data: alarm, opts: { jobId: jobId(alarm) } })))
+      const [job, ...more] = alarms.map((alarm) => ({ name: 'attempt', data: alarm, opts: { jobId: jobId(alarm) } }))
+      if (job === undefined) return
+      // On Postgres many jobs pass through temporary tables, which takes ten times as long as one job.
+      if (more.length === 0) await queue.add(job.name, job.data, job.opts)
+      else await queue.addBulk([job, ...more])
     },
     async ids () {
       return new Set(await queue.getRanges(['waiting', 'active'], 0, -1))

@@ -1,6 +1,6 @@
 // Records that attempts start, before anything is sent: as many as there are at a time in one statement.
 import type { Pool, PoolClient } from 'pg'
-import { isFree, toAttempt, whereTo, type Alarm, type Attempt, type AttemptRow } from './deliveries.js'
+import { untilFree, toAttempt, whereTo, type Alarm, type Attempt, type AttemptRow } from './deliveries.js'
 
 /** Who wants to make the attempt of a wake-up; `token` names this try to make it. */
 export interface Start { alarm: Alarm, token: string }
@@ -34,7 +34,7 @@ export async function startAttempt (pool: Pool, alarm: Alarm, token: string): Pr
   do {
     const started = (await startAttempts(pool, [start])).get(start)
     if (started) return started.attempt
-  } while (await isFree(pool, alarm.deliveryId))
+  } while (await untilFree(pool, alarm.deliveryId))
   return undefined
 }
 
