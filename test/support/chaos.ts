@@ -29,13 +29,13 @@ const lineEveryMs = 10_000
 
 interface Clock { setTimeout (ms: number): void }
 
-/** Settings of this run of `name`. Gives the file its time. */
-export function chaos (t: Clock, name: string, usualRounds: number): Chaos {
+/** Settings of this run of `name`. Gives the file its time: half a minute a round, and what comes before and after. */
+export function chaos (t: Clock, name: string, usualRounds: number, restMs = 120_000): Chaos {
   const rounds = Number(process.env.CHAOS_ROUNDS ?? usualRounds)
   const seed = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31))
   const beganAt = Date.now()
   let [over, saidAt] = [0, beganAt]
-  const timeout = 120_000 + rounds * 30_000
+  const timeout = restMs + rounds * 30_000
   t.setTimeout(timeout)
   return {
     rounds,
