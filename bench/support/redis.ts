@@ -2,9 +2,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { Redis } from 'ioredis'
+import { freePort } from '../../src/embedded/free-port.js'
 
 export interface BenchRedis {
   url: string
@@ -28,14 +28,4 @@ export async function temporaryRedis (dir: string): Promise<BenchRedis | undefin
       if (server.exitCode === null && server.kill()) await ended
     }
   }
-}
-
-async function freePort (): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const address = probe.address()
-  probe.close()
-  await once(probe, 'close')
-  if (typeof address !== 'object' || address === null) throw new Error('no port')
-  return address.port
 }

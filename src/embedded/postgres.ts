@@ -1,10 +1,10 @@
 // Embedded Postgres: real binaries, a cluster under DATA_DIR, a supervisor that outlives nobody.
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { provideBinaries } from './binaries.js'
 import { startChild, type Child } from './child.js'
 import { databaseUrl, ensureCluster, ensureDatabase } from './cluster.js'
+import { freePort } from './free-port.js'
 import { locate, type Place } from './paths.js'
 import { endPostgres, endPredecessor, noteSupervisor } from './predecessor.js'
 import { identify } from './process-identity.js'
@@ -111,17 +111,6 @@ function startError (place: Place, said: string, cause: unknown): Error {
     : `The whole log is ${logPath(place)}; with DATABASE_URL set, the service uses a Postgres of your own instead.`
   const end = said.trim().split('\n').slice(-6).join('\n')
   return new Error(`Postgres did not start in ${place.cluster}:\n${end}\n${mend}`, { cause })
-}
-
-function freePort (): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      const port = typeof address === 'object' && address !== null ? address.port : 0
-      server.close(() => resolve(port))
-    })
-  })
 }
 
 function logPath ({ dataDir }: Place): string {

@@ -2,11 +2,11 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { existsSync } from 'node:fs'
 import { Redis } from 'ioredis'
+import { freePort } from '../../src/embedded/free-port.js'
 import { eventually } from './eventually.js'
 
 interface Teardown { teardown (undo: () => unknown): void }
@@ -62,14 +62,4 @@ export async function scratchRedis (t: Teardown): Promise<ScratchRedis> {
       client.disconnect()
     }
   }
-}
-
-async function freePort (): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const address = probe.address()
-  probe.close()
-  await once(probe, 'close')
-  if (typeof address !== 'object' || address === null) throw new Error('no port')
-  return address.port
 }

@@ -3,11 +3,11 @@ import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
+import { freePort } from '../../src/embedded/free-port.js'
 
 export interface ScratchPostgres {
   /** `postgres://…` of an empty database on 127.0.0.1; stays the same over restarts. */
@@ -110,13 +110,4 @@ async function answers (url: string, postmaster: ChildProcess, deadline: number)
     if (postmaster.signalCode !== null) throw new Error(`The scratch Postgres ended by ${postmaster.signalCode} while it started`)
   }
   throw new Error('The scratch Postgres did not start')
-}
-
-async function freePort (): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  await once(probe, 'close')
-  return port
 }
