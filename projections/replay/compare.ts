@@ -31,9 +31,9 @@ export async function compareGenerations (projection: Projection, sides: Sides, 
 
 /** A sum, so that the order of rows does not matter. */
 async function hashOf (db: Pool | PoolClient, schema: string, { name, columns }: AnyTable): Promise<{ rows: number, hash: string | null }> {
-  const list = Object.keys(columns).map((column) => `"${column}"`).join(', ')
+  const list = Object.entries(columns).map(([column, type]) => type === 'json' ? `"${column}"::text` : `"${column}"`).join(', ')
   const { rows: [found] } = await db.query<{ rows: string, hash: string | null }>(
-    `SELECT count(*) AS rows, sum(hashtextextended(ROW(${list})::text, 0)::numeric) AS hash FROM ${schema}.${name}`)
+    `SELECT count(*) AS rows, sum(hash_record_extended(ROW(${list}), 0)::numeric) AS hash FROM ${schema}.${name}`)
   return { rows: Number(found?.rows ?? 0), hash: found?.hash ?? null }
 }
 

@@ -31,7 +31,9 @@ export interface Limits {
   events: number
 }
 
-const usualLimits: Limits = { cacheBytes: 64 * 2 ** 20, events: 20_000 }
+const usualLimits: Limits = { cacheBytes: 16 * 2 ** 20, events: 20_000 }
+/** Rows are loaded once a batch: few, large ones spare round trips. */
+const lingerMs = 20
 const mostFailures = 8
 const longestPauseMs = 5_000
 
@@ -73,7 +75,7 @@ async function foldPiece (projection: Projection, generation: number, { from, un
   const behind = new WriteBehind({ pool, schema, epoch }, cache, from, mostEvents)
   let events = 0
   let reached = from
-  for await (const delivered of streams.follow({ after: from, eventTypes: projection.eventTypes, signal })) {
+  for await (const delivered of streams.follow({ after: from, eventTypes: projection.eventTypes, signal, lingerMs })) {
     const batch = newIn(delivered, reached)
     if (batch.position <= reached) continue
     reached = batch.position

@@ -24,7 +24,7 @@ export class DataRefused extends Error {
   constructor (readonly event: StoredEvent, cause: Error) { super(cause.message, { cause }) }
 }
 
-const mostBytes = 8 * 2 ** 20
+const mostBytes = 2 * 2 ** 20
 /** What a kill costs at most, where events come slowly. */
 const longestMs = 5_000
 

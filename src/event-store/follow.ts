@@ -10,6 +10,8 @@ export interface FollowOptions {
   eventTypes: readonly string[]
   /** Ends the iteration. */
   signal: AbortSignal
+  /** As for a subscription. */
+  lingerMs?: number
 }
 
 const shortestPatienceMs = 250
@@ -26,12 +28,12 @@ const answerWithinMs = 5_000
  * reopened subscription is silent too, the log is read on without a filter.
  * @throws when the subscription fails or ends
  */
-export async function * followLog (client: EventStoreDBClient, head: () => Promise<bigint>, { after, eventTypes, signal }: FollowOptions): AsyncGenerator<Batch, void> {
+export async function * followLog (client: EventStoreDBClient, head: () => Promise<bigint>, { after, eventTypes, signal, lingerMs }: FollowOptions): AsyncGenerator<Batch, void> {
   let position = after
   let patienceMs = shortestPatienceMs
   let silences = 0
   while (!signal.aborted) {
-    const feed = catchUp(client, { after: position, eventTypes })
+    const feed = catchUp(client, { after: position, eventTypes, lingerMs })
     const close = () => { feed.close().catch(() => {}) }
     signal.addEventListener('abort', close, { once: true })
     try {

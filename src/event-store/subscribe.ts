@@ -1,5 +1,5 @@
 // One serial, resumable catch-up subscription to $all, pulled batch by batch.
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import { START, eventTypeFilter, type AllStreamResolvedEvent, type EventStoreDBClient } from '@eventstore/db-client'
 import type { StoredEvent } from '../domain/stored-event.js'
 import { toStoredEvent } from './stored.js'
@@ -26,12 +26,14 @@ export interface CatchUpOptions {
   eventTypes: readonly string[]
   /** Most events in one batch; the subscription is paused while twice as many wait. */
   maxBatch?: number
+  /** How long a batch that is not full waits for more, in milliseconds: for work that wants large batches more than early ones. */
+  lingerMs?: number | undefined
 }
 
 // Servers before 24.10.5 report 2^64-1 as the checkpoint of a filter that has matched nothing yet.
 const nowhere = 2n ** 64n - 1n
 
-export function catchUp (client: EventStoreDBClient, { after, eventTypes, maxBatch = 500 }: CatchUpOptions): CatchUp {
+export function catchUp (client: EventStoreDBClient, { after, eventTypes, maxBatch = 500, lingerMs }: CatchUpOptions): CatchUp {
   const waiting: StoredEvent[] = []
   let position = after
   let passed = after
@@ -60,7 +62,7 @@ export function catchUp (client: EventStoreDBClient, { after, eventTypes, maxBat
       for (;;) {
         if (failure) throw failure
         if (waiting.length > 0) {
-          if (waiting.length < maxBatch) await setImmediate() // whatever has arrived already comes along: fewer, larger batches
+          if (waiting.length < maxBatch) await (lingerMs === undefined ? setImmediate() : setTimeout(lingerMs)) // whatever has arrived already comes along: fewer, larger batches
           return takeBatch()
         }
         // A checkpoint runs ahead of events that are still buffered: it counts only when none is.
