@@ -93,7 +93,7 @@ export async function closeUnknown (pool: Pool, olderThanMs: number): Promise<nu
   const { rowCount } = await pool.query(`
     WITH stuck AS (
       SELECT id, worker_token FROM ledger.webhook_deliveries
-      WHERE started_at < clock_timestamp() - $1 * interval '1 ms'
+      WHERE queued_at IS NOT NULL AND started_at < clock_timestamp() - $1 * interval '1 ms'
       FOR UPDATE SKIP LOCKED
     ), closed AS (
       UPDATE ledger.webhook_attempts a

@@ -9,13 +9,17 @@ import { Redis } from 'ioredis'
 import type { Pool } from 'pg'
 import { onConnection } from '../src/postgres/transaction.js'
 import type { Alarm } from './deliveries.js'
+import { makingRoom } from './making-room.js'
 
 export interface WakeupQueue {
   /** Queues wake-ups, all or none. @throws at once when the queue cannot be reached */
   add (alarms: Alarm[]): Promise<void>
   /** The job ids of all wake-ups that wait or run. @throws when the queue cannot be reached */
   ids (): Promise<Set<string>>
-  /** Hands wake-ups to `handle`, `concurrency` at a time. An error of `handle` is logged, the wake-up is gone. */
+  /**
+   * Hands wake-ups to `handle`, `concurrency` at a time; those that take longer than a second do not count, up to 2,000
+   * of them. An error of `handle` is logged, the wake-up is gone.
+   */
   work (handle: (alarm: Alarm) => Promise<void>, concurrency: number): void
   /** Stops handing out and waits for what runs, at most `graceMs`; `hurry` is called when that is over. */
   stopWork (graceMs: number, hurry: () => void): Promise<void>
@@ -45,6 +49,12 @@ const firstConnectionMs = 2_000
 const quietMs = 10_000
 /** A wake-up that a killed worker held is given up after 10 to 20 s, and the reconciler repeats it; BullMQ's own 30 s each made that a minute. */
 const soonNoticed = { lockDuration: 10_000, stalledInterval: 5_000 }
+
+/**
+ * A receiver that hangs costs a socket and its body's memory, and should cost no more: the places of forty users who
+ * all do so, and as many attempts as usual beside them. The ledger knows what has started, so a job need not last.
+ */
+const long = { afterMs: 1_000, most: 2_000 }
 
 /** Names the wake-up, so that the same one is queued once. */
 export const jobId = ({ deliveryId, n, wakeup, trigger }: Alarm) => `${deliveryId}-${trigger ?? ''}${n}-${wakeup}`
@@ -104,6 +114,8 @@ function wakeupQueue<Connection> (backend: Backend<Connection>, log: QueueOption
     defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true }
   }, backend.factory)
   queue.on('error', atTimes(log, 'the webhook queue has trouble'))
+  const onFailed = (job: string | undefined, error: unknown) => log.warn({ job, err: error }, 'webhook wake-up failed, the reconciler repeats it')
+  const room = makingRoom(long, (error) => onFailed(undefined, error))
   let worker: Worker<Alarm, void, string, IQueueBackend, never, Connection> | undefined
   return {
     async add (alarms) {
@@ -117,7 +129,7 @@ function wakeupQueue<Connection> (backend: Backend<Connection>, log: QueueOption
       return new Set(await queue.getRanges(['waiting', 'active'], 0, -1))
     },
     work (handle, concurrency) {
-      worker = new Worker<Alarm, void, string, IQueueBackend, never, Connection>(queueName, ({ data }) => handle(data), {
+      worker = new Worker<Alarm, void, string, IQueueBackend, never, Connection>(queueName, ({ data }) => room.run(() => handle(data)), {
         connection: backend.worker,
         concurrency,
         maxStalledCount: 0, // the ledger decides what becomes of an attempt whose worker died
@@ -125,10 +137,10 @@ function wakeupQueue<Connection> (backend: Backend<Connection>, log: QueueOption
         runRetryDelay: 1_000
       }, backend.factory)
       worker.on('error', atTimes(log, 'the webhook worker has trouble'))
-      worker.on('failed', (job, error) => log.warn({ job: job?.id, err: error }, 'webhook wake-up failed, the reconciler repeats it'))
+      worker.on('failed', (job, error) => onFailed(job?.id, error))
     },
     async stopWork (graceMs, hurry) {
-      const closing = worker?.close()
+      const closing = Promise.all([worker?.close()]).then(room.settled) // only then nothing new can make room
       if (await within(graceMs, closing)) return
       hurry()
       await within(hurriedMs, closing)

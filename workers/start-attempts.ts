@@ -54,7 +54,8 @@ const startSql = `
     WHERE status = 'scheduled' AND attempt_count = n - 1 AND mine.wakeup = w.wakeup AND started_at IS NULL AND next_attempt_at <= clock_timestamp()
   ), begun AS (
     UPDATE ledger.webhook_deliveries d
-    SET attempt_count = n, started_at = clock_timestamp(), worker_token = token
+    SET attempt_count = n, started_at = clock_timestamp(), worker_token = token,
+        queued_at = coalesce(queued_at, clock_timestamp()) -- whose wake-up was believed lost takes its place again
     FROM valid WHERE d.id = valid.id AND d.id = ANY((SELECT $1::uuid[])::uuid[])
     RETURNING d.id, d.user_id, d.endpoint_id, d.body, d.failure_count, d.started_at, d.attempt_count, d.worker_token
   ), noted AS (

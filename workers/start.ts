@@ -37,7 +37,7 @@ export interface WorkerDeps {
   secretKey: Buffer
   previousSecretKeys: Buffer[]
   version: string
-  /** Attempts that run at the same time in this process. */
+  /** Attempts that run at the same time in this process, without those that take long. */
   concurrency?: number
   /** Between two passes of the reconciler, in milliseconds. */
   reconcileEveryMs?: number
@@ -52,7 +52,7 @@ export interface Workers {
   stop (): Promise<void>
 }
 
-// Well above what one user may occupy (50 places), so that hanging receivers of one leave room for the others.
+// Those that take long do not count.
 export const attemptsAtOnce = 250
 const graceMs = 15_500
 

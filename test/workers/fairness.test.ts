@@ -67,13 +67,25 @@ t.test('ten thousand hanging endpoints of one user take fifty places, and anothe
   t.ok(open.most <= 50, `${open.most} at once`)
 })
 
-/** Due deliveries of the user `hangs`, each to an endpoint of its own. */
-async function hangEverywhere ({ pool }: Rig, url: string, count: number): Promise<void> {
+t.test('receivers of several users hang in more places than a worker has attempts at once, and another user\'s webhooks arrive', async (t) => {
+  const r = await deliveryRig(t, { postgres }, { timeoutMs: 600_000 })
+  const [hook, hanging] = [await receiver(t), await receiver(t, () => {})]
+  for (const user of ['hangs 1', 'hangs 2', 'hangs 3']) await hangEverywhere(r, hanging.url, 60, user)
+  await r.tell(assistantCreated(1, { is_webhook_active: true, webhook_url: hook.url }, 'another'))
+  t.ok(await r.reconcile())
+  await eventually(() => hanging.received.length === 3 * 50)
+  await r.tell(...Array.from({ length: 20 }, (_, n) => callCompleted(`c-${n}`)))
+  await eventually(() => hook.received.length === 20, 30_000)
+  t.equal(hanging.received.length, 3 * 50, 'while all places of the others are taken')
+})
+
+/** Due deliveries of the user, each to an endpoint of its own. */
+async function hangEverywhere ({ pool }: Rig, url: string, count: number, user = 'hangs'): Promise<void> {
   await pool.query(`
     WITH endpoint AS (
       INSERT INTO ledger.webhook_endpoints (user_id, url, url_digest)
-      SELECT 'hangs', url, sha256(url::bytea) FROM (SELECT $1 || '/' || n AS url FROM generate_series(1, $2::integer) n) urls RETURNING id
+      SELECT $3, url, sha256(url::bytea) FROM (SELECT $1 || '/' || n AS url FROM generate_series(1, $2::integer) n) urls RETURNING id
     )
     INSERT INTO ledger.webhook_deliveries (id, call_id, type, user_id, assistant_id, position, last_position, endpoint_id, body, status, next_attempt_at)
-    SELECT gen_random_uuid(), 'hangs-' || id, 'call.completed', 'hangs', 1000, id, id, id, '{}', 'scheduled', now() FROM endpoint`, [url, count])
+    SELECT gen_random_uuid(), 'hangs-' || id, 'call.completed', $3, 1000, id, id, id, '{}', 'scheduled', now() FROM endpoint`, [url, count, user])
 }

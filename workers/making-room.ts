@@ -1,0 +1,40 @@
+// Lets work that takes long go on beside the queue's count, so that receivers that hang keep nobody else waiting.
+
+export interface RoomOptions {
+  /** Work that takes longer makes room, in milliseconds. */
+  afterMs: number
+  /** How many may go on so at a time; more keep their place in the count. */
+  most: number
+}
+
+export interface Room {
+  /** Does `work`; resolves at its end, or as soon as it has made room. @throws what `work` does, when it has not made room before */
+  run (work: () => Promise<void>): Promise<void>
+  /** Resolves when nothing runs that has made room. */
+  settled (): Promise<void>
+}
+
+/** `onError` is told what work failed with that had made room. */
+export function makingRoom ({ afterMs, most }: RoomOptions, onError: (error: unknown) => void): Room {
+  const long = new Set<Promise<void>>()
+
+  return {
+    async run (work) {
+      const done = work()
+      let timer: NodeJS.Timeout | undefined
+      const madeRoom = new Promise<void>((resolve) => {
+        // Looks again as long as there is no room: some other work may have ended.
+        timer = setInterval(() => {
+          if (long.size >= most) return
+          const ended = done.catch(onError).finally(() => long.delete(ended))
+          long.add(ended)
+          resolve()
+        }, afterMs)
+      })
+      await Promise.race([done, madeRoom]).finally(() => clearInterval(timer))
+    },
+    async settled () {
+      while (long.size > 0) await Promise.all(long)
+    }
+  }
+}
