@@ -2,6 +2,7 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { START, eventTypeFilter, type AllStreamResolvedEvent, type EventStoreDBClient } from '@eventstore/db-client'
 import type { StoredEvent } from '../domain/stored-event.js'
+import { sizeOf } from './size.js'
 import { toStoredEvent } from './stored.js'
 
 /** What arrived since the last pull: events in log order, and the position that is reached with them. */
@@ -24,7 +25,7 @@ export interface CatchUpOptions {
   /** Exclusive: the first event is the one after this position; 0 starts at the beginning. */
   after: bigint
   eventTypes: readonly string[]
-  /** Most events in one batch; the subscription is paused while twice as many wait. */
+  /** Most events in one batch; the subscription is paused while twice as many wait, or more bytes than a batch has. */
   maxBatch?: number
   /** How long a batch that is not full waits for more, in milliseconds: for work that wants large batches more than early ones. */
   lingerMs?: number | undefined
@@ -33,8 +34,12 @@ export interface CatchUpOptions {
 // Servers before 24.10.5 report 2^64-1 as the checkpoint of a filter that has matched nothing yet.
 const nowhere = 2n ** 64n - 1n
 
+/** Of the data in one batch as it is in memory, about; a larger event is a batch of its own. A usual batch has a quarter. */
+const maxBytes = 16 * 2 ** 20
+
 export function catchUp (client: EventStoreDBClient, { after, eventTypes, maxBatch = 500, lingerMs }: CatchUpOptions): CatchUp {
-  const waiting: StoredEvent[] = []
+  const waiting: { event: StoredEvent, bytes: number }[] = []
+  let waitingBytes = 0
   let position = after
   let passed = after
   let failure: Error | undefined
@@ -82,15 +87,25 @@ export function catchUp (client: EventStoreDBClient, { after, eventTypes, maxBat
 
   function take ({ event }: AllStreamResolvedEvent): void {
     if (!event) return
-    waiting.push(toStoredEvent(event))
-    if (waiting.length >= 2 * maxBatch) subscription.pause()
+    const stored = toStoredEvent(event)
+    const bytes = sizeOf(stored.data)
+    waiting.push({ event: stored, bytes })
+    waitingBytes += bytes
+    if (waiting.length >= 2 * maxBatch || waitingBytes >= maxBytes) subscription.pause()
     wake()
   }
 
   function takeBatch (): Batch {
-    const events = waiting.splice(0, maxBatch)
+    let [count, bytes] = [0, 0]
+    for (const next of waiting) {
+      if (count === maxBatch || (count > 0 && bytes + next.bytes > maxBytes)) break
+      count += 1
+      bytes += next.bytes
+    }
+    const events = waiting.splice(0, count).map(({ event }) => event)
+    waitingBytes -= bytes
     position = events[events.length - 1]?.position ?? position
-    if (subscription.isPaused() && waiting.length < maxBatch) subscription.resume()
+    if (subscription.isPaused() && waiting.length < maxBatch && waitingBytes < maxBytes) subscription.resume()
     return { events, position }
   }
 }

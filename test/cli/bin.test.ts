@@ -12,7 +12,7 @@ copyFileSync(bin, join(checkout, 'bin/ringledger.js'))
 symlinkSync(join(dirname(bin), '../node_modules'), join(checkout, 'node_modules'))
 writeFileSync(join(checkout, 'package.json'), '{"type":"module"}')
 writeFileSync(join(checkout, 'tsconfig.build.json'), JSON.stringify({
-  compilerOptions: { rootDir: '.', outDir: 'dist', module: 'nodenext', target: 'es2023', strict: true, types: ['node'], incremental: true, tsBuildInfoFile: 'dist/.tsbuildinfo' },
+  compilerOptions: { rootDir: '.', outDir: 'dist', module: 'nodenext', target: 'es2023', strict: true, types: ['node'], skipLibCheck: true, incremental: true, tsBuildInfoFile: 'dist/.tsbuildinfo' },
   include: ['src']
 }))
 

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { noStream, openStreams, type Streams } from '../../src/event-store/streams.js'
+import { catchUp } from '../../src/event-store/subscribe.js'
 import { oldEventStore } from '../support/old-event-store.js'
 import { connect, scratchEventStore } from '../support/scratch-event-store.js'
 import { tcpProxy } from '../support/tcp-proxy.js'
@@ -52,6 +53,22 @@ t.test('it resumes exactly, wherever it was stopped', async () => {
     const { positions } = await take(direct, [type], index === 0 ? 0n : all[index - 1] ?? 0n, rest.length)
     return positions.join() === rest.join()
   }), { numRuns: 15 })
+})
+
+t.test('large events come in small batches, and all of them', async (t) => {
+  const type = `Type${Date.now()}`
+  const [after, text, count] = [await direct.head(), 'x'.repeat(900_000), 40]
+  for (let n = 0; n < count; n++) await direct.append(`test-${randomUUID()}`, [{ id: randomUUID(), type, data: { n, text }, metadata: {} }], noStream)
+  const feed = catchUp(client, { after, eventTypes: [type], lingerMs: 500 })
+  t.teardown(() => feed.close())
+  const [came, sizes]: [unknown[], number[]] = [[], []]
+  while (came.length < count) {
+    const { events } = await feed.next()
+    came.push(...events.map(({ data }) => (data as { n: number }).n))
+    sizes.push(events.length)
+  }
+  t.strictSame(came, [...Array(count).keys()])
+  t.ok(sizes.every((size) => size * text.length <= 16 * 2 ** 20), `batches of ${sizes.join(', ')}`)
 })
 
 t.test('a type that starts like another is another', async (t) => {
