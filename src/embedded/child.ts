@@ -10,7 +10,7 @@ import { errorCode } from './json-file.js'
 const LOG_LIMIT_BYTES = 10 * 1024 * 1024
 
 export interface ChildRequest {
-  /** Of a module without its ending, which is that of `importer`. */
+  /** Of a module, as `importer` would import it. */
   entry: string
   /** `import.meta.url` of the caller. */
   importer: string
@@ -74,12 +74,10 @@ export function startChild (request: ChildRequest): Child {
 }
 
 function spawnDetached ({ entry, importer, args, env, logFile }: ChildRequest): ChildProcess {
-  const isSource = importer.endsWith('.ts')
-  const module = fileURLToPath(new URL(`${entry}.${isSource ? 'ts' : 'js'}`, importer))
+  const module = fileURLToPath(new URL(entry, importer))
   const log = openLog(logFile)
   try {
-    // Only the loader of sources is passed on: an inspector's port, say, cannot be had twice.
-    return spawn(process.execPath, [...(isSource ? process.execArgv : []), module, ...args], {
+    return spawn(process.execPath, [module, ...args], {
       detached: true,
       windowsHide: true,
       stdio: ['pipe', 'pipe', log],

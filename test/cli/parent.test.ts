@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import t, { type Test } from 'tap'
 
 const child = `
-  import { watchParent } from './src/cli/parent.ts'
+  import { watchParent } from '${new URL('../../src/cli/parent.js', import.meta.url).href}'
   watchParent(() => { console.log('parent lost'); clearTimeout(life) }, 10)
   const life = setTimeout(() => console.log('lived on'), Number(process.env.LIFE_MS))
   console.log('ready')
@@ -12,11 +12,11 @@ const child = `
 // The shell between npm and its script: it dies of a signal and its child does not notice.
 const shell = `
   import { spawn } from 'node:child_process'
-  spawn(process.execPath, [...process.execArgv, '--input-type=module', '-e', ${JSON.stringify(child)}], { stdio: 'inherit' })
+  spawn(process.execPath, ['--input-type=module', '-e', ${JSON.stringify(child)}], { stdio: 'inherit' })
 `
 
 async function outputAfterLoss (t: Test, env: NodeJS.ProcessEnv): Promise<string> {
-  const between = spawn(process.execPath, [...process.execArgv, '--input-type=module', '-e', shell], {
+  const between = spawn(process.execPath, ['--input-type=module', '-e', shell], {
     env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit']
   })
   t.teardown(() => between.kill('SIGKILL'))

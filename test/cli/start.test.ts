@@ -7,12 +7,11 @@ import { BACKWARDS, END } from '@eventstore/db-client'
 import t, { type Test } from 'tap'
 import { callReport, newAssistant } from '../support/bodies.js'
 import { eventually } from '../support/eventually.js'
-import { dataDir, ringledger, run } from '../support/ringledger.js'
+import { dataDir, exampleCatalog, ringledger, run } from '../support/ringledger.js'
 import { collect, connect } from '../support/scratch-event-store.js'
 import { startService } from '../support/running-service.js'
 
 const folder = dataDir(t)
-const examples = new URL('../../examples/catalog.json', import.meta.url).pathname
 
 interface Projection { projection: string, state: string, generation: number, position: string, behind: string, owner: string | null }
 
@@ -52,7 +51,7 @@ t.test('commands beside a running start', async (t) => {
 
   await t.test('catalog import of the same file appends nothing, of another one what is new', async (t) => {
     const before = await headOf(t)
-    t.equal((await beside(t, 'catalog', 'import', examples)).code, 0)
+    t.equal((await beside(t, 'catalog', 'import', exampleCatalog)).code, 0)
     t.equal(await headOf(t), before)
     const more = join(folder, 'more.json')
     writeFileSync(more, JSON.stringify({ voices: [{ id: 99, name: 'Zoë' }], users: [{ id: 9, campaigns: [{ id: 9, name: 'Ninth' }] }] }))

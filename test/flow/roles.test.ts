@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { callReport, newAssistant, newLead } from '../support/bodies.js'
 import { eventually } from '../support/eventually.js'
 import { receiver } from '../support/receiver.js'
-import { dataDir, ringledger, run, type Ringledger } from '../support/ringledger.js'
+import { dataDir, exampleCatalog, ringledger, run, type Ringledger } from '../support/ringledger.js'
 import { scratchPostgres } from '../support/scratch-postgres.js'
 import { caller, localWebhooks, secrets, token } from '../support/running-service.js'
 
@@ -29,7 +29,7 @@ async function start (t: Test, role: string): Promise<{ url: string, process: Ri
   return { process, url: await process.says((_, stderr) => new RegExp(`${role} is listening on (\\S+)`).exec(stderr)?.[1]) }
 }
 
-const imported = await run(t, ['catalog', 'import', new URL('../../examples/catalog.json', import.meta.url).pathname], env)
+const imported = await run(t, ['catalog', 'import', exampleCatalog], env)
 const [api, projector, standby, worker] = await Promise.all(['api', 'projector', 'projector', 'worker'].map((role) => start(t, role)))
 if (!api || !projector || !standby || !worker) throw new Error('unreachable')
 const call = caller(api.url)

@@ -2,12 +2,14 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import t from 'tap'
 import type { Projection } from '../../projections/projection.js'
 import type { replay } from '../../projections/replay/replay.js'
 import { projections } from '../../src/compose/projector.js'
 import { runConsumer, type Consumer } from '../../src/consumer/run.js'
 import { noStream } from '../../src/event-store/streams.js'
+import { packageRoot } from '../../src/package-root.js'
 import { dispatcher } from '../../workers/dispatch.js'
 import { assistantCreated, callCompleted, campaign, leadCreated, type Told } from '../support/call-events.js'
 import { eventually } from '../support/eventually.js'
@@ -21,7 +23,7 @@ const hook = await receiver(t)
 const { parts: { pool, streams }, urls } = await testService(t, ['api', 'projector'])
 const calls = 20
 const folder = dataDir(t)
-const recorder = new URL('../support/record-loads.js', import.meta.url).href
+const recorder = pathToFileURL(join(packageRoot, 'test/support/record-loads.js')).href
 
 /** Of a process on the same back ends, which writes down what it loads. */
 function environment (name: string): Record<string, string> {

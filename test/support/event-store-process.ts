@@ -1,13 +1,11 @@
-// The event store as a process that can be killed: compiled for the test, so that it starts at once.
+// The event store as a process that can be killed.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
-import ts from 'typescript'
 
-const source = fileURLToPath(new URL('../../src/embedded/event-store/', import.meta.url))
+/** Of the process. */
+export const eventStoreEntry = fileURLToPath(new URL('../../src/embedded/event-store/process.js', import.meta.url))
 
 export interface EventStoreProcess {
   port: number
@@ -20,15 +18,14 @@ export interface EventStoreProcess {
   process (): ChildProcess
 }
 
-/** Starts `process.ts` against a database, with these options of Node. Killed in `t.teardown`. */
+/** Starts it against a database, with these options of Node. Killed in `t.teardown`. */
 export async function eventStoreProcess (t: Test, databaseUrl: string, options: readonly string[] = []): Promise<EventStoreProcess> {
-  const entry = eventStoreEntry(t)
   let child: ChildProcess | undefined
   let port = 0
   let errors = ''
 
   async function start () {
-    const started = spawn(process.execPath, [...options, entry, '--port', String(port)], { env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl }, stdio: ['ignore', 'pipe', 'pipe'] })
+    const started = spawn(process.execPath, [...options, eventStoreEntry, '--port', String(port)], { env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl }, stdio: ['ignore', 'pipe', 'pipe'] })
     child = started
     errors = ''
     started.stderr.on('data', (text: Buffer) => { errors += text.toString() })
@@ -61,19 +58,4 @@ export async function eventStoreProcess (t: Test, databaseUrl: string, options: 
       return running().exitCode
     }
   }
-}
-
-/** `process.ts` as plain JavaScript, in a directory below the project, where its packages are found. */
-export function eventStoreEntry (t: Test): string {
-  const target = t.testdir()
-  writeFileSync(join(target, 'package.json'), '{"type":"module"}')
-  for (const file of readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))) {
-    const { outputText } = ts.transpileModule(readFileSync(join(source, file), 'utf8'), {
-      compilerOptions: { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true }
-    })
-    const path = join(target, file.replace(/\.ts$/, '.js'))
-    mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(path, outputText)
-  }
-  return join(target, 'process.js')
 }

@@ -1,10 +1,12 @@
 // The golden files: an event of each version that was ever written, as it was written.
 import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { packageRoot } from '../../src/package-root.js'
 
 export interface Golden { stream: string, type: string, schema_version: string, data: Record<string, unknown> }
 
-const folder = new URL('../golden/', import.meta.url)
-const files = new Map(readdirSync(folder).map((file) => [file, JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as Golden]))
+const folder = join(packageRoot, 'test/golden')
+const files = new Map(readdirSync(folder).map((file) => [file, JSON.parse(readFileSync(join(folder, file), 'utf8')) as Golden]))
 
 export const golden = Object.assign(find, { files })
 

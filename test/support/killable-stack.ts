@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 import { openPool } from '../../src/postgres/pool.js'
 import { eventStoreProcess } from './event-store-process.js'
 import type { ScratchRedis } from './redis.js'
-import { dataDir, run, type Environment } from './ringledger.js'
+import { dataDir, exampleCatalog, run, type Environment } from './ringledger.js'
 import { roleProcess, type RoleProcess } from './role-process.js'
 import { localWebhooks, secrets } from './running-service.js'
 import { connect } from './scratch-event-store.js'
@@ -40,7 +40,7 @@ export async function killableStack (t: Test, settings: Environment, redis?: Scr
     LOG_LEVEL: 'warn',
     ...settings
   }
-  const imported = await run(t, ['catalog', 'import', new URL('../../examples/catalog.json', import.meta.url).pathname], env)
+  const imported = await run(t, ['catalog', 'import', exampleCatalog], env)
   if (imported.code !== 0) throw new Error(imported.stderr)
   const [api, projector, worker, other] = ['api', 'projector', 'worker', 'worker'].map((role) => roleProcess(t, role, env)) as [RoleProcess, RoleProcess, RoleProcess, RoleProcess]
   const roles = [api, projector, worker, other]

@@ -1,20 +1,18 @@
 // Runs the project's own ESLint configuration on a piece of text, as if it stood in a given file.
-import { fileURLToPath } from 'node:url'
 import { ESLint } from 'eslint'
 import tseslint from 'typescript-eslint'
-
-const cwd = fileURLToPath(new URL('../..', import.meta.url))
+import { packageRoot } from '../../src/package-root.js'
 
 // The files of the cases need not exist, so the rules that ask the type checker stay out.
 const withoutTypes = new ESLint({
-  cwd,
+  cwd: packageRoot,
   overrideConfig: {
     files: ['**/*.ts'],
     languageOptions: { parserOptions: { projectService: false } },
     rules: tseslint.configs.disableTypeChecked.rules ?? {}
   }
 })
-const withTypes = new ESLint({ cwd })
+const withTypes = new ESLint({ cwd: packageRoot })
 
 /** The rules that refuse `text` in `filePath`, a file that need not exist; rules that need types are left out. */
 export async function refused (filePath: string, text: string): Promise<string[]> {

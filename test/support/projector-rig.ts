@@ -8,7 +8,7 @@ import { runConsumer } from '../../src/consumer/run.js'
 import { noStream, openStreams } from '../../src/event-store/streams.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { assistantCreated, assistantUpdated, type Told } from './call-events.js'
-import { compiledMain } from './compiled-main.js'
+import { mainProcess } from './main-process.js'
 import { eventually } from './eventually.js'
 import { keepingLog, scratchLedger } from './ledger.js'
 import { eventsAfter } from './log.js'
@@ -31,9 +31,8 @@ export async function projectorRig (t: Test) {
   await pool.query("ALTER TABLE read_assistants_g1.assistants ADD CHECK (name <> 'refused')")
   // The brake, released far ahead: it has tests of its own.
   await pool.query("INSERT INTO ledger.brakes (consumer, position, streams, error, released_at) VALUES ('read_assistants_g1', 1e18, 0, '', now())")
-  const startMain = compiledMain<Said>(t, 'runner-main')
   /** A runner as a process of its own, that signals itself when it is at a point for the nth time. */
-  const startRunner = (signal: NodeJS.Signals, at: string, nth = 1) => startMain(databaseUrl, store.url, signal, at, String(nth))
+  const startRunner = (signal: NodeJS.Signals, at: string, nth = 1) => mainProcess<Said>(t, 'runner-main', [databaseUrl, store.url, signal, at, String(nth)])
 
   const revisions = new Map<string, bigint>()
   let assistantIds = 0

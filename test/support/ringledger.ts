@@ -4,8 +4,8 @@ import { randomUUID } from 'node:crypto'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { STATE_DIR } from '../../src/embedded/paths.js'
+import { packageRoot } from '../../src/package-root.js'
 import { eventually } from './eventually.js'
 import { killAll } from './kill-all.js'
 
@@ -34,7 +34,8 @@ export interface Ringledger {
   gone (): Promise<void>
 }
 
-export const bin = fileURLToPath(new URL('../../bin/ringledger.js', import.meta.url))
+export const bin = join(packageRoot, 'bin/ringledger.js')
+export const exampleCatalog = join(packageRoot, 'examples/catalog.json')
 
 /** An empty directory that goes away with the test; whatever runs in it must be registered for teardown later. */
 export function dataDir (t: Teardown): string {

@@ -5,15 +5,14 @@ import { askRedelivery } from '../../workers/ask.js'
 import { deliveryId } from '../../workers/dispatch.js'
 import { assistantCreated, callCompleted } from '../support/call-events.js'
 import { isInFull } from '../support/chaos.js'
-import { compiledMain } from '../support/compiled-main.js'
 import { deliveryRig, type BackEnds, type Rig } from '../support/delivery-rig.js'
 import { eventually } from '../support/eventually.js'
+import { mainProcess } from '../support/main-process.js'
 import { answers, receiver, type Receiver } from '../support/receiver.js'
 import { noRedis, scratchRedis } from '../support/redis.js'
 import { scratchPostgres } from '../support/scratch-postgres.js'
 
 const postgres = await scratchPostgres(t, { fsync: false })
-const startMain = compiledMain<{ at: string }>(t, 'sender-main')
 const id = deliveryId('c-1')
 const schedule = [0, 3_600_000]
 
@@ -27,7 +26,7 @@ async function onBackEnd (t: Test, backEnds: BackEnds): Promise<void> {
     const hook = await receiver(t)
     await r.tell(assistantCreated(1, { is_webhook_active: true, webhook_url: hook.url }), callCompleted('c-1'))
     const start = (diesAt = '') => {
-      const worker = startMain(r.databaseUrl, backEnds.redis?.url ?? '', r.keys.current.toString('hex'), schedule.join(), diesAt)
+      const worker = mainProcess<{ at: string }>(t, 'sender-main', [r.databaseUrl, backEnds.redis?.url ?? '', r.keys.current.toString('hex'), schedule.join(), diesAt])
       t.teardown(() => { worker.signal('SIGKILL'); return worker.ended }) // the next test has the same Redis
       return worker
     }

@@ -79,9 +79,8 @@ t.test('a repeated append is known again after a restart, also at any revision',
 })
 
 t.test('a process that cannot start says why in one line and fails', async (t) => {
-  const entry = eventStoreEntry(t)
   const start = async (env: Record<string, string>) => {
-    const child = spawn(process.execPath, [entry], { env: { PATH: process.env.PATH, ...env }, stdio: ['ignore', 'ignore', 'pipe'] })
+    const child = spawn(process.execPath, [eventStoreEntry], { env: { PATH: process.env.PATH, ...env }, stdio: ['ignore', 'ignore', 'pipe'] })
     let errors = ''
     child.stderr.on('data', (text: Buffer) => { errors += text.toString() })
     const [status] = await once(child, 'close') as [number]

@@ -33,7 +33,7 @@ t.test('what is appended is read back, and reaches a subscriber in order', async
 
 t.test('as a process of its own it says where it listens, serves, and goes when its stdin closes', async (t) => {
   const postgres = await scratchPostgres(t)
-  const child = spawn(process.execPath, [eventStoreEntry(t), '--port', '0'], {
+  const child = spawn(process.execPath, [eventStoreEntry, '--port', '0'], {
     env: { ...process.env, DATABASE_URL: postgres.url, RINGLEDGER_STOP_ON_STDIN_CLOSE: '1' }, stdio: ['pipe', 'pipe', 'inherit']
   })
   t.teardown(() => child.kill('SIGKILL'))

@@ -1,0 +1,25 @@
+// Runs a module of test/support as a process of its own.
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+export interface Teardown { teardown (undo: () => unknown): void }
+
+export interface MainProcess<Said> {
+  /** What it said, a line of JSON each. */
+  said: Said[]
+  signal (name: NodeJS.Signals): void
+  ended: Promise<NodeJS.Signals | number | null>
+}
+
+/** Starts it with these arguments; killed when the test of `t` ends. Its stdin closes with this process. */
+export function mainProcess<Said> (t: Teardown, name: string, args: readonly string[]): MainProcess<Said> {
+  const main = fileURLToPath(new URL(`./${name}.js`, import.meta.url))
+  // Without what the test runner puts into the environment.
+  const child = spawn('env', ['-i', `PATH=${process.env.PATH}`, process.execPath, main, ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const said: Said[] = []
+  createInterface(child.stdout).on('line', (line) => said.push(JSON.parse(line)))
+  const ended = new Promise<NodeJS.Signals | number | null>((resolve) => child.once('close', (code, signal) => resolve(signal ?? code)))
+  t.teardown(() => { child.kill('SIGKILL'); return ended })
+  return { said, ended, signal: (name) => void child.kill(name) }
+}
