@@ -17,8 +17,8 @@ const readCount = 100_000
 const say = (line: string) => process.stderr.write(`${line}\n`)
 
 const { dir, postgres, close } = await temporaryPostgres()
-const sql = await startServer({ entry: '../src/embedded/event-store/process.js', importer: import.meta.url, env: { DATABASE_URL: postgres.url } }, dir)
-const memory = await startServer({ entry: './event-store/memory-server.js', importer: import.meta.url }, dir)
+const sql = await startServer({ module: new URL('../src/embedded/event-store/process.js', import.meta.url), env: { DATABASE_URL: postgres.url } }, dir)
+const memory = await startServer({ module: new URL('./event-store/memory-server.js', import.meta.url) }, dir)
 try {
   report(await measure())
 } finally {

@@ -46,7 +46,7 @@ try {
   say(`Making up ${options.events} events ...`)
   const filled = await fill(postgres.url, history({ events: Number(options.events), seed: Number(options.seed) }))
   say(`${perSecond(filled.events, filled.seconds)} events/s written, ${(filled.bytes / 2 ** 20).toFixed(0)} MiB`)
-  const eventStore = await startServer({ entry: '../src/embedded/event-store/process.js', importer: import.meta.url, env: { DATABASE_URL: postgres.url } }, dir)
+  const eventStore = await startServer({ module: new URL('../src/embedded/event-store/process.js', import.meta.url), env: { DATABASE_URL: postgres.url } }, dir)
   try {
     report({ filled, ...await measure(eventStore.url) })
   } finally {

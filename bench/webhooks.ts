@@ -46,8 +46,8 @@ const { dir, postgres, close } = await temporaryPostgres()
 const redis = await temporaryRedis(dir)
 if (!redis) say('redis-server is not on the PATH: the queue on Redis is left out')
 try {
-  const eventStore = await startServer({ entry: '../src/embedded/event-store/process.js', importer: import.meta.url, env: { DATABASE_URL: postgres.url } }, dir)
-  const receiver = await startServer({ entry: './webhooks/receiver.js', importer: import.meta.url }, dir)
+  const eventStore = await startServer({ module: new URL('../src/embedded/event-store/process.js', import.meta.url), env: { DATABASE_URL: postgres.url } }, dir)
+  const receiver = await startServer({ module: new URL('./webhooks/receiver.js', import.meta.url) }, dir)
   const client = EventStoreDBClient.connectionString(eventStore.url)
   try {
     const env = { ...environmentOf({ dir, databaseUrl: postgres.url, eventStoreUrl: eventStore.url }), LOG_LEVEL: 'info', WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8', RATE_LIMIT_PER_MINUTE: '0' }

@@ -8,18 +8,20 @@ export interface RoomOptions {
 }
 
 export interface Room {
-  /** Does `work`; resolves at its end, or as soon as it has made room. @throws what `work` does, when it has not made room before */
-  run (work: () => Promise<void>): Promise<void>
+  /**
+   * Does `work`; resolves at its end, or as soon as it has made room: then `onError` is told what it fails with.
+   * @throws what `work` fails with before
+   */
+  run (work: () => Promise<void>, onError: (error: unknown) => void): Promise<void>
   /** Resolves when nothing runs that has made room. */
   settled (): Promise<void>
 }
 
-/** `onError` is told what work failed with that had made room. */
-export function makingRoom ({ afterMs, most }: RoomOptions, onError: (error: unknown) => void): Room {
+export function makingRoom ({ afterMs, most }: RoomOptions): Room {
   const long = new Set<Promise<void>>()
 
   return {
-    async run (work) {
+    async run (work, onError) {
       const done = work()
       let timer: NodeJS.Timeout | undefined
       const madeRoom = new Promise<void>((resolve) => {

@@ -115,7 +115,7 @@ function wakeupQueue<Connection> (backend: Backend<Connection>, log: QueueOption
   }, backend.factory)
   queue.on('error', atTimes(log, 'the webhook queue has trouble'))
   const onFailed = (job: string | undefined, error: unknown) => log.warn({ job, err: error }, 'webhook wake-up failed, the reconciler repeats it')
-  const room = makingRoom(long, (error) => onFailed(undefined, error))
+  const room = makingRoom(long)
   let worker: Worker<Alarm, void, string, IQueueBackend, never, Connection> | undefined
   return {
     async add (alarms) {
@@ -129,7 +129,7 @@ function wakeupQueue<Connection> (backend: Backend<Connection>, log: QueueOption
       return new Set(await queue.getRanges(['waiting', 'active'], 0, -1))
     },
     work (handle, concurrency) {
-      worker = new Worker<Alarm, void, string, IQueueBackend, never, Connection>(queueName, ({ data }) => room.run(() => handle(data)), {
+      worker = new Worker<Alarm, void, string, IQueueBackend, never, Connection>(queueName, ({ id, data }) => room.run(() => handle(data), (error) => onFailed(id, error)), {
         connection: backend.worker,
         concurrency,
         maxStalledCount: 0, // the ledger decides what becomes of an attempt whose worker died
@@ -140,7 +140,7 @@ function wakeupQueue<Connection> (backend: Backend<Connection>, log: QueueOption
       worker.on('failed', (job, error) => onFailed(job?.id, error))
     },
     async stopWork (graceMs, hurry) {
-      const closing = Promise.all([worker?.close()]).then(room.settled) // only then nothing new can make room
+      const closing = Promise.resolve(worker?.close()).then(room.settled) // only then nothing new can make room
       if (await within(graceMs, closing)) return
       hurry()
       await within(hurriedMs, closing)

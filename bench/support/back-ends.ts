@@ -30,7 +30,7 @@ export async function temporaryPostgres (): Promise<{ dir: string, postgres: Emb
 }
 
 /** A server that prints `LISTENING <port>` and ends when its stdin closes. */
-export async function startServer (request: Pick<ChildRequest, 'entry' | 'importer' | 'env'>, dir: string): Promise<BenchServer> {
+export async function startServer (request: Pick<ChildRequest, 'module' | 'env'>, dir: string): Promise<BenchServer> {
   const child = startChild({ ...request, args: [], env: { ...request.env, RINGLEDGER_STOP_ON_STDIN_CLOSE: '1' }, logFile: join(dir, 'bench.log') })
   const port = Number(await child.line((line) => /^LISTENING (\d+)$/.exec(line)?.[1]))
   return {

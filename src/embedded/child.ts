@@ -10,10 +10,8 @@ import { errorCode } from './json-file.js'
 const LOG_LIMIT_BYTES = 10 * 1024 * 1024
 
 export interface ChildRequest {
-  /** Of a module, as `importer` would import it. */
-  entry: string
-  /** `import.meta.url` of the caller. */
-  importer: string
+  /** The file: URL of the module that it runs. */
+  module: URL
   args: string[]
   env?: NodeJS.ProcessEnv
   /** Receives the child's stderr, appended. */
@@ -37,7 +35,7 @@ export function startChild (request: ChildRequest): Child {
   const child = spawnDetached(request)
   child.once('error', () => {}) // no process could be made, as the missing pid tells
   const { pid, stdin, stdout } = child
-  if (pid === undefined || stdin === null || stdout === null) throw new Error(`${request.entry} could not be started: no process could be made`)
+  if (pid === undefined || stdin === null || stdout === null) throw new Error(`${fileURLToPath(request.module)} could not be started: no process could be made`)
   const lines = createInterface(stdout)
   let over = false
   const ended = new Promise<string>((resolve) => child.once('exit', (code, signal) => {
@@ -73,11 +71,10 @@ export function startChild (request: ChildRequest): Child {
   }
 }
 
-function spawnDetached ({ entry, importer, args, env, logFile }: ChildRequest): ChildProcess {
-  const module = fileURLToPath(new URL(entry, importer))
+function spawnDetached ({ module, args, env, logFile }: ChildRequest): ChildProcess {
   const log = openLog(logFile)
   try {
-    return spawn(process.execPath, [module, ...args], {
+    return spawn(process.execPath, [fileURLToPath(module), ...args], {
       detached: true,
       windowsHide: true,
       stdio: ['pipe', 'pipe', log],

@@ -17,8 +17,7 @@ export interface EmbeddedEventStore {
 export async function startEventStore (dataDir: string, databaseUrl: string): Promise<EmbeddedEventStore> {
   const logFile = join(dataDir, 'event-store.log')
   const child = startChild({
-    entry: './event-store/process.js',
-    importer: import.meta.url,
+    module: new URL('./event-store/process.js', import.meta.url),
     args: ['--port', '0'],
     env: { DATABASE_URL: databaseUrl, RINGLEDGER_STOP_ON_STDIN_CLOSE: '1' },
     logFile

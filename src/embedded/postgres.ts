@@ -84,7 +84,7 @@ async function startServer (place: Place, binaries: string, log: (line: string) 
 
 // It is noted before it is told to start anything, so that whoever comes next always knows of it.
 async function startSupervisor (place: Place): Promise<Child> {
-  const supervisor = startChild({ entry: './postgres-supervisor.js', importer: import.meta.url, args: [place.cluster], logFile: logPath(place) })
+  const supervisor = startChild({ module: new URL('./postgres-supervisor.js', import.meta.url), args: [place.cluster], logFile: logPath(place) })
   try {
     noteSupervisor(place, identify(supervisor.pid) ?? { pid: supervisor.pid, started: '' })
     return supervisor

@@ -4,10 +4,10 @@ import { makingRoom } from '../../workers/making-room.js'
 /** Work that ends when it is told to, in a room for `most`. */
 function working (most: number, afterMs = 5) {
   const errors: unknown[] = []
-  const room = makingRoom({ afterMs, most }, (error) => errors.push(error))
+  const room = makingRoom({ afterMs, most })
   const begin = () => {
     const { promise, resolve, reject } = withResolvers()
-    const state = { isOut: false, end: resolve, fail: reject, out: room.run(() => promise).finally(() => { state.isOut = true }) }
+    const state = { isOut: false, end: resolve, fail: reject, out: room.run(() => promise, (error) => errors.push(error)).finally(() => { state.isOut = true }) }
     return state
   }
   return { room, errors, begin }
