@@ -12,14 +12,24 @@ export const zones = [
   { files: 'src/event-transfer/**', ours: ['src/event-transfer/**'], packages: ['node:*', '@eventstore/db-client'] },
   { files: 'src/postgres/**', ours: ['src/postgres/**'], packages: ['node:*', 'pg', 'node-pg-migrate'] },
   {
-    files: 'src/consumer/**',
-    ours: ['src/consumer/**', 'src/domain/**', 'src/event-store/**', 'src/postgres/**'],
+    files: 'src/subscriptions/**',
+    ours: ['src/{subscriptions,domain,event-store,postgres}/**'],
     packages: ['node:*', 'pg']
   },
+  {
+    files: 'src/recovery/**',
+    ours: ['src/{recovery,subscriptions,domain,event-store,postgres}/**'],
+    packages: ['node:*', 'pg']
+  },
+  {
+    files: 'src/command-handling/**',
+    ours: ['src/{command-handling,domain,event-store,postgres}/**', 'src/*.ts', 'projections/**'],
+    packages: ['node:*', 'pg', 'uuidv7']
+  },
   { files: 'src/embedded/**', ours: ['src/embedded/**'], packages: ['**'] },
-  { files: 'src/{commands,queries}/**', ours: ['src/{commands,queries,domain,http}/**', 'src/*.ts', 'projections/**'], packages: ['node:*', 'typebox', ...WEB] },
-  { files: 'src/http/**', ours: ['src/{http,domain}/**', 'src/*.ts'], packages: ['**'] },
-  { files: 'src/compose{.ts,/**}', ours: ['**'], packages: ['**'] },
+  { files: 'src/{commands,queries}/**', ours: ['src/{commands,queries,domain,http,command-handling}/**', 'src/*.ts', 'projections/**'], packages: ['node:*', 'typebox', ...WEB] },
+  { files: 'src/http/**', ours: ['src/{http,domain,command-handling}/**', 'src/*.ts'], packages: ['**'] },
+  { files: 'src/composition/**', ours: ['**'], packages: ['**'] },
   { files: 'src/cli/{projections,quarantine}.ts', ours: ['src/**', 'projections/**'], packages: ['**'] },
   { files: 'src/{main.ts,cli/**}', ours: ['**'], packages: ['**'] },
   {
@@ -29,12 +39,12 @@ export const zones = [
   },
   {
     files: 'projections/**',
-    ours: ['projections/**', 'src/{domain,event-store,consumer,postgres}/**'],
+    ours: ['projections/**', 'src/{domain,event-store,subscriptions,recovery,postgres}/**'],
     packages: ['node:*', 'pg']
   },
   {
     files: 'workers/**',
-    ours: ['workers/**', 'src/{domain,event-store,consumer,postgres}/**'],
+    ours: ['workers/**', 'src/{domain,event-store,subscriptions,recovery,postgres}/**'],
     packages: ['node:*', 'pg', 'bullmq', 'ioredis', 'standardwebhooks', 'undici', 'ipaddr.js']
   },
   { files: '**', ours: ['**'], packages: ['**'] }
@@ -45,17 +55,17 @@ export const zones = [
 const TRIED = ['test/**', 'bench/**']
 const COMMAND_LINE = ['src/main.ts', 'src/cli/**']
 export const doors = [
-  { to: '@eventstore/db-client', from: ['src/{event-store,event-transfer}/**', 'src/compose/parts.ts', 'src/embedded/event-store/**', ...TRIED] },
+  { to: '@eventstore/db-client', from: ['src/{event-store,event-transfer}/**', 'src/composition/connections.ts', 'src/embedded/event-store/**', ...TRIED] },
   { to: '{@grpc/grpc-js,google-protobuf}', from: ['src/embedded/event-store/**', ...TRIED] },
-  { to: '{pg,node-pg-migrate}', from: ['src/{postgres,consumer,embedded,compose}/**', 'src/*.ts', 'src/cli/**', 'projections/**', 'workers/**', ...TRIED] },
-  { to: '{bullmq,ioredis}', from: ['workers/queue.ts', 'src/compose{.ts,/**}', ...TRIED] },
-  { to: 'undici', from: ['workers/{post,stale,guard}.ts', 'src/compose{.ts,/**}', ...TRIED] },
-  { to: 'ipaddr.js', from: ['workers/guard.ts', 'src/compose{.ts,/**}', ...TRIED] },
-  { to: 'standardwebhooks', from: ['workers/sign.ts', 'src/compose.ts', 'src/cli/demo**', 'docs/webhooks/**', ...TRIED] },
-  { to: '{fastify,fastify-plugin,@fastify/*}', from: ['src/{commands,queries,http}/**', 'src/{app,errors}.ts', 'src/compose{.ts,/**}', ...TRIED] },
-  { to: 'workers/**', from: ['workers/**', 'src/compose{.ts,/**}', ...COMMAND_LINE, ...TRIED] },
-  { to: 'src/compose{.ts,/**}', from: ['src/compose{.ts,/**}', ...COMMAND_LINE, ...TRIED] },
-  { to: 'src/app.ts', from: ['src/compose{.ts,/**}', ...COMMAND_LINE, ...TRIED] },
+  { to: '{pg,node-pg-migrate}', from: ['src/{postgres,subscriptions,recovery,command-handling,embedded,composition}/**', 'src/*.ts', 'src/cli/**', 'projections/**', 'workers/**', ...TRIED] },
+  { to: '{bullmq,ioredis}', from: ['workers/queue/queue.ts', 'src/composition/**', ...TRIED] },
+  { to: 'undici', from: ['workers/deliver/{post,stale,guard}.ts', 'src/composition/**', ...TRIED] },
+  { to: 'ipaddr.js', from: ['workers/deliver/guard.ts', 'src/composition/**', ...TRIED] },
+  { to: 'standardwebhooks', from: ['workers/deliver/sign.ts', 'src/cli/demo/**', 'docs/webhooks/**', ...TRIED] },
+  { to: '{fastify,fastify-plugin,@fastify/*}', from: ['src/{commands,queries,http}/**', 'src/{app,errors}.ts', 'src/composition/**', ...TRIED] },
+  { to: 'workers/**', from: ['workers/**', 'src/composition/**', ...COMMAND_LINE, ...TRIED] },
+  { to: 'src/composition/**', from: ['src/composition/**', ...COMMAND_LINE, ...TRIED] },
+  { to: 'src/app.ts', from: ['src/composition/**', ...COMMAND_LINE, ...TRIED] },
   { to: 'src/main.ts', from: ['bin/**', ...TRIED] },
   { to: 'src/embedded/**', from: ['src/embedded/**', 'test/{support,embedded}/**', 'bench/**'] },
   { to: 'src/embedded/**', from: COMMAND_LINE, only: 'dynamic' }

@@ -4,10 +4,10 @@ import { evolve, type Assistant } from '../src/domain/assistant/evolve.js'
 import type { AssistantStatus } from '../src/domain/assistant/events.js'
 import type { AssistantSettings } from '../src/domain/assistant/settings.js'
 import { summarize, type AssistantSummary } from '../src/domain/assistant/summary.js'
-import type { Projection } from './projection.js'
-import { table } from './table.js'
+import type { Projection } from './engine/projection.js'
+import { table } from './engine/table.js'
 import { readPage, type Page, type Paged } from '../src/postgres/page.js'
-import { iso } from './time.js'
+import { iso } from './engine/time.js'
 
 interface AssistantRow {
   id: number

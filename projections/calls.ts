@@ -3,8 +3,8 @@ import type { Pool } from 'pg'
 import type { CallCompleted, CallStatus } from '../src/domain/call/events.js'
 import { summarizeCall, type CallSummary } from '../src/domain/call/summary.js'
 import { readPage, type Page, type Paged } from '../src/postgres/page.js'
-import type { Place, Projection, Rows, Touch } from './projection.js'
-import { table } from './table.js'
+import type { Place, Projection, Rows, Touch } from './engine/projection.js'
+import { table } from './engine/table.js'
 
 /** `user_id` is null while the assistant is unknown, `lead_id` where the lead is not the same user's. */
 interface CallRow {

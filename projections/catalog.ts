@@ -1,8 +1,8 @@
 // What an installation offers, and what each user has.
 import type { Pool } from 'pg'
 import { readPage, type Page, type Paged } from '../src/postgres/page.js'
-import type { Projection } from './projection.js'
-import { table } from './table.js'
+import type { Projection } from './engine/projection.js'
+import { table } from './engine/table.js'
 
 const voices = table<{ id: number, name: string }>({ name: 'voices', key: 'id', columns: { id: 'bigint', name: 'text' } })
 const languages = table<{ name: string }>({ name: 'languages', key: 'name', columns: { name: 'text' } })

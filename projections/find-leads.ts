@@ -3,7 +3,7 @@ import type { Pool } from 'pg'
 import type { Contact, Lead, LeadStatus } from '../src/domain/lead/lead.js'
 import { readPage, type Page, type Paged } from '../src/postgres/page.js'
 import type { LeadRow } from './leads.js'
-import { iso } from './time.js'
+import { iso } from './engine/time.js'
 
 export interface LeadInCampaign { lead: Lead, campaignName: string }
 

@@ -3,8 +3,8 @@ import type { CallCompleted } from '../src/domain/call/events.js'
 import type { ContactVariables, LeadEvent } from '../src/domain/lead/events.js'
 import { leadOf, type LeadStatus } from '../src/domain/lead/lead.js'
 import { statusAfterCall } from '../src/domain/lead/status-after-call.js'
-import { CannotProject, type Place, type Projection, type Rows, type Touch } from './projection.js'
-import { table } from './table.js'
+import { CannotProject, type Place, type Projection, type Rows, type Touch } from './engine/projection.js'
+import { table } from './engine/table.js'
 
 /** A lead, or a secondary contact: then `primary_id` is its lead and `place` its place among the contacts. */
 export interface LeadRow {

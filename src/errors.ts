@@ -1,14 +1,14 @@
 // The one place where what went wrong becomes an HTTP answer.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { BehindLog } from './consumer/standing.js'
+import { BehindLog } from './recovery/standing.js'
 import { Rejection, type RejectionCode } from './domain/rejection.js'
 import { AppendTooLarge, EventStoreUnavailable } from './event-store/errors.js'
-import { StreamBusy } from './handle-command.js'
-import { KeyInFlight } from './idempotency.js'
+import { StreamBusy } from './command-handling/handle-command.js'
+import { KeyInFlight } from './command-handling/idempotency.js'
 import { BehindPosition } from './http/read-position.js'
-import { firstFields } from './http/named-fields.js'
+import { firstFields } from './http/docs/named-fields.js'
 import { fieldErrors } from './http/schema-errors.js'
-import { NotCaughtUp } from './ids.js'
+import { NotCaughtUp } from './command-handling/ids.js'
 
 const statusOf: Record<RejectionCode, number> = {
   invalid: 422,

@@ -10,11 +10,11 @@ const program = new Command('ringledger')
   .showHelpAfterError()
 
 program.command('start').description('run all roles, with embedded back ends where no URL is set')
-  .action(async () => (await import('./cli/serve.js')).start())
+  .action(async () => (await import('./cli/running/serve.js')).start())
 
 for (const [role, what] of [['api', 'answers HTTP callers'], ['projector', 'builds the read models'], ['worker', 'delivers webhooks']] as const) {
   program.command(role).description(`run the role that ${what}`)
-    .action(async () => (await import('./cli/serve.js')).serve(role))
+    .action(async () => (await import('./cli/running/serve.js')).serve(role))
 }
 
 program.command('event-store').description('run the embedded event store alone; prints LISTENING <port>')
@@ -25,7 +25,7 @@ program.command('migrate').description('bring the database up to date')
   .action(async () => (await import('./cli/migrate.js')).migrateDatabase())
 
 program.command('demo').description('the main job on real input, start to end, in a temporary DATA_DIR')
-  .action(async () => (await import('./cli/demo.js')).demo())
+  .action(async () => (await import('./cli/demo/demo.js')).demo())
 
 program.command('token').description('make a bearer token for an API that is set up with JWT_SECRET')
   .requiredOption('--user <id>', 'the user it acts for')

@@ -4,8 +4,8 @@ import t, { type Test } from 'tap'
 import { Rejection, type RejectionCode } from '../src/domain/rejection.js'
 import { answerError } from '../src/errors.js'
 import { AppendOutcomeUnknown, AppendTooLarge, EventStoreUnavailable, RevisionConflict } from '../src/event-store/errors.js'
-import { StreamBusy } from '../src/handle-command.js'
-import { NotCaughtUp } from '../src/ids.js'
+import { StreamBusy } from '../src/command-handling/handle-command.js'
+import { NotCaughtUp } from '../src/command-handling/ids.js'
 
 async function answerTo (t: Test, error: Error, failure?: string) {
   const app = fastify()

@@ -1,16 +1,16 @@
 // The worker role: dispatcher, deliveries and reconciler, started and stopped together.
 import type { Pool } from 'pg'
-import type { Gate } from '../src/consumer/gate.js'
-import { runConsumer, type RunOptions } from '../src/consumer/run.js'
-import { deliverer } from './deliver.js'
-import { dispatcher } from './dispatch.js'
-import { listenForDue } from './due-channel.js'
-import { openFeeder } from './feeder.js'
-import { withMarkers } from './marker.js'
-import { openPoster } from './post.js'
-import { openQueue, type WakeupQueue } from './queue.js'
-import { runReconciler } from './reconcile.js'
-import { refuseLostKeys } from './secrets.js'
+import type { Gate } from '../src/recovery/restore-guard.js'
+import { runConsumer, type RunOptions } from '../src/subscriptions/run.js'
+import { deliverer } from './deliver/deliver.js'
+import { dispatcher } from './dispatch/dispatch.js'
+import { listenForDue } from './queue/due-channel.js'
+import { openFeeder } from './queue/enqueue.js'
+import { withMarkers } from './dispatch/marker.js'
+import { openPoster } from './deliver/post.js'
+import { openQueue, type WakeupQueue } from './queue/queue.js'
+import { runReconciler } from './queue/reconcile.js'
+import { refuseLostKeys } from './deliver/secrets.js'
 
 export interface WorkerDeps {
   pool: Pool

@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { random } from '../support/random.js'
-import { openQueue } from '../../workers/queue.js'
+import { openQueue } from '../../workers/queue/queue.js'
 import { perSecond } from './rate.js'
 
 const [count, concurrency] = parseArgs({ allowPositionals: true }).positionals.map(Number)

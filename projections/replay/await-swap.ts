@@ -1,8 +1,8 @@
 // Waits until readers see a generation that is ready, and does the projector's part where none runs.
-import { ownerOf, pause } from '../../src/consumer/lease.js'
-import { feedGenerations } from '../feed.js'
-import { generationsOf, leaseOf, type Generation } from '../generations.js'
-import type { Projection } from '../projection.js'
+import { ownerOf, pause } from '../../src/subscriptions/lease.js'
+import { feedGenerations } from '../engine/feed.js'
+import { generationsOf, leaseOf, type Generation } from './generations.js'
+import type { Projection } from '../engine/projection.js'
 import type { OperationOptions } from './options.js'
 import { ReplayRefused } from './refused.js'
 

@@ -1,9 +1,9 @@
 // Drops generations that readers do not see.
-import { ownerOf, pause } from '../../src/consumer/lease.js'
-import { faults } from '../../src/consumer/faults.js'
+import { ownerOf, pause } from '../../src/subscriptions/lease.js'
+import { faults } from '../../src/subscriptions/faults.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import { changeState, generationsOf, leaseOf, lockGenerations, removeGeneration, type Generation } from '../generations.js'
-import type { Projection } from '../projection.js'
+import { changeState, generationsOf, leaseOf, lockGenerations, removeGeneration, type Generation } from './generations.js'
+import type { Projection } from '../engine/projection.js'
 import type { OperationOptions } from './options.js'
 import { ReplayRefused } from './refused.js'
 

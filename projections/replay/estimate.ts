@@ -1,9 +1,9 @@
 // What a replay would do, found out without changing anything.
 import type { Pool } from 'pg'
-import { readCheckpoint } from '../../src/consumer/checkpoint.js'
+import { readCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import type { Streams } from '../../src/event-store/streams.js'
-import { checkpointOf, generationsOf, schemaOf } from '../generations.js'
-import type { Projection } from '../projection.js'
+import { checkpointOf, generationsOf, schemaOf } from './generations.js'
+import type { Projection } from '../engine/projection.js'
 import { planReplay, type Plan } from './begin.js'
 import { Folder } from './folder.js'
 import { RowCache } from './row-cache.js'

@@ -2,8 +2,8 @@
 import type { Pool } from 'pg'
 import { DecodeError, decode, type DomainEvent } from '../../src/domain/events.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
-import { CannotProject, type Projection, type Touch } from '../projection.js'
-import { loadSkips, type Skips } from '../quarantine.js'
+import { CannotProject, type Projection, type Touch } from '../engine/projection.js'
+import { loadSkips, type Skips } from '../parking/park.js'
 import { cannotProject } from './refused.js'
 import type { RowCache } from './row-cache.js'
 

@@ -1,6 +1,6 @@
 // What the operations on generations work with.
 import type { Pool } from 'pg'
-import type { RunOptions } from '../../src/consumer/run.js'
+import type { RunOptions } from '../../src/subscriptions/run.js'
 import type { Streams } from '../../src/event-store/streams.js'
 
 /** How far long work is. */

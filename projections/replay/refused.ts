@@ -1,6 +1,6 @@
 // What an operator is told instead of a stack.
 import type { StoredEvent } from '../../src/domain/stored-event.js'
-import type { Projection } from '../projection.js'
+import type { Projection } from '../engine/projection.js'
 
 /** The operation does not go on as things are; the message says why and what to run. */
 export class ReplayRefused extends Error {

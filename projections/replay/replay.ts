@@ -1,6 +1,6 @@
 // Replays a projection: a new generation is built beside the one that readers see, verified, and swapped in.
-import { faults } from '../../src/consumer/faults.js'
-import type { Projection } from '../projection.js'
+import { faults } from '../../src/subscriptions/faults.js'
+import type { Projection } from '../engine/projection.js'
 import { awaitSwap } from './await-swap.js'
 import { beginReplay } from './begin.js'
 import { build, type BuildOptions } from './build.js'

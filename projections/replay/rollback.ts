@@ -1,9 +1,9 @@
 // Leads readers back to the generation that they saw before.
-import { faults } from '../../src/consumer/faults.js'
-import { ownerOf } from '../../src/consumer/lease.js'
+import { faults } from '../../src/subscriptions/faults.js'
+import { ownerOf } from '../../src/subscriptions/lease.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import { changeState, generationsOf, leaseOf, lockGenerations, type Generation } from '../generations.js'
-import type { Projection } from '../projection.js'
+import { changeState, generationsOf, leaseOf, lockGenerations, type Generation } from './generations.js'
+import type { Projection } from '../engine/projection.js'
 import { awaitSwap } from './await-swap.js'
 import type { OperationOptions } from './options.js'
 import { ReplayRefused } from './refused.js'

@@ -1,7 +1,7 @@
 // The rows of a generation while it is folded in memory: written back in bulk, forgotten when there are too many.
 import { sizeOf } from '../../src/event-store/size.js'
-import type { Rows, Touch } from '../projection.js'
-import { keyOf, type AnyTable, type Key, type Table } from '../table.js'
+import type { Rows, Touch } from '../engine/projection.js'
+import { keyOf, type AnyTable, type Key, type Table } from '../engine/table.js'
 
 interface Entry {
   /** None where the table is known to have no such row. */

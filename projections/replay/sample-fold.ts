@@ -2,9 +2,9 @@
 import { DecodeError, decode, type DomainEvent } from '../../src/domain/events.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import type { Streams } from '../../src/event-store/streams.js'
-import { CannotProject, type Projection, type Rows, type Touch } from '../projection.js'
-import type { Skips } from '../quarantine.js'
-import { keyOf, type AnyTable, type Key, type Table } from '../table.js'
+import { CannotProject, type Projection, type Rows, type Touch } from '../engine/projection.js'
+import type { Skips } from '../parking/park.js'
+import { keyOf, type AnyTable, type Key, type Table } from '../engine/table.js'
 
 export interface SampleFoldOptions {
   streams: Streams

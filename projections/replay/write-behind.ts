@@ -1,10 +1,10 @@
 // Writes what was folded into the generation that is being built, while the next events are folded already.
 import { DatabaseError, type Pool } from 'pg'
-import { moveCheckpoint } from '../../src/consumer/checkpoint.js'
-import { faults } from '../../src/consumer/faults.js'
+import { moveCheckpoint } from '../../src/subscriptions/checkpoint.js'
+import { faults } from '../../src/subscriptions/faults.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import { saveRows } from '../table.js'
+import { saveRows } from '../engine/table.js'
 import type { Changes, RowCache } from './row-cache.js'
 
 export interface Target {

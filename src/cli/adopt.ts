@@ -1,6 +1,6 @@
 // `ringledger events adopt`: tells the consumers that the log was moved, or has lost its end.
-import { adoptLog } from '../adopt-log.js'
-import { say, withParts } from './back-ends.js'
+import { adoptLog } from '../recovery/adopt-log.js'
+import { say, withParts } from './running/back-ends.js'
 
 export async function adoptEvents (): Promise<void> {
   const { head, problem } = await withParts('ringledger events adopt', ({ pool, streams }) => adoptLog(pool, streams))

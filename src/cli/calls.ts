@@ -4,8 +4,8 @@ import { readFile } from 'node:fs/promises'
 import { callDecider } from '../domain/call/decide.js'
 import { callStream, type CallCompleted } from '../domain/call/events.js'
 import { decode } from '../domain/events.js'
-import { commandHandler } from '../handle-command.js'
-import { say, withParts } from './back-ends.js'
+import { commandHandler } from '../command-handling/handle-command.js'
+import { say, withParts } from './running/back-ends.js'
 
 export async function completeCallFromFile (file: string): Promise<void> {
   const { call_id: callId, ...body } = await readReport(file)

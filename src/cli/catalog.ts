@@ -1,11 +1,11 @@
 // `ringledger catalog import FILE`: returns when the catalogue can be used.
 import { catalog } from '../../projections/catalog.js'
-import { feedGenerations } from '../../projections/feed.js'
-import type { Parts } from '../compose/parts.js'
-import type { RunOptions } from '../consumer/run.js'
-import { commandHandler } from '../handle-command.js'
-import { importCatalog, readCatalogFile, type CatalogFile } from '../import-catalog.js'
-import { say, withParts } from './back-ends.js'
+import { feedGenerations } from '../../projections/engine/feed.js'
+import type { Parts } from '../composition/connections.js'
+import type { RunOptions } from '../subscriptions/run.js'
+import { commandHandler } from '../command-handling/handle-command.js'
+import { importCatalog, readCatalogFile, type CatalogFile } from './import-catalog.js'
+import { say, withParts } from './running/back-ends.js'
 
 const projectedWithinMs = 60_000
 

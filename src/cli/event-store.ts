@@ -1,7 +1,7 @@
 // `ringledger event-store`: the embedded event store alone, for tools and tests that speak its protocol.
 import { loadConfig } from '../config.js'
-import { openBackEnds, say } from './back-ends.js'
-import { onShutdown } from './shutdown.js'
+import { openBackEnds, say } from './running/back-ends.js'
+import { onShutdown } from './running/shutdown.js'
 
 /** Prints `LISTENING <port>` when it answers; its events are in DATABASE_URL, or in the embedded Postgres of DATA_DIR. */
 export async function serveEventStore (port: number): Promise<void> {

@@ -1,8 +1,8 @@
 // `ringledger ids check` and `reseed`: whether ids may be given out, and what makes it so.
 import Table from 'cli-table3'
-import { checkIds, reseedIds, type IdsState } from '../id-sequences.js'
-import { say, withParts } from './back-ends.js'
-import { operate } from './operation.js'
+import { checkIds, reseedIds, type IdsState } from '../recovery/id-sequences.js'
+import { say, withParts } from './running/back-ends.js'
+import { operate } from './running/operation.js'
 
 export interface IdsOptions { json?: boolean }
 

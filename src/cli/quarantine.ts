@@ -1,12 +1,12 @@
 // `ringledger projections quarantine list`, `show`, `retry`, `skip` and `resume`.
 import Table from 'cli-table3'
-import { brakes, releaseBrakes } from '../../projections/brake.js'
-import { QuarantineRefused, heldEvent, heldStreams, retryStream, skipEvent, type Reprojected } from '../../projections/held-events.js'
-import type { Projection } from '../../projections/projection.js'
-import { skipped } from '../../projections/quarantine.js'
-import type { Parts } from '../compose/parts.js'
-import { projections } from '../compose/projector.js'
-import { say, withParts } from './back-ends.js'
+import { brakes, releaseBrakes } from '../../projections/parking/circuit-breaker.js'
+import { QuarantineRefused, heldEvent, heldStreams, retryStream, skipEvent, type Reprojected } from '../../projections/parking/parked-events.js'
+import type { Projection } from '../../projections/engine/projection.js'
+import { skipped } from '../../projections/parking/park.js'
+import type { Parts } from '../composition/connections.js'
+import { projections } from '../composition/projector.js'
+import { say, withParts } from './running/back-ends.js'
 
 /** Of the table; programs get all of them. */
 const longestList = 100

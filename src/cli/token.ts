@@ -2,7 +2,7 @@
 import { SignJWT } from 'jose'
 import { loadConfig } from '../config.js'
 import { isSubject, type JwtSettings } from '../http/auth.js'
-import { completeConfig } from './back-ends.js'
+import { completeConfig } from './running/back-ends.js'
 
 export interface TokenRequest {
   user: string

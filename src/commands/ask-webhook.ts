@@ -1,9 +1,9 @@
 // What asking for a redelivery and for a test share: the answer, and how a refusal is told.
 import type { FastifyReply } from 'fastify'
 import Type, { type Static } from 'typebox'
-import { Delivery, type Asked } from '../domain/call/delivery.js'
+import { Delivery, type Asked } from '../domain/webhook/delivery.js'
 import { Rejection } from '../domain/rejection.js'
-import { refusal } from '../http/describe.js'
+import { refusal } from '../http/docs/describe.js'
 
 export const AskedAnswer = Type.Object({ message: Type.String(), data: Delivery }, { title: 'AskedAnswer' })
 

@@ -1,10 +1,10 @@
 // POST /user/webhook-deliveries/{id}/redeliver
-import type { Asked } from '../domain/call/delivery.js'
+import type { Asked } from '../domain/webhook/delivery.js'
 import type { App } from '../http/app-types.js'
 import { only } from '../http/auth.js'
-import { answered, refusal } from '../http/describe.js'
+import { answered, refusal } from '../http/docs/describe.js'
 import { deliveryPath } from '../http/path-id.js'
-import { askedDelivery } from '../http/read-examples.js'
+import { askedDelivery } from '../http/docs/read-examples.js'
 import { AskedAnswer, answerAsked, deliveryNotFound, tooMany } from './ask-webhook.js'
 
 export interface RedeliverDeps {

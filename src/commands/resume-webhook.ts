@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { Rejection } from '../domain/rejection.js'
 import type { App } from '../http/app-types.js'
 import { only } from '../http/auth.js'
-import { answered, refusal } from '../http/describe.js'
+import { answered, refusal } from '../http/docs/describe.js'
 import { assistantPath } from '../http/path-id.js'
 import { ownAssistant, type OwnAssistantDeps } from './own-assistant.js'
 

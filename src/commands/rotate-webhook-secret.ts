@@ -3,8 +3,8 @@ import type { Static } from 'typebox'
 import { Rejection } from '../domain/rejection.js'
 import type { App } from '../http/app-types.js'
 import { only } from '../http/auth.js'
-import { answered, refusal } from '../http/describe.js'
-import { rotatedSecret } from '../http/read-examples.js'
+import { answered, refusal } from '../http/docs/describe.js'
+import { rotatedSecret } from '../http/docs/read-examples.js'
 import { WebhookSecretAnswer, type WebhookSecret } from '../queries/webhook-secret.js'
 
 export interface RotateSecretDeps {

@@ -1,10 +1,10 @@
 // POST /user/assistant/{id}/webhook-test
-import type { Asked } from '../domain/call/delivery.js'
+import type { Asked } from '../domain/webhook/delivery.js'
 import type { App } from '../http/app-types.js'
 import { only } from '../http/auth.js'
-import { answered, refusal } from '../http/describe.js'
+import { answered, refusal } from '../http/docs/describe.js'
 import { assistantPath } from '../http/path-id.js'
-import { testDelivery } from '../http/read-examples.js'
+import { testDelivery } from '../http/docs/read-examples.js'
 import { AskedAnswer, answerAsked, tooMany } from './ask-webhook.js'
 import { ownAssistant, type OwnAssistantDeps } from './own-assistant.js'
 

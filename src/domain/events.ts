@@ -10,7 +10,7 @@ import { isNestedDeeper } from './json.js'
 import { LeadCreated, leadStream, type LeadEvent } from './lead/events.js'
 import { DispatcherCheckpointed, markerStream, type MarkerEvent } from './marker/events.js'
 import type { StoredEvent } from './stored-event.js'
-import { firstVersion, type Upcast, type Versions } from './versions.js'
+import { firstVersion, type Upcast, type Versions } from './upcast.js'
 
 export type DomainEvent = AssistantEvent | LeadEvent | CallEvent | CatalogEvent | MarkerEvent
 export type EventType = DomainEvent['type']

@@ -1,6 +1,6 @@
 // Ids in paths: how routes describe and read them.
 import Type from 'typebox'
-import { deliveryId } from './read-examples.js'
+import { deliveryId } from './docs/read-examples.js'
 
 const idOf = (description: string, example: string) => Type.Object({ id: Type.String({ description, examples: [example] }) })
 

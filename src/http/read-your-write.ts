@@ -1,6 +1,6 @@
 // Answers a command from the read model, as soon as that has seen the command's events.
 import type { FastifyReply } from 'fastify'
-import type { Once } from '../idempotency.js'
+import type { Once } from '../command-handling/idempotency.js'
 
 export interface ReadYourWrite {
   /** True as soon as readers see the projection at the position or later; false when the time is over first. */

@@ -1,7 +1,7 @@
 // The headers that make a retry safe: Idempotency-Key and If-Match.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Rejection, type FieldErrors } from '../domain/rejection.js'
-import type { Claim, Once } from '../idempotency.js'
+import type { Claim, Once } from '../command-handling/idempotency.js'
 
 /**
  * What the request's Idempotency-Key stands for. A body that was `refused` leads to nothing that could be repeated, so it

@@ -1,6 +1,6 @@
 // Finds what JSON allows and a projection could not store or give back unchanged.
 import type { FieldErrors } from '../domain/rejection.js'
-import { mostFields } from './named-fields.js'
+import { mostFields } from './docs/named-fields.js'
 
 const deepest = 32
 

@@ -4,7 +4,7 @@ import addFormats from 'ajv-formats'
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
 import { dayOrInstant, isDayOrInstant } from './day-or-instant.js'
-import { mostFields } from './named-fields.js'
+import { mostFields } from './docs/named-fields.js'
 
 const shared = { allErrors: true, verbose: true, strict: false, useDefaults: false, removeAdditional: false } as const
 const bodies = new Ajv({ ...shared, coerceTypes: false })

@@ -1,13 +1,13 @@
 // GET /user/assistant/{id}/history
 import Type from 'typebox'
-import type { AssistantHistory } from '../assistant-history.js'
+import type { AssistantHistory } from '../command-handling/assistant-history.js'
 import { assistantNotFound } from '../domain/assistant/decide.js'
 import { HistoryEntry } from '../domain/assistant/history.js'
 import type { App } from '../http/app-types.js'
-import { answered, refusal } from '../http/describe.js'
+import { answered, refusal } from '../http/docs/describe.js'
 import { PageOf, answerPage, asked, paging } from '../http/paging.js'
 import { assistantPath, idIn } from '../http/path-id.js'
-import { historyEntry, page } from '../http/read-examples.js'
+import { historyEntry, page } from '../http/docs/read-examples.js'
 import { itemErrors, readHeaders, reading, type ReadPositions } from '../http/read-position.js'
 
 export interface HistoryDeps {

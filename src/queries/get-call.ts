@@ -1,13 +1,13 @@
 // GET /user/call/{id}
 import Type from 'typebox'
-import { Delivery } from '../domain/call/delivery.js'
+import { Delivery } from '../domain/webhook/delivery.js'
 import { isCallId } from '../domain/call/events.js'
 import { CallReport, describeCall } from '../domain/call/summary.js'
 import { Rejection } from '../domain/rejection.js'
 import type { App } from '../http/app-types.js'
-import { answered, refusal } from '../http/describe.js'
-import { callId } from '../http/examples.js'
-import { call } from '../http/read-examples.js'
+import { answered, refusal } from '../http/docs/describe.js'
+import { callId } from '../http/docs/examples.js'
+import { call } from '../http/docs/read-examples.js'
 import { itemErrors, readHeaders, reading } from '../http/read-position.js'
 import type { ReadDeps } from './list-assistants.js'
 

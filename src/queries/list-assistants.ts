@@ -2,10 +2,10 @@
 import Type from 'typebox'
 import { AssistantSummary } from '../domain/assistant/summary.js'
 import type { App } from '../http/app-types.js'
-import { answered } from '../http/describe.js'
-import { assistantSummary } from '../http/examples.js'
+import { answered } from '../http/docs/describe.js'
+import { assistantSummary } from '../http/docs/examples.js'
 import { PageOf, answerPage, asked, paging } from '../http/paging.js'
-import { page } from '../http/read-examples.js'
+import { page } from '../http/docs/read-examples.js'
 import { readErrors, readHeaders, reading, type ReadPositions } from '../http/read-position.js'
 import type { ReadModel } from '../../projections/read-model.js'
 

@@ -2,9 +2,9 @@
 import Type from 'typebox'
 import { Id } from '../domain/json.js'
 import type { App } from '../http/app-types.js'
-import { answered } from '../http/describe.js'
+import { answered } from '../http/docs/describe.js'
 import { PageOf, answerPage, asked, paging } from '../http/paging.js'
-import { page } from '../http/read-examples.js'
+import { page } from '../http/docs/read-examples.js'
 import { readErrors, readHeaders, reading } from '../http/read-position.js'
 import type { ReadDeps } from './list-assistants.js'
 

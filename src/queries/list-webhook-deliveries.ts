@@ -1,12 +1,12 @@
 // GET /user/webhook-deliveries
 import Type from 'typebox'
-import { DeliverySummary } from '../domain/call/delivery.js'
+import { DeliverySummary } from '../domain/webhook/delivery.js'
 import { CallId } from '../domain/call/events.js'
 import { Id } from '../domain/json.js'
 import type { App } from '../http/app-types.js'
-import { answered } from '../http/describe.js'
+import { answered } from '../http/docs/describe.js'
 import { PageOf, answerPage, asked, paging } from '../http/paging.js'
-import { deliverySummary, page } from '../http/read-examples.js'
+import { deliverySummary, page } from '../http/docs/read-examples.js'
 import { readErrors, readHeaders, reading, type ReadPositions } from '../http/read-position.js'
 
 interface Filter { userId: string, assistantId?: number | undefined, callId?: string | undefined, status?: DeliverySummary['status'] | undefined }

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import type { App } from '../http/app-types.js'
 import { only } from '../http/auth.js'
-import { answered } from '../http/describe.js'
+import { answered } from '../http/docs/describe.js'
 
 export const WebhookSecret = Type.Object({
   secret: Type.String({ description: 'Verifies webhook-signature, as Standard Webhooks describes.', examples: ['whsec_...'] }),

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import t from 'tap'
-import { webhookPayload, webhookTest } from '../../src/http/examples.js'
+import { webhookPayload, webhookTest } from '../../src/http/docs/examples.js'
 import { receiverSchema, receiverSchemaText, schemaFiles, webhookProblems } from '../support/webhook-schemas.js'
 
 const types = ['call.completed', 'webhook.test'] as const

@@ -1,6 +1,6 @@
 // A log that has lost its end, on real back ends: nothing starts until an operator has said that it is lost for good.
 import t from 'tap'
-import { adoptLog } from '../../src/adopt-log.js'
+import { adoptLog } from '../../src/recovery/adopt-log.js'
 import { eventually } from '../support/eventually.js'
 import { receiver } from '../support/receiver.js'
 import { callOf, created, idOf, readsGoOn, restorable } from '../support/restorable.js'

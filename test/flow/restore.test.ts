@@ -1,11 +1,11 @@
 // A Postgres that is restored or lost, on real back ends: no id is given out again, no old webhook is sent, and what is said mends it.
 import t from 'tap'
-import { checkIds, reseedIds } from '../../src/id-sequences.js'
+import { checkIds, reseedIds } from '../../src/recovery/id-sequences.js'
 import { eventually } from '../support/eventually.js'
 import { answers, receiver } from '../support/receiver.js'
 import { callOf, created, deliveries, idOf, readsGoOn, ready, restorable } from '../support/restorable.js'
 import { run } from '../support/ringledger.js'
-import { resumeWebhooks } from '../../workers/resume.js'
+import { resumeWebhooks } from '../../workers/operate/resume.js'
 
 const bothCommands = /behind the event log.*`ringledger ids reseed` and `ringledger webhooks resume`/
 

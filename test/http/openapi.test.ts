@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import t from 'tap'
 import { AssistantSettings, defaultSettings } from '../../src/domain/assistant/settings.js'
-import { documented } from '../../src/http/refusals.js'
+import { documented } from '../../src/http/docs/refusals.js'
 import { testService } from '../support/service.js'
 
 interface Media { schema: object, example?: unknown }

@@ -2,15 +2,15 @@
 import t from 'tap'
 import type { Pool } from 'pg'
 import { findCalls, type CallFilter } from '../../projections/calls.js'
-import { ensureProjections } from '../../projections/generations.js'
+import { ensureProjections } from '../../projections/replay/generations.js'
 import { findLead, findLeadOwner, findLeads, type LeadFilter } from '../../projections/find-leads.js'
-import { projections } from '../../src/compose/projector.js'
+import { projections } from '../../src/composition/projector.js'
 import { packageRoot } from '../../src/package-root.js'
 import { migrate } from '../../src/postgres/migrate.js'
 import { openPool } from '../../src/postgres/pool.js'
 import { fillCalls, fillDeliveries, fillLeads } from '../support/filled-tables.js'
 import { scratchPostgres } from '../support/scratch-postgres.js'
-import { findDelivery, listDeliveries, type DeliveryFilter } from '../../workers/find-deliveries.js'
+import { findDelivery, listDeliveries, type DeliveryFilter } from '../../workers/deliveries/find-deliveries.js'
 
 const count = Number(process.env.PLAN_ROWS ?? 50_000)
 const postgres = await scratchPostgres(t, { fsync: false })

@@ -6,7 +6,7 @@ import { catalogStreams } from '../../src/domain/catalog/events.js'
 import { currentVersion, eventVersions, type EventType } from '../../src/domain/events.js'
 import { leadStream } from '../../src/domain/lead/events.js'
 import { markerStream } from '../../src/domain/marker/events.js'
-import { callId, completedCall } from '../../src/http/examples.js'
+import { callId, completedCall } from '../../src/http/docs/examples.js'
 
 const of = (stream: (id: number) => string) => stream(0).replace('0', '{id}')
 const streams = {

@@ -6,7 +6,7 @@ import type { AssistantBody } from '../../src/domain/assistant/settings.js'
 import { leadDecider } from '../../src/domain/lead/decide.js'
 import { leadStream } from '../../src/domain/lead/events.js'
 import type { Streams } from '../../src/event-store/streams.js'
-import { commandHandler, type HandleCommand } from '../../src/handle-command.js'
+import { commandHandler, type HandleCommand } from '../../src/command-handling/handle-command.js'
 import { requiredFields } from './assistant-bodies.js'
 
 const facts = { voiceExists: true, languageExists: true, ownsPhoneNumber: true }

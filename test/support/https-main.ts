@@ -1,5 +1,5 @@
 // Posts to each URL, whose name is this machine, and prints what came of it: a process of its own, as trust is read at its start.
-import { openPoster } from '../../workers/post.js'
+import { openPoster } from '../../workers/deliver/post.js'
 
 const poster = openPoster({ allowCidrs: ['127.0.0.0/8'] }, async () => ['127.0.0.1'])
 for (const url of process.argv.slice(2)) {

@@ -2,7 +2,7 @@
 import { assistants } from '../../projections/assistants.js'
 import { calls } from '../../projections/calls.js'
 import { leads } from '../../projections/leads.js'
-import type { Projection } from '../../projections/projection.js'
+import type { Projection } from '../../projections/engine/projection.js'
 import { evolve, type AssistantState } from '../../src/domain/assistant/evolve.js'
 import { DecodeError, decode, type DomainEvent } from '../../src/domain/events.js'
 import { leadOf } from '../../src/domain/lead/lead.js'

@@ -1,15 +1,15 @@
 // Projections fed straight from a list of events, batch by batch, as their consumer would.
 import type { Pool } from 'pg'
-import { claimCheckpoint, moveCheckpoint } from '../../src/consumer/checkpoint.js'
+import { claimCheckpoint, moveCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { assistants } from '../../projections/assistants.js'
 import { calls } from '../../projections/calls.js'
 import { catalog } from '../../projections/catalog.js'
-import { activeGeneration, checkpointOf, ensureProjections, schemaOf } from '../../projections/generations.js'
+import { activeGeneration, checkpointOf, ensureProjections, schemaOf } from '../../projections/replay/generations.js'
 import { leads } from '../../projections/leads.js'
-import type { Projection } from '../../projections/projection.js'
-import { generationConsumer } from '../../projections/run.js'
+import type { Projection } from '../../projections/engine/projection.js'
+import { generationConsumer } from '../../projections/engine/run.js'
 
 export const everyProjection: readonly Projection[] = [assistants, leads, calls, catalog]
 

@@ -6,7 +6,7 @@ import { drop } from '../../projections/replay/drop.js'
 import type { BuildOptions } from '../../projections/replay/build.js'
 import { replay } from '../../projections/replay/replay.js'
 import { rollback } from '../../projections/replay/rollback.js'
-import { faults } from '../../src/consumer/faults.js'
+import { faults } from '../../src/subscriptions/faults.js'
 import { openStreams } from '../../src/event-store/streams.js'
 import { openPool } from '../../src/postgres/pool.js'
 

@@ -2,9 +2,9 @@
 import { writeSync } from 'node:fs'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import { assistants } from '../../projections/assistants.js'
-import { generationConsumer } from '../../projections/run.js'
-import { faults } from '../../src/consumer/faults.js'
-import { runConsumer } from '../../src/consumer/run.js'
+import { generationConsumer } from '../../projections/engine/run.js'
+import { faults } from '../../src/subscriptions/faults.js'
+import { runConsumer } from '../../src/subscriptions/run.js'
 import { openStreams } from '../../src/event-store/streams.js'
 import { openPool } from '../../src/postgres/pool.js'
 

@@ -1,10 +1,10 @@
 // A worker of the queue in small, for tests that kill or freeze it around a request: says where it is, and dies there when told to.
 import { writeSync } from 'node:fs'
 import { openPool } from '../../src/postgres/pool.js'
-import { deliverer } from '../../workers/deliver.js'
-import { openFeeder } from '../../workers/feeder.js'
-import { openPoster } from '../../workers/post.js'
-import { openQueue } from '../../workers/queue.js'
+import { deliverer } from '../../workers/deliver/deliver.js'
+import { openFeeder } from '../../workers/queue/enqueue.js'
+import { openPoster } from '../../workers/deliver/post.js'
+import { openQueue } from '../../workers/queue/queue.js'
 
 process.stdin.resume().on('close', () => process.exit()) // the test is gone
 const [databaseUrl = '', redisUrl = '', secretKey = '', schedule = '', diesAt = ''] = process.argv.slice(2)

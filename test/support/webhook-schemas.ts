@@ -1,7 +1,7 @@
 // The JSON Schemas for receivers, made from the schemas that the API document shows; docs/webhooks/*.schema.json is their text.
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { nameSchemas } from '../../src/http/named-schemas.js'
-import { webhooks } from '../../src/http/webhook-docs.js'
+import { nameSchemas } from '../../src/http/docs/named-schemas.js'
+import { webhooks } from '../../src/http/docs/webhook-docs.js'
 
 type Type = keyof typeof webhooks
 
@@ -19,7 +19,7 @@ export function receiverSchema (type: Type): Record<string, unknown> {
   const { [title]: root, ...$defs } = schemas
   return JSON.parse(JSON.stringify({
     $schema: 'https://json-schema.org/draft/2020-12/schema',
-    $comment: 'Made from src/domain/call/webhook-payload.ts by `npm run docs:webhooks`. Fields may be added.',
+    $comment: 'Made from src/domain/webhook/payload.ts by `npm run docs:webhooks`. Fields may be added.',
     ...root,
     examples: [example],
     $defs

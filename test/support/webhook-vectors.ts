@@ -1,6 +1,6 @@
 // Signed and forged webhooks for whoever writes a receiver; docs/webhooks/vectors.json is their text.
-import { webhookPayload, webhookTest } from '../../src/http/examples.js'
-import { signedHeaders } from '../../workers/sign.js'
+import { webhookPayload, webhookTest } from '../../src/http/docs/examples.js'
+import { signedHeaders } from '../../workers/deliver/sign.js'
 
 /** One request as a receiver gets it, and whether to believe it. */
 export interface Vector {

@@ -1,8 +1,8 @@
 // `ringledger webhooks list`: deliveries of all users, newest first.
 import Table from 'cli-table3'
-import { listDeliveries } from '../../../workers/find-deliveries.js'
-import type { Delivery } from '../../domain/call/delivery.js'
-import { withParts } from '../back-ends.js'
+import { listDeliveries } from '../../../workers/deliveries/find-deliveries.js'
+import type { Delivery } from '../../domain/webhook/delivery.js'
+import { withParts } from '../running/back-ends.js'
 
 export interface ListOptions {
   user?: string

@@ -1,8 +1,8 @@
 // `ringledger webhooks recover`: schedules everything anew that was not delivered since a time.
-import { recover } from '../../../workers/recover.js'
+import { recover } from '../../../workers/operate/recover.js'
 import { isDayOrInstant } from '../../http/day-or-instant.js'
-import { say, withParts } from '../back-ends.js'
-import { operate } from '../operation.js'
+import { say, withParts } from '../running/back-ends.js'
+import { operate } from '../running/operation.js'
 
 export interface RecoverOptions {
   since: Date

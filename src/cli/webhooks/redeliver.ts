@@ -1,6 +1,6 @@
 // `ringledger webhooks redeliver`: asks for one more attempt of deliveries; the workers make it.
-import { askRedelivery } from '../../../workers/ask.js'
-import { say, withParts } from '../back-ends.js'
+import { askRedelivery } from '../../../workers/operate/redeliver.js'
+import { say, withParts } from '../running/back-ends.js'
 
 /** @throws when one of them cannot be sent; the others are asked for all the same */
 export async function redeliverWebhooks (ids: string[]): Promise<void> {

@@ -1,6 +1,6 @@
 // `ringledger webhooks resume`: lets the dispatcher of a restored database go on.
-import { resumeWebhooks as resumeSending } from '../../../workers/resume.js'
-import { say, withParts } from '../back-ends.js'
+import { resumeWebhooks as resumeSending } from '../../../workers/operate/resume.js'
+import { say, withParts } from '../running/back-ends.js'
 
 export async function resumeWebhooks ({ json }: { json?: boolean }): Promise<void> {
   const resumed = await withParts('ringledger webhooks resume', ({ pool, streams }) => resumeSending(pool, streams))

@@ -1,7 +1,7 @@
 // `ringledger webhooks show`: one delivery with every attempt.
 import Table from 'cli-table3'
-import { findDelivery } from '../../../workers/find-deliveries.js'
-import { withParts } from '../back-ends.js'
+import { findDelivery } from '../../../workers/deliveries/find-deliveries.js'
+import { withParts } from '../running/back-ends.js'
 
 export async function showWebhook (id: string, { json }: { json?: boolean }): Promise<void> {
   const delivery = await withParts('ringledger webhooks show', ({ pool }) => findDelivery(pool, undefined, id))

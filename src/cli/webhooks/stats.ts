@@ -1,9 +1,9 @@
 // `ringledger webhooks stats`: the ledger in numbers, and whether every call in the log has its row.
 import Table from 'cli-table3'
-import { unaccounted, type Accounts } from '../../../workers/accounts.js'
-import { webhookStats, type Stats } from '../../../workers/stats.js'
-import { withParts } from '../back-ends.js'
-import { operate } from '../operation.js'
+import { unaccounted, type Accounts } from '../../../workers/operate/audit.js'
+import { webhookStats, type Stats } from '../../../workers/operate/stats.js'
+import { withParts } from '../running/back-ends.js'
+import { operate } from '../running/operation.js'
 
 /** @throws when calls are unaccounted for, after the numbers were told */
 export async function showWebhookStats ({ json }: { json?: boolean }): Promise<void> {

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { Id, Instant } from '../json.js'
 import { UserId } from '../user.js'
-import { firstVersion } from '../versions.js'
+import { firstVersion } from '../upcast.js'
 import { AssistantSettings } from './settings.js'
 
 export const assistantStatuses = ['active', 'inactive'] as const

@@ -1,0 +1,125 @@
+// Writes batches of events into one generation of a projection, and sets aside what cannot be written.
+import { DatabaseError, type Pool, type PoolClient } from 'pg'
+import { faults } from '../../src/subscriptions/faults.js'
+import { DecodeError, decode, type DomainEvent } from '../../src/domain/events.js'
+import type { StoredEvent } from '../../src/domain/stored-event.js'
+import type { Batch } from '../../src/event-store/subscribe.js'
+import { Brake, type Refused } from '../parking/circuit-breaker.js'
+import { schemaOf } from '../replay/generations.js'
+import { CannotProject, type Projection } from './projection.js'
+import { loadHeld, setAside } from '../parking/park.js'
+import { loadTouched, type BatchRows } from './rows.js'
+
+type Handle = (tx: PoolClient, batch: Batch) => Promise<void>
+
+/** What became of some events: written, with the first ones that were set aside; or refused by Postgres, and nothing was written. */
+type Outcome = { setAside: Refused[] } | { problem: string }
+
+/**
+ * A batch is written at once. When Postgres refuses what an event says, it is written event by event, so that the
+ * one at fault is set aside and holds up nobody else; anything else that fails is thrown on.
+ */
+export async function batchWriter (projection: Projection, pool: Pool, generation: number): Promise<Handle> {
+  const consumer = schemaOf(projection, generation)
+  const brake = await Brake.load(pool, consumer)
+  return async (tx, { events, position }) => brake.check(tx, position, await writeEvents(tx, projection, consumer, events))
+}
+
+/** @returns the first event of each stream that was set aside just now */
+export async function writeEvents (tx: PoolClient, projection: Projection, schema: string, events: StoredEvent[]): Promise<Refused[]> {
+  const outcome = await attempt(tx, projection, schema, events)
+  if ('setAside' in outcome) return outcome.setAside
+  const refused: Refused[] = []
+  for (const stored of events) {
+    const alone = await attempt(tx, projection, schema, [stored])
+    if ('setAside' in alone) refused.push(...alone.setAside)
+    else refused.push(await refuse(tx, schema, stored, alone.problem))
+  }
+  return refused
+}
+
+/** Writes all events or none. */
+async function attempt (tx: PoolClient, projection: Projection, schema: string, events: StoredEvent[]): Promise<Outcome> {
+  await tx.query('SAVEPOINT before_events')
+  await faults.at?.('savepoint')
+  try {
+    const setAside = await write(tx, projection, schema, events)
+    await faults.at?.('written')
+    await tx.query('RELEASE SAVEPOINT before_events')
+    return { setAside }
+  } catch (error) {
+    if (!isAboutData(error, events)) throw error
+    await faults.at?.('refused')
+    await tx.query('ROLLBACK TO SAVEPOINT before_events')
+    return { problem: error.message }
+  }
+}
+
+async function write (tx: PoolClient, projection: Projection, schema: string, events: StoredEvent[]): Promise<Refused[]> {
+  const held = await loadHeld(tx, schema, projection.name, events)
+  const decoded = events.filter((stored) => !held.skips.has(stored)).map(decodeOrRefuse)
+  const rows = await loadTouched(tx, schema, decoded.flatMap(({ event, stored }) => event ? projection.touches(event, stored) : []))
+  await faults.at?.('loaded')
+  const projected: DomainEvent[] = []
+  const refused: Refused[] = []
+  for (const { stored, event, refusal } of decoded) {
+    if (held.streams.has(stored.stream)) {
+      await setAside(tx, schema, stored, 'an earlier event of this stream is in quarantine')
+      continue
+    }
+    const problem = refusal ?? (event && projectOrRefuse(projection, event, stored, rows))
+    if (problem !== undefined) {
+      held.streams.add(stored.stream)
+      refused.push(await refuse(tx, schema, stored, problem))
+    } else if (event) projected.push(event)
+  }
+  await rows.save(tx, schema, projection.tables)
+  await faults.at?.('saved')
+  await raiseIds(tx, projection, projected)
+  return refused
+}
+
+async function refuse (tx: PoolClient, schema: string, stored: StoredEvent, error: string): Promise<Refused> {
+  await setAside(tx, schema, stored, error)
+  await faults.at?.('set aside')
+  return { stream: stored.stream, position: stored.position, error }
+}
+
+/**
+ * Classes 22 and 23 of SQLSTATE: a value that Postgres does not take. A RangeError may be a batch whose text is longer
+ * than a string of JavaScript can be: event by event it fits. Of a single event it is a bug.
+ */
+function isAboutData (error: unknown, events: StoredEvent[]): error is Error {
+  if (error instanceof RangeError) return events.length > 1
+  return error instanceof DatabaseError && /^2[23]/.test(error.code ?? '')
+}
+
+function decodeOrRefuse (stored: StoredEvent): { stored: StoredEvent, event?: DomainEvent | undefined, refusal?: string } {
+  try {
+    return { stored, event: decode(stored) }
+  } catch (error) {
+    if (error instanceof DecodeError) return { stored, refusal: error.message }
+    throw error
+  }
+}
+
+/** Why the event cannot be projected, if so; then no row was changed. */
+function projectOrRefuse (projection: Projection, event: DomainEvent, stored: StoredEvent, rows: BatchRows): string | undefined {
+  try {
+    projection.project(event, stored, rows)
+    return undefined
+  } catch (error) {
+    if (error instanceof CannotProject) return error.message
+    throw error
+  }
+}
+
+/** After a replay into a fresh database, no id that the log knows is given out again. */
+async function raiseIds (tx: PoolClient, projection: Projection, events: DomainEvent[]): Promise<void> {
+  const highest = new Map<string, number>()
+  for (const event of events) {
+    const seen = projection.idsSeen?.(event)
+    if (seen) highest.set(seen.sequence, Math.max(seen.id, highest.get(seen.sequence) ?? 0))
+  }
+  for (const [sequence, id] of highest) await tx.query('SELECT ledger.raise_ids($1::regclass, $2)', [sequence, id])
+}

@@ -1,0 +1,20 @@
+// Hears of every checkpoint that readers can see.
+import { listenOn, type Listener, type ListenerOptions } from '../../src/postgres/listen.js'
+import { checkpointChannel } from './run.js'
+
+export interface CheckpointListenerOptions extends Pick<ListenerOptions, 'databaseUrl' | 'onListening' | 'onError' | 'heartbeatMs'> {
+  onCheckpoint (projection: string, position: bigint): void
+}
+
+/** Listens until it is closed. */
+export function listenForCheckpoints ({ onCheckpoint, ...options }: CheckpointListenerOptions): Listener {
+  return listenOn({
+    ...options,
+    applicationName: 'ringledger positions',
+    channel: checkpointChannel,
+    onNotification (payload) {
+      const [, projection, position] = /^(\w+) (\d+)$/.exec(payload) ?? []
+      if (projection !== undefined && position !== undefined) onCheckpoint(projection, BigInt(position))
+    }
+  })
+}

@@ -1,0 +1,65 @@
+// Feeds every generation of a projection that its code has folded, each by itself, and swaps in those that are ready.
+import { ownerOf, pause } from '../../src/subscriptions/lease.js'
+import { runConsumer, type RunOptions } from '../../src/subscriptions/run.js'
+import { generationsOf, isFed, leaseOf, type Generation } from '../replay/generations.js'
+import type { Projection } from './projection.js'
+import { generationConsumer } from './run.js'
+import { swap } from '../replay/swap.js'
+
+const lookEveryMs = 1_000
+/** While a generation is ready. */
+const swapEveryMs = 200
+
+interface Feeding {
+  stop: AbortController
+  running: Promise<void>
+}
+
+/**
+ * Runs until `options.signal` is aborted, and never gives up. What other code has folded is left alone: its rows would
+ * become a mixture. Whoever `yields` fills in for a projector: it gives way to one, and swaps only where none runs.
+ */
+export async function feedGenerations (projection: Projection, options: RunOptions): Promise<void> {
+  const { pool, signal, log } = options
+  const fed = new Map<number, Feeding>()
+  while (!signal.aborted) {
+    let isSwapDue = false
+    try {
+      const generations = await generationsOf(pool, projection)
+      await feedOnly(generations.filter((each) => isFed(projection, each)))
+      isSwapDue = generations.some(({ state }) => state === 'ready')
+      await swapIfDue(projection, generations, options)
+    } catch (error) {
+      log.warn({ projection: projection.name, err: error }, 'cannot look after the generations, trying again')
+    }
+    await pause(isSwapDue ? swapEveryMs : lookEveryMs, signal)
+  }
+  await feedOnly([])
+
+  async function feedOnly (wanted: Generation[]): Promise<void> {
+    for (const { generation } of wanted) if (!fed.has(generation)) fed.set(generation, start(generation))
+    for (const [generation, { stop, running }] of fed) {
+      if (wanted.some((each) => each.generation === generation)) continue
+      stop.abort()
+      await running
+      fed.delete(generation)
+    }
+  }
+
+  function start (generation: number): Feeding {
+    const stop = new AbortController()
+    const each = { ...options, signal: AbortSignal.any([signal, stop.signal]) }
+    return { stop, running: runConsumer(generationConsumer(projection, generation, pool), each) }
+  }
+}
+
+/** Only who feeds the next generation swaps it in, so that it goes on without a pause. */
+async function swapIfDue (projection: Projection, generations: Generation[], { pool, holder, yields, log }: RunOptions): Promise<void> {
+  const active = generations.find(({ state }) => state === 'active')
+  const ready = generations.find(({ state }) => state === 'ready')
+  if (!active || ready?.codeVersion !== projection.version) return
+  const [feeder, projector] = await Promise.all([ready, active].map(({ generation }) => ownerOf(pool, leaseOf(projection, generation))))
+  if (feeder !== holder || (yields && projector !== undefined && projector !== holder)) return
+  const change = { from: active.generation, to: ready.generation }
+  if (await swap(projection, change, pool)) log.info({ projection: projection.name, ...change }, 'readers see another generation')
+}

@@ -1,0 +1,38 @@
+// What a projection is: tables, the rows an event touches, and the pure step from rows to rows.
+import type { DomainEvent, EventType } from '../../src/domain/events.js'
+import type { AnyTable, Key, Table } from './table.js'
+
+/** A projection only ever changes rows: it has no way to send, to schedule or to append. */
+export interface Projection {
+  name: string
+  /** Raised when the same log gives other rows: then the projection has to be replayed. */
+  version: number
+  eventTypes: readonly EventType[]
+  tables: readonly AnyTable[]
+  /** The rows that `project` will ask for. */
+  touches (event: DomainEvent, place: Place): Touch[]
+  /** @throws CannotProject before any row is changed */
+  project (event: DomainEvent, place: Place, rows: Rows): void
+  /** The highest id that the event brings into the world, and the sequence it came from. */
+  idsSeen? (event: DomainEvent): { sequence: string, id: number } | undefined
+}
+
+export type Touch = [table: AnyTable, key: Key]
+
+/** Where an event stands in the log. */
+export interface Place {
+  stream: string
+  revision: bigint
+  position: bigint
+}
+
+/** The rows of a batch while events are folded into them. */
+export interface Rows {
+  get<Row extends object> (table: Table<Row>, key: Key): Row | undefined
+  put<Row extends object> (table: Table<Row>, row: Row): void
+}
+
+/** An event contradicts the rows; it is set aside with the later events of its stream. */
+export class CannotProject extends Error {
+  override readonly name = 'CannotProject'
+}

@@ -1,0 +1,66 @@
+// Sets events aside that cannot be projected, with all later events of their streams, so that they hold up nobody else.
+import type { Pool, PoolClient } from 'pg'
+import type { StoredEvent } from '../../src/domain/stored-event.js'
+import type { Projection } from '../engine/projection.js'
+
+type Event = Pick<StoredEvent, 'stream' | 'revision'>
+
+/** Events that an operator has given up; who folds the log passes over them. */
+export interface Skips {
+  has (event: Event): boolean
+}
+
+/** All skips of the projection of this name. */
+export async function loadSkips (db: Pool | PoolClient, projection: string): Promise<Skips> {
+  const { rows } = await db.query<Place>('SELECT stream, revision FROM ledger.skips WHERE projection = $1', [projection])
+  return skipsOf(rows)
+}
+
+/** An event that an operator has given up; `at` is ISO 8601. */
+export interface Skipped { projection: string, stream: string, revision: string, reason: string, at: string }
+
+/** Every skip of these projections, the oldest first. */
+export async function skipped (db: Pool, projections: readonly Projection[]): Promise<Skipped[]> {
+  const { rows } = await db.query<Omit<Skipped, 'at'> & { at: Date }>(
+    'SELECT projection, stream, revision, reason, skipped_at AS at FROM ledger.skips WHERE projection = ANY($1) ORDER BY skipped_at', [projections.map(({ name }) => name)])
+  return rows.map((row) => ({ ...row, at: row.at.toISOString() }))
+}
+
+/** What is to be known of the streams of some events before they are projected. */
+export interface Held {
+  skips: Skips
+  /** Streams whose events have to wait. */
+  streams: Set<string>
+}
+
+/** `consumer` names the generation, for instance `read_leads_g1`. Asked in the transaction that writes, so that a release counts at once. */
+export async function loadHeld (tx: PoolClient, consumer: string, projection: string, events: StoredEvent[]): Promise<Held> {
+  const { rows } = await tx.query<{ stream: string, revision: string | null }>(`
+    WITH wanted AS (SELECT DISTINCT unnest($3::text[]) AS stream)
+    SELECT stream, NULL AS revision FROM wanted WHERE EXISTS (SELECT FROM ledger.quarantine held WHERE consumer = $1 AND held.stream = wanted.stream)
+    UNION ALL
+    SELECT stream, revision FROM wanted JOIN ledger.skips USING (stream) WHERE projection = $2`,
+  [consumer, projection, events.map(({ stream }) => storable(stream))])
+  return {
+    skips: skipsOf(rows.filter((row): row is Place => row.revision !== null)),
+    streams: new Set(rows.flatMap(({ stream, revision }) => revision === null ? [stream] : []))
+  }
+}
+
+/** Writes the event down in the transaction that moves the checkpoint past it. */
+export async function setAside (tx: PoolClient, consumer: string, { stream, revision, position, type }: StoredEvent, error: string): Promise<void> {
+  await tx.query(`
+    INSERT INTO ledger.quarantine (consumer, stream, revision, position, event_type, error) VALUES ($1, $2, $3, $4, $5, $6)
+    ON CONFLICT DO NOTHING`, [consumer, storable(stream), revision, position, type, storable(error)])
+}
+
+/** Postgres has no NUL in text. */
+export const storable = (text: string) => text.replaceAll('\0', '\\0')
+
+/** As Postgres answers it. */
+interface Place { stream: string, revision: string }
+
+function skipsOf (rows: Place[]): Skips {
+  const places = new Set(rows.map(({ stream, revision }) => `${revision}@${stream}`))
+  return { has: ({ stream, revision }) => places.has(`${revision}@${storable(stream)}`) }
+}

@@ -1,0 +1,110 @@
+// Which generations of a projection there are, where each one lives, and which one readers see.
+import type { Pool, PoolClient } from 'pg'
+import { checkpointTable } from '../../src/subscriptions/checkpoint.js'
+import { inTransaction } from '../../src/postgres/transaction.js'
+import type { Projection } from '../engine/projection.js'
+import { createIndexes, createTable } from '../engine/table.js'
+import { pointReaders } from './views.js'
+
+/**
+ * `building` by a replay; `ready` to be swapped in; `active`, which readers see; `retained` after a swap, so that it can
+ * be swapped back in; `dropping` on its way out. All but the first and the last are fed by projectors of their code.
+ */
+export type State = 'building' | 'ready' | 'active' | 'retained' | 'dropping'
+
+export interface Generation {
+  generation: number
+  state: State
+  /** The version of the projection's code that folds it: no other one touches it. */
+  codeVersion: number
+  /** Against what its rows were verified before it was swapped in, in words. */
+  verified: string | null
+}
+
+/** Rows and checkpoint share a schema of their own: whoever drops the rows drops the checkpoint too. */
+export const schemaOf = (projection: Projection, generation: number) => `read_${projection.name}_g${generation}`
+export const checkpointOf = (projection: Projection, generation: number) => `${schemaOf(projection, generation)}.checkpoint`
+/** Who holds this lease feeds the generation. */
+export const leaseOf = (projection: Projection, generation: number) => `projection ${projection.name} g${generation}`
+
+/** Creates what is missing, so that readers find their tables before the first event; safe from many processes at once. */
+export async function ensureProjections (pool: Pool, projections: readonly Projection[]): Promise<void> {
+  await inTransaction(pool, async (tx) => {
+    await lockGenerations(tx)
+    await tx.query('CREATE SCHEMA IF NOT EXISTS read_model')
+    for (const projection of projections) {
+      const generation = await activeGeneration(tx, projection)
+      const { rowCount: isThere } = await tx.query('SELECT FROM pg_namespace WHERE nspname = $1', [schemaOf(projection, generation)])
+      if (isThere) continue
+      await createGeneration(tx, projection, generation, 'active')
+      for (const table of projection.tables) for (const index of createIndexes(schemaOf(projection, generation), table)) await tx.query(index)
+      await pointReaders(tx, projection, schemaOf(projection, generation))
+    }
+  })
+}
+
+/** The projections whose active generation other code has folded, each with what to do about it. */
+export async function outdated (pool: Pool, projections: readonly Projection[]): Promise<Array<{ name: string, foldedBy: number, version: number, mend: string }>> {
+  const found = await Promise.all(projections.map(async (projection) => {
+    const active = (await generationsOf(pool, projection)).find(({ state }) => state === 'active')
+    const { name, version } = projection
+    return active && active.codeVersion !== version ? [{ name, foldedBy: active.codeVersion, version, mend: `ringledger projections replay ${name}` }] : []
+  }))
+  return found.flat()
+}
+
+/** Every generation that there is, the oldest first. */
+export async function generationsOf (db: Pool | PoolClient, projection: Projection): Promise<Generation[]> {
+  const { rows } = await db.query<Generation>(`
+    SELECT generation, state, code_version AS "codeVersion", verified
+    FROM ledger.generations WHERE projection = $1 ORDER BY generation`, [projection.name])
+  return rows
+}
+
+/** The generation that readers see; 1 when the projection is new. */
+export async function activeGeneration (db: Pool | PoolClient, projection: Projection): Promise<number> {
+  return (await generationsOf(db, projection)).find(({ state }) => state === 'active')?.generation ?? 1
+}
+
+/** Whether projectors of this code feed the generation. */
+export const isFed = ({ version }: Projection, { state, codeVersion }: Generation) =>
+  codeVersion === version && (state === 'active' || state === 'ready' || state === 'retained')
+
+/** Makes an empty generation without indexes; the leftovers of one that nobody knows are dropped. */
+export async function createGeneration (tx: PoolClient, projection: Projection, generation: number, state: State): Promise<void> {
+  const schema = schemaOf(projection, generation)
+  await removeGeneration(tx, projection, generation)
+  await tx.query(`CREATE SCHEMA ${schema}`)
+  for (const table of projection.tables) await tx.query(createTable(schema, table))
+  await tx.query(checkpointTable(checkpointOf(projection, generation)))
+  await tx.query(`COMMENT ON SCHEMA ${schema} IS 'Ringledger projection ${projection.name}, code version ${projection.version}: rebuildable from the log'`)
+  await tx.query('INSERT INTO ledger.generations (projection, generation, state, code_version) VALUES ($1, $2, $3, $4)',
+    [projection.name, generation, state, projection.version])
+}
+
+/** Moves a generation on from a state; false when it is not in that state. */
+export async function changeState (db: Pool | PoolClient, projection: Projection, generation: number, from: State, to: State): Promise<boolean> {
+  const { rowCount } = await db.query(`
+    UPDATE ledger.generations SET state = $4, changed_at = now()
+    WHERE projection = $1 AND generation = $2 AND state = $3`, [projection.name, generation, from, to])
+  return rowCount === 1
+}
+
+/** Writes down against what a generation was verified, in words, while it is being built: nobody else's is touched. */
+export async function noteVerified (pool: Pool, projection: Projection, generation: number, how: string): Promise<void> {
+  await pool.query('UPDATE ledger.generations SET verified = $3 WHERE projection = $1 AND generation = $2 AND state = \'building\'', [projection.name, generation, how])
+}
+
+/** Whoever makes generations or begins to swap them does so alone, until its transaction ends. */
+export async function lockGenerations (tx: PoolClient): Promise<void> {
+  await tx.query('SELECT pg_advisory_xact_lock(hashtext(\'ringledger projections\'))')
+}
+
+/** Drops the tables of a generation that nobody feeds any more, and everything that is known of it. */
+export async function removeGeneration (tx: PoolClient, projection: Projection, generation: number): Promise<void> {
+  const schema = schemaOf(projection, generation)
+  await tx.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
+  await tx.query('DELETE FROM ledger.quarantine WHERE consumer = $1', [schema])
+  await tx.query('DELETE FROM ledger.brakes WHERE consumer = $1', [schema])
+  await tx.query('DELETE FROM ledger.generations WHERE projection = $1 AND generation = $2', [projection.name, generation])
+}

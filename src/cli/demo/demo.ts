@@ -1,0 +1,80 @@
+// `ringledger demo`: the main job on real input, start to end, with nothing faked and nothing left behind.
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { loadConfig, type Config } from '../../config.js'
+import { startRoles } from '../../composition/roles.js'
+import { openParts } from '../../composition/connections.js'
+import { packageRoot, packageVersion } from '../../package-root.js'
+import { readCatalogFile } from '../import-catalog.js'
+import { completeConfig, openBackEnds, openLog } from '../running/back-ends.js'
+import { importAndProject } from '../catalog.js'
+import { runJourney } from './journey.js'
+import { openReceiver } from './receiver.js'
+import { onShutdown } from '../running/shutdown.js'
+import { Timeline } from './timeline.js'
+import { signToken } from '../token.js'
+
+/** Exits 0 only if every step held. */
+export async function demo (): Promise<void> {
+  const shutdown = onShutdown()
+  let held = false
+  shutdown.add(async () => { if (!held) throw new Error('the demo was stopped before its end') })
+  await shutdown.during(async (signal) => {
+    const timeline = new Timeline(`Ringledger ${packageVersion}: the main job, end to end`, signal)
+    const dataDir = await mkdtemp(join(tmpdir(), 'ringledger-demo-'))
+    const { removeDataDir } = await import('../../embedded/paths.js')
+    const closing = [async () => { removeDataDir(dataDir) }]
+    const close = async () => { for (let step = closing.pop(); step; step = closing.pop()) await step() }
+    try {
+      await play(timeline, demoConfig(dataDir), closing, signal)
+    } finally {
+      await timeline.lastStep('stop', 'service', async () => {
+        await close()
+        return 'drained; the temporary data directory is gone'
+      })
+      timeline.end()
+    }
+  })
+  held = true
+}
+
+async function play (timeline: Timeline, settings: Config, closing: Array<() => Promise<unknown>>, signal: AbortSignal): Promise<void> {
+  const config = await completeConfig(settings)
+  const log = openLog(settings)
+  const urls = await timeline.step('start back ends', 'embedded', async () => {
+    const backEnds = await openBackEnds(settings, 'start', 'ringledger demo', () => {})
+    closing.push(backEnds.close)
+    return [backEnds.urls, 'Postgres (fsync on) and the event store, each a process of its own'] as const
+  })
+  await timeline.step('import the catalogue', 'event store', async () => {
+    const parts = await openParts(urls, log)
+    try {
+      await importAndProject(parts, await readCatalogFile(join(packageRoot, 'examples/catalog.json')), log)
+    } finally {
+      await parts.close()
+    }
+    return 'voices, languages, models, campaigns and phone numbers, appended and projected'
+  })
+  const service = await timeline.step('start the service', 'api, projector, worker', async () => {
+    const running = await startRoles(['api', 'projector', 'worker'], config, urls, log)
+    closing.push(running.stop)
+    return [running, `listening on ${running.url}`] as const
+  })
+  const receiver = await openReceiver(signal)
+  closing.push(receiver.close)
+  const tokens = { user: await signToken(config.jwt, { user: '1', ttl: '5m' }), engine: await signToken(config.jwt, { user: 'engine', role: 'engine', ttl: '5m' }) }
+  await runJourney({ url: service.url, tokens, receiver, timeline })
+}
+
+/** A receiver on this machine may be reached, and the second attempt follows after a second instead of five. */
+function demoConfig (dataDir: string): Config {
+  return loadConfig({
+    DATA_DIR: dataDir,
+    PORT: '0',
+    LOG_LEVEL: process.env.LOG_LEVEL || 'error',
+    WEBHOOK_ALLOW_HTTP: 'true',
+    WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
+    WEBHOOK_SCHEDULE: '0s,1s,2s'
+  })
+}

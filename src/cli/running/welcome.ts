@@ -1,0 +1,44 @@
+// What `ringledger start` prints: where it listens, and commands to try it with.
+import type { CompleteConfig } from '../../composition/complete-config.js'
+import { packageVersion } from '../../package-root.js'
+import { signToken } from '../token.js'
+
+/** The examples are only there when the secret was generated here: nobody else can have a token yet. */
+export async function welcome (url: string, config: CompleteConfig & { jwtSecretIsOurs: boolean }, embeddedIn: string | undefined): Promise<string> {
+  const base = `${url}${config.basePath}`
+  return [
+    `Ringledger ${packageVersion}`,
+    `  listening  ${base}`,
+    `  docs       ${base}/docs`,
+    ...(embeddedIn ? [`  data       ${embeddedIn} (embedded back ends)`] : []),
+    ...(config.jwtSecretIsOurs ? ['', ...await examples(base, config)] : []),
+    '',
+    'Stop with Ctrl-C.',
+    ''
+  ].join('\n')
+}
+
+/** Three commands that work when pasted, in this order, on the first start. */
+async function examples (base: string, { jwt }: CompleteConfig): Promise<string[]> {
+  const token = await signToken(jwt, { user: '1', ttl: '1h' })
+  const curl = (method: string, path: string, body: object) =>
+    `  curl -sS -X ${method} ${base}${path} -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`
+  const assistant = {
+    assistant_name: 'Front desk',
+    voice_id: 1,
+    language: 'English',
+    llm_model: 'gpt-4o',
+    calls_direction: 'receive',
+    engine_type: 'pipeline',
+    timezone: 'Europe/Amsterdam',
+    initial_message: 'Hello, how can I help?',
+    system_prompt: 'You are a friendly receptionist.'
+  }
+  return [
+    'Try it as user 1 of the example catalogue (the token is good for one hour):',
+    `  TOKEN=${token}`,
+    curl('POST', '/user/assistant', assistant),
+    curl('PUT', '/user/assistant/1', { speech_speed: 1.1, max_call_duration: 300 }),
+    curl('POST', '/user/lead', { phone_number: '+15551230100', campaign_id: 1, variables: { customer_name: 'Ada Example' } })
+  ]
+}

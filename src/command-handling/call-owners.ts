@@ -1,0 +1,46 @@
+// Tells whose assistant and whose lead a reported call names.
+import { assistantStream } from '../domain/assistant/events.js'
+import { DecodeError, decode, type DomainEvent } from '../domain/events.js'
+import type { StoredEvent } from '../domain/stored-event.js'
+import type { Streams } from '../event-store/streams.js'
+
+export interface CallOwners {
+  /** The user id; nothing when there is no such assistant. */
+  ofAssistant (assistantId: number): Promise<string | undefined>
+  /** The user id; nothing when there is no such lead or secondary contact. */
+  ofLead (leadId: number): Promise<string | undefined>
+}
+
+export interface CallOwnersOptions {
+  streams: Streams
+  findLeadOwner (leadId: number): Promise<string | undefined>
+  /** Waits until the leads that readers see include this position. */
+  waitForLeads (position: bigint): Promise<unknown>
+}
+
+/** An assistant is read from its own stream, so that a call may follow its assistant at once. */
+export function callOwners ({ streams, findLeadOwner, waitForLeads }: CallOwnersOptions): CallOwners {
+  return {
+    async ofAssistant (assistantId) {
+      const [stored] = await streams.read(assistantStream(assistantId), 0n, 1)
+      const created = stored && readable(stored)
+      return created?.type === 'AssistantCreated' ? created.data.user_id : undefined
+    },
+    async ofLead (leadId) {
+      const found = await findLeadOwner(leadId)
+      if (found !== undefined) return found
+      await waitForLeads(await streams.head()) // it may be on its way
+      return await findLeadOwner(leadId)
+    }
+  }
+}
+
+/** Anybody can append anything to the log: an assistant whose beginning cannot be read is none, for the dispatcher too. */
+function readable (stored: StoredEvent): DomainEvent | undefined {
+  try {
+    return decode(stored)
+  } catch (error) {
+    if (error instanceof DecodeError) return undefined
+    throw error
+  }
+}

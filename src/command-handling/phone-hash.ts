@@ -1,0 +1,43 @@
+// Turns a phone number into the part of a stream name that does not show it.
+import { createHmac, randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { RevisionConflict } from '../event-store/errors.js'
+import { noStream, type Streams } from '../event-store/streams.js'
+
+export type LeadDigest = (phoneNumber: string) => string
+
+/** HMAC-SHA256 of the number as accepted, cut to 32 hex digits. */
+export function leadDigest (key: Buffer): LeadDigest {
+  return (phoneNumber) => createHmac('sha256', key).update(phoneNumber).digest('hex').slice(0, 32)
+}
+
+/** The log was written with another LEAD_DIGEST_KEY: with this one, duplicate leads would not be recognised. */
+export class OtherLeadDigestKey extends Error {
+  override readonly name = 'OtherLeadDigestKey'
+}
+
+const settingsStream = 'ringledger-settings'
+
+/**
+ * Writes a fingerprint of the key into the log at the first start, and holds later starts to it.
+ * @throws OtherLeadDigestKey
+ */
+export async function holdToLeadDigestKey (streams: Streams, digest: LeadDigest): Promise<void> {
+  const fingerprint = digest('LEAD_DIGEST_KEY')
+  for (;;) {
+    const [chosen] = await streams.read(settingsStream)
+    if (chosen) {
+      const known = typeof chosen.data === 'object' && chosen.data !== null && 'fingerprint' in chosen.data ? chosen.data.fingerprint : undefined
+      if (known === fingerprint) return
+      throw new OtherLeadDigestKey('LEAD_DIGEST_KEY is not the key that this event log was started with: set the former one, it never changes')
+    }
+    try {
+      const metadata = { schema_version: '1' }
+      await streams.append(settingsStream, [{ id: randomUUID(), type: 'LeadDigestKeyChosen', data: { fingerprint }, metadata }], noStream)
+      return
+    } catch (error) {
+      if (!(error instanceof RevisionConflict)) throw error
+      await delay(50) // another process starts at the same time: read what it wrote
+    }
+  }
+}

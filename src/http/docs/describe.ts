@@ -1,0 +1,31 @@
+// How a route says what it answers: one success with an example, and refusals with the words they use.
+import type { TSchema } from 'typebox'
+import type { FieldErrors } from '../../domain/rejection.js'
+import { Invalid, Message } from '../app-types.js'
+import { answerHeaders, pick, type AnswerHeader, type RequestHeader } from './headers.js'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Headers that the route reads, for the API document; `X-Correlation-Id` goes without saying. */
+    requestHeaders?: readonly RequestHeader[]
+  }
+}
+
+/** What a write may say besides its body. */
+export const writeHeaders = ['X-Read-Position', 'X-Read-Model', 'X-Ignored-Fields', 'Idempotent-Replayed'] as const
+
+/** A body with an example of it. */
+export function example<Schema extends TSchema> (schema: Schema, value: unknown): Schema {
+  return { ...schema, examples: [value] }
+}
+
+/** A successful answer: what it means, an example, and the headers it may carry. */
+export function answered<Schema extends TSchema> (description: string, schema: Schema, value: unknown, headers: readonly AnswerHeader[] = []): Schema {
+  return { ...example(schema, value), 'x-response-description': description, headers: pick(answerHeaders, headers) }
+}
+
+/** A refusal whose words differ from the usual ones of its status. */
+export const refusal = (message: string) => example(Message, { message })
+
+/** A 422 with the fields that this route is likely to refuse. */
+export const invalid = (errors: FieldErrors) => example(Invalid, { message: 'The given data was invalid.', errors })

@@ -1,0 +1,89 @@
+// One story in examples: an assistant calls a lead, and a webhook tells how it went. They fit examples/catalog.json.
+import type { Static } from 'typebox'
+import type { CreateAssistantBody, UpdateAssistantBody } from '../../domain/assistant/settings.js'
+import type { AssistantSummary } from '../../domain/assistant/summary.js'
+import type { CompleteCallBody } from '../../domain/call/events.js'
+import type { WebhookPayload, WebhookTest } from '../../domain/webhook/payload.js'
+import type { CreateLeadBody } from '../../domain/lead/body.js'
+import type { LeadAnswer } from '../../domain/lead/lead.js'
+
+export const newAssistant: Static<typeof CreateAssistantBody> = {
+  assistant_name: 'Renewals',
+  voice_id: 1,
+  language: 'English',
+  llm_model: 'gpt-4o',
+  calls_direction: 'make',
+  engine_type: 'pipeline',
+  timezone: 'Europe/Amsterdam',
+  initial_message: 'Hello {customer_name}, this is about your subscription.',
+  system_prompt: 'You are a friendly agent who offers customers to renew their subscription.',
+  max_call_duration: 300,
+  is_webhook_active: true,
+  webhook_url: 'https://example.com/hooks/calls',
+  variables: { company: 'Example Ltd' },
+  post_call_schema: [{ name: 'renewed', type: 'bool', description: 'Whether the customer renewed' }]
+}
+
+export const changedAssistant: Static<typeof UpdateAssistantBody> = { speech_speed: 1.1, max_call_duration: 240, end_call_tool: { description: 'When the customer says goodbye' } }
+
+export const assistantSummary: AssistantSummary = { id: 1, name: 'Renewals', status: 'active', type: 'outbound', mode: 'pipeline' }
+
+export const newLead: Static<typeof CreateLeadBody> = {
+  phone_number: '+15551230100',
+  campaign_id: 1,
+  variables: { customer_name: 'Ada Example', email: 'ada@example.com', plan: 'yearly' },
+  secondary_contacts: [{ phone_number: '+15551230101', variables: { customer_name: 'Bob Example' } }]
+}
+
+const variables = { customer_name: 'Ada Example', email: 'ada@example.com', plan: 'yearly' }
+const fresh = { status: 'created' as const, created_at: '2026-01-31 11:58:00', updated_at: '2026-01-31 11:58:00' }
+export const lead: LeadAnswer = {
+  id: 1,
+  campaign_id: 1,
+  phone_number: '+15551230100',
+  variables,
+  ...fresh,
+  campaign: { id: 1, name: 'Spring renewals' },
+  secondary_contacts: [{ id: 2, phone_number: '+15551230101', variables: { customer_name: 'Bob Example', email: '' }, ...fresh }]
+}
+
+export const callId = 'c-2026-01-31-0001'
+export const completedCall: CompleteCallBody = {
+  assistant_id: 1,
+  lead_id: 1,
+  status: 'completed',
+  direction: 'outbound',
+  from: '+15551230001',
+  to: '+15551230100',
+  started_at: '2026-01-31T12:00:00.000Z',
+  ended_at: '2026-01-31T12:01:12.500Z',
+  duration: 72.5,
+  recording_url: 'https://recordings.example.com/c-2026-01-31-0001.mp3',
+  transcript: [
+    { role: 'assistant', text: 'Hello Ada, this is about your subscription.', at: 0.4 },
+    { role: 'customer', text: 'Yes, please renew it.', at: 4.2 }
+  ],
+  input_variables: { customer_name: 'Ada Example', plan: 'yearly' },
+  extracted_variables: { renewed: true },
+  evaluation: { score: 0.92, summary: 'The customer renewed.' }
+}
+
+const { assistant_id: assistantId, lead_id: _leadId, transcript, input_variables, extracted_variables, recording_url, evaluation, ...call } = completedCall
+export const webhookPayload: WebhookPayload = {
+  type: 'call.completed',
+  timestamp: '2026-01-31T12:01:13.042Z',
+  data: {
+    call_id: callId,
+    ...call,
+    assistant: { id: assistantId, name: 'Renewals' },
+    lead: { id: 1, phone_number: lead.phone_number, variables, status: 'completed', campaign: lead.campaign },
+    transcript: transcript.map(({ role, text }) => `${role}: ${text}`).join('\n'),
+    transcript_turns: transcript,
+    input_variables,
+    extracted_variables,
+    evaluation,
+    recording_url
+  }
+}
+
+export const webhookTest: WebhookTest = { type: 'webhook.test', timestamp: '2026-01-31T11:59:00.000Z', data: { assistant: { id: assistantId, name: 'Renewals' } } }

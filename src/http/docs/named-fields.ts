@@ -1,0 +1,12 @@
+// How many refused fields an answer names: a hostile body has more of them than anybody reads.
+import type { FieldErrors } from '../../domain/rejection.js'
+
+/** Fields that one answer names; whoever collects them may stop after one more. */
+export const mostFields = 500
+
+/** The errors as they are answered: of too many the first, and under `body` that there are more. */
+export function firstFields (errors: FieldErrors): FieldErrors {
+  const entries = Object.entries(errors)
+  if (entries.length <= mostFields) return errors
+  return { ...Object.fromEntries(entries.slice(0, mostFields)), body: [...errors.body ?? [], `has more wrong fields than the ${mostFields} that are named here`] }
+}

@@ -1,0 +1,55 @@
+// The API document, made from the schemas that validate, and the page that shows it without the internet.
+import fastifySwagger from '@fastify/swagger'
+import fastifySwaggerUi from '@fastify/swagger-ui'
+import type { FastifyInstance } from 'fastify'
+import { packageVersion } from '../../package-root.js'
+import { nameSchemas } from './named-schemas.js'
+import { documented } from './refusals.js'
+import { webhooks } from './webhook-docs.js'
+
+const description = `Voice assistants, leads, and a signed webhook after each call.
+
+Requests carry \`Authorization: Bearer <JWT>\`; the token's \`sub\` is the user, and everybody sees only what is theirs.
+Bodies are JSON and are taken as they are: nothing is converted, unknown fields are ignored and named in
+\`X-Ignored-Fields\`. Every error is \`{message}\`, and a 422 names every refused field in \`errors\`; an address that is
+not there is a 404, and a method that it does not take a 405 with \`Allow\`. Where an \`Idempotency-Key\` is named below, a
+request can be repeated safely with it. A read that sends back the \`X-Read-Position\` of a write shows that write.`
+
+const tags = [
+  { name: 'assistants', description: 'AI voice assistants that handle phone calls' },
+  { name: 'leads', description: 'People to be called, under campaigns' },
+  { name: 'calls', description: 'What was said, and what became of the webhook' },
+  { name: 'catalog', description: 'What there is to choose from' },
+  { name: 'webhooks', description: 'Signed notifications after each call' },
+  { name: 'engine', description: 'What the call engine reports' }
+]
+
+const bearer = {
+  type: 'http' as const,
+  scheme: 'bearer',
+  bearerFormat: 'JWT',
+  description: 'A JWT with `exp` and `sub`. Users have no role claim; the call engine has the role `engine`.'
+}
+
+/** Nothing from elsewhere, and no upgrade to https: the page also works where TLS ends at a proxy, or nowhere. */
+const pageCsp = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+/** Serves `/docs`, `/docs/json` and `/docs/yaml`. Register it before the routes. */
+export async function addApiDocs (app: FastifyInstance, basePath: string): Promise<void> {
+  await app.register(fastifySwagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: { title: 'Ringledger', version: packageVersion, description, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+      servers: [{ url: basePath || '/' }],
+      tags,
+      components: { securitySchemes: { bearer } }
+    },
+    transform: ({ url, route }) => ({ url, schema: documented(route) }),
+    transformObject: (documents) => 'openapiObject' in documents ? nameSchemas(documents.openapiObject, webhooks) : documents.swaggerObject
+  })
+  await app.register(fastifySwaggerUi, {
+    routePrefix: `${basePath}/docs`,
+    staticCSP: pageCsp,
+    uiConfig: { layout: 'BaseLayout', docExpansion: 'list', displayRequestDuration: true, tryItOutEnabled: true, defaultModelsExpandDepth: 0 }
+  })
+}

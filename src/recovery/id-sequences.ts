@@ -1,0 +1,84 @@
+// Compares the sequences that ids come from with the log and its last marker, and puts them past both.
+import type { Pool } from 'pg'
+import { decode, DecodeError, type DomainEvent } from '../domain/events.js'
+import type { StoredEvent } from '../domain/stored-event.js'
+import { standingOf } from './standing.js'
+import type { Streams } from '../event-store/streams.js'
+
+export interface SequenceState {
+  name: 'assistant' | 'lead'
+  /** No higher id was given out. */
+  given: number
+  /** The highest id in the log; 0 for none. */
+  in_log: number
+  /** The highest id that the last marker knows of; 0 for none. */
+  in_marker: number
+}
+
+export interface IdsState {
+  sequences: SequenceState[]
+  /** Whether ids may be given out. */
+  ok: boolean
+}
+
+type OnProgress = (progress: { events: number, position: bigint, head: bigint }) => void
+
+/** How the sequences stand; reads the whole log. @throws EventStoreUnavailable, the error of Postgres, or the reason of `signal` */
+export async function checkIds (pool: Pool, streams: Streams, onProgress: OnProgress, signal = new AbortController().signal): Promise<IdsState> {
+  const highest = await highestIds(streams, onProgress, signal)
+  const { last, given, ids } = await standingOf(pool, streams)
+  const state = (name: 'assistant' | 'lead'): SequenceState =>
+    ({ name, given: given[name], in_log: highest[name], in_marker: last?.data[`${name}_ids`] ?? 0 })
+  const sequences = [state('assistant'), state('lead')]
+  return { sequences, ok: ids && sequences.every(isPast) }
+}
+
+/** Puts each sequence past every id that the log and its last marker know, never back, and notes the marker. */
+export async function reseedIds (pool: Pool, streams: Streams, onProgress: OnProgress, signal?: AbortSignal): Promise<IdsState> {
+  const { sequences } = await checkIds(pool, streams, onProgress, signal)
+  for (const { name, in_log: inLog, in_marker: inMarker } of sequences) {
+    await pool.query('SELECT ledger.raise_ids($1::regclass, $2)', [`ledger.${name}_ids`, Math.max(inLog, inMarker)])
+  }
+  const { last } = await standingOf(pool, streams)
+  if (last) {
+    await pool.query(`
+      INSERT INTO ledger.markers (id, revision, position, ids) VALUES ($1, $2, $3, true)
+      ON CONFLICT (id) DO UPDATE SET ids = true`, [last.id, last.revision, last.position])
+  }
+  const { given, ids } = await standingOf(pool, streams)
+  const raised = sequences.map((sequence) => ({ ...sequence, given: given[sequence.name] }))
+  return { sequences: raised, ok: ids && raised.every(isPast) }
+}
+
+const isPast = ({ given, in_log: inLog, in_marker: inMarker }: SequenceState) => given >= inLog && given >= inMarker
+
+async function highestIds ({ head, follow }: Streams, onProgress: OnProgress, signal: AbortSignal): Promise<Record<'assistant' | 'lead', number>> {
+  const highest = { assistant: 0, lead: 0 }
+  const end = await head()
+  let events = 0
+  if (end === 0n) return highest
+  for await (const batch of follow({ after: 0n, eventTypes: ['AssistantCreated', 'LeadCreated'], signal })) {
+    for (const stored of batch.events) raise(highest, decodeOrPass(stored))
+    events += batch.events.length
+    onProgress({ events, position: batch.position, head: end })
+    if (batch.position >= end) return highest
+  }
+  signal.throwIfAborted()
+  return highest
+}
+
+function raise (highest: Record<'assistant' | 'lead', number>, event: DomainEvent | undefined): void {
+  if (event?.type === 'AssistantCreated') highest.assistant = Math.max(highest.assistant, event.data.assistant_id)
+  if (event?.type !== 'LeadCreated') return
+  highest.lead = Math.max(highest.lead, event.data.lead_id, ...event.data.secondary_contacts.map(({ id }) => id))
+}
+
+/** An event that cannot be read is in quarantine, and no row has its id. */
+function decodeOrPass (stored: StoredEvent): DomainEvent | undefined {
+  try {
+    return decode(stored)
+  } catch (error) {
+    if (error instanceof DecodeError) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,75 @@
+// A catalogue file becomes events, once.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { openStreams } from '../../src/event-store/streams.js'
+import { importCatalog, readCatalogFile, type CatalogFile } from '../../src/cli/import-catalog.js'
+import { handleOn } from '../support/handle-on.js'
+import { scratchEventStore } from '../support/scratch-event-store.js'
+
+const { client } = await scratchEventStore(t)
+const streams = openStreams(client)
+
+const catalog: CatalogFile = {
+  voices: [{ id: 1, name: 'Nova' }, { id: 2, name: 'Echo' }],
+  languages: ['English', 'Dutch'],
+  models: ['gpt-4o'],
+  users: [{ id: 1, campaigns: [{ id: 1, name: 'Spring' }], phone_numbers: [{ id: 1, phone_number: '+15551230001' }] }, { id: 'user-2' }]
+}
+
+function reading (t: Test, contents: unknown): Promise<CatalogFile> {
+  const file = join(t.testdir(), 'catalog.json')
+  writeFileSync(file, typeof contents === 'string' ? contents : JSON.stringify(contents))
+  return readCatalogFile(file)
+}
+
+t.test('everything in the file is in the log, and the same file again appends nothing', async (t) => {
+  const position = await importCatalog(handleOn(streams), catalog)
+  const head = await streams.head()
+  t.equal(position, head)
+  t.match(await streams.read('catalog-voices'), [{ data: { id: 1, name: 'Nova' } }, { data: { id: 2, name: 'Echo' } }])
+  t.match(await streams.read('catalog-languages'), [{ data: { name: 'English' } }, { data: { name: 'Dutch' } }])
+  t.match(await streams.read('campaign-1'), [{ type: 'CampaignCreated', data: { campaign_id: 1, user_id: '1', name: 'Spring' } }])
+  t.match(await streams.read('phonenumber-1'), [{ type: 'PhoneNumberAdded', data: { user_id: '1', phone_number: '+15551230001' } }])
+  t.equal(await importCatalog(handleOn(streams), catalog), position, 'it is complete where it was')
+  t.equal(await streams.head(), head)
+})
+
+t.test('another name renames, another owner is refused', async (t) => {
+  await importCatalog(handleOn(streams), { voices: [{ id: 2, name: 'Alloy' }], users: [{ id: 1, campaigns: [{ id: 1, name: 'Summer' }] }] })
+  t.match((await streams.read('catalog-voices')).at(-1), { data: { id: 2, name: 'Alloy' } })
+  t.match((await streams.read('campaign-1')).at(-1), { type: 'CampaignRenamed', data: { name: 'Summer' } })
+  await t.rejects(importCatalog(handleOn(streams), { users: [{ id: 2, campaigns: [{ id: 1, name: 'Mine' }] }] }), { code: 'catalog-conflict' })
+})
+
+t.test('lists of any length are taken, in appends that the store takes', async (t) => {
+  const voices = Array.from({ length: 3_000 }, (_, index) => ({ id: 1_000 + index, name: 'x'.repeat(255) }))
+  await importCatalog(handleOn(streams), { voices })
+  t.equal((await streams.read('catalog-voices')).length, 3 + voices.length)
+})
+
+t.test('a file is read as it is', async (t) => {
+  t.strictSame(await reading(t, catalog), catalog)
+  t.strictSame(await reading(t, {}), {})
+})
+
+t.test('a file that is none is refused, with every field that is wrong', async (t) => {
+  await t.rejects(readCatalogFile(join(t.testdir(), 'missing.json')), { message: /missing\.json cannot be read/ })
+  await t.rejects(reading(t, '{nonsense'), { message: /is not JSON/ })
+  const wrong = { voices: [{ id: 0, name: '' }], languages: [5], users: [{ campaigns: [{ id: 'x' }] }] }
+  await t.rejects(reading(t, wrong), {
+    message: /voices\.0\.id must be at least 1\n.*voices\.0\.name must not be empty\n.*languages\.0 must be a string\n.*users\.0\.id is required\n.*users\.0\.campaigns\.0\.name is required\n.*users\.0\.campaigns\.0\.id must be an integer/s
+  })
+})
+
+t.test('what a projection could not store is refused', async (t) => {
+  await t.rejects(reading(t, { voices: [{ id: 1, name: 'a\0b' }], users: [{ id: '\ud800' }] }), { message: /voices\.0\.name must not contain NUL.*\n.*users\.0\.id must not contain NUL/ })
+})
+
+t.test('an id that stands twice is refused: the two would rename each other at every import', async (t) => {
+  const number = { id: 1, phone_number: '+15551230001' }
+  await t.rejects(reading(t, {
+    voices: [{ id: 1, name: 'a' }, { id: 1, name: 'b' }],
+    users: [{ id: 1, campaigns: [{ id: 7, name: 'a' }], phone_numbers: [number] }, { id: 2, campaigns: [{ id: 7, name: 'b' }], phone_numbers: [number] }]
+  }), { message: /voices\.1\.id must be unique, and 1 is not\n.*users\.1\.campaigns\.0\.id.*\n.*users\.1\.phone_numbers\.0\.id/ })
+})

@@ -1,0 +1,195 @@
+// Read, fold, decide, append, answer: against the real event store, with other writers and lost answers.
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import { assistantDecider } from '../../src/domain/assistant/decide.js'
+import { fold } from '../../src/domain/decider.js'
+import { decode } from '../../src/domain/events.js'
+import { Rejection } from '../../src/domain/rejection.js'
+import { eventId } from '../../src/event-store/event-id.js'
+import { noStream, openStreams, type Streams } from '../../src/event-store/streams.js'
+import { StreamBusy } from '../../src/command-handling/handle-command.js'
+import { eventually } from '../support/eventually.js'
+import { createRequest, handleOn, leadRequest, updateRequest } from '../support/handle-on.js'
+import { connect, scratchEventStore } from '../support/scratch-event-store.js'
+import { tcpProxy } from '../support/tcp-proxy.js'
+
+const { store, client } = await scratchEventStore(t)
+const streams = openStreams(client)
+
+let lastId = 0
+const newId = () => { lastId += 1; return lastId }
+
+/** The same streams, with a look at what is asked of them. */
+function watched () {
+  const reads: bigint[] = []
+  let appends = 0
+  const observed: Streams = {
+    ...streams,
+    read: async (stream, fromRevision = 0n, maxCount) => { reads.push(fromRevision); return await streams.read(stream, fromRevision, maxCount) },
+    append: async (stream, events, expected) => { appends += 1; return await streams.append(stream, events, expected) }
+  }
+  return { observed, reads, appends: () => appends }
+}
+
+t.test('a new stream needs no read, and one append', async (t) => {
+  const { observed, reads, appends } = watched()
+  const id = newId()
+  const outcome = await handleOn(observed)(createRequest(id))
+  t.match(outcome, { revision: 0n, state: { assistant_id: id } })
+  t.strictSame(reads, [])
+  t.equal(appends(), 1)
+  t.equal((await streams.read(`assistant-${id}`))[0]?.position, outcome.position)
+})
+
+t.test('what is refused on an empty stream asks the store nothing', async (t) => {
+  const { observed, reads, appends } = watched()
+  await t.rejects(handleOn(observed)(createRequest(newId(), { timezone: 'UTC' })), { code: 'invalid' })
+  t.strictSame([reads, appends()], [[], 0])
+})
+
+t.test('a stream that is known is not taken for a new one', async (t) => {
+  const { observed, reads, appends } = watched()
+  const handle = handleOn(observed)
+  const contact = randomUUID()
+  await handle(leadRequest(newId(), contact))
+  await t.rejects(handle(leadRequest(newId(), contact)), { code: 'invalid' })
+  t.strictSame([reads, appends()], [[1n], 1])
+})
+
+t.test('a later command reads the tail of its stream only', async (t) => {
+  const { observed, reads } = watched()
+  const handle = handleOn(observed)
+  const id = newId()
+  await handle(createRequest(id))
+  await handle(updateRequest(id, { record_call: true }))
+  await handleOn(streams)(updateRequest(id, { assistant_name: 'By another process' }))
+  const { revision, state } = await handle(updateRequest(id, { filler_audios: true }))
+  t.strictSame(reads, [1n, 2n])
+  t.equal(revision, 3n)
+  t.match(state, { settings: { record_call: true, assistant_name: 'By another process', filler_audios: true } })
+})
+
+t.test('the outcome is the fold of the stream', async (t) => {
+  const handle = handleOn(streams)
+  const id = newId()
+  await handle(createRequest(id))
+  const { state, revision, position } = await handle(updateRequest(id, { webhook_url: 'https://example.com', variables: { a: [1] } }))
+  const stored = await streams.read(`assistant-${id}`)
+  t.strictSame(state, fold(assistantDecider, stored.map((event) => decode(event) as never)))
+  t.strictSame([revision, position], [stored[1]?.revision, stored[1]?.position])
+})
+
+t.test('a command that changes nothing appends nothing and answers where the stream stands', async (t) => {
+  const handle = handleOn(streams)
+  const id = newId()
+  const created = await handle(createRequest(id))
+  t.strictSame(await handle(updateRequest(id, { record_call: false })), created)
+  t.equal((await streams.read(`assistant-${id}`)).length, 1)
+})
+
+t.test('metadata says who, why and in which shape; ids follow from the command', async (t) => {
+  const [id, commandId] = [newId(), randomUUID()]
+  await handleOn(streams)(createRequest(id, {}, commandId))
+  const [stored] = await streams.read(`assistant-${id}`)
+  t.equal(stored?.id, eventId(commandId, 0))
+  t.strictSame(stored?.metadata, { $correlationId: 'correlation-1', $causationId: commandId, command_id: commandId, schema_version: '2', user_id: '1' })
+})
+
+t.test('commands of one stream queue up inside a process: no conflict among them', async (t) => {
+  const { observed, appends } = watched()
+  const handle = handleOn(observed)
+  const id = newId()
+  await handle(createRequest(id))
+  await Promise.all(Array.from({ length: 20 }, (_, index) => handle(updateRequest(id, { max_call_duration: 20 + index }))))
+  t.equal(appends(), 21)
+  const stored = await streams.read(`assistant-${id}`)
+  t.strictSame(stored.slice(1).map(({ data }) => Reflect.get(Reflect.get(data as object, 'changes'), 'max_call_duration')), Array.from({ length: 20 }, (_, index) => 20 + index))
+})
+
+t.test('a refused command does not hold up the ones behind it', async (t) => {
+  const handle = handleOn(streams)
+  const id = newId()
+  const outcomes = await Promise.allSettled([handle(createRequest(id)), handle(updateRequest(id, { timezone: 'UTC' })), handle(updateRequest(id, { record_call: true }))])
+  t.strictSame(outcomes.map(({ status }) => status), ['fulfilled', 'rejected', 'fulfilled'])
+})
+
+t.test('a conflict with another process reads and decides again', async (t) => {
+  const processes = Array.from({ length: 4 }, () => handleOn(streams))
+  const contact = randomUUID()
+  const outcomes = await Promise.all(processes.flatMap((handle) => Array.from({ length: 5 }, () => handle(leadRequest(newId(), contact, true)))))
+  t.equal((await streams.read(`lead-1-${contact}`)).length, 20)
+  t.strictSame(outcomes.map(({ revision }) => Number(revision)).sort((a, b) => a - b), Array.from({ length: 20 }, (_, index) => index))
+})
+
+t.test('any number of identical requests at once, from any number of processes, create one lead', async (t) => {
+  const processes = Array.from({ length: 4 }, () => handleOn(streams))
+  const contact = randomUUID()
+  const outcomes = await Promise.allSettled(processes.flatMap((handle) => Array.from({ length: 10 }, () => handle(leadRequest(newId(), contact)))))
+  t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
+  for (const outcome of outcomes) if (outcome.status === 'rejected') t.match(outcome.reason, { name: 'Rejection', code: 'invalid' })
+  t.equal((await streams.read(`lead-1-${contact}`)).length, 1)
+})
+
+t.test('a command that stands already is the answer, wherever it is tried again', async (t) => {
+  const [id, commandId] = [newId(), randomUUID()]
+  const first = await handleOn(streams)(createRequest(id, {}, commandId))
+  await handleOn(streams)(updateRequest(id, { record_call: true }))
+  t.strictSame(await handleOn(streams)(createRequest(id, {}, commandId)), first)
+  t.equal((await streams.read(`assistant-${id}`)).length, 2)
+})
+
+t.test('an id whose stream exists is refused and nothing is written', async (t) => {
+  const id = newId()
+  await handleOn(streams)(createRequest(id))
+  await t.rejects(handleOn(streams)(createRequest(id)), { name: 'Rejection', code: 'id-taken' })
+  t.equal((await streams.read(`assistant-${id}`)).length, 1)
+})
+
+t.test('an append whose acknowledgement is lost is followed up: the event stands once', async (t) => {
+  const proxy = await tcpProxy(t, store.port)
+  const handle = handleOn(openStreams(connect(t, `esdb://127.0.0.1:${proxy.port}?tls=false`)))
+  await handle(createRequest(newId()))
+  const id = newId()
+  proxy.loseAnswers()
+  const creating = handle(createRequest(id))
+  await eventually(async () => (await streams.read(`assistant-${id}`)).length === 1)
+  proxy.cut()
+  t.match(await creating, { revision: 0n, state: { assistant_id: id } })
+  t.equal((await streams.read(`assistant-${id}`)).length, 1)
+})
+
+t.test('an event over the limit is refused and nothing is written', async (t) => {
+  const handle = handleOn(streams)
+  const [id, other] = [newId(), newId()]
+  const tooLarge = { name: 'Rejection', code: 'too-large' }
+  await t.rejects(handle(createRequest(id, { system_prompt: 'x'.repeat(900 * 1024) })), tooLarge)
+  await t.rejects(handle({ ...createRequest(id), largestEvent: 100 }), tooLarge)
+  t.strictSame(await streams.read(`assistant-${id}`), [])
+  await t.rejects(handle(createRequest(other, { system_prompt: 'é'.repeat(470_000) })), tooLarge, 'bytes are counted, not characters')
+  t.match(await handle(createRequest(other, { system_prompt: 'x'.repeat(890 * 1024) })), { revision: 0n }, 'just under the limit it fits')
+})
+
+t.test('a stream with an event that cannot be read is an error, not a refusal', async (t) => {
+  const id = newId()
+  await streams.append(`assistant-${id}`, [{ id: randomUUID(), type: 'AssistantCreated', data: { assistant_id: id }, metadata: {} }], noStream)
+  const failure: unknown = await handleOn(streams)(updateRequest(id, {})).catch((error: unknown) => error)
+  t.match(failure, { name: 'DecodeError' })
+  t.notOk(failure instanceof Rejection)
+})
+
+t.test('a stream that others keep writing to is given up after five seconds, with nothing written', async (t) => {
+  const id = newId()
+  await handleOn(streams)(createRequest(id))
+  const overtaken = handleOn(streams)
+  let others = 0
+  const handle = handleOn({
+    ...streams,
+    async append (stream, events, expected) { // somebody is always faster
+      others += 1
+      await overtaken(updateRequest(id, { assistant_name: `Name ${others}` }))
+      return await streams.append(stream, events, expected)
+    }
+  })
+  await t.rejects(handle(updateRequest(id, { record_call: true })), StreamBusy)
+  t.equal((await streams.read(`assistant-${id}`)).length, 1 + others)
+})

@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { request, type IncomingMessage } from 'node:http'
+import { text } from 'node:stream/consumers'
+import t from 'tap'
+import { commandHandler } from '../../src/command-handling/handle-command.js'
+import { EventStoreUnavailable } from '../../src/event-store/errors.js'
+import { KeyInFlight, openIdempotency } from '../../src/command-handling/idempotency.js'
+import { updateRequest } from '../support/handle-on.js'
+import { newAssistant, testService } from '../support/service.js'
+
+const service = await testService(t)
+const { call, parts: { pool, streams } } = service
+const keyed = (key: string) => ({ headers: { 'idempotency-key': key } })
+let phone = 15551000000
+const nextPhone = () => `+${phone++}`
+
+t.test('the same key and body give the first answer again, and one event', async (t) => {
+  const key = randomUUID()
+  const first = await call('POST', '/user/assistant', newAssistant, keyed(key))
+  const second = await call('POST', '/user/assistant', newAssistant, keyed(key))
+  t.equal(first.status, 201)
+  t.equal(second.status, 201)
+  t.same(second.body, first.body)
+  t.equal(first.headers.get('idempotent-replayed'), null)
+  t.equal(second.headers.get('idempotent-replayed'), 'true')
+  t.equal(second.headers.get('x-read-position'), first.headers.get('x-read-position'))
+  t.equal(second.headers.get('etag'), first.headers.get('etag'))
+  t.equal((await streams.read(`assistant-${first.body.data.id}`)).length, 1)
+})
+
+t.test('a replayed answer is the one of then, whatever happened since', async (t) => {
+  const { body: { data: { id } } } = await call('POST', '/user/assistant', newAssistant)
+  const key = randomUUID()
+  const first = await call('PUT', `/user/assistant/${id}`, { assistant_name: 'Then' }, keyed(key))
+  await call('PUT', `/user/assistant/${id}`, { assistant_name: 'Now' })
+  const replayed = await call('PUT', `/user/assistant/${id}`, { assistant_name: 'Then' }, keyed(key))
+  t.same(replayed.body, first.body)
+  t.equal(replayed.body.data.name, 'Then')
+})
+
+t.test('a lead is created once under a key', async (t) => {
+  const key = randomUUID()
+  const body = { phone_number: nextPhone(), campaign_id: 1, allow_dupplicate: true, secondary_contacts: [{ phone_number: nextPhone() }] }
+  const first = await call('POST', '/user/lead', body, keyed(key))
+  const second = await call('POST', '/user/lead', body, keyed(key))
+  t.equal(first.status, 200)
+  t.same(second.body, first.body)
+})
+
+t.test('another body under the same key is refused, naming the key', async (t) => {
+  const key = randomUUID()
+  await call('POST', '/user/assistant', newAssistant, keyed(key))
+  const other = await call('POST', '/user/assistant', { ...newAssistant, assistant_name: 'Other' }, keyed(key))
+  t.equal(other.status, 422)
+  t.same(Object.keys(other.body.errors), ['Idempotency-Key'])
+})
+
+t.test('the key of one user means nothing to another', async (t) => {
+  const key = randomUUID()
+  const body = { ...newAssistant, voice_id: 1 }
+  const one = await call('POST', '/user/assistant', body, keyed(key))
+  const two = await call('POST', '/user/assistant', body, { ...keyed(key), user: '2' })
+  t.equal(two.status, 201)
+  t.not(two.body.data.id, one.body.data.id)
+})
+
+t.test('a refused command frees its key', async (t) => {
+  const key = randomUUID()
+  const refused = await call('POST', '/user/assistant', { ...newAssistant, voice_id: 9999 }, keyed(key))
+  t.equal(refused.status, 422)
+  t.equal((await call('POST', '/user/assistant', newAssistant, keyed(key))).status, 201)
+})
+
+t.test('of two requests at once one is handled, the other is told to wait or gets its answer', async (t) => {
+  const key = randomUUID()
+  const answers = await Promise.all(Array.from({ length: 8 }, () => call('POST', '/user/assistant', newAssistant, keyed(key))))
+  const ids = new Set(answers.filter(({ status }) => status === 201).map(({ body }) => body.data.id))
+  t.equal(ids.size, 1, 'one assistant')
+  t.same(answers.map(({ status }) => status).filter((status) => status !== 201 && status !== 409), [])
+  const waiting = answers.find(({ status }) => status === 409)
+  if (waiting) t.equal(waiting.headers.get('retry-after'), '1')
+})
+
+t.test('a request that crashed after its append is finished by the next one with its key', async (t) => {
+  const key = randomUUID()
+  const first = await call('POST', '/user/assistant', newAssistant, keyed(key))
+  // What a crash between the append and the answer leaves: the event, and a row whose lease runs out.
+  await pool.query('UPDATE ledger.idempotency_keys SET committed_at = NULL, stream = NULL, revision = NULL, leased_until = now() + interval \'1 hour\' WHERE key = $1', [key])
+  t.equal((await call('POST', '/user/assistant', newAssistant, keyed(key))).status, 409, 'while the lease holds it may still be running')
+  await pool.query('UPDATE ledger.idempotency_keys SET leased_until = now() - interval \'1 second\' WHERE key = $1', [key])
+  const retried = await call('POST', '/user/assistant', newAssistant, keyed(key))
+  t.equal(retried.status, 201)
+  t.equal(retried.body.data.id, first.body.data.id)
+  t.equal((await streams.read(`assistant-${first.body.data.id}`)).length, 1, 'one event')
+})
+
+t.test('a request that crashed before its append is carried out by the next one, with the same id', async (t) => {
+  const key = randomUUID()
+  const first = await call('POST', '/user/assistant', newAssistant, keyed(key))
+  const unused = Number(first.body.data.id) + 100_000
+  await pool.query('UPDATE ledger.idempotency_keys SET committed_at = NULL, ids = ARRAY[$2::bigint], leased_until = now() - interval \'1 second\' WHERE key = $1', [key, unused])
+  const retried = await call('POST', '/user/assistant', newAssistant, keyed(key))
+  t.equal(retried.status, 201)
+  t.equal(retried.body.data.id, unused)
+})
+
+t.test('a key that is empty, too long or not printable is refused by name', async (t) => {
+  for (const key of ['', 'k'.repeat(256), 'caf\u00e9']) {
+    const { status, body } = await call('POST', '/user/assistant', newAssistant, keyed(key))
+    t.equal(status, 422, JSON.stringify(key.slice(0, 10)))
+    t.same(Object.keys(body.errors), ['Idempotency-Key'])
+  }
+  t.equal((await call('POST', '/user/assistant', newAssistant, keyed('k'.repeat(255)))).status, 201)
+})
+
+t.test('two keys in one request are refused', async (t) => {
+  const twice = request(`${service.url}/user/assistant`, { method: 'POST', headers: { authorization: `Bearer ${await service.token('1')}`, 'content-type': 'application/json', 'idempotency-key': ['one', 'two'] } })
+  twice.end(JSON.stringify(newAssistant))
+  const [answer] = await once(twice, 'response') as [IncomingMessage]
+  t.equal(answer.statusCode, 422)
+  t.match(JSON.parse(await text(answer)), { errors: { 'Idempotency-Key': ['must be 1 to 255 printable ASCII characters, once'] } })
+})
+
+t.test('keys are kept for 24 hours and removed afterwards', async (t) => {
+  const [young, old] = [randomUUID(), randomUUID()]
+  for (const key of [young, old]) await call('POST', '/user/assistant', newAssistant, keyed(key))
+  await pool.query('UPDATE ledger.idempotency_keys SET created_at = now() - interval \'25 hours\' WHERE key = $1', [old])
+  t.equal(await openIdempotency(pool, commandHandler(streams)).removeExpired(), 1)
+  const { rows } = await pool.query('SELECT key FROM ledger.idempotency_keys WHERE key = ANY($1)', [[young, old]])
+  t.same(rows, [{ key: young }])
+})
+
+t.test('however many are old, and however many processes remove them, each is removed once', async (t) => {
+  await pool.query(`
+    INSERT INTO ledger.idempotency_keys (user_id, method, route, key, request_hash, command_id, ids, leased_until, created_at)
+    SELECT '1', 'POST', '/', 'old ' || n, '', gen_random_uuid(), '{}', now(), now() - interval '25 hours' FROM generate_series(1, 2500) n`)
+  const removed = await Promise.all([1, 2, 3].map(() => openIdempotency(pool, commandHandler(streams)).removeExpired()))
+  t.equal(removed.reduce((sum, count) => sum + count), 2500)
+  t.same((await pool.query('SELECT FROM ledger.idempotency_keys WHERE key LIKE \'old %\'')).rowCount, 0)
+})
+
+t.test('a request that was overtaken by a retry does not free the key under it', async (t) => {
+  const key = randomUUID()
+  const lease = (until: string) => pool.query(`UPDATE ledger.idempotency_keys SET leased_until = now() ${until} WHERE key = $1`, [key])
+  const claim = { userId: '1', method: 'POST', route: '/', key, body: {}, path: '/' }
+  const slow = openIdempotency(pool, {
+    ...commandHandler(streams),
+    async handle () { // while this one was busy its lease ran out, and a retry took the key over
+      await lease('+ interval \'1 hour\'')
+      throw new EventStoreUnavailable('x')
+    }
+  })
+  await t.rejects(slow.once(claim, async () => [1], ({ commandId }) => updateRequest(1, {}, commandId)), EventStoreUnavailable)
+  t.equal((await pool.query('SELECT FROM ledger.idempotency_keys WHERE key = $1', [key])).rowCount, 1)
+  await t.rejects(slow.once(claim, async () => [1], ({ commandId }) => updateRequest(1, {}, commandId)), KeyInFlight)
+})
+
+t.test('If-Match lets an update through only at the revision that it names', async (t) => {
+  const created = await call('POST', '/user/assistant', newAssistant)
+  const path = `/user/assistant/${created.body.data.id}`
+  t.equal(created.headers.get('etag'), '"0"')
+  const updated = await call('PUT', path, { speech_speed: 1.1 }, { headers: { 'if-match': '"0"' } })
+  t.equal(updated.status, 200)
+  t.equal(updated.headers.get('etag'), '"1"')
+  const late = await call('PUT', path, { speech_speed: 0.9 }, { headers: { 'if-match': '"0"' } })
+  t.equal(late.status, 412)
+  t.same(Object.keys(late.body), ['message'])
+  t.equal((await call('PUT', path, { speech_speed: 0.9 }, { headers: { 'if-match': '"7", "1"' } })).status, 200)
+  t.equal((await call('PUT', path, { speech_speed: 0.8 }, { headers: { 'if-match': '*' } })).status, 200)
+  t.equal((await call('PUT', path, { speech_speed: 0.7 }, { headers: { 'if-match': 'W/"3"' } })).status, 412)
+})
+
+t.test('a key and If-Match together: the first answer stands though the ETag has moved on, and a 412 frees the key', async (t) => {
+  const path = `/user/assistant/${(await call('POST', '/user/assistant', newAssistant)).body.data.id}`
+  const change = { assistant_name: 'First' }
+  const both = (key: string, tag: string) => ({ headers: { 'idempotency-key': key, 'if-match': tag } })
+  const [key, late] = [randomUUID(), randomUUID()]
+  const first = await call('PUT', path, change, both(key, '"0"'))
+  t.equal(first.status, 200)
+  await call('PUT', path, { assistant_name: 'Second' })
+  const replayed = await call('PUT', path, change, both(key, '"0"'))
+  t.same([replayed.status, replayed.body, replayed.headers.get('etag'), replayed.headers.get('idempotent-replayed')], [200, first.body, '"1"', 'true'])
+  t.equal((await call('PUT', path, change, both(late, '"0"'))).status, 412)
+  t.equal((await call('PUT', path, change, both(late, '"2"'))).status, 200)
+})

@@ -1,0 +1,32 @@
+// A projector that is frozen past its lease: another takes over within five seconds, and what it does when it wakes up is refused.
+import t from 'tap'
+import { eventually } from '../../support/eventually.js'
+import { projectorRig } from '../../support/projector-rig.js'
+
+const { startRunner, something, writing, rowsAreTheFold, expireLease, claimedBy, standby, reached } = await projectorRig(t)
+
+for (const [point, refusal] of [['received', /^Fenced$/], ['moved', /./], ['handled', /./]] as const) {
+  t.test(`frozen at "${point}" it is replaced within five seconds, and what it does afterwards is refused`, async (t) => {
+    const frozen = startRunner('SIGSTOP', point, 2)
+    await eventually(() => frozen.said.some((line) => line.message === 'owns'))
+    const stopStandby = standby(t)
+    const stop = writing(t)
+    await eventually(() => frozen.said.some(({ at }) => at === point))
+    const frozenAt = performance.now()
+    const epoch = await claimedBy()
+    await eventually(async () => await claimedBy() > epoch)
+    const ms = Math.round(performance.now() - frozenAt)
+    t.ok(ms < 5_000, `replaced after ${ms} ms`)
+    await reached(await stop())
+    await rowsAreTheFold(t, 'the standby has everything')
+    frozen.signal('SIGCONT')
+    const stopped = await eventually(() => frozen.said.find(({ message }) => message?.startsWith('consumer stopped')) ?? false)
+    t.match(stopped.error, refusal, `${stopped.error}: ${stopped.reason}`)
+    await reached(await something())
+    await rowsAreTheFold(t, 'it changed nothing')
+    frozen.signal('SIGKILL')
+    await frozen.ended
+    await stopStandby()
+    await expireLease()
+  })
+}

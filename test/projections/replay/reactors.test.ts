@@ -1,0 +1,104 @@
+// What reacts to events is no projection: not by its type, not in the process that replays, not on the network.
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import t from 'tap'
+import type { Projection } from '../../../projections/engine/projection.js'
+import type { replay } from '../../../projections/replay/replay.js'
+import { projections } from '../../../src/composition/projector.js'
+import { runConsumer, type Consumer } from '../../../src/subscriptions/run.js'
+import { noStream } from '../../../src/event-store/streams.js'
+import { packageRoot } from '../../../src/package-root.js'
+import { dispatcher } from '../../../workers/dispatch/dispatch.js'
+import { assistantCreated, callCompleted, campaign, leadCreated, type Told } from '../../support/call-events.js'
+import { eventually } from '../../support/eventually.js'
+import { keepingLog } from '../../support/ledger.js'
+import { receiver } from '../../support/receiver.js'
+import { dataDir, ringledger, run } from '../../support/ringledger.js'
+import { localWebhooks, secrets } from '../../support/running-service.js'
+import { testService } from '../../support/service.js'
+
+const hook = await receiver(t)
+const { parts: { pool, streams }, urls } = await testService(t, ['api', 'projector'])
+const calls = 20
+const folder = dataDir(t)
+const recorder = pathToFileURL(join(packageRoot, 'test/support/record-loads.js')).href
+
+/** Of a process on the same back ends, which writes down what it loads. */
+function environment (name: string): Record<string, string> {
+  return {
+    ...secrets,
+    ...localWebhooks,
+    DATA_DIR: join(folder, 'data'),
+    DATABASE_URL: urls.databaseUrl,
+    EVENTSTORE_URL: urls.eventStoreUrl,
+    PORT: '0',
+    LOG_LEVEL: 'warn',
+    NODE_OPTIONS: `--import ${recorder}`,
+    RECORD_LOADS: join(folder, name)
+  }
+}
+
+/** The modules that such a process loaded which have to do with sending. */
+function sendersLoaded (name: string): { all: number, senders: string[] } {
+  const loaded = new Set(readFileSync(join(folder, name), 'utf8').split('\n'))
+  return { all: loaded.size, senders: [...loaded].filter((url) => /\/dist\/workers\/|\/node_modules\/(bullmq|undici|ioredis|standardwebhooks)\//.test(url)) }
+}
+
+t.test('a reactor is not assignable to a projection, and a replay takes nothing else', async (t) => {
+  const reactor: Consumer = dispatcher({ firstDelayMs: 0, onDispatched: () => {}, log: keepingLog() })
+  // @ts-expect-error It has neither tables nor a step from rows to rows.
+  const disguised: Projection = reactor
+  // @ts-expect-error A replay is for projections.
+  const replayed: Parameters<typeof replay>[0] = reactor
+  t.equal(disguised, replayed)
+  t.notOk(projections.some((projection) => 'open' in projection))
+})
+
+t.test('every projection is replayed beside webhooks that are due, and nobody is called', async (t) => {
+  await dispatchOnly()
+  const wanted = await ledgerState()
+  for (const { name } of projections) {
+    const { code, stderr } = await run(t, ['projections', 'replay', name], environment(`replay ${name}`))
+    t.equal(code, 0, stderr)
+    t.match(stderr, new RegExp(`Replayed ${name}`))
+    const { all, senders } = sendersLoaded(`replay ${name}`)
+    t.ok(all > 100, `${all} modules were loaded`)
+    t.strictSame(senders, [], 'none of them sends')
+  }
+  t.equal(hook.connections(), 0, 'not even a connection')
+  t.strictSame(await ledgerState(), wanted, 'no delivery moved')
+  t.equal((await pool.query('SELECT FROM read_model.calls')).rowCount, calls, 'though all of it was replayed')
+})
+
+t.test('a worker on the same back ends loads what sends, and sends all of it', async (t) => {
+  const worker = ringledger(t, ['worker'], environment('worker'))
+  await eventually(() => hook.received.length === calls)
+  worker.signal('SIGTERM')
+  await worker.ended
+  const { senders } = sendersLoaded('worker')
+  for (const part of ['/dist/workers/deliver/post.js', '/node_modules/bullmq/', '/node_modules/undici/']) t.ok(senders.some((url) => url.includes(part)), part)
+})
+
+/** Fills the log, and runs the dispatcher alone: every call has a delivery that is due, and nobody makes it. */
+async function dispatchOnly (): Promise<void> {
+  const webhook = { is_webhook_active: true, webhook_url: hook.url }
+  const log: Told[] = [assistantCreated(500, webhook), campaign('CampaignCreated', 500, 'Spring'), leadCreated(500, 500)]
+  log.push(...Array.from({ length: calls }, (_, index) => callCompleted(`c${index}`, { assistant_id: 500, lead_id: 500 })))
+  for (const { stream, type, data } of log) await streams.append(stream, [{ id: randomUUID(), type, data, metadata: {} }], noStream)
+  const stopping = new AbortController()
+  const reactor = dispatcher({ firstDelayMs: 0, onDispatched: () => {}, log: keepingLog() })
+  const dispatching = runConsumer(reactor, { pool, streams, holder: 'test', signal: stopping.signal, log: keepingLog() })
+  await eventually(async () => (await pool.query('SELECT FROM ledger.webhook_deliveries WHERE status = \'scheduled\' AND next_attempt_at < now()')).rowCount === calls)
+  stopping.abort()
+  await dispatching
+}
+
+async function ledgerState (): Promise<unknown> {
+  const { rows } = await pool.query(`
+    SELECT (SELECT json_agg(d ORDER BY id) FROM ledger.webhook_deliveries d) AS deliveries,
+           (SELECT count(*) FROM ledger.webhook_attempts) AS attempts,
+           (SELECT position FROM ledger.dispatcher_checkpoint) AS dispatched`)
+  return rows
+}

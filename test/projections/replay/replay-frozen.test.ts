@@ -1,0 +1,41 @@
+// A replay that is frozen past its lease: another one takes over, and what the frozen one does when it wakes up is refused.
+import t, { type Test } from 'tap'
+import { checkpointOf, generationsOf } from '../../../projections/replay/generations.js'
+import { leads } from '../../../projections/leads.js'
+import { replay } from '../../../projections/replay/replay.js'
+import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
+import { eventually } from '../../support/eventually.js'
+import { rowsOf } from '../../support/projected.js'
+import { history, replayRig } from '../../support/replay-rig.js'
+import { replayProcesses } from '../../support/replay-process.js'
+
+const rig = await replayRig(t)
+const start = replayProcesses(t, rig.eventStoreUrl)
+const head = await rig.append(history(40))
+
+/** Outside of a transaction, inside of one that holds the checkpoint, after the verification, and in the middle of the swap. */
+const points = [['replay: loaded', 3], ['replay: moved', 2], ['replay: verified', 1], ['swap: level', 1]] as const
+
+async function freezeAt (t: Test, at: string, nth: number): Promise<void> {
+  const db = await rig.database(t)
+  const live = db.project(t, leads)
+  await db.reached(leads, head)
+  await live.stop()
+  const rows = () => Promise.all(leads.tables.map(({ name }) => rowsOf(db.pool, leads, name)))
+  const state = async () => ({ rows: await rows(), generations: await generationsOf(db.pool, leads), position: await readCheckpoint(db.pool, checkpointOf(leads, 2)) })
+  const before = await rows()
+  const frozen = start(db.databaseUrl, 'replay', 'SIGSTOP', at, nth)
+  await eventually(() => frozen.said.includes(at))
+  t.match(await db.generations(leads), [/1 active/, /2 (building|ready)/], 'readers see what they saw')
+  t.equal(await replay(leads, db.options()), 2, `another one goes on where it was frozen: ${at}`)
+  const done = await state()
+  t.strictSame(done.rows, before)
+  frozen.signal('SIGCONT')
+  await frozen.ended
+  t.strictSame(await state(), done, 'it changed nothing')
+  if (!at.startsWith('swap')) t.match(frozen.said[1], /^BrokenOff: The replay of leads broke off: .*(was lost|moved|terminat)/, 'and says why')
+}
+
+t.test('frozen anywhere it is replaced, and commits nothing more', async (t) => {
+  await Promise.all(points.map(([at, nth]) => freezeAt(t, at, nth)))
+})

@@ -1,0 +1,136 @@
+// A replay builds the same rows beside the ones that readers see, and nobody notices the swap.
+import t from 'tap'
+import { assistants } from '../../../projections/assistants.js'
+import { calls } from '../../../projections/calls.js'
+import { findLead } from '../../../projections/find-leads.js'
+import { leads } from '../../../projections/leads.js'
+import type { Projection } from '../../../projections/engine/projection.js'
+import { beginReplay } from '../../../projections/replay/begin.js'
+import { replay } from '../../../projections/replay/replay.js'
+import { activeGeneration, schemaOf } from '../../../projections/replay/generations.js'
+import { openIds } from '../../../src/command-handling/ids.js'
+import { assistantCreated, callCompleted, leadCreated } from '../../support/call-events.js'
+import { rowsOf } from '../../support/projected.js'
+import { history, replayRig, type ReplayDatabase } from '../../support/replay-rig.js'
+
+const rig = await replayRig(t)
+const filled = await rig.append(history(40))
+
+t.test('a replay of an empty log swaps as well', async (t) => {
+  const empty = await replayRig(t, { postgres: rig.postgres, schema: 'empty' })
+  const db = await empty.database(t)
+  t.equal(await replay(leads, db.options()), 2)
+  t.strictSame(await db.generations(leads), ['1 retained', '2 active'])
+})
+
+async function projected (t: { teardown (undo: () => unknown): void }, ...live: Projection[]): Promise<ReplayDatabase> {
+  const db = await rig.database(t)
+  db.project(t, ...live)
+  for (const projection of live) await db.reached(projection, filled)
+  return db
+}
+
+t.test('the rows are identical, no reader ever misses one, and the live projector goes on with the new generation', async (t) => {
+  const db = await projected(t, leads)
+  const before = await rowsOf(db.pool, leads)
+  t.equal(before.size, 80)
+  let isOver = false
+  let looks = 0
+  const reading = Array.from({ length: 3 }, async () => {
+    while (!isOver) {
+      const [{ rows: [all] }, one] = await Promise.all([db.pool.query<{ count: string }>('SELECT count(*) FROM read_model.leads'), findLead(db.pool, '1', 20)])
+      if (all?.count !== '80' || one?.lead.secondary_contacts.length !== 1) throw new Error(`a reader saw ${all?.count} rows and ${JSON.stringify(one)}`)
+      looks += 1
+    }
+  })
+  t.teardown(() => { isOver = true; return Promise.all(reading) })
+  for (const generation of [2, 3]) {
+    t.equal(await Promise.race([replay(leads, db.options()), ...reading]), generation)
+    t.strictSame(await rowsOf(db.pool, leads), before)
+  }
+  isOver = true
+  await Promise.all(reading)
+  t.ok(looks > 0, `${looks} looks`)
+  await db.reached(leads, await rig.append([leadCreated(9_000, 10)]))
+  t.equal((await rowsOf(db.pool, leads)).size, 81)
+  t.strictSame(await db.generations(leads), ['1 retained', '2 retained', '3 active'])
+})
+
+t.test('writes during a replay are in the rows after it', async (t) => {
+  const db = await projected(t, assistants)
+  let last = 0n
+  let isOver = false
+  const writing = (async () => {
+    for (let id = 100; !isOver; id += 1) last = await rig.append([assistantCreated(id)])
+  })()
+  t.teardown(() => { isOver = true; return writing })
+  for (let round = 0; round < 2; round += 1) await replay(assistants, db.options())
+  isOver = true
+  await writing
+  await db.reached(assistants, last)
+  const rows = await rowsOf(db.pool, assistants)
+  t.strictSame([...rows.keys()].slice(40), Array.from({ length: rows.size - 40 }, (_, index) => 100 + index))
+})
+
+t.test('a fresh database gets the same rows without a projector, and gives out no id of the log again', async (t) => {
+  const db = await projected(t, assistants, leads, calls)
+  const fresh = await rig.database(t)
+  const head = await rig.streams.head()
+  for (const projection of [assistants, leads, calls]) {
+    t.equal(await replay(projection, fresh.options()), 2)
+    await db.reached(projection, head)
+    const own = fresh.project(t, projection)
+    await fresh.reached(projection, head)
+    await own.stop()
+    for (const { name } of projection.tables) t.strictSame(await rowsOf(fresh.pool, projection, name), await rowsOf(db.pool, projection, name), name)
+  }
+  const ids = openIds(fresh.pool, async () => true)
+  for (const [kind, projection] of [['assistant', assistants], ['lead', leads]] as const) {
+    const [first = 0] = await ids.take(kind)
+    t.ok(first > Math.max(...[...(await rowsOf(fresh.pool, projection)).keys()].map(Number)))
+  }
+})
+
+t.test('with less memory than rows, the rows are the same', async (t) => {
+  const db = await projected(t, leads, calls)
+  const late = await rig.append(Array.from({ length: 20 }, (_, index) => callCompleted(`late${index}`, { assistant_id: index + 11, lead_id: index * 10 + 110, lead_status: 'rescheduled' })))
+  for (const projection of [leads, calls]) await db.reached(projection, late)
+  for (const projection of [leads, calls]) t.equal(await replay(projection, db.options({ limits: { cacheBytes: 0, events: 7 } })), 2) // compared before the swap
+})
+
+t.test('rows that differ are shown, and stop it; the operator may accept them', async (t) => {
+  const db = await projected(t, leads)
+  const schema = schemaOf(leads, 1)
+  await db.pool.query(`UPDATE ${schema}.leads SET status = 'planted' WHERE id = 20; DELETE FROM ${schema}.leads WHERE id = 31; DELETE FROM ${schema}.assistant_owners WHERE assistant_id = 3`)
+  await db.pool.query(`INSERT INTO ${schema}.lead_campaigns VALUES (77, 'planted')`)
+  const failure: Error = await replay(leads, db.options()).then(() => t.fail('swapped'), (error) => error)
+  t.equal(failure.name, 'ReplayRefused')
+  t.match(failure.message, /leads 20: status planted in generation 1, created in generation 2/)
+  t.match(failure.message, /leads 31: only in generation 2/)
+  t.match(failure.message, /assistant_owners 3: only in generation 2/)
+  t.match(failure.message, /lead_campaigns 77: only in generation 1/)
+  t.strictSame(await db.generations(leads), ['1 active', '2 building'])
+
+  const options = db.options({ acceptDifferences: true })
+  t.equal(await replay(leads, options), 2)
+  t.match(options.said.join('\n'), /leads 20: status planted .* \(accepted\)/)
+  t.match((await rowsOf(db.pool, leads)).get(20), { status: 'created' })
+})
+
+t.test('what Postgres refuses stops it at the event that is at fault', async (t) => {
+  const db = await projected(t, leads)
+  await beginReplay(leads, db.pool)
+  await db.pool.query(`ALTER TABLE ${schemaOf(leads, 2)}.leads ADD CHECK (id <> 211)`)
+  await t.rejects(replay(leads, db.options()), { name: 'ReplayRefused', message: /past lead-10-210@0: .*violates check constraint/ })
+})
+
+t.test('an event that cannot be projected stops it with what to run, and readers see what they saw', async (t) => {
+  const db = await projected(t, assistants)
+  await rig.append([{ stream: 'assistant-5000', type: 'AssistantCreated', data: { nonsense: true } }])
+  await db.reached(assistants, await rig.append([assistantCreated(5_001)]))
+  const failure: Error = await replay(assistants, db.options()).then(() => t.fail('swapped'), (error) => error)
+  t.equal(failure.name, 'ReplayRefused')
+  t.match(failure.message, /assistants cannot be rebuilt past assistant-5000@0: AssistantCreated at assistant-5000@0: /)
+  t.match(failure.message, /ringledger projections quarantine skip assistants assistant-5000 0/)
+  t.equal(await activeGeneration(db.pool, assistants), 1)
+})

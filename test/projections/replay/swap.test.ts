@@ -1,0 +1,126 @@
+// Readers never notice a swap: no empty table, nothing that goes back, no error.
+import t from 'tap'
+import { findAssistant, assistants } from '../../../projections/assistants.js'
+import { activeGeneration, generationsOf } from '../../../projections/replay/generations.js'
+import { drop } from '../../../projections/replay/drop.js'
+import { replay } from '../../../projections/replay/replay.js'
+import { rollback } from '../../../projections/replay/rollback.js'
+import { activeCheckpoint } from '../../../projections/replay/views.js'
+import { assistantCreated, assistantUpdated } from '../../support/call-events.js'
+import { eventually } from '../../support/eventually.js'
+import { history, replayRig } from '../../support/replay-rig.js'
+
+const rig = await replayRig(t)
+const db = await rig.database(t)
+const { pool } = db
+const projector = db.project(t, assistants)
+await db.reached(assistants, await rig.append([assistantCreated(1), ...history(20, 100)]))
+
+/** Looks until told to stop, and answers how often. @throws when something goes back, is gone, or fails */
+async function read (isOver: () => boolean): Promise<number> {
+  let seen = { revision: -1, position: -1n, count: 0 }
+  let looks = 0
+  for (; !isOver(); looks++) {
+    const { rows: [all] } = await pool.query<{ count: string, position: string }>(
+      `SELECT (SELECT count(*) FROM read_model.assistants) AS count, (SELECT position FROM ${activeCheckpoint('assistants')}) AS position`)
+    const one = await findAssistant(pool, '1', 1)
+    const now = { revision: one?.revision ?? -1, position: BigInt(all?.position ?? -1), count: Number(all?.count) }
+    if (now.revision < seen.revision || now.position < seen.position || now.count < seen.count) throw new Error(`a reader saw ${now.revision}, ${now.position}, ${now.count} after ${seen.revision}, ${seen.position}, ${seen.count}`)
+    seen = now
+  }
+  return looks
+}
+
+t.test('through 20 swaps and rollbacks under writes readers see only what is new', async (t) => {
+  let isOver = false
+  let writes = 0
+  const writing = (async () => {
+    for (; !isOver; writes++) await rig.append([assistantUpdated(1, { assistant_name: `Name ${writes}` }), assistantCreated(1_000 + writes)])
+  })()
+  const reading = Array.from({ length: 4 }, () => read(() => isOver))
+  const swapping = (async () => {
+    await replay(assistants, db.options())
+    for (let round = 0; round < 19; round++) await rollback(assistants, db.options())
+  })()
+  await Promise.race([swapping, ...reading, writing])
+  isOver = true
+  await writing
+  const looks = await Promise.all(reading)
+  t.strictSame(await db.generations(assistants), ['1 active', '2 retained'])
+  t.ok(looks.every((count) => count > 20), `${looks.join(', ')} looks, ${writes} writes`)
+})
+
+t.test('whoever waits for a position right after a swap finds it there', async (t) => {
+  for (let round = 0; round < 3; round++) {
+    let isOver = false
+    const swapping = rollback(assistants, db.options()).finally(() => { isOver = true })
+    for (let name = 0; !isOver; name++) {
+      const position = await rig.append([assistantUpdated(1, { assistant_name: `Round ${round} ${name}` })])
+      await db.reached(assistants, position)
+      const found = await findAssistant(pool, '1', 1)
+      if (found?.settings.assistant_name !== `Round ${round} ${name}`) t.fail(`told of ${position}, and found ${found?.settings.assistant_name}`)
+    }
+    await swapping
+  }
+  t.equal(await activeGeneration(pool, assistants), 2)
+})
+
+t.test('a reader that holds its locks holds up the swap, and is no victim', async (t) => {
+  const reader = await pool.connect()
+  await reader.query('BEGIN')
+  await reader.query('SELECT FROM read_model.assistants')
+  const swapping = rollback(assistants, db.options())
+  await eventually(async () => (await db.generations(assistants)).includes('1 ready'))
+  const blocked = await Promise.all(Array.from({ length: 30 }, async () => {
+    const began = performance.now()
+    await pool.query('SELECT count(*) FROM read_model.assistants')
+    return performance.now() - began
+  }))
+  t.ok(Math.max(...blocked) < 1_000, `others waited ${Math.round(Math.max(...blocked))} ms at most`)
+  t.equal(await activeGeneration(pool, assistants), 2)
+  await reader.query('SELECT FROM read_model.assistants_checkpoint')
+  await reader.query('COMMIT')
+  reader.release()
+  t.equal(await swapping, 1)
+})
+
+t.test('generations are dropped once nobody feeds them, never the one that readers see', async (t) => {
+  const signal = new AbortController().signal
+  await t.rejects(drop(assistants, 1, { pool, signal }), { name: 'ReplayRefused', message: /Readers see generation 1/ })
+  await t.rejects(drop(assistants, 7, { pool, signal }), { name: 'ReplayRefused', message: /no generation 7/ })
+  t.strictSame(await drop(assistants, undefined, { pool, signal }), [2])
+  t.strictSame(await db.generations(assistants), ['1 active'])
+  t.equal((await pool.query("SELECT FROM pg_namespace WHERE nspname = 'read_assistants_g2'")).rowCount, 0)
+  await t.rejects(drop(assistants, undefined, { pool, signal }), { name: 'ReplayRefused', message: /no retained generation/ })
+  await t.rejects(rollback(assistants, db.options()), { name: 'ReplayRefused', message: /no retained generation/ })
+  await db.reached(assistants, await rig.append([assistantCreated(5_000)]))
+})
+
+t.test('without a projector a rollback is brought level first, and swapped by the command', async (t) => {
+  await replay(assistants, db.options())
+  await projector.stop()
+  await pool.query('UPDATE read_assistants_g1.checkpoint SET epoch = epoch + 1') // whatever held it is gone
+  t.equal(await rollback(assistants, db.options()), 1)
+})
+
+t.test('a generation that other code has folded is left alone, and is not gone back to while nobody feeds it', async (t) => {
+  const newer = { ...assistants, version: assistants.version + 1 }
+  const older = db.project(t, assistants)
+  await db.reached(assistants, await rig.append([assistantCreated(6_000)]))
+  const stopping = new AbortController()
+  const options = db.options({ signal: stopping.signal })
+  const replaying = replay(newer, options)
+  await eventually(() => options.said.some((line) => /is ready. The projector that runs has version 1 of the code; the first one with version 2 swaps/.test(line)))
+  stopping.abort()
+  await replaying.catch(() => {})
+  t.equal(await activeGeneration(pool, assistants), 1, 'it is not swapped in while only older code could go on')
+
+  const current = db.project(t, newer)
+  await eventually(async () => await activeGeneration(pool, assistants) === 3)
+  await db.reached(assistants, await rig.append([assistantCreated(6_001)]))
+  t.match(await generationsOf(pool, newer), [{ state: 'retained' }, { state: 'retained' }, { state: 'active', codeVersion: 2, verified: /rows folded from the log/ }])
+  t.equal(await rollback(newer, db.options()), 2, 'the older projector feeds it')
+  await current.stop()
+  await older.stop()
+  await t.rejects(rollback(assistants, db.options()), { name: 'ReplayRefused', message: /no projector of that version runs.*Start a projector of the release that has version 2/s })
+})

@@ -1,0 +1,54 @@
+import t from 'tap'
+import { randomBytes } from 'node:crypto'
+import { Webhook, WebhookVerificationError } from 'standardwebhooks'
+import { keyId, seal, unseal } from '../../../workers/deliver/secrets.js'
+import { newSecret, signedHeaders } from '../../../workers/deliver/sign.js'
+
+const body = '{"text":"Grüezi 👋","large":9007199254740991}'
+const signed = (secrets: string[], at = new Date()) => signedHeaders({ id: 'c7a8e3f0-0000-5000-8000-000000000000', attempt: 3, body, at, secrets })
+
+t.test('the standardwebhooks package verifies what was signed', async (t) => {
+  const secret = newSecret()
+  t.same(new Webhook(secret).verify(Buffer.from(body), signed([secret])), JSON.parse(body))
+})
+
+t.test('a changed body, another id, another secret and an old timestamp are refused', async (t) => {
+  const secret = newSecret()
+  const headers = signed([secret])
+  const refused = (text: string, changed: Record<string, string>, by = secret) =>
+    t.throws(() => new Webhook(by).verify(text, changed), WebhookVerificationError)
+  refused(body.replace('👋', '👍'), headers)
+  refused(body, { ...headers, 'webhook-id': 'other' })
+  refused(body, headers, newSecret())
+  refused(body, signed([secret], new Date(Date.now() - 301_000)))
+})
+
+t.test('during a rotation the old and the new secret both verify', async (t) => {
+  const [current, previous] = [newSecret(), newSecret()]
+  const headers = signed([current, previous])
+  for (const secret of [current, previous]) t.ok(new Webhook(secret).verify(body, headers))
+  t.match(headers['webhook-signature'], /^v1,\S+ v1,\S+$/)
+})
+
+t.test('the headers carry whole seconds and the number of the attempt', async (t) => {
+  t.match(signed([newSecret()], new Date(1_769_860_862_999)), { 'webhook-timestamp': '1769860862', 'webhook-attempt': '3' })
+})
+
+t.test('a secret is whsec_ and 32 random bytes', async (t) => {
+  t.equal(Buffer.from(newSecret().replace(/^whsec_/, ''), 'base64').length, 32)
+  t.not(newSecret(), newSecret())
+})
+
+t.test('a sealed secret opens with its key and for its user only', async (t) => {
+  const [key, other] = [randomBytes(32), randomBytes(32)]
+  const row = seal({ current: key, previous: [] }, '1', 'whsec_abc')
+  t.equal(row.key_id, keyId(key))
+  t.equal(unseal({ current: key, previous: [] }, '1', row), 'whsec_abc')
+  t.equal(unseal({ current: other, previous: [key] }, '1', row), 'whsec_abc', 'a previous key still opens')
+  t.throws(() => unseal({ current: key, previous: [] }, '2', row), 'a row moved to another user')
+  t.throws(() => unseal({ current: other, previous: [] }, '1', row), /SECRET_KEY_PREVIOUS/)
+  const spoiled = Buffer.from(row.sealed, 'base64')
+  spoiled.writeUInt8(spoiled.readUInt8(spoiled.length - 1) ^ 1, spoiled.length - 1)
+  t.throws(() => unseal({ current: key, previous: [] }, '1', { ...row, sealed: spoiled.toString('base64') }), 'a changed row')
+  t.not(seal({ current: key, previous: [] }, '1', 'whsec_abc').sealed, row.sealed, 'the same secret is never sealed the same way')
+})

@@ -1,0 +1,97 @@
+// A connection that the receiver closed while it was kept for the next request is no attempt, and nothing else is sent twice.
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { setImmediate as turn } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import type { Result } from '../../../workers/deliver/outcome.js'
+import { openPoster, type Poster } from '../../../workers/deliver/post.js'
+import { rawServer } from '../../support/raw-server.js'
+
+const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'
+
+function poster (t: Test): Poster {
+  const opened = openPoster({ allowCidrs: ['127.0.0.0/8'] })
+  t.teardown(() => opened.close())
+  return opened
+}
+
+/** Its connection is free for the next request when this is told. */
+async function send (by: Poster, url: string): Promise<Result> {
+  const result = await by.post({ url, headers: {}, body: Buffer.from('{}'), timeoutMs: 5_000, signal: new AbortController().signal })
+  await turn()
+  return result
+}
+
+const endings: Record<string, (socket: Socket) => void> = {
+  'ends it': (socket) => socket.end(),
+  'destroys it': (socket) => socket.destroy(),
+  'resets it': (socket) => socket.resetAndDestroy()
+}
+for (const [name, close] of Object.entries(endings)) {
+  t.test(`a receiver that ${name} as we use it again gets the request on a new connection`, async (t) => {
+    const requests: number[] = []
+    const server = await rawServer(t, (socket, count) => {
+      socket.on('data', () => {
+        requests.push(count)
+        if (requests.length === 2) close(socket)
+        else socket.write(ok)
+      })
+    })
+    const by = poster(t)
+    t.match(await send(by, server.url), { status: 200 })
+    t.match(await send(by, server.url), { status: 200 })
+    t.same(requests, [1, 1, 2], 'by connection')
+  })
+
+  t.test(`a receiver that ${name} without an answer, on a new connection, fails the attempt, and sees it once`, async (t) => {
+    const server = await rawServer(t, (socket) => socket.on('data', () => close(socket)))
+    t.match(await send(poster(t), server.url), { kind: 'failure', stage: 'connection' })
+    t.equal(server.connections(), 1)
+  })
+
+  t.test(`a receiver that ${name} in the middle of its answer has had the request, and does not get it again`, async (t) => {
+    const requests: number[] = []
+    const server = await rawServer(t, (socket, count) => {
+      socket.on('data', () => {
+        requests.push(count)
+        if (requests.length === 1) socket.write(ok)
+        else socket.write('HTTP/1.1 ', () => setTimeout(close, 20, socket))
+      })
+    })
+    const by = poster(t)
+    t.match(await send(by, server.url), { status: 200 })
+    t.match(await send(by, server.url), { kind: 'failure', stage: 'connection' })
+    t.same(requests, [1, 1])
+  })
+}
+
+t.test('a receiver that was restarted has closed many: none of them costs an attempt', async (t) => {
+  const waiting: Socket[] = []
+  let closed = 0
+  const server = await rawServer(t, (socket, count) => {
+    let requests = 0
+    socket.on('data', () => {
+      requests += 1
+      if (count > 5) socket.write(ok)
+      else if (requests > 1) { closed += 1; socket.resetAndDestroy() } else if (waiting.push(socket) === 5) for (const each of waiting) each.write(ok)
+    })
+  })
+  const by = poster(t)
+  const results = await Promise.all(Array.from({ length: 5 }, () => send(by, server.url)))
+  t.match(results, Array(5).fill({ status: 200 }))
+  t.match(await Promise.all(Array.from({ length: 5 }, () => send(by, server.url))), Array(5).fill({ status: 200 }))
+  t.equal(closed, 5, 'all of them were tried')
+})
+
+t.test('a connection that was closed while nobody used it is not used again', async (t) => {
+  const closed: Promise<unknown>[] = []
+  const server = await rawServer(t, (socket) => socket.on('data', () => {
+    closed.push(once(socket, 'close'))
+    socket.end(ok)
+  }))
+  const by = poster(t)
+  t.match(await send(by, server.url), { status: 200 })
+  await closed[0]
+  t.match(await send(by, server.url), { status: 200 })
+  t.equal(server.connections(), 2)
+})

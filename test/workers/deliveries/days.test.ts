@@ -1,0 +1,82 @@
+// Weeks of a receiver that fails, by a clock in the test's hands: suspended after five days, held for thirty, kept for ninety.
+import t from 'tap'
+import { defaultSchedule, parseSchedule } from '../../../workers/deliver/schedule.js'
+import { tidy } from '../../../workers/deliveries/retention.js'
+import { assistantCreated, assistantUpdated, callCompleted } from '../../support/call-events.js'
+import { clockOf } from '../../support/clock.js'
+import { deliveryRig } from '../../support/delivery-rig.js'
+import { eventually } from '../../support/eventually.js'
+import { answers, receiver } from '../../support/receiver.js'
+import { scratchPostgres } from '../../support/scratch-postgres.js'
+
+const r = await deliveryRig(t, { postgres: await scratchPostgres(t, { fsync: false }) }, { schedule: parseSchedule(defaultSchedule) })
+const clock = await clockOf(r.pool)
+const [failing, recovering] = [await receiver(t, answers(500)), await receiver(t, answers(503))]
+const on = (webhook_url: string) => ({ is_webhook_active: true, webhook_url })
+await r.tell(assistantCreated(1, on(failing.url)), assistantCreated(2, on(recovering.url)))
+let hours = 0
+
+/** Half a day in which each of the two has a call, and everything that is due is tried. */
+async function halfADay (): Promise<void> {
+  await r.tell(...[1, 2].map((assistant_id) => callCompleted(`${assistant_id}-after-${hours}`, { assistant_id })))
+  await clock.pass('12 hours')
+  hours += 12
+  await allTried()
+}
+const allTried = () => eventually(async () => {
+  await r.reconcile()
+  return (await r.pool.query(`
+    SELECT FROM ledger.webhook_deliveries
+    WHERE started_at IS NOT NULL OR queued_at IS NOT NULL OR (status = 'scheduled' AND next_attempt_at <= clock_timestamp())`)).rowCount === 0
+})
+const suspended = async () => (await r.pool.query('SELECT url, suspended_reason FROM ledger.webhook_endpoints WHERE suspended_at IS NOT NULL ORDER BY id')).rows
+const statusesOf = async (assistant: number) => [...new Set((await r.deliveries()).filter(({ assistant_id }) => Number(assistant_id) === assistant).map(({ status, reason }) => `${status} ${reason}`))].sort()
+
+t.test('less than five days of failures suspend nobody', async (t) => {
+  while (hours < 96) await halfADay()
+  t.same(await suspended(), [])
+  t.same([await statusesOf(1), await statusesOf(2)], [['scheduled null'], ['scheduled null']])
+})
+
+t.test('one success on the fourth day begins the five days anew; without one the endpoint is suspended, once, and what comes is held', async (t) => {
+  recovering.answer = answers(200)
+  await halfADay()
+  recovering.answer = answers(503)
+  while (hours < 156) await halfADay()
+  t.same(await suspended(), [{ url: failing.url, suspended_reason: 'failing' }])
+  t.same(await statusesOf(1), ['held endpoint_suspended'])
+  t.equal(r.log.lines.filter(({ message }) => message.includes('suspended')).length, 1)
+  const requests = failing.received.length
+  while (hours < 204) await halfADay()
+  t.equal(failing.received.length, requests, 'it is left in peace')
+  t.equal((await suspended()).length, 1, 'the other one has failed for less than five days since')
+  while (hours < 252) await halfADay()
+  t.equal((await suspended()).length, 2)
+})
+
+t.test('held for thirty days it is cancelled, and what is held for less goes out when the webhook is switched on again', async (t) => {
+  await clock.pass('24 days')
+  t.match(await tidy({ pool: r.pool, days: 90 }), { cancelled: 0 })
+  await clock.pass('2 days')
+  const { cancelled } = await tidy({ pool: r.pool, days: 90 })
+  t.ok(cancelled > 0, `${cancelled} of the first endpoint`)
+  t.ok((await statusesOf(1)).includes('cancelled held_too_long'))
+  t.notOk((await statusesOf(2)).includes('cancelled held_too_long'))
+  for (const hook of [failing, recovering]) hook.answer = answers(200)
+  await r.tell(...[1, 2].map((id) => assistantUpdated(id, { is_webhook_active: true })))
+  await allTried()
+  t.same([await suspended(), await statusesOf(1)], [[], ['cancelled held_too_long', 'delivered null']])
+  const usedUp = 'exhausted attempts_used_up' // jitter decides whether one of the second endpoint got so far before
+  t.same((await statusesOf(2)).filter((status) => status !== usedUp), ['delivered null'])
+})
+
+t.test('payloads and attempts are there for ninety days', async (t) => {
+  const kept = async () => [(await r.deliveries()).filter(({ body }) => body !== null).length, (await r.attempts()).length]
+  const all = await kept()
+  await clock.pass('53 days')
+  t.match(await tidy({ pool: r.pool, days: 90 }), { payloads: 0 })
+  t.same(await kept(), all)
+  await clock.pass('11 days')
+  await tidy({ pool: r.pool, days: 90 })
+  t.same(await kept(), [0, 0])
+})

@@ -1,0 +1,106 @@
+// The dispatcher writes markers while it works, and nothing is sent beside a database that wrote a later one.
+import { randomBytes, randomUUID } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { openGate } from '../../../src/recovery/restore-guard.js'
+import { writeMarker } from '../../../src/recovery/marker.js'
+import { decode } from '../../../src/domain/events.js'
+import { markerStream } from '../../../src/domain/marker/events.js'
+import type { StoredEvent } from '../../../src/domain/stored-event.js'
+import { noStream, openStreams } from '../../../src/event-store/streams.js'
+import { resumeWebhooks } from '../../../workers/operate/resume.js'
+import { startWorkers } from '../../../workers/start.js'
+import { assistantCreated, callCompleted, type Told } from '../../support/call-events.js'
+import { eventually } from '../../support/eventually.js'
+import { keepingLog, scratchLedger } from '../../support/ledger.js'
+import { receiver } from '../../support/receiver.js'
+import { scratchEventStore } from '../../support/scratch-event-store.js'
+import { scratchPostgres } from '../../support/scratch-postgres.js'
+
+const postgres = await scratchPostgres(t, { fsync: false })
+let logs = 0
+
+/** Workers on a database and a log of their own. */
+async function working (t: Test, markEveryMs: number) {
+  const ledger = await scratchLedger(t, postgres)
+  const streams = openStreams((await scratchEventStore(t, { postgres, schema: `log_${++logs}` })).client)
+  const log = keepingLog()
+  const start = async () => {
+    const workers = startWorkers({
+      ...ledger,
+      streams,
+      gate: openGate({ ...ledger, streams, log, closedEveryMs: 50 }),
+      holder: randomUUID(),
+      log,
+      webhook: { schedule: [0], timeoutMs: 2_000, allowHttp: true, allowCidrs: ['127.0.0.0/8'] },
+      secretKey: randomBytes(32),
+      previousSecretKeys: [],
+      version: '1.2.3',
+      reconcileEveryMs: 100,
+      markEveryMs
+    })
+    t.teardown(() => workers.stop())
+    await workers.ready
+    return workers
+  }
+  return {
+    ...ledger,
+    streams,
+    log,
+    start,
+    tell: ({ stream, type, data }: Told) => streams.append(stream, [{ id: randomUUID(), type, data, metadata: {} }], noStream),
+    markers: () => streams.read(markerStream)
+  }
+}
+
+t.test('one marker at the start, one some time after events, one at the end, and none while nothing happens', async (t) => {
+  const { start, tell, markers } = await working(t, 200)
+  const first = await start()
+  await eventually(async () => (await markers()).length === 1)
+  await tell(assistantCreated(1))
+  await eventually(async () => (await markers()).length === 2)
+  await first.stop()
+  t.equal((await markers()).length, 2, 'nothing came since')
+  const second = await start()
+  await tell(callCompleted('c-1'))
+  await eventually(async () => (await markers()).length === 3)
+  await tell(callCompleted('c-2'))
+  const { position } = await tell(callCompleted('c-3'))
+  await eventually(async () => checkpointOf((await markers()).at(-1)) >= position)
+  await second.stop()
+})
+
+t.test('what came since the last marker is said when the worker stops', async (t) => {
+  const { start, tell, markers, pool } = await working(t, 60_000)
+  const { stop } = await start()
+  await eventually(async () => (await markers()).length === 1)
+  const { position } = await tell(callCompleted('c-1'))
+  await eventually(async () => (await pool.query('SELECT FROM ledger.webhook_deliveries')).rowCount === 1)
+  await stop()
+  t.ok(checkpointOf((await markers()).at(-1)) >= position)
+})
+
+t.test('workers that run stop sending as soon as another database writes a marker, until they are told to go on', async (t) => {
+  const { start, tell, streams, log, pool } = await working(t, 100)
+  const hook = await receiver(t)
+  await start()
+  await tell(assistantCreated(1, { is_webhook_active: true, webhook_url: hook.url }))
+  await tell(callCompleted('c-1'))
+  await eventually(() => hook.received.length === 1)
+  const { pool: other } = await scratchLedger(t, postgres)
+  await other.query('INSERT INTO ledger.markers (id, sends, ids) VALUES ($1, true, true)', [(await streams.last(markerStream))?.id])
+  await writeMarker({ pool: other, streams, always: true })
+  await tell(assistantCreated(2))
+  await eventually(() => log.lines.some(({ message }) => /^This database is behind the event log/.test(message)))
+  await tell(callCompleted('c-2'))
+  await eventually(() => log.lines.some(({ details }) => 'err' in details && details.err instanceof Error && details.err.name === 'BehindLog'))
+  t.equal((await pool.query("SELECT FROM ledger.webhook_deliveries WHERE call_id = 'c-2'")).rowCount, 0)
+  await pool.query("INSERT INTO ledger.webhook_deliveries (id, call_id, type, status, reason, body, held_at) VALUES (gen_random_uuid(), 'held', 'call.completed', 'held', 'webhook_off', '{}', now())")
+  t.match(await resumeWebhooks(pool, streams), { cancelled: 1 })
+  await eventually(() => hook.received.length === 2)
+  await eventually(async () => (await pool.query("SELECT FROM ledger.webhook_deliveries WHERE status = 'delivered'")).rowCount === 2)
+})
+
+function checkpointOf (marker: StoredEvent | undefined): bigint {
+  const event = marker && decode(marker)
+  return event?.type === 'DispatcherCheckpointed' ? BigInt(event.data.checkpoint) : -1n
+}

@@ -1,0 +1,66 @@
+// The identity: every call in the log has exactly one row in the ledger.
+import t from 'tap'
+import { randomUUID } from 'node:crypto'
+import { noStream, openStreams } from '../../../src/event-store/streams.js'
+import { runConsumer } from '../../../src/subscriptions/run.js'
+import { openAccounts, unaccounted } from '../../../workers/operate/audit.js'
+import { dispatcher } from '../../../workers/dispatch/dispatch.js'
+import { assistantCreated, callCompleted, type Told } from '../../support/call-events.js'
+import { eventually } from '../../support/eventually.js'
+import { keepingLog, scratchLedger } from '../../support/ledger.js'
+import { scratchEventStore } from '../../support/scratch-event-store.js'
+
+const { postgres, client } = await scratchEventStore(t)
+const streams = openStreams(client)
+const { pool } = await scratchLedger(t, postgres)
+const { signal } = new AbortController()
+const tell = ({ stream, type, data }: Told, expected = noStream) => streams.append(stream, [{ id: randomUUID(), type, data, metadata: {} }], expected)
+
+/** Lets the dispatcher pass everything that is in the log. */
+async function dispatchAll (): Promise<void> {
+  const stopping = new AbortController()
+  const running = runConsumer(dispatcher({ firstDelayMs: 3_600_000, onDispatched () {}, log: keepingLog() }), { streams, pool, holder: randomUUID(), signal: stopping.signal, log: keepingLog() })
+  const head = await streams.head()
+  await eventually(async () => BigInt((await pool.query('SELECT position FROM ledger.dispatcher_checkpoint')).rows[0].position) >= head)
+  stopping.abort()
+  await running
+}
+
+const count = openAccounts({ pool, streams, signal })
+
+t.test('an empty log has nothing to account for', async (t) => {
+  t.same(await unaccounted({ pool, streams, signal }), { calls: 0, rows: 0, unaccounted: 0 })
+  t.same(await count(), { calls: 0, rows: 0, unaccounted: 0 })
+})
+
+t.test('each call counts once: repeated, malformed, of nobody, skipped, and in a stream that begins with something else', async (t) => {
+  await tell(assistantCreated(1, { is_webhook_active: true, webhook_url: 'https://hooks.example.com' }))
+  for (const call of ['a', 'b']) await tell(callCompleted(call))
+  await tell(callCompleted('a', { duration: 1 }), 0n)
+  await tell({ ...callCompleted('malformed'), data: {} })
+  await tell(callCompleted('nobodys', { assistant_id: 9 }))
+  await tell({ stream: 'call-odd', type: 'Other', data: {} })
+  await tell(callCompleted('odd'), 0n)
+  await tell(callCompleted('odd'), 1n)
+  await tell({ ...callCompleted('x'), stream: 'elsewhere' })
+  await tell({ ...callCompleted('x'), stream: 'call-no/id' })
+  await dispatchAll()
+  t.same(await unaccounted({ pool, streams, signal }), { calls: 5, rows: 5, unaccounted: 0 })
+  t.same(await count(), { calls: 5, rows: 5, unaccounted: 0 })
+})
+
+t.test('what the dispatcher has not reached is not missed', async (t) => {
+  await tell(callCompleted('later'))
+  t.same(await count(), { calls: 5, rows: 5, unaccounted: 0 })
+  await dispatchAll()
+  t.same(await count(), { calls: 6, rows: 6, unaccounted: 0 })
+})
+
+t.test('a row that vanished and a row that nobody called for are told, and a test is neither', async (t) => {
+  await pool.query("INSERT INTO ledger.webhook_deliveries (id, type, user_id, assistant_id, status) VALUES (gen_random_uuid(), 'webhook.test', '1', 1, 'exhausted')")
+  t.match(await count(), { unaccounted: 0 })
+  await pool.query("DELETE FROM ledger.webhook_deliveries WHERE call_id = 'a'")
+  t.match([await count(), await unaccounted({ pool, streams, signal })], [{ calls: 6, rows: 5, unaccounted: 1 }, { unaccounted: 1 }])
+  await pool.query("INSERT INTO ledger.webhook_deliveries (id, call_id, type, position, last_position, status) SELECT gen_random_uuid(), 'made-up-' || i, 'call.completed', 1, 1, 'skipped' FROM generate_series(1, 2) i")
+  t.match(await count(), { unaccounted: -1 })
+})

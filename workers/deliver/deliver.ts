@@ -1,0 +1,135 @@
+// Job -> signed, guarded POST -> outcome.
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Pool } from 'pg'
+import { inTransaction } from '../../src/postgres/transaction.js'
+import { finishAsked, startAsked } from '../deliveries/manual-attempts.js'
+import type { Alarm, Attempt, Finish } from '../deliveries/deliveries.js'
+import { noteHealth, suspend } from '../deliveries/endpoints.js'
+import type { Feeder } from '../queue/enqueue.js'
+import { finishAttempt, finishAttempts, type Finished } from './finish-attempts.js'
+import { webhookUrlProblem, type UrlRules } from './guard.js'
+import { judge, outcomeOf, type Result, type Verdict } from './outcome.js'
+import type { Poster } from './post.js'
+import { currentSecret, unseal, type SecretKeys } from './secrets.js'
+import { sharing } from './batcher.js'
+import { signedHeaders } from './sign.js'
+import { startAttempt, startAttempts, type Start, type Started } from './start-attempts.js'
+
+export interface DelivererOptions {
+  pool: Pool
+  poster: Poster
+  feeder: Feeder
+  keys: SecretKeys
+  /** Waits before each attempt, in milliseconds. */
+  schedule: readonly number[]
+  timeoutMs: number
+  rules: UrlRules
+  version: string
+  /** Aborted when running attempts must be handed over. */
+  signal: AbortSignal
+  log: { info (details: object, message: string): void, warn (details: object, message: string): void }
+}
+
+const ourFaultMs = 60_000
+/** Of attempts that start, or end, at the same time. */
+const sharingAtMost = 100
+
+/** The worker of the queue: makes the attempt that a wake-up points to, if it is still to be made. */
+export function deliverer (options: DelivererOptions): (alarm: Alarm) => Promise<void> {
+  const { pool, feeder, log } = options
+  const { start, finish: record } = sharedWrites(options)
+  return async (alarm) => {
+    const token = randomUUID()
+    const attempt = alarm.trigger ? await startAsked(pool, alarm, alarm.trigger, token) : (await start({ alarm, token })).attempt
+    if (!attempt) return
+    const { finish, verdict } = await makeAttempt(attempt, options)
+    const counted = await persistently(() => alarm.trigger
+      ? finishAsked(pool, attempt, finish, verdict.status === 'retry' ? verdict.inMs : 0)
+      : record({ attempt, finish, verdict }))
+    log.info({ delivery: attempt.deliveryId, trigger: attempt.trigger, attempt: attempt.n, outcome: finish.outcome, status: finish.statusCode, ms: finish.durationMs, counted }, 'webhook attempt finished')
+    if (counted) await follow(attempt, finish, verdict, options)
+    feeder.wake([attempt.userId])
+    if (verdict.status === 'retry') feeder.wakeIn(attempt.userId, verdict.inMs)
+  }
+}
+
+/** Attempts that run at the same time share their writes to the ledger; an error of one stays with it. */
+function sharedWrites ({ pool, log }: DelivererOptions) {
+  const onError = (error: unknown) => log.warn({ err: error }, 'attempts could not be written together, each is by itself')
+  return {
+    start: sharing<Start, Started>({
+      together: (starts) => startAttempts(pool, starts),
+      alone: async ({ alarm, token }) => ({ attempt: await startAttempt(pool, alarm, token) }),
+      onError
+    }, sharingAtMost),
+    finish: sharing<Finished, boolean>({
+      together: (finished) => finishAttempts(pool, finished),
+      alone: ({ attempt, finish, verdict }) => finishAttempt(pool, attempt, finish, verdict),
+      onError
+    }, sharingAtMost)
+  }
+}
+
+async function makeAttempt (attempt: Attempt, options: DelivererOptions): Promise<{ finish: Finish, verdict: Verdict }> {
+  const from = performance.now()
+  const durationMs = () => Math.round(performance.now() - from)
+  try {
+    const result = await send(attempt, options)
+    const finish = { outcome: outcomeOf(result), durationMs: durationMs(), ...details(result) }
+    return { finish, verdict: judge(result, { schedule: options.schedule, failures: attempt.failures, now: Date.now(), random: Math.random() }) }
+  } catch (error) {
+    // Handed over or failed on our side: not the receiver's fault, so no failure is counted.
+    const isHandedOver = options.signal.aborted
+    if (!isHandedOver) options.log.warn({ delivery: attempt.deliveryId, attempt: attempt.n, err: error }, 'webhook attempt could not be made')
+    const why = isHandedOver ? 'handed over while this worker stopped' : 'could not be made; the operator sees why in the log'
+    const finish: Finish = { outcome: 'unknown', durationMs: durationMs(), statusCode: null, error: why, excerpt: null, truncated: false }
+    return { finish, verdict: { status: 'retry', inMs: isHandedOver ? 0 : ourFaultMs } }
+  }
+}
+
+async function send (attempt: Attempt, options: DelivererOptions): Promise<Result> {
+  const problem = webhookUrlProblem(attempt.url, options.rules)
+  if (problem !== undefined) return { kind: 'failure', stage: 'blocked', message: `the webhook URL ${problem}` }
+  const secrets = attempt.secrets.map((row) => unseal(options.keys, attempt.userId, row))
+  if (secrets.length === 0) secrets.push(await currentSecret(options.pool, options.keys, attempt.userId))
+  const signature = signedHeaders({ id: attempt.deliveryId, attempt: attempt.n, body: attempt.body, at: new Date(), secrets })
+  return options.poster.post({
+    url: attempt.url,
+    headers: { 'content-type': 'application/json', 'user-agent': `Ringledger/${options.version}`, ...signature },
+    body: Buffer.from(attempt.body),
+    timeoutMs: options.timeoutMs,
+    signal: options.signal
+  })
+}
+
+function details (result: Result): Pick<Finish, 'statusCode' | 'error' | 'excerpt' | 'truncated'> {
+  if (result.kind === 'failure') return { statusCode: null, error: result.message, excerpt: null, truncated: false }
+  return { statusCode: result.status, error: null, excerpt: result.excerpt, truncated: result.truncated }
+}
+
+/**
+ * What an outcome means for the endpoint; each may be lost in a crash and is found again by the next attempt. Of an
+ * attempt that was asked for only a success means anything: whoever tries things out must not do harm by it.
+ */
+async function follow ({ deliveryId, trigger, endpointId, health }: Attempt, { outcome }: Finish, { status }: Verdict, { pool, log }: DelivererOptions): Promise<void> {
+  if (outcome === 'delivered' && health !== 'fine') await noteHealth(pool, endpointId, true)
+  if (outcome === 'delivered' || outcome === 'unknown' || trigger !== 'schedule') return
+  if (health === 'fine') await noteHealth(pool, endpointId, false)
+  if (status !== 'cancelled' && health !== 'overdue') return
+  const reason = status === 'cancelled' ? 'gone' : 'failing'
+  const isNew = await inTransaction(pool, (tx) => suspend(tx, endpointId, reason))
+  if (isNew) log.warn({ delivery: deliveryId, endpoint: endpointId, reason }, 'an endpoint is suspended: it answered 410, or only failed for days')
+}
+
+/** A request that was sent must be recorded, also when Postgres restarts at this moment: tries for half a minute. */
+async function persistently<Answer> (write: () => Promise<Answer>): Promise<Answer> {
+  for (let pauseMs = 100; ; pauseMs *= 2) {
+    try {
+      return await write()
+    } catch (error) {
+      if (pauseMs > 15_000) throw error
+      await delay(pauseMs)
+    }
+  }
+}

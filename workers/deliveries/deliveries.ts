@@ -1,0 +1,108 @@
+// The ledger: what attempts know of their deliveries. Each change of them is one statement, so that a crash leaves nothing in between.
+import type { Pool } from 'pg'
+import { suspendAfter } from './endpoints.js'
+import type { Outcome } from '../deliver/outcome.js'
+
+/** Why an attempt is made: by the schedule, or because somebody asked for it. Each numbers its own attempts. */
+export type Trigger = 'schedule' | AskedTrigger
+export type AskedTrigger = 'manual' | 'test'
+
+/** One wake-up: it starts attempt `n` of a delivery only while no newer wake-up was sent. */
+export interface Alarm {
+  deliveryId: string
+  n: number
+  wakeup: number
+  /** Only of an attempt that was asked for. */
+  trigger?: AskedTrigger
+}
+
+/** An attempt that this worker, and nobody else, may send. */
+export interface Attempt {
+  deliveryId: string
+  trigger: Trigger
+  n: number
+  token: string
+  userId: string
+  endpointId: string
+  /** How its endpoint did so far; `overdue` fails for so long that one more failure suspends it. */
+  health: Health
+  url: string
+  body: string
+  failures: number
+  /** Encrypted, the current one first. */
+  secrets: SealedRow[]
+}
+
+export type Health = 'fine' | 'failing' | 'overdue'
+
+export interface SealedRow { key_id: string, sealed: string }
+
+/** What is kept of a finished attempt. */
+export interface Finish {
+  outcome: Outcome
+  statusCode: number | null
+  durationMs: number
+  error: string | null
+  excerpt: string | null
+  truncated: boolean
+}
+
+/** Columns of an attempt that has `begun`: its address `e` as it is now, and the secrets that sign now. */
+export const whereTo = (begun: string) => `
+  coalesce(e.url, '') AS url,
+  CASE WHEN e.failing_since <= now() - interval '${suspendAfter}' THEN 'overdue' WHEN e.failing_since IS NULL THEN 'fine' ELSE 'failing' END AS health,
+  (SELECT json_agg(json_build_object('key_id', s.key_id, 'sealed', encode(s.sealed, 'base64')) ORDER BY s.id DESC)
+   FROM ledger.webhook_secrets s
+   WHERE s.user_id = ${begun}.user_id AND (s.expires_at IS NULL OR s.expires_at > now())) AS secrets`
+
+export interface AttemptRow {
+  user_id: string
+  endpoint_id: string
+  body: string
+  failure_count: number
+  url: string
+  health: Health
+  secrets: SealedRow[] | null
+}
+
+export function toAttempt (row: AttemptRow, begun: Pick<Attempt, 'deliveryId' | 'trigger' | 'n' | 'token'>): Attempt {
+  return {
+    ...begun,
+    userId: row.user_id,
+    endpointId: row.endpoint_id,
+    health: row.health,
+    url: row.url,
+    body: row.body,
+    failures: row.failure_count,
+    secrets: row.secrets ?? []
+  }
+}
+
+/** Waits until nobody else holds the row of a delivery. @returns false when there is none */
+export async function untilFree (pool: Pool, deliveryId: string): Promise<boolean> {
+  const { rowCount } = await pool.query('SELECT FROM ledger.webhook_deliveries WHERE id = $1 FOR NO KEY UPDATE', [deliveryId])
+  return rowCount === 1
+}
+
+/**
+ * Closes attempts that started more than `olderThanMs` ago and whose outcome nobody will tell, as `unknown`: no
+ * failure, and the next one is due at once.
+ * @returns how many
+ */
+export async function closeUnknown (pool: Pool, olderThanMs: number): Promise<number> {
+  const { rowCount } = await pool.query(`
+    WITH stuck AS (
+      SELECT id, worker_token FROM ledger.webhook_deliveries
+      WHERE queued_at IS NOT NULL AND started_at < clock_timestamp() - $1 * interval '1 ms'
+      FOR UPDATE SKIP LOCKED
+    ), closed AS (
+      UPDATE ledger.webhook_attempts a
+      SET finished_at = clock_timestamp(), outcome = 'unknown', error = 'the worker did not tell the outcome'
+      FROM stuck WHERE a.delivery_id = stuck.id AND a.worker_token = stuck.worker_token AND a.outcome IS NULL
+    )
+    UPDATE ledger.webhook_deliveries d
+    SET started_at = NULL, worker_token = NULL, queued_at = NULL,
+        next_attempt_at = CASE WHEN d.status IN ('scheduled', 'held') THEN clock_timestamp() ELSE d.next_attempt_at END
+    FROM stuck WHERE d.id = stuck.id`, [olderThanMs])
+  return rowCount ?? 0
+}

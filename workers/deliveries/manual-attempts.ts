@@ -1,0 +1,106 @@
+// Attempts that somebody asked for: the row comes first, then a wake-up, and the schedule goes on as if nothing happened.
+import type { Pool, PoolClient } from 'pg'
+import { inTransaction } from '../../src/postgres/transaction.js'
+import { toAttempt, whereTo, type Alarm, type AskedTrigger, type Attempt, type AttemptRow, type Finish } from './deliveries.js'
+import { release } from './endpoints.js'
+
+export interface NewAsked {
+  deliveryId: string
+  trigger: AskedTrigger
+  userId: string
+  assistantId: number
+  endpointId: string
+}
+
+/** Writes down that an attempt is to be made at once. From its commit on nothing can lose it. */
+export async function insertAsked (tx: PoolClient, { deliveryId, trigger, userId, assistantId, endpointId }: NewAsked): Promise<void> {
+  await tx.query(`
+    INSERT INTO ledger.webhook_attempts (delivery_id, trigger, n, endpoint_id, user_id, assistant_id, due_at)
+    SELECT $1, $2, 1 + coalesce(max(n), 0), $3, $4, $5, clock_timestamp()
+    FROM ledger.webhook_attempts WHERE delivery_id = $1 AND trigger = $2`, [deliveryId, trigger, endpointId, userId, assistantId])
+}
+
+/** As `startAttempt`: one worker gets it, a stale wake-up nothing. Whether the delivery is held or final does not matter. */
+export async function startAsked (pool: Pool, { deliveryId, n, wakeup }: Alarm, trigger: AskedTrigger, token: string): Promise<Attempt | undefined> {
+  const { rows } = await pool.query<AttemptRow>({
+    name: 'start-asked',
+    text: `
+    WITH begun AS (
+      UPDATE ledger.webhook_attempts SET started_at = clock_timestamp(), worker_token = $5
+      WHERE delivery_id = $1 AND trigger = $2 AND n = $3 AND wakeup = $4 AND started_at IS NULL
+      RETURNING delivery_id, user_id, endpoint_id
+    )
+    SELECT begun.user_id, begun.endpoint_id, d.body, 0 AS failure_count, ${whereTo('begun')}
+    FROM begun JOIN ledger.webhook_deliveries d ON d.id = begun.delivery_id
+    LEFT JOIN ledger.webhook_endpoints e ON e.id = begun.endpoint_id`,
+    values: [deliveryId, trigger, n, wakeup, token]
+  })
+  return rows[0] && toAttempt(rows[0], { deliveryId, trigger, n, token })
+}
+
+/**
+ * Writes the outcome, once. A success makes the delivery `delivered`, that of a test also releases its endpoint; a
+ * failure changes nothing but a test delivery, which has no other attempt; what is not known is asked for once more.
+ * @param againInMs when that is due
+ * @returns false when the attempt had been given up meanwhile: then only a success still counts
+ */
+export async function finishAsked (pool: Pool, { deliveryId, trigger, n, token, endpointId }: Attempt, finish: Finish, againInMs: number): Promise<boolean> {
+  return await inTransaction(pool, async (tx) => {
+    if (trigger === 'test' && finish.outcome === 'delivered') await release(tx, [endpointId])
+    const { rows } = await tx.query<{ closed: boolean }>(finishSql, [
+      deliveryId, trigger, n, token, finish.outcome, finish.statusCode, finish.durationMs, finish.error, finish.excerpt, finish.truncated, againInMs
+    ])
+    return rows[0]?.closed === true
+  })
+}
+
+const askAgain = (inMs: string) => `
+  INSERT INTO ledger.webhook_attempts (delivery_id, trigger, n, endpoint_id, user_id, assistant_id, due_at)
+  SELECT delivery_id, trigger,
+         (SELECT max(n) FROM ledger.webhook_attempts a WHERE a.delivery_id = closed.delivery_id AND a.trigger = closed.trigger)
+           + row_number() OVER (PARTITION BY delivery_id, trigger ORDER BY n),
+         endpoint_id, user_id, assistant_id, clock_timestamp() + ${inMs} * interval '1 ms'
+  FROM closed`
+
+const finishSql = `
+  WITH closed AS (
+    UPDATE ledger.webhook_attempts
+    SET finished_at = clock_timestamp(), outcome = $5, status_code = $6, duration_ms = $7, error = $8, response_excerpt = $9,
+        response_truncated = $10, queued_at = NULL
+    WHERE delivery_id = $1 AND trigger = $2 AND n = $3 AND worker_token = $4
+      AND (outcome IS NULL OR (outcome = 'unknown' AND $5 = 'delivered'))
+    RETURNING delivery_id, trigger, n, endpoint_id, user_id, assistant_id
+  ), again AS (${askAgain('$11')} WHERE $5 = 'unknown'
+  ), concluded AS (
+    UPDATE ledger.webhook_deliveries d
+    SET status = CASE WHEN $5 = 'delivered' THEN 'delivered' ELSE 'exhausted' END,
+        reason = CASE WHEN $5 = 'delivered' THEN NULL ELSE 'attempts_used_up' END,
+        finished_at = clock_timestamp(), next_attempt_at = NULL, held_at = NULL,
+        -- an attempt of the schedule that is running keeps its place until it ends
+        queued_at = CASE WHEN started_at IS NOT NULL THEN queued_at END
+    FROM closed
+    WHERE d.id = closed.delivery_id AND CASE
+      WHEN $5 = 'delivered' THEN d.status <> 'delivered'
+      ELSE $5 <> 'unknown' AND d.call_id IS NULL AND d.status = 'scheduled' END
+  )
+  SELECT EXISTS (SELECT FROM closed) AS closed`
+
+/**
+ * Closes those that started more than `olderThanMs` ago and whose outcome nobody will tell as `unknown`, and asks for
+ * each once more.
+ * @returns how many
+ */
+export async function closeUnknownAsked (pool: Pool, olderThanMs: number): Promise<number> {
+  const { rowCount } = await pool.query(`
+    WITH stuck AS (
+      SELECT delivery_id, trigger, n FROM ledger.webhook_attempts
+      WHERE trigger <> 'schedule' AND outcome IS NULL AND started_at < clock_timestamp() - $1 * interval '1 ms'
+      FOR UPDATE SKIP LOCKED
+    ), closed AS (
+      UPDATE ledger.webhook_attempts a
+      SET finished_at = clock_timestamp(), outcome = 'unknown', error = 'the worker did not tell the outcome', queued_at = NULL
+      FROM stuck WHERE (a.delivery_id, a.trigger, a.n) = (stuck.delivery_id, stuck.trigger, stuck.n)
+      RETURNING a.delivery_id, a.trigger, a.n, a.endpoint_id, a.user_id, a.assistant_id
+    )${askAgain('0')}`, [olderThanMs])
+  return rowCount ?? 0
+}

@@ -1,0 +1,94 @@
+// The ledger's rows for new calls, written with the dispatcher's checkpoint.
+import type { PoolClient } from 'pg'
+import { endpointIds } from '../deliveries/endpoints.js'
+
+/** `restored`: a database that was lost knew of the call, and may have delivered it. */
+export type SkipReason = 'webhook_off' | 'not_completed' | 'unknown_assistant' | 'invalid' | 'restored'
+
+/** A call's row: skipped with a reason, or with an address and a body, by which an operator can send also what was skipped. */
+export type NewDelivery = {
+  id: string
+  call_id: string
+  type: string
+  user_id: string | null
+  assistant_id: number | null
+  position: bigint
+} & ({ skipped: SkipReason } | { user_id: string, url: string, body: string, skipped?: 'restored' | undefined })
+
+export interface Duplicate { call_id: string, position: bigint }
+
+const chunkBytes = 4 * 1024 * 1024
+
+/** Adds the rows of new calls; a suspended endpoint's are held at once. */
+export async function insertDeliveries (tx: PoolClient, deliveries: NewDelivery[], firstDelayMs: number): Promise<void> {
+  for (const chunk of chunksBySize(deliveries)) await insertChunk(tx, chunk, firstDelayMs)
+}
+
+async function insertChunk (tx: PoolClient, rows: NewDelivery[], firstDelayMs: number): Promise<void> {
+  const sent = rows.flatMap((row) => 'url' in row ? row : [])
+  const endpoints = new Map((await endpointIds(tx, sent)).map((id, index) => [sent[index]?.id, id]))
+  const { bytes, places } = joinedBodies(rows)
+  await tx.query({
+    name: 'insert-deliveries',
+    text: `
+    INSERT INTO ledger.webhook_deliveries
+      (id, call_id, type, user_id, assistant_id, position, last_position, endpoint_id, body, status, reason, next_attempt_at, held_at)
+    SELECT d.id, call_id, type, d.user_id, assistant_id, position, position, endpoint_id, convert_from(substr($11::bytea, body_from, body_bytes), 'UTF8'),
+           CASE WHEN skipped IS NOT NULL THEN 'skipped' WHEN e.suspended_at IS NOT NULL THEN 'held' ELSE 'scheduled' END,
+           CASE WHEN skipped IS NOT NULL THEN skipped WHEN e.suspended_at IS NOT NULL THEN 'endpoint_suspended' END,
+           CASE WHEN skipped IS NULL THEN clock_timestamp() + $10 * interval '1 ms' END,
+           CASE WHEN e.suspended_at IS NOT NULL THEN now() END
+    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[], $9::integer[], $12::integer[])
+      AS d (id, call_id, type, user_id, assistant_id, position, endpoint_id, skipped, body_from, body_bytes)
+    LEFT JOIN ledger.webhook_endpoints e ON e.id = d.endpoint_id`,
+    values: [
+      rows.map(({ id }) => id), rows.map(({ call_id }) => call_id), rows.map(({ type }) => type),
+      rows.map(({ user_id }) => user_id), rows.map(({ assistant_id }) => assistant_id), rows.map(({ position }) => position),
+      rows.map(({ id }) => endpoints.get(id) ?? null), rows.map((row) => row.skipped ?? null), places.map((place) => place?.from ?? null),
+      firstDelayMs, bytes, places.map((place) => place?.length ?? null)
+    ]
+  })
+}
+
+/**
+ * The bodies as one parameter, and where each begins, counted from 1. As elements of an array every quote in them would
+ * be escaped here and unescaped there, which takes longer than everything else about a row.
+ */
+function joinedBodies (rows: NewDelivery[]): { bytes: Buffer, places: ({ from: number, length: number } | undefined)[] } {
+  const bodies = rows.map((row) => 'body' in row ? Buffer.from(row.body) : undefined)
+  let next = 1
+  const places = bodies.map((body) => {
+    const from = next
+    next += body?.length ?? 0
+    return body && { from, length: body.length }
+  })
+  return { bytes: Buffer.concat(bodies.flatMap((body) => body ?? [])), places }
+}
+
+/** A batch of large bodies must not become one statement of hundreds of megabytes. */
+function chunksBySize (deliveries: NewDelivery[]): NewDelivery[][] {
+  const chunks: NewDelivery[][] = []
+  let room = 0
+  for (const delivery of deliveries) {
+    const size = 'body' in delivery ? delivery.body.length : 0
+    if (room < size || chunks.length === 0) {
+      chunks.push([])
+      room = chunkBytes
+    }
+    chunks.at(-1)?.push(delivery)
+    room -= size
+  }
+  return chunks
+}
+
+/** Counts later events of calls that have their row. */
+export async function countDuplicates (tx: PoolClient, duplicates: Duplicate[]): Promise<void> {
+  if (duplicates.length === 0) return
+  await tx.query(`
+    UPDATE ledger.webhook_deliveries d
+    SET duplicates = d.duplicates + again.times, last_position = again.position
+    FROM (SELECT call_id, count(*) AS times, max(position) AS position
+          FROM unnest($1::text[], $2::bigint[]) AS x (call_id, position) GROUP BY call_id) again
+    WHERE d.call_id = again.call_id AND d.type = 'call.completed'`,
+  [duplicates.map(({ call_id }) => call_id), duplicates.map(({ position }) => position)])
+}

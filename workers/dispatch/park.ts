@@ -1,0 +1,13 @@
+// Keeps what could not be taken as it was written where operators see it.
+import type { PoolClient } from 'pg'
+import type { StoredEvent } from '../../src/domain/stored-event.js'
+
+/** Notes that `consumer` did not take an event as it was written; the feed goes on. */
+export async function quarantine (tx: PoolClient, consumer: string, { stream, revision, position, type }: StoredEvent, problem: string): Promise<void> {
+  await tx.query(`
+    INSERT INTO ledger.quarantine (consumer, stream, revision, position, event_type, error) VALUES ($1, $2, $3, $4, $5, $6)
+    ON CONFLICT DO NOTHING`, [consumer, storable(stream), revision, position, type, storable(problem)])
+}
+
+/** Postgres has no NUL in text. */
+const storable = (text: string) => text.replaceAll('\0', '\\0')

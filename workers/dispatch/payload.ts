@@ -1,0 +1,97 @@
+// The body that a receiver gets for a call: built once, stored, and sent byte for byte.
+import type { AssistantSettings } from '../../src/domain/assistant/settings.js'
+import type { CallCompleted } from '../../src/domain/call/events.js'
+import type { TruncatedCall, WebhookCall, WebhookPayload } from '../../src/domain/webhook/payload.js'
+import type { Json, JsonObject } from '../../src/domain/json.js'
+import type { ContactVariables } from '../../src/domain/lead/events.js'
+import type { LeadStatus } from '../../src/domain/lead/lead.js'
+
+/** The settings that decide whether and what to send. */
+export const relevantSettings = [
+  'assistant_name', 'is_webhook_active', 'webhook_url', 'send_webhook_only_on_completed',
+  'include_recording_in_webhook', 'post_call_evaluation', 'post_call_schema'
+] as const satisfies (keyof AssistantSettings)[]
+export type RelevantSettings = Pick<AssistantSettings, typeof relevantSettings[number]>
+
+export interface PayloadAssistant {
+  assistant_id: number
+  user_id: string
+  settings: RelevantSettings
+}
+
+/** A lead or a secondary contact, as it stands after the call. */
+export interface PayloadLead {
+  id: number
+  user_id: string
+  campaign_id: number
+  phone_number: string
+  variables: ContactVariables
+  status: LeadStatus
+}
+
+export interface PayloadSources {
+  call: CallCompleted
+  /** When the call was recorded. */
+  at: Date
+  assistant: PayloadAssistant
+  lead: PayloadLead | undefined
+  campaignName: string | undefined
+}
+
+export const longestBodyBytes = 256 * 1024
+
+/** What is left out of a body that is too large, one after the other, until it fits. */
+const expendable = ['transcript_turns', 'transcript', 'input_variables', 'evaluation', 'extracted_variables', 'lead'] as const satisfies (keyof TruncatedCall)[]
+
+/** The JSON text, at most 256 KiB in UTF-8; what had to be left out is marked by `truncated: true`. */
+export function buildBody (sources: PayloadSources): string {
+  const data = callData(sources)
+  const whole = envelope(sources, data)
+  if (fits(whole)) return whole
+  const rest: TruncatedCall = { ...data, truncated: true }
+  for (const field of expendable) {
+    delete rest[field]
+    const body = envelope(sources, rest)
+    if (fits(body)) return body
+  }
+  return envelope(sources, { call_id: sources.call.call_id, status: sources.call.status, truncated: true })
+}
+
+function envelope ({ at }: PayloadSources, data: WebhookPayload['data']): string {
+  const payload: WebhookPayload = { type: 'call.completed', timestamp: at.toISOString(), data }
+  return JSON.stringify(payload)
+}
+
+const fits = (body: string) => Buffer.byteLength(body) <= longestBodyBytes
+
+function callData ({ call, assistant: { assistant_id, settings }, lead, campaignName }: PayloadSources): WebhookCall {
+  const { call_id, status, direction, from, to, started_at, ended_at, duration, transcript, input_variables, evaluation, recording_url } = call
+  return {
+    call_id,
+    status,
+    direction,
+    from,
+    to,
+    started_at,
+    ended_at,
+    duration,
+    assistant: { id: assistant_id, name: settings.assistant_name },
+    lead: lead ? leadData(lead, campaignName) : null,
+    transcript: transcript.map(({ role, text }) => `${role}: ${text}`).join('\n'),
+    transcript_turns: transcript,
+    input_variables,
+    extracted_variables: extracted(call, settings),
+    ...(settings.post_call_evaluation && { evaluation }),
+    ...(settings.include_recording_in_webhook && { recording_url })
+  }
+}
+
+function leadData ({ id, phone_number, variables, status, campaign_id }: PayloadLead, campaignName: string | undefined): NonNullable<WebhookCall['lead']> {
+  return { id, phone_number, variables, status, campaign: { id: campaign_id, name: campaignName ?? '' } }
+}
+
+/** Exactly the names of the schema; what the engine did not extract is null. */
+function extracted ({ extracted_variables }: CallCompleted, { post_call_schema }: RelevantSettings): JsonObject {
+  return Object.fromEntries(post_call_schema.map(({ name }): [string, Json] =>
+    [name, Object.hasOwn(extracted_variables, name) ? extracted_variables[name] ?? null : null]))
+}

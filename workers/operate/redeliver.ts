@@ -1,0 +1,80 @@
+// What users and operators ask for: send a delivery again, send a test.
+import { randomUUID } from 'node:crypto'
+import type { Pool, PoolClient } from 'pg'
+import type { Asked } from '../../src/domain/webhook/delivery.js'
+import type { WebhookTest } from '../../src/domain/webhook/payload.js'
+import { inTransaction } from '../../src/postgres/transaction.js'
+import { insertAsked, type NewAsked } from '../deliveries/manual-attempts.js'
+import type { AskedTrigger } from '../deliveries/deliveries.js'
+import { announceDue } from '../queue/due-channel.js'
+import { endpointIds } from '../deliveries/endpoints.js'
+import { findDelivery, isDeliveryId } from '../deliveries/find-deliveries.js'
+
+export interface TestTarget {
+  userId: string
+  assistant: { id: number, name: string }
+  url: string
+}
+
+/** For each assistant and kind. */
+export const perMinute = 10
+
+const lockSpace = 0x77_69 // any number that nobody else uses for advisory locks with two keys
+
+/** Asks for one more attempt of a delivery, to the assistant's URL as it is now. Operators name no user, and are not counted. */
+export async function askRedelivery (pool: Pool, id: string, userId?: string): Promise<Asked> {
+  if (!isDeliveryId(id)) return { kind: 'not-found' }
+  return await inTransaction(pool, async (tx) => {
+    const { rows: [found] } = await tx.query<Sendable>(`
+      SELECT d.user_id, d.assistant_id, d.status, d.reason, d.body IS NOT NULL AS has_body, a.settings->>'webhook_url' AS url
+      FROM ledger.webhook_deliveries d LEFT JOIN ledger.dispatch_assistants a ON a.assistant_id = d.assistant_id
+      WHERE d.id = $1 AND ($2::text IS NULL OR d.user_id = $2)
+      FOR SHARE OF d -- retention takes no payload away meanwhile`, [id, userId ?? null])
+    if (!found) return { kind: 'not-found' }
+    const { user_id, assistant_id, url } = found
+    if (user_id === null || assistant_id === null || !found.has_body) return { kind: 'refused', why: whyNothing(found) }
+    if (url === null) return { kind: 'refused', why: 'its assistant has no webhook_url' }
+    return await ask(tx, { deliveryId: id, trigger: 'manual', userId: user_id, assistantId: Number(assistant_id) }, url, userId !== undefined)
+  })
+}
+
+/** Makes a test delivery and asks for its only attempt. */
+export async function askTest (pool: Pool, { userId, assistant, url }: TestTarget): Promise<Asked> {
+  const deliveryId = randomUUID()
+  const body: WebhookTest = { type: 'webhook.test', timestamp: new Date().toISOString(), data: { assistant } }
+  return await inTransaction(pool, async (tx) => {
+    const asked = { deliveryId, trigger: 'test' as const, userId, assistantId: assistant.id }
+    return await ask(tx, asked, url, true, async (endpointId) => {
+      await tx.query(`
+        INSERT INTO ledger.webhook_deliveries (id, type, user_id, assistant_id, endpoint_id, body, status, next_attempt_at)
+        VALUES ($1, $2, $3, $4, $5, $6, 'scheduled', 'infinity')`, [deliveryId, body.type, userId, assistant.id, endpointId, JSON.stringify(body)])
+    })
+  })
+}
+
+interface Sendable { user_id: string | null, assistant_id: string | null, status: string, reason: string | null, has_body: boolean, url: string | null }
+
+const whyNothing = ({ status, reason }: Sendable) =>
+  status === 'skipped' ? `it was never to be sent: ${reason ?? status}` : 'its payload is no longer kept'
+
+async function ask (tx: PoolClient, asked: Omit<NewAsked, 'endpointId'>, url: string, isCounted: boolean, before?: (endpointId: string) => Promise<void>): Promise<Asked> {
+  const retryInSeconds = isCounted ? await secondsUntilFree(tx, asked.assistantId, asked.trigger) : 0
+  if (retryInSeconds > 0) return { kind: 'too-many', retryInSeconds }
+  const [endpointId = ''] = await endpointIds(tx, [{ user_id: asked.userId, url }])
+  await before?.(endpointId)
+  await insertAsked(tx, { ...asked, endpointId })
+  await announceDue(tx, asked.userId)
+  const delivery = await findDelivery(tx, asked.userId, asked.deliveryId)
+  if (!delivery) throw new Error('a delivery was removed while it was asked for')
+  return { kind: 'accepted', delivery }
+}
+
+/** Counted by rows that all processes see; counting and adding is serial per assistant. */
+async function secondsUntilFree (tx: PoolClient, assistantId: number, trigger: AskedTrigger): Promise<number> {
+  await tx.query('SELECT pg_advisory_xact_lock($1, hashint8($2))', [lockSpace, assistantId])
+  const { rows: [tenth] } = await tx.query<{ seconds: number }>(`
+    SELECT ceil(extract(epoch FROM due_at + interval '1 minute' - clock_timestamp()))::integer AS seconds FROM ledger.webhook_attempts
+    WHERE assistant_id = $1 AND trigger = $2 AND due_at > clock_timestamp() - interval '1 minute'
+    ORDER BY due_at DESC OFFSET $3 LIMIT 1`, [assistantId, trigger, perMinute - 1])
+  return Math.max(0, tenth?.seconds ?? 0)
+}

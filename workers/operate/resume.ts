@@ -1,0 +1,37 @@
+// Lets the dispatcher of a restored database go on: what a lost database may have sent is not sent again.
+import type { Pool } from 'pg'
+import { standingOf } from '../../src/recovery/standing.js'
+import type { Streams } from '../../src/event-store/streams.js'
+import { inTransaction } from '../../src/postgres/transaction.js'
+
+export interface Resumed {
+  /** Calls up to this position get deliveries that are not sent. */
+  position: bigint
+  /** Deliveries that were due or held in the restored ledger. */
+  cancelled: number
+}
+
+/**
+ * Calls up to the last marker are recorded as `skipped`, pending deliveries are `cancelled`, both for the reason
+ * `restored`; later calls are sent as ever. Running workers notice within seconds.
+ * @returns nothing when webhooks may be sent already
+ */
+export async function resumeWebhooks (pool: Pool, streams: Pick<Streams, 'last'>): Promise<Resumed | undefined> {
+  const { last, sends } = await standingOf(pool, streams)
+  if (!last || sends) return undefined
+  const { id, revision, position } = last
+  return await inTransaction(pool, async (tx) => {
+    await tx.query('UPDATE ledger.incarnation SET silent_until = greatest(silent_until, $1::bigint)', [position])
+    await tx.query(`
+      UPDATE ledger.webhook_attempts SET finished_at = clock_timestamp(), outcome = 'unknown', error = 'the database was restored'
+      WHERE outcome IS NULL`)
+    const { rowCount } = await tx.query(`
+      UPDATE ledger.webhook_deliveries
+      SET status = 'cancelled', reason = 'restored', finished_at = clock_timestamp(), next_attempt_at = NULL, held_at = NULL, queued_at = NULL, started_at = NULL, worker_token = NULL
+      WHERE status IN ('scheduled', 'held')`)
+    await tx.query(`
+      INSERT INTO ledger.markers (id, revision, position, sends) VALUES ($1, $2, $3, true)
+      ON CONFLICT (id) DO UPDATE SET revision = $2, position = $3, sends = true`, [id, revision, position])
+    return { position, cancelled: rowCount ?? 0 }
+  })
+}

@@ -1,0 +1,83 @@
+// Moves due deliveries from the ledger into the queue, as places become free.
+import type { Pool } from 'pg'
+import { giveBack, takePlaces } from './slots.js'
+import type { WakeupQueue } from './queue.js'
+
+export interface Feeder {
+  /** Queues what is due of these users, soon; many calls become one look. Never throws. */
+  wake (userIds: Iterable<string>): void
+  /** The same after `ms`. Longer waits than a minute are left to the reconciler. */
+  wakeIn (userId: string, ms: number): void
+  /** The same now. @returns how many were queued. @throws when the queue or Postgres cannot be reached; nothing is lost by that */
+  feed (userIds: string[]): Promise<number>
+  /** No more feeding; waits for the one that runs. */
+  stop (): Promise<void>
+}
+
+export interface FeederOptions {
+  pool: Pool
+  queue: Pick<WakeupQueue, 'add'>
+  /** Nothing is queued while this says no. */
+  maySend: () => boolean
+  log: { warn (details: object, message: string): void }
+}
+
+const usersAtOnce = 100
+const timerMarginMs = 5
+// The ledger knows the time of every attempt. A timer in the process that wrote it makes short waits prompt without a
+// delayed job, which would hold one of the endpoint's places while it waits; long waits can bear the reconciler's period.
+const longestTimerMs = 75_000
+
+export function openFeeder ({ pool, queue, maySend, log }: FeederOptions): Feeder {
+  const dirty = new Set<string>()
+  const timers = new Set<NodeJS.Timeout>()
+  let isRunning = false
+  let isStopped = false
+  let idle = Promise.resolve()
+
+  return { wake, wakeIn, feed, stop }
+
+  function wake (userIds: Iterable<string>): void {
+    for (const userId of userIds) dirty.add(userId)
+    if (isRunning || isStopped || dirty.size === 0) return
+    isRunning = true
+    idle = drain()
+  }
+
+  async function drain (): Promise<void> {
+    while (dirty.size > 0 && !isStopped) {
+      const users = [...dirty].slice(0, usersAtOnce)
+      for (const user of users) dirty.delete(user)
+      await feed(users).catch((error: unknown) => log.warn({ err: error }, 'due webhooks could not be queued; the reconciler will'))
+    }
+    isRunning = false
+  }
+
+  function wakeIn (userId: string, ms: number): void {
+    if (ms > longestTimerMs || isStopped) return
+    const timer = setTimeout(() => {
+      timers.delete(timer)
+      wake([userId])
+    }, ms + timerMarginMs)
+    timers.add(timer)
+  }
+
+  async function feed (userIds: string[]): Promise<number> {
+    if (!maySend()) return 0
+    const alarms = await takePlaces(pool, userIds)
+    if (alarms.length === 0) return 0
+    try {
+      await queue.add(alarms)
+      return alarms.length
+    } catch (error) {
+      await giveBack(pool, alarms).catch(() => {}) // the reconciler finds them missing in the queue
+      throw error
+    }
+  }
+
+  async function stop (): Promise<void> {
+    isStopped = true
+    for (const timer of timers) clearTimeout(timer)
+    await idle
+  }
+}
