@@ -5,11 +5,11 @@ import { callDecider } from '../domain/call/decide.js'
 import { callStream, type CallCompleted } from '../domain/call/events.js'
 import { decode } from '../domain/events.js'
 import { commandHandler } from '../command-handling/handle-command.js'
-import { say, withParts } from './running/back-ends.js'
+import { say, withConnections } from './running/back-ends.js'
 
 export async function completeCallFromFile (file: string): Promise<void> {
   const { call_id: callId, ...body } = await readReport(file)
-  await withParts('ringledger calls complete', async ({ streams }) => {
+  await withConnections('ringledger calls complete', async ({ streams }) => {
     await commandHandler(streams).handle({
       decider: callDecider,
       stream: callStream(callId),

@@ -1,24 +1,24 @@
 // `ringledger catalog import FILE`: returns when the catalogue can be used.
 import { catalog } from '../../projections/catalog.js'
 import { feedGenerations } from '../../projections/engine/feed.js'
-import type { Parts } from '../composition/connections.js'
+import type { Connections } from '../composition/connections.js'
 import type { RunOptions } from '../subscriptions/run.js'
 import { commandHandler } from '../command-handling/handle-command.js'
 import { importCatalog, readCatalogFile, type CatalogFile } from './import-catalog.js'
-import { say, withParts } from './running/back-ends.js'
+import { say, withConnections } from './running/back-ends.js'
 
 const projectedWithinMs = 60_000
 
 export async function importCatalogFile (file: string): Promise<void> {
   const contents = await readCatalogFile(file)
-  await withParts('ringledger catalog import', async (parts, _config, log) => {
-    await importAndProject(parts, contents, log)
+  await withConnections('ringledger catalog import', async (connections, _config, log) => {
+    await importAndProject(connections, contents, log)
   })
   say(`The catalogue in ${file} is imported and projected.`)
 }
 
 /** Imports, and projects too unless a projector does already. */
-export async function importAndProject ({ streams, consumerPool: pool, positions }: Parts, contents: CatalogFile, log: RunOptions['log']): Promise<void> {
+export async function importAndProject ({ streams, consumerPool: pool, positions }: Connections, contents: CatalogFile, log: RunOptions['log']): Promise<void> {
   const stopping = new AbortController()
   const projecting = feedGenerations(catalog, { pool, streams, holder: `catalog import ${process.pid}`, yields: true, signal: stopping.signal, log })
   try {

@@ -1,7 +1,7 @@
 // `ringledger ids check` and `reseed`: whether ids may be given out, and what makes it so.
 import Table from 'cli-table3'
 import { checkIds, reseedIds, type IdsState } from '../recovery/id-sequences.js'
-import { say, withParts } from './running/back-ends.js'
+import { say, withConnections } from './running/back-ends.js'
 import { operate } from './running/operation.js'
 
 export interface IdsOptions { json?: boolean }
@@ -25,7 +25,7 @@ export async function reseedIdSequences ({ json }: IdsOptions): Promise<void> {
 
 async function readingTheLog (command: string, work: typeof checkIds): Promise<IdsState> {
   return await operate('stopped before the log was read: run the same command again', async ({ signal, onProgress }) =>
-    await withParts(`ringledger ids ${command}`, async ({ pool, streams }) => await work(pool, streams, ({ events, position, head }) =>
+    await withConnections(`ringledger ids ${command}`, async ({ pool, streams }) => await work(pool, streams, ({ events, position, head }) =>
       onProgress({ doing: 'reading', events, done: head > position ? Number(position) / Number(head) : 1 }), signal)))
 }
 

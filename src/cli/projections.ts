@@ -13,12 +13,12 @@ import { rollback } from '../../projections/replay/rollback.js'
 import { activeGeneration } from '../../projections/replay/generations.js'
 import { ReplayRefused } from '../../projections/replay/refused.js'
 import { verifyAgainstLog } from '../../projections/replay/verify.js'
-import { projections } from '../composition/projector.js'
-import { say, withParts } from './running/back-ends.js'
+import { projections } from '../../projections/index.js'
+import { say, withConnections } from './running/back-ends.js'
 import { operate } from './running/operation.js'
 
 export async function listProjections ({ json }: { json?: boolean }): Promise<void> {
-  const all = await withParts('ringledger projections list', async ({ pool, streams }) => {
+  const all = await withConnections('ringledger projections list', async ({ pool, streams }) => {
     const head = await streams.head()
     return (await Promise.all(projections.map((projection) => standings(projection, pool, head)))).flat()
   })
@@ -95,6 +95,6 @@ function projectionOf (name: string): Projection {
 
 /** Runs `work` on the back ends until it is done or broken off by a signal. */
 async function onBackEnds<Result> (command: string, stopped: string, work: (options: OperationOptions) => Promise<Result>): Promise<Result> {
-  return await operate(stopped, async (operation) => await withParts(`ringledger projections ${command}`, async ({ pool, consumerPool, streams }, _config, log) =>
+  return await operate(stopped, async (operation) => await withConnections(`ringledger projections ${command}`, async ({ pool, consumerPool, streams }, _config, log) =>
     await work({ pool, consumerPool, streams, log, say, holder: `${hostname()} ${process.pid} ${command}`, ...operation })))
 }

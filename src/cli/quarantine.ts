@@ -4,9 +4,9 @@ import { brakes, releaseBrakes } from '../../projections/parking/circuit-breaker
 import { QuarantineRefused, heldEvent, heldStreams, retryStream, skipEvent, type Reprojected } from '../../projections/parking/parked-events.js'
 import type { Projection } from '../../projections/engine/projection.js'
 import { skipped } from '../../projections/parking/park.js'
-import type { Parts } from '../composition/connections.js'
-import { projections } from '../composition/projector.js'
-import { say, withParts } from './running/back-ends.js'
+import type { Connections } from '../composition/connections.js'
+import { projections } from '../../projections/index.js'
+import { say, withConnections } from './running/back-ends.js'
 
 /** Of the table; programs get all of them. */
 const longestList = 100
@@ -26,7 +26,7 @@ export async function listQuarantine (name: string | undefined, { json }: { json
 
 /** The event as the log has it, personal data and all, and why it waits. */
 export async function showHeld (name: string, stream: string, revision: bigint | undefined, { json }: { json?: boolean }): Promise<void> {
-  const { generation, held, error, since, event, ...row } = await open('show', (parts) => heldEvent(parts, projectionNamed(name), stream, revision))
+  const { generation, held, error, since, event, ...row } = await open('show', (connections) => heldEvent(connections, projectionNamed(name), stream, revision))
   const shown = { projection: name, generation, stream, revision: String(row.revision), held, since: since.toISOString(), error, event: event === undefined ? null : { ...event, revision: String(event.revision), position: String(event.position), data: readable(event.data) } }
   if (json) return print(shown)
   say(`${name} (generation ${generation}) holds ${held} events of ${stream} since ${shown.since}. ${stream}@${shown.revision}: ${printable(error)}`)
@@ -36,13 +36,13 @@ export async function showHeld (name: string, stream: string, revision: bigint |
 
 /** Projects what waits of a stream, all of it or nothing. */
 export async function retryHeld (name: string, stream: string): Promise<void> {
-  const { events, generation } = await open('retry', (parts) => retryStream(parts, projectionNamed(name), stream))
+  const { events, generation } = await open('retry', (connections) => retryStream(connections, projectionNamed(name), stream))
   say(`${events} events of ${stream} went into ${name} (generation ${generation}); nothing of it waits any more.`)
 }
 
 /** Gives one event up for good, and goes on with its stream. */
 export async function skipHeld (name: string, stream: string, revision: bigint, { reason }: { reason: string }): Promise<void> {
-  const outcome = await open('skip', (parts) => skipEvent(parts, projectionNamed(name), stream, revision, reason))
+  const outcome = await open('skip', (connections) => skipEvent(connections, projectionNamed(name), stream, revision, reason))
   say(`${name} skips ${stream}@${revision} from now on, in rebuilds too. ${whatBecame(outcome)}`)
 }
 
@@ -58,7 +58,7 @@ export async function resumeProjection (name: string): Promise<void> {
   say(`${name} goes on within seconds, and sets aside what it refuses.`)
 }
 
-const open = <Result> (command: string, work: (parts: Parts) => Promise<Result>) => withParts(`ringledger projections quarantine ${command}`, work)
+const open = <Result> (command: string, work: (connections: Connections) => Promise<Result>) => withConnections(`ringledger projections quarantine ${command}`, work)
 
 /** Who appends events may not write to the terminal of an operator as they like. */
 const printable = (text: string) => text.replaceAll(/\p{C}/gu, '·')

@@ -14,7 +14,7 @@ import { openIds } from '../command-handling/ids.js'
 import { holdToLeadDigestKey, leadDigest } from '../command-handling/phone-hash.js'
 import { readPositions } from './read-positions.js'
 import { secretKeys, type CompleteConfig } from './complete-config.js'
-import type { Parts, Urls } from './connections.js'
+import type { Connections, Urls } from './connections.js'
 import type { Status } from './status.js'
 
 /** A request waits no longer for its count. */
@@ -24,8 +24,8 @@ const countWithinMs = 250
 const sweepEveryMs = 10 * 60_000
 
 /** The HTTP side is loaded on demand, so that other commands begin sooner. */
-export async function composeApi (config: CompleteConfig, { redisUrl }: Urls, parts: Parts, gate: Gate, status: Status, logger: Logger): Promise<App> {
-  const { pool, streams, positions } = parts
+export async function composeApi (config: CompleteConfig, { redisUrl }: Urls, connections: Connections, gate: Gate, status: Status, logger: Logger): Promise<App> {
+  const { pool, streams, positions } = connections
   const [{ buildApp }, { webhookUrlProblem }, secrets, { findSuspension, releaseUrl }, deliveries, { askRedelivery, askTest }] = await Promise.all([
     import('../app.js'), import('../../workers/deliver/guard.js'), import('../../workers/deliver/secrets.js'), import('../../workers/deliveries/endpoints.js'),
     import('../../workers/deliveries/find-deliveries.js'), import('../../workers/operate/redeliver.js')

@@ -10,7 +10,7 @@ import { openStreams, type Streams } from '../event-store/streams.js'
 import { packageRoot } from '../package-root.js'
 import { migrate } from '../postgres/migrate.js'
 import { openPool } from '../postgres/pool.js'
-import { projections } from './projector.js'
+import { projections } from '../../projections/index.js'
 
 /** Where the back ends are, after the embedded ones have started. */
 export interface Urls {
@@ -25,7 +25,7 @@ const disposeWithinMs = 1_000
 /** A consumer whose batch takes longer begins it anew. */
 const batchWithinMs = 30_000
 
-export interface Parts {
+export interface Connections {
   pool: Pool
   /** For consumers: a session that stalls inside a transaction is ended, so that a frozen owner holds no rows. */
   consumerPool: Pool
@@ -35,13 +35,13 @@ export interface Parts {
   close (): Promise<void>
 }
 
-export interface PartsOptions {
+export interface ConnectionOptions {
   /** How long a statement of `pool` may take, in milliseconds; as long as it likes when absent. */
   answerWithinMs?: number
 }
 
 /** Connects to the back ends and brings the database up to date. @throws BackEndUnreachable, saying which one and how to mend it */
-export async function openParts ({ databaseUrl, eventStoreUrl }: Urls, log: Logger, { answerWithinMs }: PartsOptions = {}): Promise<Parts> {
+export async function openConnections ({ databaseUrl, eventStoreUrl }: Urls, log: Logger, { answerWithinMs }: ConnectionOptions = {}): Promise<Connections> {
   await reachable('Postgres', 'DATABASE_URL', migrate(databaseUrl, packageRoot))
   const onError = (error: Error) => log.warn({ err: error }, 'lost a connection to Postgres')
   const pool = openPool(databaseUrl, { applicationName: 'ringledger', max: 20, answerWithinMs, onError })

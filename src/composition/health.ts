@@ -2,15 +2,15 @@
 import { brakes } from '../../projections/parking/circuit-breaker.js'
 import { activeGeneration } from '../../projections/replay/generations.js'
 import type { Projection } from '../../projections/engine/projection.js'
-import type { Role } from './roles.js'
+import type { Role } from './role.js'
 import type { Gate } from '../recovery/restore-guard.js'
 import type { Watch } from '../subscriptions/lag.js'
 import type { HealthChecks, Told } from '../http/health.js'
-import type { Parts } from './connections.js'
-import { projections } from './projector.js'
+import type { Connections } from './connections.js'
+import { projections } from '../../projections/index.js'
 
 /** `watch` is that of the role projector. */
-export function healthChecks ({ pool, streams }: Parts, gate: Gate, roles: readonly Role[], watch: Watch | undefined): HealthChecks {
+export function healthChecks ({ pool, streams }: Connections, gate: Gate, roles: readonly Role[], watch: Watch | undefined): HealthChecks {
   const ofFeeds = watch ? projections.map((projection) => [`projection ${projection.name}`, () => isFed({ pool }, projection, watch)] as const) : []
   return { postgres: () => pool.query('SELECT 1'), eventStore: () => streams.head(), ledger: () => isWithTheLog(gate, roles), ...Object.fromEntries(ofFeeds) }
 }
@@ -24,7 +24,7 @@ async function isWithTheLog (gate: Gate, roles: readonly Role[]): Promise<Told> 
 }
 
 /** @throws when what readers see stands still, or falls behind: being behind and coming closer is fine */
-async function isFed ({ pool }: Pick<Parts, 'pool'>, projection: Projection, watch: Watch): Promise<void> {
+async function isFed ({ pool }: Pick<Connections, 'pool'>, projection: Projection, watch: Watch): Promise<void> {
   const [on, generation] = await Promise.all([brakes(pool, [projection]), activeGeneration(pool, projection)])
   const brake = on.find((one) => one.generation === generation)
   if (brake) throw new Error(`it stands still since ${brake.since}, as it refused ${brake.streams} streams within a minute: ${brake.error}`)

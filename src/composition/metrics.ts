@@ -4,22 +4,22 @@ import { brakes } from '../../projections/parking/circuit-breaker.js'
 import { tallies, type Tally } from '../subscriptions/counters.js'
 import type { FeedState, Watch } from '../subscriptions/lag.js'
 import type { Metrics, Sample } from '../http/metrics.js'
-import type { Parts } from './connections.js'
-import { projections } from './projector.js'
+import type { Connections } from './connections.js'
+import { projections } from '../../projections/index.js'
 
 /** Of every role: what its consumers have done, the leases that it holds, its connections. */
-export function measureProcess (metrics: Metrics, { pool, consumerPool }: Parts, holder: string): void {
+export function measureProcess (metrics: Metrics, { pool, consumerPool }: Connections, holder: string): void {
   const ofTallies = (pick: (tally: Tally) => number) => () => [...tallies].map(([consumer, tally]) => ({ labels: { consumer }, value: pick(tally) }))
   metrics.counter('consumer_commits_total', 'Batches that a consumer of this process has committed.', ['consumer'], ofTallies(({ commits }) => commits))
   metrics.counter('consumer_events_total', 'Events in those batches.', ['consumer'], ofTallies(({ events }) => events))
   metrics.counter('consumer_failures_total', 'How often a consumer of this process stopped, to resume from its checkpoint.', ['consumer'], ofTallies(({ failures }) => failures))
   metrics.gauge('lease_held', '1 for each lease that this process holds.', ['lease'], () => heldLeases(pool, holder))
   metrics.gauge('postgres_connections', 'Connections to Postgres by pool, and requests that wait for one.', ['pool', 'state'],
-    () => [...connections('answers', pool), ...connections('consumers', consumerPool)])
+    () => [...connectionsOf('answers', pool), ...connectionsOf('consumers', consumerPool)])
 }
 
 /** Of the role projector: how the read models get on, whichever process feeds them. */
-export function measureProjections (metrics: Metrics, { pool }: Parts, watch: Watch): void {
+export function measureProjections (metrics: Metrics, { pool }: Connections, watch: Watch): void {
   const ofFeeds = (pick: (state: FeedState) => number) => () => watch.states().map((state) => ({ labels: { projection: state.name }, value: pick(state) }))
   metrics.gauge('projection_position', 'Checkpoint of what readers see, as a position of the log.', ['projection'], ofFeeds(({ position }) => Number(position)))
   metrics.gauge('projection_lag_positions', 'How far the log is ahead of it, in positions.', ['projection'], ofFeeds(({ lag }) => Number(lag)))
@@ -31,7 +31,7 @@ export function measureProjections (metrics: Metrics, { pool }: Parts, watch: Wa
 }
 
 /** Of the role worker; `account` counts the calls of the log and their rows. */
-export function measureDeliveries (metrics: Metrics, { pool }: Pick<Parts, 'pool'>, account: () => Promise<{ unaccounted: number }>): void {
+export function measureDeliveries (metrics: Metrics, { pool }: Pick<Connections, 'pool'>, account: () => Promise<{ unaccounted: number }>): void {
   metrics.gauge('webhook_deliveries_pending', 'Deliveries without an end, by status.', ['status'], async () => {
     const { rows } = await pool.query<{ status: string, count: number }>("SELECT status, count(*)::int AS count FROM ledger.webhook_deliveries WHERE status IN ('scheduled', 'held') GROUP BY status")
     return rows.map(({ status, count }) => ({ labels: { status }, value: count }))
@@ -74,5 +74,5 @@ async function quarantinedStreams (pool: Pool): Promise<Sample[]> {
   return rows.map(({ name: [projection, generation], streams }) => ({ labels: { projection, generation }, value: streams }))
 }
 
-const connections = (name: string, pool: Pool): Sample[] => Object.entries({ busy: pool.totalCount - pool.idleCount, idle: pool.idleCount, waiting: pool.waitingCount })
+const connectionsOf = (name: string, pool: Pool): Sample[] => Object.entries({ busy: pool.totalCount - pool.idleCount, idle: pool.idleCount, waiting: pool.waitingCount })
   .map(([state, value]) => ({ labels: { pool: name, state }, value }))

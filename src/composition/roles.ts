@@ -6,16 +6,16 @@ import { outdated } from '../../projections/replay/generations.js'
 import { activeCheckpoint } from '../../projections/replay/views.js'
 import { composeApi } from './api.js'
 import type { CompleteConfig } from './complete-config.js'
-import { openParts, type Parts, type Urls } from './connections.js'
-import { projections, startProjector } from './projector.js'
+import { openConnections, type Connections, type Urls } from './connections.js'
+import type { Role } from './role.js'
+import { projections } from '../../projections/index.js'
+import { startProjector } from './projector.js'
 import { openStatus } from './status.js'
 import { startWorker } from './worker.js'
 import type { Config } from '../config.js'
 import { readCheckpoint } from '../subscriptions/checkpoint.js'
 import { openGate } from '../recovery/restore-guard.js'
 import { refuseOtherLog, type ReadUpTo } from '../recovery/other-log.js'
-
-export type Role = 'api' | 'projector' | 'worker'
 
 /** Postgres answers a request within this time, or the request fails. */
 const answerWithinMs = 5_000
@@ -28,25 +28,25 @@ export interface Service {
 }
 
 /** Runs the roles in this process until `stop`; `prepare` comes first, on the same connections. */
-export async function startRoles (roles: readonly Role[], config: CompleteConfig, urls: Urls, log: Logger, prepare?: (parts: Parts) => Promise<void>): Promise<Service> {
-  const parts = await openParts(urls, log, { answerWithinMs })
+export async function startRoles (roles: readonly Role[], config: CompleteConfig, urls: Urls, log: Logger, prepare?: (connections: Connections) => Promise<void>): Promise<Service> {
+  const connections = await openConnections(urls, log, { answerWithinMs })
   const holder = `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`
   const stops: Array<() => Promise<void>> = []
   try {
-    await refuseOtherLog(parts.pool, parts.streams, await projectionCheckpoints(parts))
-    const gate = openGate({ ...parts, log })
+    await refuseOtherLog(connections.pool, connections.streams, await projectionCheckpoints(connections))
+    const gate = openGate({ ...connections, log })
     await gate.look()
-    for (const each of await outdated(parts.pool, projections)) log.warn(each, 'a read model was folded by another version of its projection: replay it')
-    await prepare?.(parts)
-    const status = await openStatus(roles, config, parts, gate, holder, log)
+    for (const each of await outdated(connections.pool, projections)) log.warn(each, 'a read model was folded by another version of its projection: replay it')
+    await prepare?.(connections)
+    const status = await openStatus(roles, config, connections, gate, holder, log)
     stops.push(status.stop)
     const { jwt, rateLimitPerMinute: perMinute } = config
     const app = roles.includes('api')
-      ? await composeApi(config, urls, parts, gate, status, log)
+      ? await composeApi(config, urls, connections, gate, status, log)
       : await (await import('../app.js')).buildStatusApp({ ...status, logger: log, jwt, rateLimit: { perMinute } })
     stops.push(() => app.close())
-    if (roles.includes('projector')) stops.push(startProjector(parts, holder, log))
-    if (roles.includes('worker')) stops.push(await startWorker(config, urls, parts, gate, holder, log))
+    if (roles.includes('projector')) stops.push(startProjector(connections, holder, log))
+    if (roles.includes('worker')) stops.push(await startWorker(config, urls, connections, gate, holder, log))
     const url = await app.listen({ host: config.host, port: config.port }).catch((cause: unknown) => { throw cannotListen(config, cause) })
     return { url, stop }
   } catch (error) {
@@ -56,7 +56,7 @@ export async function startRoles (roles: readonly Role[], config: CompleteConfig
 
   async function stop (): Promise<void> {
     for (const stopPart of stops.splice(0)) await stopPart()
-    await parts.close()
+    await connections.close()
   }
 }
 
@@ -65,6 +65,6 @@ function cannotListen ({ host, port }: Config, cause: unknown): Error {
   return new Error(`HOST ${host}, PORT ${port} cannot be listened on: ${reason}. Choose others, or end what has them.`, { cause })
 }
 
-async function projectionCheckpoints ({ pool }: Parts): Promise<ReadUpTo[]> {
+async function projectionCheckpoints ({ pool }: Connections): Promise<ReadUpTo[]> {
   return await Promise.all(projections.map(async ({ name }) => ({ name: `the projection ${name}`, position: await readCheckpoint(pool, activeCheckpoint(name)) })))
 }

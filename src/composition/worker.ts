@@ -3,10 +3,10 @@ import type { Logger } from 'pino'
 import type { Gate } from '../recovery/restore-guard.js'
 import { packageVersion } from '../package-root.js'
 import { secretKeys, type CompleteConfig } from './complete-config.js'
-import type { Parts, Urls } from './connections.js'
+import type { Connections, Urls } from './connections.js'
 
 /** Loaded on demand: a process that only replays projections has no code that could send. */
-export async function startWorker (config: CompleteConfig, urls: Urls, { consumerPool, streams }: Parts, gate: Gate, holder: string, log: Logger): Promise<() => Promise<void>> {
+export async function startWorker (config: CompleteConfig, urls: Urls, { consumerPool, streams }: Connections, gate: Gate, holder: string, log: Logger): Promise<() => Promise<void>> {
   const [{ startWorkers }, { parseSchedule }] = await Promise.all([import('../../workers/start.js'), import('../../workers/deliver/schedule.js')])
   const { webhook } = config
   const { current, previous } = secretKeys(config)

@@ -1,6 +1,7 @@
 // A service behind proxies: back ends that refuse, hang, lose answers and come back.
 import pino from 'pino'
-import { startRoles, type Role } from '../../src/composition/roles.js'
+import type { Role } from '../../src/composition/role.js'
+import { startRoles } from '../../src/composition/roles.js'
 import { eventually } from './eventually.js'
 import { caller, type Answer, type Call } from './running-service.js'
 import type { TestService } from './service.js'

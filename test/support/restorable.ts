@@ -1,8 +1,9 @@
 // A service whose database and log are kept apart, so that either can be put back to an older state beside the other.
 import pino from 'pino'
 import pg from 'pg'
-import { startRoles, type Role, type Service } from '../../src/composition/roles.js'
-import { openParts, type Parts, type Urls } from '../../src/composition/connections.js'
+import type { Role } from '../../src/composition/role.js'
+import { startRoles, type Service } from '../../src/composition/roles.js'
+import { openConnections, type Connections, type Urls } from '../../src/composition/connections.js'
 import { importAndProject } from '../../src/cli/catalog.js'
 import { signToken } from '../../src/cli/token.js'
 import { startEventStore } from '../../src/embedded/event-store/server.js'
@@ -45,7 +46,7 @@ export interface Restorable {
   backUpLog (): Promise<void>
   restoreLog (): Promise<void>
   /** On the back ends, for as long as `work` takes. */
-  withParts<Result> (work: (parts: Parts) => Promise<Result>): Promise<Result>
+  withParts<Result> (work: (parts: Connections) => Promise<Result>): Promise<Result>
 }
 
 /** With the example catalogue in the log. */
@@ -69,7 +70,7 @@ export async function restorable (t: Teardown): Promise<Restorable> {
     store = await startEventStore({ databaseUrl: place('log') })
   }
   const withParts: Restorable['withParts'] = async (work) => {
-    const parts = await openParts(urls, pino({ level: 'silent' }))
+    const parts = await openConnections(urls, pino({ level: 'silent' }))
     return await work(parts).finally(() => parts.close())
   }
   await withParts(async (parts) => importAndProject(parts, await readCatalogFile('examples/catalog.json'), pino({ level: 'silent' })))

@@ -1,8 +1,9 @@
 // The whole service inside a test's process: scratch Postgres, the embedded event store, and the roles asked for.
 import pino from 'pino'
-import { startRoles, type Role } from '../../src/composition/roles.js'
+import type { Role } from '../../src/composition/role.js'
+import { startRoles } from '../../src/composition/roles.js'
 import type { CompleteConfig } from '../../src/composition/complete-config.js'
-import { openParts, type Parts, type Urls } from '../../src/composition/connections.js'
+import { openConnections, type Connections, type Urls } from '../../src/composition/connections.js'
 import { loadConfig } from '../../src/config.js'
 import { readCatalogFile } from '../../src/cli/import-catalog.js'
 import { importAndProject } from '../../src/cli/catalog.js'
@@ -26,7 +27,7 @@ export interface TestService {
   urls: Urls
   postgres: ScratchPostgres
   store: RunningEventStore
-  parts: Parts
+  parts: Connections
   config: CompleteConfig
   token (user: string, role?: string): Promise<string>
   /** Sends JSON as `user` ('1' when not given) and reads the JSON answer. */
@@ -44,7 +45,7 @@ export async function testService (t: Teardown, roles: Role[] = ['api', 'project
   t.teardown(() => store.close())
   const urls = { databaseUrl: postgres.url, eventStoreUrl: store.url }
   const log = pino({ level: process.env.LOG_LEVEL ?? 'fatal' })
-  const parts = await openParts(urls, log)
+  const parts = await openConnections(urls, log)
   t.teardown(() => parts.close())
   await importAndProject(parts, await readCatalogFile('examples/catalog.json'), log)
   const config = configOf(environment)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadConfig, type Config } from '../../config.js'
 import { startRoles } from '../../composition/roles.js'
-import { openParts } from '../../composition/connections.js'
+import { openConnections } from '../../composition/connections.js'
 import { packageRoot, packageVersion } from '../../package-root.js'
 import { readCatalogFile } from '../import-catalog.js'
 import { completeConfig, openBackEnds, openLog } from '../running/back-ends.js'
@@ -48,11 +48,11 @@ async function play (timeline: Timeline, settings: Config, closing: Array<() => 
     return [backEnds.urls, 'Postgres (fsync on) and the event store, each a process of its own'] as const
   })
   await timeline.step('import the catalogue', 'event store', async () => {
-    const parts = await openParts(urls, log)
+    const connections = await openConnections(urls, log)
     try {
-      await importAndProject(parts, await readCatalogFile(join(packageRoot, 'examples/catalog.json')), log)
+      await importAndProject(connections, await readCatalogFile(join(packageRoot, 'examples/catalog.json')), log)
     } finally {
-      await parts.close()
+      await connections.close()
     }
     return 'voices, languages, models, campaigns and phone numbers, appended and projected'
   })

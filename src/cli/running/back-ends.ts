@@ -4,7 +4,7 @@ import pino, { type DestinationStream, type Logger } from 'pino'
 import { loadConfig, type Config } from '../../config.js'
 import { reachable } from '../../composition/back-end-unreachable.js'
 import type { CompleteConfig } from '../../composition/complete-config.js'
-import type { Parts, Urls } from '../../composition/connections.js'
+import type { Connections, Urls } from '../../composition/connections.js'
 import { generatedSecrets } from '../../composition/generated-secrets.js'
 import { errorSerializer } from '../../http/logging.js'
 import { ping } from '../../postgres/pool.js'
@@ -61,17 +61,17 @@ export const openLog = ({ logLevel }: Config, to: DestinationStream = pino.desti
   pino({ level: logLevel, base: null, serializers: { err: errorSerializer } }, to)
 
 /** Runs `work` on connected back ends and closes them whatever happens. */
-export async function withParts<Result> (command: string, work: (parts: Parts, config: CompleteConfig, log: Logger) => Promise<Result>): Promise<Result> {
+export async function withConnections<Result> (command: string, work: (connections: Connections, config: CompleteConfig, log: Logger) => Promise<Result>): Promise<Result> {
   const config = loadConfig(process.env)
   const log = openLog({ ...config, logLevel: config.logLevel === 'info' ? 'warn' : config.logLevel }, pino.destination(2))
   const backEnds = await openBackEnds(config, 'command', command)
   try {
-    const { openParts } = await import('../../composition/connections.js') // half of the code, which a refusal does not need
-    const parts = await openParts(backEnds.urls, log)
+    const { openConnections } = await import('../../composition/connections.js') // half of the code, which a refusal does not need
+    const connections = await openConnections(backEnds.urls, log)
     try {
-      return await work(parts, await completeConfig(config), log)
+      return await work(connections, await completeConfig(config), log)
     } finally {
-      await parts.close()
+      await connections.close()
     }
   } finally {
     await backEnds.close()

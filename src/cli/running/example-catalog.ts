@@ -1,12 +1,12 @@
 // Gives a first start something to work with: voices, languages, and what two example users have.
 import type { Logger } from 'pino'
-import type { Parts } from '../../composition/connections.js'
+import type { Connections } from '../../composition/connections.js'
 import { catalogStreams } from '../../domain/catalog/events.js'
 import { readCatalogFile } from '../import-catalog.js'
 import { importAndProject } from '../catalog.js'
 
 /** Imports the file unless the log has a catalogue already. */
-export async function importExampleOnce (parts: Parts, log: Logger, file: string): Promise<void> {
-  const existing = await parts.streams.read(catalogStreams.voices, 0n, 1)
-  if (existing.length === 0) await importAndProject(parts, await readCatalogFile(file), log)
+export async function importExampleOnce (connections: Connections, log: Logger, file: string): Promise<void> {
+  const existing = await connections.streams.read(catalogStreams.voices, 0n, 1)
+  if (existing.length === 0) await importAndProject(connections, await readCatalogFile(file), log)
 }

@@ -1,7 +1,8 @@
 // `ringledger start`, `api`, `projector` and `worker`: run roles until a signal, then drain.
 import { join } from 'node:path'
 import { loadConfig } from '../../config.js'
-import { startRoles, type Role } from '../../composition/roles.js'
+import type { Role } from '../../composition/role.js'
+import { startRoles } from '../../composition/roles.js'
 import { packageRoot } from '../../package-root.js'
 import { completeConfig, openBackEnds, openLog, say } from './back-ends.js'
 import { importExampleOnce } from './example-catalog.js'
@@ -31,8 +32,8 @@ async function run (holder: 'start' | 'command', command: string, roles: Role[])
     shutdown.add(backEnds.close)
     shutdown.onLost(backEnds.lost)
     signal.throwIfAborted()
-    const service = await startRoles(roles, config, backEnds.urls, log, async (parts) => {
-      if (holder === 'start' && backEnds.embeddedIn) await importExampleOnce(parts, log, join(packageRoot, 'examples/catalog.json'))
+    const service = await startRoles(roles, config, backEnds.urls, log, async (connections) => {
+      if (holder === 'start' && backEnds.embeddedIn) await importExampleOnce(connections, log, join(packageRoot, 'examples/catalog.json'))
       signal.throwIfAborted()
     })
     shutdown.add(service.stop)

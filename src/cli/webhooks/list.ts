@@ -2,7 +2,7 @@
 import Table from 'cli-table3'
 import { listDeliveries } from '../../../workers/deliveries/find-deliveries.js'
 import type { Delivery } from '../../domain/webhook/delivery.js'
-import { withParts } from '../running/back-ends.js'
+import { withConnections } from '../running/back-ends.js'
 
 export interface ListOptions {
   user?: string
@@ -14,7 +14,7 @@ export interface ListOptions {
 }
 
 export async function listWebhooks ({ user: userId, assistant: assistantId, call: callId, status, limit, json }: ListOptions): Promise<void> {
-  const { items, total } = await withParts('ringledger webhooks list', ({ pool }) =>
+  const { items, total } = await withConnections('ringledger webhooks list', ({ pool }) =>
     listDeliveries(pool, { userId, assistantId, callId, status }, { page: 1, perPage: limit }))
   if (json) return void process.stdout.write(`${JSON.stringify(items, undefined, 2)}\n`)
   const table = new Table({ head: ['delivery', 'call', 'assistant', 'type', 'status', 'reason', 'attempts', 'next attempt', 'created'], style: { head: [], border: [] } })

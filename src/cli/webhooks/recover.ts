@@ -1,7 +1,7 @@
 // `ringledger webhooks recover`: schedules everything anew that was not delivered since a time.
 import { recover } from '../../../workers/operate/recover.js'
 import { isDayOrInstant } from '../../http/day-or-instant.js'
-import { say, withParts } from '../running/back-ends.js'
+import { say, withConnections } from '../running/back-ends.js'
 import { operate } from '../running/operation.js'
 
 export interface RecoverOptions {
@@ -20,7 +20,7 @@ export function sinceTime (text: string, now = Date.now()): Date {
 
 export async function recoverWebhooks ({ since, user: userId, assistant: assistantId }: RecoverOptions): Promise<void> {
   const { scheduled, held, off } = await operate('stopped before its end: run the same command again, it goes on', async ({ signal, onProgress }) =>
-    await withParts('ringledger webhooks recover', async ({ pool }) => await recover({
+    await withConnections('ringledger webhooks recover', async ({ pool }) => await recover({
       pool, since, userId, assistantId, signal, onProgress: ({ done, total }) => onProgress({ doing: 'recover', events: done, things: 'deliveries', done: total === 0 ? 1 : done / total })
     })))
   say(`Scheduled ${scheduled} deliveries for now; the workers send them.`)

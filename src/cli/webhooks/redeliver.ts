@@ -1,10 +1,10 @@
 // `ringledger webhooks redeliver`: asks for one more attempt of deliveries; the workers make it.
 import { askRedelivery } from '../../../workers/operate/redeliver.js'
-import { say, withParts } from '../running/back-ends.js'
+import { say, withConnections } from '../running/back-ends.js'
 
 /** @throws when one of them cannot be sent; the others are asked for all the same */
 export async function redeliverWebhooks (ids: string[]): Promise<void> {
-  const refused = await withParts('ringledger webhooks redeliver', async ({ pool }) => {
+  const refused = await withConnections('ringledger webhooks redeliver', async ({ pool }) => {
     const problems: string[] = []
     for (const id of ids) {
       const asked = await askRedelivery(pool, id)

@@ -1,10 +1,10 @@
 // `ringledger webhooks show`: one delivery with every attempt.
 import Table from 'cli-table3'
 import { findDelivery } from '../../../workers/deliveries/find-deliveries.js'
-import { withParts } from '../running/back-ends.js'
+import { withConnections } from '../running/back-ends.js'
 
 export async function showWebhook (id: string, { json }: { json?: boolean }): Promise<void> {
-  const delivery = await withParts('ringledger webhooks show', ({ pool }) => findDelivery(pool, undefined, id))
+  const delivery = await withConnections('ringledger webhooks show', ({ pool }) => findDelivery(pool, undefined, id))
   if (!delivery) throw new Error(`there is no delivery ${id}`)
   if (json) return void process.stdout.write(`${JSON.stringify(delivery, undefined, 2)}\n`)
   const { attempts, ...rest } = delivery

@@ -1,0 +1,3 @@
+// The roles that a process can have.
+
+export type Role = 'api' | 'projector' | 'worker'
