@@ -15,6 +15,9 @@ CREATE TABLE ledger.webhook_endpoints (
 );
 
 -- One row per call: the truth about its webhook. The queue only holds wake-ups that point here.
+-- A delivery changes three times until it is delivered, and each change writes its row anew: without the body, which
+-- stays where it is, and without new entries in the indexes where an attempt starts (a heap-only update), for which
+-- pages keep some room.
 CREATE TABLE ledger.webhook_deliveries (
   id              uuid PRIMARY KEY,         -- the webhook-id
   call_id         text,                     -- null for a test delivery
@@ -22,8 +25,8 @@ CREATE TABLE ledger.webhook_deliveries (
   user_id         text,                     -- null when the assistant is unknown
   assistant_id    bigint,
   endpoint_id     bigint REFERENCES ledger.webhook_endpoints,
-  position        bigint NOT NULL,          -- of the call's event in the log
-  last_position   bigint NOT NULL,          -- of its latest duplicate, so that a replay counts none twice
+  position        bigint,                   -- of the call's event in the log; null for a test delivery
+  last_position   bigint,                   -- of its latest duplicate, so that a replay counts none twice
   duplicates      integer NOT NULL DEFAULT 0,
   status          text NOT NULL CHECK (status IN ('scheduled', 'delivered', 'held', 'exhausted', 'cancelled', 'skipped')),
   reason          text,
@@ -35,29 +38,42 @@ CREATE TABLE ledger.webhook_deliveries (
   queued_at       timestamptz,              -- takes one of the endpoint's places, until the outcome is written
   started_at      timestamptz,
   worker_token    uuid,                     -- of the attempt that is running
-  created_at      timestamptz NOT NULL DEFAULT now(),
+  held_at         timestamptz,
+  created_at      timestamptz NOT NULL DEFAULT clock_timestamp(), -- newest first, also within one batch
   finished_at     timestamptz,
   UNIQUE (call_id, type),
   CHECK ((started_at IS NULL) = (worker_token IS NULL)),
-  CHECK (status <> 'scheduled' OR (endpoint_id IS NOT NULL AND body IS NOT NULL AND next_attempt_at IS NOT NULL))
-);
+  CHECK (status <> 'scheduled' OR (endpoint_id IS NOT NULL AND body IS NOT NULL AND next_attempt_at IS NOT NULL)),
+  CHECK ((held_at IS NULL) = (status <> 'held')),
+  CHECK (started_at IS NULL OR queued_at IS NOT NULL) -- an attempt that runs has its place, and is looked for there
+) WITH (toast_tuple_target = 256, fillfactor = 70);
 
 CREATE INDEX webhook_deliveries_due ON ledger.webhook_deliveries (user_id, endpoint_id, next_attempt_at)
   WHERE status = 'scheduled' AND queued_at IS NULL;
 CREATE INDEX webhook_deliveries_queued ON ledger.webhook_deliveries (user_id, endpoint_id) WHERE queued_at IS NOT NULL;
-CREATE INDEX webhook_deliveries_started ON ledger.webhook_deliveries (started_at) WHERE started_at IS NOT NULL;
 CREATE INDEX webhook_deliveries_pending ON ledger.webhook_deliveries (assistant_id) WHERE status IN ('scheduled', 'held');
 CREATE INDEX webhook_deliveries_held ON ledger.webhook_deliveries (endpoint_id) WHERE status = 'held';
-CREATE INDEX webhook_deliveries_of_user ON ledger.webhook_deliveries (user_id, created_at DESC);
+CREATE INDEX webhook_deliveries_held_since ON ledger.webhook_deliveries (held_at) WHERE status = 'held';
+CREATE INDEX webhook_deliveries_kept ON ledger.webhook_deliveries (created_at)
+  WHERE body IS NOT NULL AND status NOT IN ('scheduled', 'held');
+CREATE INDEX webhook_deliveries_of_user ON ledger.webhook_deliveries (user_id, created_at DESC, id DESC)
+  INCLUDE (assistant_id, call_id, status);
 
--- Written before the request leaves, so that a crash shows. Manual and test attempts are numbered apart.
+-- Written before the request leaves, so that a crash shows. Manual and test attempts are numbered apart. An attempt
+-- that somebody asked for has its row from then on: the row is what is durable, and a wake-up points to it. Those of
+-- the schedule have theirs from their start on; their owner and their due time stand in the row of the delivery.
 CREATE TABLE ledger.webhook_attempts (
   delivery_id        uuid NOT NULL REFERENCES ledger.webhook_deliveries ON DELETE CASCADE,
   trigger            text NOT NULL CHECK (trigger IN ('schedule', 'manual', 'test')),
   n                  integer NOT NULL,
-  worker_token       uuid NOT NULL,
+  user_id            text,
+  assistant_id       bigint,
   endpoint_id        bigint NOT NULL REFERENCES ledger.webhook_endpoints,
-  started_at         timestamptz NOT NULL,
+  due_at             timestamptz,
+  wakeup             integer NOT NULL DEFAULT 0,
+  queued_at          timestamptz,
+  started_at         timestamptz,
+  worker_token       uuid,
   finished_at        timestamptz,
   outcome            text CHECK (outcome IN
     ('delivered', 'gone', 'rejected', 'blocked', 'dns', 'connect', 'tls', 'connection', 'timeout', 'unknown')),
@@ -67,8 +83,19 @@ CREATE TABLE ledger.webhook_attempts (
   response_excerpt   text,
   response_truncated boolean NOT NULL DEFAULT false,
   PRIMARY KEY (delivery_id, trigger, n),
-  CHECK ((finished_at IS NULL) = (outcome IS NULL))
+  CHECK ((finished_at IS NULL) = (outcome IS NULL)),
+  CHECK ((started_at IS NULL) = (worker_token IS NULL)),
+  CHECK (CASE WHEN trigger = 'schedule' THEN started_at IS NOT NULL
+              ELSE user_id IS NOT NULL AND assistant_id IS NOT NULL AND due_at IS NOT NULL END)
 );
+CREATE INDEX webhook_attempts_asked ON ledger.webhook_attempts (user_id, endpoint_id)
+  WHERE trigger <> 'schedule' AND outcome IS NULL;
+CREATE INDEX webhook_attempts_asked_lately ON ledger.webhook_attempts (assistant_id, trigger, due_at)
+  WHERE trigger <> 'schedule';
+-- For the metric of the last minutes: rows are in about the order of their start, so that this costs writers next to
+-- nothing.
+CREATE INDEX webhook_attempts_recent ON ledger.webhook_attempts USING brin (started_at)
+  WITH (pages_per_range = 16, autosummarize = on);
 
 -- Signing secrets, encrypted; the one without an end is the current one of its user.
 CREATE TABLE ledger.webhook_secrets (

@@ -1,31 +1,23 @@
 -- Up Migration
 
--- Who may run a projection, the dispatcher or the reconciler. The epoch rises at every take-over and
--- fences off a former owner that wakes up late.
-CREATE TABLE ledger.leases (
-  name       text PRIMARY KEY,
-  epoch      bigint NOT NULL,
-  holder     text NOT NULL,
-  expires_at timestamptz NOT NULL
+-- One row per user, method, route and key. Only committed commands keep theirs, for 24 hours; a row without
+-- `committed_at` whose lease is over belongs to a request that crashed, and the next one with the key takes it over.
+CREATE TABLE ledger.idempotency_keys (
+  user_id      text NOT NULL,
+  method       text NOT NULL,
+  route        text NOT NULL,
+  key          text NOT NULL,
+  request_hash bytea NOT NULL,
+  command_id   uuid NOT NULL,
+  ids          bigint[] NOT NULL,
+  leased_until timestamptz NOT NULL,
+  stream       text,
+  revision     bigint,
+  created_at   timestamptz NOT NULL DEFAULT now(),
+  committed_at timestamptz,
+  PRIMARY KEY (user_id, method, route, key)
 );
-
--- Which generation of each projection readers see.
-CREATE TABLE ledger.projections (
-  name              text PRIMARY KEY,
-  active_generation integer NOT NULL
-);
-
--- Events that a consumer could not read, and all later events of their streams.
-CREATE TABLE ledger.quarantine (
-  consumer       text NOT NULL,
-  stream         text NOT NULL,
-  revision       bigint NOT NULL,
-  position       bigint NOT NULL,
-  event_type     text NOT NULL,
-  error          text NOT NULL,
-  quarantined_at timestamptz NOT NULL DEFAULT now(),
-  PRIMARY KEY (consumer, stream, revision)
-);
+CREATE INDEX idempotency_keys_age ON ledger.idempotency_keys (created_at);
 
 -- Ids are taken in blocks of the increment; gaps are fine, reuse is not.
 CREATE SEQUENCE ledger.assistant_ids INCREMENT BY 20;
@@ -51,3 +43,9 @@ BEGIN
    WHERE format('%I.%I', schemaname, sequencename)::regclass = ids;
   IF given < seen THEN PERFORM setval(ids, seen, true); END IF;
 END $$;
+
+-- No higher id was given out by this sequence.
+CREATE FUNCTION ledger.given_ids(ids regclass) RETURNS bigint LANGUAGE sql STABLE AS $$
+  SELECT coalesce(last_value + increment_by - 1, 0) FROM pg_sequences
+   WHERE format('%I.%I', schemaname, sequencename)::regclass = ids
+$$;
