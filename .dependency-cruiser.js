@@ -1,0 +1,96 @@
+// What may import what: a room imports the rooms that its row names, and a package only behind its door.
+// Type imports count like others: a type is a dependency too.
+const WEB = ['fastify', 'fastify-plugin', '@fastify/[^/]+']
+const LOG = ['src/domain', 'src/event-store']
+
+// `ours` are rooms and files of this repository, `packages` are names of packages; both are regular expressions.
+const rooms = {
+  'src/domain': { ours: [], packages: ['typebox'], isPure: true },
+  'src/event-store': { ours: ['src/domain'], packages: ['@eventstore/db-client'] },
+  'src/postgres': { ours: [], packages: ['pg', 'node-pg-migrate'] },
+  'src/subscriptions': { ours: [...LOG, 'src/postgres'], packages: ['pg'] },
+  'src/recovery': { ours: [...LOG, 'src/postgres', 'src/subscriptions'], packages: ['pg'] },
+  'src/command-handling': { ours: [...LOG, 'src/postgres'], packages: ['pg'] },
+  'src/http': {
+    ours: ['src/domain', 'src/command-handling', 'src/(config|errors|package-root)[.]ts'],
+    packages: [...WEB, 'typebox', 'ajv', 'ajv-formats', 'jose', 'pino', 'prom-client']
+  },
+  'src/(commands|queries)': {
+    ours: ['src/(commands|queries|http|command-handling|domain)', 'projections/[^/]+[.]ts'],
+    packages: [...WEB, 'typebox']
+  },
+  'projections': {
+    ours: ['src/(domain|event-store|subscriptions|postgres)'],
+    packages: ['pg']
+  },
+  'workers': {
+    ours: ['src/(domain|event-store|subscriptions|recovery|postgres)'],
+    packages: ['pg', 'bullmq', 'ioredis', 'standardwebhooks', 'undici', 'ipaddr.js']
+  },
+  'src/event-transfer': { ours: [], packages: ['@eventstore/db-client'] },
+  'src/embedded': { ours: [], packages: ['pg', '@eventstore/db-client', '@grpc/grpc-js', 'google-protobuf'] }
+}
+
+// Only these files may import a package, whatever their room allows. `only: 'dynamic'` asks for `import()`, so that a
+// process that does not need the part never loads it; a type loads nothing.
+const TRIED = ['test', 'bench']
+const COMMAND_LINE = ['src/main[.]ts', 'src/cli']
+const doors = [
+  { to: { package: '@eventstore/db-client' }, from: ['src/(event-store|event-transfer)', 'src/composition/connections[.]ts', 'src/embedded', ...TRIED] },
+  { to: { package: '(@grpc/grpc-js|google-protobuf)' }, from: ['src/embedded', ...TRIED] },
+  { to: { package: 'bullmq' }, from: ['workers/queue/queue[.]ts', ...TRIED] },
+  { to: { package: 'ioredis' }, from: ['workers/queue/queue[.]ts', 'src/composition', ...TRIED] },
+  { to: { package: 'undici' }, from: ['workers/deliver/(post|stale|guard)[.]ts', ...TRIED] },
+  { to: { package: 'ipaddr.js' }, from: ['workers/deliver/guard[.]ts', ...TRIED] },
+  { to: { package: 'standardwebhooks' }, from: ['workers/deliver/sign[.]ts', 'src/cli/demo', 'docs/webhooks', ...TRIED] },
+  { to: { package: '(fastify|fastify-plugin|@fastify/[^/]+)' }, from: ['src/(commands|queries|http)', 'src/(app|errors)[.]ts', ...TRIED] },
+  { to: { ours: 'workers' }, from: ['workers', 'src/composition', ...COMMAND_LINE, ...TRIED] },
+  { to: { ours: 'workers' }, notFrom: ['src/cli/(projections|quarantine)[.]ts'] },
+  { to: { ours: 'src/composition' }, from: ['src/composition', ...COMMAND_LINE, ...TRIED] },
+  { to: { ours: 'src/app[.]ts' }, from: ['src/composition', ...COMMAND_LINE, ...TRIED] },
+  { to: { ours: 'src/main[.]ts' }, from: ['bin', ...TRIED] },
+  { to: { ours: 'src/embedded' }, from: ['src/embedded', ...COMMAND_LINE, ...TRIED] },
+  { to: { ours: 'src/embedded' }, notFrom: COMMAND_LINE, except: 'dynamic' }
+]
+
+const place = (path) => path.endsWith('[.]ts') ? `^${path}$` : `^${path}/`
+const inPackage = (name) => `(^|/)node_modules/(@types/)?${name}/|^${name}(/|$)`
+
+const roomRules = Object.entries(rooms).map(([room, { ours, packages, isPure = false }]) => ({
+  name: `room ${room}`,
+  comment: `${room} imports ${[...ours, ...packages].join(', ') || 'nothing'} and itself.`,
+  severity: 'error',
+  from: { path: place(room) },
+  to: {
+    pathNot: [place(room), ...ours.map(place), ...packages.map(inPackage)],
+    ...(!isPure && { dependencyTypesNot: ['core'] })
+  }
+}))
+
+const doorRules = doors.map(({ to, from, notFrom, except }) => ({
+  name: `door ${to.package ?? to.ours}`,
+  comment: from ? `Only ${from.join(', ')} may import it.` : `${notFrom.join(', ')} may not import it${except ? ' at start' : ''}.`,
+  severity: 'error',
+  from: from ? { pathNot: from.map(place) } : { path: notFrom.map(place) },
+  to: {
+    path: to.package ? inPackage(to.package) : place(to.ours),
+    ...(except && { dynamic: false, dependencyTypesNot: ['type-only'] })
+  }
+}))
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+export default {
+  forbidden: [
+    { name: 'no circle', comment: 'A file can be read without the files that need it.', severity: 'warn', from: {}, to: { circular: true } },
+    { name: 'found', comment: 'Every import leads to a file.', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    ...roomRules,
+    ...doorRules
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^(dist|docs)/' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] }
+  }
+}

@@ -1,0 +1,179 @@
+// Each row of the import rules, proven by imports that pass and imports that are refused.
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { cruise } from 'dependency-cruiser'
+import t from 'tap'
+import { packageRoot } from '../../src/package-root.js'
+
+const { default: { forbidden, options } } = await import(join(packageRoot, '.dependency-cruiser.js'))
+
+interface Case { rule: string, file: string, good: string, bad: string }
+
+const cases: Case[] = [
+  {
+    rule: 'the domain imports itself and typebox only',
+    file: 'src/domain/lead/decide.ts',
+    good: '../rejection.js typebox typebox/value',
+    bad: 'node:crypto pg ../../event-store/streams.js ../../command-handling/ids.js ../../../projections/leads.js'
+  },
+  {
+    rule: 'the event store room imports the domain and the EventStoreDB client',
+    file: 'src/event-store/streams.ts',
+    good: '../domain/rejection.js @eventstore/db-client node:timers/promises',
+    bad: 'pg ../postgres/pool.js ../subscriptions/run.js ../embedded/event-store/server.js'
+  },
+  {
+    rule: 'the Postgres room imports pg and the migrator, and nothing of ours',
+    file: 'src/postgres/pool.ts',
+    good: './transaction.js pg node-pg-migrate node:path',
+    bad: '../domain/rejection.js ../event-store/streams.js bullmq'
+  },
+  {
+    rule: 'subscriptions stand on domain, event store and Postgres',
+    file: 'src/subscriptions/run.ts',
+    good: './lease.js ../domain/decider.js ../event-store/subscribe.js ../postgres/pool.js pg node:events',
+    bad: '../../projections/leads.js ../../workers/start.js ../recovery/marker.js @eventstore/db-client node-pg-migrate'
+  },
+  {
+    rule: 'recovery stands on subscriptions',
+    file: 'src/recovery/marker.ts',
+    good: '../subscriptions/lease.js ../event-store/streams.js ../postgres/pool.js pg',
+    bad: '../command-handling/ids.js ../../workers/start.js ../../projections/leads.js'
+  },
+  {
+    rule: 'command handling knows neither HTTP nor the read models',
+    file: 'src/command-handling/handle-command.ts',
+    good: '../domain/decider.js ../event-store/streams.js ../postgres/pool.js',
+    bad: '../http/auth.js ../../projections/leads.js ../../workers/start.js ../embedded/server.js bullmq undici fastify'
+  },
+  {
+    rule: 'HTTP holds the Fastify plugins and reaches no back end',
+    file: 'src/http/auth.ts',
+    good: 'fastify @fastify/jwt jose ../config.js ../command-handling/idempotency.js',
+    bad: 'pg bullmq ../event-store/streams.js ../../projections/leads.js ../commands/create-lead.js'
+  },
+  {
+    rule: 'commands import command handling, the domain, finders and Fastify',
+    file: 'src/commands/create-lead.ts',
+    good: '../command-handling/ids.js ../domain/lead/decide.js ../../projections/leads.js ../http/auth.js fastify typebox',
+    bad: 'pg @eventstore/db-client ../event-store/streams.js ../postgres/pool.js ../../workers/start.js ' +
+      '../composition/roles.js ../../projections/engine/run.js'
+  },
+  {
+    rule: 'queries import the domain, finders and Fastify',
+    file: 'src/queries/list-leads.ts',
+    good: '../domain/lead/summary.js ../../projections/leads.js fastify @fastify/type-provider-typebox',
+    bad: 'pg ioredis ../../workers/start.js ../app.js'
+  },
+  {
+    rule: 'projections never import workers',
+    file: 'projections/leads.ts',
+    good: './engine/run.js ../src/domain/lead/evolve.js ../src/subscriptions/run.js ../src/postgres/pool.js pg',
+    bad: '../workers/start.js ../src/commands/create-lead.js ../src/http/auth.js bullmq undici fastify'
+  },
+  {
+    rule: 'workers never import projections',
+    file: 'workers/dispatch/dispatch.ts',
+    good: '../deliveries/deliveries.js ../../src/domain/call/events.js ../../src/subscriptions/run.js pg',
+    bad: '../../projections/leads.js ../../src/composition/roles.js bullmq ioredis undici standardwebhooks fastify'
+  },
+  {
+    rule: 'the event transfer imports the EventStoreDB client and nothing of ours',
+    file: 'src/event-transfer/store.ts',
+    good: './wire.js @eventstore/db-client node:crypto',
+    bad: 'pg @grpc/grpc-js google-protobuf ../event-store/streams.js ../domain/stored-event.js'
+  },
+  {
+    rule: 'the embedded back ends import nothing of ours',
+    file: 'src/embedded/event-store/server.ts',
+    good: '../postgres.js @grpc/grpc-js @eventstore/db-client pg',
+    bad: '../../postgres/pool.js ../../config.js ../../domain/decider.js fastify'
+  },
+  {
+    rule: 'composition imports everything but what is embedded',
+    file: 'src/composition/connections.ts',
+    good: '../app.js ../event-store/streams.js ../../projections/leads.js ../../workers/start.js @eventstore/db-client pg',
+    bad: '../embedded/postgres.js ../main.js'
+  },
+  {
+    rule: 'the command line does not load what is embedded at start',
+    file: 'src/main.ts',
+    good: './composition/roles.js ./config.js commander',
+    bad: './embedded/postgres.js @eventstore/db-client fastify'
+  },
+  {
+    rule: 'the commands that replay never import workers',
+    file: 'src/cli/projections.ts',
+    good: '../../projections/replay/replay.js ../composition/projector.js cli-table3',
+    bad: '../../workers/deliver/post.js ../../workers/operate/audit.js undici bullmq'
+  },
+  { rule: 'the queue client lives in queue', file: 'workers/queue/queue.ts', good: 'bullmq ioredis', bad: 'undici standardwebhooks' },
+  { rule: 'the signer lives in sign', file: 'workers/deliver/sign.ts', good: 'standardwebhooks', bad: 'undici bullmq' },
+  { rule: 'the HTTP client lives in post', file: 'workers/deliver/post.ts', good: 'undici ./guard.js', bad: 'standardwebhooks ipaddr.js' },
+  { rule: 'addresses are read in guard', file: 'workers/deliver/guard.ts', good: 'undici ipaddr.js', bad: 'bullmq' }
+]
+
+for (const { rule, file, good, bad } of cases) {
+  t.test(rule, async (t) => {
+    const passing = good.split(' ')
+    const failing = bad.split(' ')
+    const refused = await refusedIn(t, { [file]: [...passing, ...failing].map((name) => `import '${name}'`).join('\n') })
+    t.same(refused, failing.sort(), `${file}: exactly these are refused`)
+  })
+}
+
+t.test('no spelling of an import slips through', async (t) => {
+  for (const text of [
+    "import type { Pool } from 'pg'",
+    "import { type Pool } from 'pg'",
+    "export { Pool } from 'pg'",
+    "export * from 'pg'",
+    "export const load = () => import('pg')",
+    "export type Pool = import('pg').Pool",
+    "import pg = require('pg')",
+    "export const pg = require('pg')"
+  ]) t.same(await refusedIn(t, { 'src/domain/lead/decide.ts': text }), ['pg'], text)
+})
+
+t.test('the command line loads what is embedded only when it is needed', async (t) => {
+  const spellings = {
+    "export const load = () => import('../embedded/postgres.js')": 0,
+    "import type { Stack } from '../embedded/postgres.js'": 0,
+    "import '../embedded/postgres.js'": 1
+  }
+  for (const [text, count] of Object.entries(spellings)) {
+    t.equal((await refusedIn(t, { 'src/cli/start.ts': text })).length, count, text)
+  }
+})
+
+t.test('a circle is refused, also one of types', async (t) => {
+  const refused = await refusedIn(t, {
+    'src/domain/a.ts': "import type { B } from './b.js'\nexport interface A { b: B }",
+    'src/domain/b.ts': "import type { A } from './a.js'\nexport interface B { a: A }"
+  })
+  t.equal(refused.length, 1)
+})
+
+interface Teardown { teardown (undo: () => unknown): void }
+
+/** The imports that the rules refuse in a tree of just these files; every other file that they name is there, and empty. */
+async function refusedIn (t: Teardown, files: Record<string, string>): Promise<string[]> {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'rl-imports-')))
+  t.teardown(() => rm(root, { recursive: true, force: true }))
+  await symlink(join(packageRoot, 'node_modules'), join(root, 'node_modules'))
+  for (const [file, text] of Object.entries(files)) {
+    for (const [, target = ''] of text.matchAll(/'(\.[^']*)\.js'/g)) await write(resolve(root, dirname(file), `${target}.ts`), '')
+  }
+  for (const [file, text] of Object.entries(files)) await write(join(root, file), text)
+  const { output } = await cruise(Object.keys(files), { ...options, tsConfig: undefined, validate: true, ruleSet: { forbidden }, baseDir: root })
+  if (typeof output === 'string') throw new Error(output)
+  const specifiers = new Map(output.modules.flatMap(({ source, dependencies }) => dependencies.map(
+    ({ resolved, module, protocol = '' }) => [`${source} ${resolved}`, protocol + module])))
+  return [...new Set(output.summary.violations.map(({ from, to }) => specifiers.get(`${from} ${to}`) ?? to))].sort()
+}
+
+async function write (file: string, text: string) {
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(file, text)
+}
