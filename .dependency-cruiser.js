@@ -19,11 +19,11 @@ const rooms = {
     ours: ['src/(commands|queries|http|command-handling|domain)', 'projections/[^/]+[.]ts'],
     packages: [...WEB, 'typebox']
   },
-  'projections': {
+  projections: {
     ours: ['src/(domain|event-store|subscriptions|postgres)'],
     packages: ['pg']
   },
-  'workers': {
+  workers: {
     ours: ['src/(domain|event-store|subscriptions|recovery|postgres)'],
     packages: ['pg', 'bullmq', 'ioredis', 'standardwebhooks', 'undici', 'ipaddr.js']
   },
