@@ -1,21 +1,32 @@
 // `ringledger event-store`: the embedded event store alone, for tools and tests that speak its protocol.
-import { loadConfig } from '../config.js'
-import { openBackEnds, say } from './running/back-ends.js'
-import { onShutdown } from './running/shutdown.js'
+import type { Command } from 'commander'
+import { say } from './running/output.js'
+import { portNumber } from './values.js'
+
+export function register (program: Command): void {
+  program.command('event-store')
+    .description('run the embedded event store alone; prints LISTENING <port>')
+    .option('--port <port>', 'port to listen on; 0 takes any', portNumber, 2113)
+    .action(serveEventStore)
+}
 
 /** Prints `LISTENING <port>` when it answers; its events are in DATABASE_URL, or in the embedded Postgres of DATA_DIR. */
-export async function serveEventStore (port: number): Promise<void> {
+async function serveEventStore ({ port }: { port: number }): Promise<void> {
+  const [{ loadConfig }, { openBackEnds }, { onShutdown }] = await Promise.all([
+    import('../config.js'), import('./running/back-ends.js'), import('./running/shutdown.js')
+  ])
   const { DATA_DIR, DATABASE_URL } = process.env
-  // The event store is what runs here: only Postgres may be needed below it.
-  const config = { ...loadConfig({ DATA_DIR }), backEnds: { databaseUrl: DATABASE_URL || undefined, eventStoreUrl: 'esdb://here' } }
+  // The URL keeps a second embedded event store from starting: only Postgres is opened below this one.
+  const backEnds = { databaseUrl: DATABASE_URL || undefined, eventStoreUrl: 'esdb://here' }
+  const config = { ...loadConfig({ DATA_DIR }), backEnds }
   const shutdown = onShutdown()
   const listening = await shutdown.during(async (signal) => {
-    const backEnds = await openBackEnds(config, 'start', 'ringledger event-store')
-    shutdown.add(backEnds.close)
-    shutdown.onLost(backEnds.lost)
+    const opened = await openBackEnds(config, 'start', 'ringledger event-store')
+    shutdown.add(opened.close)
+    shutdown.onLost(opened.lost)
     signal.throwIfAborted()
     const { startEventStore } = await import('../embedded/event-store/server.js')
-    const store = await startEventStore({ databaseUrl: backEnds.urls.databaseUrl, port, log: say })
+    const store = await startEventStore({ databaseUrl: opened.urls.databaseUrl, port, log: say })
     shutdown.add(store.close)
     shutdown.onLost(store.lost)
     return store.port

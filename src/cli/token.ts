@@ -1,30 +1,21 @@
 // `ringledger token`: makes a bearer token to try the API with.
-import { SignJWT } from 'jose'
-import { loadConfig } from '../config.js'
-import { isSubject, type JwtSettings } from '../http/auth.js'
-import { completeConfig } from './running/back-ends.js'
+import { Option, type Command } from 'commander'
+import type { TokenRequest } from './running/sign-token.js'
+import { timeToLive } from './values.js'
 
-export interface TokenRequest {
-  user: string
-  /** `engine` or `ops`; a caller's token has no role. */
-  role?: string
-  /** Such as `1h` or `15m`. */
-  ttl: string
+export function register (program: Command): void {
+  program.command('token')
+    .description('make a bearer token for an API that is set up with JWT_SECRET')
+    .requiredOption('--user <id>', 'the user it acts for')
+    .addOption(new Option('--role <role>', 'engine or ops; a caller has no role').choices(['engine', 'ops']))
+    .option('--ttl <time>', 'how long it is good for, such as 15m, 1h or 30d', timeToLive, '1h')
+    .action(printToken)
 }
 
-/** @throws when tokens come from an issuer of their own (JWT_JWKS_URL) */
-export async function signToken (jwt: JwtSettings, { user, role, ttl }: TokenRequest): Promise<string> {
-  if (!('secret' in jwt)) throw new Error('tokens come from the issuer behind JWT_JWKS_URL; only with JWT_SECRET can they be made here')
-  const { issuer, audience } = jwt
-  return await new SignJWT({ ...(role && { [jwt.roleClaim]: role }), ...(issuer && { iss: issuer }), ...(audience && { aud: audience }) })
-    .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
-    .setSubject(user)
-    .setIssuedAt()
-    .setExpirationTime(ttl)
-    .sign(new TextEncoder().encode(jwt.secret))
-}
-
-export async function printToken (request: TokenRequest): Promise<void> {
+async function printToken (request: TokenRequest): Promise<void> {
+  const [{ loadConfig }, { isSubject }, { completeConfig }, { signToken }] = await Promise.all([
+    import('../config.js'), import('../http/auth.js'), import('./running/complete-config.js'), import('./running/sign-token.js')
+  ])
   if (!isSubject(request.user)) throw new Error('--user must be 1 to 128 printable characters')
   const { jwt } = await completeConfig(loadConfig(process.env))
   process.stdout.write(`${await signToken(jwt, request)}\n`)

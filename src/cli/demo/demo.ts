@@ -6,14 +6,16 @@ import { loadConfig, type Config } from '../../config.js'
 import { startRoles } from '../../composition/roles.js'
 import { openConnections } from '../../composition/connections.js'
 import { packageRoot, packageVersion } from '../../package-root.js'
-import { readCatalogFile } from '../import-catalog.js'
-import { completeConfig, openBackEnds, openLog } from '../running/back-ends.js'
-import { importAndProject } from '../catalog.js'
+import { importAndProject } from '../catalog/import-and-project.js'
+import { readCatalogFile } from '../catalog/catalog-file.js'
+import { openBackEnds } from '../running/back-ends.js'
+import { completeConfig } from '../running/complete-config.js'
+import { openLog } from '../running/log.js'
+import { signToken } from '../running/sign-token.js'
 import { runJourney } from './journey.js'
 import { openReceiver } from './receiver.js'
 import { onShutdown } from '../running/shutdown.js'
 import { Timeline } from './timeline.js'
-import { signToken } from '../token.js'
 
 /** Exits 0 only if every step held. */
 export async function demo (): Promise<void> {
@@ -41,7 +43,7 @@ export async function demo (): Promise<void> {
 
 async function play (timeline: Timeline, settings: Config, closing: Array<() => Promise<unknown>>, signal: AbortSignal): Promise<void> {
   const config = await completeConfig(settings)
-  const log = openLog(settings)
+  const log = openLog(settings.logLevel)
   const urls = await timeline.step('start back ends', 'embedded', async () => {
     const backEnds = await openBackEnds(settings, 'start', 'ringledger demo', () => {})
     closing.push(backEnds.close)

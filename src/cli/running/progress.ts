@@ -1,6 +1,6 @@
 // Shows how far long work is: a bar with rate and ETA on a terminal, a line every few seconds elsewhere.
 import { SingleBar } from 'cli-progress'
-import { say } from './back-ends.js'
+import { say } from './output.js'
 
 const barEveryMs = 100
 const lineEveryMs = 5_000

@@ -1,6 +1,6 @@
 // Ends a long-running command: on a signal, with npm, or when a back end under it dies.
 import closeWithGrace from 'close-with-grace'
-import { say } from './back-ends.js'
+import { say } from './output.js'
 import { watchParent } from './parent.js'
 
 /** In-flight work has 20 s, then come connections and embedded back ends. */

@@ -1,7 +1,7 @@
 // What `ringledger start` prints: where it listens, and commands to try it with.
 import type { CompleteConfig } from '../../composition/complete-config.js'
 import { packageVersion } from '../../package-root.js'
-import { signToken } from '../token.js'
+import { signToken } from './sign-token.js'
 
 /** The examples are only there when the secret was generated here: nobody else can have a token yet. */
 export async function welcome (url: string, config: CompleteConfig & { jwtSecretIsOurs: boolean }, embeddedIn: string | undefined): Promise<string> {

@@ -1,10 +1,12 @@
 // `ringledger webhooks list`: deliveries of all users, newest first.
-import Table from 'cli-table3'
-import { listDeliveries } from '../../../workers/deliveries/find-deliveries.js'
+import { Option, type Command } from 'commander'
 import type { Delivery } from '../../domain/webhook/delivery.js'
-import { withConnections } from '../running/back-ends.js'
+import { printJson, tableOf } from '../running/output.js'
+import { withConnections } from '../running/with-connections.js'
+import { wholeNumber } from '../values.js'
+import { ofAssistant, ofUser } from './filters.js'
 
-export interface ListOptions {
+interface ListOptions {
   user?: string
   assistant?: number
   call?: string
@@ -13,13 +15,29 @@ export interface ListOptions {
   json?: boolean
 }
 
-export async function listWebhooks ({ user: userId, assistant: assistantId, call: callId, status, limit, json }: ListOptions): Promise<void> {
+const statuses = ['scheduled', 'delivered', 'held', 'exhausted', 'cancelled', 'skipped']
+
+export function register (webhooks: Command): void {
+  webhooks.command('list')
+    .description('deliveries, newest first')
+    .addOption(ofUser())
+    .addOption(ofAssistant())
+    .option('--call <id>', 'only that of this call')
+    .addOption(new Option('--status <status>', 'only those that stand so').choices(statuses))
+    .addOption(new Option('--limit <n>', 'how many').argParser(wholeNumber).default(50))
+    .option('--json', 'for programs')
+    .action(listWebhooks)
+}
+
+async function listWebhooks ({ user: userId, assistant: assistantId, call: callId, status, limit, json }: ListOptions): Promise<void> {
+  const { listDeliveries } = await import('../../../workers/deliveries/find-deliveries.js')
   const { items, total } = await withConnections('ringledger webhooks list', ({ pool }) =>
     listDeliveries(pool, { userId, assistantId, callId, status }, { page: 1, perPage: limit }))
-  if (json) return void process.stdout.write(`${JSON.stringify(items, undefined, 2)}\n`)
-  const table = new Table({ head: ['delivery', 'call', 'assistant', 'type', 'status', 'reason', 'attempts', 'next attempt', 'created'], style: { head: [], border: [] } })
-  for (const { id, call_id, assistant_id, type, status, reason, attempt_count, next_attempt_at, created_at } of items) {
-    table.push([id, call_id ?? '', assistant_id ?? '', type, status, reason ?? '', attempt_count, next_attempt_at ?? '', created_at])
-  }
-  process.stdout.write(`${table.toString()}\n${items.length} of ${total}\n`)
+  if (json) return printJson(items)
+  const head = ['delivery', 'call', 'assistant', 'type', 'status', 'reason', 'attempts', 'next attempt', 'created']
+  const rows = items.map((each) => [
+    each.id, each.call_id ?? '', each.assistant_id ?? '', each.type, each.status,
+    each.reason ?? '', each.attempt_count, each.next_attempt_at ?? '', each.created_at
+  ])
+  process.stdout.write(`${await tableOf(rows, head)}${items.length} of ${total}\n`)
 }

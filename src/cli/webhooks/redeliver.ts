@@ -1,9 +1,18 @@
-// `ringledger webhooks redeliver`: asks for one more attempt of deliveries; the workers make it.
-import { askRedelivery } from '../../../workers/operate/redeliver.js'
-import { say, withConnections } from '../running/back-ends.js'
+// `ringledger webhooks redeliver ID...`: asks for one more attempt of each; the workers make it.
+import type { Command } from 'commander'
+import { say } from '../running/output.js'
+import { withConnections } from '../running/with-connections.js'
+
+export function register (webhooks: Command): void {
+  webhooks.command('redeliver')
+    .argument('<id...>', 'webhook-ids')
+    .description('send deliveries once more; the schedule goes on as it was')
+    .action(redeliverWebhooks)
+}
 
 /** @throws when one of them cannot be sent; the others are asked for all the same */
-export async function redeliverWebhooks (ids: string[]): Promise<void> {
+async function redeliverWebhooks (ids: string[]): Promise<void> {
+  const { askRedelivery } = await import('../../../workers/operate/redeliver.js')
   const refused = await withConnections('ringledger webhooks redeliver', async ({ pool }) => {
     const problems: string[] = []
     for (const id of ids) {

@@ -1,19 +1,25 @@
-// `ringledger webhooks show`: one delivery with every attempt.
-import Table from 'cli-table3'
-import { findDelivery } from '../../../workers/deliveries/find-deliveries.js'
-import { withConnections } from '../running/back-ends.js'
+// `ringledger webhooks show ID`: one delivery with every attempt.
+import type { Command } from 'commander'
+import { printJson, tableOf } from '../running/output.js'
+import { withConnections } from '../running/with-connections.js'
 
-export async function showWebhook (id: string, { json }: { json?: boolean }): Promise<void> {
+export function register (webhooks: Command): void {
+  webhooks.command('show')
+    .argument('<id>', 'its webhook-id')
+    .description('a delivery with every attempt')
+    .option('--json', 'for programs')
+    .action(showWebhook)
+}
+
+async function showWebhook (id: string, { json }: { json?: boolean }): Promise<void> {
+  const { findDelivery } = await import('../../../workers/deliveries/find-deliveries.js')
   const delivery = await withConnections('ringledger webhooks show', ({ pool }) => findDelivery(pool, undefined, id))
   if (!delivery) throw new Error(`there is no delivery ${id}`)
-  if (json) return void process.stdout.write(`${JSON.stringify(delivery, undefined, 2)}\n`)
+  if (json) return printJson(delivery)
   const { attempts, ...rest } = delivery
-  const style = { head: [], border: [] }
-  const summary = new Table({ style })
-  for (const [name, value] of Object.entries(rest)) summary.push([name, value ?? ''])
-  const table = new Table({ head: ['trigger', 'n', 'started', 'ms', 'outcome', 'status', 'error'], style })
-  for (const { trigger, n, started_at, duration_ms, outcome, status_code, error } of attempts) {
-    table.push([trigger, n, started_at ?? 'waits', duration_ms ?? '', outcome ?? '', status_code ?? '', error ?? ''])
-  }
-  process.stdout.write(`${summary.toString()}\n${table.toString()}\n`)
+  const head = ['trigger', 'n', 'started', 'ms', 'outcome', 'status', 'error']
+  const rows = attempts.map(({ trigger, n, started_at, duration_ms, outcome, status_code, error }) =>
+    [trigger, n, started_at ?? 'waits', duration_ms ?? '', outcome ?? '', status_code ?? '', error ?? ''])
+  const summary = await tableOf(Object.entries(rest).map(([name, value]) => [name, value ?? '']))
+  process.stdout.write(summary + await tableOf(rows, head))
 }

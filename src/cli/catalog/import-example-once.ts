@@ -2,8 +2,8 @@
 import type { Logger } from 'pino'
 import type { Connections } from '../../composition/connections.js'
 import { catalogStreams } from '../../domain/catalog/events.js'
-import { readCatalogFile } from '../import-catalog.js'
-import { importAndProject } from '../catalog.js'
+import { readCatalogFile } from './catalog-file.js'
+import { importAndProject } from './import-and-project.js'
 
 /** Imports the file unless the log has a catalogue already. */
 export async function importExampleOnce (connections: Connections, log: Logger, file: string): Promise<void> {

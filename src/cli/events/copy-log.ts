@@ -1,0 +1,20 @@
+// Copies the log of the present event store to another one.
+import { reachable } from '../../composition/back-end-unreachable.js'
+import { TransferRefused } from '../../event-transfer/refused.js'
+import { openStore } from '../../event-transfer/store.js'
+import { isSameLog, logOf, transfer, type Transferred } from '../../event-transfer/transfer.js'
+import type { Operation } from '../running/operation.js'
+import { withPresentStore, withStore } from './stores.js'
+
+/** @returns what was transferred, and whether the source has moved on meanwhile */
+export async function copyLog (to: string, options: Operation & { inFlight: number }): Promise<Transferred & { sourceMovedOn: boolean }> {
+  return await withStore(openStore(to, '--to'), options.signal, async (target) => {
+    await reachable('The target', '--to', target.head())
+    return await withPresentStore('copy', options.signal, async (store) => {
+      if (await isSameLog(store, target)) throw new TransferRefused('--to leads to the present event store itself: name another one')
+      const source = await logOf(store)
+      const transferred = await transfer(source, target, options)
+      return { ...transferred, sourceMovedOn: await store.head() > source.head }
+    })
+  })
+}

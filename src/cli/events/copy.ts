@@ -1,0 +1,26 @@
+// `ringledger events copy`: the whole log to another event store, up to the present head.
+import type { Command } from 'commander'
+import { say } from '../running/output.js'
+import { inFlight, printTransferred, runAgain } from './transferred.js'
+
+interface CopyOptions {
+  to: string
+  inFlight: number
+  json?: boolean
+}
+
+export function register (events: Command): void {
+  events.command('copy')
+    .description('copy everything to another EventStoreDB and verify it; goes on where the target stands')
+    .requiredOption('--to <url>', 'where to, such as esdb://host:2113?tls=false')
+    .addOption(inFlight())
+    .option('--json', 'for programs')
+    .action(copyEvents)
+}
+
+async function copyEvents ({ to, inFlight, json }: CopyOptions): Promise<void> {
+  const [{ operate }, { copyLog }] = await Promise.all([import('../running/operation.js'), import('./copy-log.js')])
+  const { sourceMovedOn, ...transferred } = await operate(runAgain, (operation) => copyLog(to, { inFlight, ...operation }))
+  printTransferred(transferred, json, { source_moved_on: sourceMovedOn })
+  if (sourceMovedOn) say('The source has new events since this copy began: stop what writes to it, and copy again; only the new ones are sent.')
+}

@@ -1,0 +1,40 @@
+// Opens the event stores that a transfer reads and writes.
+import { reachable } from '../../composition/back-end-unreachable.js'
+import { loadConfig } from '../../config.js'
+import { openStore, type Store } from '../../event-transfer/store.js'
+import { openBackEnds } from '../running/back-ends.js'
+
+/** The event store of EVENTSTORE_URL, of the running `start`, or an embedded one for as long as `work` takes. */
+export async function withPresentStore<Result> (command: string, signal: AbortSignal, work: (store: Store) => Promise<Result>): Promise<Result> {
+  const { url, close } = await presentStore(`ringledger events ${command}`)
+  try {
+    return await withStore(openStore(url, 'EVENTSTORE_URL'), signal, async (store) => {
+      await reachable('The event store', 'EVENTSTORE_URL', store.head())
+      return await work(store)
+    })
+  } finally {
+    await close()
+  }
+}
+
+/** Closes the store after `work`, or as soon as `signal` is aborted: that ends what waits for the store. */
+export async function withStore<Result> (store: Store, signal: AbortSignal, work: (store: Store) => Promise<Result>): Promise<Result> {
+  const breakOff = () => { void store.close() } // the `finally` below waits for it
+  signal.addEventListener('abort', breakOff, { once: true })
+  try {
+    signal.throwIfAborted()
+    return await work(store)
+  } finally {
+    signal.removeEventListener('abort', breakOff)
+    await store.close()
+  }
+}
+
+/** Only the settings of the event store count here: a transfer needs no secrets. */
+async function presentStore (command: string): Promise<{ url: string, close (): Promise<void> }> {
+  const { DATA_DIR, DATABASE_URL, EVENTSTORE_URL } = process.env
+  if (EVENTSTORE_URL) return { url: EVENTSTORE_URL, close: async () => {} }
+  const config = { ...loadConfig({ DATA_DIR }), backEnds: { databaseUrl: DATABASE_URL || undefined } }
+  const { urls, close } = await openBackEnds(config, 'command', command)
+  return { url: urls.eventStoreUrl, close }
+}

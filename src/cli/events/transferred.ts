@@ -1,0 +1,25 @@
+// What the commands that transfer events have in common.
+import { Option } from 'commander'
+import type { Transferred } from '../../event-transfer/transfer.js'
+import { printJson } from '../running/output.js'
+import { wholeNumber } from '../values.js'
+
+export const runAgain = 'stopped before its end: run the same command again'
+
+export const inFlight = (): Option =>
+  new Option('--in-flight <n>', 'most appends under way at once').argParser(wholeNumber).default(256)
+
+/** Prints what the target has now; `more` is for programs only. */
+export function printTransferred (transferred: Transferred, json?: boolean, more: object = {}): void {
+  const { events, streams, sha256, appended, others, position } = transferred
+  const positions = { source: String(position.source), target: String(position.target) }
+  if (json) return printJson({ events, streams, sha256, appended, others, position: positions, ...more })
+  process.stdout.write([
+    `Appended ${appended} events; the target has all ${events} events of ${streams} streams now.`,
+    'Read back and compared: order, stream, revision, id, type, data and metadata of each are the same.',
+    `SHA-256 ${sha256}`,
+    `The last one stands at position ${positions.source} of the source and ${positions.target} of the target.`,
+    ...(others > 0 ? [`The target has ${others} further events in streams that the source does not know; they were left alone.`] : []),
+    ''
+  ].join('\n'))
+}

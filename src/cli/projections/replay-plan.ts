@@ -1,0 +1,27 @@
+// What `projections replay --dry-run` prints.
+import type { Projection } from '../../../projections/engine/projection.js'
+import { estimate, type Estimate } from '../../../projections/replay/estimate.js'
+import { onGenerations } from './on-generations.js'
+
+export async function printReplayPlan (projection: Projection): Promise<void> {
+  const plan = await onGenerations('replay', 'stopped', (options) => estimate(projection, options))
+  const { active, seconds, events, rows, bytes } = plan
+  const { name, version } = projection
+  process.stdout.write([
+    `Readers of ${name} see generation ${active.generation}, folded by version ${active.codeVersion} of its code: ${rows} rows, ${megabytes(bytes)} on disk.`,
+    beginning(plan, version),
+    plan.kind === 'wait' ? 'It is ready, and waits for its swap.' : `It would read about ${events} events, in about ${Math.ceil(seconds)} s by the first two seconds of them; indexes and verification come on top.`,
+    `It would take about ${megabytes(bytes)} more on disk, until the former generation is dropped.`,
+    active.codeVersion === version ? 'All rows would be compared before the swap.' : 'The code has changed: a sample of the rows would be compared with the log before the swap.',
+    'Nothing was changed.',
+    ''
+  ].join('\n'))
+}
+
+function beginning ({ kind, generation, from, until }: Estimate, version: number): string {
+  return kind === 'begin'
+    ? `A replay would build generation ${generation} with version ${version}, from the start of the log.`
+    : `Generation ${generation} has been begun with version ${version}; a replay would go on at position ${from} of ${until}.`
+}
+
+const megabytes = (bytes: number) => `${Math.ceil(bytes / 2 ** 20)} MiB`

@@ -1,0 +1,30 @@
+// `ringledger projections quarantine skip NAME STREAM REVISION`: gives one event up for good, and goes on with its stream.
+import type { Command } from 'commander'
+import type { Reprojected } from '../../../projections/parking/parked-events.js'
+import { printable, say } from '../running/output.js'
+import { withConnections } from '../running/with-connections.js'
+import { revisionNumber } from '../values.js'
+
+export function register (quarantine: Command): void {
+  quarantine.command('skip')
+    .description('give one event up for good, in rebuilds too, and go on with its stream')
+    .argument('<name>')
+    .argument('<stream>')
+    .argument('<revision>', 'of the event', revisionNumber)
+    .requiredOption('--reason <text>', 'why, for those who come later')
+    .action(skipHeld)
+}
+
+async function skipHeld (name: string, stream: string, revision: bigint, { reason }: { reason: string }): Promise<void> {
+  const [{ projectionNamed }, { skipEvent }] = await Promise.all([
+    import('../projections/projection-named.js'), import('../../../projections/parking/parked-events.js')
+  ])
+  const outcome = await withConnections('ringledger projections quarantine skip',
+    (connections) => skipEvent(connections, projectionNamed(name), stream, revision, reason))
+  say(`${name} skips ${stream}@${revision} from now on, in rebuilds too. ${whatBecame(outcome)}`)
+}
+
+function whatBecame ({ events, held, refused }: Reprojected): string {
+  if (refused !== undefined) return `${held} events of the stream wait all the same: ${printable(refused)}`
+  return events === 0 ? 'Nothing of the stream was waiting.' : 'Nothing of the stream waits any more.'
+}

@@ -1,0 +1,24 @@
+// What a command prints: answers for programs on stdout, words for people on stderr.
+
+/** Prints a line for people; what is on stdout can still be piped on. */
+export function say (line: string): void {
+  process.stderr.write(`${line}\n`)
+}
+
+/** Prints an answer for programs. */
+export function printJson (value: object): void {
+  process.stdout.write(`${JSON.stringify(value, undefined, 2)}\n`)
+}
+
+type Cell = string | number | bigint | boolean
+
+/** The text of a table without colours; `head` is its first line. */
+export async function tableOf (rows: Cell[][], head?: string[]): Promise<string> {
+  const { default: Table } = await import('cli-table3')
+  const table = new Table({ ...(head && { head }), style: { head: [], border: [] } })
+  for (const row of rows) table.push(row.map(String))
+  return `${table.toString()}\n`
+}
+
+/** Makes text of others harmless: it cannot steer the operator's terminal. */
+export const printable = (text: string): string => text.replaceAll(/\p{C}/gu, '·')

@@ -1,0 +1,30 @@
+// Runs the work of a short command on connected back ends, and closes them whatever happens.
+import type { Logger } from 'pino'
+import type { Connections } from '../../composition/connections.js'
+
+/**
+ * `command` names the process to others on the same DATA_DIR. The log goes to stderr, and begins at warnings.
+ * What connects is loaded late: a help text and a refused setting do without it.
+ */
+export async function withConnections<Result> (
+  command: string, work: (connections: Connections, log: Logger) => Promise<Result>
+): Promise<Result> {
+  const { loadConfig } = await import('../../config.js')
+  const config = loadConfig(process.env)
+  const { openBackEnds } = await import('./back-ends.js')
+  const backEnds = await openBackEnds(config, 'command', command)
+  try {
+    const [{ openLog }, { openConnections }] = await Promise.all([
+      import('./log.js'), import('../../composition/connections.js')
+    ])
+    const log = openLog(config.logLevel === 'info' ? 'warn' : config.logLevel, 2)
+    const connections = await openConnections(backEnds.urls, log)
+    try {
+      return await work(connections, log)
+    } finally {
+      await connections.close()
+    }
+  } finally {
+    await backEnds.close()
+  }
+}

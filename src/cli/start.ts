@@ -1,0 +1,13 @@
+// `ringledger start`: all roles in one process, with embedded back ends where no URL is set.
+import type { Command } from 'commander'
+
+export function register (program: Command): void {
+  program.command('start').description('run all roles, with embedded back ends where no URL is set').action(start)
+}
+
+async function start (): Promise<void> {
+  const [{ serve }, { welcome }] = await Promise.all([import('./running/serve.js'), import('./running/welcome.js')])
+  const { config, backEnds, service } = await serve('start', 'ringledger start', ['api', 'projector', 'worker'])
+  await backEnds.publish({ url: service.url })
+  process.stdout.write(await welcome(service.url, config, backEnds.embeddedIn))
+}
