@@ -45,7 +45,7 @@ const doors = [
   { to: { package: 'standardwebhooks' }, from: ['workers/deliver/sign[.]ts', 'src/cli/demo', 'docs/webhooks', ...TRIED] },
   { to: { package: '(fastify|fastify-plugin|@fastify/[^/]+)' }, from: ['src/(commands|queries|http)', 'src/(app|errors)[.]ts', ...TRIED] },
   { to: { ours: 'workers' }, from: ['workers', 'src/composition', ...COMMAND_LINE, ...TRIED] },
-  { to: { ours: 'workers' }, notFrom: ['src/cli/(projections|quarantine)[.]ts'] },
+  { to: { ours: 'workers' }, notFrom: ['src/cli/(projections|quarantine)'] },
   { to: { ours: 'src/composition' }, from: ['src/composition', ...COMMAND_LINE, ...TRIED] },
   { to: { ours: 'src/app[.]ts' }, from: ['src/composition', ...COMMAND_LINE, ...TRIED] },
   { to: { ours: 'src/main[.]ts' }, from: ['bin', ...TRIED] },

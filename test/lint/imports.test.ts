@@ -104,9 +104,9 @@ const cases: Case[] = [
   },
   {
     rule: 'the commands that replay never import workers',
-    file: 'src/cli/projections.ts',
-    good: '../../projections/replay/replay.js ../composition/projector.js cli-table3',
-    bad: '../../workers/deliver/post.js ../../workers/operate/audit.js undici bullmq'
+    file: 'src/cli/projections/replay.ts',
+    good: '../../../projections/replay/replay.js ../../composition/connections.js cli-table3',
+    bad: '../../../workers/deliver/post.js ../../../workers/operate/audit.js undici bullmq'
   },
   { rule: 'the queue client lives in queue', file: 'workers/queue/queue.ts', good: 'bullmq ioredis', bad: 'undici standardwebhooks' },
   { rule: 'the signer lives in sign', file: 'workers/deliver/sign.ts', good: 'standardwebhooks', bad: 'undici bullmq' },
