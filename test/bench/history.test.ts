@@ -32,7 +32,7 @@ t.test('every event is what a reader decodes, at the next revision of its stream
 })
 
 t.test('an event store on the filled table serves it and goes on after it', async (t) => {
-  const postgres = await scratchPostgres(t, { fsync: false })
+  const postgres = await scratchPostgres(t)
   const { events } = await fill(postgres.url, made)
   t.equal(events, count)
   const store = await eventStoreOn(postgres.url)

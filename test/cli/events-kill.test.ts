@@ -7,7 +7,7 @@ import { scratchEventStore } from '../support/scratch-event-store.js'
 import { scratchPostgres } from '../support/scratch-postgres.js'
 import { event, fillVaried, written } from '../support/varied-log.js'
 
-const postgres = await scratchPostgres(t, { fsync: false })
+const postgres = await scratchPostgres(t)
 const streams = 100
 const rounds = 30
 const source = await place(t, 'source')

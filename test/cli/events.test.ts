@@ -10,7 +10,7 @@ import { scratchEventStore } from '../support/scratch-event-store.js'
 import { scratchPostgres } from '../support/scratch-postgres.js'
 import { event, fillVaried } from '../support/varied-log.js'
 
-const postgres = await scratchPostgres(t, { fsync: false })
+const postgres = await scratchPostgres(t)
 const folder = dataDir(t)
 const source = await place(t, 'source')
 await fillVaried(source.client, source.store)

@@ -60,7 +60,7 @@ t.test('a Postgres that does not answer is told by its setting', async (t) => {
 })
 
 t.test('an event store that does not answer is told by its setting', async (t) => {
-  const { url } = await scratchPostgres(t, { fsync: false })
+  const { url } = await scratchPostgres(t)
   for (const [role, scheme] of [['start', 'esdb'], ['worker', 'esdb+discover']] as const) {
     await refused(t, [role], { ...secrets, DATABASE_URL: url, EVENTSTORE_URL: `${scheme}://127.0.0.1:${nowhere}?tls=false` },
       [/The event store did not answer: /, /EVENTSTORE_URL leads to it/])

@@ -100,7 +100,7 @@ for (const [language, command, args] of [['Python', 'python3', ['-B', '-c', pyth
 }
 
 t.test('the receiver of the guide takes what the worker sends, and is sent again what it could not keep', async (t) => {
-  const rig = await deliveryRig(t, { postgres: await scratchPostgres(t, { fsync: false }) })
+  const rig = await deliveryRig(t, { postgres: await scratchPostgres(t) })
   const secret = await currentSecret(rig.pool, rig.keys, '1')
   const kept: [id: string, event: unknown][] = []
   let isFirst = true

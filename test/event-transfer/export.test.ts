@@ -15,7 +15,7 @@ import { refused, scratchEventStore } from '../support/scratch-event-store.js'
 import { scratchPostgres } from '../support/scratch-postgres.js'
 import { event, fillVaried, rawEvent, written } from '../support/varied-log.js'
 
-const postgres = await scratchPostgres(t, { fsync: false })
+const postgres = await scratchPostgres(t)
 const options = { signal: new AbortController().signal, onProgress () {} }
 const source = await place(t, 'source')
 await fillVaried(source.client, source.store)

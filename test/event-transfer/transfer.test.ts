@@ -9,7 +9,7 @@ import { collect, refused, scratchEventStore } from '../support/scratch-event-st
 import { scratchPostgres } from '../support/scratch-postgres.js'
 import { appendRaw, event, fillVaried, rawEvent, written } from '../support/varied-log.js'
 
-const postgres = await scratchPostgres(t, { fsync: false })
+const postgres = await scratchPostgres(t)
 let schemas = 0
 
 async function place (t: Test) {

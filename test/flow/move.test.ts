@@ -13,7 +13,7 @@ import { scratchPostgres } from '../support/scratch-postgres.js'
 
 interface Copied { events: number, appended: number, sha256: string, source_moved_on: boolean, position: { source: string, target: string } }
 
-const postgres = await scratchPostgres(t, { fsync: false })
+const postgres = await scratchPostgres(t)
 const { store: target } = await scratchEventStore(t, { postgres, schema: 'moved' })
 const hook = await receiver(t, (response) => response.writeHead(204).end())
 const env = { ...secrets, ...localWebhooks, DATABASE_URL: postgres.url }

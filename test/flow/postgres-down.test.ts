@@ -2,14 +2,18 @@
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { callReport, newAssistant, newLead } from '../support/bodies.js'
+import { setUpService } from '../support/database-templates.js'
 import { eventStoreProcess } from '../support/event-store-process.js'
 import { eventually } from '../support/eventually.js'
 import { eventsAfter, idOf } from '../support/log.js'
+import { postgresCluster } from '../support/postgres-cluster.js'
 import { backAfter, behindProxies, timed } from '../support/proxied-service.js'
 import type { Answer } from '../support/running-service.js'
 import { testService } from '../support/service.js'
 
-const service = await testService(t, [])
+const cluster = await postgresCluster(t, { fsync: false })
+await setUpService(cluster.url)
+const service = await testService(t, [], {}, cluster)
 const { streams, client } = service.parts
 const { call, postgres, store } = await behindProxies(t, service, ['api', 'projector'])
 const engine = await service.token('engine', 'engine')
@@ -103,7 +107,7 @@ t.test('after a restart of Postgres and a kill -9 of the event store it is over 
   store.leadTo(process.port)
   store.cut()
   await backAfter(create, 201)
-  await service.postgres.restart()
+  await cluster.restart()
   const restarted = await backAfter(create, 201)
   t.ok(restarted < 5_000, `back ${restarted} ms after Postgres, which the event store needs as well`)
   await process.kill()

@@ -10,7 +10,7 @@ import { scratchPostgres } from '../support/scratch-postgres.js'
 import { caller, localWebhooks, secrets, token } from '../support/running-service.js'
 
 const folders = { eventStore: dataDir(t), roles: dataDir(t) }
-const { url: databaseUrl } = await scratchPostgres(t, { fsync: false })
+const { url: databaseUrl } = await scratchPostgres(t)
 const eventStore = ringledger(t, ['event-store', '--port', '0'], { DATA_DIR: folders.eventStore })
 const port = await eventStore.says((stdout) => /^LISTENING (\d+)$/m.exec(stdout)?.[1])
 const env = {

@@ -8,7 +8,7 @@ import { inTransaction } from '../../src/postgres/transaction.js'
 import { packageRoot } from '../../src/package-root.js'
 import { scratchPostgres } from '../support/scratch-postgres.js'
 
-const postgres = await scratchPostgres(t, { fsync: false })
+const postgres = await scratchPostgres(t)
 const ready = Buffer.from('Z\0\0\0\x05I')
 const fields = 'SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0'
 const fatal = Buffer.concat([Buffer.from('E\0\0\0'), Buffer.from([fields.length + 4]), Buffer.from(fields)])

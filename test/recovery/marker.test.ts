@@ -12,7 +12,7 @@ import { scratchLedger } from '../support/ledger.js'
 import { scratchEventStore } from '../support/scratch-event-store.js'
 import { scratchPostgres } from '../support/scratch-postgres.js'
 
-const postgres = await scratchPostgres(t, { fsync: false })
+const postgres = await scratchPostgres(t)
 let logs = 0
 
 async function log (t: Test): Promise<Streams> {

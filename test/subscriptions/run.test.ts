@@ -7,10 +7,12 @@ import type { StoredEvent } from '../../src/domain/stored-event.js'
 import { noStream, openStreams, type Streams } from '../../src/event-store/streams.js'
 import { eventually } from '../support/eventually.js'
 import { keepingLog, scratchLedger } from '../support/ledger.js'
+import { postgresCluster } from '../support/postgres-cluster.js'
 import { connect, eventStoreOn } from '../support/scratch-event-store.js'
 import { tcpProxy } from '../support/tcp-proxy.js'
 
-const { postgres, pool } = await scratchLedger(t)
+const postgres = await postgresCluster(t, { fsync: false })
+const { pool } = await scratchLedger(t, postgres)
 let store = await eventStoreOn(postgres.url)
 t.teardown(() => store.close())
 const proxy = await tcpProxy(t, store.port)

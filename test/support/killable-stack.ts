@@ -9,7 +9,7 @@ import { dataDir, exampleCatalog, run, type Environment } from './ringledger.js'
 import { roleProcess, type RoleProcess } from './role-process.js'
 import { localWebhooks, secrets } from './running-service.js'
 import { connect } from './scratch-event-store.js'
-import { scratchPostgres } from './scratch-postgres.js'
+import { postgresCluster } from './postgres-cluster.js'
 
 export interface KillableStack {
   api: RoleProcess
@@ -26,7 +26,7 @@ export interface KillableStack {
 
 /** With the example catalogue, and everything up. The queue is in Redis where that is given. */
 export async function killableStack (t: Test, settings: Environment, redis?: ScratchRedis): Promise<KillableStack> {
-  const [postgres, storage] = await Promise.all([scratchPostgres(t), scratchPostgres(t)])
+  const [postgres, storage] = await Promise.all([postgresCluster(t), postgresCluster(t)])
   const eventStore = await eventStoreProcess(t, storage.url)
   const env = {
     ...secrets,

@@ -1,52 +1,37 @@
 // A migrated database of a test's own, with a pool.
-import { runMigrations } from 'bullmq'
 import pg, { type Pool } from 'pg'
-import { packageRoot } from '../../src/package-root.js'
-import { migrate } from '../../src/postgres/migrate.js'
 import { openPool } from '../../src/postgres/pool.js'
+import { migrateLedger } from './database-templates.js'
 import { scratchPostgres, type ScratchPostgres } from './scratch-postgres.js'
-
-interface Teardown { teardown (undo: () => unknown): void }
+import type { Teardown } from './teardown.js'
 
 export interface ScratchLedger {
-  /** The cluster that the database is in. */
   postgres: ScratchPostgres
   databaseUrl: string
   pool: Pool
 }
 
-/** A database in `postgres`, or in a cluster of its own, copied from one that was migrated once: quicker than a cluster for each test. */
-export async function scratchLedger (t: Teardown, shared?: ScratchPostgres): Promise<ScratchLedger> {
-  const postgres = shared ?? await scratchPostgres(t, { fsync: false })
-  const template = templates.get(postgres) ?? migrated(postgres)
-  templates.set(postgres, template)
-  const databaseUrl = await scratchDatabase(postgres, await template)
+/** A new database in the Postgres of the run, or in a cluster of the test's own. */
+export async function scratchLedger (t: Teardown, given?: ScratchPostgres): Promise<ScratchLedger> {
+  const cluster = given && 'restart' in given ? given : undefined
+  const postgres = cluster ?? await scratchPostgres(t, 'migrated')
+  const databaseUrl = cluster ? await migratedIn(cluster) : postgres.url
   const pool = openPool(databaseUrl, { applicationName: 'test', max: 20, onError: () => {} })
   t.teardown(() => pool.end())
   return { postgres, databaseUrl, pool }
 }
 
-const templates = new Map<ScratchPostgres, Promise<string>>()
-
-async function migrated (postgres: ScratchPostgres): Promise<string> {
-  const url = await scratchDatabase(postgres, 'template1')
-  await migrate(url, packageRoot)
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  await runMigrations(client, 'queue')
-  await client.end()
-  return new URL(url).pathname.slice(1)
-}
-
 let made = 0
 
-async function scratchDatabase ({ url }: ScratchPostgres, template: string): Promise<string> {
-  const name = `scratch_${process.pid}_${++made}`
+async function migratedIn ({ url }: ScratchPostgres): Promise<string> {
+  const name = `ledger_${++made}`
   const client = new pg.Client({ connectionString: url })
   await client.connect()
-  await client.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`)
+  await client.query(`CREATE DATABASE ${name}`)
   await client.end()
-  return Object.assign(new URL(url), { pathname: `/${name}` }).href
+  const databaseUrl = Object.assign(new URL(url), { pathname: `/${name}` }).href
+  await migrateLedger(databaseUrl)
+  return databaseUrl
 }
 
 /** A log that keeps what was said, for a look when a test fails. */

@@ -4,14 +4,12 @@ import pg from 'pg'
 import type { Role } from '../../src/composition/role.js'
 import { startRoles, type Service } from '../../src/composition/roles.js'
 import { openConnections, type Connections, type Urls } from '../../src/composition/connections.js'
-import { importAndProject } from '../../src/cli/catalog/import-and-project.js'
 import { signToken } from '../../src/cli/running/sign-token.js'
-import { startEventStore } from '../../src/embedded/event-store/server.js'
-import { readCatalogFile } from '../../src/cli/catalog/catalog-file.js'
 import { callReport, newAssistant, newLead } from './bodies.js'
 import { eventually } from './eventually.js'
 import type { Received } from './receiver.js'
 import { caller, localWebhooks, type Answer } from './running-service.js'
+import { eventStoreOn } from './scratch-event-store.js'
 import { scratchPostgres, type ScratchPostgres } from './scratch-postgres.js'
 import { configOf, secrets } from './service.js'
 
@@ -51,8 +49,8 @@ export interface Restorable {
 
 /** With the example catalogue in the log. */
 export async function restorable (t: Teardown): Promise<Restorable> {
-  const postgres = await scratchPostgres(t, { fsync: false })
-  const place = (name: string) => Object.assign(new URL(postgres.url), { pathname: `/${name}` }).href
+  const [postgres, now, log] = await Promise.all([scratchPostgres(t), scratchPostgres(t, 'service'), scratchPostgres(t, 'service')])
+  const [nowName, logName] = [nameOf(now), nameOf(log)]
   const sql = async (...statements: string[]) => {
     const client = new pg.Client({ connectionString: postgres.url })
     await client.connect()
@@ -60,34 +58,34 @@ export async function restorable (t: Teardown): Promise<Restorable> {
     await client.end()
   }
   const copy = (from: string, to: string) => sql(`DROP DATABASE IF EXISTS ${to} WITH (FORCE)`, `CREATE DATABASE ${to} TEMPLATE ${from} STRATEGY file_copy`)
-  await sql('CREATE DATABASE now', 'CREATE DATABASE log')
-  let store = await startEventStore({ databaseUrl: place('log') })
+  let store = await eventStoreOn(log.url)
   t.teardown(() => store.close())
-  const urls = { databaseUrl: place('now'), get eventStoreUrl () { return store.url } }
+  const urls = { databaseUrl: now.url, get eventStoreUrl () { return store.url } }
   const whileStoreIsDown = async (work: () => Promise<void>) => {
     await store.close()
     await work()
-    store = await startEventStore({ databaseUrl: place('log') })
+    store = await eventStoreOn(log.url)
   }
   const withParts: Restorable['withParts'] = async (work) => {
     const parts = await openConnections(urls, pino({ level: 'silent' }))
     return await work(parts).finally(() => parts.close())
   }
-  await withParts(async (parts) => importAndProject(parts, await readCatalogFile('examples/catalog.json'), pino({ level: 'silent' })))
 
   return {
     postgres,
     urls,
     get env () { return { ...secrets, DATABASE_URL: urls.databaseUrl, EVENTSTORE_URL: urls.eventStoreUrl } },
     start: (roles = ['api', 'projector', 'worker']) => start(t, urls, roles),
-    backUp: () => copy('now', 'backup'),
-    restore: () => copy('backup', 'now'),
-    lose: () => sql('DROP DATABASE now WITH (FORCE)', 'CREATE DATABASE now'),
-    backUpLog: () => whileStoreIsDown(() => copy('log', 'log_backup')),
-    restoreLog: () => whileStoreIsDown(() => copy('log_backup', 'log')),
+    backUp: () => copy(nowName, `${nowName}_backup`),
+    restore: () => copy(`${nowName}_backup`, nowName),
+    lose: () => sql(`DROP DATABASE ${nowName} WITH (FORCE)`, `CREATE DATABASE ${nowName}`),
+    backUpLog: () => whileStoreIsDown(() => copy(logName, `${logName}_backup`)),
+    restoreLog: () => whileStoreIsDown(() => copy(`${logName}_backup`, logName)),
     withParts
   }
 }
+
+const nameOf = ({ url }: ScratchPostgres) => new URL(url).pathname.slice(1)
 
 async function start (t: Teardown, urls: Urls, roles: Role[]): Promise<Running> {
   const config = configOf(localWebhooks)

@@ -1,20 +1,34 @@
-// An event store of a test's own, with a client: scratch Postgres behind it, all gone with the test.
+// An event store of a test's own, with a client, in a database of the run; all gone with the test.
 import { setTimeout as delay } from 'node:timers/promises'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import { startEventStore, type EventStoreOptions, type RunningEventStore } from '../../src/embedded/event-store/server.js'
+import { serveLog, type ServedLog } from './back-ends.js'
 import { scratchPostgres, type ScratchPostgres } from './scratch-postgres.js'
+import type { Teardown } from './teardown.js'
 
-interface Teardown { teardown (undo: () => unknown): void }
-
-export interface ScratchEventStore {
+export interface ScratchEventStore<Store extends ServedLog = ServedLog> {
   postgres: ScratchPostgres
-  store: RunningEventStore
+  store: Store
   client: EventStoreDBClient
 }
 
-/** Starts it, in a Postgres of its own (without fsync) or in the one given. */
-export async function scratchEventStore (t: Teardown, options: Partial<EventStoreOptions> & { postgres?: ScratchPostgres } = {}): Promise<ScratchEventStore> {
-  const postgres = options.postgres ?? await scratchPostgres(t, { fsync: false })
+export interface ScratchEventStoreOptions {
+  /** Where its events are; in a database of its own when absent. */
+  postgres?: ScratchPostgres
+  schema?: string
+}
+
+/** Starts it in the process that holds the back ends, where it is warm. */
+export async function scratchEventStore (t: Teardown, { postgres: given, schema }: ScratchEventStoreOptions = {}): Promise<ScratchEventStore> {
+  const postgres = given ?? await scratchPostgres(t)
+  const store = await serveLog({ databaseUrl: postgres.url, schema })
+  t.teardown(store.close)
+  return { postgres, store, client: connect(t, store.url) }
+}
+
+/** Starts it in this process, for tests that look into the server. */
+export async function ownEventStore (t: Teardown, options: Partial<EventStoreOptions> & { postgres?: ScratchPostgres } = {}): Promise<ScratchEventStore<RunningEventStore>> {
+  const postgres = options.postgres ?? await scratchPostgres(t)
   const store = await startEventStore({ databaseUrl: postgres.url, ...options })
   t.teardown(() => store.close())
   return { postgres, store, client: connect(t, store.url) }
@@ -54,4 +68,4 @@ export async function refused (t: Asserts, call: Promise<unknown>, error: abstra
 }
 
 /** A server for tests that stop it and start it themselves, on the port given or any. */
-export const eventStoreOn = (databaseUrl: string, port = 0): Promise<RunningEventStore> => startEventStore({ databaseUrl, port })
+export const eventStoreOn = (databaseUrl: string, port = 0): Promise<ServedLog> => serveLog({ databaseUrl, port })

@@ -1,18 +1,15 @@
-// The whole service inside a test's process: scratch Postgres, the embedded event store, and the roles asked for.
+// The whole service inside a test's process: a database and a log of its own in the back ends of the run, and the roles asked for.
 import pino from 'pino'
 import type { Role } from '../../src/composition/role.js'
 import { startRoles } from '../../src/composition/roles.js'
 import type { CompleteConfig } from '../../src/composition/complete-config.js'
 import { openConnections, type Connections, type Urls } from '../../src/composition/connections.js'
 import { loadConfig } from '../../src/config.js'
-import { readCatalogFile } from '../../src/cli/catalog/catalog-file.js'
-import { importAndProject } from '../../src/cli/catalog/import-and-project.js'
 import { signToken } from '../../src/cli/running/sign-token.js'
-import { startEventStore, type RunningEventStore } from '../../src/embedded/event-store/server.js'
+import { serveLog, type ServedLog } from './back-ends.js'
 import { newAssistant as newAssistantBody } from './bodies.js'
 import { scratchPostgres, type ScratchPostgres } from './scratch-postgres.js'
-
-interface Teardown { teardown (undo: () => unknown): void }
+import type { Teardown } from './teardown.js'
 
 export interface Answer {
   status: number
@@ -26,7 +23,7 @@ export interface TestService {
   url: string
   urls: Urls
   postgres: ScratchPostgres
-  store: RunningEventStore
+  store: ServedLog
   parts: Connections
   config: CompleteConfig
   token (user: string, role?: string): Promise<string>
@@ -38,16 +35,15 @@ export interface TestService {
 
 export const secrets = { JWT_SECRET: 'j'.repeat(32), SECRET_KEY: 's'.repeat(32), LEAD_DIGEST_KEY: 'l'.repeat(32) }
 
-/** Starts it with the example catalogue imported; `environment` overrides settings. */
-export async function testService (t: Teardown, roles: Role[] = ['api', 'projector'], environment: Record<string, string> = {}): Promise<TestService> {
-  const postgres = await scratchPostgres(t, { fsync: false })
-  const store = await startEventStore({ databaseUrl: postgres.url })
-  t.teardown(() => store.close())
+/** Starts it with the example catalogue imported; `environment` overrides settings. A Postgres that is given has been set up. */
+export async function testService (t: Teardown, roles: Role[] = ['api', 'projector'], environment: Record<string, string> = {}, given?: ScratchPostgres): Promise<TestService> {
+  const postgres = given ?? await scratchPostgres(t, 'service')
+  const store = await serveLog({ databaseUrl: postgres.url })
+  t.teardown(store.close)
   const urls = { databaseUrl: postgres.url, eventStoreUrl: store.url }
   const log = pino({ level: process.env.LOG_LEVEL ?? 'fatal' })
   const parts = await openConnections(urls, log)
   t.teardown(() => parts.close())
-  await importAndProject(parts, await readCatalogFile('examples/catalog.json'), log)
   const config = configOf(environment)
   const start = async (wanted: Role[], overrides: Record<string, string> = {}) => {
     const running = await startRoles(wanted, configOf({ ...environment, ...overrides }), withRedis({ ...environment, ...overrides }), log)

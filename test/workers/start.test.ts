@@ -13,7 +13,7 @@ import { noRedis, scratchRedis } from '../support/redis.js'
 import { scratchEventStore } from '../support/scratch-event-store.js'
 import { scratchPostgres } from '../support/scratch-postgres.js'
 
-const postgres = await scratchPostgres(t, { fsync: false })
+const postgres = await scratchPostgres(t)
 const ids = { assistant: 0, log: 0 }
 
 /** Workers beside a database and a log of their own: with another database beside its log they would send nothing. */

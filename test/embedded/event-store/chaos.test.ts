@@ -8,7 +8,7 @@ import { type Attempt, giveUp, insist, insistOn, type Writing } from '../../supp
 import { eventually } from '../../support/eventually.js'
 import { killAll } from '../../support/kill-all.js'
 import { collect, connect } from '../../support/scratch-event-store.js'
-import { type ScratchPostgres, scratchPostgres } from '../../support/scratch-postgres.js'
+import { type PostgresCluster, postgresCluster } from '../../support/postgres-cluster.js'
 
 const { rounds, seed, timeout, pick, onceIn, instant, roundIsOver } = chaos(t, 'event store', 20)
 
@@ -24,14 +24,14 @@ async function bringBack (killed: Pick<EventStoreProcess, 'start' | 'kill'>): Pr
   await killed.start()
 }
 
-async function killWhole (postgres: ScratchPostgres): Promise<void> {
+async function killWhole (postgres: PostgresCluster): Promise<void> {
   const children = await eventually(() => postgres.children())
   const killed = postgres.kill()
   killAll(children)
   await killed
 }
 
-const kills = (server: EventStoreProcess, postgres: ScratchPostgres): Record<string, () => Promise<void>> => ({
+const kills = (server: EventStoreProcess, postgres: PostgresCluster): Record<string, () => Promise<void>> => ({
   async server () {
     await server.kill()
     await bringBack(server)
@@ -117,7 +117,7 @@ async function isWhole (t: Test, { client, stream, attempts }: Writing, placed: 
 }
 
 t.test(`nothing acknowledged is lost, doubled or out of order in ${rounds} rounds of kill -9 (CHAOS_SEED=${seed})`, { timeout }, async (t) => {
-  const postgres = await scratchPostgres(t)
+  const postgres = await postgresCluster(t)
   const server = await eventStoreProcess(t, postgres.url)
   const url = `esdb://127.0.0.1:${server.port}?tls=false`
   const client = connect(t, url)

@@ -9,7 +9,7 @@ import {
 } from '@eventstore/db-client'
 import { postgresStorage } from '../../../src/embedded/event-store/log/storage.js'
 import { eventually } from '../../support/eventually.js'
-import { collect, refused, scratchEventStore } from '../../support/scratch-event-store.js'
+import { collect, ownEventStore, refused, scratchEventStore } from '../../support/scratch-event-store.js'
 import { scratchPostgres } from '../../support/scratch-postgres.js'
 
 const { client } = await scratchEventStore(t)
@@ -124,10 +124,10 @@ t.test('a position of 0 is before the first event, and 2^64 - 1 is the end', asy
 })
 
 t.test('a subscription to the end gets what is appended after its confirmation, however slow the database is', async (t) => {
-  const postgres = await scratchPostgres(t, { fsync: false })
+  const postgres = await scratchPostgres(t)
   const storage = postgresStorage({ databaseUrl: postgres.url, schema: 'eventstore' })
   const { readers } = storage
-  const { client } = await scratchEventStore(t, { postgres, storage })
+  const { client } = await ownEventStore(t, { postgres, storage })
   const keeper = new pg.Client({ connectionString: postgres.url })
   await keeper.connect()
   t.teardown(() => keeper.end())

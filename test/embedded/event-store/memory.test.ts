@@ -42,7 +42,7 @@ function watch (subscription: Subscription) {
 }
 
 t.test('one of a hundred subscribers stops: memory stays, the others see everything once, and so does it when it goes on', async (t) => {
-  const postgres = await scratchPostgres(t, { fsync: false })
+  const postgres = await scratchPostgres(t)
   const server = await eventStoreProcess(t, postgres.url, reportsMemory)
   const client = connect(t, `esdb://127.0.0.1:${server.port}?tls=false`)
   const stopped = client.subscribeToAll({ fromPosition: END })

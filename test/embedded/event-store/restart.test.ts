@@ -5,8 +5,9 @@ import pg from 'pg'
 import t from 'tap'
 import { jsonEvent, UnavailableError } from '@eventstore/db-client'
 import { startEventStore } from '../../../src/embedded/event-store/server.js'
-import { collect, connect, refused, scratchEventStore } from '../../support/scratch-event-store.js'
+import { collect, connect, ownEventStore, refused, scratchEventStore } from '../../support/scratch-event-store.js'
 import { eventStoreEntry, eventStoreProcess } from '../../support/event-store-process.js'
+import { postgresCluster } from '../../support/postgres-cluster.js'
 import { scratchPostgres } from '../../support/scratch-postgres.js'
 
 const event = () => jsonEvent({ type: 'Happened', data: {} })
@@ -24,7 +25,8 @@ t.test('a second server on one schema refuses; on another schema it serves; afte
 })
 
 t.test('while Postgres is away appends and reads are refused as unavailable, and it is not healthy; afterwards all goes on, live subscribers too', async (t) => {
-  const { postgres, store, client } = await scratchEventStore(t, { postgres: await scratchPostgres(t) })
+  const postgres = await postgresCluster(t)
+  const { store, client } = await scratchEventStore(t, { postgres })
   await client.appendToStream('a', event())
   const subscription = client.subscribeToAll()
   const seen: string[] = []
@@ -53,11 +55,13 @@ t.test('while Postgres is away appends and reads are refused as unavailable, and
 })
 
 t.test('a server that lost its session to another one writes no more, and says so', async (t) => {
-  const { postgres, store, client } = await scratchEventStore(t)
+  const { postgres, store, client } = await ownEventStore(t)
   const thief = new pg.Client({ connectionString: postgres.url })
   await thief.connect()
   t.teardown(() => thief.end())
-  const { rows: [lock] } = await thief.query<{ classid: number, objid: number, pid: number }>("select classid::int, objid::bigint::int8::bit(32)::int as objid, pid from pg_locks where locktype = 'advisory'")
+  const { rows: [lock] } = await thief.query<{ classid: number, objid: number, pid: number }>(`
+    select classid::int, objid::bigint::int8::bit(32)::int as objid, pid from pg_locks
+    where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())`)
   if (lock === undefined) throw new Error('The server holds a lock')
   const waiting = thief.query('select pg_advisory_lock($1, $2)', [lock.classid, lock.objid])
   const killer = new pg.Client({ connectionString: postgres.url })
@@ -92,7 +96,7 @@ t.test('a process that cannot start says why in one line and fails', async (t) =
 })
 
 t.test('a process goes on SIGTERM, and ends open streams as cancelled', async (t) => {
-  const postgres = await scratchPostgres(t, { fsync: false })
+  const postgres = await scratchPostgres(t)
   const server = await eventStoreProcess(t, postgres.url)
   const subscription = connect(t, `esdb://127.0.0.1:${server.port}?tls=false`).subscribeToAll()
   await once(subscription, 'caughtUp')

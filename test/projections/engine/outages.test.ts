@@ -9,13 +9,13 @@ import { leadCreated } from '../../support/call-events.js'
 import { rowsOf } from '../../support/projected.js'
 import { history, replayRig, type ReplayDatabase } from '../../support/replay-rig.js'
 import { connect } from '../../support/scratch-event-store.js'
-import { scratchPostgres } from '../../support/scratch-postgres.js'
+import { postgresCluster } from '../../support/postgres-cluster.js'
 import { tcpProxy } from '../../support/tcp-proxy.js'
 
 const rig = await replayRig(t)
 const proxy = await tcpProxy(t, Number(new URL(rig.eventStoreUrl).port))
 const far = openStreams(connect(t, `esdb://127.0.0.1:${proxy.port}?tls=false`))
-const postgres = await scratchPostgres(t, { fsync: false })
+const postgres = await postgresCluster(t, { fsync: false })
 let head = await rig.append(history(60))
 let leadIds = 10_000
 const limits = { events: 20 }

@@ -13,7 +13,7 @@ import { answers, receiver, type Receiver } from '../../support/receiver.js'
 import { noRedis, scratchRedis } from '../../support/redis.js'
 import { scratchPostgres } from '../../support/scratch-postgres.js'
 
-const postgres = await scratchPostgres(t, { fsync: false })
+const postgres = await scratchPostgres(t)
 
 t.test('on Postgres', async (t) => onBackEnd(t, { postgres }))
 t.test('on Redis', { skip: noRedis() }, async (t) => onBackEnd(t, { postgres, redis: await scratchRedis(t) }))

@@ -12,7 +12,7 @@ import { eventually } from '../../support/eventually.js'
 import { receiver } from '../../support/receiver.js'
 import { scratchPostgres } from '../../support/scratch-postgres.js'
 
-const postgres = await scratchPostgres(t, { fsync: false })
+const postgres = await scratchPostgres(t)
 const url = 'http://127.0.0.1:1/hook'
 
 /** Deliveries of calls 0, 1, ... that have their places and wait for a worker. */

@@ -9,7 +9,7 @@ import { eventually } from '../../support/eventually.js'
 import { answers, receiver } from '../../support/receiver.js'
 import { scratchPostgres } from '../../support/scratch-postgres.js'
 
-const r = await deliveryRig(t, { postgres: await scratchPostgres(t, { fsync: false }) }, { schedule: parseSchedule(defaultSchedule) })
+const r = await deliveryRig(t, { postgres: await scratchPostgres(t) }, { schedule: parseSchedule(defaultSchedule) })
 const clock = await clockOf(r.pool)
 const [failing, recovering] = [await receiver(t, answers(500)), await receiver(t, answers(503))]
 const on = (webhook_url: string) => ({ is_webhook_active: true, webhook_url })

@@ -14,7 +14,7 @@ import { noRedis, scratchRedis } from '../../support/redis.js'
 import { scratchPostgres } from '../../support/scratch-postgres.js'
 import { webhookProblems } from '../../support/webhook-schemas.js'
 
-const postgres = await scratchPostgres(t, { fsync: false })
+const postgres = await scratchPostgres(t)
 const id = deliveryId('c-1')
 const assistant = (hook: Receiver, id = 1, user = '1') => assistantCreated(id, { is_webhook_active: true, webhook_url: hook.url }, user)
 const target = (hook: Receiver, id = 1): TestTarget => ({ userId: '1', assistant: { id, name: 'Front desk' }, url: hook.url })

@@ -10,7 +10,7 @@ import { deliveryRig, type Rig } from '../../support/delivery-rig.js'
 import { answers, receiver } from '../../support/receiver.js'
 import { scratchPostgres } from '../../support/scratch-postgres.js'
 
-const postgres = await scratchPostgres(t, { fsync: false })
+const postgres = await scratchPostgres(t)
 const rig = (t: Test) => deliveryRig(t, { postgres }, { works: false, feeds: false, schedule: [0, 3_600_000] })
 const on = (url: string) => ({ is_webhook_active: true, webhook_url: url })
 const stands = async (r: Rig) => (await r.deliveries()).map(({ call_id, status, reason }) => [call_id, status, reason])

@@ -9,7 +9,7 @@ import { scratchPostgres } from '../../support/scratch-postgres.js'
 
 const url = 'https://hooks.example.com/calls'
 const on = { is_webhook_active: true, webhook_url: url }
-const postgres = await scratchPostgres(t, { fsync: false })
+const postgres = await scratchPostgres(t)
 const rig = (t: Tap) => deliveryRig(t, { postgres }, { works: false, feeds: false })
 type Tap = Parameters<typeof deliveryRig>[0]
 

@@ -16,7 +16,7 @@ import { receiver } from '../../support/receiver.js'
 import { scratchEventStore } from '../../support/scratch-event-store.js'
 import { scratchPostgres } from '../../support/scratch-postgres.js'
 
-const postgres = await scratchPostgres(t, { fsync: false })
+const postgres = await scratchPostgres(t)
 let logs = 0
 
 /** Workers on a database and a log of their own. */

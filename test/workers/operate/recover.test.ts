@@ -10,7 +10,7 @@ import { eventually } from '../../support/eventually.js'
 import { answers, receiver } from '../../support/receiver.js'
 import { scratchPostgres } from '../../support/scratch-postgres.js'
 
-const postgres = await scratchPostgres(t, { fsync: false })
+const postgres = await scratchPostgres(t)
 const { signal } = new AbortController()
 const epoch = new Date(0)
 const on = (url: string) => ({ is_webhook_active: true, webhook_url: url })

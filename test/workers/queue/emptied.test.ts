@@ -15,7 +15,7 @@ const endpoints = deliveries / perEndpoint
 const withinMs = deliveries * 30
 t.setTimeout(60_000 + 4 * withinMs)
 
-const postgres = await scratchPostgres(t, { fsync: false })
+const postgres = await scratchPostgres(t)
 t.test('on Postgres', async (t) => onBackEnd(t, { postgres }))
 t.test('on Redis', { skip: noRedis() }, async (t) => onBackEnd(t, { postgres, redis: await scratchRedis(t) }))
 

@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.js'
 import { receiver, type Receiver } from '../../support/receiver.js'
 import { scratchPostgres } from '../../support/scratch-postgres.js'
 
-const postgres = await scratchPostgres(t, { fsync: false })
+const postgres = await scratchPostgres(t)
 
 const healthy = 99
 const callsEach = 2

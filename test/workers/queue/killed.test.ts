@@ -12,7 +12,7 @@ import { answers, receiver, type Receiver } from '../../support/receiver.js'
 import { noRedis, scratchRedis } from '../../support/redis.js'
 import { scratchPostgres } from '../../support/scratch-postgres.js'
 
-const postgres = await scratchPostgres(t, { fsync: false })
+const postgres = await scratchPostgres(t)
 const id = deliveryId('c-1')
 const schedule = [0, 3_600_000]
 

@@ -1,0 +1,72 @@
+// The back ends of the run: one process holds them for all test files, or for this one when it runs alone.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { Socket } from 'node:net'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+/** What a new database is a copy of: nothing, the migrated ledger, or a service with the example catalogue and its log. */
+export type Template = 'empty' | 'migrated' | 'service'
+
+/** Where the holder of the run listens; the runner sets it. */
+export const holderVariable = 'RINGLEDGER_TEST_BACK_ENDS'
+
+export interface Holder {
+  url: string
+  /** Ends the back ends; they also end when this process does, however it ends. */
+  stop (): Promise<void>
+}
+
+/** Starts a holder, which does not keep this process running. */
+export async function startHolder (): Promise<Holder> {
+  const main = fileURLToPath(new URL('./back-ends-main.js', import.meta.url))
+  // Without what the test runner puts into the environment, and out of reach of Ctrl-C.
+  const variables = ['PATH', 'TMPDIR', 'RINGLEDGER_CI_RUN'].map((name) => `${name}=${process.env[name] ?? ''}`)
+  const kept = variables.filter((variable) => !variable.endsWith('='))
+  const child = spawn('env', ['-i', ...kept, process.execPath, main], { stdio: ['pipe', 'pipe', 'inherit'], detached: true })
+  child.stdin.on('error', () => {}) // it ended first
+  const ended = once(child, 'exit')
+  const early = ended.then(([code, signal]) => { throw new Error(`The holder of the back ends ended with ${signal ?? code}`) })
+  const [url] = await Promise.race([once(createInterface(child.stdout), 'line'), early]) as [string]
+  early.catch(() => {})
+  for (const part of [child, child.stdin, child.stdout]) if (part === child || part instanceof Socket) part.unref()
+  return {
+    url,
+    async stop () {
+      child.ref()
+      child.stdin.end()
+      await ended
+    }
+  }
+}
+
+let holder: Promise<string> | undefined
+
+async function ask<Answer> (path: string, body: object): Promise<Answer> {
+  holder ??= process.env[holderVariable] ? Promise.resolve(process.env[holderVariable]) : startHolder().then(({ url }) => url)
+  const response = await fetch(`${await holder}${path}`, { method: 'POST', body: JSON.stringify(body) })
+  const answer = await response.json() as Answer & { error?: string }
+  if (!response.ok) throw new Error(answer.error)
+  return answer
+}
+
+/** A database in the Postgres of the run, and how to drop it. */
+export async function newDatabase (template: Template): Promise<{ url: string, drop (): Promise<void> }> {
+  const { url } = await ask<{ url: string }>('/databases', { template })
+  let dropped: Promise<void> | undefined
+  return { url, drop: () => dropped ??= ask('/databases/drop', { url }) }
+}
+
+export interface ServedLog {
+  /** `esdb://127.0.0.1:PORT?tls=false` */
+  url: string
+  port: number
+  close (): Promise<void>
+}
+
+/** An event store on a schema of a database, on the port given or any. Also where the database is not one of the run. */
+export async function serveLog (request: { databaseUrl: string, port?: number | undefined, schema?: string | undefined }): Promise<ServedLog> {
+  const { url, port } = await ask<{ url: string, port: number }>('/logs', request)
+  let closed: Promise<void> | undefined
+  return { url, port, close: () => closed ??= ask('/logs/close', { port }) }
+}
