@@ -35,6 +35,6 @@ export function parseOptions (args: string[]): Options {
     jobs: Number(jobs),
     timeoutMs: Number(timeout) * 1000,
     patterns: positionals,
-    env: { ...Object.fromEntries(set), ...(grep !== undefined && { TAP_GREP: grep }) }
+    env: { TAP_TIMEOUT: timeout, ...Object.fromEntries(set), ...(grep !== undefined && { TAP_GREP: grep }) }
   }
 }

@@ -19,13 +19,15 @@ export function reportRun (seconds: ReadonlyMap<string, number>, { total, pass, 
   print(`\n${seconds.size} files, ${total} assertions: ${pass} passed, ${fail} failed, ${skip + todo} skipped or to do`)
 }
 
-/** Lines of TAP: each point that is not ok with its diagnosis, and comments, which say what a test printed. */
+/** Lines of TAP: each point that is not ok with its diagnosis, without the list of what was open at a time-out. */
 function failuresIn (lines: readonly string[]): string[] {
   let isDiagnosis = false
+  let isHandles = false
   return lines.filter((line) => {
     if (/^\s*not ok/.test(line)) isDiagnosis = true
     else if (/^\s*(ok|# Subtest|\d+\.\.\d+)/.test(line)) isDiagnosis = false
-    return isDiagnosis
+    isHandles = /^\s*handles:/.test(line) || (isHandles && /^\s*(-|type:|events:|connectionKey:)/.test(line))
+    return isDiagnosis && !isHandles
   })
 }
 
