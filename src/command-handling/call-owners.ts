@@ -1,7 +1,6 @@
 // Tells whose assistant and whose lead a reported call names.
 import { assistantStream } from '../domain/assistant/events.js'
-import { DecodeError, decode, type DomainEvent } from '../domain/events.js'
-import type { StoredEvent } from '../domain/stored-event.js'
+import { tryDecode } from '../domain/events.js'
 import type { Streams } from '../event-store/streams.js'
 
 export interface CallOwners {
@@ -23,8 +22,8 @@ export function callOwners ({ streams, findLeadOwner, waitForLeads }: CallOwners
   return {
     async ofAssistant (assistantId) {
       const [stored] = await streams.read(assistantStream(assistantId), 0n, 1)
-      const created = stored && readable(stored)
-      return created?.type === 'AssistantCreated' ? created.data.user_id : undefined
+      const { event } = stored ? tryDecode(stored) : {} // anybody can append anything to the log
+      return event?.type === 'AssistantCreated' ? event.data.user_id : undefined
     },
     async ofLead (leadId) {
       const found = await findLeadOwner(leadId)
@@ -32,15 +31,5 @@ export function callOwners ({ streams, findLeadOwner, waitForLeads }: CallOwners
       await waitForLeads(await streams.head()) // it may be on its way
       return await findLeadOwner(leadId)
     }
-  }
-}
-
-/** Anybody can append anything to the log: an assistant whose beginning cannot be read is none, for the dispatcher too. */
-function readable (stored: StoredEvent): DomainEvent | undefined {
-  try {
-    return decode(stored)
-  } catch (error) {
-    if (error instanceof DecodeError) return undefined
-    throw error
   }
 }

@@ -37,8 +37,8 @@ export interface Idempotency {
    * whose outcome is not known, now or from an earlier try, is kept, and resolved by the next request with it.
    * @throws KeyInFlight, Rejection `invalid` for another body under the same key, and what handling throws
    */
-  once<State, Event extends DomainEvent, Command> (
-    claim: Claim, takeIds: () => Promise<number[]>, requestFor: (reserved: Reserved) => CommandRequest<State, Event, Command>
+  once<State, Event extends DomainEvent> (
+    claim: Claim, takeIds: () => Promise<number[]>, requestFor: (reserved: Reserved) => CommandRequest<State, Event>
   ): Promise<Once<State>>
   /** Removes keys older than 24 hours, in small batches. @returns how many */
   removeExpired (): Promise<number>

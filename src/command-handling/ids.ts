@@ -1,5 +1,6 @@
 // Hands out the integer ids of the interface: taken from Postgres in blocks, gaps allowed, never reused.
 import type { Pool } from 'pg'
+import { Rejection } from '../domain/rejection.js'
 
 export interface Ids {
   /** @throws NotCaughtUp, what `hold` throws, or the error of Postgres */
@@ -43,5 +44,18 @@ export function openIds (pool: Pool, isCaughtUp: () => Promise<boolean>, hold: (
       left[kind].push(...Array.from({ length: blockSizes[kind] }, (_, index) => Number(rows[0]?.first) + index))
     })
     return refilling[kind]
+  }
+}
+
+const mostTaken = 10
+
+/** Creates under further ids where a stream has the first ones: the sequence may be behind the log. */
+export async function passOverTaken<Outcome> (create: () => Promise<Outcome>): Promise<Outcome> {
+  for (let taken = 1; ; taken++) {
+    try {
+      return await create()
+    } catch (error) {
+      if (!(error instanceof Rejection && error.code === 'id-taken') || taken === mostTaken) throw error
+    }
   }
 }

@@ -4,10 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { RevisionConflict } from '../event-store/errors.js'
 import { noStream, type Streams } from '../event-store/streams.js'
 
-export type LeadDigest = (phoneNumber: string) => string
+export type PhoneHash = (phoneNumber: string) => string
 
 /** HMAC-SHA256 of the number as accepted, cut to 32 hex digits. */
-export function leadDigest (key: Buffer): LeadDigest {
+export function phoneHash (key: Buffer): PhoneHash {
   return (phoneNumber) => createHmac('sha256', key).update(phoneNumber).digest('hex').slice(0, 32)
 }
 
@@ -22,7 +22,7 @@ const settingsStream = 'ringledger-settings'
  * Writes a fingerprint of the key into the log at the first start, and holds later starts to it.
  * @throws OtherLeadDigestKey
  */
-export async function holdToLeadDigestKey (streams: Streams, digest: LeadDigest): Promise<void> {
+export async function holdToLeadDigestKey (streams: Streams, digest: PhoneHash): Promise<void> {
   const fingerprint = digest('LEAD_DIGEST_KEY')
   for (;;) {
     const [chosen] = await streams.read(settingsStream)

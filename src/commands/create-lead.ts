@@ -1,29 +1,20 @@
 // POST /user/lead
 import Type from 'typebox'
-import { CreateLeadBody } from '../domain/lead/body.js'
-import { leadDecider } from '../domain/lead/decide.js'
+import { leadDecider, type LeadState } from '../domain/lead/decide.js'
 import { leadStream } from '../domain/lead/events.js'
-import { LeadAnswer, describeLead } from '../domain/lead/lead.js'
-import { Rejection } from '../domain/rejection.js'
+import { LeadAnswer, describeLead, createdLead } from '../domain/lead/lead.js'
+import { CreateLeadBody, validateLead, type LeadFacts } from '../domain/lead/validate.js'
 import type { App } from '../http/app-types.js'
-import { only } from '../http/auth.js'
+import { command, type Handled, type HandleRoute, type Written } from '../http/command-route.js'
 import { answered, example, invalid, writeHeaders } from '../http/docs/describe.js'
 import { lead as leadExample, newLead } from '../http/docs/examples.js'
-import { answerFrom, type ReadYourWrite } from '../http/read-your-write.js'
-import { received } from '../http/received.js'
-import { claimOf, markReplay } from '../http/retry-headers.js'
-import type { Idempotency } from '../command-handling/idempotency.js'
-import type { Ids } from '../command-handling/ids.js'
-import type { LeadDigest } from '../command-handling/phone-hash.js'
 import type { ReadModel } from '../../projections/read-model.js'
-import { factsFor } from './facts.js'
 
 export interface LeadDeps {
-  idempotency: Idempotency
+  handle: HandleRoute
   readModel: ReadModel
-  ids: Ids
-  digest: LeadDigest
-  readYourWrite: ReadYourWrite
+  /** Stands for a phone number in the name of a stream. */
+  phoneHash (phoneNumber: string): string
 }
 
 const created = 'Lead created successfully'
@@ -38,46 +29,39 @@ const schema = {
   body: example(CreateLeadBody, newLead),
   response: {
     200: answered('The lead with its secondary contacts.', CreatedLead, { message: created, data: leadExample }, writeHeaders),
-    422: invalid({ phone_number: ['is already a lead of this campaign; send allow_dupplicate: true to create another'], 'secondary_contacts.0.phone_number': ['is required'] })
+    422: invalid({
+      phone_number: ['is already a lead of this campaign; send allow_dupplicate: true to create another'],
+      'secondary_contacts.0.phone_number': ['is required']
+    })
   }
 }
 
-export function createLead (app: App, { idempotency, readModel, ids, digest, readYourWrite }: LeadDeps): void {
-  const config = { failure: 'Lead creation failed', requestHeaders: ['Idempotency-Key'] as const }
-  app.post('/user/lead', { schema, config, attachValidation: true, onRequest: only('user') }, async (request, reply) => {
-    const userId = request.user.id
-    const { body, refused } = received(request, reply, CreateLeadBody)
-    const { phone_number: phoneNumber, campaign_id: campaignId, secondary_contacts: contacts = [] } = body
-    const campaignName = campaignId === undefined || refused.campaign_id ? undefined : await factsFor(refused, readModel.findCampaignName(userId, campaignId), '')
-    const command = { userId, body, refused, facts: { ownsCampaign: campaignName !== undefined }, now: new Date().toISOString() }
-    const refuse = () => leadDecider.decide({ ...command, ids: [] }, leadDecider.initialState)
-    if (phoneNumber === undefined || refused.phone_number || campaignId === undefined || campaignName === undefined) {
-      refuse() // there is no stream to ask
-      throw new Error('a lead without a stream was not refused')
+export function createLead (app: App, { handle, readModel, phoneHash }: LeadDeps): void {
+  const options = command('user', 'Lead creation failed', 'Idempotency-Key')
+  app.post('/user/lead', { schema, ...options }, async (request, reply) => await handle(request, reply, {
+    body: CreateLeadBody,
+    facts: ({ campaign_id }) => lookUpCampaign(readModel, request.user.id, campaign_id),
+    validate: validateLead,
+    ids: ({ secondary_contacts = [] }) => ({ kind: 'lead', count: 1 + secondary_contacts.length }),
+    stream: ({ campaign_id, phone_number }) => leadStream(campaign_id, phoneHash(phone_number)),
+    isNew: true,
+    decider: leadDecider,
+    answer: async (handled) => ({ message: created, data: await handled.readBack(writtenLead(readModel, handled)) })
+  }))
+}
+
+async function lookUpCampaign (readModel: ReadModel, userId: string, id: number | undefined): Promise<LeadFacts> {
+  return id === undefined ? {} : { campaignName: await readModel.findCampaignName(userId, id) ?? null }
+}
+
+function writtenLead (readModel: ReadModel, { state, ids, facts }: Handled<LeadState, LeadFacts>): Written<LeadAnswer> {
+  const lead = createdLead(state, ids)
+  return {
+    projection: 'leads',
+    folded: () => describeLead(lead, facts.campaignName ?? ''),
+    async read () {
+      const found = await readModel.findLead(lead.user_id, lead.id)
+      return found && describeLead(found.lead, found.campaignName)
     }
-    const isSound = Object.keys(refused).length === 0 && new Set([phoneNumber, ...contacts.map((contact) => contact.phone_number)]).size > contacts.length
-    const outcome = await idempotency.once(claimOf(request, refused), async () => isSound ? await ids.take('lead', 1 + contacts.length) : [], (reserved) => ({
-      decider: leadDecider,
-      stream: leadStream(campaignId, digest(phoneNumber)),
-      command: { ...command, ids: reserved.ids },
-      commandId: reserved.commandId,
-      userId,
-      correlationId: request.id,
-      isNew: isSound, // else it is refused, and told whether the lead exists as well
-      isRetry: reserved.isRetry
-    })).catch((error: unknown) => {
-      if (!isSound && !(error instanceof Rejection)) refuse() // what is wrong by itself needs no back end to be told
-      throw error
-    })
-    const lead = outcome.state.find(({ id }) => id === outcome.ids[0])
-    if (!lead) throw new Error('a handled lead command left no lead')
-    markReplay(reply, outcome)
-    const data = await answerFrom(readYourWrite, 'leads', outcome, reply,
-      async () => {
-        const found = await readModel.findLead(userId, lead.id)
-        return found && describeLead(found.lead, found.campaignName)
-      },
-      () => describeLead(lead, campaignName))
-    return await reply.send({ message: created, data })
-  })
+  }
 }

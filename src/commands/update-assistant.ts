@@ -1,14 +1,15 @@
 // PUT /user/assistant/{id}
+import type { FastifyBaseLogger } from 'fastify'
 import { assistantDecider, assistantNotFound } from '../domain/assistant/decide.js'
 import { assistantStream } from '../domain/assistant/events.js'
+import type { AssistantState } from '../domain/assistant/evolve.js'
 import { UpdateAssistantBody } from '../domain/assistant/settings.js'
+import { validateChanges, type AssistantFacts } from '../domain/assistant/validate.js'
 import type { App } from '../http/app-types.js'
-import { only } from '../http/auth.js'
+import { command, type Handled } from '../http/command-route.js'
 import { example, invalid, refusal } from '../http/docs/describe.js'
 import { changedAssistant } from '../http/docs/examples.js'
 import { assistantPath, idIn } from '../http/path-id.js'
-import { received } from '../http/received.js'
-import { claimOf, ifMatchOf } from '../http/retry-headers.js'
 import { answerAssistant, assistantAnswer, lookUpFacts, type AssistantDeps } from './assistant-command.js'
 
 const updated = 'Assistant updated successfully'
@@ -34,32 +35,37 @@ export interface UpdateAssistantDeps extends AssistantDeps {
 }
 
 export function updateAssistant (app: App, deps: UpdateAssistantDeps): void {
-  const config = { failure: 'Assistant update failed', requestHeaders: ['Idempotency-Key', 'If-Match'] as const }
-  app.put('/user/assistant/:id', { schema, config, attachValidation: true, onRequest: only('user') }, async (request, reply) => {
-    const userId = request.user.id
-    const assistantId = idOf(request.params.id)
-    const input = received(request, reply, UpdateAssistantBody)
-    const facts = await lookUpFacts(deps, userId, input)
-    const outcome = await deps.idempotency.once(claimOf(request, input.refused), async () => [], ({ commandId, isRetry }) => ({
+  const options = command('user', 'Assistant update failed', 'Idempotency-Key', 'If-Match')
+  app.put('/user/assistant/:id', { schema, ...options }, async (request, reply) => {
+    const id = assistantIdIn(request.params.id)
+    return await deps.handle(request, reply, {
+      body: UpdateAssistantBody,
+      facts: (body) => lookUpFacts(deps, request.user.id, body),
+      validate: validateChanges,
+      stream: () => assistantStream(id),
       decider: assistantDecider,
-      stream: assistantStream(assistantId),
-      command: { type: 'update', assistantId, userId, ...input, facts, now: new Date().toISOString() },
-      commandId,
-      userId,
-      correlationId: request.id,
-      isRetry,
-      ifRevision: ifMatchOf(request)
-    }))
-    const url = outcome.state?.settings.webhook_url
-    // Suspended, it is active all the same: to say so again changes nothing in the log, and means that it is to go on.
-    if (input.body.is_webhook_active === true && url != null) await deps.resumeWebhook(userId, url).catch((error: unknown) => request.log.warn({ err: error }, 'a webhook was not resumed'))
-    return await reply.send(await answerAssistant(deps, reply, updated, outcome))
+      etag: true,
+      async answer (handled) {
+        await resumeWebhook(deps, handled, request.log)
+        return await answerAssistant(deps, updated, handled)
+      }
+    })
   })
 }
 
 /** @throws Rejection when the path holds no id that an assistant could have */
-function idOf (text: string): number {
+function assistantIdIn (text: string): number {
   const id = idIn(text)
   if (id === undefined) throw assistantNotFound()
   return id
+}
+
+/** A suspended webhook is active all the same: to switch it on again changes nothing in the log, and means that it goes on. */
+async function resumeWebhook (
+  deps: UpdateAssistantDeps, { body, state }: Handled<AssistantState, AssistantFacts, UpdateAssistantBody>, log: FastifyBaseLogger
+): Promise<void> {
+  const url = state?.settings.webhook_url
+  if (!state || url == null || body.is_webhook_active !== true) return
+  await deps.resumeWebhook(state.user_id, url)
+    .catch((error: unknown) => log.warn({ err: error }, 'a webhook was not resumed'))
 }

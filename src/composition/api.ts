@@ -9,9 +9,10 @@ import { readCheckpoint } from '../subscriptions/checkpoint.js'
 import type { Gate } from '../recovery/restore-guard.js'
 import { commandHandler } from '../command-handling/handle-command.js'
 import type { App } from '../http/app-types.js'
+import { commandRoutes } from '../http/command-route.js'
 import { openIdempotency } from '../command-handling/idempotency.js'
 import { openIds } from '../command-handling/ids.js'
-import { holdToLeadDigestKey, leadDigest } from '../command-handling/phone-hash.js'
+import { holdToLeadDigestKey, phoneHash } from '../command-handling/phone-hash.js'
 import { readPositions } from './read-positions.js'
 import { secretKeys, type CompleteConfig } from './complete-config.js'
 import type { Connections, Urls } from './connections.js'
@@ -31,13 +32,12 @@ export async function composeApi (config: CompleteConfig, { redisUrl }: Urls, co
     import('../../workers/deliveries/find-deliveries.js'), import('../../workers/operate/redeliver.js')
   ])
   const keys = secretKeys(config)
-  const digest = leadDigest(keyBytes(config.secrets.leadDigestKey))
-  await holdToLeadDigestKey(streams, digest)
+  const hash = phoneHash(keyBytes(config.secrets.leadDigestKey))
+  await holdToLeadDigestKey(streams, hash)
   const head = await streams.head()
   const isCaughtUp = async () => (await Promise.all(['assistants', 'leads'].map((name) => positions.reached(name, head, config.readModelWaitMs)))).every(Boolean)
   const readModel = openReadModel(pool)
-  const commands = commandHandler(streams)
-  const idempotency = openIdempotency(pool, commands)
+  const idempotency = openIdempotency(pool, commandHandler(streams))
   const readYourWrite = { reached: positions.reached, waitMs: config.readModelWaitMs }
   const owners = callOwners({
     streams,
@@ -52,11 +52,8 @@ export async function composeApi (config: CompleteConfig, { redisUrl }: Urls, co
     rateLimit: { perMinute: config.rateLimitPerMinute, redis },
     ...status,
     routes: {
-      handle: commands.handle,
-      idempotency,
+      handle: commandRoutes({ idempotency, ids: openIds(pool, isCaughtUp, gate.holdIds), readYourWrite }),
       readModel,
-      ids: openIds(pool, isCaughtUp, gate.holdIds),
-      readYourWrite,
       readPositions: readPositions({ positions, streams, dispatched: () => readCheckpoint(pool, 'ledger.dispatcher_checkpoint'), waitMs: config.readModelWaitMs }),
       assistantHistory: assistantHistory(streams),
       suspensionOf: (userId, url) => findSuspension(pool, userId, url),
@@ -66,7 +63,7 @@ export async function composeApi (config: CompleteConfig, { redisUrl }: Urls, co
       redeliver: (userId, id) => askRedelivery(pool, id, userId),
       testWebhook: (target) => askTest(pool, target),
       resumeWebhook: (userId, url) => releaseUrl(pool, userId, url),
-      digest,
+      phoneHash: hash,
       owners,
       webhookUrlProblem: (url) => webhookUrlProblem(url, config.webhook),
       webhookSecret: (userId) => secrets.userSecrets(pool, keys, userId),

@@ -1,17 +1,41 @@
 // The shape of every aggregate: how its events add up, and what a command makes of them.
-import type { NewEvent } from './stored-event.js'
 
-export interface Decider<State, Event, Command> {
+/** What stands in a stream, and how it adds up to a state. */
+export interface Aggregate<State, Event extends { type: string }> {
   initialState: State
+  eventTypes: readonly Event['type'][]
   /** The state after one more event. Total: an event that was accepted once is never refused. */
   evolve (state: State, event: Event): State
+  /** Others append to its streams as well: events of other types are passed over. Without it each has to be one of ours. */
+  isShared?: true
+  /** Bytes of one encoded event; 900 KiB when absent, which every server version takes with its metadata. */
+  largestEvent?: number
+}
+
+export interface Decider<State, Event extends { type: string }, Command> extends Aggregate<State, Event> {
   /** The events that the command leads to, none when nothing changes. @throws Rejection */
-  decide (command: Command, state: State): NewEvent[]
+  decide (command: Command, state: State): Event[]
+}
+
+/** What comes with every command of a user; made outside, so that a decision is pure. */
+export interface Circumstances {
+  userId: string
+  /** Those that were reserved for what the command creates. */
+  ids: readonly number[]
+  /** ISO 8601. */
+  now: string
 }
 
 /** The state that a stream's events add up to. */
-export function fold<State, Event> (decider: Pick<Decider<State, Event, never>, 'initialState' | 'evolve'>, events: Iterable<Event>): State {
-  let state = decider.initialState
-  for (const event of events) state = decider.evolve(state, event)
+export function fold<State, Event extends { type: string }> (aggregate: Aggregate<State, Event>, events: Iterable<Event>): State {
+  let state = aggregate.initialState
+  for (const event of events) state = aggregate.evolve(state, event)
   return state
+}
+
+/** The id at this place. @throws when fewer were reserved */
+export function idAt (ids: readonly number[], index: number): number {
+  const id = ids[index]
+  if (id === undefined) throw new RangeError(`${ids.length} ids were reserved, and number ${index + 1} is asked for`)
+  return id
 }

@@ -76,6 +76,16 @@ export function decode ({ type, data, metadata, stream, revision }: Pick<StoredE
   return event
 }
 
+/** For readers that go on without an event that cannot be read: `problem` says why. */
+export function tryDecode (stored: Parameters<typeof decode>[0]): { event?: DomainEvent | undefined, problem?: string } {
+  try {
+    return { event: decode(stored) }
+  } catch (error) {
+    if (error instanceof DecodeError) return { problem: error.message }
+    throw error
+  }
+}
+
 function isAtHome ({ type, data }: DomainEvent, stream: string): boolean {
   switch (type) {
     case 'AssistantCreated':

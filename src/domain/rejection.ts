@@ -21,19 +21,5 @@ export class Rejection extends Error {
   }
 }
 
-/** Refuses when any field has a problem. @throws Rejection `invalid` */
-export function refuseInvalid (errors: FieldErrors): void {
-  if (Object.keys(errors).length > 0) throw new Rejection('invalid', 'The given data was invalid.', errors)
-}
-
-/** What a rule answers: the field and its problem, or nothing when the rule holds. */
-export type Problem = { field: string, message: string } | undefined
-
-/** Joins what the schema refused with what the rules found; all of it is told at once. */
-export function collect (refused: FieldErrors, problems: Problem[]): FieldErrors {
-  const errors: FieldErrors = { ...refused }
-  for (const problem of problems) {
-    if (problem) errors[problem.field] = [...(errors[problem.field] ?? []), problem.message]
-  }
-  return errors
-}
+/** Refuses these fields. */
+export const invalid = (errors: FieldErrors) => new Rejection('invalid', 'The given data was invalid.', errors)

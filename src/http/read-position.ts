@@ -1,7 +1,7 @@
 // How new an answer is: every GET says what position it reads at, and waits for the one that it is given.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import { refuseInvalid, type FieldErrors } from '../domain/rejection.js'
+import { invalid, type FieldErrors } from '../domain/rejection.js'
 import { Invalid, Message } from './app-types.js'
 import { only } from './auth.js'
 import { requestHeaders } from './docs/headers.js'
@@ -44,7 +44,8 @@ export function reading (source: Source, { passed, reached, waitMs }: ReadPositi
     onRequest: only('user'),
     async preHandler (request: FastifyRequest, reply: FastifyReply): Promise<void> {
       nameIgnoredParameters(request, reply)
-      refuseInvalid({ ...queryErrors(request), ...headerErrors(request) })
+      const errors = { ...queryErrors(request), ...headerErrors(request) }
+      if (Object.keys(errors).length > 0) throw invalid(errors)
       const wanted = askedPosition(request)
       if (wanted !== undefined && !await reached(source, BigInt(wanted), waitMs)) throw new BehindPosition('The state at X-Read-Position is not there yet: try again in a moment.')
       reply.header('x-read-position', String(await passed(source)))

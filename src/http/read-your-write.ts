@@ -1,6 +1,5 @@
 // Answers a command from the read model, as soon as that has seen the command's events.
 import type { FastifyReply } from 'fastify'
-import type { Once } from '../command-handling/idempotency.js'
 
 export interface ReadYourWrite {
   /** True as soon as readers see the projection at the position or later; false when the time is over first. */
@@ -9,18 +8,25 @@ export interface ReadYourWrite {
   waitMs: number
 }
 
+/** What was written: where it is found, and how it is told when it cannot be found yet. */
+export interface Written<Data> {
+  projection: string
+  read (): Promise<Data | undefined>
+  /** From the events alone; the same as what is read. */
+  folded (): Data
+}
+
 /**
- * What `find` reads once `projection` has passed the outcome's position; when it has not in time, or the read
- * fails, the command stands all the same and `folded` is answered, marked by `X-Read-Model: pending`. An answer that
- * was given before is `folded` as it was then, and marked just so while reads are behind it.
+ * What `read` finds once the projection has passed the position. When it has not in time, or the read fails, the
+ * command stands all the same: `folded` is answered, marked by `X-Read-Model: pending`. An answer that was given before
+ * is `folded` as it was then, and marked just so while reads are behind it.
  */
-export async function answerFrom<State, Answer> (
-  { reached, waitMs }: ReadYourWrite, projection: string, { position, isReplay }: Once<State>, reply: FastifyReply,
-  find: () => Promise<Answer | undefined>, folded: () => Answer
-): Promise<Answer> {
-  reply.header('x-read-position', String(position))
+export async function readBack<Data> (
+  { reached, waitMs }: ReadYourWrite, reply: FastifyReply, { position, isReplay }: { position: bigint, isReplay: boolean },
+  { projection, read, folded }: Written<Data>
+): Promise<Data> {
   const found = await reached(projection, position, waitMs)
-    .then((isThere) => !isThere ? undefined : isReplay ? folded() : find())
+    .then((isThere) => !isThere ? undefined : isReplay ? folded() : read())
     .catch((error: unknown) => {
       reply.log.warn({ err: error }, 'the read model could not be read after a command')
       return undefined

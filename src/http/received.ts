@@ -2,15 +2,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static, TObject } from 'typebox'
 import type { FieldErrors } from '../domain/rejection.js'
+import type { Submitted } from '../domain/validation.js'
 import { fieldErrors, type SchemaError } from './schema-errors.js'
 import { unknownFields, type Names } from './unknown-fields.js'
 import { unstorable } from './unstorable.js'
-
-export interface Received<Body> {
-  /** As sent, when it is an object; a field in `refused` may be missing or wrong. */
-  body: Partial<Body>
-  refused: FieldErrors
-}
 
 const longestHeader = 2_048
 
@@ -18,12 +13,18 @@ const longestHeader = 2_048
  * Reads a body of a route with `attachValidation`, so that the rules can be told together with what the schema
  * refused. Unknown fields are ignored and named in the header `X-Ignored-Fields`.
  */
-export function received<Schema extends TObject> (request: Pick<FastifyRequest, 'body' | 'validationError'>, reply: FastifyReply, schema: Schema): Received<Static<Schema>> {
+export function received<Schema extends TObject> (
+  request: Pick<FastifyRequest, 'body' | 'validationError'>, reply: FastifyReply, schema: Schema
+): Submitted<Static<Schema>> {
   const body = isObject<Static<Schema>>(request.body) ? request.body : {}
   nameIgnored(reply, body, schema.properties)
   const problems = request.validationError?.validation ?? []
-  return { body, refused: { ...unstorable(request.body), ...fieldErrors(problems as SchemaError[]) } }
+  const refused = { ...unstorable(request.body), ...fieldErrors(problems as SchemaError[]) }
+  return isSound<Static<Schema>>(body, refused) ? { body } : { body, refused }
 }
+
+/** The schema has taken all of it. */
+const isSound = <Body extends object>(_body: Partial<Body>, refused: FieldErrors): _body is Body => Object.keys(refused).length === 0
 
 /** Names what nobody knows in `X-Ignored-Fields`; `known` are the properties of the schema. */
 export function nameIgnored (reply: FastifyReply, given: object, known: object): void {

@@ -1,7 +1,6 @@
 // Compares the sequences that ids come from with the log and its last marker, and puts them past both.
 import type { Pool } from 'pg'
-import { decode, DecodeError, type DomainEvent } from '../domain/events.js'
-import type { StoredEvent } from '../domain/stored-event.js'
+import { tryDecode, type DomainEvent } from '../domain/events.js'
 import { standingOf } from './standing.js'
 import type { Streams } from '../event-store/streams.js'
 
@@ -58,7 +57,7 @@ async function highestIds ({ head, follow }: Streams, onProgress: OnProgress, si
   let events = 0
   if (end === 0n) return highest
   for await (const batch of follow({ after: 0n, eventTypes: ['AssistantCreated', 'LeadCreated'], signal })) {
-    for (const stored of batch.events) raise(highest, decodeOrPass(stored))
+    for (const stored of batch.events) raise(highest, tryDecode(stored).event) // one that cannot be read has no row
     events += batch.events.length
     onProgress({ events, position: batch.position, head: end })
     if (batch.position >= end) return highest
@@ -71,14 +70,4 @@ function raise (highest: Record<'assistant' | 'lead', number>, event: DomainEven
   if (event?.type === 'AssistantCreated') highest.assistant = Math.max(highest.assistant, event.data.assistant_id)
   if (event?.type !== 'LeadCreated') return
   highest.lead = Math.max(highest.lead, event.data.lead_id, ...event.data.secondary_contacts.map(({ id }) => id))
-}
-
-/** An event that cannot be read is in quarantine, and no row has its id. */
-function decodeOrPass (stored: StoredEvent): DomainEvent | undefined {
-  try {
-    return decode(stored)
-  } catch (error) {
-    if (error instanceof DecodeError) return undefined
-    throw error
-  }
 }

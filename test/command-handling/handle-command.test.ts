@@ -163,7 +163,7 @@ t.test('an event over the limit is refused and nothing is written', async (t) =>
   const [id, other] = [newId(), newId()]
   const tooLarge = { name: 'Rejection', code: 'too-large' }
   await t.rejects(handle(createRequest(id, { system_prompt: 'x'.repeat(900 * 1024) })), tooLarge)
-  await t.rejects(handle({ ...createRequest(id), largestEvent: 100 }), tooLarge)
+  await t.rejects(handle({ ...createRequest(id), aggregate: { ...assistantDecider, largestEvent: 100 } }), tooLarge)
   t.strictSame(await streams.read(`assistant-${id}`), [])
   await t.rejects(handle(createRequest(other, { system_prompt: 'é'.repeat(470_000) })), tooLarge, 'bytes are counted, not characters')
   t.match(await handle(createRequest(other, { system_prompt: 'x'.repeat(890 * 1024) })), { revision: 0n }, 'just under the limit it fits')

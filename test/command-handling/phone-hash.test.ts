@@ -1,12 +1,12 @@
 // The key that hides phone numbers is chosen once for a log.
 import t from 'tap'
 import { openStreams } from '../../src/event-store/streams.js'
-import { OtherLeadDigestKey, holdToLeadDigestKey, leadDigest } from '../../src/command-handling/phone-hash.js'
+import { OtherLeadDigestKey, holdToLeadDigestKey, phoneHash } from '../../src/command-handling/phone-hash.js'
 import { scratchEventStore } from '../support/scratch-event-store.js'
 
 const { client } = await scratchEventStore(t)
 const streams = openStreams(client)
-const [digest, other] = [leadDigest(Buffer.alloc(32, 1)), leadDigest(Buffer.alloc(32, 2))]
+const [digest, other] = [phoneHash(Buffer.alloc(32, 1)), phoneHash(Buffer.alloc(32, 2))]
 
 t.test('a digest is 32 hex digits that follow from key and number', async (t) => {
   t.match(digest('+15551230001'), /^[0-9a-f]{32}$/)

@@ -1,13 +1,13 @@
 // What importing a catalogue leads to.
 import t from 'tap'
-import { campaignDecider, listDecider, phoneNumberDecider } from '../../src/domain/catalog/decide.js'
+import { campaignDecider, languagesDecider, phoneNumberDecider, voicesDecider } from '../../src/domain/catalog/decide.js'
 import { scenarios } from '../support/given.js'
 
 const voice = (id: number, name: string) => ({ type: 'VoiceAdded' as const, data: { id, name } })
 const language = (name: string) => ({ type: 'LanguageAdded' as const, data: { name } })
 
 t.test('of a list only what is new is added, and the same list again adds nothing', async (t) => {
-  const given = scenarios(listDecider('VoiceAdded'))
+  const given = scenarios(voicesDecider)
   const entries = [{ id: 1, name: 'Ada' }, { id: 2, name: 'Bo' }]
   given([]).when({ entries }).then(t, [voice(1, 'Ada'), voice(2, 'Bo')])
   given([voice(1, 'Ada')]).when({ entries }).then(t, [voice(2, 'Bo')])
@@ -16,16 +16,16 @@ t.test('of a list only what is new is added, and the same list again adds nothin
 })
 
 t.test('an entry under another name is renamed, under its id', async (t) => {
-  scenarios(listDecider('VoiceAdded'))([voice(1, 'Ada')]).when({ entries: [{ id: 1, name: 'Eve' }] }).then(t, [voice(1, 'Eve')])
+  scenarios(voicesDecider)([voice(1, 'Ada')]).when({ entries: [{ id: 1, name: 'Eve' }] }).then(t, [voice(1, 'Eve')])
 })
 
 t.test('an entry that the list names twice is added once', async (t) => {
-  scenarios(listDecider('LanguageAdded'))([]).when({ entries: [{ name: 'English' }, { name: 'English' }] }).then(t, [language('English')])
+  scenarios(languagesDecider)([]).when({ entries: [{ name: 'English' }, { name: 'English' }] }).then(t, [language('English')])
 })
 
 t.test('nothing but id and name goes into the log', async (t) => {
   const entries = [{ id: 1, name: 'Ada', note: 'x' }]
-  scenarios(listDecider('VoiceAdded'))([]).when({ entries }).then(t, [voice(1, 'Ada')])
+  scenarios(voicesDecider)([]).when({ entries }).then(t, [voice(1, 'Ada')])
 })
 
 t.test('a campaign is created, renamed, and never given to another user', async (t) => {

@@ -1,7 +1,9 @@
 // What creating an assistant leads to.
 import t from 'tap'
-import { assistantDecider, type AssistantCommand, type AssistantFacts } from '../../src/domain/assistant/decide.js'
-import type { AssistantBody } from '../../src/domain/assistant/settings.js'
+import { assistantDecider, type CreateAssistant } from '../../src/domain/assistant/decide.js'
+import type { AssistantEvent } from '../../src/domain/assistant/events.js'
+import type { AssistantBody, AssistantSettings } from '../../src/domain/assistant/settings.js'
+import { validateNewAssistant, type AssistantFacts } from '../../src/domain/assistant/validate.js'
 import type { FieldErrors } from '../../src/domain/rejection.js'
 import { invalid, scenarios } from '../support/given.js'
 import { requiredFields } from '../support/assistant-bodies.js'
@@ -13,11 +15,15 @@ const allExists: AssistantFacts = { voiceExists: true, languageExists: true, own
 
 interface Circumstances { refused?: FieldErrors, facts?: Partial<AssistantFacts> }
 
-const create = (body: AssistantBody, { refused = {}, facts = {} }: Circumstances = {}): AssistantCommand =>
-  ({ type: 'create', assistantId: 7, userId: '1', body: { ...requiredFields, ...body }, refused, facts: { ...allExists, ...facts }, now })
+const create = (body: AssistantBody, { refused, facts = {} }: Circumstances = {}) => (): CreateAssistant => ({
+  ...validateNewAssistant({ body: { ...requiredFields, ...body }, ...(refused && { refused }) }, { ...allExists, ...facts }),
+  ...{ ids: [7], userId: '1', now }
+})
 
-const created = (settings: object) =>
-  [{ type: 'AssistantCreated', data: { assistant_id: 7, user_id: '1', settings: { ...requiredFields, ...documentedDefaults, ...settings }, created_at: now, status: 'active' } }]
+const created = (given: Partial<AssistantSettings>): AssistantEvent[] => {
+  const settings = { ...requiredFields, ...documentedDefaults, ...given }
+  return [{ type: 'AssistantCreated', data: { assistant_id: 7, user_id: '1', settings, created_at: now, status: 'active' } }]
+}
 
 t.test('omitted optional fields get the documented defaults', async (t) => {
   given([]).when(create({})).then(t, created({}))
@@ -29,9 +35,7 @@ t.test('given fields replace their defaults, falsy ones and an explicit empty ar
 })
 
 t.test('two assistants never share a default object', async (t) => {
-  const [one, other] = [assistantDecider.decide(create({}), undefined), assistantDecider.decide(create({}), undefined)]
-  const variablesOf = (events: typeof one) => Reflect.get(Reflect.get(events[0]?.data ?? {}, 'settings'), 'variables')
-  t.not(variablesOf(one), variablesOf(other))
+  t.not(create({})().settings.variables, create({})().settings.variables)
 })
 
 t.test('unknown fields, of the body and of schema items, are not stored', async (t) => {
@@ -98,6 +102,5 @@ t.test('what the schema refused and what the rules found is told together, once 
 })
 
 t.test('an id whose stream exists is never used again, not even by the same user', async (t) => {
-  const [event] = created({})
-  given([event as never]).when(create({})).then(t, { code: 'id-taken' })
+  given(created({})).when(create({})).then(t, { code: 'id-taken' })
 })

@@ -1,9 +1,9 @@
 // What creating a lead leads to.
 import t from 'tap'
-import type { LeadBody } from '../../src/domain/lead/body.js'
 import { leadDecider, type CreateLead } from '../../src/domain/lead/decide.js'
 import type { LeadEvent } from '../../src/domain/lead/events.js'
 import { describeLead, leadOf } from '../../src/domain/lead/lead.js'
+import { validateLead, type CreateLeadBody, type LeadFacts } from '../../src/domain/lead/validate.js'
 import { statusAfterCall } from '../../src/domain/lead/status-after-call.js'
 import type { FieldErrors } from '../../src/domain/rejection.js'
 import { invalid, scenarios } from '../support/given.js'
@@ -12,14 +12,17 @@ const given = scenarios(leadDecider)
 const now = '2026-01-31T12:00:00.987Z'
 const number = (index: number) => `+1555123000${index}`
 
-const create = (body: LeadBody, { refused = {}, ownsCampaign = true }: { refused?: FieldErrors, ownsCampaign?: boolean } = {}): CreateLead => ({
-  ids: [100, 101, 102, 103], userId: '1', body: { phone_number: number(0), campaign_id: 5, ...body }, refused, facts: { ownsCampaign }, now
-})
+interface Circumstances { refused?: FieldErrors, facts?: LeadFacts }
 
-const created = (data: object = {}): LeadEvent => ({
-  type: 'LeadCreated',
-  data: { lead_id: 100, user_id: '1', campaign_id: 5, phone_number: number(0), variables: { customer_name: '', email: '' }, secondary_contacts: [], created_at: now, ...data }
-})
+const create = (given: Partial<CreateLeadBody>, { refused, facts = { campaignName: 'Spring' } }: Circumstances = {}) => (): CreateLead => {
+  const body = { phone_number: number(0), campaign_id: 5, ...given }
+  return { ...validateLead({ body, ...(refused && { refused }) }, facts), ids: [100, 101, 102, 103], userId: '1', now }
+}
+
+const created = (given: Partial<LeadEvent['data']> = {}): LeadEvent => {
+  const contact = { phone_number: number(0), variables: { customer_name: '', email: '' } }
+  return { type: 'LeadCreated', data: { lead_id: 100, user_id: '1', campaign_id: 5, ...contact, secondary_contacts: [], created_at: now, ...given } }
+}
 
 t.test('customer_name and email are always there, empty when not given; other variables are kept', async (t) => {
   given([]).when(create({})).then(t, [created()])
@@ -45,15 +48,20 @@ t.test('a phone number is a lead of a campaign once', async (t) => {
   given([created()]).when(create({ allow_dupplicate: false })).then(t, duplicate)
 })
 
+t.test('that it is a lead already is told once the body is sound', async (t) => {
+  const refused = { variables: ['must be an object'] }
+  given([created()]).when(create({}, { refused })).then(t, invalid(refused))
+})
+
 t.test('allow_dupplicate allows another one, and as many as one likes', async (t) => {
   given([created()]).when(create({ allow_dupplicate: true })).then(t, [created()])
   given([created(), created({ lead_id: 90 })]).when(create({ allow_dupplicate: true })).then(t, [created()])
 })
 
 t.test('the campaign must be the user’s; a campaign that the schema refused is told once', async (t) => {
-  given([]).when(create({}, { ownsCampaign: false })).then(t, invalid({ campaign_id: ['must be one of your campaigns'] }))
+  given([]).when(create({}, { facts: { campaignName: null } })).then(t, invalid({ campaign_id: ['must be one of your campaigns'] }))
   const refused = { campaign_id: ['must be an integer'] }
-  given([]).when(create({}, { ownsCampaign: false, refused })).then(t, invalid(refused))
+  given([]).when(create({}, { facts: {}, refused })).then(t, invalid(refused))
 })
 
 t.test('numbers differ from the primary one and from each other, and each repetition is told', async (t) => {
@@ -67,7 +75,7 @@ t.test('numbers differ from the primary one and from each other, and each repeti
 t.test('rules bear what the schema refused: null contacts, contacts without numbers, no list at all', async (t) => {
   for (const secondary_contacts of [[null, {}, { phone_number: 5 }], null, 'x', 7, { length: 2 }]) {
     const refused = { secondary_contacts: ['must be an array'] }
-    given([]).when(create({ secondary_contacts } as unknown as LeadBody, { refused })).then(t, invalid(refused))
+    given([]).when(create({ secondary_contacts } as unknown as Partial<CreateLeadBody>, { refused })).then(t, invalid(refused))
   }
 })
 

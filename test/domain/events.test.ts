@@ -1,10 +1,11 @@
 // Every event version that was ever written can still be read; what is malformed, out of place or from the future cannot.
 import fc from 'fast-check'
 import t from 'tap'
-import { assistantDecider, type AssistantCommand } from '../../src/domain/assistant/decide.js'
+import { assistantDecider, type CreateAssistant } from '../../src/domain/assistant/decide.js'
 import type { AssistantBody } from '../../src/domain/assistant/settings.js'
+import { validateNewAssistant } from '../../src/domain/assistant/validate.js'
 import { callDecider } from '../../src/domain/call/decide.js'
-import { campaignDecider, listDecider, phoneNumberDecider } from '../../src/domain/catalog/decide.js'
+import { campaignDecider, languagesDecider, modelsDecider, phoneNumberDecider, voicesDecider } from '../../src/domain/catalog/decide.js'
 import { fold } from '../../src/domain/decider.js'
 import { DecodeError, currentVersion, decode, eventVersions, type DomainEvent, type EventType } from '../../src/domain/events.js'
 import { leadDecider } from '../../src/domain/lead/decide.js'
@@ -40,7 +41,7 @@ t.test('a former version is read as what the current one would have written, wha
   const name = fc.string({ minLength: 1, maxLength: 255 }).filter((text) => !text.includes('\0'))
   const anything = fc.record({ assistant_name: name, record_call: fc.boolean(), variables: fc.dictionary(fc.string(), fc.jsonValue()) }).map<AssistantBody>((body) => JSON.parse(JSON.stringify(body)))
   fc.assert(fc.property(fc.integer({ min: 1 }), anything, (id, body) => {
-    const [written] = assistantDecider.decide(creating(id, { ...requiredFields, ...body }), undefined)
+    const [written] = assistantDecider.decide(creating(id, body), undefined)
     const { status: _status, ...data } = { status: undefined, ...written?.data }
     const before = structuredClone(data)
     const decoded = read({ stream: `assistant-${id}`, type: 'AssistantCreated', schema_version: '1', data })
@@ -48,9 +49,8 @@ t.test('a former version is read as what the current one would have written, wha
   }), { numRuns: 50 })
 })
 
-const creating = (assistantId: number, body: AssistantBody): AssistantCommand => ({
-  type: 'create', assistantId, userId: '1', body, refused: {}, facts: { voiceExists: true, languageExists: true, ownsPhoneNumber: true }, now: '2026-01-31T12:00:00.000Z'
-})
+const creating = (id: number, body: AssistantBody): CreateAssistant =>
+  ({ ...validateNewAssistant({ body: { ...requiredFields, ...body } }, {}), ids: [id], userId: '1', now: '2026-01-31T12:00:00.000Z' })
 
 t.test('an event that does not say its version is of the first one', async (t) => {
   for (const type of types) {
@@ -84,9 +84,9 @@ t.test('the golden events fold', async (t) => {
   })
   t.match(fold(leadDecider, [event('LeadCreated')]), [{ id: 1, status: 'created', secondary_contacts: [{ id: 2, status: 'created' }] }])
   t.strictSame(fold(callDecider, [event('CallCompleted')]), event('CallCompleted').data)
-  t.strictSame([...fold(listDecider('VoiceAdded'), [event('VoiceAdded')])], [[1, 'Nova']])
-  t.strictSame([...fold(listDecider('LanguageAdded'), [event('LanguageAdded')])], [['English', 'English']])
-  t.strictSame([...fold(listDecider('ModelAdded'), [event('ModelAdded')])], [['gpt-4o', 'gpt-4o']])
+  t.strictSame([...fold(voicesDecider, [event('VoiceAdded')])], [[1, 'Nova']])
+  t.strictSame([...fold(languagesDecider, [event('LanguageAdded')])], [['English', 'English']])
+  t.strictSame([...fold(modelsDecider, [event('ModelAdded')])], [['gpt-4o', 'gpt-4o']])
   t.match(fold(campaignDecider, [event('CampaignCreated'), event('CampaignRenamed')]), { name: 'Summer' })
   t.match(fold(phoneNumberDecider, [event('PhoneNumberAdded')]), { phone_number: '+15551230009' })
 })

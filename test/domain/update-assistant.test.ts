@@ -1,12 +1,14 @@
 // What updating an assistant leads to.
 import t from 'tap'
-import { assistantDecider, type AssistantCommand, type AssistantFacts } from '../../src/domain/assistant/decide.js'
+import { assistantDecider, type UpdateAssistant } from '../../src/domain/assistant/decide.js'
 import type { AssistantEvent } from '../../src/domain/assistant/events.js'
 import { evolve } from '../../src/domain/assistant/evolve.js'
 import type { AssistantBody, AssistantSettings } from '../../src/domain/assistant/settings.js'
+import { validateChanges, type AssistantFacts } from '../../src/domain/assistant/validate.js'
 import { summarize } from '../../src/domain/assistant/summary.js'
 import type { FieldErrors } from '../../src/domain/rejection.js'
 import { settings } from '../support/call-events.js'
+import { fold } from '../../src/domain/decider.js'
 import { invalid, scenarios } from '../support/given.js'
 
 const given = scenarios(assistantDecider)
@@ -19,16 +21,27 @@ interface Circumstances { userId?: string, refused?: FieldErrors, facts?: Partia
 const created = (changes: Partial<AssistantSettings> = {}): AssistantEvent =>
   ({ type: 'AssistantCreated', data: { assistant_id: 7, user_id: '1', settings: settings(changes), created_at: '2026-01-31T12:00:00.000Z', status: 'active' } })
 
-const update = (body: AssistantBody, { userId = '1', refused = {}, facts = {} }: Circumstances = {}): AssistantCommand =>
-  ({ type: 'update', assistantId: 7, userId, body, refused, facts: { ...allExists, ...facts }, now })
+const update = (body: AssistantBody, { userId = '1', refused, facts = {} }: Circumstances = {}) => (): UpdateAssistant =>
+  ({ ...validateChanges({ body, ...(refused && { refused }) }, { ...allExists, ...facts }), userId, now })
 
 const updated = (changes: Partial<AssistantSettings>): AssistantEvent[] =>
   [{ type: 'AssistantUpdated', data: { assistant_id: 7, user_id: '1', changes, updated_at: now } }]
 
-t.test('an assistant that is not there or somebody else’s is not found, whatever the body is', async (t) => {
-  given([]).when(update({})).then(t, { code: 'assistant-not-found' })
-  given([created()]).when(update({}, { userId: '2' })).then(t, { code: 'assistant-not-found' })
-  given([created()]).when(update({}, { userId: '2', refused: { voice_id: ['must be an integer'] } })).then(t, { code: 'assistant-not-found' })
+t.test('an assistant that is not there or somebody else’s is not found', async (t) => {
+  const unowned = { code: 'assistant-not-found' as const }
+  given([]).when(update({})).then(t, unowned)
+  given([created()]).when(update({}, { userId: '2' })).then(t, unowned)
+  given([created()]).when(update({ is_webhook_active: true }, { userId: '2' })).then(t, unowned)
+})
+
+t.test('what is wrong with the body is told first, whoever the assistant belongs to', async (t) => {
+  const refused = { voice_id: ['must be an integer'] }
+  for (const state of [[], [created()]]) {
+    for (const userId of ['1', '2']) given(state).when(update({}, { userId, refused })).then(t, invalid(refused))
+    given(state).when(update({ webhook_url: null, is_webhook_active: true }, { refused })).then(t, invalid({
+      ...refused, webhook_url: ['is required when is_webhook_active is true']
+    }))
+  }
 })
 
 t.test('an update that changes nothing leads to nothing', async (t) => {
@@ -100,7 +113,7 @@ t.test('the rules of creation hold for the fields that are given', async (t) => 
 })
 
 t.test('the summary says what the interface calls direction and engine', async (t) => {
-  const state = evolve(evolve(undefined, created()), updated({ calls_direction: 'receive', engine_type: 'multimodal' })[0] as AssistantEvent)
+  const state = fold(assistantDecider, [created(), ...updated({ calls_direction: 'receive', engine_type: 'multimodal' })])
   t.strictSame(state && summarize(state), { id: 7, name: 'Front desk', status: 'active', type: 'inbound', mode: 'multimodal' })
   t.equal(state?.created_at, '2026-01-31T12:00:00.000Z')
   t.equal(state?.updated_at, now)

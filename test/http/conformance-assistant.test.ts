@@ -135,13 +135,16 @@ t.test('every failing field is told at once, whichever rule it breaks', async (t
     language: ['must be a string'],
     timezone: ['must be an IANA time zone of the form Area/City, such as Europe/Amsterdam'],
     phone_number_id: ['must be one of your phone numbers'],
-    webhook_url: ['is required when is_webhook_active is true'],
     speech_speed: ['must be between 0.7 and 1.2'],
     record_call: ['must be true or false']
   }
+  const missing = { webhook_url: ['is required when is_webhook_active is true'] }
   const body = { voice_id: 99, language: 5, timezone: 'UTC', phone_number_id: 3, is_webhook_active: true, speech_speed: 2, record_call: null }
-  t.same(told(await create(newAssistant(body))), refusal(errors))
-  t.same(told(await update((await create(newAssistant())).body.data.id, body)), refusal(errors))
+  t.same(told(await create(newAssistant(body))), refusal({ ...errors, ...missing }))
+  const { id } = (await create(newAssistant())).body.data
+  t.same(told(await update(id, body)), refusal(errors), 'of an update whatever is wrong with the body')
+  t.same(told(await update(id, { ...body, webhook_url: null })), refusal({ ...errors, ...missing }))
+  t.same(told(await update(id, { is_webhook_active: true })), refusal(missing), 'then what is wrong together with what is stored')
 })
 
 t.test('a body that is no object is told as such', async (t) => {

@@ -109,7 +109,7 @@ t.test('a phone number is a lead of a campaign once, unless the caller allows it
   const { id } = (await create(newLead({ phone_number, allow_dupplicate: true }))).body.data
   for (const given of [{}, { allow_dupplicate: false }, { variables: { customer_name: 'Other' } }]) t.strictSame(told(await create(newLead({ phone_number, ...given }))), refusal({ phone_number: duplicate }), brief(given))
   t.same(told(await create(newLead({ phone_number, variables: 5, secondary_contacts: [{}] }))),
-    refusal({ variables: ['must be an object'], 'secondary_contacts.0.phone_number': ['is required'], phone_number: duplicate }), 'told together with what else is wrong')
+    refusal({ variables: ['must be an object'], 'secondary_contacts.0.phone_number': ['is required'] }), 'told once the body is sound')
   t.equal((await create(newLead({ phone_number, campaign_id: 2 }))).status, 200, 'another campaign may have it')
   t.equal((await create(newLead({ phone_number, campaign_id: 3 }), '2')).status, 200, 'and another user')
   t.equal((await create(freshLead({ secondary_contacts: [{ phone_number }] }))).status, 200, 'and another lead as its contact')

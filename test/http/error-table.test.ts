@@ -123,12 +123,23 @@ t.test('what no id can be, or nobody has, or another user has, is a 404 in the s
   t.equal((await call('PUT', `/user/assistant/%3${String(id).slice(0, 1)}${String(id).slice(1)}`, {})).status, 200, 'an id may be percent-encoded')
 })
 
-t.test('of an assistant of another user nothing is told, whatever is sent', async (t) => {
-  const sent: Array<[body: unknown, headers: Record<string, string>]> = [
-    [{ voice_id: 99 }, {}], [{ speech_speed: 9, is_webhook_active: true }, {}], [[], {}], [{}, { 'if-match': '"0"' }], [{}, { 'if-match': '"7"' }], [{}, { 'idempotency-key': 'k' }]
+t.test('of an assistant of another user nothing is told, whatever is sent: what is wrong with the body comes first', async (t) => {
+  const sent: Array<[body: unknown, headers: Record<string, string>, status: number]> = [
+    [{ voice_id: 99 }, {}, 422],
+    [{ speech_speed: 9, is_webhook_active: true }, {}, 422],
+    [{ is_webhook_active: true, webhook_url: null }, {}, 422],
+    [[], {}, 422],
+    [{}, { 'idempotency-key': '' }, 422],
+    [{ is_webhook_active: true }, {}, 404],
+    [{}, { 'if-match': '"0"' }, 404],
+    [{}, { 'if-match': '"7"' }, 404],
+    [{}, { 'idempotency-key': 'k' }, 404]
   ]
-  for (const [body, headers] of sent) {
-    for (const it of [id, 999_999]) isRefusal(t, await call('PUT', `/user/assistant/${it}`, body, { headers: { ...other, ...headers } }), 404, JSON.stringify([it, body, headers]))
+  for (const [body, headers, status] of sent) {
+    const ask = async (it: number) => await call('PUT', `/user/assistant/${it}`, body, { headers: { ...other, ...headers } })
+    const [another, nobodys] = [await ask(id), await ask(999_999)]
+    isRefusal(t, another, status, JSON.stringify([body, headers]))
+    t.strictSame(told(another), told(nobodys))
   }
 })
 

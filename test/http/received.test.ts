@@ -1,7 +1,7 @@
 // What a route makes of a body before any rule is asked, over real HTTP.
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
-import { CreateLeadBody } from '../../src/domain/lead/body.js'
+import { CreateLeadBody } from '../../src/domain/lead/validate.js'
 import type { App } from '../../src/http/app-types.js'
 import { received } from '../../src/http/received.js'
 import { validatorCompiler } from '../../src/http/validators.js'
@@ -14,13 +14,13 @@ async function post (t: Test, payload: string) {
   app.setValidatorCompiler(validatorCompiler)
   app.post('/', { schema: { body: CreateLeadBody }, attachValidation: true }, async (request, reply) => received(request, reply, CreateLeadBody))
   const answer = await app.inject({ method: 'POST', url: '/', headers: { 'content-type': 'application/json' }, payload })
-  return { status: answer.statusCode, ignored: answer.headers['x-ignored-fields'], answer: answer.json<{ body: object, refused: object }>() }
+  return { status: answer.statusCode, ignored: answer.headers['x-ignored-fields'], answer: answer.json<{ body: object, refused?: object }>() }
 }
 
 t.test('unknown fields are ignored and named', async (t) => {
   const { ignored, answer } = await post(t, JSON.stringify({ ...lead, nickname: 1, größe: 2 }))
   t.equal(ignored, 'nickname, gr%C3%B6%C3%9Fe')
-  t.strictSame(answer.refused, {})
+  t.equal(answer.refused, undefined)
   t.equal((await post(t, JSON.stringify(lead))).ignored, undefined)
 })
 
@@ -36,7 +36,7 @@ t.test('no name of an unknown field breaks the answer: lone surrogates, line bre
 
 t.test('what cannot be stored is refused together with what the schema refuses', async (t) => {
   const { answer } = await post(t, '{"phone_number":5,"campaign_id":1,"variables":{"a":"\\u0000"}}')
-  t.strictSame(Object.keys(answer.refused).sort(), ['phone_number', 'variables.a'])
+  t.strictSame(Object.keys(answer.refused ?? {}).sort(), ['phone_number', 'variables.a'])
 })
 
 t.test('a body that is no object is empty and refused', async (t) => {

@@ -1,4 +1,6 @@
 // The interface's table of assistant fields, row by row: values that are taken, and values that are refused in these words.
+import type { AssistantSettings } from '../../src/domain/assistant/settings.js'
+import type { requiredFields } from './assistant-bodies.js'
 import { privateHosts, zoned } from './private-hosts.js'
 
 export interface FieldCase {
@@ -99,7 +101,7 @@ export const assistantFields: Record<string, FieldCase> = {
 }
 
 /** What an omitted optional field is set to; written out here so that a change of one is noticed. */
-export const documentedDefaults = {
+export const documentedDefaults: Omit<AssistantSettings, keyof typeof requiredFields> = {
   endpoint_type: 'vad',
   endpoint_sensitivity: 0.5,
   interrupt_sensitivity: 0.5,

@@ -2,17 +2,17 @@
 import type { Test } from 'tap'
 import { fold, type Decider } from '../../src/domain/decider.js'
 import { Rejection, type FieldErrors, type RejectionCode } from '../../src/domain/rejection.js'
-import type { NewEvent } from '../../src/domain/stored-event.js'
 
 /** What a command was refused with; `errors` must match exactly when given. */
-export interface Refusal { code: RejectionCode, errors?: FieldErrors }
+export interface Refusal { code: RejectionCode, errors?: FieldErrors | undefined }
 
-export function scenarios<State, Event, Command> (decider: Decider<State, Event, Command>) {
+export function scenarios<State, Event extends { type: string }, Command extends object> (decider: Decider<State, Event, Command>) {
   return (events: Event[]) => ({
-    when: (command: Command) => ({
+    /** The command, or what validates it: nothing is decided of a body that is refused. */
+    when: (command: Command | (() => Command)) => ({
       /** Asserts exactly these events, or the refusal. */
-      then (t: Test, expected: NewEvent[] | Refusal): void {
-        const outcome = attempt(() => decider.decide(command, fold(decider, events)))
+      then (t: Test, expected: Event[] | Refusal): void {
+        const outcome = attempt(() => decider.decide(typeof command === 'function' ? command() : command, fold(decider, events)))
         if (Array.isArray(expected)) t.strictSame(outcome, expected)
         else t.strictSame(outcome, { errors: undefined, ...expected })
       }
@@ -23,7 +23,7 @@ export function scenarios<State, Event, Command> (decider: Decider<State, Event,
 /** A refusal of fields. */
 export const invalid = (errors: FieldErrors): Refusal => ({ code: 'invalid', errors })
 
-function attempt (decide: () => NewEvent[]): NewEvent[] | Refusal {
+function attempt<Event> (decide: () => Event[]): Event[] | Refusal {
   try {
     return decide()
   } catch (error) {

@@ -3,15 +3,16 @@ import { randomUUID } from 'node:crypto'
 import { commandHandler } from '../../command-handling/handle-command.js'
 import { callDecider } from '../../domain/call/decide.js'
 import { callStream, type CallCompleted } from '../../domain/call/events.js'
+import { validateReport } from '../../domain/call/validate.js'
 import type { Streams } from '../../event-store/streams.js'
 
 /** @throws Rejection when the call was reported with another body */
 export async function appendReport (streams: Streams, { call_id: callId, ...body }: CallCompleted): Promise<void> {
+  const command = validateReport(callId, { body }, {})
   await commandHandler(streams).handle({
-    decider: callDecider,
+    aggregate: callDecider,
     stream: callStream(callId),
-    command: { callId, body, refused: {}, facts: { assistantExists: true, leadBelongs: true } },
-    commandId: randomUUID(),
-    correlationId: randomUUID()
+    decide: (state) => callDecider.decide(command, state),
+    origin: { commandId: randomUUID(), correlationId: randomUUID() }
   })
 }

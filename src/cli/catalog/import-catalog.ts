@@ -1,7 +1,9 @@
 // Brings a catalogue into the log: only what is new is appended.
 import { randomUUID } from 'node:crypto'
 import type { HandleCommand } from '../../command-handling/handle-command.js'
-import { campaignDecider, listDecider, phoneNumberDecider } from '../../domain/catalog/decide.js'
+import {
+  campaignDecider, languagesDecider, modelsDecider, phoneNumberDecider, voicesDecider
+} from '../../domain/catalog/decide.js'
 import { catalogStreams } from '../../domain/catalog/events.js'
 import type { Decider } from '../../domain/decider.js'
 import type { DomainEvent } from '../../domain/events.js'
@@ -15,17 +17,21 @@ const entriesAtOnce = 250
  * @returns the position that the catalogue is complete at
  * @throws Rejection when an id belongs to another user
  */
-export async function importCatalog (handle: HandleCommand, { voices = [], languages = [], models = [], users = [] }: CatalogFile): Promise<bigint> {
+export async function importCatalog (
+  handle: HandleCommand, { voices = [], languages = [], models = [], users = [] }: CatalogFile
+): Promise<bigint> {
   let last = 0n
-  await addAll('VoiceAdded', catalogStreams.voices, voices)
-  await addAll('LanguageAdded', catalogStreams.languages, languages.map((name) => ({ name })))
-  await addAll('ModelAdded', catalogStreams.models, models.map((name) => ({ name })))
+  await addAll(voicesDecider, catalogStreams.voices, voices)
+  await addAll(languagesDecider, catalogStreams.languages, languages.map((name) => ({ name })))
+  await addAll(modelsDecider, catalogStreams.models, models.map((name) => ({ name })))
   for (const user of users) await addUser(user)
   return last
 
-  async function addAll (type: Parameters<typeof listDecider>[0], stream: string, entries: { id?: number, name: string }[]) {
+  async function addAll<State, Event extends DomainEvent, Entry> (
+    decider: Decider<State, Event, { entries: Entry[] }>, stream: string, entries: Entry[]
+  ) {
     for (let at = 0; at < entries.length; at += entriesAtOnce) {
-      await run(listDecider(type), stream, { entries: entries.slice(at, at + entriesAtOnce) })
+      await run(decider, stream, { entries: entries.slice(at, at + entriesAtOnce) })
     }
   }
 
@@ -42,7 +48,9 @@ export async function importCatalog (handle: HandleCommand, { voices = [], langu
   async function run<State, Event extends DomainEvent, Command> (
     decider: Decider<State, Event, Command>, stream: string, command: Command
   ) {
-    const { position } = await handle({ decider, stream, command, commandId: randomUUID(), correlationId: randomUUID() })
+    const origin = { commandId: randomUUID(), correlationId: randomUUID() }
+    const decide = (state: State) => decider.decide(command, state)
+    const { position } = await handle({ aggregate: decider, stream, decide, origin })
     if (position > last) last = position
   }
 }

@@ -87,11 +87,20 @@ const literalSpelling = {
 export const AssistantSettings = Type.Object({ ...required, ...optional })
 export type AssistantSettings = Static<typeof AssistantSettings>
 
-export const CreateAssistantBody = Type.Object({ ...required, ...Type.Partial(Type.Object(optional)).properties, ...literalSpelling }, { title: 'NewAssistant' })
+const optionals = Type.Partial(Type.Object(optional)).properties
+export const CreateAssistantBody = Type.Object({ ...required, ...optionals, ...literalSpelling }, { title: 'NewAssistant' })
+export type CreateAssistantBody = Static<typeof CreateAssistantBody>
+
+const changes = Type.Partial(Type.Object(withoutDefaults(AssistantSettings.properties))).properties
 /** Nothing has a default here: what is left out stays as it is. */
-export const UpdateAssistantBody = Type.Object({ ...Type.Partial(Type.Object(withoutDefaults(AssistantSettings.properties))).properties, ...literalSpelling }, { title: 'AssistantChanges' })
-/** A body of either route; a field that the schema refused may be missing or wrong, and is then in `refused`. */
-export type AssistantBody = Static<typeof UpdateAssistantBody>
+export const UpdateAssistantBody = Type.Object({ ...changes, ...literalSpelling }, { title: 'AssistantChanges' })
+export type UpdateAssistantBody = Static<typeof UpdateAssistantBody>
+
+/** A body of either route, as far as it is there. */
+export type AssistantBody = Partial<CreateAssistantBody>
+
+type Optional = keyof typeof optional
+type NewSettings = Omit<AssistantSettings, Optional> & Partial<Pick<AssistantSettings, Optional>>
 
 function withoutDefaults<Properties extends Record<string, object>> (properties: Properties): Properties {
   const bare: object = Object.fromEntries(Object.entries(properties).map(([name, schema]) =>
@@ -106,12 +115,15 @@ export function defaultSettings (): Omit<AssistantSettings, keyof typeof require
 }
 
 /** The settings that a body gives: known fields only, the literal spelling of end_call_tool nested. */
-export function givenSettings (body: AssistantBody): Partial<AssistantSettings> {
-  const { 'end_call_tool.description': description, ...fields } = body
+export function givenSettings (body: CreateAssistantBody): NewSettings
+export function givenSettings (body: AssistantBody): Partial<AssistantSettings>
+export function givenSettings ({ 'end_call_tool.description': literal, ...fields }: AssistantBody): Partial<AssistantSettings> {
   const known = Object.entries(fields).filter(([name, value]) => Object.hasOwn(AssistantSettings.properties, name) && value !== undefined)
   const given: Partial<AssistantSettings> = Object.fromEntries(known)
-  if (description !== undefined && given.end_call_tool === undefined) given.end_call_tool = { description }
+  if (literal !== undefined && given.end_call_tool === undefined) given.end_call_tool = { description: literal }
+  if (given.end_call_tool) given.end_call_tool = knownOf(given.end_call_tool)
   if (given.post_call_schema) given.post_call_schema = given.post_call_schema.map(({ name, type, description }) => ({ name, type, description }))
-  if (given.end_call_tool) given.end_call_tool = given.end_call_tool.description === undefined ? {} : { description: given.end_call_tool.description }
   return given
 }
+
+const knownOf = ({ description }: Static<typeof EndCallTool>) => description === undefined ? {} : { description }

@@ -1,24 +1,48 @@
-// The rules for importing a catalogue: what is there already is no news, another owner is refused.
+// The rules for importing a catalogue: what is there already adds nothing, another owner is refused.
 import type { Decider } from '../decider.js'
 import { Rejection } from '../rejection.js'
-import type { NewEvent } from '../stored-event.js'
 import type { CatalogEvent } from './events.js'
 
-type Named = { id?: number, name: string }
 type EventOf<Type extends CatalogEvent['type']> = Extract<CatalogEvent, { type: Type }>
+type ListEvent = EventOf<'VoiceAdded' | 'LanguageAdded' | 'ModelAdded'>
 
 /** The names on one list, by id, or by themselves where there is no id. */
 export type ListState = ReadonlyMap<number | string, string>
 
-/** One of the three shared lists; an entry whose name changed is added again under its id. */
-export function listDecider (type: 'VoiceAdded' | 'LanguageAdded' | 'ModelAdded'): Decider<ListState, EventOf<typeof type>, { entries: Named[] }> {
-  const keyOf = (entry: Named) => entry.id ?? entry.name
+interface List<Event extends ListEvent> {
+  type: Event['type']
+  keyOf (entry: Event['data']): number | string
+  /** The event that adds an entry, or renames it under its id; without fields that nobody knows. */
+  added (entry: Event['data']): Event
+}
+
+export const voicesDecider = listDecider<EventOf<'VoiceAdded'>>({
+  type: 'VoiceAdded',
+  keyOf: ({ id }) => id,
+  added: ({ id, name }) => ({ type: 'VoiceAdded', data: { id, name } })
+})
+
+export const languagesDecider = listDecider<EventOf<'LanguageAdded'>>({
+  type: 'LanguageAdded',
+  keyOf: ({ name }) => name,
+  added: ({ name }) => ({ type: 'LanguageAdded', data: { name } })
+})
+
+export const modelsDecider = listDecider<EventOf<'ModelAdded'>>({
+  type: 'ModelAdded',
+  keyOf: ({ name }) => name,
+  added: ({ name }) => ({ type: 'ModelAdded', data: { name } })
+})
+
+/** Of entries with the same key the last one counts. */
+function listDecider<Event extends ListEvent> ({ type, keyOf, added }: List<Event>): Decider<ListState, Event, { entries: Event['data'][] }> {
   return {
     initialState: new Map(),
+    eventTypes: [type],
     evolve: (list, { data }) => new Map(list).set(keyOf(data), data.name),
     decide ({ entries }, list) {
-      const listed = new Map(entries.map(({ id, name }) => [id ?? name, id === undefined ? { name } : { id, name }]))
-      return [...listed].filter(([key, { name }]) => list.get(key) !== name).map(([, data]) => ({ type, data }))
+      const wanted = new Map(entries.map((entry) => [keyOf(entry), entry]))
+      return [...wanted].filter(([key, { name }]) => list.get(key) !== name).map(([, entry]) => added(entry))
     }
   }
 }
@@ -27,8 +51,9 @@ type Campaign = { campaign_id: number, user_id: string, name: string }
 
 export const campaignDecider: Decider<Campaign | undefined, EventOf<'CampaignCreated' | 'CampaignRenamed'>, Campaign> = {
   initialState: undefined,
+  eventTypes: ['CampaignCreated', 'CampaignRenamed'],
   evolve: (_state, { data }) => data,
-  decide (wanted, state): NewEvent[] {
+  decide (wanted, state) {
     if (!state) return [{ type: 'CampaignCreated', data: wanted }]
     if (state.user_id !== wanted.user_id) throw otherOwner('campaign', wanted.campaign_id, state.user_id)
     return state.name === wanted.name ? [] : [{ type: 'CampaignRenamed', data: wanted }]
@@ -39,12 +64,14 @@ type PhoneNumber = { phone_number_id: number, user_id: string, phone_number: str
 
 export const phoneNumberDecider: Decider<PhoneNumber | undefined, EventOf<'PhoneNumberAdded'>, PhoneNumber> = {
   initialState: undefined,
+  eventTypes: ['PhoneNumberAdded'],
   evolve: (_state, { data }) => data,
-  decide (wanted, state): NewEvent[] {
+  decide (wanted, state) {
     if (!state) return [{ type: 'PhoneNumberAdded', data: wanted }]
     if (state.user_id !== wanted.user_id) throw otherOwner('phone number', wanted.phone_number_id, state.user_id)
     if (state.phone_number !== wanted.phone_number) {
-      throw new Rejection('catalog-conflict', `phone number ${wanted.phone_number_id} is ${state.phone_number} already: give another number another id`)
+      const taken = `phone number ${wanted.phone_number_id} is ${state.phone_number} already`
+      throw new Rejection('catalog-conflict', `${taken}: give another number another id`)
     }
     return []
   }

@@ -56,6 +56,13 @@ export function leadOf ({ data }: LeadEvent): Lead {
   }
 }
 
+/** Of the leads of a contact the one with the first of these ids. @throws when there is none */
+export function createdLead (leads: readonly Lead[], ids: readonly number[]): Lead {
+  const found = leads.find(({ id }) => id === ids[0])
+  if (!found) throw new Error(`there is no lead ${ids[0]}`)
+  return found
+}
+
 /** The lead object of the interface: exactly the documented keys. */
 export function describeLead (lead: Lead, campaignName: string): LeadAnswer {
   return {

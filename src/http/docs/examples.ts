@@ -4,7 +4,7 @@ import type { CreateAssistantBody, UpdateAssistantBody } from '../../domain/assi
 import type { AssistantSummary } from '../../domain/assistant/summary.js'
 import type { CompleteCallBody } from '../../domain/call/events.js'
 import type { WebhookPayload, WebhookTest } from '../../domain/webhook/payload.js'
-import type { CreateLeadBody } from '../../domain/lead/body.js'
+import type { CreateLeadBody } from '../../domain/lead/validate.js'
 import type { LeadAnswer } from '../../domain/lead/lead.js'
 
 export const newAssistant: Static<typeof CreateAssistantBody> = {

@@ -1,0 +1,57 @@
+// What is wrong with the settings of an assistant, whatever the assistant is now.
+import { isAreaCity } from '../time-zone.js'
+import { problem, repeated, soundBody, soundFields, type Problem, type Submitted } from '../validation.js'
+import {
+  defaultSettings, givenSettings, type AssistantBody, type AssistantSettings, type CreateAssistantBody, type UpdateAssistantBody
+} from './settings.js'
+
+/** What is true outside the stream, looked up for the values that the body gives. Absent is not known, and refuses nothing. */
+export interface AssistantFacts {
+  voiceExists?: boolean
+  languageExists?: boolean
+  ownsPhoneNumber?: boolean
+  /** Why the webhook URL may not be used, if so. */
+  webhookUrlProblem?: string | undefined
+}
+
+export interface NewAssistant { type: 'create', settings: AssistantSettings }
+export interface AssistantChanges { type: 'update', given: Partial<AssistantSettings> }
+
+/** @throws Rejection `invalid` with every problem */
+export function validateNewAssistant (submitted: Submitted<CreateAssistantBody>, facts: AssistantFacts): NewAssistant {
+  const given = givenSettings(soundFields(submitted))
+  const body = soundBody(submitted, [
+    ...problemsOf(given, submitted.body, facts),
+    !submitted.refused?.webhook_url && missingUrl({ ...defaultSettings(), ...given })
+  ])
+  return { type: 'create', settings: { ...defaultSettings(), ...givenSettings(body) } }
+}
+
+/**
+ * Whether there is a webhook URL where one is needed is only known of the merged settings, unless it is taken away.
+ * @throws Rejection `invalid` with every problem
+ */
+export function validateChanges (submitted: Submitted<UpdateAssistantBody>, facts: AssistantFacts): AssistantChanges {
+  const given = givenSettings(soundFields(submitted))
+  soundBody(submitted, [...problemsOf(given, submitted.body, facts), given.webhook_url === null && missingUrl(given)])
+  return { type: 'update', given: given.webhook_url === null ? { ...given, is_webhook_active: false } : given }
+}
+
+/** What is on has a URL. */
+export function missingUrl ({ is_webhook_active, webhook_url }: Partial<AssistantSettings>): Problem {
+  return is_webhook_active && webhook_url == null && problem('webhook_url', 'is required when is_webhook_active is true')
+}
+
+function problemsOf (given: Partial<AssistantSettings>, { post_call_schema }: AssistantBody, facts: AssistantFacts): Problem[] {
+  const { voice_id, language, timezone, phone_number_id, webhook_url } = given
+  const { voiceExists, languageExists, ownsPhoneNumber, webhookUrlProblem } = facts
+  const noZone = 'must be an IANA time zone of the form Area/City, such as Europe/Amsterdam'
+  return [
+    voice_id !== undefined && voiceExists === false && problem('voice_id', 'must be an available voice'),
+    language !== undefined && languageExists === false && problem('language', 'must be an available language'),
+    timezone !== undefined && !isAreaCity(timezone) && problem('timezone', noZone),
+    phone_number_id != null && ownsPhoneNumber === false && problem('phone_number_id', 'must be one of your phone numbers'),
+    webhook_url != null && webhookUrlProblem !== undefined && problem('webhook_url', webhookUrlProblem),
+    ...repeated('post_call_schema', post_call_schema, 'name', 'must be unique in the schema')
+  ]
+}

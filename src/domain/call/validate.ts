@@ -1,0 +1,39 @@
+// What is wrong with the report of a call, whatever was reported before.
+import { problem, soundBody, type Submitted } from '../validation.js'
+import type { CallCompleted, CompleteCallBody } from './events.js'
+
+/** What is true outside the stream. Absent is not known, and refuses nothing. */
+export interface CallFacts {
+  assistantExists?: boolean
+  /** Whether the lead is one of the user who owns the assistant. */
+  leadBelongs?: boolean
+}
+
+/** The report without fields that nobody knows. @throws Rejection `invalid` with every problem */
+export function validateReport (callId: string, submitted: Submitted<CompleteCallBody>, facts: CallFacts): { report: CallCompleted } {
+  const { lead_status, transcript, ...body } = soundBody(submitted, [
+    facts.assistantExists === false && problem('assistant_id', 'must be an existing assistant'),
+    facts.leadBelongs === false && problem('lead_id', 'must be a lead of the user who owns the assistant')
+  ])
+  const { assistant_id, lead_id, status, direction, from, to, started_at, ended_at, duration } = body
+  const { recording_url, input_variables, extracted_variables, evaluation } = body
+  const report = {
+    call_id: callId,
+    assistant_id,
+    lead_id,
+    ...(lead_status !== undefined && { lead_status }),
+    status,
+    direction,
+    from,
+    to,
+    started_at,
+    ended_at,
+    duration,
+    recording_url,
+    transcript: transcript.map(({ role, text, at }) => ({ role, text, at })),
+    input_variables,
+    extracted_variables,
+    evaluation
+  }
+  return { report }
+}

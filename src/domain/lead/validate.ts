@@ -1,0 +1,65 @@
+// What a caller sends to create a lead, and what is wrong with it whatever the leads are that exist.
+import Type, { type Static } from 'typebox'
+import { AnyObject, Id, PhoneNumber, type JsonObject } from '../json.js'
+import { problem, repeated, soundBody, type Submitted } from '../validation.js'
+import type { ContactVariables } from './events.js'
+
+const Variables = Type.Unsafe<JsonObject & { customer_name?: string, email?: string }>(AnyObject({
+  properties: {
+    customer_name: { type: 'string', description: 'Name of the person to call.', examples: ['Ada Example'] },
+    email: { type: 'string', description: 'E-mail address of the person to call.', examples: ['ada@example.com'] }
+  },
+  description: 'Free-form variables for the conversation.'
+}))
+
+export const SecondaryContactBody = Type.Object({
+  phone_number: PhoneNumber({ description: 'Phone number in E.164 format.' }),
+  variables: Type.Optional(Variables)
+}, { title: 'NewSecondaryContact' })
+
+export const CreateLeadBody = Type.Object({
+  phone_number: PhoneNumber({ description: 'Phone number in E.164 format.' }),
+  campaign_id: Id({ description: 'Campaign to create the lead for.', examples: [1] }),
+  variables: Type.Optional(Variables),
+  allow_dupplicate: Type.Optional(Type.Boolean({ default: false, description: 'Whether the campaign may hold this phone number more than once.' })),
+  secondary_contacts: Type.Optional(Type.Array(SecondaryContactBody, { maxItems: 10, description: 'Other people to call for this lead.' }))
+}, { title: 'NewLead' })
+
+export type CreateLeadBody = Static<typeof CreateLeadBody>
+
+/** What is true outside the stream. Absent is not known, and refuses nothing. */
+export interface LeadFacts {
+  /** The name of the campaign; null when it is not one of the user's. */
+  campaignName?: string | null | undefined
+}
+
+export interface NewContact {
+  phone_number: string
+  variables: ContactVariables
+}
+
+export interface NewLead extends NewContact {
+  campaign_id: number
+  allow_dupplicate: boolean
+  secondary_contacts: NewContact[]
+}
+
+/** @throws Rejection `invalid` with every problem */
+export function validateLead (submitted: Submitted<CreateLeadBody>, { campaignName }: LeadFacts): NewLead {
+  const { phone_number, secondary_contacts } = submitted.body
+  const again = 'must differ from the other phone numbers of this lead'
+  const body = soundBody(submitted, [
+    campaignName === null && problem('campaign_id', 'must be one of your campaigns'),
+    ...repeated('secondary_contacts', secondary_contacts, 'phone_number', again, phone_number)
+  ])
+  return {
+    ...contactOf(body),
+    campaign_id: body.campaign_id,
+    allow_dupplicate: body.allow_dupplicate ?? false,
+    secondary_contacts: (body.secondary_contacts ?? []).map(contactOf)
+  }
+}
+
+function contactOf ({ phone_number, variables }: Pick<CreateLeadBody, 'phone_number' | 'variables'>): NewContact {
+  return { phone_number, variables: { ...variables, customer_name: variables?.customer_name ?? '', email: variables?.email ?? '' } }
+}

@@ -1,0 +1,48 @@
+// What is wrong with a body: its schema and the rules are told together, every field at once.
+import { invalid, type FieldErrors } from './rejection.js'
+
+/** A body as it came. A field in `refused` is missing or wrong. */
+export type Submitted<Body> =
+  | { body: Body, refused?: undefined }
+  | { body: Partial<Body>, refused: FieldErrors }
+
+/** What a rule answers: the field and its problem, or nothing when the rule holds. */
+export type Problem = { field: string, message: string } | false | undefined
+
+export const problem = (field: string, message: string) => ({ field, message })
+
+/** What the schema refused and what the rules found, by field. */
+export function collect (refused: FieldErrors, problems: Problem[]): FieldErrors {
+  const errors = { ...refused }
+  for (const found of problems) {
+    if (found) errors[found.field] = [...(errors[found.field] ?? []), found.message]
+  }
+  return errors
+}
+
+/** The body, when neither its schema nor a rule refuses anything. @throws Rejection `invalid` with every problem */
+export function soundBody<Body> ({ body, refused }: Submitted<Body>, problems: Problem[]): Body {
+  const errors = collect(refused ?? {}, problems)
+  if (refused || Object.keys(errors).length > 0) throw invalid(errors)
+  return body
+}
+
+/** The fields that the schema did not refuse: a rule may rely on their types. */
+export function soundFields<Body extends object> ({ body, refused = {} }: Submitted<Body>): Partial<Body> {
+  const wrong = new Set(Object.keys(refused).map(topOf))
+  const sound: Partial<Body> = { ...body }
+  for (const name in sound) if (wrong.has(topOf(name))) delete sound[name]
+  return sound
+}
+
+const topOf = (path: string) => path.split('.', 1)[0]
+
+/** One problem for each item whose `name` an earlier item has, or `first`. Bears whatever the schema refused. */
+export function repeated (list: string, items: unknown, name: string, message: string, first?: unknown): Problem[] {
+  if (!Array.isArray(items)) return []
+  const seen = new Set<unknown>([first])
+  return items.map((item: unknown, index) => {
+    const value: unknown = typeof item === 'object' && item !== null ? Reflect.get(item, name) : undefined
+    return typeof value === 'string' && seen.size === seen.add(value).size && problem(`${list}.${index}.${name}`, message)
+  })
+}

@@ -1,0 +1,121 @@
+// What every route that changes something does: validate, decide, append, answer; safe to retry, and read back.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Static, TObject } from 'typebox'
+import type { CommandRequest } from '../command-handling/handle-command.js'
+import type { Idempotency, Once, Reserved } from '../command-handling/idempotency.js'
+import { passOverTaken, type Ids } from '../command-handling/ids.js'
+import type { Circumstances, Decider } from '../domain/decider.js'
+import type { DomainEvent } from '../domain/events.js'
+import { Rejection } from '../domain/rejection.js'
+import { soundBody, soundFields, type Submitted } from '../domain/validation.js'
+import { only, type Role } from './auth.js'
+import type { RequestHeader } from './docs/headers.js'
+import { readBack, type ReadYourWrite, type Written } from './read-your-write.js'
+import { received } from './received.js'
+import { claimOf, ifMatchOf } from './retry-headers.js'
+
+export type { Written }
+
+/** One route, in the order in which things happen. */
+export interface CommandRoute<Schema extends TObject, Facts extends object, Command extends object, State, Event extends DomainEvent, Answer> {
+  body: Schema
+  /** Looks up what the rules need, for those fields that the schema took. */
+  facts (fields: Partial<Static<Schema>>): Promise<Facts>
+  /** What the body asks for. @throws Rejection `invalid` with every field that is wrong */
+  validate (submitted: Submitted<Static<Schema>>, facts: Partial<Facts>): Command
+  /** How many ids of what kind the command needs. */
+  ids? (body: Static<Schema>): { kind: 'assistant' | 'lead', count: number }
+  stream (body: Static<Schema>, ids: readonly number[]): string
+  /** The stream is most likely new. */
+  isNew?: boolean
+  decider: Decider<State, Event, Command & Circumstances>
+  /** The answer carries the stream's revision as its ETag. */
+  etag?: boolean
+  answer (handled: Handled<State, Facts, Static<Schema>>): Answer | Promise<Answer>
+}
+
+/** A command that stands. */
+export interface Handled<State, Facts = object, Body = object> extends Once<State> {
+  body: Body
+  facts: Partial<Facts>
+  /** The data of the answer, from the read model if that has caught up in time. */
+  readBack<Data> (written: Written<Data>): Promise<Data>
+}
+
+export interface CommandServices {
+  idempotency: Idempotency
+  ids: Ids
+  readYourWrite: ReadYourWrite
+}
+
+/** @throws Rejection, and what the back ends throw: errors.ts turns it into the answer */
+export type HandleRoute = <Schema extends TObject, Facts extends object, Command extends object, State, Event extends DomainEvent, Answer>(
+  request: FastifyRequest, reply: FastifyReply, route: CommandRoute<Schema, Facts, Command, State, Event, Answer>
+) => Promise<Answer>
+
+/** Options of a command's route: who may send it, what its 500 says, and which headers it takes. */
+export const command = (role: Role, failure: string, ...requestHeaders: RequestHeader[]) =>
+  ({ attachValidation: true, onRequest: only(role), config: { failure, requestHeaders } })
+
+/**
+ * What is wrong with a body is told at once, before anything is reserved. Under a key the first answer comes before
+ * that: it stays what it was, though its body would be refused by now.
+ */
+export function commandRoutes ({ idempotency, ids, readYourWrite }: CommandServices): HandleRoute {
+  return async function handle<Schema extends TObject, Facts extends object, Command extends object, State, Event extends DomainEvent, Answer> (
+    request: FastifyRequest, reply: FastifyReply, route: CommandRoute<Schema, Facts, Command, State, Event, Answer>
+  ): Promise<Answer> {
+    const { decider, isNew } = route
+    const submitted = received(request, reply, route.body)
+    const facts = await lookUp(submitted, route.facts)
+    const validated = settled(() => route.validate(submitted, facts))
+    if (submitted.refused) validated()
+    const claim = claimOf(request)
+    if (claim.key === undefined) validated()
+    const body = soundBody(submitted, [])
+    const { kind, count } = route.ids?.(body) ?? none
+    const takeIds = async () => kind ? await ids.take(kind, count) : []
+    const circumstances = { userId: request.user.id, now: new Date().toISOString() }
+    const requestFor = ({ ids, ...reserved }: Reserved): CommandRequest<State, Event> => ({
+      aggregate: decider,
+      stream: route.stream(body, ids),
+      decide: (state) => decider.decide({ ...validated(), ...circumstances, ids }, state),
+      origin: { ...reserved, ...senderOf(request) },
+      isNew,
+      ifRevision: ifMatchOf(request)
+    })
+    const outcome = await passOverTaken(() => idempotency.once(claim, takeIds, requestFor)).catch((error: unknown) => {
+      if (!(error instanceof Rejection)) validated() // what is wrong by itself needs no back end to be told
+      throw error
+    })
+    reply.header('x-read-position', String(outcome.position))
+    if (outcome.isReplay) reply.header('idempotent-replayed', 'true')
+    if (route.etag) reply.header('etag', `"${outcome.revision}"`)
+    return await route.answer({ ...outcome, body, facts, readBack: (written) => readBack(readYourWrite, reply, outcome, written) })
+  }
+}
+
+const none = { kind: undefined, count: 0 }
+
+/** Where a back end is away and the schema has refused the body anyway, nothing is known: the refusal names at least the rest. */
+async function lookUp<Body extends object, Facts> (submitted: Submitted<Body>, find: (fields: Partial<Body>) => Promise<Facts>): Promise<Partial<Facts>> {
+  try {
+    return await find(soundFields(submitted))
+  } catch (error) {
+    if (!submitted.refused) throw error
+    return {}
+  }
+}
+
+/** The call engine is not a user. */
+const senderOf = ({ id, user }: FastifyRequest) => ({ correlationId: id, userId: user.role === 'user' ? user.id : undefined })
+
+/** Does the work now; what came of it, also an error, comes out whenever it is called for. */
+function settled<Result> (work: () => Result): () => Result {
+  try {
+    const result = work()
+    return () => result
+  } catch (error) {
+    return () => { throw error }
+  }
+}
