@@ -12,7 +12,7 @@ import { fillCalls, fillDeliveries, fillLeads } from '../support/filled-tables.j
 import { scratchPostgres } from '../support/scratch-postgres.js'
 import { findDelivery, listDeliveries, type DeliveryFilter } from '../../workers/deliveries/find-deliveries.js'
 
-const count = Number(process.env.PLAN_ROWS ?? 50_000)
+const count = Number(process.env.PLAN_ROWS ?? 10_000)
 const postgres = await scratchPostgres(t)
 await migrate(postgres.url, packageRoot)
 const pool = openPool(postgres.url, { applicationName: 'plans', onError: () => {} })

@@ -22,8 +22,11 @@ export interface Choices {
   instant (withinMs: number): Promise<void>
 }
 
-/** `npm run chaos`: tests take the time that they need. */
-export const isInFull = process.env.CHAOS_ROUNDS !== undefined
+/** `npm run chaos` and `npm run scale`: tests take the time that they need. */
+export const isInFull = process.env.TESTS_AT_LENGTH !== undefined || process.env.CHAOS_ROUNDS !== undefined
+
+/** How much a test does: little in `npm test`, all of it in `npm run chaos` or `npm run scale`. */
+export const amount = ({ short, whole }: { short: number, whole: number }): number => isInFull ? whole : short
 
 const lineEveryMs = 10_000
 

@@ -1,15 +1,15 @@
 // Thousands of bodies at POST /user/assistant: each is refused with a reason, or read back as it was sent.
 import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
-import { CreateAssistantBody } from '../../src/domain/assistant/settings.js'
-import { fuzzBodies, type FuzzBody } from '../support/fuzz/bodies.js'
-import { documentedDefaults } from '../support/assistant-fields.js'
-import { settingsAfter, soundAssistant, summaryOf } from '../support/fuzz/expected-settings.js'
-import { brokenRule, eventCounts, fuzzSeed, places, sender, sent, throwAll, type FuzzAnswer } from '../support/fuzz/rules.js'
-import { testService } from '../support/service.js'
+import { CreateAssistantBody } from '../../../src/domain/assistant/settings.js'
+import { fuzzBodies, type FuzzBody } from '../../support/fuzz/bodies.js'
+import { documentedDefaults } from '../../support/assistant-fields.js'
+import { settingsAfter, soundAssistant, summaryOf } from '../../support/fuzz/expected-settings.js'
+import { bodyCount, brokenRule, eventCounts, fuzzSeed, places, sender, sent, throwAll, type FuzzAnswer } from '../../support/fuzz/rules.js'
+import { testService } from '../../support/service.js'
 
 const seed = fuzzSeed(t)
-const bodies = fuzzBodies({ seed, count: 6_800, schema: CreateAssistantBody, sound: soundAssistant })
+const bodies = fuzzBodies({ seed, count: bodyCount, schema: CreateAssistantBody, sound: soundAssistant })
 const service = await testService(t)
 const send = await sender(t, service)
 

@@ -1,14 +1,14 @@
 // Thousands of bodies at POST /user/lead: each is refused with a reason, or read back as it was sent.
 import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
-import { CreateLeadBody } from '../../src/domain/lead/validate.js'
-import { fuzzBodies, type FuzzBody, type JsonObject } from '../support/fuzz/bodies.js'
-import { brokenRule, eventCounts, fuzzSeed, places, sender, sent, throwAll } from '../support/fuzz/rules.js'
-import { testService } from '../support/service.js'
+import { CreateLeadBody } from '../../../src/domain/lead/validate.js'
+import { fuzzBodies, type FuzzBody, type JsonObject } from '../../support/fuzz/bodies.js'
+import { bodyCount, brokenRule, eventCounts, fuzzSeed, places, sender, sent, throwAll } from '../../support/fuzz/rules.js'
+import { testService } from '../../support/service.js'
 
 const seed = fuzzSeed(t)
 let numbers = 0
-const bodies = fuzzBodies({ seed, count: 6_800, schema: CreateLeadBody, sound: soundLead })
+const bodies = fuzzBodies({ seed, count: bodyCount, schema: CreateLeadBody, sound: soundLead })
 const service = await testService(t)
 const send = await sender(t, service)
 const campaigns = new Map([[1, 'Spring renewals'], [2, 'Appointment reminders']])

@@ -1,19 +1,19 @@
 // Thousands of bodies at PUT /user/assistant/{id}: each is refused with a reason, or read back merged over what was before.
 import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
-import { UpdateAssistantBody } from '../../src/domain/assistant/settings.js'
-import { newAssistant } from '../support/bodies.js'
-import { fuzzBodies, type FuzzBody, type JsonObject } from '../support/fuzz/bodies.js'
-import { documentedDefaults } from '../support/assistant-fields.js'
-import { settingsAfter, soundAssistant, summaryOf } from '../support/fuzz/expected-settings.js'
-import { brokenRule, eventCounts, fuzzSeed, places, sender, sent, throwAll, type FuzzAnswer } from '../support/fuzz/rules.js'
-import { testService } from '../support/service.js'
+import { UpdateAssistantBody } from '../../../src/domain/assistant/settings.js'
+import { newAssistant } from '../../support/bodies.js'
+import { fuzzBodies, type FuzzBody, type JsonObject } from '../../support/fuzz/bodies.js'
+import { documentedDefaults } from '../../support/assistant-fields.js'
+import { settingsAfter, soundAssistant, summaryOf } from '../../support/fuzz/expected-settings.js'
+import { bodyCount, brokenRule, eventCounts, fuzzSeed, places, sender, sent, throwAll, type FuzzAnswer } from '../../support/fuzz/rules.js'
+import { testService } from '../../support/service.js'
 
 /** An assistant as it must be by now; nobody else updates it. */
 interface Known { id: number, settings: JsonObject, revision: number }
 
 const seed = fuzzSeed(t)
-const bodies = fuzzBodies({ seed, count: 6_800, schema: UpdateAssistantBody, sound: soundAssistant })
+const bodies = fuzzBodies({ seed, count: bodyCount, schema: UpdateAssistantBody, sound: soundAssistant })
 const service = await testService(t)
 const send = await sender(t, service)
 const assistants = await Promise.all(Array.from({ length: places }, async (): Promise<Known> => {

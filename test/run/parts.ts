@@ -1,0 +1,46 @@
+// `npm run chaos` and `npm run scale`: the tests that `npm test` runs in a short form, at their whole length and in parts.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+interface Part {
+  files: string[]
+  env?: Record<string, string>
+  /** Only the tests whose titles match. */
+  grep?: string
+}
+
+const rounds = { CHAOS_ROUNDS: process.env.CHAOS_ROUNDS ?? '200' }
+
+/** Each takes an hour at most on two cores. */
+const lists: Record<string, Record<string, Part>> = {
+  chaos: {
+    'event-store': { files: ['test/embedded/event-store/chaos.test.ts'], env: rounds },
+    'webhooks-postgres': { files: ['test/flow/webhook-chaos.test.ts'], env: rounds, grep: '/queue in Postgres/' },
+    'webhooks-redis': { files: ['test/flow/webhook-chaos.test.ts'], env: rounds, grep: '/queue in Redis/' },
+    workers: { files: ['test/workers/queue/killed.test.ts', 'test/workers/queue/emptied.test.ts'] },
+    fuzz: { files: ['test/http/fuzz'] }
+  },
+  scale: {
+    plans: { files: ['test/queries/plans.test.ts'], env: { PLAN_ROWS: process.env.PLAN_ROWS ?? '1000000' } },
+    fairness: { files: ['test/workers/queue/fairness.test.ts'] }
+  }
+}
+
+const partSeconds = 3_600
+const [list = '', ...names] = process.argv.slice(2)
+const parts = lists[list] ?? {}
+if (names.includes('--list')) for (const name of Object.keys(parts)) process.stdout.write(`${name}\n`)
+else for (const name of names.length > 0 ? names : Object.keys(parts)) await run(name)
+
+async function run (name: string): Promise<void> {
+  const part = parts[name]
+  if (!part) throw new Error(`There is no part ${name}: there are ${Object.keys(parts).join(', ')}`)
+  process.stdout.write(`\n${list}: ${name}\n`)
+  const main = fileURLToPath(new URL('./main.js', import.meta.url))
+  const grep = part.grep === undefined ? [] : ['--grep', part.grep]
+  const args = [main, '--jobs', '1', '--timeout', String(partSeconds), ...grep, ...part.files]
+  const child = spawn(process.execPath, args, { stdio: 'inherit', env: { ...process.env, TESTS_AT_LENGTH: '1', ...part.env } })
+  const [status] = await once(child, 'exit') as [number | null]
+  if (status !== 0) process.exitCode = 1
+}
