@@ -60,22 +60,22 @@ CREATE TABLE ledger.brakes (
   released_at timestamptz
 );
 
--- This database, by a name that no other one has, and what it must not do again after it or the log was restored.
-CREATE TABLE ledger.incarnation (
+-- The id of this database, which no other database has, and what must not happen again after a restore.
+CREATE TABLE ledger.this_database (
   only_row     boolean PRIMARY KEY DEFAULT true CHECK (only_row),
   id           uuid NOT NULL DEFAULT gen_random_uuid(),
-  silent_until bigint NOT NULL DEFAULT 0,   -- a call up to this position that has no delivery gets one that is not sent
-  refold_until bigint NOT NULL DEFAULT 0    -- up to this position the dispatcher reads again what it has acted on
+  skip_until   bigint NOT NULL DEFAULT 0,   -- a call up to this position without a delivery gets one that is skipped
+  reread_until bigint NOT NULL DEFAULT 0    -- up to this position the dispatcher reads again what it has acted on before
 );
-INSERT INTO ledger.incarnation DEFAULT VALUES;
+INSERT INTO ledger.this_database DEFAULT VALUES;
 
 -- The markers in the log that this database knows: those that its dispatcher wrote, noted before they were appended,
--- and those that an operator told it to go on after.
+-- and those that an operator accepted with `webhooks resume` or `ids reseed`.
 CREATE TABLE ledger.markers (
-  id       uuid PRIMARY KEY,                -- of the event
-  revision bigint,                          -- null until the append was acknowledged
-  position bigint,
-  sends    boolean NOT NULL DEFAULT false,  -- the ledger knows of the calls up to it
-  ids      boolean NOT NULL DEFAULT false,  -- the sequences are past the ids in it
-  noted_at timestamptz NOT NULL DEFAULT now()
+  id          uuid PRIMARY KEY,                -- of the event
+  revision    bigint,                          -- null until the append was acknowledged
+  position    bigint,
+  calls_known boolean NOT NULL DEFAULT false, -- this database knows every call that the marker knows
+  ids_passed  boolean NOT NULL DEFAULT false, -- the sequences are past the ids in the marker
+  noted_at    timestamptz NOT NULL DEFAULT now()
 );

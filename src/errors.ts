@@ -1,6 +1,6 @@
 // The one place where what went wrong becomes an HTTP answer.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { BehindLog } from './recovery/standing.js'
+import { BehindLog } from './recovery/database-state.js'
 import { Rejection, type RejectionCode } from './domain/rejection.js'
 import { AppendTooLarge, EventStoreUnavailable } from './event-store/errors.js'
 import { StreamBusy } from './command-handling/handle-command.js'

@@ -1,7 +1,7 @@
 // The worker role: dispatcher, deliveries and reconciler, started and stopped together.
 import type { Pool } from 'pg'
-import type { Gate } from '../src/recovery/restore-guard.js'
-import { runConsumer, type RunOptions } from '../src/subscriptions/run.js'
+import type { RestoreGuard } from '../src/recovery/restore-guard.js'
+import { runSubscription, type RunOptions } from '../src/subscriptions/run.js'
 import { deliverer } from './deliver/deliver.js'
 import { dispatcher } from './dispatch/dispatch.js'
 import { listenForDue } from './queue/due-channel.js'
@@ -16,7 +16,7 @@ export interface WorkerDeps {
   pool: Pool
   streams: RunOptions['streams']
   /** Closed while this database is behind the log: then nothing is sent. */
-  gate: Gate
+  restoreGuard: RestoreGuard
   /** For the queue, when there is no Redis. */
   databaseUrl: string
   redisUrl?: string | undefined
@@ -76,20 +76,20 @@ export function startWorkers (deps: WorkerDeps): Workers {
 }
 
 async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortController): Promise<{ stop (): Promise<void> }> {
-  const { pool, streams, gate, log, webhook, holder } = deps
+  const { pool, streams, restoreGuard, log, webhook, holder } = deps
   const keys = { current: deps.secretKey, previous: deps.previousSecretKeys }
   await refuseLostKeys(pool, keys)
   const queue: WakeupQueue = await openQueue(deps)
-  const feeder = openFeeder({ pool, queue, maySend: gate.maySend, log })
+  const feeder = openFeeder({ pool, queue, maySend: restoreGuard.maySend, log })
   const poster = openPoster(webhook)
   const deliver = deliverer({ pool, poster, feeder, keys, schedule: webhook.schedule, timeoutMs: webhook.timeoutMs, rules: webhook, version: deps.version, signal: hurrying.signal, log })
-  queue.work(async (alarm) => { if (gate.maySend()) await deliver(alarm) }, deps.concurrency ?? attemptsAtOnce)
+  queue.work(async (alarm) => { if (restoreGuard.maySend()) await deliver(alarm) }, deps.concurrency ?? attemptsAtOnce)
   const listener = listenForDue({ databaseUrl: deps.databaseUrl, onDue: (user) => feeder.wake([user]), onError: (err) => log.warn({ err }, 'cannot hear what is due, the reconciler looks') })
   const dispatch = dispatcher({ firstDelayMs: webhook.schedule[0] ?? 0, onDispatched: (users) => feeder.wake(users), log })
-  const marking = withMarkers(dispatch, { gate, pool, streams, everyMs: deps.markEveryMs, log })
+  const marking = withMarkers(dispatch, { restoreGuard, pool, streams, everyMs: deps.markEveryMs, log })
   const loops = [
-    gate.watch(signal),
-    gate.opened(signal).then(() => runConsumer(marking.consumer, { streams, pool, holder, signal, log })),
+    restoreGuard.keepChecking(signal),
+    restoreGuard.untilMaySend(signal).then(() => runSubscription(marking.consumer, { streams, pool, holder, signal, log })),
     runReconciler({ pool, holder, queue, feeder, everyMs: deps.reconcileEveryMs, abandonedAfterMs: 2 * webhook.timeoutMs, retentionDays: webhook.retentionDays ?? 90, signal, log })
   ]
   return {

@@ -1,6 +1,6 @@
 // Feeds every generation of a projection that its code has folded, each by itself, and swaps in those that are ready.
-import { ownerOf, pause } from '../../src/subscriptions/lease.js'
-import { runConsumer, type RunOptions } from '../../src/subscriptions/run.js'
+import { leaseHolder, pause } from '../../src/subscriptions/lease.js'
+import { runSubscription, type RunOptions } from '../../src/subscriptions/run.js'
 import { generationsOf, isFed, leaseOf, type Generation } from '../replay/generations.js'
 import type { Projection } from './projection.js'
 import { generationConsumer } from './run.js'
@@ -49,7 +49,7 @@ export async function feedGenerations (projection: Projection, options: RunOptio
   function start (generation: number): Feeding {
     const stop = new AbortController()
     const each = { ...options, signal: AbortSignal.any([signal, stop.signal]) }
-    return { stop, running: runConsumer(generationConsumer(projection, generation, pool), each) }
+    return { stop, running: runSubscription(generationConsumer(projection, generation, pool), each) }
   }
 }
 
@@ -58,7 +58,7 @@ async function swapIfDue (projection: Projection, generations: Generation[], { p
   const active = generations.find(({ state }) => state === 'active')
   const ready = generations.find(({ state }) => state === 'ready')
   if (!active || ready?.codeVersion !== projection.version) return
-  const [feeder, projector] = await Promise.all([ready, active].map(({ generation }) => ownerOf(pool, leaseOf(projection, generation))))
+  const [feeder, projector] = await Promise.all([ready, active].map(({ generation }) => leaseHolder(pool, leaseOf(projection, generation))))
   if (feeder !== holder || (yields && projector !== undefined && projector !== holder)) return
   const change = { from: active.generation, to: ready.generation }
   if (await swap(projection, change, pool)) log.info({ projection: projection.name, ...change }, 'readers see another generation')

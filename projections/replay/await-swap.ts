@@ -1,5 +1,5 @@
 // Waits until readers see a generation that is ready, and does the projector's part where none runs.
-import { ownerOf, pause } from '../../src/subscriptions/lease.js'
+import { leaseHolder, pause } from '../../src/subscriptions/lease.js'
 import { feedGenerations } from '../engine/feed.js'
 import { generationsOf, leaseOf, type Generation } from './generations.js'
 import type { Projection } from '../engine/projection.js'
@@ -38,5 +38,5 @@ This command keeps the generation level until then; it may be stopped, which cos
 }
 
 async function isFedByOtherCode (projection: Projection, active: Generation, { consumerPool: pool }: OperationOptions): Promise<boolean> {
-  return active.codeVersion !== projection.version && await ownerOf(pool, leaseOf(projection, active.generation)).catch(() => undefined) !== undefined
+  return active.codeVersion !== projection.version && await leaseHolder(pool, leaseOf(projection, active.generation)).catch(() => undefined) !== undefined
 }

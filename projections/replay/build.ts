@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { claimCheckpoint, Fenced, readCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import { faults } from '../../src/subscriptions/faults.js'
-import { owning, Owned, type Lease } from '../../src/subscriptions/lease.js'
+import { withLease, LeaseHeld, type Lease } from '../../src/subscriptions/lease.js'
 import { changeState, checkpointOf, generationsOf, leaseOf, noteVerified } from './generations.js'
 import type { Projection } from '../engine/projection.js'
 import type { Plan } from './begin.js'
@@ -28,9 +28,9 @@ export async function build (projection: Projection, plan: Plan, options: BuildO
   const { consumerPool: pool, holder, signal } = options
   const name = leaseOf(projection, plan.generation)
   try {
-    await owning({ pool, name, holder, signal }, (lease) => buildOwned(projection, plan, lease, options))
+    await withLease({ pool, name, holder, signal }, (lease) => buildOwned(projection, plan, lease, options))
   } catch (error) {
-    if (!(error instanceof Owned)) throw error
+    if (!(error instanceof LeaseHeld)) throw error
     throw new ReplayRefused(`A replay of ${projection.name} is under way already, by ${error.holder}: wait for its end.`)
   }
 }

@@ -1,5 +1,5 @@
 // Drops generations that readers do not see.
-import { ownerOf, pause } from '../../src/subscriptions/lease.js'
+import { leaseHolder, pause } from '../../src/subscriptions/lease.js'
 import { faults } from '../../src/subscriptions/faults.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { changeState, generationsOf, leaseOf, lockGenerations, removeGeneration, type Generation } from './generations.js'
@@ -21,7 +21,7 @@ export async function drop (projection: Projection, wanted: number | undefined, 
     await lockGenerations(tx)
     const found = choose(projection, await generationsOf(tx, projection), wanted)
     for (const { generation, state } of found) {
-      const builder = state === 'building' ? await ownerOf(pool, leaseOf(projection, generation)) : undefined
+      const builder = state === 'building' ? await leaseHolder(pool, leaseOf(projection, generation)) : undefined
       if (builder !== undefined) throw new ReplayRefused(`Generation ${generation} of ${projection.name} is being built just now, by ${builder}: stop that replay first.`)
       if (!await changeState(tx, projection, generation, state, 'dropping')) throw new ReplayRefused(`Generation ${generation} of ${projection.name} is no longer ${state}: look again.`)
     }
@@ -55,7 +55,7 @@ function choose ({ name }: Projection, generations: readonly Generation[], wante
 async function letGo (projection: Projection, generation: number, { pool, signal }: Pick<OperationOptions, 'pool' | 'signal'>): Promise<void> {
   const name = leaseOf(projection, generation)
   const giveUpAt = performance.now() + letGoWithinMs
-  for (let owner = await ownerOf(pool, name); owner !== undefined; owner = await ownerOf(pool, name)) {
+  for (let owner = await leaseHolder(pool, name); owner !== undefined; owner = await leaseHolder(pool, name)) {
     signal.throwIfAborted()
     if (performance.now() > giveUpAt) throw new ReplayRefused(`${owner} does not let go of generation ${generation} of ${projection.name}: end it, then run this command again.`)
     await pause(100, signal)

@@ -3,7 +3,7 @@ import type { Pool } from 'pg'
 import { Fenced, readCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import { faults } from '../../src/subscriptions/faults.js'
 import { pause } from '../../src/subscriptions/lease.js'
-import { newIn } from '../../src/subscriptions/skip-processed.js'
+import { skipProcessed } from '../../src/subscriptions/skip-processed.js'
 import type { Streams } from '../../src/event-store/streams.js'
 import { checkpointOf, schemaOf } from './generations.js'
 import type { Projection } from '../engine/projection.js'
@@ -76,7 +76,7 @@ async function foldPiece (projection: Projection, generation: number, { from, un
   let events = 0
   let reached = from
   for await (const delivered of streams.follow({ after: from, eventTypes: projection.eventTypes, signal, lingerMs })) {
-    const batch = newIn(delivered, reached)
+    const batch = skipProcessed(delivered, reached)
     if (batch.position <= reached) continue
     reached = batch.position
     for (const part of partsOf(batch, until, mostEvents)) {

@@ -1,6 +1,6 @@
 // Where every generation of a projection stands, and what is to be done about it.
 import type { Pool } from 'pg'
-import { ownerOf } from '../../src/subscriptions/lease.js'
+import { leaseHolder } from '../../src/subscriptions/lease.js'
 import { checkpointOf, generationsOf, leaseOf, type Generation, type State } from './generations.js'
 import type { Projection } from '../engine/projection.js'
 
@@ -31,7 +31,7 @@ export async function standings (projection: Projection, pool: Pool, head: bigin
       ? { rows: [] }
       : await pool.query<{ position: string, updated_at: Date }>(`SELECT position, updated_at FROM ${checkpointOf(projection, each.generation)}`)
     const position = BigInt(checkpoint?.position ?? 0)
-    const owner = await ownerOf(pool, leaseOf(projection, each.generation)) ?? null
+    const owner = await leaseHolder(pool, leaseOf(projection, each.generation)) ?? null
     return {
       projection: projection.name,
       generation: each.generation,

@@ -1,6 +1,6 @@
 // Leads readers back to the generation that they saw before.
 import { faults } from '../../src/subscriptions/faults.js'
-import { ownerOf } from '../../src/subscriptions/lease.js'
+import { leaseHolder } from '../../src/subscriptions/lease.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { changeState, generationsOf, leaseOf, lockGenerations, type Generation } from './generations.js'
 import type { Projection } from '../engine/projection.js'
@@ -18,7 +18,7 @@ export async function rollback (projection: Projection, options: OperationOption
   const target = await inTransaction(pool, async (tx) => {
     await lockGenerations(tx)
     const found = targetOf(projection, await generationsOf(tx, projection))
-    const isFed = found.codeVersion === projection.version || await ownerOf(pool, leaseOf(projection, found.generation)) !== undefined
+    const isFed = found.codeVersion === projection.version || await leaseHolder(pool, leaseOf(projection, found.generation)) !== undefined
     if (!isFed) throw new ReplayRefused(stale(projection, found))
     await changeState(tx, projection, found.generation, 'retained', 'ready')
     return found

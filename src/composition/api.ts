@@ -6,7 +6,7 @@ import { assistantHistory } from '../command-handling/assistant-history.js'
 import { callOwners } from '../command-handling/call-owners.js'
 import { keyBytes } from '../config.js'
 import { readCheckpoint } from '../subscriptions/checkpoint.js'
-import type { Gate } from '../recovery/restore-guard.js'
+import type { RestoreGuard } from '../recovery/restore-guard.js'
 import { commandHandler } from '../command-handling/handle-command.js'
 import type { App } from '../http/app-types.js'
 import { commandRoutes } from '../http/command-route.js'
@@ -25,7 +25,7 @@ const countWithinMs = 250
 const sweepEveryMs = 10 * 60_000
 
 /** The HTTP side is loaded on demand, so that other commands begin sooner. */
-export async function composeApi (config: CompleteConfig, { redisUrl }: Urls, connections: Connections, gate: Gate, status: Status, logger: Logger): Promise<App> {
+export async function composeApi (config: CompleteConfig, { redisUrl }: Urls, connections: Connections, restoreGuard: RestoreGuard, status: Status, logger: Logger): Promise<App> {
   const { pool, streams, positions } = connections
   const [{ buildApp }, { webhookUrlProblem }, secrets, { findSuspension, releaseUrl }, deliveries, { askRedelivery, askTest }] = await Promise.all([
     import('../app.js'), import('../../workers/deliver/guard.js'), import('../../workers/deliver/secrets.js'), import('../../workers/deliveries/endpoints.js'),
@@ -52,7 +52,7 @@ export async function composeApi (config: CompleteConfig, { redisUrl }: Urls, co
     rateLimit: { perMinute: config.rateLimitPerMinute, redis },
     ...status,
     routes: {
-      handle: commandRoutes({ idempotency, ids: openIds(pool, isCaughtUp, gate.holdIds), readYourWrite }),
+      handle: commandRoutes({ idempotency, ids: openIds(pool, isCaughtUp, restoreGuard.assertMayGiveIds), readYourWrite }),
       readModel,
       readPositions: readPositions({ positions, streams, dispatched: () => readCheckpoint(pool, 'ledger.dispatcher_checkpoint'), waitMs: config.readModelWaitMs }),
       assistantHistory: assistantHistory(streams),

@@ -1,30 +1,30 @@
 // What a process tells of itself: its feeds, leases, connections, and what waits in the database.
 import type { Pool } from 'pg'
 import { brakes } from '../../projections/parking/circuit-breaker.js'
-import { tallies, type Tally } from '../subscriptions/counters.js'
-import type { FeedState, Watch } from '../subscriptions/lag.js'
+import { countersByConsumer, type Counters } from '../subscriptions/counters.js'
+import type { Lag, LagMonitor } from '../subscriptions/lag.js'
 import type { Metrics, Sample } from '../http/metrics.js'
 import type { Connections } from './connections.js'
 import { projections } from '../../projections/index.js'
 
 /** Of every role: what its consumers have done, the leases that it holds, its connections. */
 export function measureProcess (metrics: Metrics, { pool, consumerPool }: Connections, holder: string): void {
-  const ofTallies = (pick: (tally: Tally) => number) => () => [...tallies].map(([consumer, tally]) => ({ labels: { consumer }, value: pick(tally) }))
-  metrics.counter('consumer_commits_total', 'Batches that a consumer of this process has committed.', ['consumer'], ofTallies(({ commits }) => commits))
-  metrics.counter('consumer_events_total', 'Events in those batches.', ['consumer'], ofTallies(({ events }) => events))
-  metrics.counter('consumer_failures_total', 'How often a consumer of this process stopped, to resume from its checkpoint.', ['consumer'], ofTallies(({ failures }) => failures))
+  const ofCounters = (pick: (counters: Counters) => number) => () => [...countersByConsumer].map(([consumer, counters]) => ({ labels: { consumer }, value: pick(counters) }))
+  metrics.counter('consumer_commits_total', 'Batches that a consumer of this process has committed.', ['consumer'], ofCounters(({ commits }) => commits))
+  metrics.counter('consumer_events_total', 'Events in those batches.', ['consumer'], ofCounters(({ events }) => events))
+  metrics.counter('consumer_failures_total', 'How often a consumer of this process stopped, to resume from its checkpoint.', ['consumer'], ofCounters(({ failures }) => failures))
   metrics.gauge('lease_held', '1 for each lease that this process holds.', ['lease'], () => heldLeases(pool, holder))
   metrics.gauge('postgres_connections', 'Connections to Postgres by pool, and requests that wait for one.', ['pool', 'state'],
     () => [...connectionsOf('answers', pool), ...connectionsOf('consumers', consumerPool)])
 }
 
 /** Of the role projector: how the read models get on, whichever process feeds them. */
-export function measureProjections (metrics: Metrics, { pool }: Connections, watch: Watch): void {
-  const ofFeeds = (pick: (state: FeedState) => number) => () => watch.states().map((state) => ({ labels: { projection: state.name }, value: pick(state) }))
-  metrics.gauge('projection_position', 'Checkpoint of what readers see, as a position of the log.', ['projection'], ofFeeds(({ position }) => Number(position)))
-  metrics.gauge('projection_lag_positions', 'How far the log is ahead of it, in positions.', ['projection'], ofFeeds(({ lag }) => Number(lag)))
-  metrics.gauge('projection_lag_seconds', 'Since when the log is ahead of it, as far as this process has seen.', ['projection'], ofFeeds(({ lagSeconds }) => lagSeconds))
-  metrics.gauge('projection_feed_alive', '0 when it stands still though the log is ahead.', ['projection'], ofFeeds(({ isAlive }) => Number(isAlive)))
+export function measureProjections (metrics: Metrics, { pool }: Connections, lagMonitor: LagMonitor): void {
+  const ofLags = (pick: (lag: Lag) => number) => () => lagMonitor.lags().map((state) => ({ labels: { projection: state.name }, value: pick(state) }))
+  metrics.gauge('projection_position', 'Checkpoint of what readers see, as a position of the log.', ['projection'], ofLags(({ position }) => Number(position)))
+  metrics.gauge('projection_lag_positions', 'How far the log is ahead of it, in positions.', ['projection'], ofLags(({ lag }) => Number(lag)))
+  metrics.gauge('projection_lag_seconds', 'Since when the log is ahead of it, as far as this process has seen.', ['projection'], ofLags(({ lagSeconds }) => lagSeconds))
+  metrics.gauge('projection_feed_alive', '0 when it stands still though the log is ahead.', ['projection'], ofLags(({ isAlive }) => Number(isAlive)))
   metrics.gauge('projection_quarantined_streams', 'Streams that wait in quarantine.', ['projection', 'generation'], () => quarantinedStreams(pool))
   metrics.gauge('projection_brake_on', '1 for each generation that stands still because it refused too many streams.', ['projection', 'generation'],
     async () => (await brakes(pool, projections)).map(({ projection, generation }) => ({ labels: { projection, generation }, value: 1 })))

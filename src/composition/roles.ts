@@ -14,7 +14,7 @@ import { openStatus } from './status.js'
 import { startWorker } from './worker.js'
 import type { Config } from '../config.js'
 import { readCheckpoint } from '../subscriptions/checkpoint.js'
-import { openGate } from '../recovery/restore-guard.js'
+import { openRestoreGuard } from '../recovery/restore-guard.js'
 import { refuseOtherLog, type ReadUpTo } from '../recovery/other-log.js'
 
 /** Postgres answers a request within this time, or the request fails. */
@@ -34,19 +34,19 @@ export async function startRoles (roles: readonly Role[], config: CompleteConfig
   const stops: Array<() => Promise<void>> = []
   try {
     await refuseOtherLog(connections.pool, connections.streams, await projectionCheckpoints(connections))
-    const gate = openGate({ ...connections, log })
-    await gate.look()
+    const restoreGuard = openRestoreGuard({ ...connections, log })
+    await restoreGuard.check()
     for (const each of await outdated(connections.pool, projections)) log.warn(each, 'a read model was folded by another version of its projection: replay it')
     await prepare?.(connections)
-    const status = await openStatus(roles, config, connections, gate, holder, log)
+    const status = await openStatus(roles, config, connections, restoreGuard, holder, log)
     stops.push(status.stop)
     const { jwt, rateLimitPerMinute: perMinute } = config
     const app = roles.includes('api')
-      ? await composeApi(config, urls, connections, gate, status, log)
+      ? await composeApi(config, urls, connections, restoreGuard, status, log)
       : await (await import('../app.js')).buildStatusApp({ ...status, logger: log, jwt, rateLimit: { perMinute } })
     stops.push(() => app.close())
     if (roles.includes('projector')) stops.push(startProjector(connections, holder, log))
-    if (roles.includes('worker')) stops.push(await startWorker(config, urls, connections, gate, holder, log))
+    if (roles.includes('worker')) stops.push(await startWorker(config, urls, connections, restoreGuard, holder, log))
     const url = await app.listen({ host: config.host, port: config.port }).catch((cause: unknown) => { throw cannotListen(config, cause) })
     return { url, stop }
   } catch (error) {

@@ -1,8 +1,8 @@
 // How a process is: for probes, for Prometheus.
 import type { Logger } from 'pino'
 import type { Role } from './role.js'
-import type { Gate } from '../recovery/restore-guard.js'
-import { watchFeeds } from '../subscriptions/lag.js'
+import type { RestoreGuard } from '../recovery/restore-guard.js'
+import { monitorLag } from '../subscriptions/lag.js'
 import { activePositions } from '../../projections/engine/active-positions.js'
 import type { HealthChecks } from '../http/health.js'
 import type { Metrics } from '../http/metrics.js'
@@ -19,26 +19,26 @@ export interface Status {
 }
 
 /** Watches the read models where the role projector runs, whichever process feeds them; `stop` ends that. */
-export async function openStatus (roles: readonly Role[], { metricsToken }: CompleteConfig, connections: Connections, gate: Gate, holder: string, log: Logger): Promise<Status & { stop (): Promise<void> }> {
+export async function openStatus (roles: readonly Role[], { metricsToken }: CompleteConfig, connections: Connections, restoreGuard: RestoreGuard, holder: string, log: Logger): Promise<Status & { stop (): Promise<void> }> {
   const { openMetrics } = await import('../http/metrics.js')
   const metrics = openMetrics(log)
-  const watch = roles.includes('projector')
-    ? watchFeeds({ head: () => connections.streams.head(), positions: () => activePositions(connections.pool, projections) })
+  const lagMonitor = roles.includes('projector')
+    ? monitorLag({ head: () => connections.streams.head(), positions: () => activePositions(connections.pool, projections) })
     : undefined
   measureProcess(metrics, connections, holder)
-  if (watch) measureProjections(metrics, connections, watch)
+  if (lagMonitor) measureProjections(metrics, connections, lagMonitor)
   const stopping = new AbortController()
   if (roles.includes('worker')) {
     const { openAccounts } = await import('../../workers/operate/audit.js')
     measureDeliveries(metrics, connections, openAccounts({ ...connections, signal: stopping.signal }))
   }
   return {
-    healthChecks: healthChecks(connections, gate, roles, watch),
+    healthChecks: healthChecks(connections, restoreGuard, roles, lagMonitor),
     metrics,
     metricsToken,
     async stop () {
       stopping.abort()
-      await watch?.stop()
+      await lagMonitor?.stop()
     }
   }
 }

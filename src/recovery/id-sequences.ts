@@ -1,7 +1,7 @@
-// Compares the sequences that ids come from with the log and its last marker, and puts them past both.
+// Compares the sequences that ids come from with the log and its last marker, and raises them above both.
 import type { Pool } from 'pg'
 import { tryDecode, type DomainEvent } from '../domain/events.js'
-import { standingOf } from './standing.js'
+import { readDatabaseState } from './database-state.js'
 import type { Streams } from '../event-store/streams.js'
 
 export interface SequenceState {
@@ -22,36 +22,40 @@ export interface IdsState {
 
 type OnProgress = (progress: { events: number, position: bigint, head: bigint }) => void
 
-/** How the sequences stand; reads the whole log. @throws EventStoreUnavailable, the error of Postgres, or the reason of `signal` */
-export async function checkIds (pool: Pool, streams: Streams, onProgress: OnProgress, signal = new AbortController().signal): Promise<IdsState> {
+const never = new AbortController().signal
+
+/** Compares the sequences with the whole log. @throws EventStoreUnavailable, the error of Postgres, or the reason of `signal` */
+export async function checkIds (pool: Pool, streams: Streams, onProgress: OnProgress, signal = never): Promise<IdsState> {
   const highest = await highestIds(streams, onProgress, signal)
-  const { last, given, ids } = await standingOf(pool, streams)
-  const state = (name: 'assistant' | 'lead'): SequenceState =>
-    ({ name, given: given[name], in_log: highest[name], in_marker: last?.data[`${name}_ids`] ?? 0 })
+  const { last, givenIds, mayGiveIds } = await readDatabaseState(pool, streams)
+  const state = (name: Kind): SequenceState =>
+    ({ name, given: givenIds[name], in_log: highest[name], in_marker: last?.data[`${name}_ids`] ?? 0 })
   const sequences = [state('assistant'), state('lead')]
-  return { sequences, ok: ids && sequences.every(isPast) }
+  return { sequences, ok: mayGiveIds && sequences.every(isPast) }
 }
 
-/** Puts each sequence past every id that the log and its last marker know, never back, and notes the marker. */
-export async function reseedIds (pool: Pool, streams: Streams, onProgress: OnProgress, signal?: AbortSignal): Promise<IdsState> {
+/** Raises each sequence above every id that the log and its last marker know, and notes that marker. It lowers none. */
+export async function reseedIds (pool: Pool, streams: Streams, onProgress: OnProgress, signal = never): Promise<IdsState> {
   const { sequences } = await checkIds(pool, streams, onProgress, signal)
   for (const { name, in_log: inLog, in_marker: inMarker } of sequences) {
     await pool.query('SELECT ledger.raise_ids($1::regclass, $2)', [`ledger.${name}_ids`, Math.max(inLog, inMarker)])
   }
-  const { last } = await standingOf(pool, streams)
+  const { last } = await readDatabaseState(pool, streams)
   if (last) {
     await pool.query(`
-      INSERT INTO ledger.markers (id, revision, position, ids) VALUES ($1, $2, $3, true)
-      ON CONFLICT (id) DO UPDATE SET ids = true`, [last.id, last.revision, last.position])
+      INSERT INTO ledger.markers (id, revision, position, ids_passed) VALUES ($1, $2, $3, true)
+      ON CONFLICT (id) DO UPDATE SET ids_passed = true`, [last.id, last.revision, last.position])
   }
-  const { given, ids } = await standingOf(pool, streams)
-  const raised = sequences.map((sequence) => ({ ...sequence, given: given[sequence.name] }))
-  return { sequences: raised, ok: ids && raised.every(isPast) }
+  const { givenIds, mayGiveIds } = await readDatabaseState(pool, streams)
+  const raised = sequences.map((sequence) => ({ ...sequence, given: givenIds[sequence.name] }))
+  return { sequences: raised, ok: mayGiveIds && raised.every(isPast) }
 }
 
 const isPast = ({ given, in_log: inLog, in_marker: inMarker }: SequenceState) => given >= inLog && given >= inMarker
 
-async function highestIds ({ head, follow }: Streams, onProgress: OnProgress, signal: AbortSignal): Promise<Record<'assistant' | 'lead', number>> {
+type Kind = SequenceState['name']
+
+async function highestIds ({ head, follow }: Streams, onProgress: OnProgress, signal: AbortSignal): Promise<Record<Kind, number>> {
   const highest = { assistant: 0, lead: 0 }
   const end = await head()
   let events = 0
@@ -66,7 +70,7 @@ async function highestIds ({ head, follow }: Streams, onProgress: OnProgress, si
   return highest
 }
 
-function raise (highest: Record<'assistant' | 'lead', number>, event: DomainEvent | undefined): void {
+function raise (highest: Record<Kind, number>, event: DomainEvent | undefined): void {
   if (event?.type === 'AssistantCreated') highest.assistant = Math.max(highest.assistant, event.data.assistant_id)
   if (event?.type !== 'LeadCreated') return
   highest.lead = Math.max(highest.lead, event.data.lead_id, ...event.data.secondary_contacts.map(({ id }) => id))

@@ -1,26 +1,35 @@
-// Refuses a log that is older than what was read of it, or that was moved: positions would mean something else there.
+// Refuses a log that is older than what was read of it, or that was moved: its positions mean something else.
 import type { Pool } from 'pg'
 import { markerStream } from '../domain/marker/events.js'
 import type { Streams } from '../event-store/streams.js'
+import { readCheckpoint } from '../subscriptions/checkpoint.js'
 
 /** The log is not the one that this database has followed, or an older state of it. */
 export class OtherLog extends Error {
   override readonly name = 'OtherLog'
 }
 
+/** How far a subscription has read the log. */
 export interface ReadUpTo { name: string, position: bigint }
 
 const adopt = 'stop every role, run `ringledger events adopt`, and start again'
 
 /**
- * Holds the log to the newest marker that this database knows and to how far each consumer has read.
- * @throws OtherLog, saying how to mend it; EventStoreUnavailable
+ * Compares the log with the newest marker that this database knows, and with how far each subscription has read.
+ * @throws OtherLog, which says how to mend it; EventStoreUnavailable
  */
-export async function refuseOtherLog (pool: Pool, streams: Pick<Streams, 'read' | 'head'>, consumers: readonly ReadUpTo[]): Promise<void> {
+export async function refuseOtherLog (pool: Pool, streams: Pick<Streams, 'read' | 'head'>, subscriptions: readonly ReadUpTo[]): Promise<void> {
   await refuseMovedLog(pool, streams)
-  const furthest = [...consumers, await dispatcherCheckpoint(pool)].reduce((one, other) => other.position > one.position ? other : one)
+  const dispatcher = { name: 'the dispatcher', position: await dispatcherPosition(pool) }
+  const furthest = [...subscriptions, dispatcher].reduce((one, other) => other.position > one.position ? other : one)
   const head = await streams.head()
-  if (furthest.position > head) throw older(`The event log ends at position ${head}, and ${furthest.name} has read it up to ${furthest.position}`)
+  if (furthest.position <= head) return
+  throw older(`The event log ends at position ${head}, and ${furthest.name} has read it up to ${furthest.position}`)
+}
+
+/** Position of the webhook dispatcher. */
+export async function dispatcherPosition (pool: Pool): Promise<bigint> {
+  return await readCheckpoint(pool, 'ledger.dispatcher_checkpoint')
 }
 
 async function refuseMovedLog (pool: Pool, streams: Pick<Streams, 'read'>): Promise<void> {
@@ -31,11 +40,6 @@ async function refuseMovedLog (pool: Pool, streams: Pick<Streams, 'read'>): Prom
   if (found?.id !== known.id) throw older(`The event log lacks marker ${known.revision}, which this database knows`)
   if (found.position === BigInt(known.position)) return
   throw new OtherLog(`The events stand at other positions than they did: the log was moved to another event store. To go on there, ${adopt}.`)
-}
-
-async function dispatcherCheckpoint (pool: Pool): Promise<ReadUpTo> {
-  const { rows: [row] } = await pool.query<{ position: string }>('SELECT position FROM ledger.dispatcher_checkpoint')
-  return { name: 'the dispatcher', position: BigInt(row?.position ?? 0) }
 }
 
 const older = (what: string) => new OtherLog(`${what}: it is older than this database, or another log. Check EVENTSTORE_URL; ` +

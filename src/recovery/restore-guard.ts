@@ -1,68 +1,68 @@
-// Keeps a process from sending and from giving out ids while its database is behind the log.
+// Keeps a process from sending webhooks and from giving out ids while its database is behind the log.
 import type { Pool } from 'pg'
 import type { Streams } from '../event-store/streams.js'
 import { pause } from '../subscriptions/lease.js'
-import { BehindLog, explain, standingOf, type Standing } from './standing.js'
+import { BehindLog, explainBehind, readDatabaseState, type DatabaseState } from './database-state.js'
 
-export interface Gate {
-  /** Compares now. @throws when the event store or Postgres does not answer: then what was found last stays true */
-  look (): Promise<Standing>
+export interface RestoreGuard {
+  /** Compares now. @throws when the event store or Postgres does not answer; the last result stays */
+  check (): Promise<DatabaseState>
   /** Compares now. @throws BehindLog when no webhook may be sent */
-  holdSends (): Promise<void>
+  assertMaySend (): Promise<void>
   /** Compares now. @throws BehindLog when no id may be given out */
-  holdIds (): Promise<void>
-  /** What was found last: nothing is sent before the first look. */
+  assertMayGiveIds (): Promise<void>
+  /** The last result; false before the first check. */
   maySend (): boolean
-  /** Resolves as soon as webhooks may be sent, or `signal` is aborted; `watch` must run. */
-  opened (signal: AbortSignal): Promise<void>
+  /** Resolves as soon as webhooks may be sent, or `signal` is aborted; `keepChecking` must run. */
+  untilMaySend (signal: AbortSignal): Promise<void>
   /** Compares again and again until `signal` is aborted, more often while something is refused. */
-  watch (signal: AbortSignal): Promise<void>
+  keepChecking (signal: AbortSignal): Promise<void>
 }
 
-export interface GateOptions {
+export interface RestoreGuardOptions {
   pool: Pool
   streams: Pick<Streams, 'last'>
   log: { info (details: object, message: string): void, error (details: object, message: string): void }
-  /** Between two looks while something is refused, in milliseconds. */
-  closedEveryMs?: number
+  /** Between two checks while webhooks may not be sent, in milliseconds. */
+  behindEveryMs?: number
 }
 
-const openEveryMs = 30_000
-const openedEveryMs = 50
+const levelEveryMs = 30_000
+const waitEveryMs = 50
 
-/** Closed at first. Says once why it is closed, and once that it is open again. */
-export function openGate ({ pool, streams, log, closedEveryMs = 2_000 }: GateOptions): Gate {
-  let found: Standing | undefined
-  let told: string | undefined
+/** Refuses everything at first. Logs once that the database is behind, and once that it is no longer. */
+export function openRestoreGuard ({ pool, streams, log, behindEveryMs = 2_000 }: RestoreGuardOptions): RestoreGuard {
+  let last: DatabaseState | undefined
+  let logged: string | undefined
 
   return {
-    look,
-    maySend: () => found?.sends === true,
-    async holdSends () {
-      const standing = await look()
-      if (!standing.sends) throw new BehindLog(explain(standing))
+    check,
+    maySend: () => last?.maySend === true,
+    async assertMaySend () {
+      const state = await check()
+      if (!state.maySend) throw new BehindLog(explainBehind(state))
     },
-    async holdIds () {
-      const standing = await look()
-      if (!standing.ids) throw new BehindLog(explain(standing))
+    async assertMayGiveIds () {
+      const state = await check()
+      if (!state.mayGiveIds) throw new BehindLog(explainBehind(state))
     },
-    async opened (signal) {
-      while (!signal.aborted && found?.sends !== true) await pause(openedEveryMs, signal)
+    async untilMaySend (signal) {
+      while (!signal.aborted && last?.maySend !== true) await pause(waitEveryMs, signal)
     },
-    async watch (signal) {
+    async keepChecking (signal) {
       while (!signal.aborted) {
-        await look().catch(() => {}) // a back end is away: whoever needs it says so
-        await pause(found?.sends === true ? openEveryMs : closedEveryMs, signal)
+        await check().catch(() => {}) // a back end is away: those who need it report it
+        await pause(last?.maySend === true ? levelEveryMs : behindEveryMs, signal)
       }
     }
   }
 
-  async function look (): Promise<Standing> {
-    found = await standingOf(pool, streams)
-    const problem = explain(found)
-    if (problem !== undefined && problem !== told) log.error({}, problem)
-    if (problem === undefined && told !== undefined) log.info({}, 'The database goes with the log again.')
-    told = problem
-    return found
+  async function check (): Promise<DatabaseState> {
+    last = await readDatabaseState(pool, streams)
+    const problem = explainBehind(last)
+    if (problem !== undefined && problem !== logged) log.error({}, problem)
+    if (problem === undefined && logged !== undefined) log.info({}, 'The database is level with the log again.')
+    logged = problem
+    return last
   }
 }

@@ -1,4 +1,4 @@
-// How far a consumer has come; moving it is also the fence that keeps former owners from writing.
+// How far a subscription has come. Moving the checkpoint also fences off former owners, so that they write nothing.
 import type { Pool, PoolClient } from 'pg'
 
 /** The checkpoint row is not where this owner left it: another process took over. */
@@ -19,7 +19,7 @@ export function checkpointTable (table: string): string {
 }
 
 /**
- * Makes `epoch` the only one that may move the checkpoint, and answers where to go on from.
+ * Makes `epoch` the only one that may move the checkpoint, and answers the position to go on from.
  * @throws Fenced when a later owner was here already
  */
 export async function claimCheckpoint (pool: Pool, table: string, epoch: bigint): Promise<bigint> {
@@ -30,13 +30,15 @@ export async function claimCheckpoint (pool: Pool, table: string, epoch: bigint)
 }
 
 /** Moves the checkpoint, in the transaction that writes the rows. @throws Fenced */
-export async function moveCheckpoint (tx: PoolClient, table: string, epoch: bigint, from: bigint, to: bigint): Promise<void> {
+export async function moveCheckpoint (
+  tx: PoolClient, table: string, epoch: bigint, from: bigint, to: bigint
+): Promise<void> {
   const { rowCount } = await tx.query(
     `UPDATE ${table} SET position = $1, updated_at = now() WHERE position = $2 AND epoch = $3`, [to, from, epoch])
   if (rowCount !== 1) throw new Fenced(`another owner moved ${table}`)
 }
 
-/** Where a consumer stands, without claiming anything. */
+/** The position of a subscription; claims nothing. */
 export async function readCheckpoint (pool: Pool, table: string): Promise<bigint> {
   const { rows } = await pool.query<{ position: string }>(`SELECT position FROM ${table}`)
   return BigInt(rows[0]?.position ?? 0)

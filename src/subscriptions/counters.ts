@@ -1,25 +1,26 @@
-// What the consumers of this process have done since it started, for metrics.
+// Counts what the consumers of this process have done since it started, for metrics.
 import type { Batch } from '../event-store/subscribe.js'
 
-export interface Tally {
+export interface Counters {
   commits: number
   events: number
-  /** How often it stopped, to resume from its checkpoint. */
+  /** How often the consumer stopped, to resume from its checkpoint. */
   failures: number
 }
 
 /** By name of the consumer. */
-export const tallies = new Map<string, Tally>()
+export const countersByConsumer = new Map<string, Counters>()
 
-export function tallyOf (consumer: string): Tally {
-  const tally = tallies.get(consumer) ?? { commits: 0, events: 0, failures: 0 }
-  tallies.set(consumer, tally)
-  return tally
+/** The counters of a consumer; they begin at 0. */
+export function countersOf (consumer: string): Counters {
+  const counters = countersByConsumer.get(consumer) ?? { commits: 0, events: 0, failures: 0 }
+  countersByConsumer.set(consumer, counters)
+  return counters
 }
 
 /** Counts a batch that was committed. */
-export function count (consumer: string, { events }: Batch): void {
-  const tally = tallyOf(consumer)
-  tally.commits += 1
-  tally.events += events.length
+export function countBatch (consumer: string, { events }: Batch): void {
+  const counters = countersOf(consumer)
+  counters.commits += 1
+  counters.events += events.length
 }

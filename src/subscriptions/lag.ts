@@ -1,86 +1,91 @@
-// Watches from outside whether feeds get on: their checkpoints beside the store's head, each by a read of its own.
+// Monitors from outside whether subscriptions get on: reads their checkpoints and the end of the log, again and again.
 import { pause } from './lease.js'
 
-/** How far a feed is. `lag` is in positions of the log; `lagSeconds` since the log went past it, as far as this process has seen. */
-export interface FeedState {
+/** How far a subscription is behind the log. */
+export interface Lag {
   name: string
   position: bigint
+  /** In positions of the log. */
   lag: bigint
+  /** Since the log went past it, as far as this process has seen. */
   lagSeconds: number
-  /** False when it stands still though the log went past it seconds ago. */
+  /** False when it has not moved for seconds although the log is ahead. */
   isAlive: boolean
-  /** False when it is seconds behind and does not come closer. */
+  /** False when it has been seconds behind and does not come closer. */
   isKeepingUp: boolean
 }
 
-export interface Watch {
-  /** As of the last look, at most seconds ago; none before the first one. */
-  states (): FeedState[]
+export interface LagMonitor {
+  /** As of the last sample, at most seconds ago; empty before the first one. */
+  lags (): Lag[]
   stop (): Promise<void>
 }
 
-export interface Watched {
+export interface LagMonitorOptions {
   head (): Promise<bigint>
-  /** Checkpoints by name of the feed. */
+  /** Checkpoints by name of the subscription. */
   positions (): Promise<Map<string, bigint>>
   everyMs?: number
-  /** A feed that the log went past is given this long, in milliseconds. */
-  patienceMs?: number
+  /** A subscription may be behind for this long, in milliseconds. */
+  toleranceMs?: number
 }
 
 interface Sample { at: number, head: bigint, position: bigint }
 
-/** A feed that is further behind than these looks go back is only known to be so. */
-const rememberedSamples = 3_600
+/** A subscription that is further behind than these samples go back is only known to be further behind. */
+const mostSamples = 3_600
 
-/** Looks again and again; a look that fails says nothing about the feeds. */
-export function watchFeeds ({ head, positions, everyMs = 1_000, patienceMs = 5_000 }: Watched): Watch {
-  const feeds = new Map<string, Sample[]>()
+/** Takes a sample every `everyMs`. A sample that fails says nothing about the subscriptions. */
+export function monitorLag ({ head, positions, everyMs = 1_000, toleranceMs = 5_000 }: LagMonitorOptions): LagMonitor {
+  const samplesOf = new Map<string, Sample[]>()
   const stopping = new AbortController()
-  const looking = lookUntil(stopping.signal)
+  const sampling = sampleUntil(stopping.signal)
   return {
-    states: () => [...feeds].flatMap(([name, samples]) => judge(name, samples, patienceMs) ?? []),
+    lags: () => [...samplesOf].flatMap(([name, samples]) => lagOf(name, samples, toleranceMs) ?? []),
     async stop () {
       stopping.abort()
-      await looking
+      await sampling
     }
   }
 
-  async function lookUntil (signal: AbortSignal): Promise<void> {
+  async function sampleUntil (signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await look().catch(() => {}) // which back end is away, others tell
+      await takeSamples().catch(() => {}) // other checks report a back end that is away
       await pause(everyMs, signal)
     }
   }
 
-  async function look (): Promise<void> {
+  async function takeSamples (): Promise<void> {
     const at = performance.now()
     const [end, all] = await Promise.all([head(), positions()])
-    for (const [name, position] of all) feeds.set(name, remember(feeds.get(name) ?? [], { at, head: end, position }, patienceMs))
+    for (const [name, position] of all) {
+      samplesOf.set(name, withSample(samplesOf.get(name) ?? [], { at, head: end, position }, toleranceMs))
+    }
   }
 }
 
-/** Those that the feed has not passed, and those that the next judgements look back to. */
-function remember (samples: Sample[], newest: Sample, patienceMs: number): Sample[] {
-  const since = newest.at - 2 * patienceMs
-  return [...samples.filter(({ at, head }) => at >= since || head > newest.position), newest].slice(-rememberedSamples)
+/** Keeps the samples that the subscription has not passed, and those that the next results are compared with. */
+function withSample (samples: Sample[], newest: Sample, toleranceMs: number): Sample[] {
+  const since = newest.at - 2 * toleranceMs
+  const kept = samples.filter(({ at, head }) => at >= since || head > newest.position)
+  return [...kept, newest].slice(-mostSamples)
 }
 
-function judge (name: string, samples: Sample[], patienceMs: number): FeedState | undefined {
+function lagOf (name: string, samples: Sample[], toleranceMs: number): Lag | undefined {
   const now = samples.at(-1)
   if (!now) return undefined
   const { position } = now
-  const before = samples.findLast(({ at }) => at <= now.at - patienceMs)
+  const before = samples.findLast(({ at }) => at <= now.at - toleranceMs)
   const passed = samples.find(({ head }) => head > position)
   const isLate = before !== undefined && before.head > position
   return {
     name,
     position,
-    lag: lagOf(now),
+    lag: positionsBehind(now),
     lagSeconds: passed ? (performance.now() - passed.at) / 1000 : 0,
     isAlive: !isLate || position > before.position,
-    isKeepingUp: !isLate || lagOf(now) < lagOf(before)
+    isKeepingUp: !isLate || positionsBehind(now) < positionsBehind(before)
   }
 }
 
-const lagOf = ({ head, position }: Sample) => head > position ? head - position : 0n
+const positionsBehind = ({ head, position }: Sample) => head > position ? head - position : 0n

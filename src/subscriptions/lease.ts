@@ -1,79 +1,91 @@
-// Lets one process of many be the active one, and hands over within seconds when it dies.
+// Lets one process of many be the active one, and lets another take over within seconds when it dies.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
 
-/** The active owner's proof: every later owner has a higher epoch. */
+/** Proves who is active: every later holder has a higher epoch. */
 export interface Lease {
   epoch: bigint
-  /** Aborted when the lease is lost, with LeaseLost, or the owner is asked to stop. */
+  /** Aborted with LeaseLost when the lease is lost, or when the holder is asked to stop. */
   signal: AbortSignal
 }
 
 export interface LeaseOptions {
   pool: Pool
-  /** What is owned, for instance `projection assistants g1`. */
+  /** What is leased, for instance `projection assistants g1`. */
   name: string
-  /** Who owns it, for operators: host, pid and a random part. */
+  /** The process that holds it, for operators: host, pid and a random part. */
   holder: string
-  /** Gives way to any owner that does not: for those who only fill in. */
+  /** Gives the lease up to a holder that does not yield: for commands that only fill in for a role. */
   yields?: boolean | undefined
   signal: AbortSignal
 }
 
-/** Another owner has the lease, and is alive. */
-export class Owned extends Error {
-  override readonly name = 'Owned'
+/** Another process holds the lease, and is alive. */
+export class LeaseHeld extends Error {
+  override readonly name = 'LeaseHeld'
   constructor (readonly lease: string, readonly holder: string) { super(`${lease} belongs to ${holder}`) }
 }
 
-/** Another process has the lease, or Postgres did not answer for as long as it lasts. */
+/** Another process has the lease, or Postgres did not answer for as long as the lease lasts. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost'
-  constructor (readonly lease: string) { super(`${lease} was lost: another process took over, or Postgres did not answer in time`) }
+  constructor (readonly lease: string) {
+    super(`${lease} was lost: another process took over, or Postgres did not answer in time`)
+  }
 }
 
 const renewEveryMs = 1_000
 const expiresAfterMs = 4_000
-/** So that a lease that expired is taken within five seconds of its owner's last sign. */
-const standbyLooksEveryMs = 500
+/** Short enough to take an expired lease within five seconds of its holder's last sign. */
+const standbyEveryMs = 500
 
 /**
- * Waits until the lease is free, runs `work` while holding it, gives it back, and does so again until `signal`
- * is aborted. `work` must end when its lease's signal is aborted. Errors of `work` are thrown on, after the
- * lease was given back.
+ * Waits until the lease is free, runs `work` while it holds the lease, releases it, and begins again until `signal`
+ * is aborted. `work` must end when the signal of its lease is aborted. Errors of `work` are thrown on, after the lease
+ * was released.
  */
-export async function whileOwning (options: LeaseOptions, work: (lease: Lease) => Promise<void>): Promise<void> {
+export async function wheneverLeased (options: LeaseOptions, work: (lease: Lease) => Promise<void>): Promise<void> {
   const { signal } = options
   while (!signal.aborted) {
     const epoch = await acquire(options)
-    if (epoch === undefined) await pause(standbyLooksEveryMs, signal)
+    if (epoch === undefined) await pause(standbyEveryMs, signal)
     else await hold(options, epoch, work)
   }
 }
 
 /**
- * Runs `work` once while holding the lease, and answers its result. A dead owner's lease is waited for.
- * @throws Owned when a living owner keeps it
+ * Runs `work` once while it holds the lease, and answers its result. It waits for the lease of a dead holder.
+ * @throws LeaseHeld when a living holder keeps it
  */
-export async function owning<Result> (options: LeaseOptions, work: (lease: Lease) => Promise<Result>): Promise<Result> {
+export async function withLease<Result> (options: LeaseOptions, work: (lease: Lease) => Promise<Result>): Promise<Result> {
   const { pool, name, signal } = options
   const giveUpAt = Date.now() + expiresAfterMs + renewEveryMs
   for (;;) {
     signal.throwIfAborted()
     const epoch = await acquire(options)
     if (epoch !== undefined) return await hold(options, epoch, work)
-    if (Date.now() > giveUpAt) throw new Owned(name, await ownerOf(pool, name) ?? 'another process')
+    if (Date.now() > giveUpAt) throw new LeaseHeld(name, await leaseHolder(pool, name) ?? 'another process')
     await pause(renewEveryMs / 4, signal)
   }
 }
 
-/** Who holds the lease, if anybody does. */
-export async function ownerOf (pool: Pool, name: string): Promise<string | undefined> {
-  const { rows } = await pool.query<{ holder: string }>('SELECT holder FROM ledger.leases WHERE name = $1 AND expires_at > clock_timestamp()', [name])
+/** The process that holds the lease; nothing when it is free. */
+export async function leaseHolder (pool: Pool, name: string): Promise<string | undefined> {
+  const { rows } = await pool.query<{ holder: string }>(
+    'SELECT holder FROM ledger.leases WHERE name = $1 AND expires_at > clock_timestamp()', [name])
   return rows[0]?.holder
 }
 
-async function hold<Result> ({ pool, name, signal }: LeaseOptions, epoch: bigint, work: (lease: Lease) => Promise<Result>): Promise<Result> {
+/** The names of the leases that `holder` has now. */
+export async function leasesOf (pool: Pool, holder: string): Promise<string[]> {
+  const { rows } = await pool.query<{ name: string }>(
+    'SELECT name FROM ledger.leases WHERE holder = $1 AND expires_at > clock_timestamp()', [holder])
+  return rows.map(({ name }) => name)
+}
+
+async function hold<Result> (
+  { pool, name, signal }: LeaseOptions, epoch: bigint, work: (lease: Lease) => Promise<Result>
+): Promise<Result> {
   const lost = new AbortController()
   const lease: Lease = { epoch, signal: AbortSignal.any([signal, lost.signal]) }
   const renewing = renewUntilLost(pool, name, epoch, lost, lease.signal)
@@ -102,9 +114,10 @@ async function renewUntilLost (pool: Pool, name: string, epoch: bigint, lost: Ab
   while (!signal.aborted) {
     await pause(renewEveryMs, signal)
     if (signal.aborted) return
-    const askedAt = Date.now()
-    const renewed = await Promise.race([renew(pool, name, epoch).catch(() => undefined), pause(safeUntil - askedAt, signal)]) // no answer is no lease
-    if (renewed) safeUntil = askedAt + expiresAfterMs
+    const sentAt = Date.now()
+    const renewing = renew(pool, name, epoch).catch(() => undefined)
+    const renewed = await Promise.race([renewing, pause(safeUntil - sentAt, signal)]) // without an answer it expires
+    if (renewed) safeUntil = sentAt + expiresAfterMs
     if (renewed === false || Date.now() >= safeUntil) lost.abort(new LeaseLost(name))
   }
 }

@@ -1,20 +1,20 @@
-// Feeds one consumer from the log: owned by one process, serial, rows and checkpoint in one transaction.
+// Runs one subscription: one process holds it, batches come one by one, and rows and checkpoint change in one transaction.
 import type { Pool, PoolClient } from 'pg'
 import type { Streams } from '../event-store/streams.js'
 import type { Batch } from '../event-store/subscribe.js'
 import { inTransaction } from '../postgres/transaction.js'
 import { claimCheckpoint, Fenced, moveCheckpoint } from './checkpoint.js'
 import { faults } from './faults.js'
-import { pause, whileOwning, type Lease } from './lease.js'
-import { newIn } from './skip-processed.js'
-import { count, tallyOf } from './counters.js'
+import { pause, wheneverLeased, type Lease } from './lease.js'
+import { skipProcessed } from './skip-processed.js'
+import { countBatch, countersOf } from './counters.js'
 
-/** Something that follows the log: a projection or the webhook dispatcher. */
+/** Handles the events of a subscription: a projection or the webhook dispatcher. */
 export interface Consumer {
   /** Names the lease, for instance `projection assistants g1`. */
   name: string
   eventTypes: readonly string[]
-  /** Called at every (re)start, so that a swapped generation is picked up. */
+  /** Called whenever the subscription (re)starts: another generation may be active by then. */
   open (): Promise<OpenConsumer>
 }
 
@@ -27,7 +27,7 @@ export interface OpenConsumer {
   committed? (batch: Batch): void
 }
 
-/** A consumer will not go on by itself: somebody has to look. It is tried again all the same, in case they have. */
+/** The consumer needs an operator before it can go on. It is tried again all the same: the operator may have acted. */
 export class Stopped extends Error {
   override readonly name = 'Stopped'
 }
@@ -38,7 +38,7 @@ export interface RunOptions {
   streams: Streams
   pool: Pool
   holder: string
-  /** Gives way to any owner that does not. */
+  /** Gives the lease up to a holder that does not yield. */
   yields?: boolean | undefined
   signal: AbortSignal
   log: { debug: Write, info: Write, warn: Write, error: Write }
@@ -47,35 +47,38 @@ export interface RunOptions {
 const shortestBackoffMs = 100
 const longestBackoffMs = 5_000
 
-/** The pause before the next try, and whether somebody was told that a person is needed. */
-interface Backoff { ms: number, isTold: boolean }
+/** The pause before the next try, and whether the log says already that an operator is needed. */
+interface Backoff { ms: number, isLogged: boolean }
 
 /**
- * Runs `consumer` until `signal` is aborted. It never gives up: any error closes the subscription and reopens it
- * from the checkpoint, after a pause that grows to 5 s and starts small again after each commit.
+ * Runs the subscription of `consumer` until `signal` is aborted. It never gives up: after an error it is reopened from
+ * its checkpoint, after a pause that grows to 5 s and starts small again after each commit.
  */
-export async function runConsumer (consumer: Consumer, options: RunOptions): Promise<void> {
+export async function runSubscription (consumer: Consumer, options: RunOptions): Promise<void> {
   const { pool, holder, yields, signal } = options
-  const backoff: Backoff = { ms: shortestBackoffMs, isTold: false }
+  const backoff: Backoff = { ms: shortestBackoffMs, isLogged: false }
   while (!signal.aborted) {
     try {
-      await whileOwning({ pool, name: consumer.name, holder, yields, signal }, (lease) => follow(consumer, lease, options, backoff))
+      const lease = { pool, name: consumer.name, holder, yields, signal }
+      await wheneverLeased(lease, (held) => follow(consumer, held, options, backoff))
     } catch (error) {
       if (signal.aborted) return
-      tell(consumer, error, options, backoff)
+      logFailure(consumer, error, options, backoff)
       await pause(backoff.ms, signal)
       backoff.ms = Math.min(backoff.ms * 2, longestBackoffMs)
     }
   }
 }
 
-function tell ({ name }: Consumer, error: unknown, { yields, log }: RunOptions, backoff: Backoff): void {
+function logFailure ({ name }: Consumer, error: unknown, { yields, log }: RunOptions, backoff: Backoff): void {
   if (yields && error instanceof Fenced) return log.debug({ consumer: name }, 'consumer gave way to another owner')
-  tallyOf(name).failures += 1
-  if (!(error instanceof Stopped)) return log.warn({ consumer: name, err: error, retryInMs: backoff.ms }, 'consumer stopped, resuming from its checkpoint')
+  countersOf(name).failures += 1
+  if (!(error instanceof Stopped)) {
+    return log.warn({ consumer: name, err: error, retryInMs: backoff.ms }, 'consumer stopped, resuming from its checkpoint')
+  }
   backoff.ms = longestBackoffMs
-  if (!backoff.isTold) log.error({ consumer: name, err: error }, 'consumer stopped, somebody has to look')
-  backoff.isTold = true
+  if (!backoff.isLogged) log.error({ consumer: name, err: error }, 'consumer stopped, an operator is needed')
+  backoff.isLogged = true
 }
 
 async function follow (consumer: Consumer, lease: Lease, options: RunOptions, backoff: Backoff): Promise<void> {
@@ -83,19 +86,21 @@ async function follow (consumer: Consumer, lease: Lease, options: RunOptions, ba
   await faults.at?.('opened')
   let position = await claimCheckpoint(options.pool, opened.checkpointTable, lease.epoch)
   await faults.at?.('claimed')
-  options.log.debug({ consumer: consumer.name, position: String(position), epoch: String(lease.epoch) }, 'consumer owns its checkpoint')
-  for await (const delivered of options.streams.follow({ after: position, eventTypes: consumer.eventTypes, signal: lease.signal })) {
-    const batch = newIn(delivered, position)
+  const claimed = { consumer: consumer.name, position: String(position), epoch: String(lease.epoch) }
+  options.log.debug(claimed, 'consumer owns its checkpoint')
+  const following = options.streams.follow({ after: position, eventTypes: consumer.eventTypes, signal: lease.signal })
+  for await (const delivered of following) {
+    const batch = skipProcessed(delivered, position)
     if (batch.position <= position) continue
     await faults.at?.('received')
     await commit(opened, batch, position, lease, options.pool)
     position = batch.position
-    Object.assign(backoff, { ms: shortestBackoffMs, isTold: false })
-    count(consumer.name, batch)
+    Object.assign(backoff, { ms: shortestBackoffMs, isLogged: false })
+    countBatch(consumer.name, batch)
   }
 }
 
-/** The checkpoint first: who is fenced off writes nothing, and whoever else changes the rows can hold this one meanwhile. */
+/** The checkpoint moves first: a fenced owner writes nothing, and its lock keeps other changes of the rows out meanwhile. */
 async function commit (opened: OpenConsumer, batch: Batch, from: bigint, lease: Lease, pool: Pool): Promise<void> {
   await inTransaction(pool, async (tx) => {
     await faults.at?.('begun')

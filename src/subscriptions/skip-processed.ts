@@ -1,8 +1,11 @@
-// Passes over what a store has delivered before.
+// Passes over events that a store has delivered before.
 import type { Batch } from '../event-store/subscribe.js'
 
-/** The batch with each event that comes after `after` once, in log order: handling one again could set it aside, when its stream is held by now. */
-export function newIn ({ events, position }: Batch, after: bigint): Batch {
+/**
+ * The batch without events up to `after`, and with each later event once, in log order. An event that is handled twice
+ * could be parked the second time, when its stream is parked by then.
+ */
+export function skipProcessed ({ events, position }: Batch, after: bigint): Batch {
   let last = after
   return {
     position,

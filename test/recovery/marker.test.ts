@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { writeMarker, type MarkerOptions } from '../../src/recovery/marker.js'
 import { refuseOtherLog } from '../../src/recovery/other-log.js'
-import { explain, standingOf } from '../../src/recovery/standing.js'
+import { explainBehind, readDatabaseState } from '../../src/recovery/database-state.js'
 import { markerStream } from '../../src/domain/marker/events.js'
 import { AppendOutcomeUnknown } from '../../src/event-store/errors.js'
 import { noStream, openStreams, type Streams } from '../../src/event-store/streams.js'
@@ -22,11 +22,11 @@ async function log (t: Test): Promise<Streams> {
 /** A database of its own, beside `streams`. */
 async function database (t: Test, streams: Streams) {
   const { pool } = await scratchLedger(t, postgres)
-  await pool.query('UPDATE ledger.incarnation SET id = gen_random_uuid()') // scratch databases are copies of one
+  await pool.query('UPDATE ledger.this_database SET id = gen_random_uuid()') // scratch databases are copies of one
   return {
     pool,
     write: (given: Partial<MarkerOptions> = {}) => writeMarker({ pool, streams, ...given }),
-    standing: () => standingOf(pool, streams),
+    state: () => readDatabaseState(pool, streams),
     moveTo: (position: bigint) => pool.query('UPDATE ledger.dispatcher_checkpoint SET position = $1', [position]),
     hold: (others: Streams = streams) => refuseOtherLog(pool, others, [])
   }
@@ -35,91 +35,91 @@ async function database (t: Test, streams: Streams) {
 const happen = (streams: Streams) => streams.append(`test-${randomUUID()}`, [{ id: randomUUID(), type: 'Happened', data: {}, metadata: {} }], noStream)
 
 t.test('a database beside a log without a marker may do everything', async (t) => {
-  const { standing, hold } = await database(t, await log(t))
-  t.match(await standing(), { last: undefined, sends: true, ids: true })
-  t.equal(explain(await standing()), undefined)
+  const { state, hold } = await database(t, await log(t))
+  t.match(await state(), { last: undefined, maySend: true, mayGiveIds: true })
+  t.equal(explainBehind(await state()), undefined)
   await hold()
 })
 
 t.test('a marker says how far its database has come, and is written only when that has moved', async (t) => {
   const streams = await log(t)
-  const { write, standing, moveTo, pool } = await database(t, streams)
+  const { write, state, moveTo, pool } = await database(t, streams)
   await openIds(pool, async () => true).take('lead', 201)
   t.equal(await write({ now: () => new Date('2026-01-31T12:00:00Z') }), true)
-  const { last, incarnation } = await standing()
-  t.strictSame(last?.data, { incarnation, checkpoint: '0', assistant_ids: 0, lead_ids: 400, at: '2026-01-31T12:00:00.000Z' })
+  const { last, databaseId } = await state()
+  t.strictSame(last?.data, { incarnation: databaseId, checkpoint: '0', assistant_ids: 0, lead_ids: 400, at: '2026-01-31T12:00:00.000Z' })
   await moveTo(last?.position ?? 0n)
   t.equal(await write(), false, 'that the dispatcher has passed the marker is nothing new')
   await moveTo((await happen(streams)).position)
   t.equal(await write(), true)
   await openIds(pool, async () => true).take('assistant')
   t.equal(await write(), true)
-  t.match(await standing(), { last: { revision: 2n, data: { assistant_ids: 20 } }, sends: true, ids: true })
+  t.match(await state(), { last: { revision: 2n, data: { assistant_ids: 20 } }, maySend: true, mayGiveIds: true })
 })
 
 t.test('a database is behind once another one has written a marker, and says who and what to run', async (t) => {
   const streams = await log(t)
   const [ours, other] = [await database(t, streams), await database(t, streams)]
   await ours.write()
-  t.match(await other.standing(), { sends: false, ids: false })
+  t.match(await other.state(), { maySend: false, mayGiveIds: false })
   await t.rejects(other.write(), { name: 'BehindLog' })
-  t.match(explain(await other.standing()), /another database wrote marker 0 .*no id is given out and no webhook is sent until you have run `ringledger ids reseed` and `ringledger webhooks resume`\.$/)
+  t.match(explainBehind(await other.state()), /another database wrote marker 0 .*no id is given out and no webhook is sent until you have run `ringledger ids reseed` and `ringledger webhooks resume`\.$/)
 })
 
 t.test('so is an older state of the same database', async (t) => {
   const streams = await log(t)
-  const { write, standing, pool, moveTo } = await database(t, streams)
+  const { write, state, pool, moveTo } = await database(t, streams)
   await write()
   const { rows: backup } = await pool.query('SELECT * FROM ledger.markers')
   await moveTo((await happen(streams)).position)
   await write()
   await pool.query('TRUNCATE ledger.markers')
   for (const { id, revision, position } of backup) await pool.query('INSERT INTO ledger.markers VALUES ($1, $2, $3, true, true)', [id, revision, position])
-  t.match(explain(await standing()), /a later state of this database wrote marker 1/)
+  t.match(explainBehind(await state()), /a later state of this database wrote marker 1/)
 })
 
 t.test('a marker whose append was never acknowledged is ours all the same', async (t) => {
   const streams = await log(t)
-  const { write, standing, moveTo, hold } = await database(t, streams)
+  const { write, state, moveTo, hold } = await database(t, streams)
   const losing: Streams = { ...streams, append: async (...given) => { await streams.append(...given); throw new AppendOutcomeUnknown('no answer') } }
   await t.rejects(write({ streams: losing }), AppendOutcomeUnknown)
-  t.match(await standing(), { last: { revision: 0n }, sends: true, ids: true })
+  t.match(await state(), { last: { revision: 0n }, maySend: true, mayGiveIds: true })
   await hold()
   await moveTo((await happen(streams)).position)
   t.equal(await write(), true)
 })
 
 t.test('of two processes that write at the same time both go on', async (t) => {
-  const { write, standing } = await database(t, await log(t))
+  const { write, state } = await database(t, await log(t))
   const written = await Promise.allSettled([write(), write(), write()])
   t.ok(written.some(({ status }) => status === 'fulfilled'))
-  t.match(await standing(), { sends: true, ids: true })
+  t.match(await state(), { maySend: true, mayGiveIds: true })
 })
 
 t.test('a checkpoint or a sequence that is lower than in the marker is behind it', async (t) => {
   const streams = await log(t)
-  const { write, standing, moveTo, pool } = await database(t, streams)
+  const { write, state, moveTo, pool } = await database(t, streams)
   const { position } = await happen(streams)
   await moveTo(position)
   await openIds(pool, async () => true).take('assistant')
   await write()
   await moveTo(position - 1n)
-  t.match(await standing(), { sends: false, ids: true })
+  t.match(await state(), { maySend: false, mayGiveIds: true })
   await moveTo(position)
   await pool.query('ALTER SEQUENCE ledger.assistant_ids RESTART')
-  t.match(await standing(), { sends: true, ids: false })
-  t.match(explain(await standing()), /so that nothing happens twice, no id is given out until you have run `ringledger ids reseed`\.$/i)
+  t.match(await state(), { maySend: true, mayGiveIds: false })
+  t.match(explainBehind(await state()), /so that nothing happens twice, no id is given out until you have run `ringledger ids reseed`\.$/i)
 })
 
 t.test('a database whose ids are behind writes markers that still know of them', async (t) => {
   const streams = await log(t)
-  const { write, standing, moveTo, pool } = await database(t, streams)
+  const { write, state, moveTo, pool } = await database(t, streams)
   await openIds(pool, async () => true).take('lead')
   await write()
   await pool.query('ALTER SEQUENCE ledger.lead_ids RESTART')
   await moveTo((await happen(streams)).position)
   await write()
-  t.match(await standing(), { last: { revision: 1n, data: { lead_ids: 200 } }, sends: true, ids: false })
+  t.match(await state(), { last: { revision: 1n, data: { lead_ids: 200 } }, maySend: true, mayGiveIds: false })
 })
 
 t.test('a log in which the newest known marker is missing, another one, or elsewhere is refused', async (t) => {

@@ -1,7 +1,7 @@
 // One owner of many, and another within five seconds when it dies.
 import t from 'tap'
 import { claimCheckpoint, checkpointTable, Fenced, moveCheckpoint, readCheckpoint } from '../../src/subscriptions/checkpoint.js'
-import { owning, whileOwning, type Lease } from '../../src/subscriptions/lease.js'
+import { withLease, wheneverLeased, type Lease } from '../../src/subscriptions/lease.js'
 import { openPool } from '../../src/postgres/pool.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { eventually } from '../support/eventually.js'
@@ -14,7 +14,7 @@ const { postgres, databaseUrl, pool } = await scratchLedger(t)
 function contender (name: string, own = pool, yields = false) {
   const stopping = new AbortController()
   const owned: { lease: Lease, from: number }[] = []
-  const ended = whileOwning({ pool: own, name, holder: 'test', yields, signal: stopping.signal }, async (lease) => {
+  const ended = wheneverLeased({ pool: own, name, holder: 'test', yields, signal: stopping.signal }, async (lease) => {
     owned.push({ lease, from: Date.now() })
     await new Promise((resolve) => lease.signal.addEventListener('abort', resolve))
   })
@@ -67,7 +67,7 @@ t.test('a lease is kept for as long as it is renewed', async (t) => {
 
 t.test('what work throws is thrown on, after the lease was given back', async (t) => {
   const signal = new AbortController().signal
-  const failing = whileOwning({ pool, name: 'failing', holder: 'test', signal }, async () => { throw new Error('no') })
+  const failing = wheneverLeased({ pool, name: 'failing', holder: 'test', signal }, async () => { throw new Error('no') })
   await t.rejects(failing, { message: 'no' })
   const next = contender('failing')
   await eventually(() => next.owned.length === 1, 1_000)
@@ -108,10 +108,10 @@ t.test('who fills in gives way at once to an owner that does not, and takes over
 
 t.test('a lease that is wanted once is waited for while its owner may be dead, and refused while it lives', async (t) => {
   const signal = new AbortController().signal
-  const own = () => owning({ pool, name: 'once', holder: 'another', signal }, async ({ epoch }) => epoch)
+  const own = () => withLease({ pool, name: 'once', holder: 'another', signal }, async ({ epoch }) => epoch)
   const owner = contender('once')
   await eventually(() => owner.owned.length === 1)
-  await t.rejects(own(), { name: 'Owned', holder: 'test' })
+  await t.rejects(own(), { name: 'LeaseHeld', holder: 'test' })
   await owner.stop()
   t.equal(await own(), 2n)
   await pool.query("UPDATE ledger.leases SET expires_at = clock_timestamp() + interval '1 s', holder = 'dead' WHERE name = 'once'")

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { checkpointTable, readCheckpoint } from '../../src/subscriptions/checkpoint.js'
-import { runConsumer, type OpenConsumer } from '../../src/subscriptions/run.js'
+import { runSubscription, type OpenConsumer } from '../../src/subscriptions/run.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import { noStream, openStreams, type Streams } from '../../src/event-store/streams.js'
 import { eventually } from '../support/eventually.js'
@@ -43,7 +43,7 @@ async function consume (t: Test, type: string, before: OpenConsumer['handle'] = 
   await pool.query(`CREATE TABLE IF NOT EXISTS handled_${type} (place serial, id uuid); ${checkpointTable(table)}`)
   const stopping = new AbortController()
   const log = keepingLog()
-  const running = runConsumer({
+  const running = runSubscription({
     name: `test ${type}`,
     eventTypes: [type],
     open: async () => ({

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { assistants } from '../../projections/assistants.js'
 import { generationConsumer } from '../../projections/engine/run.js'
-import { runConsumer } from '../../src/subscriptions/run.js'
+import { runSubscription } from '../../src/subscriptions/run.js'
 import { noStream, openStreams } from '../../src/event-store/streams.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { assistantCreated, assistantUpdated, type Told } from './call-events.js'
@@ -87,7 +87,7 @@ export async function projectorRig (t: Test) {
   /** Another projector, in this process. */
   function standby (t: Test) {
     const stopping = new AbortController()
-    const running = runConsumer(generationConsumer(assistants, 1, pool), { pool, streams, holder: 'standby', signal: stopping.signal, log: keepingLog() })
+    const running = runSubscription(generationConsumer(assistants, 1, pool), { pool, streams, holder: 'standby', signal: stopping.signal, log: keepingLog() })
     const stop = async () => { stopping.abort(); await running }
     t.teardown(stop)
     return stop

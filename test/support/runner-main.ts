@@ -4,7 +4,7 @@ import { EventStoreDBClient } from '@eventstore/db-client'
 import { assistants } from '../../projections/assistants.js'
 import { generationConsumer } from '../../projections/engine/run.js'
 import { faults } from '../../src/subscriptions/faults.js'
-import { runConsumer } from '../../src/subscriptions/run.js'
+import { runSubscription } from '../../src/subscriptions/run.js'
 import { openStreams } from '../../src/event-store/streams.js'
 import { openPool } from '../../src/postgres/pool.js'
 
@@ -19,7 +19,7 @@ faults.at = (point) => {
 
 const pool = openPool(databaseUrl, { applicationName: 'runner-main', stalledAfterMs: 3_000, onError: () => {} })
 const tell = ({ err }: { err?: Error }, message: string) => say({ message, error: err?.name, reason: err?.message })
-await runConsumer(generationConsumer(assistants, 1, pool), {
+await runSubscription(generationConsumer(assistants, 1, pool), {
   pool,
   streams: openStreams(EventStoreDBClient.connectionString(eventStoreUrl)),
   holder: `runner-main ${process.pid}`,

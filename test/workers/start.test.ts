@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
-import { openGate } from '../../src/recovery/restore-guard.js'
+import { openRestoreGuard } from '../../src/recovery/restore-guard.js'
 import { noStream, openStreams } from '../../src/event-store/streams.js'
 import { currentSecret } from '../../workers/deliver/secrets.js'
 import { startWorkers, type WorkerDeps, type Workers } from '../../workers/start.js'
@@ -25,7 +25,7 @@ async function workers (t: Test, given: Partial<WorkerDeps> = {}): Promise<Worke
   const deps: WorkerDeps = {
     ...ledger,
     streams,
-    gate: openGate({ ...ledger, streams, log }),
+    restoreGuard: openRestoreGuard({ ...ledger, streams, log }),
     holder: randomUUID(),
     log,
     webhook: { schedule: [0, 100], timeoutMs: 2_000, allowHttp: true, allowCidrs: ['127.0.0.0/8'] },

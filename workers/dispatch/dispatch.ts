@@ -66,7 +66,7 @@ async function dispatchBatch (tx: PoolClient, events: StoredEvent[], firstDelayM
       if (lost) await quarantine(tx, consumerName, stored, `${lost}: the webhook says that there is none`)
     } else if (event) applyEvent(fold, stored, event)
     else if (problem !== undefined) await quarantine(tx, consumerName, stored, problem)
-    if (stored.position <= again.refold) fold.forgetEffects()
+    if (stored.position <= again.rereadUntil) fold.forgetEffects()
   }
   await saveFold(tx, fold)
   await insertDeliveries(tx, deliveries, firstDelayMs)
@@ -87,7 +87,7 @@ function applyEvent (fold: Fold, stored: StoredEvent, { type, data }: DomainEven
 }
 
 /** The row of a call's first event; later ones are counted. A call that cannot be read has no `call`. */
-function dispatchCall (fold: Fold, stored: StoredEvent, callId: string, call: CallCompleted | undefined, { silent }: Again): NewDelivery[] {
+function dispatchCall (fold: Fold, stored: StoredEvent, callId: string, call: CallCompleted | undefined, { skipUntil }: Again): NewDelivery[] {
   if (fold.isKnownCall(callId, stored.position)) return []
   const assistant = call && fold.assistants.get(call.assistant_id)
   const lead = call && assistant && movedLead(fold, call, assistant)
@@ -106,7 +106,7 @@ function dispatchCall (fold: Fold, stored: StoredEvent, callId: string, call: Ca
   if (reason || !is_webhook_active || webhook_url === null) return [{ ...row, skipped: reason ?? 'webhook_off' }]
   const campaignName = lead && fold.campaigns.get(lead.campaign_id)?.name
   const body = buildBody({ call, at: stored.created, assistant, lead, campaignName })
-  return [{ ...row, user_id: assistant.user_id, url: webhook_url, body, skipped: stored.position <= silent ? 'restored' : undefined }]
+  return [{ ...row, user_id: assistant.user_id, url: webhook_url, body, skipped: stored.position <= skipUntil ? 'restored' : undefined }]
 }
 
 function skipReason (call: CallCompleted, { settings }: KnownAssistant): SkipReason | undefined {

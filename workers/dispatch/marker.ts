@@ -1,12 +1,12 @@
 // Makes the dispatcher write markers into the log, so that an older copy of its database can be told from the present one.
-import type { Gate } from '../../src/recovery/restore-guard.js'
+import type { RestoreGuard } from '../../src/recovery/restore-guard.js'
 import { writeMarker, type MarkerOptions } from '../../src/recovery/marker.js'
 import type { Consumer } from '../../src/subscriptions/run.js'
-import { BehindLog } from '../../src/recovery/standing.js'
+import { BehindLog } from '../../src/recovery/database-state.js'
 import { RevisionConflict } from '../../src/event-store/errors.js'
 
 export interface MarkingOptions extends MarkerOptions {
-  gate: Gate
+  restoreGuard: RestoreGuard
   /** From the first event after a marker to the next one, in milliseconds. */
   everyMs?: number | undefined
   log: { warn (details: object, message: string): void }
@@ -23,20 +23,20 @@ const defaultPeriodMs = 10 * 60_000
 
 /** One marker when the dispatcher takes over, then at most one every `everyMs`, while there are events for it. */
 export function withMarkers (dispatcher: Consumer, options: MarkingOptions): Marking {
-  const { gate, everyMs = defaultPeriodMs, log } = options
+  const { restoreGuard, everyMs = defaultPeriodMs, log } = options
   let timer: NodeJS.Timeout | undefined
 
   return {
     consumer: {
       ...dispatcher,
       async open () {
-        await gate.holdSends()
+        await restoreGuard.assertMaySend()
         await writeMarker(options)
         const opened = await dispatcher.open()
         return {
           ...opened,
           async handle (tx, batch) {
-            if (!gate.maySend()) throw new BehindLog('the database was found to be behind the log')
+            if (!restoreGuard.maySend()) throw new BehindLog('the database was found to be behind the log')
             await opened.handle(tx, batch)
           },
           committed (batch) {
@@ -61,7 +61,7 @@ export function withMarkers (dispatcher: Consumer, options: MarkingOptions): Mar
       log.warn({ err: error }, 'a marker was not written')
       timer ??= setTimeout(() => void mark(), everyMs)
       // Somebody else writes markers: the owner that came after us, or another database, beside which nothing may be sent.
-      if (error instanceof RevisionConflict || error instanceof BehindLog) await gate.look().catch(() => {})
+      if (error instanceof RevisionConflict || error instanceof BehindLog) await restoreGuard.check().catch(() => {})
     }
   }
 }

@@ -5,7 +5,7 @@ import { Fold, type KnownLead } from './state.js'
 import type { RelevantSettings } from './payload.js'
 
 /** Up to which positions calls without a row are not sent, and what was acted on is read again: after something was restored. */
-export interface Again { silent: bigint, refold: bigint }
+export interface Again { skipUntil: bigint, rereadUntil: bigint }
 
 /** Loads what `events` and the calls in `callIds` touch. */
 export async function loadFold (tx: PoolClient, events: DomainEvent[], callIds: string[]): Promise<{ fold: Fold, again: Again }> {
@@ -49,15 +49,15 @@ async function loadCampaigns (tx: PoolClient, { campaigns }: Fold, ids: number[]
 
 /** What is read again comes along: there is always one row of it, also when there is no call. */
 async function loadCalls (tx: PoolClient, { calls }: Fold, ids: string[]): Promise<Again> {
-  const { rows } = await tx.query<{ silent_until: string, refold_until: string, call_id: string | null, last_position: string }>({
+  const { rows } = await tx.query<{ skip_until: string, reread_until: string, call_id: string | null, last_position: string }>({
     name: 'load-calls',
     text: `
-    SELECT silent_until, refold_until, call_id, last_position
-    FROM ledger.incarnation LEFT JOIN ledger.webhook_deliveries ON call_id = ANY($1) AND type = 'call.completed'`,
+    SELECT skip_until, reread_until, call_id, last_position
+    FROM ledger.this_database LEFT JOIN ledger.webhook_deliveries ON call_id = ANY($1) AND type = 'call.completed'`,
     values: [ids]
   })
   for (const { call_id, last_position } of rows) if (call_id !== null) calls.set(call_id, BigInt(last_position))
-  return { silent: BigInt(rows[0]?.silent_until ?? 0), refold: BigInt(rows[0]?.refold_until ?? 0) }
+  return { skipUntil: BigInt(rows[0]?.skip_until ?? 0), rereadUntil: BigInt(rows[0]?.reread_until ?? 0) }
 }
 
 /** Writes back what the batch changed. */

@@ -1,6 +1,6 @@
 // Lets the dispatcher of a restored database go on: what a lost database may have sent is not sent again.
 import type { Pool } from 'pg'
-import { standingOf } from '../../src/recovery/standing.js'
+import { readDatabaseState } from '../../src/recovery/database-state.js'
 import type { Streams } from '../../src/event-store/streams.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 
@@ -17,11 +17,11 @@ export interface Resumed {
  * @returns nothing when webhooks may be sent already
  */
 export async function resumeWebhooks (pool: Pool, streams: Pick<Streams, 'last'>): Promise<Resumed | undefined> {
-  const { last, sends } = await standingOf(pool, streams)
-  if (!last || sends) return undefined
+  const { last, maySend } = await readDatabaseState(pool, streams)
+  if (!last || maySend) return undefined
   const { id, revision, position } = last
   return await inTransaction(pool, async (tx) => {
-    await tx.query('UPDATE ledger.incarnation SET silent_until = greatest(silent_until, $1::bigint)', [position])
+    await tx.query('UPDATE ledger.this_database SET skip_until = greatest(skip_until, $1::bigint)', [position])
     await tx.query(`
       UPDATE ledger.webhook_attempts SET finished_at = clock_timestamp(), outcome = 'unknown', error = 'the database was restored'
       WHERE outcome IS NULL`)
@@ -30,8 +30,8 @@ export async function resumeWebhooks (pool: Pool, streams: Pick<Streams, 'last'>
       SET status = 'cancelled', reason = 'restored', finished_at = clock_timestamp(), next_attempt_at = NULL, held_at = NULL, queued_at = NULL, started_at = NULL, worker_token = NULL
       WHERE status IN ('scheduled', 'held')`)
     await tx.query(`
-      INSERT INTO ledger.markers (id, revision, position, sends) VALUES ($1, $2, $3, true)
-      ON CONFLICT (id) DO UPDATE SET revision = $2, position = $3, sends = true`, [id, revision, position])
+      INSERT INTO ledger.markers (id, revision, position, calls_known) VALUES ($1, $2, $3, true)
+      ON CONFLICT (id) DO UPDATE SET revision = $2, position = $3, calls_known = true`, [id, revision, position])
     return { position, cancelled: rowCount ?? 0 }
   })
 }

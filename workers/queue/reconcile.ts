@@ -1,6 +1,6 @@
 // Due and not queued -> queued; started and never finished -> unknown. What makes the queue disposable.
 import type { Pool } from 'pg'
-import { pause, whileOwning } from '../../src/subscriptions/lease.js'
+import { pause, wheneverLeased } from '../../src/subscriptions/lease.js'
 import { closeUnknownAsked } from '../deliveries/manual-attempts.js'
 import { closeUnknown } from '../deliveries/deliveries.js'
 import type { Feeder } from './enqueue.js'
@@ -34,7 +34,7 @@ export async function runReconciler (options: ReconcilerOptions): Promise<void> 
   const { pool, holder, signal, log } = options
   while (!signal.aborted) {
     try {
-      await whileOwning({ pool, name: 'reconciler', holder, signal }, (lease) => passUntil(lease.signal, options))
+      await wheneverLeased({ pool, name: 'reconciler', holder, signal }, (lease) => passUntil(lease.signal, options))
     } catch (error) {
       if (signal.aborted) return
       log.warn({ err: error }, 'the reconciler stopped, it starts again')

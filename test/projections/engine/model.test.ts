@@ -11,7 +11,7 @@ import { foldUntil } from '../../../projections/replay/fold-log.js'
 import { generationConsumer } from '../../../projections/engine/run.js'
 import { claimCheckpoint, readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import { faults } from '../../../src/subscriptions/faults.js'
-import { runConsumer } from '../../../src/subscriptions/run.js'
+import { runSubscription } from '../../../src/subscriptions/run.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import type { Batch } from '../../../src/event-store/subscribe.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
@@ -80,7 +80,7 @@ async function run (projection: Projection, log: StoredEvent[], steps: Iterator<
   while (await positionOf(projection, 1) < (log.at(-1)?.position ?? 0n)) {
     const process = new AbortController()
     const streams = { ...onlyFollow, follow: delivering(log, steps, () => process.abort()) }
-    await runConsumer(generationConsumer(projection, 1, pool), { streams, pool, holder: 'test', signal: process.signal, log: keepingLog() })
+    await runSubscription(generationConsumer(projection, 1, pool), { streams, pool, holder: 'test', signal: process.signal, log: keepingLog() })
   }
 }
 

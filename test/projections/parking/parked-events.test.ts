@@ -6,7 +6,7 @@ import { heldEvent, heldStreams, retryStream, skipEvent } from '../../../project
 import { CannotProject, type Projection } from '../../../projections/engine/projection.js'
 import { generationConsumer } from '../../../projections/engine/run.js'
 import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
-import { runConsumer } from '../../../src/subscriptions/run.js'
+import { runSubscription } from '../../../src/subscriptions/run.js'
 import { noStream, openStreams } from '../../../src/event-store/streams.js'
 import { assistantCreated, assistantUpdated, type Told } from '../../support/call-events.js'
 import { eventually } from '../../support/eventually.js'
@@ -37,7 +37,7 @@ async function append (...told: Told[]): Promise<bigint> {
 function live (t: Test, projection: Projection) {
   const stopping = new AbortController()
   const log = keepingLog()
-  const running = runConsumer(generationConsumer(projection, 1, pool), { pool, streams, holder: 'test', signal: stopping.signal, log })
+  const running = runSubscription(generationConsumer(projection, 1, pool), { pool, streams, holder: 'test', signal: stopping.signal, log })
   const stop = async () => { stopping.abort(); await running }
   t.teardown(stop)
   return { log, stop, has: (position: bigint) => eventually(async () => await readCheckpoint(pool, 'read_assistants_g1.checkpoint') >= position) }

@@ -7,7 +7,7 @@ import t from 'tap'
 import type { Projection } from '../../../projections/engine/projection.js'
 import type { replay } from '../../../projections/replay/replay.js'
 import { projections } from '../../../projections/index.js'
-import { runConsumer, type Consumer } from '../../../src/subscriptions/run.js'
+import { runSubscription, type Consumer } from '../../../src/subscriptions/run.js'
 import { noStream } from '../../../src/event-store/streams.js'
 import { packageRoot } from '../../../src/package-root.js'
 import { dispatcher } from '../../../workers/dispatch/dispatch.js'
@@ -89,7 +89,7 @@ async function dispatchOnly (): Promise<void> {
   for (const { stream, type, data } of log) await streams.append(stream, [{ id: randomUUID(), type, data, metadata: {} }], noStream)
   const stopping = new AbortController()
   const reactor = dispatcher({ firstDelayMs: 0, onDispatched: () => {}, log: keepingLog() })
-  const dispatching = runConsumer(reactor, { pool, streams, holder: 'test', signal: stopping.signal, log: keepingLog() })
+  const dispatching = runSubscription(reactor, { pool, streams, holder: 'test', signal: stopping.signal, log: keepingLog() })
   await eventually(async () => (await pool.query('SELECT FROM ledger.webhook_deliveries WHERE status = \'scheduled\' AND next_attempt_at < now()')).rowCount === calls)
   stopping.abort()
   await dispatching

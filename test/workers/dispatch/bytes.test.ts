@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks'
 import t from 'tap'
 import { isSigned } from '../../../docs/webhooks/is-signed.js'
 import type { JsonObject } from '../../../src/domain/json.js'
-import { openGate } from '../../../src/recovery/restore-guard.js'
+import { openRestoreGuard } from '../../../src/recovery/restore-guard.js'
 import { noStream, openStreams } from '../../../src/event-store/streams.js'
 import { currentSecret, seal } from '../../../workers/deliver/secrets.js'
 import { newSecret } from '../../../workers/deliver/sign.js'
@@ -29,7 +29,7 @@ function worker () {
     pool,
     databaseUrl,
     streams,
-    gate: openGate({ pool, streams, log }),
+    restoreGuard: openRestoreGuard({ pool, streams, log }),
     holder: randomUUID(),
     log,
     webhook: { schedule: [0, 50, 500, 50, 500, 50, 500, 50, 500], timeoutMs: 2_000, allowHttp: true, allowCidrs: ['127.0.0.0/8'] },

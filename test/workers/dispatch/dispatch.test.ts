@@ -188,7 +188,7 @@ t.test('a batch of large bodies is written in pieces, every row once', async (t)
 
 t.test('up to the marker of a database that was lost, a call is recorded with its body and not sent', async (t) => {
   const r = await rig(t)
-  await r.pool.query('UPDATE ledger.incarnation SET silent_until = 400')
+  await r.pool.query('UPDATE ledger.this_database SET skip_until = 400')
   await r.tell(assistantCreated(1, on), assistantCreated(2), callCompleted('c-1'))
   await r.tell(callCompleted('c-2', { assistant_id: 2 }), callCompleted('c-3'))
   const rows = await r.deliveries()
@@ -205,7 +205,7 @@ t.test('a log that is read again from its beginning, at other positions, holds n
   const events = [assistantCreated(1, on), callCompleted('c-1'), assistantUpdated(1, { is_webhook_active: false }), assistantUpdated(1, { is_webhook_active: true })]
   await r.tell(...events, callCompleted('c-2'))
   const before = await r.deliveries()
-  await r.pool.query('UPDATE ledger.incarnation SET refold_until = 1000')
+  await r.pool.query('UPDATE ledger.this_database SET reread_until = 1000')
   await r.pool.query('TRUNCATE ledger.dispatch_assistants')
   const elsewhere = logOf()(events).map((event) => ({ ...event, position: event.position + 100n }))
   for (const event of elsewhere) await r.tellStored([event])

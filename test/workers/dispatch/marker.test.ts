@@ -1,7 +1,7 @@
 // The dispatcher writes markers while it works, and nothing is sent beside a database that wrote a later one.
 import { randomBytes, randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { openGate } from '../../../src/recovery/restore-guard.js'
+import { openRestoreGuard } from '../../../src/recovery/restore-guard.js'
 import { writeMarker } from '../../../src/recovery/marker.js'
 import { decode } from '../../../src/domain/events.js'
 import { markerStream } from '../../../src/domain/marker/events.js'
@@ -28,7 +28,7 @@ async function working (t: Test, markEveryMs: number) {
     const workers = startWorkers({
       ...ledger,
       streams,
-      gate: openGate({ ...ledger, streams, log, closedEveryMs: 50 }),
+      restoreGuard: openRestoreGuard({ ...ledger, streams, log, behindEveryMs: 50 }),
       holder: randomUUID(),
       log,
       webhook: { schedule: [0], timeoutMs: 2_000, allowHttp: true, allowCidrs: ['127.0.0.0/8'] },
@@ -87,7 +87,7 @@ t.test('workers that run stop sending as soon as another database writes a marke
   await tell(callCompleted('c-1'))
   await eventually(() => hook.received.length === 1)
   const { pool: other } = await scratchLedger(t, postgres)
-  await other.query('INSERT INTO ledger.markers (id, sends, ids) VALUES ($1, true, true)', [(await streams.last(markerStream))?.id])
+  await other.query('INSERT INTO ledger.markers (id, calls_known, ids_passed) VALUES ($1, true, true)', [(await streams.last(markerStream))?.id])
   await writeMarker({ pool: other, streams, always: true })
   await tell(assistantCreated(2))
   await eventually(() => log.lines.some(({ message }) => /^This database is behind the event log/.test(message)))

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { randomUUID } from 'node:crypto'
 import { noStream, openStreams } from '../../../src/event-store/streams.js'
-import { runConsumer } from '../../../src/subscriptions/run.js'
+import { runSubscription } from '../../../src/subscriptions/run.js'
 import { openAccounts, unaccounted } from '../../../workers/operate/audit.js'
 import { dispatcher } from '../../../workers/dispatch/dispatch.js'
 import { assistantCreated, callCompleted, type Told } from '../../support/call-events.js'
@@ -19,7 +19,7 @@ const tell = ({ stream, type, data }: Told, expected = noStream) => streams.appe
 /** Lets the dispatcher pass everything that is in the log. */
 async function dispatchAll (): Promise<void> {
   const stopping = new AbortController()
-  const running = runConsumer(dispatcher({ firstDelayMs: 3_600_000, onDispatched () {}, log: keepingLog() }), { streams, pool, holder: randomUUID(), signal: stopping.signal, log: keepingLog() })
+  const running = runSubscription(dispatcher({ firstDelayMs: 3_600_000, onDispatched () {}, log: keepingLog() }), { streams, pool, holder: randomUUID(), signal: stopping.signal, log: keepingLog() })
   const head = await streams.head()
   await eventually(async () => BigInt((await pool.query('SELECT position FROM ledger.dispatcher_checkpoint')).rows[0].position) >= head)
   stopping.abort()
