@@ -27,17 +27,23 @@ const rooms = {
     ours: ['src/(domain|event-store|subscriptions|recovery|postgres)'],
     packages: ['pg', 'bullmq', 'ioredis', 'standardwebhooks', 'undici', 'ipaddr.js']
   },
-  'src/event-transfer': { ours: [], packages: ['@eventstore/db-client'] },
-  'src/embedded': { ours: [], packages: ['pg', '@eventstore/db-client', '@grpc/grpc-js', 'google-protobuf'] }
+  'src/composition/embedded': { ours: [], packages: ['@ringledger/embedded-[^/]+'] },
+  'packages/embedded-postgres/src': { ours: [], packages: ['pg'] },
+  'packages/embedded-event-store/src': {
+    ours: [],
+    packages: ['pg', '@eventstore/db-client', '@grpc/grpc-js', 'google-protobuf', '@ringledger/embedded-postgres']
+  },
+  'packages/event-transfer/src': { ours: [], packages: ['@eventstore/db-client'] }
 }
 
 // Only these files may import a package, whatever their room allows. `only: 'dynamic'` asks for `import()`, so that a
 // process that does not need the part never loads it; a type loads nothing.
-const TRIED = ['test', 'bench']
+const TRIED = ['test', 'bench', 'packages/[^/]+/test']
 const COMMAND_LINE = ['src/main[.]ts', 'src/cli']
+const EMBEDDED = '@ringledger/embedded-[^/]+'
 const doors = [
-  { to: { package: '@eventstore/db-client' }, from: ['src/(event-store|event-transfer)', 'src/composition/connections[.]ts', 'src/embedded', ...TRIED] },
-  { to: { package: '(@grpc/grpc-js|google-protobuf)' }, from: ['src/embedded', ...TRIED] },
+  { to: { package: '@eventstore/db-client' }, from: ['src/event-store', 'src/composition/connections[.]ts', 'packages', ...TRIED] },
+  { to: { package: '(@grpc/grpc-js|google-protobuf)' }, from: ['packages/embedded-event-store', ...TRIED] },
   { to: { package: 'bullmq' }, from: ['workers/queue/queue[.]ts', ...TRIED] },
   { to: { package: 'ioredis' }, from: ['workers/queue/queue[.]ts', 'src/composition', ...TRIED] },
   { to: { package: 'undici' }, from: ['workers/deliver/(post|stale|guard)[.]ts', ...TRIED] },
@@ -49,12 +55,17 @@ const doors = [
   { to: { ours: 'src/composition' }, from: ['src/composition', ...COMMAND_LINE, ...TRIED] },
   { to: { ours: 'src/app[.]ts' }, from: ['src/composition', ...COMMAND_LINE, ...TRIED] },
   { to: { ours: 'src/main[.]ts' }, from: ['bin', ...TRIED] },
-  { to: { ours: 'src/embedded' }, from: ['src/embedded', ...COMMAND_LINE, ...TRIED] },
-  { to: { ours: 'src/embedded' }, notFrom: COMMAND_LINE, except: 'dynamic' }
+  { to: { package: EMBEDDED }, from: ['src/composition/embedded', 'packages', ...COMMAND_LINE, ...TRIED] },
+  { to: { package: EMBEDDED }, notFrom: COMMAND_LINE, except: 'dynamic' },
+  { to: { ours: 'src/composition/embedded' }, from: ['src/composition/embedded', ...COMMAND_LINE, ...TRIED] },
+  { to: { ours: 'src/composition/embedded' }, notFrom: COMMAND_LINE, except: 'dynamic' },
+  { to: { package: '@ringledger/event-transfer' }, from: ['src/cli', 'packages/event-transfer', ...TRIED] }
 ]
 
 const place = (path) => path.endsWith('[.]ts') ? `^${path}$` : `^${path}/`
-const inPackage = (name) => `(^|/)node_modules/(@types/)?${name}/|^${name}(/|$)`
+const inPackage = (name) => name.startsWith('@ringledger/')
+  ? `(^|/)packages/${name.slice('@ringledger/'.length)}/` // where the link in node_modules leads
+  : `(^|/)node_modules/(@types/)?${name}/|^${name}(/|$)`
 
 const roomRules = Object.entries(rooms).map(([room, { ours, packages, isPure = false }]) => ({
   name: `room ${room}`,
@@ -83,6 +94,20 @@ export default {
   forbidden: [
     { name: 'no circle', comment: 'A file can be read without the files that need it.', severity: 'warn', from: {}, to: { circular: true } },
     { name: 'found', comment: 'Every import leads to a file.', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    {
+      name: 'packages alone',
+      comment: 'A package knows nothing of the service.',
+      severity: 'error',
+      from: { path: '^packages/' },
+      to: { path: '^(bin|src|projections|workers|bench|test)/' }
+    },
+    {
+      name: 'by name',
+      comment: 'A package is imported by its name, through its entries.',
+      severity: 'error',
+      from: { path: '^(packages/[^/]+|[^/]+)/' },
+      to: { path: '^packages/', pathNot: '^$1/', dependencyTypes: ['local'], dependencyTypesNot: ['aliased-workspace'] }
+    },
     ...roomRules,
     ...doorRules
   ],
@@ -90,7 +115,7 @@ export default {
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(dist|docs)/' },
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] }
+    exclude: { path: '^(dist|docs|packages/[^/]+/dist)/' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['ringledger:source', 'import', 'node', 'default', 'types'] }
   }
 }

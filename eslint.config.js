@@ -64,7 +64,7 @@ const namedImports = {
 }
 
 export default [
-  { ignores: ['dist/', '.tap/', 'coverage/', '.ringledger/'] },
+  { ignores: ['**/dist/', '.tap/', 'coverage/', '.ringledger/'] },
   ...neostandard({ ts: true }),
   house,
   typed,

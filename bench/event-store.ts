@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util'
 import Table from 'cli-table3'
 import { EventStoreDBClient } from '@eventstore/db-client'
+import { processModule } from '@ringledger/embedded-event-store/child'
 import { appends } from './event-store/callers.js'
 import { crowd, fill, latencies, type Rate, reads } from './event-store/load.js'
 import { cursor, inserts } from './event-store/raw.js'
@@ -17,7 +18,7 @@ const readCount = 100_000
 const say = (line: string) => process.stderr.write(`${line}\n`)
 
 const { dir, postgres, close } = await temporaryPostgres()
-const sql = await startServer({ module: new URL('../src/embedded/event-store/process.js', import.meta.url), env: { DATABASE_URL: postgres.url } }, dir)
+const sql = await startServer({ module: processModule, env: { DATABASE_URL: postgres.url } }, dir)
 const memory = await startServer({ module: new URL('./event-store/memory-server.js', import.meta.url) }, dir)
 try {
   report(await measure())

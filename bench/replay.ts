@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import Table from 'cli-table3'
 import pg from 'pg'
+import { processModule } from '@ringledger/embedded-event-store/child'
 import { listenForPositions } from '../projections/engine/positions.js'
 import type { Projection } from '../projections/engine/projection.js'
 import { projections } from '../projections/index.js'
@@ -46,7 +47,7 @@ try {
   say(`Making up ${options.events} events ...`)
   const filled = await fill(postgres.url, history({ events: Number(options.events), seed: Number(options.seed) }))
   say(`${perSecond(filled.events, filled.seconds)} events/s written, ${(filled.bytes / 2 ** 20).toFixed(0)} MiB`)
-  const eventStore = await startServer({ module: new URL('../src/embedded/event-store/process.js', import.meta.url), env: { DATABASE_URL: postgres.url } }, dir)
+  const eventStore = await startServer({ module: processModule, env: { DATABASE_URL: postgres.url } }, dir)
   try {
     report({ filled, ...await measure(eventStore.url) })
   } finally {

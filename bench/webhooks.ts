@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import Table from 'cli-table3'
 import pg from 'pg'
+import { processModule } from '@ringledger/embedded-event-store/child'
 import { signToken } from '../src/cli/running/sign-token.js'
 import type { CallCompleted } from '../src/domain/call/events.js'
 import { openStreams, type Streams } from '../src/event-store/streams.js'
@@ -46,7 +47,7 @@ const { dir, postgres, close } = await temporaryPostgres()
 const redis = await temporaryRedis(dir)
 if (!redis) say('redis-server is not on the PATH: the queue on Redis is left out')
 try {
-  const eventStore = await startServer({ module: new URL('../src/embedded/event-store/process.js', import.meta.url), env: { DATABASE_URL: postgres.url } }, dir)
+  const eventStore = await startServer({ module: processModule, env: { DATABASE_URL: postgres.url } }, dir)
   const receiver = await startServer({ module: new URL('./webhooks/receiver.js', import.meta.url) }, dir)
   const client = EventStoreDBClient.connectionString(eventStore.url)
   try {

@@ -14,11 +14,12 @@ const isNewer = (folder, than) => existsSync(join(root, folder)) && readdirSync(
   .some((entry) => entry.isFile() && statSync(join(entry.parentPath, entry.name)).mtimeMs > than)
 
 const isCheckout = existsSync(join(root, 'tsconfig.build.json'))
-if (isCheckout && ['src', 'projections', 'workers'].some((folder) => isNewer(folder, builtAt))) {
+const sources = () => ['src', 'projections', 'workers', ...readdirSync(join(root, 'packages')).map((name) => join('packages', name, 'src'))]
+if (isCheckout && sources().some((folder) => isNewer(folder, builtAt))) {
   process.stderr.write('Compiling the sources to dist/ ...\n')
   const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
   try {
-    execFileSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json')], { cwd: root, stdio: ['ignore', 2, 2] })
+    execFileSync(process.execPath, [tsc, '-b', join(root, 'tsconfig.build.json')], { cwd: root, stdio: ['ignore', 2, 2] })
   } catch {
     rmSync(buildInfo, { force: true }) // or the next command would take what was emitted all the same for good
     process.stderr.write('The sources do not compile.\n')

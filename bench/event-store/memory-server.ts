@@ -1,11 +1,9 @@
 // The embedded event store with its SQL replaced by memory: what is left is gRPC in this language.
 import pg from 'pg'
-import type { RecordedEvent } from '../../src/embedded/event-store/log/event.js'
-import { metastreamOf } from '../../src/embedded/event-store/log/event.js'
-import type { PageSize } from '../../src/embedded/event-store/log/pages.js'
-import { afterEvent, afterMetadata, type StreamState, untouched } from '../../src/embedded/event-store/log/stream-state.js'
-import { type Direction, EventTable } from '../../src/embedded/event-store/log/table.js'
-import { startEventStore } from '../../src/embedded/event-store/server.js'
+import { startEventStore } from '@ringledger/embedded-event-store'
+import {
+  afterEvent, afterMetadata, type Direction, EventTable, metastreamOf, type PageSize, type RecordedEvent, type StreamState, untouched
+} from '@ringledger/embedded-event-store/storage'
 
 class MemoryTable extends EventTable {
   readonly #events: RecordedEvent[] = []

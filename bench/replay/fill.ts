@@ -1,8 +1,6 @@
 // Writes a history into the table of an embedded event store that is not running: a million appends would take minutes.
 import pg from 'pg'
-import type { RecordedEvent } from '../../src/embedded/event-store/log/event.js'
-import { createSchema } from '../../src/embedded/event-store/log/schema.js'
-import { EventTable } from '../../src/embedded/event-store/log/table.js'
+import { createSchema, EventTable, type RecordedEvent } from '@ringledger/embedded-event-store/storage'
 import type { Happened } from './history.js'
 
 const bytesAtOnce = 4 * 2 ** 20

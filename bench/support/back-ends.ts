@@ -2,9 +2,9 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startChild, type ChildRequest } from '../../src/embedded/child.js'
-import { prepareDataDir } from '../../src/embedded/data-dir.js'
-import { startPostgres, type EmbeddedPostgres } from '../../src/embedded/postgres.js'
+import { startChild, type ChildRequest } from '@ringledger/embedded-postgres/child'
+import { prepareDataDir } from '@ringledger/embedded-postgres/data-dir'
+import { startPostgres, type EmbeddedPostgres } from '@ringledger/embedded-postgres'
 
 export interface BenchServer {
   port: number

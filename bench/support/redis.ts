@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { Redis } from 'ioredis'
-import { freePort } from '../../src/embedded/free-port.js'
+import { freePort } from '@ringledger/embedded-postgres/testing'
 
 export interface BenchRedis {
   url: string

@@ -25,7 +25,7 @@ async function serveEventStore ({ port }: { port: number }): Promise<void> {
     shutdown.add(opened.close)
     shutdown.onLost(opened.lost)
     signal.throwIfAborted()
-    const { startEventStore } = await import('../embedded/event-store/server.js')
+    const { startEventStore } = await import('@ringledger/embedded-event-store')
     const store = await startEventStore({ databaseUrl: opened.urls.databaseUrl, port, log: say })
     shutdown.add(store.close)
     shutdown.onLost(store.lost)

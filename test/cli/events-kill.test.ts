@@ -1,11 +1,11 @@
 // `ringledger events copy`, killed half way, again and again.
 import t, { type Test } from 'tap'
-import { openStore } from '../../src/event-transfer/store.js'
+import { openStore } from '@ringledger/event-transfer'
 import { eventually } from '../support/eventually.js'
 import { ringledger, run } from '../support/ringledger.js'
 import { scratchEventStore } from '../support/scratch-event-store.js'
 import { scratchPostgres } from '../support/scratch-postgres.js'
-import { event, fillVaried, written } from '../support/varied-log.js'
+import { event, fillVaried, written } from '@ringledger/event-transfer/testing'
 
 const postgres = await scratchPostgres(t)
 const streams = 100

@@ -4,11 +4,11 @@ import { createReadStream, readFileSync, readdirSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { openStore } from '../../src/event-transfer/store.js'
+import { openStore } from '@ringledger/event-transfer'
 import { bin, dataDir, run, type Environment } from '../support/ringledger.js'
 import { scratchEventStore } from '../support/scratch-event-store.js'
 import { scratchPostgres } from '../support/scratch-postgres.js'
-import { event, fillVaried } from '../support/varied-log.js'
+import { event, fillVaried } from '@ringledger/event-transfer/testing'
 
 const postgres = await scratchPostgres(t)
 const folder = dataDir(t)

@@ -1,7 +1,7 @@
 // Calls come in by event and by HTTP: whatever is wrong with one has an outcome of its own, and holds up no other.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { openStore } from '../../src/event-transfer/store.js'
+import { openStore } from '@ringledger/event-transfer'
 import { callReport, newAssistant, newLead } from '../support/bodies.js'
 import { assistantCreated, call, campaign, leadCreated } from '../support/call-events.js'
 import { eventually } from '../support/eventually.js'

@@ -21,7 +21,7 @@ const cases: Case[] = [
     rule: 'the event store room imports the domain and the EventStoreDB client',
     file: 'src/event-store/streams.ts',
     good: '../domain/rejection.js @eventstore/db-client node:timers/promises',
-    bad: 'pg ../postgres/pool.js ../subscriptions/run.js ../embedded/event-store/server.js'
+    bad: 'pg ../postgres/pool.js ../subscriptions/run.js @ringledger/embedded-event-store'
   },
   {
     rule: 'the Postgres room imports pg and the migrator, and nothing of ours',
@@ -45,7 +45,7 @@ const cases: Case[] = [
     rule: 'command handling knows neither HTTP nor the read models',
     file: 'src/command-handling/handle-command.ts',
     good: '../domain/decider.js ../event-store/streams.js ../postgres/pool.js',
-    bad: '../http/auth.js ../../projections/leads.js ../../workers/start.js ../embedded/server.js bullmq undici fastify'
+    bad: '../http/auth.js ../../projections/leads.js ../../workers/start.js @ringledger/embedded-postgres bullmq undici fastify'
   },
   {
     rule: 'HTTP holds the Fastify plugins and reaches no back end',
@@ -80,27 +80,46 @@ const cases: Case[] = [
   },
   {
     rule: 'the event transfer imports the EventStoreDB client and nothing of ours',
-    file: 'src/event-transfer/store.ts',
+    file: 'packages/event-transfer/src/store.ts',
     good: './wire.js @eventstore/db-client node:crypto',
-    bad: 'pg @grpc/grpc-js google-protobuf ../event-store/streams.js ../domain/stored-event.js'
+    bad: 'pg @grpc/grpc-js google-protobuf ../../../src/event-store/streams.js ../../embedded-postgres/src/child.js ' +
+      '@ringledger/embedded-postgres'
   },
   {
-    rule: 'the embedded back ends import nothing of ours',
-    file: 'src/embedded/event-store/server.ts',
-    good: '../postgres.js @grpc/grpc-js @eventstore/db-client pg',
-    bad: '../../postgres/pool.js ../../config.js ../../domain/decider.js fastify'
+    rule: 'embedded Postgres imports pg and nothing of ours',
+    file: 'packages/embedded-postgres/src/postgres.ts',
+    good: './child.js node:fs pg',
+    bad: '../../../src/config.js ../../embedded-event-store/src/server.js @ringledger/embedded-event-store @grpc/grpc-js fastify'
+  },
+  {
+    rule: 'the embedded event store imports its protocol, pg and embedded Postgres',
+    file: 'packages/embedded-event-store/src/server.ts',
+    good: './log/log.js @grpc/grpc-js @eventstore/db-client pg @ringledger/embedded-postgres/child',
+    bad: '../../../src/postgres/pool.js @ringledger/event-transfer fastify'
+  },
+  {
+    rule: 'the tests of a package import nothing of the service, and other packages by their names',
+    file: 'packages/event-transfer/test/transfer.test.ts',
+    good: '../src/store.js tap @ringledger/embedded-event-store/testing',
+    bad: '../../../src/config.js ../../../test/support/service.js ../../embedded-postgres/src/child.js'
+  },
+  {
+    rule: 'the embedded stack composes two packages',
+    file: 'src/composition/embedded/stack.ts',
+    good: './run-file.js @ringledger/embedded-postgres/lock @ringledger/embedded-event-store/child node:timers/promises',
+    bad: '../../config.js ../../postgres/pool.js pg @ringledger/event-transfer'
   },
   {
     rule: 'composition imports everything but what is embedded',
     file: 'src/composition/connections.ts',
     good: '../app.js ../event-store/streams.js ../../projections/leads.js ../../workers/start.js @eventstore/db-client pg',
-    bad: '../embedded/postgres.js ../main.js'
+    bad: './embedded/stack.js @ringledger/embedded-postgres ../main.js'
   },
   {
     rule: 'the command line does not load what is embedded at start',
     file: 'src/main.ts',
     good: './composition/roles.js ./config.js commander',
-    bad: './embedded/postgres.js @eventstore/db-client fastify'
+    bad: './composition/embedded/stack.js @ringledger/embedded-postgres @eventstore/db-client fastify'
   },
   {
     rule: 'the commands that replay never import workers',
@@ -137,13 +156,15 @@ t.test('no spelling of an import slips through', async (t) => {
 })
 
 t.test('the command line loads what is embedded only when it is needed', async (t) => {
-  const spellings = {
-    "export const load = () => import('../embedded/postgres.js')": 0,
-    "import type { Stack } from '../embedded/postgres.js'": 0,
-    "import '../embedded/postgres.js'": 1
-  }
-  for (const [text, count] of Object.entries(spellings)) {
-    t.equal((await refusedIn(t, { 'src/cli/start.ts': text })).length, count, text)
+  for (const embedded of ['../composition/embedded/stack.js', '@ringledger/embedded-postgres/data-dir']) {
+    const spellings = {
+      [`export const load = () => import('${embedded}')`]: 0,
+      [`import type { Stack } from '${embedded}'`]: 0,
+      [`import '${embedded}'`]: 1
+    }
+    for (const [text, count] of Object.entries(spellings)) {
+      t.equal((await refusedIn(t, { 'src/cli/start.ts': text })).length, count, text)
+    }
   }
 })
 
@@ -166,7 +187,8 @@ async function refusedIn (t: Teardown, files: Record<string, string>): Promise<s
     for (const [, target = ''] of text.matchAll(/'(\.[^']*)\.js'/g)) await write(resolve(root, dirname(file), `${target}.ts`), '')
   }
   for (const [file, text] of Object.entries(files)) await write(join(root, file), text)
-  const { output } = await cruise(Object.keys(files), { ...options, tsConfig: undefined, validate: true, ruleSet: { forbidden }, baseDir: root })
+  const doNotFollow = { path: 'node_modules|^[.][.]/.*/packages/' } // what is linked there lies outside of the tree
+  const { output } = await cruise(Object.keys(files), { ...options, doNotFollow, tsConfig: undefined, validate: true, ruleSet: { forbidden }, baseDir: root })
   if (typeof output === 'string') throw new Error(output)
   const specifiers = new Map(output.modules.flatMap(({ source, dependencies }) => dependencies.map(
     ({ resolved, module, protocol = '' }) => [`${source} ${resolved}`, protocol + module])))

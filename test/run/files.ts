@@ -15,7 +15,13 @@ const extension = '.test.ts'
 export function filesOf (patterns: string[]): TestFile[] {
   const sources = (patterns.length === 0 ? ['test', 'packages'] : patterns).flatMap((pattern) => sourcesIn(sourceOf(pattern)))
   if (sources.length === 0) throw new Error(`There is no test file in ${patterns.join(' ')}`)
-  return [...new Set(sources)].map((source) => ({ source, compiled: join(packageRoot, 'dist', source.replace(/\.ts$/, '.js')) }))
+  return [...new Set(sources)].map((source) => ({ source, compiled: join(packageRoot, compiledOf(source)) }))
+}
+
+/** A package has a `dist` of its own. */
+function compiledOf (source: string): string {
+  const [, place = '', rest = ''] = /^(packages\/[^/]+\/)?(.*)\.ts$/.exec(source.replaceAll(sep, '/')) ?? []
+  return join(place, 'dist', `${rest}.js`)
 }
 
 /** Who names what is compiled means its source. */

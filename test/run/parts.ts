@@ -15,7 +15,7 @@ const rounds = { CHAOS_ROUNDS: process.env.CHAOS_ROUNDS ?? '200' }
 /** Each takes an hour at most on two cores. */
 const lists: Record<string, Record<string, Part>> = {
   chaos: {
-    'event-store': { files: ['test/embedded/event-store/chaos.test.ts'], env: rounds },
+    'event-store': { files: ['packages/embedded-event-store/test/chaos.test.ts'], env: rounds },
     'webhooks-postgres': { files: ['test/flow/webhook-chaos.test.ts'], env: rounds, grep: '/queue in Postgres/' },
     'webhooks-redis': { files: ['test/flow/webhook-chaos.test.ts'], env: rounds, grep: '/queue in Redis/' },
     workers: { files: ['test/workers/queue/killed.test.ts', 'test/workers/queue/emptied.test.ts'] },

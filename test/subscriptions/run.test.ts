@@ -7,7 +7,7 @@ import type { StoredEvent } from '../../src/domain/stored-event.js'
 import { noStream, openStreams, type Streams } from '../../src/event-store/streams.js'
 import { eventually } from '../support/eventually.js'
 import { keepingLog, scratchLedger } from '../support/ledger.js'
-import { postgresCluster } from '../support/postgres-cluster.js'
+import { postgresCluster } from '@ringledger/embedded-postgres/testing'
 import { connect, eventStoreOn } from '../support/scratch-event-store.js'
 import { tcpProxy } from '../support/tcp-proxy.js'
 

@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage } from 'node:http'
 import { once } from 'node:events'
 import { json } from 'node:stream/consumers'
 import pg from 'pg'
-import { startEventStore, type RunningEventStore } from '../../src/embedded/event-store/server.js'
+import { startEventStore, type RunningEventStore } from '@ringledger/embedded-event-store'
 import type { Template } from './back-ends.js'
-import { postgresCluster } from './postgres-cluster.js'
+import { postgresCluster } from '@ringledger/embedded-postgres/testing'
 
 /** Nothing of it has to last, and a vacuum would hold on to the templates. */
 const settings = {
@@ -54,7 +54,7 @@ const server = createServer((request, response) => {
 }).listen(0, '127.0.0.1')
 await once(server, 'listening')
 const address = server.address()
-process.stdout.write(`http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}\n`)
+process.stdout.write(`http://127.0.0.1:${typeof address === 'object' ? address?.port : ''} ${clusterUrl}\n`)
 process.stdin.resume().on('close', () => { void stop() })
 
 async function answer (request: IncomingMessage): Promise<object> {

@@ -13,6 +13,8 @@ export const holderVariable = 'RINGLEDGER_TEST_BACK_ENDS'
 
 export interface Holder {
   url: string
+  /** Of its Postgres, whose user may make databases. */
+  postgresUrl: string
   /** Ends the back ends; they also end when this process does, however it ends. */
   stop (): Promise<void>
 }
@@ -27,11 +29,13 @@ export async function startHolder (): Promise<Holder> {
   child.stdin.on('error', () => {}) // it ended first
   const ended = once(child, 'exit')
   const early = ended.then(([code, signal]) => { throw new Error(`The holder of the back ends ended with ${signal ?? code}`) })
-  const [url] = await Promise.race([once(createInterface(child.stdout), 'line'), early]) as [string]
+  const [line] = await Promise.race([once(createInterface(child.stdout), 'line'), early]) as [string]
+  const [url = '', postgresUrl = ''] = line.split(' ')
   early.catch(() => {})
   for (const part of [child, child.stdin, child.stdout]) if (part === child || part instanceof Socket) part.unref()
   return {
     url,
+    postgresUrl,
     async stop () {
       child.ref()
       child.stdin.end()

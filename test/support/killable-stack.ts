@@ -3,13 +3,13 @@ import type { EventStoreDBClient } from '@eventstore/db-client'
 import type { Pool } from 'pg'
 import type { Test } from 'tap'
 import { openPool } from '../../src/postgres/pool.js'
-import { eventStoreProcess } from './event-store-process.js'
+import { eventStoreProcess } from '@ringledger/embedded-event-store/testing'
 import type { ScratchRedis } from './redis.js'
 import { dataDir, exampleCatalog, run, type Environment } from './ringledger.js'
 import { roleProcess, type RoleProcess } from './role-process.js'
 import { localWebhooks, secrets } from './running-service.js'
 import { connect } from './scratch-event-store.js'
-import { postgresCluster } from './postgres-cluster.js'
+import { postgresCluster } from '@ringledger/embedded-postgres/testing'
 
 export interface KillableStack {
   api: RoleProcess

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { existsSync } from 'node:fs'
 import { Redis } from 'ioredis'
-import { freePort } from '../../src/embedded/free-port.js'
+import { freePort } from '@ringledger/embedded-postgres/testing'
 import { eventually } from './eventually.js'
 
 interface Teardown { teardown (undo: () => unknown): void }

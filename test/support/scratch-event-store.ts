@@ -1,10 +1,13 @@
 // An event store of a test's own, with a client, in a database of the run; all gone with the test.
-import { setTimeout as delay } from 'node:timers/promises'
-import { EventStoreDBClient } from '@eventstore/db-client'
-import { startEventStore, type EventStoreOptions, type RunningEventStore } from '../../src/embedded/event-store/server.js'
+import type { EventStoreDBClient } from '@eventstore/db-client'
+import { startEventStore, type EventStoreOptions, type RunningEventStore } from '@ringledger/embedded-event-store'
+import { connect } from '@ringledger/embedded-event-store/testing'
+import type { ScratchPostgres } from '@ringledger/embedded-postgres/testing'
 import { serveLog, type ServedLog } from './back-ends.js'
-import { scratchPostgres, type ScratchPostgres } from './scratch-postgres.js'
+import { scratchPostgres } from './scratch-postgres.js'
 import type { Teardown } from './teardown.js'
+
+export { collect, connect, refused, unbatched } from '@ringledger/embedded-event-store/testing'
 
 export interface ScratchEventStore<Store extends ServedLog = ServedLog> {
   postgres: ScratchPostgres
@@ -32,39 +35,6 @@ export async function ownEventStore (t: Teardown, options: Partial<EventStoreOpt
   const store = await startEventStore({ databaseUrl: postgres.url, ...options })
   t.teardown(() => store.close())
   return { postgres, store, client: connect(t, store.url) }
-}
-
-/** A client of the official kind that goes away with the test. */
-export function connect (t: Teardown, url: string): EventStoreDBClient {
-  const client = EventStoreDBClient.connectionString(url)
-  // dispose() waits for streams of a server that is gone, which may be for ever.
-  t.teardown(() => Promise.race([client.dispose(), delay(500, undefined, { ref: false })]))
-  return client
-}
-
-/**
- * For appends of a process with several clients. Without credentials, whatever they are, the client sends batches; those
- * of all clients are kept in one place, where a connection that breaks drops what the others wait for.
- */
-export const unbatched = { username: 'engine', password: '' }
-
-/** Everything a finite read answers. */
-export async function collect<T> (read: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = []
-  for await (const one of read) all.push(one)
-  return all
-}
-
-interface Asserts {
-  ok (value: unknown, message: string): unknown
-  match (found: unknown, wanted: object, message: string): unknown
-}
-
-/** Asserts that a call is refused with this error of the client, and with these fields. */
-export async function refused (t: Asserts, call: Promise<unknown>, error: abstract new (...args: never[]) => Error, fields: object = {}): Promise<void> {
-  const failure = await call.then(() => undefined, (reason: unknown) => reason)
-  t.ok(failure instanceof error, failure instanceof error ? `is refused with ${error.name}` : `is refused with ${String(failure)} instead of ${error.name}`)
-  t.match(failure, fields, 'and says why')
 }
 
 /** A server for tests that stop it and start it themselves, on the port given or any. */

@@ -1,5 +1,6 @@
 // A main program in small: opens a stack, publishes it, prints it, and closes it on a signal or when asked to at once.
-import { DataDirInUseError, openStack } from '../../src/embedded/stack.js'
+import { DataDirInUseError } from '@ringledger/embedded-postgres/lock'
+import { openStack } from '../../src/composition/embedded/stack.js'
 
 const [dataDir = '', role = 'start', how = 'stay'] = process.argv.slice(2)
 const asked = how === 'stay' ? signalled() : Promise.resolve()

@@ -1,10 +1,12 @@
 // Runs stack-main as a process of its own and reads what it says; nothing of it is left when the test ends.
 import { execFileSync, spawn } from 'node:child_process'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
-import { identify } from '../../src/embedded/process-identity.js'
-import { openDirectory } from './embedded-checkout.js'
+import { fileURLToPath } from 'node:url'
+import { identify } from '@ringledger/embedded-postgres/process-identity'
 
 export interface Opened {
   databaseUrl: string
@@ -25,7 +27,6 @@ export interface Said {
 export interface StackOptions {
   role?: 'start' | 'command'
   how?: 'stay' | 'once'
-  uid?: number
   /** Real ones are started for what is not given; undefined: the event store is a made-up URL. */
   env?: Record<string, string | undefined>
 }
@@ -39,12 +40,22 @@ export interface StackProcess {
   kill(signal: NodeJS.Signals): void
 }
 
+const main = fileURLToPath(new URL('./stack-main.js', import.meta.url))
+
 interface Test { teardown (handler: () => Promise<void> | void): void }
 
+/** A directory that everybody may enter, removed when the test ends. */
+export function openDirectory (t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'ringledger-'))
+  chmodSync(folder, 0o755)
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
 /** Makes a DATA_DIR with a cluster once, and answers with copies of it: a first start costs a second each time. */
-export async function dataDirs (t: Test, checkout: string): Promise<(t: Test) => string> {
+export async function dataDirs (t: Test): Promise<(t: Test) => string> {
   const original = join(openDirectory(t), 'data')
-  await startStack(t, checkout, original, { how: 'once' }).ended
+  await startStack(t, original, { how: 'once' }).ended
   return (t) => {
     const copy = join(openDirectory(t), 'data')
     execFileSync('cp', ['-a', original, copy])
@@ -52,14 +63,13 @@ export async function dataDirs (t: Test, checkout: string): Promise<(t: Test) =>
   }
 }
 
-/** Starts `stack-main` of that checkout on that DATA_DIR, in a process group of its own. */
-export function startStack (t: Test, checkout: string, dataDir: string, options: StackOptions = {}): StackProcess {
-  const { role = 'start', how = 'stay', uid, env = { STACK_EVENT_STORE_URL: 'esdb://127.0.0.1:1' } } = options
-  const child = spawn('env', [...bareNode(env), join(checkout, 'test/support/stack-main.js'), dataDir, role, how], {
+/** Starts `stack-main` on that DATA_DIR, in a process group of its own. */
+export function startStack (t: Test, dataDir: string, options: StackOptions = {}): StackProcess {
+  const { role = 'start', how = 'stay', env = { STACK_EVENT_STORE_URL: 'esdb://127.0.0.1:1' } } = options
+  const child = spawn('env', [...bareNode(env), main, dataDir, role, how], {
     detached: true,
     cwd: '/',
-    stdio: ['ignore', 'pipe', 'inherit'],
-    ...(uid === undefined ? {} : { uid, gid: uid })
+    stdio: ['ignore', 'pipe', 'inherit']
   })
   const pid = child.pid ?? 0
   const said: Said[] = []
@@ -87,19 +97,6 @@ export function startStack (t: Test, checkout: string, dataDir: string, options:
       void ended.then((code) => reject(new Error(`ended (${code}) without saying ${kind}: ${JSON.stringify(said)}`)))
     })
   }
-}
-
-/** Runs that many processes that claim these directories at the same instants: for each process, which ones it got. */
-export async function claimsOf (t: Test, checkout: string, directories: string[], processes: number): Promise<boolean[][]> {
-  const begin = Date.now() + 1_000
-  return await Promise.all(Array.from({ length: processes }, async () => {
-    const child = spawn('env', [...bareNode(), join(checkout, 'test/support/claim-main.js'), String(begin), ...directories], {
-      stdio: ['pipe', 'pipe', 'inherit']
-    })
-    t.teardown(() => void child.stdin.end())
-    for await (const line of createInterface(child.stdout)) return JSON.parse(line)
-    throw new Error('a process ended without saying what it got')
-  }))
 }
 
 // The test runner adds loaders to the environment of every node process that it sees being spawned; they take longer than Postgres.

@@ -1,6 +1,9 @@
 // The embedded event store as a process of its own, on the given Postgres.
 import { join } from 'node:path'
-import { startChild } from './child.js'
+import { startChild } from '@ringledger/embedded-postgres/child'
+
+/** The program: `--port` and DATABASE_URL in, `LISTENING <port>` out. */
+export const processModule = new URL('./process.js', import.meta.url)
 
 const STOP_SECONDS = 10
 
@@ -14,10 +17,10 @@ export interface EmbeddedEventStore {
 }
 
 /** Starts it on a free port of the loopback interface; returns when it listens. */
-export async function startEventStore (dataDir: string, databaseUrl: string): Promise<EmbeddedEventStore> {
+export async function startEventStoreProcess (dataDir: string, databaseUrl: string): Promise<EmbeddedEventStore> {
   const logFile = join(dataDir, 'event-store.log')
   const child = startChild({
-    module: new URL('./event-store/process.js', import.meta.url),
+    module: processModule,
     args: ['--port', '0'],
     env: { DATABASE_URL: databaseUrl, RINGLEDGER_STOP_ON_STDIN_CLOSE: '1' },
     logFile

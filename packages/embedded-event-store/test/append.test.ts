@@ -5,7 +5,7 @@ import {
   AccessDeniedError, ANY, binaryEvent, jsonEvent, MaxAppendSizeExceededError, NO_STREAM, STREAM_EXISTS, StreamDeletedError, UnknownError, WrongExpectedVersionError,
   type AppendExpectedRevision, type EventStoreDBClient
 } from '@eventstore/db-client'
-import { collect, connect, refused, scratchEventStore } from '../../support/scratch-event-store.js'
+import { collect, connect, refused, scratchEventStore } from '../src/testing/scratch-event-store.js'
 
 const event = (type = 'Happened') => jsonEvent({ type, data: { at: 1 } })
 const events = (count: number) => Array.from({ length: count }, () => event())

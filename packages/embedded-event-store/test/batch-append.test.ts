@@ -7,8 +7,8 @@ import t, { type Test } from 'tap'
 import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
-import { field } from '../../../src/embedded/event-store/protocol/protobuf.js'
-import { collect, scratchEventStore } from '../../support/scratch-event-store.js'
+import { field } from '../src/protocol/protobuf.js'
+import { collect, scratchEventStore } from '../src/testing/scratch-event-store.js'
 
 // google-protobuf must be the client's own.
 const require = createRequire(createRequire(import.meta.url).resolve('@eventstore/db-client/package.json'))

@@ -1,14 +1,14 @@
 // Server and Postgres are killed with kill -9 under load, again and again: what was acknowledged stays, and who follows misses nothing.
 import t, { type Test } from 'tap'
 import { jsonEvent, START, type EventStoreDBClient, type ResolvedEvent } from '@eventstore/db-client'
-import { chaos } from '../../support/chaos.js'
-import { follow, followByCheckpoints, lineOf, type Recorded } from '../../support/event-store-followers.js'
-import { type EventStoreProcess, eventStoreProcess } from '../../support/event-store-process.js'
-import { type Attempt, giveUp, insist, insistOn, type Writing } from '../../support/event-store-writers.js'
-import { eventually } from '../../support/eventually.js'
-import { killAll } from '../../support/kill-all.js'
-import { collect, connect } from '../../support/scratch-event-store.js'
-import { type PostgresCluster, postgresCluster } from '../../support/postgres-cluster.js'
+import { chaos } from './support/chaos.js'
+import { follow, followByCheckpoints, lineOf, type Recorded } from './support/followers.js'
+import { type EventStoreProcess, eventStoreProcess } from '../src/testing/event-store-process.js'
+import { type Attempt, giveUp, insist, insistOn, type Writing } from './support/writers.js'
+import { eventually } from './support/eventually.js'
+import { killAll } from './support/kill-all.js'
+import { collect, connect } from '../src/testing/scratch-event-store.js'
+import { type PostgresCluster, postgresCluster } from '@ringledger/embedded-postgres/testing'
 
 const { rounds, seed, timeout, pick, onceIn, instant, roundIsOver } = chaos(t, 'event store', 20)
 

@@ -7,10 +7,10 @@ import {
   binaryEvent, END, eventTypeFilter, excludeSystemEvents, jsonEvent, MaxAppendSizeExceededError, NO_STREAM, START, StreamDeletedError,
   StreamNotFoundError, streamNameFilter, WrongExpectedVersionError, type ResolvedEvent
 } from '@eventstore/db-client'
-import { postgresStorage } from '../../../src/embedded/event-store/log/storage.js'
-import { eventually } from '../../support/eventually.js'
-import { collect, ownEventStore, refused, scratchEventStore } from '../../support/scratch-event-store.js'
-import { scratchPostgres } from '../../support/scratch-postgres.js'
+import { postgresStorage } from '../src/log/storage.js'
+import { eventually } from './support/eventually.js'
+import { collect, refused, scratchEventStore } from '../src/testing/scratch-event-store.js'
+import { scratchPostgres } from '@ringledger/embedded-postgres/testing'
 
 const { client } = await scratchEventStore(t)
 const event = (type = 'Happened') => jsonEvent({ type, data: {} })
@@ -127,7 +127,7 @@ t.test('a subscription to the end gets what is appended after its confirmation, 
   const postgres = await scratchPostgres(t)
   const storage = postgresStorage({ databaseUrl: postgres.url, schema: 'eventstore' })
   const { readers } = storage
-  const { client } = await ownEventStore(t, { postgres, storage })
+  const { client } = await scratchEventStore(t, { postgres, storage })
   const keeper = new pg.Client({ connectionString: postgres.url })
   await keeper.connect()
   t.teardown(() => keeper.end())

@@ -11,7 +11,7 @@ import type features from '@eventstore/db-client/generated/serverfeatures_pb.js'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
-import { collect, scratchEventStore } from '../../support/scratch-event-store.js'
+import { collect, scratchEventStore } from '../src/testing/scratch-event-store.js'
 
 const { client, store } = await scratchEventStore(t)
 const [address, credentials] = [`127.0.0.1:${store.port}`, grpc.credentials.createInsecure()]

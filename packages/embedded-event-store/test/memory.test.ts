@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import t from 'tap'
 import { type AllStreamSubscription, binaryEvent, END, type EventStoreDBClient, streamNameFilter, type StreamSubscription } from '@eventstore/db-client'
-import { eventStoreProcess } from '../../support/event-store-process.js'
-import { collect, connect } from '../../support/scratch-event-store.js'
-import { scratchPostgres } from '../../support/scratch-postgres.js'
+import { eventStoreProcess } from '../src/testing/event-store-process.js'
+import { collect, connect } from '../src/testing/scratch-event-store.js'
+import { scratchPostgres } from '@ringledger/embedded-postgres/testing'
 
 type Subscription = AllStreamSubscription | StreamSubscription
 

@@ -5,7 +5,7 @@ import t from 'tap'
 import {
   ANY, BACKWARDS, END, FORWARDS, jsonEvent, NO_STREAM, START, STREAM_EXISTS, type AppendExpectedRevision, type ResolvedEvent
 } from '@eventstore/db-client'
-import { collect, scratchEventStore } from '../../support/scratch-event-store.js'
+import { collect, scratchEventStore } from '../src/testing/scratch-event-store.js'
 
 const { client } = await scratchEventStore(t)
 

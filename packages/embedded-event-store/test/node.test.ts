@@ -7,7 +7,7 @@ import { ServerFeaturesClient } from '@eventstore/db-client/generated/serverfeat
 import type features from '@eventstore/db-client/generated/serverfeatures_pb.js'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import { jsonEvent, persistentSubscriptionToStreamSettingsFromDefaults, UnknownError } from '@eventstore/db-client'
-import { connect, refused, scratchEventStore } from '../../support/scratch-event-store.js'
+import { connect, refused, scratchEventStore } from '../src/testing/scratch-event-store.js'
 
 const { client, store } = await scratchEventStore(t)
 

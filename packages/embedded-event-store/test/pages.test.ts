@@ -2,9 +2,9 @@
 import fc from 'fast-check'
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import type { RecordedEvent } from '../../../src/embedded/event-store/log/event.js'
-import { pages, type PageSize, type Range, Readers } from '../../../src/embedded/event-store/log/pages.js'
-import { portion, weightOf } from '../../../src/embedded/event-store/log/portion.js'
+import type { RecordedEvent } from '../src/log/event.js'
+import { pages, type PageSize, type Range, Readers } from '../src/log/pages.js'
+import { portion, weightOf } from '../src/log/portion.js'
 
 const kib = 1024
 const mib = 1024 * kib

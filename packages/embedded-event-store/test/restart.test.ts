@@ -4,11 +4,10 @@ import { once } from 'node:events'
 import pg from 'pg'
 import t from 'tap'
 import { jsonEvent, UnavailableError } from '@eventstore/db-client'
-import { startEventStore } from '../../../src/embedded/event-store/server.js'
-import { collect, connect, ownEventStore, refused, scratchEventStore } from '../../support/scratch-event-store.js'
-import { eventStoreEntry, eventStoreProcess } from '../../support/event-store-process.js'
-import { postgresCluster } from '../../support/postgres-cluster.js'
-import { scratchPostgres } from '../../support/scratch-postgres.js'
+import { startEventStore } from '../src/server.js'
+import { collect, connect, refused, scratchEventStore } from '../src/testing/scratch-event-store.js'
+import { eventStoreEntry, eventStoreProcess } from '../src/testing/event-store-process.js'
+import { postgresCluster, scratchPostgres } from '@ringledger/embedded-postgres/testing'
 
 const event = () => jsonEvent({ type: 'Happened', data: {} })
 
@@ -55,7 +54,7 @@ t.test('while Postgres is away appends and reads are refused as unavailable, and
 })
 
 t.test('a server that lost its session to another one writes no more, and says so', async (t) => {
-  const { postgres, store, client } = await ownEventStore(t)
+  const { postgres, store, client } = await scratchEventStore(t)
   const thief = new pg.Client({ connectionString: postgres.url })
   await thief.connect()
   t.teardown(() => thief.end())

@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import t from 'tap'
 import { excludeSystemEvents, jsonEvent, START } from '@eventstore/db-client'
-import { eventStoreEntry } from '../../support/event-store-process.js'
-import { connect, scratchEventStore } from '../../support/scratch-event-store.js'
-import { scratchPostgres } from '../../support/scratch-postgres.js'
+import { eventStoreEntry } from '../src/testing/event-store-process.js'
+import { connect, scratchEventStore } from '../src/testing/scratch-event-store.js'
+import { scratchPostgres } from '@ringledger/embedded-postgres/testing'
 
 t.test('what is appended is read back, and reaches a subscriber in order', async (t) => {
   const { client } = await scratchEventStore(t)

@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import {
   type AllStreamSubscription, END, eventTypeFilter, excludeSystemEvents, jsonEvent, type Position, START, StreamDeletedError, streamNameFilter, type StreamSubscription
 } from '@eventstore/db-client'
-import { collect, scratchEventStore } from '../../support/scratch-event-store.js'
+import { collect, scratchEventStore } from '../src/testing/scratch-event-store.js'
 
 const { client, store } = await scratchEventStore(t)
 const event = (type = 'Happened') => jsonEvent({ type, data: {} })

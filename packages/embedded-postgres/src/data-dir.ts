@@ -1,7 +1,9 @@
-// DATA_DIR itself, and run.json in it, through which commands find a running `start`.
-import { accessSync, constants, existsSync, mkdirSync, realpathSync, rmSync, statSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
-import { errorCode, isObject, readJsonObject, writeJsonObject } from './json-file.js'
+// DATA_DIR itself: made when it is missing, refused by name when it cannot be used.
+import { accessSync, constants, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { errorCode } from './json-file.js'
+
+export { isObject, readJsonObject, writeJsonObject } from './json-file.js'
 
 const REASONS: Record<string, string> = {
   EACCES: 'permission denied',
@@ -10,14 +12,6 @@ const REASONS: Record<string, string> = {
   EDQUOT: 'the disk quota is used up',
   EEXIST: 'a part of its path is not a directory',
   ENOTDIR: 'a part of its path is not a directory'
-}
-
-/** What a running `start` tells other commands; further keys are the starter's own. */
-export interface RunFile {
-  generation: number
-  databaseUrl: string
-  eventStoreUrl: string
-  pids: Record<string, number>
 }
 
 /** Makes DATA_DIR (mode 0700) when it is missing; its real absolute path. Throws, naming it, when it cannot be used. */
@@ -38,26 +32,6 @@ export function explained (dataDir: string, error: unknown): unknown {
   return errorCode(error) in REASONS ? dataDirError(dataDir, error) : error
 }
 
-/** Publishes a running stack, mode 0600, whole or not at all. */
-export function writeRunFile (dataDir: string, run: RunFile & Record<string, unknown>): void {
-  writeJsonObject(runPath(dataDir), run)
-}
-
-/** The published stack of that holder of the directory; undefined while it has not published one. */
-export function readRunFile (dataDir: string, generation: number): RunFile | undefined {
-  const run = readJsonObject(runPath(dataDir))
-  if (run === undefined || run.generation !== generation) return undefined
-  const { databaseUrl, eventStoreUrl } = run
-  if (typeof databaseUrl !== 'string' || typeof eventStoreUrl !== 'string') return undefined
-  const pids = isObject(run.pids) ? run.pids : {}
-  const known = Object.entries(pids).filter((entry): entry is [string, number] => typeof entry[1] === 'number')
-  return { generation, databaseUrl, eventStoreUrl, pids: Object.fromEntries(known) }
-}
-
-export function removeRunFile (dataDir: string): void {
-  rmSync(runPath(dataDir), { force: true })
-}
-
 // The mode comes with the making: whoever finds the directory there may have opened it up since.
 function makePrivate (dataDir: string): void {
   mkdirSync(dirname(dataDir), { recursive: true })
@@ -66,10 +40,6 @@ function makePrivate (dataDir: string): void {
   } catch (error) {
     if (!existsSync(dataDir)) throw error
   }
-}
-
-function runPath (dataDir: string): string {
-  return join(dataDir, 'run.json')
 }
 
 function dataDirError (dataDir: string, error: unknown): Error {

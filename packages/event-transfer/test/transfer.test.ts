@@ -1,13 +1,13 @@
 // Whatever stands in the source stands in the target: the same bytes, in the same order, once.
 import { StreamDeletedError, StreamNotFoundError } from '@eventstore/db-client'
 import t, { type Test } from 'tap'
-import { TransferRefused } from '../../src/event-transfer/refused.js'
-import { openStore } from '../../src/event-transfer/store.js'
-import { isSameLog, logOf, transfer, type Transferred } from '../../src/event-transfer/transfer.js'
-import type { Store } from '../../src/event-transfer/store.js'
-import { collect, refused, scratchEventStore } from '../support/scratch-event-store.js'
-import { scratchPostgres } from '../support/scratch-postgres.js'
-import { appendRaw, event, fillVaried, rawEvent, written } from '../support/varied-log.js'
+import { TransferRefused } from '../src/refused.js'
+import { openStore } from '../src/store.js'
+import { isSameLog, logOf, transfer, type Transferred } from '../src/transfer.js'
+import type { Store } from '../src/store.js'
+import { collect, refused, scratchEventStore } from '@ringledger/embedded-event-store/testing'
+import { scratchPostgres } from '@ringledger/embedded-postgres/testing'
+import { appendRaw, event, fillVaried, rawEvent, written } from '../src/testing/varied-log.js'
 
 const postgres = await scratchPostgres(t)
 let schemas = 0

@@ -25,7 +25,7 @@ export async function demo (): Promise<void> {
   await shutdown.during(async (signal) => {
     const timeline = new Timeline(`Ringledger ${packageVersion}: the main job, end to end`, signal)
     const dataDir = await mkdtemp(join(tmpdir(), 'ringledger-demo-'))
-    const { removeDataDir } = await import('../../embedded/paths.js')
+    const { removeDataDir } = await import('@ringledger/embedded-postgres')
     const closing = [async () => { removeDataDir(dataDir) }]
     const close = async () => { for (let step = closing.pop(); step; step = closing.pop()) await step() }
     try {

@@ -1,8 +1,6 @@
 // Copies the log of the present event store to another one.
 import { reachable } from '../../composition/back-end-unreachable.js'
-import { TransferRefused } from '../../event-transfer/refused.js'
-import { openStore } from '../../event-transfer/store.js'
-import { isSameLog, logOf, transfer, type Transferred } from '../../event-transfer/transfer.js'
+import { isSameLog, logOf, openStore, transfer, type Transferred, TransferRefused } from '@ringledger/event-transfer'
 import type { Operation } from '../running/operation.js'
 import { withPresentStore, withStore } from './stores.js'
 

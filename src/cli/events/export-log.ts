@@ -1,6 +1,5 @@
 // Exports the log of the present event store.
-import { exportTo, exportToFile } from '../../event-transfer/export-events.js'
-import { logOf } from '../../event-transfer/transfer.js'
+import { exportTo, exportToFile, logOf } from '@ringledger/event-transfer'
 import type { Operation } from '../running/operation.js'
 import { withPresentStore } from './stores.js'
 

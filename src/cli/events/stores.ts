@@ -1,7 +1,7 @@
 // Opens the event stores that a transfer reads and writes.
 import { reachable } from '../../composition/back-end-unreachable.js'
 import { loadConfig } from '../../config.js'
-import { openStore, type Store } from '../../event-transfer/store.js'
+import { openStore, type Store } from '@ringledger/event-transfer'
 import { openBackEnds } from '../running/back-ends.js'
 
 /** The event store of EVENTSTORE_URL, of the running `start`, or an embedded one for as long as `work` takes. */

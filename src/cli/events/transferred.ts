@@ -1,6 +1,6 @@
 // What the commands that transfer events have in common.
 import { Option } from 'commander'
-import type { Transferred } from '../../event-transfer/transfer.js'
+import type { Transferred } from '@ringledger/event-transfer'
 import { printJson } from '../running/output.js'
 import { wholeNumber } from '../values.js'
 

@@ -23,7 +23,7 @@ export async function openBackEnds (
   const { databaseUrl, eventStoreUrl, redisUrl } = config.backEnds
   // The embedded event store could not say which setting leads to a Postgres that is down.
   if (databaseUrl) await reachable('Postgres', 'DATABASE_URL', ping(databaseUrl))
-  const { openStack } = await import('../../embedded/stack.js')
+  const { openStack } = await import('../../composition/embedded/stack.js')
   const stack = await openStack({
     dataDir: config.dataDir,
     role,

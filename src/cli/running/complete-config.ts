@@ -13,7 +13,7 @@ export async function completeConfig (config: Config): Promise<RunConfig> {
   if (jwt && secretKey && leadDigestKey) {
     return { ...config, jwt, secrets: { secretKey, leadDigestKey }, jwtSecretIsOurs: false }
   }
-  const { prepareDataDir } = await import('../../embedded/data-dir.js')
+  const { prepareDataDir } = await import('@ringledger/embedded-postgres/data-dir')
   const ours = await generatedSecrets(prepareDataDir(config.dataDir))
   return {
     ...config,

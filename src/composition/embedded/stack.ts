@@ -1,11 +1,10 @@
 // The embedded back ends of one DATA_DIR: started for one command, or shared with the `start` that runs there.
 import { setTimeout as delay } from 'node:timers/promises'
-import { explained, prepareDataDir, readRunFile, removeRunFile, writeRunFile, type RunFile } from './data-dir.js'
-import { startEventStore } from './event-store-child.js'
-import { claim, DataDirInUseError, release, type Role } from './holder.js'
-import { startPostgres } from './postgres.js'
-
-export { DataDirInUseError } from './holder.js'
+import { startEventStoreProcess } from '@ringledger/embedded-event-store/child'
+import { startPostgres } from '@ringledger/embedded-postgres'
+import { explained, prepareDataDir } from '@ringledger/embedded-postgres/data-dir'
+import { claim, DataDirInUseError, release, type Role } from '@ringledger/embedded-postgres/lock'
+import { readRunFile, removeRunFile, writeRunFile, type RunFile } from './run-file.js'
 
 // A command's own back ends live as long as the command; a start that begins may have migrations to run.
 const WAIT_SECONDS: Record<Role, number> = { command: 10, start: 60 }
@@ -106,7 +105,7 @@ async function openOwn (dataDir: string, generation: number, request: EmbeddedRe
   }
 
   async function addEventStore (url: string): Promise<string> {
-    const eventStore = await startEventStore(dataDir, url)
+    const eventStore = await startEventStoreProcess(dataDir, url)
     parts.push(eventStore)
     pids.eventStore = eventStore.pid
     return eventStore.url

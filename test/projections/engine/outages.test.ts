@@ -9,7 +9,7 @@ import { leadCreated } from '../../support/call-events.js'
 import { rowsOf } from '../../support/projected.js'
 import { history, replayRig, type ReplayDatabase } from '../../support/replay-rig.js'
 import { connect } from '../../support/scratch-event-store.js'
-import { postgresCluster } from '../../support/postgres-cluster.js'
+import { postgresCluster } from '@ringledger/embedded-postgres/testing'
 import { tcpProxy } from '../../support/tcp-proxy.js'
 
 const rig = await replayRig(t)

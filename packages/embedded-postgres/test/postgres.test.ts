@@ -3,11 +3,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path'
 import pg from 'pg'
 import t from 'tap'
-import { startPostgres } from '../../src/embedded/postgres.js'
-import { processesOf } from '../../src/embedded/postmaster.js'
-import { identify } from '../../src/embedded/process-identity.js'
-import { makeCheckout, openDirectory, PLATFORM_PACKAGE } from '../support/embedded-checkout.js'
-import { gone, startStack } from '../support/stack-process.js'
+import { startPostgres } from '../src/postgres.js'
+import { processesOf } from '../src/postmaster.js'
+import { identify } from '../src/process-identity.js'
+import { makeCheckout, openDirectory, PLATFORM_PACKAGE } from './support/checkout.js'
+import { gone, postgresProcess } from './support/postgres-process.js'
 
 async function ask (url: string, ...statements: string[]): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: url })
@@ -45,25 +45,25 @@ t.test('the first start makes a durable cluster for loopback, and the next one f
   t.equal(identify(first.pid), undefined)
   t.equal(identify(first.supervisorPid), undefined)
 
-  const { databaseUrl } = await startStack(t, checkout, dir).message('opened')
+  const { databaseUrl } = await postgresProcess(t, checkout, dir).message('opened')
   t.same(await ask(databaseUrl, 'SELECT word FROM kept'), [{ word: 'still here' }])
 })
 
 t.test('nobody gets in without the password, which only its owner can read', async (t) => {
   const dir = openDirectory(t)
-  const { databaseUrl, pids } = await startStack(t, checkout, dir).message('opened')
+  const { databaseUrl, pids } = await postgresProcess(t, checkout, dir).message('opened')
   const guess = new URL(databaseUrl)
   guess.password = 'guess'
   await t.rejects(ask(guess.href, 'SELECT 1'), { code: '28P01' })
   const files = readdirSync(dir).filter((name) => name !== 'postgres')
-  t.same(files, ['lock.1', 'postgres-password', 'postgres.log', 'run.json'])
+  t.same(files, ['lock.1', 'postgres-password', 'postgres.log'])
   for (const name of files) t.equal(statSync(join(dir, name)).mode & 0o777, 0o600, name)
   t.notMatch(readFileSync(`/proc/${pids.postgresSupervisor}/cmdline`, 'utf8'), new URL(databaseUrl).password)
 })
 
 t.test('what cannot start says how to mend it, and leaves nothing running', async (t) => {
   const dir = openDirectory(t)
-  const { pids } = await startStack(t, checkout, dir, { how: 'once' }).message('opened')
+  const { pids } = await postgresProcess(t, checkout, dir, { how: 'once' }).message('opened')
   const conf = join(dir, 'postgres/cluster/postgresql.conf')
   const cases = [
     { file: join(dir, 'postgres-password'), broken: 'another', says: /postgres-password is not that of the cluster/ },
@@ -74,19 +74,19 @@ t.test('what cannot start says how to mend it, and leaves nothing running', asyn
     const sound = readFileSync(file, 'utf8')
     await gone(pids.postgresSupervisor)
     writeFileSync(file, broken)
-    const stack = startStack(t, checkout, dir)
-    t.match(await stack.message('refused'), says)
-    t.equal(await stack.ended, 1)
+    const main = postgresProcess(t, checkout, dir)
+    t.match(await main.message('refused'), says)
+    t.equal(await main.ended, 1)
     t.same(processesOf(join(dir, 'postgres/cluster')), [])
     writeFileSync(file, sound)
   }
-  t.ok(await startStack(t, checkout, dir).message('opened'), 'mended')
+  t.ok(await postgresProcess(t, checkout, dir).message('opened'), 'mended')
 })
 
 t.test('a missing package is named, with the way round it', async (t) => {
   const dir = openDirectory(t)
-  const stack = startStack(t, makeCheckout(join(dir, 'checkout'), 'none'), join(dir, 'data'))
-  t.match(await stack.message('refused'), new RegExp(`${PLATFORM_PACKAGE}.*is missing.*DATABASE_URL`))
+  const main = postgresProcess(t, makeCheckout(join(dir, 'checkout'), 'none'), join(dir, 'data'))
+  t.match(await main.message('refused'), new RegExp(`${PLATFORM_PACKAGE}.*is missing.*DATABASE_URL`))
   t.notOk(existsSync(join(dir, 'data/postgres/cluster')))
 })
 
@@ -94,7 +94,7 @@ t.test('a first start that was cut short is begun anew', async (t) => {
   const dir = openDirectory(t)
   mkdirSync(join(dir, 'postgres/cluster.draft-1/base'), { recursive: true })
   writeFileSync(join(dir, 'postgres/cluster.draft-1/PG_VERSION'), '18\n')
-  const { databaseUrl } = await startStack(t, checkout, dir).message('opened')
+  const { databaseUrl } = await postgresProcess(t, checkout, dir).message('opened')
   t.same(await ask(databaseUrl, 'SELECT 1 AS one'), [{ one: 1 }])
   t.notOk(existsSync(join(dir, 'postgres/cluster.draft-1')))
 })
@@ -102,7 +102,7 @@ t.test('a first start that was cut short is begun anew', async (t) => {
 t.test('a log that grew long makes room for a new one', async (t) => {
   const dir = openDirectory(t)
   writeFileSync(join(dir, 'postgres.log'), Buffer.alloc(11 * 1024 * 1024, 'x'))
-  await startStack(t, checkout, dir).message('opened')
+  await postgresProcess(t, checkout, dir).message('opened')
   t.ok(statSync(join(dir, 'postgres.log')).size < 100_000)
   t.ok(existsSync(join(dir, 'postgres.log.1')))
 })

@@ -1,8 +1,8 @@
 // A log with everything in it that a transfer must keep: odd bytes, deletions, truncation, links, unicode.
 import { randomUUID } from 'node:crypto'
 import { ANY, NO_STREAM, binaryEvent, jsonEvent, type EventStoreDBClient } from '@eventstore/db-client'
-import { isTombstone, travels, type Recorded } from '../../src/event-transfer/recorded.js'
-import type { Store } from '../../src/event-transfer/store.js'
+import { isTombstone, travels, type Recorded } from '../recorded.js'
+import type { Store } from '../store.js'
 
 export const event = (type = 'Happened', data: object = {}) => jsonEvent({ type, data: { ...data }, metadata: { command_id: 'c-1' } })
 

@@ -1,5 +1,5 @@
 // Claims one directory after the other, each at the instant at which its rivals do, and keeps what it got until its stdin closes.
-import { claim } from '../../src/embedded/holder.js'
+import { claim } from '../../src/lock.js'
 
 const [begin = '', ...directories] = process.argv.slice(2)
 const STEP_MS = 5

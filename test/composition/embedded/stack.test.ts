@@ -3,14 +3,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client'
 import t from 'tap'
-import { openStack } from '../../src/embedded/stack.js'
-import { identify } from '../../src/embedded/process-identity.js'
-import { makeCheckout, openDirectory } from '../support/embedded-checkout.js'
-import { killAll } from '../support/kill-all.js'
-import { dataDirs, gone, startStack } from '../support/stack-process.js'
+import { openStack } from '../../../src/composition/embedded/stack.js'
+import { identify } from '@ringledger/embedded-postgres/process-identity'
+import { killAll } from '../../support/kill-all.js'
+import { dataDirs, gone, openDirectory, startStack } from '../../support/stack-process.js'
 
-const checkout = makeCheckout(join(openDirectory(t), 'checkout'))
-const dataDir = await dataDirs(t, checkout)
+const dataDir = await dataDirs(t)
 const env = {} // no URL is given, so all of it is embedded
 
 async function append (url: string, stream: string): Promise<void> {
@@ -29,17 +27,17 @@ async function read (url: string, stream: string): Promise<unknown[]> {
 
 t.test('an acknowledged event survives kill -9 of every process of the stack', async (t) => {
   const dir = dataDir(t)
-  const first = startStack(t, checkout, dir, { env })
+  const first = startStack(t, dir, { env })
   const { eventStoreUrl, pids } = await first.message('opened')
   t.match(eventStoreUrl, /^esdb:\/\/127\.0\.0\.1:\d+\?tls=false$/)
   await append(eventStoreUrl, 'kept')
   killAll([...Object.values(pids), first.pid])
-  const second = await startStack(t, checkout, dir, { env }).message('opened')
+  const second = await startStack(t, dir, { env }).message('opened')
   t.same(await read(second.eventStoreUrl, 'kept'), [{ word: 'kept' }])
 })
 
 t.test('kill -9 of the main process alone takes the event store and Postgres with it', async (t) => {
-  const stack = startStack(t, checkout, dataDir(t), { env })
+  const stack = startStack(t, dataDir(t), { env })
   const { pids } = await stack.message('opened')
   t.same(Object.keys(pids), ['postgres', 'postgresSupervisor', 'eventStore'])
   stack.kill('SIGKILL')
@@ -47,7 +45,7 @@ t.test('kill -9 of the main process alone takes the event store and Postgres wit
 })
 
 t.test('the loss of the event store is told, and close ends the rest', async (t) => {
-  const stack = startStack(t, checkout, dataDir(t), { env })
+  const stack = startStack(t, dataDir(t), { env })
   const { pids } = await stack.message('opened')
   process.kill(pids.eventStore ?? 0, 'SIGKILL')
   t.match(await stack.message('lost'), /event store stopped unexpectedly \(killed by SIGKILL\).*event-store\.log/)
@@ -58,7 +56,7 @@ t.test('the loss of the event store is told, and close ends the rest', async (t)
 
 t.test('the event store ends before Postgres, so its connections are not cut', async (t) => {
   const dir = dataDir(t)
-  const stack = startStack(t, checkout, dir, { env })
+  const stack = startStack(t, dir, { env })
   await append((await stack.message('opened')).eventStoreUrl, 'kept')
   stack.kill('SIGTERM')
   t.equal(await stack.ended, 0)
@@ -69,10 +67,10 @@ t.test('the event store ends before Postgres, so its connections are not cut', a
 
 t.test('an event store that cannot start is told, and leaves nothing running', async (t) => {
   const dir = dataDir(t)
-  const stack = startStack(t, checkout, dir, { env: { STACK_DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' } })
+  const stack = startStack(t, dir, { env: { STACK_DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' } })
   t.match(await stack.message('refused'), `The embedded event store did not start; ${dir}/event-store.log says why`)
   t.equal(await stack.ended, 1)
-  t.ok(await startStack(t, checkout, dir, { env, how: 'once' }).message('opened'), 'and the directory is free')
+  t.ok(await startStack(t, dir, { env, how: 'once' }).message('opened'), 'and the directory is free')
 })
 
 t.test('with both URLs given nothing is started and DATA_DIR is not touched', async (t) => {

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { freePort } from '../../src/embedded/free-port.js'
-import { sessionsOf, type ScratchPostgres } from './scratch-postgres.js'
+import { freePort } from '../free-port.js'
+import { sessionsOf, type ScratchPostgres } from './sessions.js'
 import type { Teardown } from './teardown.js'
 
 /** Its `url` stays the same over restarts. */

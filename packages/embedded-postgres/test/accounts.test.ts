@@ -3,10 +3,10 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { accountFor } from '../../src/embedded/account.js'
-import { findCluster, POINTER, removeDataDir, STATE_DIR } from '../../src/embedded/paths.js'
-import { makeCheckout, openDirectory, PLATFORM_PACKAGE } from '../support/embedded-checkout.js'
-import { dataDirs, startStack } from '../support/stack-process.js'
+import { accountFor } from '../src/account.js'
+import { findCluster, POINTER, removeDataDir, STATE_DIR } from '../src/paths.js'
+import { makeCheckout, openDirectory, PLATFORM_PACKAGE } from './support/checkout.js'
+import { dataDirs, postgresProcess } from './support/postgres-process.js'
 
 const isRoot = process.getuid?.() === 0
 const skip = isRoot ? false : 'only root can start processes of another account'
@@ -41,7 +41,7 @@ function libraries (checkout: string): string {
 
 t.test('as root, Postgres runs as nobody in a DATA_DIR that stays private', { skip }, async (t) => {
   const dir = join(openDirectory(t), 'data')
-  const { pids } = await startStack(t, checkout, dir).message('opened')
+  const { pids } = await postgresProcess(t, checkout, dir).message('opened')
   t.equal(ownerOf(pids.postgres), nobody.uid)
   t.equal(binariesOf(pids.postgres), join(checkout, 'node_modules', PLATFORM_PACKAGE, 'native/bin/postgres'))
   t.match(statSync(dir), { uid: 0, gid: nobody.gid })
@@ -58,7 +58,7 @@ t.test('as root under a 0700 home, cluster and binaries live beside the other st
   const dir = join(home, 'data')
   t.equal(findCluster(dir), undefined)
   t.teardown(() => removeDataDir(dir))
-  const first = startStack(t, hidden, dir, { how: 'once' })
+  const first = postgresProcess(t, hidden, dir, { how: 'once' })
   t.equal(await first.ended, 0)
   const place = readFileSync(join(dir, POINTER), 'utf8').trim()
   t.ok(place.startsWith(`${STATE_DIR}/`))
@@ -66,18 +66,18 @@ t.test('as root under a 0700 home, cluster and binaries live beside the other st
   t.equal(readFileSync(join(place, 'data-dir.txt'), 'utf8'), `${dir}\n`)
   t.notOk(existsSync(join(dir, 'postgres')))
   execFileSync('cp', ['-a', dir, `${dir}-copy`])
-  const second = startStack(t, hidden, dir)
+  const second = postgresProcess(t, hidden, dir)
   const { pids } = await second.message('opened')
   t.match(binariesOf(pids.postgres), new RegExp(`^${place}/binaries-.*/bin/postgres$`))
   t.equal(ownerOf(pids.postgres), nobody.uid)
-  t.match(await startStack(t, hidden, `${dir}-copy`).message('refused'), `The cluster in ${place}/cluster is in use by pid ${second.pid}`, 'a copy that points to it')
+  t.match(await postgresProcess(t, hidden, `${dir}-copy`).message('refused'), `The cluster in ${place}/cluster is in use by pid ${second.pid}`, 'a copy that points to it')
 })
 
 t.test('as root with only the checkout under a 0700 home, the binaries are copied into DATA_DIR', { skip }, async (t) => {
   const home = openDirectory(t)
   chmodSync(home, 0o700)
   const dir = dataDir(t)
-  const { pids } = await startStack(t, checkoutIn(home), dir).message('opened')
+  const { pids } = await postgresProcess(t, checkoutIn(home), dir).message('opened')
   t.match(binariesOf(pids.postgres), new RegExp(`^${dir}/postgres/binaries-.*/bin/postgres$`))
 })
 
@@ -87,7 +87,7 @@ t.test('a DATA_DIR made anew at the path of one that was deleted does not take o
   const dir = join(home, 'data')
   const places = []
   for (const round of [1, 2]) {
-    t.equal(await startStack(t, checkout, dir, { how: 'once' }).ended, 0, `start ${round}`)
+    t.equal(await postgresProcess(t, checkout, dir, { how: 'once' }).ended, 0, `start ${round}`)
     const place = readFileSync(join(dir, POINTER), 'utf8').trim()
     t.teardown(() => rmSync(place, { recursive: true }))
     places.push(place)
@@ -101,7 +101,7 @@ t.test('root follows the pointer to the directory for clusters only, and makes n
   const cases = [['/etc/cluster', /must name a directory under/], [`${STATE_DIR}/../x`, /must name a directory under/], [`${STATE_DIR}/lost`, /is not there.*Restore/]] as const
   for (const [target, says] of cases) {
     writeFileSync(join(dir, POINTER), `${target}\n`)
-    t.match(await startStack(t, checkout, dir).message('refused'), says)
+    t.match(await postgresProcess(t, checkout, dir).message('refused'), says)
   }
 })
 
@@ -110,21 +110,21 @@ t.test('as an ordinary user, everything is in DATA_DIR and runs as that user', {
   chownSync(home, nobody.uid, nobody.gid)
   chmodSync(home, 0o700)
   const dir = join(home, 'data')
-  const stack = startStack(t, checkout, dir, { uid: nobody.uid })
-  const { pids } = await stack.message('opened')
-  for (const pid of [...Object.values(pids), stack.pid]) t.equal(ownerOf(pid), nobody.uid)
+  const main = postgresProcess(t, checkout, dir, { uid: nobody.uid })
+  const { pids } = await main.message('opened')
+  for (const pid of [...Object.values(pids), main.pid]) t.equal(ownerOf(pid), nobody.uid)
   t.equal(statSync(dir).mode & 0o777, 0o700)
-  stack.kill('SIGTERM')
-  t.equal(await stack.ended, 0)
+  main.kill('SIGTERM')
+  t.equal(await main.ended, 0)
 
-  const asRoot = await startStack(t, checkout, dir, { how: 'once' }).message('opened')
+  const asRoot = await postgresProcess(t, checkout, dir, { how: 'once' }).message('opened')
   t.not(asRoot.pids.postgres, pids.postgres, 'root may start it too')
-  t.ok(await startStack(t, checkout, dir, { uid: nobody.uid }).message('opened'), 'and the user again')
+  t.ok(await postgresProcess(t, checkout, dir, { uid: nobody.uid }).message('opened'), 'and the user again')
 })
 
 t.test('without install scripts the library links are made at start', async (t) => {
   const copy = unlinked(openDirectory(t))
-  const { pids } = await startStack(t, copy, dataDir(t)).message('opened')
+  const { pids } = await postgresProcess(t, copy, dataDir(t)).message('opened')
   t.ok(binariesOf(pids.postgres).startsWith(`${copy}/node_modules`))
   t.same(readdirSync(libraries(copy)), readdirSync(libraries(checkout)))
 })
@@ -133,18 +133,18 @@ t.test('without install scripts and in node_modules of somebody else, the binari
   const copy = unlinked(openDirectory(t))
   const home = openDirectory(t)
   chownSync(home, nobody.uid, nobody.gid)
-  const { pids } = await startStack(t, copy, join(home, 'data'), { uid: nobody.uid }).message('opened')
+  const { pids } = await postgresProcess(t, copy, join(home, 'data'), { uid: nobody.uid }).message('opened')
   t.match(binariesOf(pids.postgres), new RegExp(`^${home}/data/postgres/binaries-.*/bin/postgres$`))
 })
 
 t.test('a DATA_DIR that cannot be written or is a file is refused by name', { skip }, async (t) => {
   const dir = openDirectory(t)
   const uid = nobody.uid
-  t.match(await startStack(t, checkout, join(dir, 'data'), { uid }).message('refused'),
+  t.match(await postgresProcess(t, checkout, join(dir, 'data'), { uid }).message('refused'),
     `DATA_DIR ${dir}/data cannot be used: permission denied. Make it a directory that uid ${uid} may write, with about 200 MB to spare, or set DATA_DIR`)
   mkdirSync(join(dir, 'roots'))
-  t.match(await startStack(t, checkout, join(dir, 'roots'), { uid }).message('refused'), `${dir}/roots cannot be used: permission denied`)
+  t.match(await postgresProcess(t, checkout, join(dir, 'roots'), { uid }).message('refused'), `${dir}/roots cannot be used: permission denied`)
   writeFileSync(join(dir, 'file'), '')
-  t.match(await startStack(t, checkout, join(dir, 'file')).message('refused'), `${dir}/file cannot be used: it is not a directory`)
-  t.match(await startStack(t, checkout, join(dir, 'file/data')).message('refused'), `${dir}/file/data cannot be used: a part of its path is not a directory`)
+  t.match(await postgresProcess(t, checkout, join(dir, 'file')).message('refused'), `${dir}/file cannot be used: it is not a directory`)
+  t.match(await postgresProcess(t, checkout, join(dir, 'file/data')).message('refused'), `${dir}/file/data cannot be used: a part of its path is not a directory`)
 })

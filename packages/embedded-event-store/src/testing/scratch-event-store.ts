@@ -1,0 +1,52 @@
+// An event store of a test's own, with a client; all gone with the test.
+import { setTimeout as delay } from 'node:timers/promises'
+import { EventStoreDBClient } from '@eventstore/db-client'
+import { startEventStore, type EventStoreOptions, type RunningEventStore } from '../server.js'
+import { type ScratchPostgres, scratchPostgres, type Teardown } from '@ringledger/embedded-postgres/testing'
+
+export interface ScratchEventStore {
+  postgres: ScratchPostgres
+  store: RunningEventStore
+  client: EventStoreDBClient
+}
+
+/** Starts it in this process, on a database of its own or on the one given. */
+export async function scratchEventStore (t: Teardown, options: Partial<EventStoreOptions> & { postgres?: ScratchPostgres } = {}): Promise<ScratchEventStore> {
+  const postgres = options.postgres ?? await scratchPostgres(t)
+  const store = await startEventStore({ databaseUrl: postgres.url, ...options })
+  t.teardown(() => store.close())
+  return { postgres, store, client: connect(t, store.url) }
+}
+
+/** A client of the official kind that goes away with the test. */
+export function connect (t: Teardown, url: string): EventStoreDBClient {
+  const client = EventStoreDBClient.connectionString(url)
+  // dispose() waits for streams of a server that is gone, which may be for ever.
+  t.teardown(() => Promise.race([client.dispose(), delay(500, undefined, { ref: false })]))
+  return client
+}
+
+/**
+ * For appends of a process with several clients. Without credentials, whatever they are, the client sends batches; those
+ * of all clients are kept in one place, where a connection that breaks drops what the others wait for.
+ */
+export const unbatched = { username: 'engine', password: '' }
+
+/** Everything a finite read answers. */
+export async function collect<T> (read: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = []
+  for await (const one of read) all.push(one)
+  return all
+}
+
+interface Asserts {
+  ok (value: unknown, message: string): unknown
+  match (found: unknown, wanted: object, message: string): unknown
+}
+
+/** Asserts that a call is refused with this error of the client, and with these fields. */
+export async function refused (t: Asserts, call: Promise<unknown>, error: abstract new (...args: never[]) => Error, fields: object = {}): Promise<void> {
+  const failure = await call.then(() => undefined, (reason: unknown) => reason)
+  t.ok(failure instanceof error, failure instanceof error ? `is refused with ${error.name}` : `is refused with ${String(failure)} instead of ${error.name}`)
+  t.match(failure, fields, 'and says why')
+}

@@ -1,0 +1,45 @@
+// Exactly one process holds a DATA_DIR.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { identify } from '../src/process-identity.js'
+import { makeCheckout, openDirectory } from './support/checkout.js'
+import { claimsOf, dataDirs, postgresProcess } from './support/postgres-process.js'
+
+const checkout = makeCheckout(join(openDirectory(t), 'checkout'))
+const dataDir = await dataDirs(t, checkout)
+t.jobs = 2
+
+t.test('a pid that is another process by now does not hold the directory', { buffered: true }, async (t) => {
+  const dir = dataDir(t)
+  const holder = { ...identify(process.pid), started: 'another boot/1', role: 'start', command: 'ringledger start', since: 'then' }
+  writeFileSync(join(dir, 'lock.7'), JSON.stringify(holder))
+  t.ok(await postgresProcess(t, checkout, dir, { how: 'once' }).message('opened'))
+})
+
+t.test('of ten starts at the same instant exactly one wins, also over a holder that was killed', { buffered: true }, async (t) => {
+  const dir = dataDir(t)
+  for (const round of ['after a clean end', 'after kill -9']) {
+    const starts = Array.from({ length: 10 }, () => postgresProcess(t, checkout, dir))
+    const outcomes = await Promise.all(starts.map((start) => Promise.race([
+      start.message('opened').then(() => 'opened'),
+      start.message('refused').then(() => 'refused')
+    ])))
+    t.same(outcomes.toSorted(), ['opened', ...Array(9).fill('refused')], round)
+    const winner = starts[outcomes.indexOf('opened')]
+    winner?.kill('SIGKILL')
+    await winner?.ended
+  }
+})
+
+t.test('of ten processes that claim two hundred directories exactly one gets each', { buffered: true }, async (t) => {
+  const root = openDirectory(t)
+  const rounds = Array.from({ length: 200 }, (_, n) => join(root, String(n)))
+  for (const [n, round] of rounds.entries()) {
+    mkdirSync(round)
+    if (n % 2 === 1) writeFileSync(join(round, 'lock.3'), JSON.stringify({ pid: 1, started: 'long ago' }))
+  }
+  const claims = await claimsOf(t, checkout, rounds, 10)
+  const winners = rounds.map((_, n) => claims.filter((own) => own[n]).length)
+  t.same(winners, rounds.map(() => 1))
+})

@@ -1,0 +1,46 @@
+// A main program in small: holds a DATA_DIR, starts its Postgres, prints it, and closes it on a signal or when asked to at once.
+import { explained, prepareDataDir } from '../../src/data-dir.js'
+import { startPostgres } from '../../src/index.js'
+import { claim, DataDirInUseError, release } from '../../src/lock.js'
+
+const [path = '', how = 'stay'] = process.argv.slice(2)
+const asked = how === 'stay' ? signalled() : Promise.resolve()
+
+try {
+  const dataDir = prepareDataDir(path)
+  await run(dataDir).catch((error: unknown) => { throw explained(dataDir, error) })
+} catch (error) {
+  say({ refused: error instanceof Error ? error.message : String(error), inUse: error instanceof DataDirInUseError })
+  process.exit(1)
+}
+
+async function run (dataDir: string): Promise<void> {
+  const { generation, heldBy } = claim(dataDir, 'start', 'postgres-main')
+  if (heldBy !== undefined) throw new DataDirInUseError(dataDir, heldBy)
+  try {
+    const postgres = await startPostgres({ dir: dataDir, log: (line) => say({ log: line }) })
+    say({ opened: { databaseUrl: postgres.url, pids: { postgres: postgres.pid, postgresSupervisor: postgres.supervisorPid } } })
+    void postgres.lost.then((error) => say({ lost: error.message }))
+    await asked
+    await postgres.close()
+    say({ closed: true })
+  } finally {
+    release(dataDir, generation)
+  }
+}
+
+function signalled (): Promise<void> {
+  const alive = setInterval(() => {}, 60_000)
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.once(signal, () => {
+        clearInterval(alive)
+        resolve()
+      })
+    }
+  })
+}
+
+function say (message: object): void {
+  process.stdout.write(`${JSON.stringify(message)}\n`)
+}

@@ -1,0 +1,36 @@
+// run.json in DATA_DIR, through which commands find a running `start`.
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { isObject, readJsonObject, writeJsonObject } from '@ringledger/embedded-postgres/data-dir'
+
+/** What a running `start` tells other commands; further keys are the starter's own. */
+export interface RunFile {
+  generation: number
+  databaseUrl: string
+  eventStoreUrl: string
+  pids: Record<string, number>
+}
+
+/** Publishes a running stack, mode 0600, whole or not at all. */
+export function writeRunFile (dataDir: string, run: RunFile & Record<string, unknown>): void {
+  writeJsonObject(runPath(dataDir), run)
+}
+
+/** The published stack of that holder of the directory; undefined while it has not published one. */
+export function readRunFile (dataDir: string, generation: number): RunFile | undefined {
+  const run = readJsonObject(runPath(dataDir))
+  if (run === undefined || run.generation !== generation) return undefined
+  const { databaseUrl, eventStoreUrl } = run
+  if (typeof databaseUrl !== 'string' || typeof eventStoreUrl !== 'string') return undefined
+  const pids = isObject(run.pids) ? run.pids : {}
+  const known = Object.entries(pids).filter((entry): entry is [string, number] => typeof entry[1] === 'number')
+  return { generation, databaseUrl, eventStoreUrl, pids: Object.fromEntries(known) }
+}
+
+export function removeRunFile (dataDir: string): void {
+  rmSync(runPath(dataDir), { force: true })
+}
+
+function runPath (dataDir: string): string {
+  return join(dataDir, 'run.json')
+}
