@@ -1,0 +1,29 @@
+// An embedded Postgres for the command line, in a directory that this process holds alone.
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { removeDataDir, startPostgres } from '@ringledger/embedded-postgres'
+import { explained, prepareDataDir } from '@ringledger/embedded-postgres/data-dir'
+import { claim, DataDirInUseError, release } from '@ringledger/embedded-postgres/lock'
+
+export interface OwnDatabase {
+  url: string
+  /** Settles when Postgres ended though nobody closed it. */
+  lost: Promise<Error>
+  close: () => Promise<void>
+}
+
+/** In `path`, which is made when it is missing, or else in a temporary directory, which `close` removes. */
+export async function openOwnDatabase (path: string | undefined, log: (line: string) => void): Promise<OwnDatabase> {
+  const dataDir = prepareDataDir(path ?? mkdtempSync(join(tmpdir(), 'event-store-')))
+  const { generation, heldBy } = claim(dataDir, 'start', 'embedded-event-store')
+  if (heldBy !== undefined) throw new DataDirInUseError(dataDir, heldBy)
+  const leave = () => path === undefined ? removeDataDir(dataDir) : release(dataDir, generation)
+  try {
+    const { url, lost, close } = await startPostgres({ dir: dataDir, log })
+    return { url, lost, close: () => close().finally(leave) }
+  } catch (error) {
+    leave()
+    throw explained(dataDir, error)
+  }
+}

@@ -1,0 +1,42 @@
+// A server that has its process for itself: prints `LISTENING <port>`, ends on a signal, fails when it can serve no longer.
+import { startEventStore } from './server.js'
+
+export interface ServeRequest {
+  databaseUrl: string
+  port: number
+  /** Ends what the server stands on, after it. */
+  closeDatabase?: () => Promise<void>
+}
+
+/** Resolves when it listens. */
+export async function serve ({ databaseUrl, port, closeDatabase = async () => {} }: ServeRequest): Promise<{ url: string, stop: () => void }> {
+  const failClosed = async (reason: unknown): Promise<never> => await closeDatabase().then(() => fail(reason), fail)
+  const store = await startEventStore({ databaseUrl, port, log: say }).catch(failClosed)
+  const stop = () => { void store.close().then(closeDatabase).then(() => process.exit(0), fail) }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+  void store.lost.then(failClosed)
+  process.stdout.write(`LISTENING ${store.port}\n`)
+  return { url: store.url, stop }
+}
+
+/** Progress and errors go to stderr. */
+export function say (line: string): void {
+  process.stderr.write(`${line}\n`)
+}
+
+/** Says why in one line, and ends the process with status 1. */
+export function fail (reason: unknown): never {
+  say(`The event store cannot go on: ${messageOf(reason)}`)
+  process.exit(1)
+}
+
+/** The port in a text; ends the process when it is none. */
+export function portFrom (text: string): number {
+  return /^\d{1,5}$/.test(text) && Number(text) < 65536 ? Number(text) : fail(`${text} is not a port`)
+}
+
+function messageOf (reason: unknown): string {
+  if (reason instanceof AggregateError) return reason.errors.map(String).join('; ')
+  return reason instanceof Error ? reason.message : String(reason)
+}
