@@ -14,7 +14,7 @@ CREATE TABLE ledger.webhook_endpoints (
   CHECK ((suspended_at IS NULL) = (suspended_reason IS NULL))
 );
 
--- One row per call: the truth about its webhook. The queue only holds wake-ups that point here.
+-- One row per call: the truth about its webhook. The queue holds only jobs that point here.
 -- A delivery changes three times until it is delivered, and each change writes its row anew: without the body, which
 -- stays where it is, and without new entries in the indexes where an attempt starts (a heap-only update), for which
 -- pages keep some room.
@@ -34,7 +34,7 @@ CREATE TABLE ledger.webhook_deliveries (
   attempt_count   integer NOT NULL DEFAULT 0, -- attempts of the schedule that were started; numbers them
   failure_count   integer NOT NULL DEFAULT 0, -- those known to have failed; drives the schedule
   next_attempt_at timestamptz,
-  wakeup          integer NOT NULL DEFAULT 0, -- raised at every enqueue; older wake-ups are stale
+  job_number      integer NOT NULL DEFAULT 0, -- raised at every enqueue; a job with a lower number is stale
   queued_at       timestamptz,              -- takes one of the endpoint's places, until the outcome is written
   started_at      timestamptz,
   worker_token    uuid,                     -- of the attempt that is running
@@ -60,7 +60,7 @@ CREATE INDEX webhook_deliveries_of_user ON ledger.webhook_deliveries (user_id, c
   INCLUDE (assistant_id, call_id, status);
 
 -- Written before the request leaves, so that a crash shows. Manual and test attempts are numbered apart. An attempt
--- that somebody asked for has its row from then on: the row is what is durable, and a wake-up points to it. Those of
+-- that somebody asked for has its row from then on: the row is what is durable, and a job points to it. Those of
 -- the schedule have theirs from their start on; their owner and their due time stand in the row of the delivery.
 CREATE TABLE ledger.webhook_attempts (
   delivery_id        uuid NOT NULL REFERENCES ledger.webhook_deliveries ON DELETE CASCADE,
@@ -70,7 +70,7 @@ CREATE TABLE ledger.webhook_attempts (
   assistant_id       bigint,
   endpoint_id        bigint NOT NULL REFERENCES ledger.webhook_endpoints,
   due_at             timestamptz,
-  wakeup             integer NOT NULL DEFAULT 0,
+  job_number         integer NOT NULL DEFAULT 0,
   queued_at          timestamptz,
   started_at         timestamptz,
   worker_token       uuid,

@@ -8,7 +8,7 @@ import { listenForDue } from './queue/due-channel.js'
 import { openFeeder } from './queue/enqueue.js'
 import { withMarkers } from './dispatch/marker.js'
 import { openPoster } from './deliver/post.js'
-import { openQueue, type WakeupQueue } from './queue/queue.js'
+import { openQueue, type JobQueue } from './queue/queue.js'
 import { runReconciler } from './queue/reconcile.js'
 import { refuseLostKeys } from './deliver/secrets.js'
 
@@ -79,11 +79,11 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
   const { pool, streams, restoreGuard, log, webhook, holder } = deps
   const keys = { current: deps.secretKey, previous: deps.previousSecretKeys }
   await refuseLostKeys(pool, keys)
-  const queue: WakeupQueue = await openQueue(deps)
+  const queue: JobQueue = await openQueue(deps)
   const feeder = openFeeder({ pool, queue, maySend: restoreGuard.maySend, log })
   const poster = openPoster(webhook)
   const deliver = deliverer({ pool, poster, feeder, keys, schedule: webhook.schedule, timeoutMs: webhook.timeoutMs, rules: webhook, version: deps.version, signal: hurrying.signal, log })
-  queue.work(async (alarm) => { if (restoreGuard.maySend()) await deliver(alarm) }, deps.concurrency ?? attemptsAtOnce)
+  queue.work(async (job) => { if (restoreGuard.maySend()) await deliver(job) }, deps.concurrency ?? attemptsAtOnce)
   const listener = listenForDue({ databaseUrl: deps.databaseUrl, onDue: (user) => feeder.wake([user]), onError: (err) => log.warn({ err }, 'cannot hear what is due, the reconciler looks') })
   const dispatch = dispatcher({ firstDelayMs: webhook.schedule[0] ?? 0, onDispatched: (users) => feeder.wake(users), log })
   const marking = withMarkers(dispatch, { restoreGuard, pool, streams, everyMs: deps.markEveryMs, log })

@@ -10,12 +10,12 @@ const { DATABASE_URL: databaseUrl = '', REDIS_URL: redisUrl = '' } = process.env
 const pool = new pg.Pool({ connectionString: databaseUrl })
 const queue = await openQueue({ pool, databaseUrl, ...(redisUrl && { redisUrl }), log: { warn: (details, message) => console.error(message, details) } })
 const chance = random(1)
-const alarms = Array.from({ length: Number(count) }, () => ({ deliveryId: chance.uuid(), n: 1, wakeup: 1 }))
-for (let from = 0; from < alarms.length; from += 500) await queue.add(alarms.slice(from, from + 500))
+const jobs = Array.from({ length: Number(count) }, () => ({ deliveryId: chance.uuid(), n: 1, jobNumber: 1 }))
+for (let from = 0; from < jobs.length; from += 500) await queue.add(jobs.slice(from, from + 500))
 
 const times: number[] = []
 await new Promise<void>((resolve) => {
-  queue.work(async () => { if (times.push(performance.now()) === alarms.length) resolve() }, Number(concurrency))
+  queue.work(async () => { if (times.push(performance.now()) === jobs.length) resolve() }, Number(concurrency))
 })
 await queue.stopWork(5_000, () => {})
 await queue.close()

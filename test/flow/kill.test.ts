@@ -21,7 +21,7 @@ const env = { ...localWebhooks, READ_MODEL_WAIT_MS: '200', WEBHOOK_TIMEOUT_MS: '
 const assistants = new Map<number, string>()
 const calls: string[] = []
 
-t.setTimeout(300_000) // a wake-up that a killed worker held is repeated after up to half a minute
+t.setTimeout(300_000) // a job that a killed worker held is repeated after up to half a minute
 t.test(`${rounds} rounds of kill -9 right after acknowledged commands (SEED=${seed})`, async (t) => {
   for (let round = 1; round <= rounds; round++) {
     const service = await startService(t, { dataDir: folder, env })

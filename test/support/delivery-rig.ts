@@ -4,11 +4,11 @@ import type { Pool } from 'pg'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { deliverer } from '../../workers/deliver/deliver.js'
-import type { Alarm } from '../../workers/deliveries/deliveries.js'
+import type { Job } from '../../workers/deliveries/deliveries.js'
 import { dispatcher } from '../../workers/dispatch/dispatch.js'
 import { openFeeder, type Feeder } from '../../workers/queue/enqueue.js'
 import { openPoster } from '../../workers/deliver/post.js'
-import { openQueue, type WakeupQueue } from '../../workers/queue/queue.js'
+import { openQueue, type JobQueue } from '../../workers/queue/queue.js'
 import { reconcile, type Reconciled } from '../../workers/queue/reconcile.js'
 import { logOf, type Told } from './call-events.js'
 import { keepingLog, scratchLedger, type ScratchLedger } from './ledger.js'
@@ -18,12 +18,12 @@ import type { ScratchPostgres } from './scratch-postgres.js'
 interface Teardown { teardown (undo: () => unknown): void }
 
 export interface Rig extends ScratchLedger {
-  queue: WakeupQueue
+  queue: JobQueue
   feeder: Feeder
   log: ReturnType<typeof keepingLog>
   keys: { current: Buffer, previous: Buffer[] }
-  /** What a worker of the queue does with a wake-up. */
-  deliver (alarm: Alarm): Promise<void>
+  /** What a worker of the queue does with a job. */
+  deliver (job: Job): Promise<void>
   /** Aborts running attempts, as a stop that takes too long does. */
   hurry: AbortController
   /** Dispatches events; their users' due deliveries are queued when `feeds`. */
@@ -44,7 +44,7 @@ export interface RigOptions {
   timeoutMs?: number
   /** Ranges that may be reached; this machine when absent. */
   allowCidrs?: string[]
-  /** How old a wake-up must be to be looked for in the queue, in milliseconds. */
+  /** How old a job must be to be looked for in the queue, in milliseconds. */
   everyMs?: number
   /** Starts the workers of the queue. */
   works?: boolean

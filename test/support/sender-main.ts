@@ -37,9 +37,9 @@ const deliver = deliverer({
   signal: new AbortController().signal,
   log
 })
-queue.work(async (alarm) => {
+queue.work(async (job) => {
   pass('was woken')
-  await deliver(alarm)
+  await deliver(job)
   pass('has recorded')
 }, 10)
 

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { finishAsked, startAsked } from '../deliveries/manual-attempts.js'
-import type { Alarm, Attempt, Finish } from '../deliveries/deliveries.js'
+import type { Job, Attempt, Finish } from '../deliveries/deliveries.js'
 import { noteHealth, suspend } from '../deliveries/endpoints.js'
 import type { Feeder } from '../queue/enqueue.js'
 import { finishAttempt, finishAttempts, type Finished } from './finish-attempts.js'
@@ -35,16 +35,16 @@ const ourFaultMs = 60_000
 /** Of attempts that start, or end, at the same time. */
 const sharingAtMost = 100
 
-/** The worker of the queue: makes the attempt that a wake-up points to, if it is still to be made. */
-export function deliverer (options: DelivererOptions): (alarm: Alarm) => Promise<void> {
+/** The worker of the queue: makes the attempt that a job points to, if it is still to be made. */
+export function deliverer (options: DelivererOptions): (job: Job) => Promise<void> {
   const { pool, feeder, log } = options
   const { start, finish: record } = sharedWrites(options)
-  return async (alarm) => {
+  return async (job) => {
     const token = randomUUID()
-    const attempt = alarm.trigger ? await startAsked(pool, alarm, alarm.trigger, token) : (await start({ alarm, token })).attempt
+    const attempt = job.trigger ? await startAsked(pool, job, job.trigger, token) : (await start({ job, token })).attempt
     if (!attempt) return
     const { finish, verdict } = await makeAttempt(attempt, options)
-    const counted = await persistently(() => alarm.trigger
+    const counted = await persistently(() => job.trigger
       ? finishAsked(pool, attempt, finish, verdict.status === 'retry' ? verdict.inMs : 0)
       : record({ attempt, finish, verdict }))
     log.info({ delivery: attempt.deliveryId, trigger: attempt.trigger, attempt: attempt.n, outcome: finish.outcome, status: finish.statusCode, ms: finish.durationMs, counted }, 'webhook attempt finished')
@@ -60,7 +60,7 @@ function sharedWrites ({ pool, log }: DelivererOptions) {
   return {
     start: sharing<Start, Started>({
       together: (starts) => startAttempts(pool, starts),
-      alone: async ({ alarm, token }) => ({ attempt: await startAttempt(pool, alarm, token) }),
+      alone: async ({ job, token }) => ({ attempt: await startAttempt(pool, job, token) }),
       onError
     }, sharingAtMost),
     finish: sharing<Finished, boolean>({

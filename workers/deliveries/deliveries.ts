@@ -7,11 +7,12 @@ import type { Outcome } from '../deliver/outcome.js'
 export type Trigger = 'schedule' | AskedTrigger
 export type AskedTrigger = 'manual' | 'test'
 
-/** One wake-up: it starts attempt `n` of a delivery only while no newer wake-up was sent. */
-export interface Alarm {
+/** A job of the queue: starts attempt `n` of a delivery, unless a newer job of it was enqueued. */
+export interface Job {
   deliveryId: string
   n: number
-  wakeup: number
+  /** Raised at every enqueue; a job with a lower number is stale. */
+  jobNumber: number
   /** Only of an attempt that was asked for. */
   trigger?: AskedTrigger
 }

@@ -1,7 +1,7 @@
-// Attempts that somebody asked for: the row comes first, then a wake-up, and the schedule goes on as if nothing happened.
+// Attempts that somebody asked for: the row comes first, then a job, and the schedule goes on as if nothing happened.
 import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import { toAttempt, whereTo, type Alarm, type AskedTrigger, type Attempt, type AttemptRow, type Finish } from './deliveries.js'
+import { toAttempt, whereTo, type Job, type AskedTrigger, type Attempt, type AttemptRow, type Finish } from './deliveries.js'
 import { release } from './endpoints.js'
 
 export interface NewAsked {
@@ -20,20 +20,20 @@ export async function insertAsked (tx: PoolClient, { deliveryId, trigger, userId
     FROM ledger.webhook_attempts WHERE delivery_id = $1 AND trigger = $2`, [deliveryId, trigger, endpointId, userId, assistantId])
 }
 
-/** As `startAttempt`: one worker gets it, a stale wake-up nothing. Whether the delivery is held or final does not matter. */
-export async function startAsked (pool: Pool, { deliveryId, n, wakeup }: Alarm, trigger: AskedTrigger, token: string): Promise<Attempt | undefined> {
+/** As `startAttempt`: one worker gets it, a stale job nothing. Whether the delivery is held or final does not matter. */
+export async function startAsked (pool: Pool, { deliveryId, n, jobNumber }: Job, trigger: AskedTrigger, token: string): Promise<Attempt | undefined> {
   const { rows } = await pool.query<AttemptRow>({
     name: 'start-asked',
     text: `
     WITH begun AS (
       UPDATE ledger.webhook_attempts SET started_at = clock_timestamp(), worker_token = $5
-      WHERE delivery_id = $1 AND trigger = $2 AND n = $3 AND wakeup = $4 AND started_at IS NULL
+      WHERE delivery_id = $1 AND trigger = $2 AND n = $3 AND job_number = $4 AND started_at IS NULL
       RETURNING delivery_id, user_id, endpoint_id
     )
     SELECT begun.user_id, begun.endpoint_id, d.body, 0 AS failure_count, ${whereTo('begun')}
     FROM begun JOIN ledger.webhook_deliveries d ON d.id = begun.delivery_id
     LEFT JOIN ledger.webhook_endpoints e ON e.id = begun.endpoint_id`,
-    values: [deliveryId, trigger, n, wakeup, token]
+    values: [deliveryId, trigger, n, jobNumber, token]
   })
   return rows[0] && toAttempt(rows[0], { deliveryId, trigger, n, token })
 }

@@ -1,7 +1,7 @@
 // Moves due deliveries from the ledger into the queue, as places become free.
 import type { Pool } from 'pg'
 import { giveBack, takePlaces } from './slots.js'
-import type { WakeupQueue } from './queue.js'
+import type { JobQueue } from './queue.js'
 
 export interface Feeder {
   /** Queues what is due of these users, soon; many calls become one look. Never throws. */
@@ -16,7 +16,7 @@ export interface Feeder {
 
 export interface FeederOptions {
   pool: Pool
-  queue: Pick<WakeupQueue, 'add'>
+  queue: Pick<JobQueue, 'add'>
   /** Nothing is queued while this says no. */
   maySend: () => boolean
   log: { warn (details: object, message: string): void }
@@ -64,13 +64,13 @@ export function openFeeder ({ pool, queue, maySend, log }: FeederOptions): Feede
 
   async function feed (userIds: string[]): Promise<number> {
     if (!maySend()) return 0
-    const alarms = await takePlaces(pool, userIds)
-    if (alarms.length === 0) return 0
+    const jobs = await takePlaces(pool, userIds)
+    if (jobs.length === 0) return 0
     try {
-      await queue.add(alarms)
-      return alarms.length
+      await queue.add(jobs)
+      return jobs.length
     } catch (error) {
-      await giveBack(pool, alarms).catch(() => {}) // the reconciler finds them missing in the queue
+      await giveBack(pool, jobs).catch(() => {}) // the reconciler finds them missing in the queue
       throw error
     }
   }

@@ -1,4 +1,4 @@
-// The alarm clock: BullMQ on Redis or on Postgres. It may lose everything at any time; the ledger does not.
+// The queue of jobs: BullMQ on Redis or on Postgres. It may lose everything at any time; the ledger does not.
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
@@ -8,19 +8,19 @@ import {
 import { Redis } from 'ioredis'
 import type { Pool } from 'pg'
 import { onConnection } from '../../src/postgres/transaction.js'
-import type { Alarm } from '../deliveries/deliveries.js'
+import type { Job } from '../deliveries/deliveries.js'
 import { makingRoom } from '../deliver/making-room.js'
 
-export interface WakeupQueue {
-  /** Queues wake-ups, all or none. @throws at once when the queue cannot be reached */
-  add (alarms: Alarm[]): Promise<void>
-  /** The job ids of all wake-ups that wait or run. @throws when the queue cannot be reached */
+export interface JobQueue {
+  /** Queues jobs, all or none. @throws at once when the queue cannot be reached */
+  add (jobs: Job[]): Promise<void>
+  /** The job ids of all jobs that wait or run. @throws when the queue cannot be reached */
   ids (): Promise<Set<string>>
   /**
-   * Hands wake-ups to `handle`, `concurrency` at a time; those that take longer than a second do not count, up to 2,000
-   * of them. An error of `handle` is logged, the wake-up is gone.
+   * Hands jobs to `handle`, `concurrency` at a time; those that take longer than a second do not count, up to 2,000
+   * of them. An error of `handle` is logged, the job is gone.
    */
-  work (handle: (alarm: Alarm) => Promise<void>, concurrency: number): void
+  work (handle: (job: Job) => Promise<void>, concurrency: number): void
   /** Stops handing out and waits for what runs, at most `graceMs`; `hurry` is called when that is over. */
   stopWork (graceMs: number, hurry: () => void): Promise<void>
   close (): Promise<void>
@@ -47,7 +47,7 @@ const schema = 'queue'
 const hurriedMs = 2_000
 const firstConnectionMs = 2_000
 const quietMs = 10_000
-/** A wake-up that a killed worker held is given up after 10 to 20 s, and the reconciler repeats it; BullMQ's own 30 s each made that a minute. */
+/** A job that a killed worker held is given up after 10 to 20 s, and the reconciler repeats it; BullMQ's own 30 s each made that a minute. */
 const soonNoticed = { lockDuration: 10_000, stalledInterval: 5_000 }
 
 /**
@@ -56,14 +56,14 @@ const soonNoticed = { lockDuration: 10_000, stalledInterval: 5_000 }
  */
 const long = { afterMs: 1_000, most: 2_000 }
 
-/** Names the wake-up, so that the same one is queued once. */
-export const jobId = ({ deliveryId, n, wakeup, trigger }: Alarm) => `${deliveryId}-${trigger ?? ''}${n}-${wakeup}`
+/** Names the job, so that the same one is queued once. */
+export const jobId = ({ deliveryId, n, jobNumber, trigger }: Job) => `${deliveryId}-${trigger ?? ''}${n}-${jobNumber}`
 
 /** Opens the queue; on Postgres its tables are made first. Redis may be down: then it is used as soon as it is up. */
-export async function openQueue (options: QueueOptions): Promise<WakeupQueue> {
+export async function openQueue (options: QueueOptions): Promise<JobQueue> {
   return options.redisUrl === undefined
-    ? wakeupQueue(await postgresBackend(options), options.log)
-    : wakeupQueue(await redisBackend(options.redisUrl, options.log), options.log)
+    ? jobQueue(await postgresBackend(options), options.log)
+    : jobQueue(await redisBackend(options.redisUrl, options.log), options.log)
 }
 
 async function postgresBackend ({ databaseUrl, pool }: QueueOptions): Promise<Backend<PostgresConnectionOptions>> {
@@ -105,8 +105,8 @@ async function redisBackend (url: string, log: QueueOptions['log']): Promise<Bac
   }
 }
 
-function wakeupQueue<Connection> (backend: Backend<Connection>, log: QueueOptions['log']): WakeupQueue {
-  const queue = new Queue<Alarm, void, string, Alarm, void, string, IQueueBackend, Connection>(queueName, {
+function jobQueue<Connection> (backend: Backend<Connection>, log: QueueOptions['log']): JobQueue {
+  const queue = new Queue<Job, void, string, Job, void, string, IQueueBackend, Connection>(queueName, {
     connection: backend.producer,
     skipWaitingForReady: true, // with Redis down at the start the first INFO would fail, and BullMQ would remember that for ever
     skipVersionCheck: true,
@@ -114,12 +114,12 @@ function wakeupQueue<Connection> (backend: Backend<Connection>, log: QueueOption
     defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true }
   }, backend.factory)
   queue.on('error', atTimes(log, 'the webhook queue has trouble'))
-  const onFailed = (job: string | undefined, error: unknown) => log.warn({ job, err: error }, 'webhook wake-up failed, the reconciler repeats it')
+  const onFailed = (job: string | undefined, error: unknown) => log.warn({ job, err: error }, 'webhook job failed, the reconciler repeats it')
   const room = makingRoom(long)
-  let worker: Worker<Alarm, void, string, IQueueBackend, never, Connection> | undefined
+  let worker: Worker<Job, void, string, IQueueBackend, never, Connection> | undefined
   return {
-    async add (alarms) {
-      const [job, ...more] = alarms.map((alarm) => ({ name: 'attempt', data: alarm, opts: { jobId: jobId(alarm) } }))
+    async add (jobs) {
+      const [job, ...more] = jobs.map((job) => ({ name: 'attempt', data: job, opts: { jobId: jobId(job) } }))
       if (job === undefined) return
       // On Postgres many jobs pass through temporary tables, which takes ten times as long as one job.
       if (more.length === 0) await queue.add(job.name, job.data, job.opts)
@@ -129,7 +129,7 @@ function wakeupQueue<Connection> (backend: Backend<Connection>, log: QueueOption
       return new Set(await queue.getRanges(['waiting', 'active'], 0, -1))
     },
     work (handle, concurrency) {
-      worker = new Worker<Alarm, void, string, IQueueBackend, never, Connection>(queueName, ({ id, data }) => room.run(() => handle(data), (error) => onFailed(id, error)), {
+      worker = new Worker<Job, void, string, IQueueBackend, never, Connection>(queueName, ({ id, data }) => room.run(() => handle(data), (error) => onFailed(id, error)), {
         connection: backend.worker,
         concurrency,
         maxStalledCount: 0, // the ledger decides what becomes of an attempt whose worker died

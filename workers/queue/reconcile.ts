@@ -4,14 +4,14 @@ import { pause, wheneverLeased } from '../../src/subscriptions/lease.js'
 import { closeUnknownAsked } from '../deliveries/manual-attempts.js'
 import { closeUnknown } from '../deliveries/deliveries.js'
 import type { Feeder } from './enqueue.js'
-import { giveBack, unansweredAlarms, usersWithDue } from './slots.js'
-import { jobId, type WakeupQueue } from './queue.js'
+import { giveBack, unstartedJobs, usersWithDue } from './slots.js'
+import { jobId, type JobQueue } from './queue.js'
 import { tidy } from '../deliveries/retention.js'
 
 export interface ReconcilerOptions {
   pool: Pool
   holder: string
-  queue: Pick<WakeupQueue, 'ids'>
+  queue: Pick<JobQueue, 'ids'>
   feeder: Pick<Feeder, 'feed'>
   /** Between two passes, in milliseconds. */
   everyMs?: number | undefined
@@ -23,7 +23,7 @@ export interface ReconcilerOptions {
   log: { info (details: object, message: string): void, warn (details: object, message: string): void }
 }
 
-/** What a pass found: attempts without an end, wake-ups that vanished from the queue, and deliveries it queued. */
+/** What a pass found: attempts without an end, jobs that vanished from the queue, and deliveries it queued. */
 export interface Reconciled { unknown: number, lost: number, queued: number }
 
 const defaultPeriodMs = 10_000
@@ -69,12 +69,12 @@ export async function reconcile ({ pool, queue, feeder, everyMs = defaultPeriodM
 }
 
 /**
- * Wake-ups that the ledger knows and the queue does not. One that is being handed to a worker just now may look lost
- * too: then a second wake-up is sent and the first one is stale, or the attempt has started and nothing happens.
+ * Jobs that the ledger knows and the queue does not. One that is being handed to a worker just now may look lost
+ * too: then a second job is sent and the first one is stale, or the attempt has started and nothing happens.
  */
-async function findLost (pool: Pool, queue: Pick<WakeupQueue, 'ids'>, everyMs: number): Promise<number> {
-  const unanswered = await unansweredAlarms(pool, everyMs)
-  if (unanswered.length === 0) return 0
+async function findLost (pool: Pool, queue: Pick<JobQueue, 'ids'>, everyMs: number): Promise<number> {
+  const unstarted = await unstartedJobs(pool, everyMs)
+  if (unstarted.length === 0) return 0
   const ids = await queue.ids()
-  return giveBack(pool, unanswered.filter((alarm) => !ids.has(jobId(alarm))))
+  return giveBack(pool, unstarted.filter((job) => !ids.has(jobId(job))))
 }

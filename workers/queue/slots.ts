@@ -1,7 +1,7 @@
 // Which due deliveries are queued: at most so many of an endpoint and of a user at once, so that nobody takes others' places.
 import type { Pool } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import type { Alarm, AskedTrigger } from '../deliveries/deliveries.js'
+import type { Job, AskedTrigger } from '../deliveries/deliveries.js'
 
 export const placesPerEndpoint = 10
 export const placesPerUser = 50
@@ -9,11 +9,11 @@ export const placesPerUser = 50
 const lockSpace = 0x77_68 // any number that nobody else uses for advisory locks with two keys
 
 /**
- * Gives free places to what is due, the longest waiting first, and raises the wake-ups. A delivery keeps its place
+ * Gives free places to what is due, the longest waiting first, and numbers the next job of each. A delivery keeps its place
  * until its outcome is written. Counting and taking is serial per user.
- * @returns the wake-ups to be queued
+ * @returns the jobs to be queued
  */
-export async function takePlaces (pool: Pool, userIds: string[]): Promise<Alarm[]> {
+export async function takePlaces (pool: Pool, userIds: string[]): Promise<Job[]> {
   return inTransaction(pool, async (tx) => {
     const { rows: [locked] } = await tx.query<{ is_asked: boolean }>({
       name: 'lock-places',
@@ -24,15 +24,15 @@ export async function takePlaces (pool: Pool, userIds: string[]): Promise<Alarm[
       values: [lockSpace, userIds]
     })
     const values = [userIds, placesPerEndpoint, placesPerUser]
-    const asked = locked?.is_asked === true ? await tx.query<AlarmRow>({ name: 'take-asked-places', text: takeAskedSql, values }) : undefined
-    const due = await tx.query<AlarmRow>({ name: 'take-places', text: takeSql, values })
-    return [...asked?.rows ?? [], ...due.rows].map(toAlarm)
+    const asked = locked?.is_asked === true ? await tx.query<JobRow>({ name: 'take-asked-places', text: takeAskedSql, values }) : undefined
+    const due = await tx.query<JobRow>({ name: 'take-places', text: takeSql, values })
+    return [...asked?.rows ?? [], ...due.rows].map(toJob)
   })
 }
 
-interface AlarmRow { id: string, n: number, wakeup: number, trigger?: AskedTrigger | null }
+interface JobRow { id: string, n: number, job_number: number, trigger?: AskedTrigger | null }
 
-const toAlarm = ({ id, n, wakeup, trigger }: AlarmRow): Alarm => ({ deliveryId: id, n, wakeup, ...(trigger && { trigger }) })
+const toJob = ({ id, n, job_number, trigger }: JobRow): Job => ({ deliveryId: id, n, jobNumber: job_number, ...(trigger && { trigger }) })
 
 /** Places of an endpoint, or of a user, that are taken by attempts of either kind; `where` names both their columns. */
 const takenBy = (where: (table: string) => string) => `
@@ -53,9 +53,9 @@ const takeAskedSql = `
     SELECT * FROM fitting f WHERE place_of_user <= $3 - (${takenBy((table) => `${table}.user_id = f.user_id`)})
   )
   UPDATE ledger.webhook_attempts a
-  SET queued_at = clock_timestamp(), wakeup = wakeup + 1
+  SET queued_at = clock_timestamp(), job_number = job_number + 1
   FROM chosen c WHERE (a.delivery_id, a.trigger, a.n) = (c.delivery_id, c.trigger, c.n)
-  RETURNING a.delivery_id AS id, a.n, a.wakeup, a.trigger`
+  RETURNING a.delivery_id AS id, a.n, a.job_number, a.trigger`
 
 // `waiting` hops from endpoint to endpoint in the index, so its cost is the number of endpoints that wait and not the
 // number of their deliveries; beyond the one hop only those are looked at whose first is among the longest waiting.
@@ -98,41 +98,41 @@ const takeSql = `
     SELECT user_id, sum(taken) AS taken FROM busy GROUP BY user_id
   )
   UPDATE ledger.webhook_deliveries d
-  SET queued_at = clock_timestamp(), wakeup = wakeup + 1
+  SET queued_at = clock_timestamp(), job_number = job_number + 1
   -- by primary key: an equality on status would tempt the planner to search all that is due, row by row
   WHERE d.id = ANY (ARRAY (SELECT due.id FROM due LEFT JOIN users USING (user_id) WHERE due.place <= $3 - coalesce(users.taken, 0)))
     AND d.status NOT IN ('delivered', 'held', 'exhausted', 'cancelled', 'skipped')
-  RETURNING d.id, d.attempt_count + 1 AS n, d.wakeup`
+  RETURNING d.id, d.attempt_count + 1 AS n, d.job_number`
 
-/** Gives places back, for wake-ups that could not be queued or have vanished from the queue. */
-export async function giveBack (pool: Pool, alarms: Alarm[]): Promise<number> {
-  if (alarms.length === 0) return 0
+/** Gives places back, for jobs that could not be queued or have vanished from the queue. */
+export async function giveBack (pool: Pool, jobs: Job[]): Promise<number> {
+  if (jobs.length === 0) return 0
   const { rows: [given] } = await pool.query<{ count: number }>(`
-    WITH alarm AS (SELECT * FROM unnest($1::uuid[], $2::text[], $3::integer[], $4::integer[]) AS alarm (id, trigger, n, wakeup)),
+    WITH job AS (SELECT * FROM unnest($1::uuid[], $2::text[], $3::integer[], $4::integer[]) AS job (id, trigger, n, job_number)),
     due AS (
-      UPDATE ledger.webhook_deliveries d SET queued_at = NULL FROM alarm
-      WHERE alarm.trigger IS NULL AND d.id = alarm.id AND d.wakeup = alarm.wakeup AND d.started_at IS NULL AND d.queued_at IS NOT NULL
+      UPDATE ledger.webhook_deliveries d SET queued_at = NULL FROM job
+      WHERE job.trigger IS NULL AND d.id = job.id AND d.job_number = job.job_number AND d.started_at IS NULL AND d.queued_at IS NOT NULL
       RETURNING d.id
     ), asked AS (
-      UPDATE ledger.webhook_attempts a SET queued_at = NULL FROM alarm
-      WHERE (a.delivery_id, a.trigger, a.n, a.wakeup) = (alarm.id, alarm.trigger, alarm.n, alarm.wakeup)
+      UPDATE ledger.webhook_attempts a SET queued_at = NULL FROM job
+      WHERE (a.delivery_id, a.trigger, a.n, a.job_number) = (job.id, job.trigger, job.n, job.job_number)
         AND a.started_at IS NULL AND a.queued_at IS NOT NULL
       RETURNING a.delivery_id
     )
     SELECT (SELECT count(*) FROM due)::integer + (SELECT count(*) FROM asked)::integer AS count`,
-  [alarms.map(({ deliveryId }) => deliveryId), alarms.map(({ trigger }) => trigger ?? null), alarms.map(({ n }) => n), alarms.map(({ wakeup }) => wakeup)])
+  [jobs.map(({ deliveryId }) => deliveryId), jobs.map(({ trigger }) => trigger ?? null), jobs.map(({ n }) => n), jobs.map(({ jobNumber }) => jobNumber)])
   return given?.count ?? 0
 }
 
-/** Wake-ups that were sent more than `olderThanMs` ago and that no attempt followed. */
-export async function unansweredAlarms (pool: Pool, olderThanMs: number): Promise<Alarm[]> {
-  const { rows } = await pool.query<AlarmRow>(`
-    SELECT id, attempt_count + 1 AS n, wakeup, NULL AS trigger FROM ledger.webhook_deliveries
+/** Jobs that were sent more than `olderThanMs` ago and that no attempt followed. */
+export async function unstartedJobs (pool: Pool, olderThanMs: number): Promise<Job[]> {
+  const { rows } = await pool.query<JobRow>(`
+    SELECT id, attempt_count + 1 AS n, job_number, NULL AS trigger FROM ledger.webhook_deliveries
     WHERE queued_at < clock_timestamp() - $1 * interval '1 ms' AND started_at IS NULL
     UNION ALL
-    SELECT delivery_id, n, wakeup, trigger FROM ledger.webhook_attempts
+    SELECT delivery_id, n, job_number, trigger FROM ledger.webhook_attempts
     WHERE trigger <> 'schedule' AND outcome IS NULL AND started_at IS NULL AND queued_at < clock_timestamp() - $1 * interval '1 ms'`, [olderThanMs])
-  return rows.map(toAlarm)
+  return rows.map(toJob)
 }
 
 /** Users with something due that has no place yet. */

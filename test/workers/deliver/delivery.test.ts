@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
-import type { Alarm, Finish } from '../../../workers/deliveries/deliveries.js'
+import type { Job, Finish } from '../../../workers/deliveries/deliveries.js'
 import { deliveryId } from '../../../workers/dispatch/dispatch.js'
 import { finishAttempt } from '../../../workers/deliver/finish-attempts.js'
 import { currentSecret, seal } from '../../../workers/deliver/secrets.js'
@@ -69,17 +69,17 @@ async function onBackEnd (t: Test, backEnds: BackEnds): Promise<void> {
     t.same(seen, [{ delivery_id: deliveryId('c-1'), n: 1, outcome: null, isStarted: true }])
   })
 
-  await t.test('a wake-up is named after its attempt, handed out once, and gone from the queue whether that went well or not', async (t) => {
+  await t.test('a job is named after its attempt, handed out once, and gone from the queue whether that went well or not', async (t) => {
     const r = await rig(t, { works: false, feeds: false })
     const hook = await receiver(t)
     await r.tell(assistant(hook), ...calls(4))
     await r.reconcile()
     t.same((await r.jobs()).sort(), [0, 1, 2, 3].map((n) => `${deliveryId(`call-1-${n}`)}-1-1`).sort())
     const handed: string[] = []
-    r.queue.work(async (alarm) => {
-      handed.push(alarm.deliveryId)
+    r.queue.work(async (job) => {
+      handed.push(job.deliveryId)
       if (handed.length % 2 === 0) throw new Error('this worker is broken')
-      await r.deliver(alarm)
+      await r.deliver(job)
     }, 1)
     await eventually(async () => (await r.jobs()).length === 0)
     t.equal(new Set(handed).size, 4)
@@ -88,28 +88,28 @@ async function onBackEnd (t: Test, backEnds: BackEnds): Promise<void> {
     t.match(await r.reconcile(), { lost: 2, queued: 2 }, 'what failed on our side is queued again')
   })
 
-  await t.test('of many workers with the same wake-up one makes the attempt', async (t) => {
+  await t.test('of many workers with the same job one makes the attempt', async (t) => {
     const r = await rig(t, { works: false, feeds: false })
     const hook = await receiver(t)
     await r.tell(assistant(hook), callCompleted('c-1'))
     await r.feeder.feed(['1'])
-    const alarm: Alarm = { deliveryId: deliveryId('c-1'), n: 1, wakeup: 1 }
-    await Promise.all(Array.from({ length: 40 }, () => r.deliver(alarm)))
-    await r.deliver(alarm)
+    const job: Job = { deliveryId: deliveryId('c-1'), n: 1, jobNumber: 1 }
+    await Promise.all(Array.from({ length: 40 }, () => r.deliver(job)))
+    await r.deliver(job)
     t.equal(hook.received.length, 1)
     t.equal((await r.attempts()).length, 1)
   })
 
-  await t.test('a stale wake-up, a wrong number and a time that has not come start nothing', async (t) => {
+  await t.test('a stale job, a wrong number and a time that has not come start nothing', async (t) => {
     const r = await rig(t, { works: false, feeds: false, schedule: [60_000] })
     const hook = await receiver(t)
     await r.tell(assistant(hook), callCompleted('c-1'))
     t.equal(await r.feeder.feed(['1']), 0, 'what is not due gets no place')
-    const wakeUps = [{ n: 1, wakeup: 0 }, { n: 1, wakeup: 1 }, { n: 2, wakeup: 0 }]
-    for (const wakeUp of wakeUps) await r.deliver({ deliveryId: deliveryId('c-1'), ...wakeUp })
+    const jobs = [{ n: 1, jobNumber: 0 }, { n: 1, jobNumber: 1 }, { n: 2, jobNumber: 0 }]
+    for (const job of jobs) await r.deliver({ deliveryId: deliveryId('c-1'), ...job })
     await r.pool.query('UPDATE ledger.webhook_deliveries SET next_attempt_at = now()')
     await r.feeder.feed(['1'])
-    for (const wakeUp of [{ n: 1, wakeup: 0 }, { n: 1, wakeup: 2 }, { n: 2, wakeup: 1 }, { n: 0, wakeup: 1 }]) await r.deliver({ deliveryId: deliveryId('c-1'), ...wakeUp })
+    for (const job of [{ n: 1, jobNumber: 0 }, { n: 1, jobNumber: 2 }, { n: 2, jobNumber: 1 }, { n: 0, jobNumber: 1 }]) await r.deliver({ deliveryId: deliveryId('c-1'), ...job })
     t.equal(hook.connections(), 0)
     t.same(await r.attempts(), [])
   })
@@ -133,7 +133,7 @@ async function onBackEnd (t: Test, backEnds: BackEnds): Promise<void> {
     await r.tell(assistant(hook), ...calls(3))
     await eventually(async () => (await r.queue.ids()).size === 3)
     t.same(await r.reconcile(), { unknown: 0, lost: 0, queued: 0 })
-    t.same((await r.deliveries()).map(({ wakeup }) => wakeup), [1, 1, 1])
+    t.same((await r.deliveries()).map(({ job_number }) => job_number), [1, 1, 1])
   })
 
   await t.test('an attempt whose worker died is closed as unknown, is no failure, and is made again at once', async (t) => {
@@ -142,7 +142,7 @@ async function onBackEnd (t: Test, backEnds: BackEnds): Promise<void> {
     await r.tell(assistant(hook), callCompleted('c-1'))
     for (let n = 1; n <= 5; n++) {
       await r.feeder.feed(['1'])
-      t.ok(await startAttempt(r.pool, { deliveryId: deliveryId('c-1'), n, wakeup: n }, randomUUID()), `worker ${n} starts and dies`)
+      t.ok(await startAttempt(r.pool, { deliveryId: deliveryId('c-1'), n, jobNumber: n }, randomUUID()), `worker ${n} starts and dies`)
       await eventually(async () => (await r.reconcile()).unknown === 1)
     }
     r.queue.work(r.deliver, 1)
@@ -158,7 +158,7 @@ async function onBackEnd (t: Test, backEnds: BackEnds): Promise<void> {
     await r.tell(assistant(hook), ...calls(2))
     await r.feeder.feed(['1'])
     const finish = (outcome: 'delivered' | 'rejected'): Finish => ({ outcome, statusCode: 200, durationMs: 1, error: null, excerpt: '', truncated: false })
-    const frozen = await Promise.all((await r.deliveries()).map(({ id }) => startAttempt(r.pool, { deliveryId: String(id), n: 1, wakeup: 1 }, randomUUID())))
+    const frozen = await Promise.all((await r.deliveries()).map(({ id }) => startAttempt(r.pool, { deliveryId: String(id), n: 1, jobNumber: 1 }, randomUUID())))
     await eventually(async () => await r.reconcile() && (await r.attempts()).every(({ outcome }) => outcome === 'unknown'))
     const [first, second] = frozen
     if (!first || !second) throw new Error('both started')
@@ -202,10 +202,10 @@ async function onBackEnd (t: Test, backEnds: BackEnds): Promise<void> {
     const hook = await receiver(t, answers(410))
     await r.tell(assistant(hook), ...calls(3))
     await r.feeder.feed(['1'])
-    await r.deliver({ deliveryId: deliveryId('call-1-0'), n: 1, wakeup: 1 })
+    await r.deliver({ deliveryId: deliveryId('call-1-0'), n: 1, jobNumber: 1 })
     await r.tell(callCompleted('later'))
     t.same(statuses(await r.deliveries()), [['cancelled', 'gone'], ['held', 'endpoint_suspended'], ['held', 'endpoint_suspended'], ['held', 'endpoint_suspended']])
-    await r.deliver({ deliveryId: deliveryId('call-1-1'), n: 1, wakeup: 1 })
+    await r.deliver({ deliveryId: deliveryId('call-1-1'), n: 1, jobNumber: 1 })
     t.equal(hook.received.length, 1, 'nothing more is sent')
     hook.answer = answers(200)
     await r.tell(assistantUpdated(1, { is_webhook_active: false }))
@@ -222,7 +222,7 @@ async function onBackEnd (t: Test, backEnds: BackEnds): Promise<void> {
     const hanging = await receiver(t, () => {})
     await r.tell(assistant(hanging), callCompleted('c-1'))
     await eventually(async () => (await r.queue.ids()).size === 1)
-    const running = r.deliver({ deliveryId: deliveryId('c-1'), n: 1, wakeup: 1 })
+    const running = r.deliver({ deliveryId: deliveryId('c-1'), n: 1, jobNumber: 1 })
     await eventually(() => hanging.received.length === 1)
     await r.tell(assistantUpdated(1, { webhook_url: moved.url }))
     r.hurry.abort(new Error('stop'))
@@ -276,7 +276,7 @@ async function onBackEnd (t: Test, backEnds: BackEnds): Promise<void> {
     t.ok(Date.now() - from < 1_000, 'the dispatcher does not wait for the queue')
     await eventually(async () => {
       const row = (await r.deliveries())[1]
-      return row?.wakeup === 1 && row.queued_at === null // its place was taken and given back
+      return row?.job_number === 1 && row.queued_at === null // its place was taken and given back
     }, 3_000)
     await t.rejects(r.reconcile(), 'the reconciler says so')
     await redis.start()

@@ -23,10 +23,10 @@ async function queued (t: Parameters<typeof deliveryRig>[0], count: number, to =
   return rig
 }
 
-const startOf = (call: number, given: { n?: number, wakeup?: number } = {}): Start => ({ alarm: { deliveryId: deliveryId(`c-${call}`), n: 1, wakeup: 1, ...given }, token: randomUUID() })
+const startOf = (call: number, given: { n?: number, jobNumber?: number } = {}): Start => ({ job: { deliveryId: deliveryId(`c-${call}`), n: 1, jobNumber: 1, ...given }, token: randomUUID() })
 
-const delivered = ({ alarm, token }: Start): Finished => ({
-  attempt: { ...alarm, token },
+const delivered = ({ job, token }: Start): Finished => ({
+  attempt: { ...job, token },
   finish: { outcome: 'delivered', statusCode: 204, durationMs: 7, error: null, excerpt: '"{,}\\', truncated: false },
   verdict: { status: 'delivered' }
 })
@@ -37,16 +37,16 @@ const failed = (start: Start): Finished => ({
   verdict: { status: 'retry', inMs: 5_000 }
 })
 
-t.test('each of a statement starts by its own wake-up, and gets its own body and token', async (t) => {
+t.test('each of a statement starts by its own job, and gets its own body and token', async (t) => {
   const { pool, deliveries, attempts } = await queued(t, 5)
-  const starts = [startOf(0), startOf(1, { wakeup: 2 }), startOf(2, { n: 2 }), startOf(3), startOf(9)]
-  const [first, staleWakeup, staleNumber, other, unknown] = starts
+  const starts = [startOf(0), startOf(1, { jobNumber: 2 }), startOf(2, { n: 2 }), startOf(3), startOf(9)]
+  const [first, staleJob, staleNumber, other, unknown] = starts
   const started = await startAttempts(pool, starts)
-  t.same([staleWakeup, staleNumber, unknown].map((start) => start && started.get(start)), [{}, {}, undefined], 'stale ones start nothing')
+  t.same([staleJob, staleNumber, unknown].map((start) => start && started.get(start)), [{}, {}, undefined], 'stale ones start nothing')
   for (const start of [first, other]) {
     const attempt = start && started.get(start)?.attempt
-    t.match(attempt, { deliveryId: start?.alarm.deliveryId, token: start?.token, n: 1, trigger: 'schedule', url, health: 'fine', failures: 0 })
-    t.equal(attempt?.body, (await deliveries()).find(({ id }) => id === start?.alarm.deliveryId)?.body)
+    t.match(attempt, { deliveryId: start?.job.deliveryId, token: start?.token, n: 1, trigger: 'schedule', url, health: 'fine', failures: 0 })
+    t.equal(attempt?.body, (await deliveries()).find(({ id }) => id === start?.job.deliveryId)?.body)
   }
   t.same(new Set((await attempts()).map(({ worker_token }) => worker_token)), new Set([first?.token, other?.token]))
   t.same((await startAttempts(pool, starts)).get(starts[0] ?? startOf(0)), {}, 'nobody starts it twice')
@@ -57,7 +57,7 @@ t.test('of two that want the same attempt at the same time one gets it', async (
   const [first, second] = [startOf(0), startOf(0)]
   const started = await startAttempts(pool, [first, second])
   t.equal(started.size, 1, 'the other has to ask again, alone')
-  t.equal(await startAttempt(pool, first.alarm, randomUUID()), undefined)
+  t.equal(await startAttempt(pool, first.job, randomUUID()), undefined)
   t.equal((await attempts()).length, 1)
 })
 
@@ -88,7 +88,7 @@ t.test('two outcomes of one delivery are never in one statement', async (t) => {
   await pool.query("UPDATE ledger.webhook_deliveries SET started_at = started_at - interval '1 hour'")
   await eventually(async () => (await reconcile()).unknown === 1)
   await feeder.feed(['1'])
-  const next = startOf(0, { n: 2, wakeup: 2 })
+  const next = startOf(0, { n: 2, jobNumber: 2 })
   await startAttempts(pool, [next])
   const [late, running] = [delivered(frozen), failed(next)]
   const counted = await finishAttempts(pool, [late, running])
@@ -107,7 +107,7 @@ t.test('a row that somebody holds keeps only its own attempt waiting', async (t)
   t.same(starts.map((start) => started.has(start)), [false, true, true])
   const counted = await finishAttempts(pool, [delivered(held), delivered(free)])
   t.same([...counted.values()], [true])
-  const waiting = startAttempt(pool, held.alarm, held.token)
+  const waiting = startAttempt(pool, held.job, held.token)
   await isWaiting(pool)
   await release()
   t.match(await waiting, { token: held.token, url }, 'it starts when the row is free')
@@ -120,7 +120,7 @@ t.test('an attempt that waited for its row goes where whoever held the row sends
     const [endpoint] = await endpointIds(tx, [{ user_id: '1', url: `${url}/new` }])
     await tx.query('UPDATE ledger.webhook_deliveries SET endpoint_id = $1', [endpoint])
   })
-  const waiting = startAttempt(pool, start.alarm, start.token)
+  const waiting = startAttempt(pool, start.job, start.token)
   await isWaiting(pool)
   await release()
   t.match(await waiting, { url: `${url}/new` })
@@ -133,7 +133,7 @@ t.test('attempts whose shared write fails are written one by one: the error of o
   await r.pool.query(`
     CREATE FUNCTION refuse () RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'this one not'; END $$;
     CREATE TRIGGER refuse BEFORE INSERT ON ledger.webhook_attempts FOR EACH ROW WHEN (NEW.delivery_id = '${spoilt}') EXECUTE FUNCTION refuse()`)
-  const made = await Promise.allSettled(Array.from({ length: 10 }, (_, n) => r.deliver(startOf(n).alarm)))
+  const made = await Promise.allSettled(Array.from({ length: 10 }, (_, n) => r.deliver(startOf(n).job)))
   t.same(made.flatMap((each, n) => each.status === 'rejected' ? [n] : []), [3])
   t.equal(hook.received.length, 9, 'nothing is sent that is not recorded as started')
   t.same((await r.deliveries()).filter(({ status }) => status !== 'delivered').map(({ id, started_at }) => [id, started_at]), [[spoilt, null]])
@@ -143,7 +143,7 @@ t.test('attempts whose shared write fails are written one by one: the error of o
 t.test('a stop while attempts are being started hands all of them over', async (t) => {
   const hook = await receiver(t, () => {})
   const r = await queued(t, 10, hook.url)
-  const running = Array.from({ length: 10 }, (_, n) => r.deliver(startOf(n).alarm))
+  const running = Array.from({ length: 10 }, (_, n) => r.deliver(startOf(n).job))
   r.hurry.abort(new Error('stop'))
   await Promise.all(running)
   t.same((await r.deliveries()).map(({ status, started_at, failure_count }) => [status, started_at, failure_count]), Array(10).fill(['scheduled', null, 0]))
@@ -169,10 +169,10 @@ t.test('rows are found by primary key, also by a statement that was prepared whe
 })
 
 /** Holds the row of a delivery as a transaction does that changes it. @returns what lets go of it */
-async function hold (pool: Pool, { alarm }: Start, work: (tx: PoolClient) => Promise<void> = async () => {}): Promise<() => Promise<void>> {
+async function hold (pool: Pool, { job }: Start, work: (tx: PoolClient) => Promise<void> = async () => {}): Promise<() => Promise<void>> {
   const holder = await pool.connect()
   await holder.query('BEGIN')
-  await holder.query('UPDATE ledger.webhook_deliveries SET duplicates = duplicates WHERE id = $1', [alarm.deliveryId])
+  await holder.query('UPDATE ledger.webhook_deliveries SET duplicates = duplicates WHERE id = $1', [job.deliveryId])
   await work(holder)
   return async () => {
     await holder.query('COMMIT')

@@ -60,7 +60,7 @@ async function onBackEnd (t: Test, backEnds: BackEnds): Promise<void> {
     await r.feeder.feed(['1'])
     await r.emptyQueue()
     t.match(await r.reconcile(), { lost: 1, queued: 1 })
-    t.ok(await startAsked(r.pool, { deliveryId: id, n: 1, wakeup: 2 }, 'manual', randomUUID()), 'a worker starts it and dies')
+    t.ok(await startAsked(r.pool, { deliveryId: id, n: 1, jobNumber: 2 }, 'manual', randomUUID()), 'a worker starts it and dies')
     await eventually(async () => (await r.reconcile()).unknown === 1)
     r.queue.work(r.deliver, 5)
     await eventually(async () => await r.reconcile() && (await row(r)).status === 'delivered')
@@ -86,15 +86,15 @@ async function onBackEnd (t: Test, backEnds: BackEnds): Promise<void> {
   })
 }
 
-t.test('of many workers with the same wake-up one makes the attempt, and a stale one makes none', async (t) => {
+t.test('of many workers with the same job one makes the attempt, and a stale one makes none', async (t) => {
   const { r, hook } = await failedOnce(t, { postgres })
   await r.queue.stopWork(1_000, () => {})
   await askRedelivery(r.pool, id, '1')
   await r.feeder.feed(['1'])
-  const wake = (wakeup: number, given: object = {}) => r.deliver({ deliveryId: id, trigger: 'manual', n: 1, wakeup, ...given })
+  const wake = (jobNumber: number, given: object = {}) => r.deliver({ deliveryId: id, trigger: 'manual', n: 1, jobNumber, ...given })
   await Promise.all([wake(0), wake(2), wake(1, { n: 2 }), wake(1, { trigger: 'test' })])
   t.equal(hook.received.length, 1, 'a stale one starts nothing')
-  await Promise.all([1, 1, 1, 1, 1].map((wakeup) => wake(wakeup)))
+  await Promise.all([1, 1, 1, 1, 1].map((jobNumber) => wake(jobNumber)))
   t.equal(hook.received.length, 2, 'one of the schedule, one that was asked for')
 })
 
@@ -103,7 +103,7 @@ t.test('a worker that was given up and comes back can only deliver', async (t) =
   await r.queue.stopWork(1_000, () => {})
   await askRedelivery(r.pool, id, '1')
   await r.feeder.feed(['1'])
-  const frozen = await startAsked(r.pool, { deliveryId: id, n: 1, wakeup: 1 }, 'manual', randomUUID())
+  const frozen = await startAsked(r.pool, { deliveryId: id, n: 1, jobNumber: 1 }, 'manual', randomUUID())
   if (!frozen) throw new Error('it started')
   await eventually(async () => (await r.reconcile()).unknown === 1)
   const finish = (outcome: 'delivered' | 'rejected') => finishAsked(r.pool, frozen, { outcome, statusCode: 200, durationMs: 1, error: null, excerpt: '', truncated: false }, 0)
@@ -119,12 +119,12 @@ t.test('an attempt that is handed over while its worker stops is asked for once 
   hook.answer = () => {}
   await askRedelivery(r.pool, id, '1')
   await r.feeder.feed(['1'])
-  const running = r.deliver({ deliveryId: id, trigger: 'manual', n: 1, wakeup: 1 })
+  const running = r.deliver({ deliveryId: id, trigger: 'manual', n: 1, jobNumber: 1 })
   await eventually(() => hook.received.length === 2)
   r.hurry.abort(new Error('stop'))
   await running
   t.same(await attemptsOf(r), [['schedule', 1, 'rejected'], ['manual', 1, 'unknown'], ['manual', 2, null]])
-  t.ok(await eventually(async () => (await r.attempts())[2]?.wakeup === 1), 'and queued')
+  t.ok(await eventually(async () => (await r.attempts())[2]?.job_number === 1), 'and queued')
 })
 
 t.test('what is held, exhausted or cancelled can be sent again, to the URL of the assistant as it is now', async (t) => {
@@ -190,7 +190,7 @@ t.test('attempts that were asked for take places like others, and take them firs
   t.equal(await r.feeder.feed(['1']), 10)
   t.equal([...await r.queue.ids()].filter((job) => job.includes('manual')).length, 4)
   t.equal(await r.feeder.feed(['1']), 0)
-  await r.deliver({ deliveryId: id, trigger: 'manual', n: 1, wakeup: 1 })
+  await r.deliver({ deliveryId: id, trigger: 'manual', n: 1, jobNumber: 1 })
   t.ok(await eventually(async () => (await r.deliveries()).filter(({ queued_at }) => queued_at !== null).length === 7), 'a place that became free is taken')
 })
 

@@ -18,8 +18,8 @@ const endpoint = async (r: Rig) => (await r.pool.query('SELECT * FROM ledger.web
 const attempt = async (r: Rig, call: string, n = 1) => {
   await r.pool.query("UPDATE ledger.webhook_deliveries SET next_attempt_at = now() WHERE call_id = $1 AND status = 'scheduled'", [call])
   await r.feeder.feed(['1'])
-  const { rows: [{ wakeup }] } = await r.pool.query('SELECT wakeup FROM ledger.webhook_deliveries WHERE call_id = $1', [call])
-  await r.deliver({ deliveryId: deliveryId(call), n, wakeup })
+  const { rows: [{ job_number: jobNumber }] } = await r.pool.query('SELECT job_number FROM ledger.webhook_deliveries WHERE call_id = $1', [call])
+  await r.deliver({ deliveryId: deliveryId(call), n, jobNumber })
 }
 const failingFor = (r: Rig, time: string) => r.pool.query('UPDATE ledger.webhook_endpoints SET failing_since = now() - $1::interval', [time])
 
@@ -48,7 +48,7 @@ t.test('one success in the five days begins them anew, also that of a redelivery
   const redeliver = async (n: number) => {
     await askRedelivery(r.pool, deliveryId('c-1'), '1')
     await r.feeder.feed(['1'])
-    await r.deliver({ deliveryId: deliveryId('c-1'), trigger: 'manual', n, wakeup: 1 })
+    await r.deliver({ deliveryId: deliveryId('c-1'), trigger: 'manual', n, jobNumber: 1 })
   }
   await failingFor(r, '6 days')
   await redeliver(1)

@@ -52,9 +52,9 @@ async function onBackEnd (t: Test, backEnds: BackEnds): Promise<void> {
     const { r, hook, start } = await due(t)
     hook.answer = answers(500)
     await r.reconcile()
-    await r.deliver({ deliveryId: id, n: 1, wakeup: 1 })
+    await r.deliver({ deliveryId: id, n: 1, jobNumber: 1 })
     const before = await row(r)
-    // A wake-up that was taken from the queue and came to nothing is noticed when its lock expires.
+    // A job that was taken from the queue and came to nothing is noticed when its lock expires.
     const ways = ['sends', 'was answered', ...(isInFull ? ['was woken'] : [])]
     for (const [index, diesAt] of ways.entries()) {
       if (diesAt === ways.at(-1)) hook.answer = answers(200)
@@ -75,7 +75,7 @@ async function onBackEnd (t: Test, backEnds: BackEnds): Promise<void> {
   })
 
   for (const late of [200, 500]) {
-    await t.test(`a frozen worker whose wake-up is no longer its own records nothing twice: its answer was ${late}`, async (t) => {
+    await t.test(`a frozen worker whose job is no longer its own records nothing twice: its answer was ${late}`, async (t) => {
       const { r, hook, start } = await due(t)
       const held: ServerResponse[] = []
       hook.answer = (response) => { held.push(response) }
