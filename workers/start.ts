@@ -5,7 +5,7 @@ import { runSubscription, type RunOptions } from '../src/subscriptions/run.js'
 import { deliverer } from './deliver/deliver.js'
 import { dispatcher } from './dispatch/dispatch.js'
 import { listenForDue } from './queue/due-channel.js'
-import { openFeeder } from './queue/enqueue.js'
+import { openEnqueuer } from './queue/enqueue.js'
 import { withMarkers } from './dispatch/marker.js'
 import { openPoster } from './deliver/post.js'
 import { openQueue, type JobQueue } from './queue/queue.js'
@@ -80,24 +80,24 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
   const keys = { current: deps.secretKey, previous: deps.previousSecretKeys }
   await refuseLostKeys(pool, keys)
   const queue: JobQueue = await openQueue(deps)
-  const feeder = openFeeder({ pool, queue, maySend: restoreGuard.maySend, log })
+  const enqueuer = openEnqueuer({ pool, queue, maySend: restoreGuard.maySend, log })
   const poster = openPoster(webhook)
-  const deliver = deliverer({ pool, poster, feeder, keys, schedule: webhook.schedule, timeoutMs: webhook.timeoutMs, rules: webhook, version: deps.version, signal: hurrying.signal, log })
+  const deliver = deliverer({ pool, poster, enqueuer, keys, schedule: webhook.schedule, timeoutMs: webhook.timeoutMs, rules: webhook, version: deps.version, signal: hurrying.signal, log })
   queue.work(async (job) => { if (restoreGuard.maySend()) await deliver(job) }, deps.concurrency ?? attemptsAtOnce)
-  const listener = listenForDue({ databaseUrl: deps.databaseUrl, onDue: (user) => feeder.wake([user]), onError: (err) => log.warn({ err }, 'cannot hear what is due, the reconciler looks') })
-  const dispatch = dispatcher({ firstDelayMs: webhook.schedule[0] ?? 0, onDispatched: (users) => feeder.wake(users), log })
+  const listener = listenForDue({ databaseUrl: deps.databaseUrl, onDue: (user) => enqueuer.enqueueSoon([user]), onError: (err) => log.warn({ err }, 'cannot hear what is due, the reconciler looks') })
+  const dispatch = dispatcher({ firstDelayMs: webhook.schedule[0] ?? 0, onDispatched: (users) => enqueuer.enqueueSoon(users), log })
   const marking = withMarkers(dispatch, { restoreGuard, pool, streams, everyMs: deps.markEveryMs, log })
   const loops = [
     restoreGuard.keepChecking(signal),
     restoreGuard.untilMaySend(signal).then(() => runSubscription(marking.consumer, { streams, pool, holder, signal, log })),
-    runReconciler({ pool, holder, queue, feeder, everyMs: deps.reconcileEveryMs, abandonedAfterMs: 2 * webhook.timeoutMs, retentionDays: webhook.retentionDays ?? 90, signal, log })
+    runReconciler({ pool, holder, queue, enqueuer, everyMs: deps.reconcileEveryMs, abandonedAfterMs: 2 * webhook.timeoutMs, retentionDays: webhook.retentionDays ?? 90, signal, log })
   ]
   return {
     async stop () {
       await Promise.all([queue.stopWork(graceMs, () => hurrying.abort(new Error('the worker stops'))), ...loops])
       await marking.stop()
       await listener.close()
-      await feeder.stop()
+      await enqueuer.stop()
       await queue.close()
       await poster.close()
     }

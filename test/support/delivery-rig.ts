@@ -6,7 +6,7 @@ import { inTransaction } from '../../src/postgres/transaction.js'
 import { deliverer } from '../../workers/deliver/deliver.js'
 import type { Job } from '../../workers/deliveries/deliveries.js'
 import { dispatcher } from '../../workers/dispatch/dispatch.js'
-import { openFeeder, type Feeder } from '../../workers/queue/enqueue.js'
+import { openEnqueuer, type Enqueuer } from '../../workers/queue/enqueue.js'
 import { openPoster } from '../../workers/deliver/post.js'
 import { openQueue, type JobQueue } from '../../workers/queue/queue.js'
 import { reconcile, type Reconciled } from '../../workers/queue/reconcile.js'
@@ -19,14 +19,14 @@ interface Teardown { teardown (undo: () => unknown): void }
 
 export interface Rig extends ScratchLedger {
   queue: JobQueue
-  feeder: Feeder
+  enqueuer: Enqueuer
   log: ReturnType<typeof keepingLog>
   keys: { current: Buffer, previous: Buffer[] }
   /** What a worker of the queue does with a job. */
   deliver (job: Job): Promise<void>
   /** Aborts running attempts, as a stop that takes too long does. */
   hurry: AbortController
-  /** Dispatches events; their users' due deliveries are queued when `feeds`. */
+  /** Dispatches events; their users' due deliveries are queued when `enqueues`. */
   tell (...events: Told[]): Promise<void>
   tellStored (events: StoredEvent[]): Promise<void>
   reconcile (): Promise<Reconciled>
@@ -48,31 +48,31 @@ export interface RigOptions {
   everyMs?: number
   /** Starts the workers of the queue. */
   works?: boolean
-  feeds?: boolean
+  enqueues?: boolean
 }
 
 /** Where the rigs of a test file live: each has a database of its own, and its queue is emptied before. */
 export interface BackEnds { postgres: ScratchPostgres, redis?: ScratchRedis }
 
-export async function deliveryRig (t: Teardown, { postgres, redis }: BackEnds, { schedule = [0, 50, 50], timeoutMs = 2_000, allowCidrs = ['127.0.0.0/8'], everyMs = 0, works = true, feeds = true }: RigOptions = {}): Promise<Rig> {
+export async function deliveryRig (t: Teardown, { postgres, redis }: BackEnds, { schedule = [0, 50, 50], timeoutMs = 2_000, allowCidrs = ['127.0.0.0/8'], everyMs = 0, works = true, enqueues = true }: RigOptions = {}): Promise<Rig> {
   const ledger = await scratchLedger(t, postgres)
   const { pool, databaseUrl } = ledger
   await redis?.flush()
   const log = keepingLog()
   const queue = await openQueue({ redisUrl: redis?.url, databaseUrl, pool, log })
-  const feeder = openFeeder({ pool, queue, maySend: () => true, log })
+  const enqueuer = openEnqueuer({ pool, queue, maySend: () => true, log })
   const poster = openPoster({ allowCidrs })
   const keys = { current: randomBytes(32), previous: [] }
   const hurry = new AbortController()
-  const deliver = deliverer({ pool, poster, feeder, keys, schedule, timeoutMs, rules: { allowHttp: true, allowCidrs }, version: '0.0.0', signal: hurry.signal, log })
+  const deliver = deliverer({ pool, poster, enqueuer, keys, schedule, timeoutMs, rules: { allowHttp: true, allowCidrs }, version: '0.0.0', signal: hurry.signal, log })
   if (works) queue.work(deliver, 100)
   t.teardown(async () => {
     await queue.stopWork(1_000, () => hurry.abort(new Error('the test is over')))
-    await feeder.stop()
+    await enqueuer.stop()
     await queue.close()
     await poster.close()
   })
-  const consumer = await dispatcher({ firstDelayMs: schedule[0] ?? 0, onDispatched: (users) => { if (feeds) feeder.wake(users) }, log }).open()
+  const consumer = await dispatcher({ firstDelayMs: schedule[0] ?? 0, onDispatched: (users) => { if (enqueues) enqueuer.enqueueSoon(users) }, log }).open()
   const place = logOf()
 
   async function tellStored (events: StoredEvent[]) {
@@ -84,14 +84,14 @@ export async function deliveryRig (t: Teardown, { postgres, redis }: BackEnds, {
   return {
     ...ledger,
     queue,
-    feeder,
+    enqueuer,
     log,
     keys,
     deliver,
     hurry,
     tell: (...events) => tellStored(place(events)),
     tellStored,
-    reconcile: () => reconcile({ pool, queue, feeder, everyMs, abandonedAfterMs: 2 * timeoutMs }),
+    reconcile: () => reconcile({ pool, queue, enqueuer, everyMs, abandonedAfterMs: 2 * timeoutMs }),
     emptyQueue: () => redis ? redis.flush() : emptySchema(pool),
     jobs: () => redis ? jobsIn(redis) : jobsInSchema(pool),
     deliveries: async () => (await pool.query<Row>('SELECT * FROM ledger.webhook_deliveries ORDER BY position')).rows,

@@ -2,7 +2,7 @@
 import { writeSync } from 'node:fs'
 import { openPool } from '../../src/postgres/pool.js'
 import { deliverer } from '../../workers/deliver/deliver.js'
-import { openFeeder } from '../../workers/queue/enqueue.js'
+import { openEnqueuer } from '../../workers/queue/enqueue.js'
 import { openPoster } from '../../workers/deliver/post.js'
 import { openQueue } from '../../workers/queue/queue.js'
 
@@ -15,11 +15,11 @@ const timeoutMs = 60_000 // nothing may time out while a test freezes it
 
 const pool = openPool(databaseUrl, { applicationName: 'sender-main', onError: ignore })
 const queue = await openQueue({ redisUrl: redisUrl || undefined, databaseUrl, pool, log })
-const feeder = openFeeder({ pool, queue, maySend: () => true, log })
+const enqueuer = openEnqueuer({ pool, queue, maySend: () => true, log })
 const { post, close } = openPoster(rules)
 const deliver = deliverer({
   pool,
-  feeder,
+  enqueuer,
   poster: {
     close,
     async post (message) {

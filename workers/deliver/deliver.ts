@@ -6,7 +6,7 @@ import { inTransaction } from '../../src/postgres/transaction.js'
 import { finishAsked, startAsked } from '../deliveries/manual-attempts.js'
 import type { Job, Attempt, Finish } from '../deliveries/deliveries.js'
 import { noteHealth, suspend } from '../deliveries/endpoints.js'
-import type { Feeder } from '../queue/enqueue.js'
+import type { Enqueuer } from '../queue/enqueue.js'
 import { finishAttempt, finishAttempts, type Finished } from './finish-attempts.js'
 import { webhookUrlProblem, type UrlRules } from './guard.js'
 import { judge, outcomeOf, type Result, type Verdict } from './outcome.js'
@@ -19,7 +19,7 @@ import { startAttempt, startAttempts, type Start, type Started } from './start-a
 export interface DelivererOptions {
   pool: Pool
   poster: Poster
-  feeder: Feeder
+  enqueuer: Enqueuer
   keys: SecretKeys
   /** Waits before each attempt, in milliseconds. */
   schedule: readonly number[]
@@ -37,7 +37,7 @@ const sharingAtMost = 100
 
 /** The worker of the queue: makes the attempt that a job points to, if it is still to be made. */
 export function deliverer (options: DelivererOptions): (job: Job) => Promise<void> {
-  const { pool, feeder, log } = options
+  const { pool, enqueuer, log } = options
   const { start, finish: record } = sharedWrites(options)
   return async (job) => {
     const token = randomUUID()
@@ -49,8 +49,8 @@ export function deliverer (options: DelivererOptions): (job: Job) => Promise<voi
       : record({ attempt, finish, verdict }))
     log.info({ delivery: attempt.deliveryId, trigger: attempt.trigger, attempt: attempt.n, outcome: finish.outcome, status: finish.statusCode, ms: finish.durationMs, counted }, 'webhook attempt finished')
     if (counted) await follow(attempt, finish, verdict, options)
-    feeder.wake([attempt.userId])
-    if (verdict.status === 'retry') feeder.wakeIn(attempt.userId, verdict.inMs)
+    enqueuer.enqueueSoon([attempt.userId])
+    if (verdict.status === 'retry') enqueuer.enqueueIn(attempt.userId, verdict.inMs)
   }
 }
 

@@ -1,20 +1,24 @@
-// Moves due deliveries from the ledger into the queue, as places become free.
+// Moves due deliveries from the ledger into the queue, as slots become free.
 import type { Pool } from 'pg'
 import { giveBack, takePlaces } from './slots.js'
 import type { JobQueue } from './queue.js'
 
-export interface Feeder {
-  /** Queues what is due of these users, soon; many calls become one look. Never throws. */
-  wake (userIds: Iterable<string>): void
+export interface Enqueuer {
+  /** Enqueues what is due of these users, soon; many calls become one. Never throws. */
+  enqueueSoon (userIds: Iterable<string>): void
   /** The same after `ms`. Longer waits than a minute are left to the reconciler. */
-  wakeIn (userId: string, ms: number): void
-  /** The same now. @returns how many were queued. @throws when the queue or Postgres cannot be reached; nothing is lost by that */
-  feed (userIds: string[]): Promise<number>
-  /** No more feeding; waits for the one that runs. */
+  enqueueIn (userId: string, ms: number): void
+  /**
+   * Enqueues what is due of these users now.
+   * @returns how many jobs
+   * @throws when the queue or Postgres cannot be reached; nothing is lost by that
+   */
+  enqueue (userIds: string[]): Promise<number>
+  /** Enqueues no more; waits for the one that runs. */
   stop (): Promise<void>
 }
 
-export interface FeederOptions {
+export interface EnqueuerOptions {
   pool: Pool
   queue: Pick<JobQueue, 'add'>
   /** Nothing is queued while this says no. */
@@ -28,16 +32,16 @@ const timerMarginMs = 5
 // delayed job, which would hold one of the endpoint's places while it waits; long waits can bear the reconciler's period.
 const longestTimerMs = 75_000
 
-export function openFeeder ({ pool, queue, maySend, log }: FeederOptions): Feeder {
+export function openEnqueuer ({ pool, queue, maySend, log }: EnqueuerOptions): Enqueuer {
   const dirty = new Set<string>()
   const timers = new Set<NodeJS.Timeout>()
   let isRunning = false
   let isStopped = false
   let idle = Promise.resolve()
 
-  return { wake, wakeIn, feed, stop }
+  return { enqueueSoon, enqueueIn, enqueue, stop }
 
-  function wake (userIds: Iterable<string>): void {
+  function enqueueSoon (userIds: Iterable<string>): void {
     for (const userId of userIds) dirty.add(userId)
     if (isRunning || isStopped || dirty.size === 0) return
     isRunning = true
@@ -48,21 +52,21 @@ export function openFeeder ({ pool, queue, maySend, log }: FeederOptions): Feede
     while (dirty.size > 0 && !isStopped) {
       const users = [...dirty].slice(0, usersAtOnce)
       for (const user of users) dirty.delete(user)
-      await feed(users).catch((error: unknown) => log.warn({ err: error }, 'due webhooks could not be queued; the reconciler will'))
+      await enqueue(users).catch((error: unknown) => log.warn({ err: error }, 'due webhooks could not be queued; the reconciler will'))
     }
     isRunning = false
   }
 
-  function wakeIn (userId: string, ms: number): void {
+  function enqueueIn (userId: string, ms: number): void {
     if (ms > longestTimerMs || isStopped) return
     const timer = setTimeout(() => {
       timers.delete(timer)
-      wake([userId])
+      enqueueSoon([userId])
     }, ms + timerMarginMs)
     timers.add(timer)
   }
 
-  async function feed (userIds: string[]): Promise<number> {
+  async function enqueue (userIds: string[]): Promise<number> {
     if (!maySend()) return 0
     const jobs = await takePlaces(pool, userIds)
     if (jobs.length === 0) return 0

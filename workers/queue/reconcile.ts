@@ -3,7 +3,7 @@ import type { Pool } from 'pg'
 import { pause, wheneverLeased } from '../../src/subscriptions/lease.js'
 import { closeUnknownAsked } from '../deliveries/manual-attempts.js'
 import { closeUnknown } from '../deliveries/deliveries.js'
-import type { Feeder } from './enqueue.js'
+import type { Enqueuer } from './enqueue.js'
 import { giveBack, unstartedJobs, usersWithDue } from './slots.js'
 import { jobId, type JobQueue } from './queue.js'
 import { tidy } from '../deliveries/retention.js'
@@ -12,7 +12,7 @@ export interface ReconcilerOptions {
   pool: Pool
   holder: string
   queue: Pick<JobQueue, 'ids'>
-  feeder: Pick<Feeder, 'feed'>
+  enqueuer: Pick<Enqueuer, 'enqueue'>
   /** Between two passes, in milliseconds. */
   everyMs?: number | undefined
   /** When an attempt counts as abandoned: twice the deadline of a request, in milliseconds. */
@@ -57,13 +57,13 @@ async function passUntil (signal: AbortSignal, options: ReconcilerOptions): Prom
 }
 
 /** One pass. Queue trouble is thrown only after what needs no queue was done. */
-export async function reconcile ({ pool, queue, feeder, everyMs = defaultPeriodMs, abandonedAfterMs }: Omit<ReconcilerOptions, 'holder' | 'retentionDays' | 'signal' | 'log'>): Promise<Reconciled> {
+export async function reconcile ({ pool, queue, enqueuer, everyMs = defaultPeriodMs, abandonedAfterMs }: Omit<ReconcilerOptions, 'holder' | 'retentionDays' | 'signal' | 'log'>): Promise<Reconciled> {
   const unknown = await closeUnknown(pool, abandonedAfterMs) + await closeUnknownAsked(pool, abandonedAfterMs)
   const lost = await findLost(pool, queue, everyMs)
   let queued = 0
   const users = await usersWithDue(pool)
   for (let from = 0; from < users.length; from += usersAtOnce) {
-    queued += await feeder.feed(users.slice(from, from + usersAtOnce))
+    queued += await enqueuer.enqueue(users.slice(from, from + usersAtOnce))
   }
   return { unknown, lost, queued }
 }

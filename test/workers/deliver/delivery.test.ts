@@ -70,7 +70,7 @@ async function onBackEnd (t: Test, backEnds: BackEnds): Promise<void> {
   })
 
   await t.test('a job is named after its attempt, handed out once, and gone from the queue whether that went well or not', async (t) => {
-    const r = await rig(t, { works: false, feeds: false })
+    const r = await rig(t, { works: false, enqueues: false })
     const hook = await receiver(t)
     await r.tell(assistant(hook), ...calls(4))
     await r.reconcile()
@@ -89,10 +89,10 @@ async function onBackEnd (t: Test, backEnds: BackEnds): Promise<void> {
   })
 
   await t.test('of many workers with the same job one makes the attempt', async (t) => {
-    const r = await rig(t, { works: false, feeds: false })
+    const r = await rig(t, { works: false, enqueues: false })
     const hook = await receiver(t)
     await r.tell(assistant(hook), callCompleted('c-1'))
-    await r.feeder.feed(['1'])
+    await r.enqueuer.enqueue(['1'])
     const job: Job = { deliveryId: deliveryId('c-1'), n: 1, jobNumber: 1 }
     await Promise.all(Array.from({ length: 40 }, () => r.deliver(job)))
     await r.deliver(job)
@@ -101,14 +101,14 @@ async function onBackEnd (t: Test, backEnds: BackEnds): Promise<void> {
   })
 
   await t.test('a stale job, a wrong number and a time that has not come start nothing', async (t) => {
-    const r = await rig(t, { works: false, feeds: false, schedule: [60_000] })
+    const r = await rig(t, { works: false, enqueues: false, schedule: [60_000] })
     const hook = await receiver(t)
     await r.tell(assistant(hook), callCompleted('c-1'))
-    t.equal(await r.feeder.feed(['1']), 0, 'what is not due gets no place')
+    t.equal(await r.enqueuer.enqueue(['1']), 0, 'what is not due gets no place')
     const jobs = [{ n: 1, jobNumber: 0 }, { n: 1, jobNumber: 1 }, { n: 2, jobNumber: 0 }]
     for (const job of jobs) await r.deliver({ deliveryId: deliveryId('c-1'), ...job })
     await r.pool.query('UPDATE ledger.webhook_deliveries SET next_attempt_at = now()')
-    await r.feeder.feed(['1'])
+    await r.enqueuer.enqueue(['1'])
     for (const job of [{ n: 1, jobNumber: 0 }, { n: 1, jobNumber: 2 }, { n: 2, jobNumber: 1 }, { n: 0, jobNumber: 1 }]) await r.deliver({ deliveryId: deliveryId('c-1'), ...job })
     t.equal(hook.connections(), 0)
     t.same(await r.attempts(), [])
@@ -137,11 +137,11 @@ async function onBackEnd (t: Test, backEnds: BackEnds): Promise<void> {
   })
 
   await t.test('an attempt whose worker died is closed as unknown, is no failure, and is made again at once', async (t) => {
-    const r = await rig(t, { works: false, feeds: false, timeoutMs: 100, schedule: [0] })
+    const r = await rig(t, { works: false, enqueues: false, timeoutMs: 100, schedule: [0] })
     const hook = await receiver(t)
     await r.tell(assistant(hook), callCompleted('c-1'))
     for (let n = 1; n <= 5; n++) {
-      await r.feeder.feed(['1'])
+      await r.enqueuer.enqueue(['1'])
       t.ok(await startAttempt(r.pool, { deliveryId: deliveryId('c-1'), n, jobNumber: n }, randomUUID()), `worker ${n} starts and dies`)
       await eventually(async () => (await r.reconcile()).unknown === 1)
     }
@@ -153,10 +153,10 @@ async function onBackEnd (t: Test, backEnds: BackEnds): Promise<void> {
   })
 
   await t.test('a worker that was given up and comes back can only deliver', async (t) => {
-    const r = await rig(t, { works: false, feeds: false, timeoutMs: 50 })
+    const r = await rig(t, { works: false, enqueues: false, timeoutMs: 50 })
     const hook = await receiver(t)
     await r.tell(assistant(hook), ...calls(2))
-    await r.feeder.feed(['1'])
+    await r.enqueuer.enqueue(['1'])
     const finish = (outcome: 'delivered' | 'rejected'): Finish => ({ outcome, statusCode: 200, durationMs: 1, error: null, excerpt: '', truncated: false })
     const frozen = await Promise.all((await r.deliveries()).map(({ id }) => startAttempt(r.pool, { deliveryId: String(id), n: 1, jobNumber: 1 }, randomUUID())))
     await eventually(async () => await r.reconcile() && (await r.attempts()).every(({ outcome }) => outcome === 'unknown'))
@@ -198,10 +198,10 @@ async function onBackEnd (t: Test, backEnds: BackEnds): Promise<void> {
   })
 
   await t.test('410 cancels the delivery, suspends the endpoint, and holds the others until the user switches on again', async (t) => {
-    const r = await rig(t, { works: false, feeds: false })
+    const r = await rig(t, { works: false, enqueues: false })
     const hook = await receiver(t, answers(410))
     await r.tell(assistant(hook), ...calls(3))
-    await r.feeder.feed(['1'])
+    await r.enqueuer.enqueue(['1'])
     await r.deliver({ deliveryId: deliveryId('call-1-0'), n: 1, jobNumber: 1 })
     await r.tell(callCompleted('later'))
     t.same(statuses(await r.deliveries()), [['cancelled', 'gone'], ['held', 'endpoint_suspended'], ['held', 'endpoint_suspended'], ['held', 'endpoint_suspended']])

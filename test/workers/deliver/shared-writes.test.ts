@@ -17,9 +17,9 @@ const url = 'http://127.0.0.1:1/hook'
 
 /** Deliveries of calls 0, 1, ... that have their places and wait for a worker. */
 async function queued (t: Parameters<typeof deliveryRig>[0], count: number, to = url): Promise<Rig> {
-  const rig = await deliveryRig(t, { postgres }, { works: false, feeds: false })
+  const rig = await deliveryRig(t, { postgres }, { works: false, enqueues: false })
   await rig.tell(assistantCreated(1, { is_webhook_active: true, webhook_url: to }), ...Array.from({ length: count }, (_, n) => callCompleted(`c-${n}`)))
-  await rig.feeder.feed(['1'])
+  await rig.enqueuer.enqueue(['1'])
   return rig
 }
 
@@ -82,12 +82,12 @@ t.test('each outcome is written to its own attempt and delivery, once', async (t
 })
 
 t.test('two outcomes of one delivery are never in one statement', async (t) => {
-  const { pool, feeder, reconcile, deliveries, attempts } = await queued(t, 1)
+  const { pool, enqueuer, reconcile, deliveries, attempts } = await queued(t, 1)
   const frozen = startOf(0)
   await startAttempts(pool, [frozen])
   await pool.query("UPDATE ledger.webhook_deliveries SET started_at = started_at - interval '1 hour'")
   await eventually(async () => (await reconcile()).unknown === 1)
-  await feeder.feed(['1'])
+  await enqueuer.enqueue(['1'])
   const next = startOf(0, { n: 2, jobNumber: 2 })
   await startAttempts(pool, [next])
   const [late, running] = [delivered(frozen), failed(next)]
@@ -151,7 +151,7 @@ t.test('a stop while attempts are being started hands all of them over', async (
 })
 
 t.test('rows are found by primary key, also by a statement that was prepared when the tables were empty', async (t) => {
-  const { pool } = await deliveryRig(t, { postgres }, { works: false, feeds: false })
+  const { pool } = await deliveryRig(t, { postgres }, { works: false, enqueues: false })
   const session = await pool.connect()
   t.teardown(() => session.release())
   const starts = Array.from({ length: 12 }, (_, n) => startOf(n))

@@ -11,13 +11,13 @@ import { answers, receiver } from '../../support/receiver.js'
 import { scratchPostgres } from '../../support/scratch-postgres.js'
 
 const postgres = await scratchPostgres(t)
-const rig = (t: Test) => deliveryRig(t, { postgres }, { works: false, feeds: false, schedule: [0, 3_600_000] })
+const rig = (t: Test) => deliveryRig(t, { postgres }, { works: false, enqueues: false, schedule: [0, 3_600_000] })
 const on = (url: string) => ({ is_webhook_active: true, webhook_url: url })
 const stands = async (r: Rig) => (await r.deliveries()).map(({ call_id, status, reason }) => [call_id, status, reason])
 const endpoint = async (r: Rig) => (await r.pool.query('SELECT * FROM ledger.webhook_endpoints ORDER BY id')).rows[0]
 const attempt = async (r: Rig, call: string, n = 1) => {
   await r.pool.query("UPDATE ledger.webhook_deliveries SET next_attempt_at = now() WHERE call_id = $1 AND status = 'scheduled'", [call])
-  await r.feeder.feed(['1'])
+  await r.enqueuer.enqueue(['1'])
   const { rows: [{ job_number: jobNumber }] } = await r.pool.query('SELECT job_number FROM ledger.webhook_deliveries WHERE call_id = $1', [call])
   await r.deliver({ deliveryId: deliveryId(call), n, jobNumber })
 }
@@ -47,7 +47,7 @@ t.test('one success in the five days begins them anew, also that of a redelivery
   await attempt(r, 'c-1')
   const redeliver = async (n: number) => {
     await askRedelivery(r.pool, deliveryId('c-1'), '1')
-    await r.feeder.feed(['1'])
+    await r.enqueuer.enqueue(['1'])
     await r.deliver({ deliveryId: deliveryId('c-1'), trigger: 'manual', n, jobNumber: 1 })
   }
   await failingFor(r, '6 days')
@@ -82,11 +82,11 @@ t.test('a suspended endpoint is released by a new URL, by switching on again, an
     await inTransaction(r.pool, (tx) => suspend(tx, '1', 'gone'))
     await r.tell(callCompleted('c-2'))
     t.same((await stands(r)).map(([, status]) => status), ['held', 'held'], name)
-    t.equal(await r.feeder.feed(['1']), 0)
+    t.equal(await r.enqueuer.enqueue(['1']), 0)
     t.equal(await releaseUrl(r.pool, '2', 'https://hooks.example.com/1'), 0, 'not by another user')
     await release(r)
     t.same((await stands(r)).map(([, status, reason]) => [status, reason]), [['scheduled', null], ['scheduled', null]], name)
-    t.equal(await r.feeder.feed(['1']), 2, name)
+    t.equal(await r.enqueuer.enqueue(['1']), 2, name)
   }
 })
 

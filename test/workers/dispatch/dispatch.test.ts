@@ -10,7 +10,7 @@ import { scratchPostgres } from '../../support/scratch-postgres.js'
 const url = 'https://hooks.example.com/calls'
 const on = { is_webhook_active: true, webhook_url: url }
 const postgres = await scratchPostgres(t)
-const rig = (t: Tap) => deliveryRig(t, { postgres }, { works: false, feeds: false })
+const rig = (t: Tap) => deliveryRig(t, { postgres }, { works: false, enqueues: false })
 type Tap = Parameters<typeof deliveryRig>[0]
 
 async function only ({ deliveries }: Rig): Promise<Row & { data: Record<string, any> }> { // eslint-disable-line @typescript-eslint/no-explicit-any

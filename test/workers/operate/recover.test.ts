@@ -18,7 +18,7 @@ const calls = (count: number, assistant_id = 1) => Array.from({ length: count },
 
 /** One row of each kind, by what its call is named. */
 async function afterOutage (t: Test): Promise<Rig> {
-  const r = await deliveryRig(t, { postgres }, { works: false, feeds: false })
+  const r = await deliveryRig(t, { postgres }, { works: false, enqueues: false })
   await r.tell(assistantCreated(1, on('https://hooks.example.com/1')), ...['exhausted', 'cancelled', 'later', 'due', 'delivered', 'running', 'old'].map((call) => callCompleted(call)))
   const set = (call: string, change: string) => r.pool.query(`UPDATE ledger.webhook_deliveries SET ${change} WHERE call_id = $1`, [call])
   await set('exhausted', "status = 'exhausted', reason = 'attempts_used_up', failure_count = 10, attempt_count = 10, next_attempt_at = NULL, finished_at = now()")

@@ -21,7 +21,7 @@ t.test('on Redis', { skip: noRedis() }, async (t) => onBackEnd(t, { postgres, re
 
 async function onBackEnd (t: Test, backEnds: BackEnds): Promise<void> {
   await t.test(`emptied with ${deliveries / 2} deliveries in it and ${deliveries / 2} delayed, and again while they are made, the queue loses none`, { timeout: 2 * withinMs }, async (t) => {
-    const r = await deliveryRig(t, backEnds, { works: false, feeds: false, timeoutMs: 30_000 })
+    const r = await deliveryRig(t, backEnds, { works: false, enqueues: false, timeoutMs: 30_000 })
     const hook = await receiver(t)
     for (let id = 1; id <= endpoints; id++) {
       const user = String(Math.ceil(id / endpointsOfUser))

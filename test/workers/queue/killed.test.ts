@@ -22,7 +22,7 @@ t.test('on Redis', { skip: noRedis() }, async (t) => onBackEnd(t, { postgres, re
 async function onBackEnd (t: Test, backEnds: BackEnds): Promise<void> {
   /** One delivery that is due, and what starts worker processes, which die at a point when they are told to. */
   async function due (t: Test) {
-    const r = await deliveryRig(t, backEnds, { works: false, feeds: false, timeoutMs: 300, schedule })
+    const r = await deliveryRig(t, backEnds, { works: false, enqueues: false, timeoutMs: 300, schedule })
     const hook = await receiver(t)
     await r.tell(assistantCreated(1, { is_webhook_active: true, webhook_url: hook.url }), callCompleted('c-1'))
     const start = (diesAt = '') => {
