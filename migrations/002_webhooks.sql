@@ -35,7 +35,7 @@ CREATE TABLE ledger.webhook_deliveries (
   failure_count   integer NOT NULL DEFAULT 0, -- those known to have failed; drives the schedule
   next_attempt_at timestamptz,
   job_number      integer NOT NULL DEFAULT 0, -- raised at every enqueue; a job with a lower number is stale
-  queued_at       timestamptz,              -- takes one of the endpoint's places, until the outcome is written
+  queued_at       timestamptz,              -- takes one of the endpoint's slots until the outcome is written
   started_at      timestamptz,
   worker_token    uuid,                     -- of the attempt that is running
   held_at         timestamptz,
@@ -45,7 +45,7 @@ CREATE TABLE ledger.webhook_deliveries (
   CHECK ((started_at IS NULL) = (worker_token IS NULL)),
   CHECK (status <> 'scheduled' OR (endpoint_id IS NOT NULL AND body IS NOT NULL AND next_attempt_at IS NOT NULL)),
   CHECK ((held_at IS NULL) = (status <> 'held')),
-  CHECK (started_at IS NULL OR queued_at IS NOT NULL) -- an attempt that runs has its place, and is looked for there
+  CHECK (started_at IS NULL OR queued_at IS NOT NULL) -- an attempt that runs has a slot, and is found by it
 ) WITH (toast_tuple_target = 256, fillfactor = 70);
 
 CREATE INDEX webhook_deliveries_due ON ledger.webhook_deliveries (user_id, endpoint_id, next_attempt_at)

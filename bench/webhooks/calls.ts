@@ -8,7 +8,7 @@ import { noStream, type Streams } from '../../src/event-store/streams.js'
 import type { Random } from '../support/random.js'
 import { transcript } from '../support/speech.js'
 
-/** Enough that the ten places of each endpoint are not what holds the worker up. */
+/** Enough that the ten slots of each endpoint are not what holds the worker up. */
 export const userCount = 50
 const appendsAtOnce = 64
 

@@ -70,7 +70,7 @@ const finishSql = `
         next_attempt_at = CASE
           WHEN c.verdict = 'retry' THEN clock_timestamp() + c.in_ms * interval '1 ms'
           WHEN c.verdict = 'delivered' OR d.status IN ('scheduled', 'held') THEN NULL ELSE d.next_attempt_at END,
-        -- the places of an attempt that is running beside a late success stay taken until it ends
+        -- the slot of an attempt that is running beside a late success stays taken until it ends
         queued_at = CASE WHEN d.worker_token IS NULL OR d.worker_token = c.token THEN NULL ELSE d.queued_at END,
         started_at = CASE WHEN d.worker_token = c.token THEN NULL ELSE d.started_at END,
         worker_token = CASE WHEN d.worker_token = c.token THEN NULL ELSE d.worker_token END

@@ -3,7 +3,7 @@
 export interface RoomOptions {
   /** Work that takes longer makes room, in milliseconds. */
   afterMs: number
-  /** How many may go on so at a time; more keep their place in the count. */
+  /** How many may go on so at a time; more keep their slot in the count. */
   most: number
 }
 

@@ -55,7 +55,7 @@ const startSql = `
   ), begun AS (
     UPDATE ledger.webhook_deliveries d
     SET attempt_count = n, started_at = clock_timestamp(), worker_token = token,
-        queued_at = coalesce(queued_at, clock_timestamp()) -- a job that was believed lost takes its place again
+        queued_at = coalesce(queued_at, clock_timestamp()) -- a job that was believed lost takes its slot again
     FROM valid WHERE d.id = valid.id AND d.id = ANY((SELECT $1::uuid[])::uuid[])
     RETURNING d.id, d.user_id, d.endpoint_id, d.body, d.failure_count, d.started_at, d.attempt_count, d.worker_token
   ), noted AS (

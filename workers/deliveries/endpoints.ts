@@ -38,8 +38,8 @@ async function findEndpoints (tx: PoolClient, wanted: Address[]): Promise<string
   const { rows } = await tx.query<{ id: string }>({
     name: 'find-endpoints',
     text: `
-    SELECT e.id FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS wanted (user_id, url_digest, place)
-    JOIN ledger.webhook_endpoints e USING (user_id, url_digest) ORDER BY place FOR SHARE OF e`,
+    SELECT e.id FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS wanted (user_id, url_digest, nth)
+    JOIN ledger.webhook_endpoints e USING (user_id, url_digest) ORDER BY nth FOR SHARE OF e`,
     values: [wanted.map(({ user_id }) => user_id), wanted.map(({ url }) => digest(url))]
   })
   return rows.map(({ id }) => id)

@@ -76,7 +76,7 @@ const finishSql = `
     SET status = CASE WHEN $5 = 'delivered' THEN 'delivered' ELSE 'exhausted' END,
         reason = CASE WHEN $5 = 'delivered' THEN NULL ELSE 'attempts_used_up' END,
         finished_at = clock_timestamp(), next_attempt_at = NULL, held_at = NULL,
-        -- an attempt of the schedule that is running keeps its place until it ends
+        -- an attempt of the schedule that is running keeps its slot until it ends
         queued_at = CASE WHEN started_at IS NOT NULL THEN queued_at END
     FROM closed
     WHERE d.id = closed.delivery_id AND CASE

@@ -27,7 +27,7 @@ export async function insertDeliveries (tx: PoolClient, deliveries: NewDelivery[
 async function insertChunk (tx: PoolClient, rows: NewDelivery[], firstDelayMs: number): Promise<void> {
   const sent = rows.flatMap((row) => 'url' in row ? row : [])
   const endpoints = new Map((await endpointIds(tx, sent)).map((id, index) => [sent[index]?.id, id]))
-  const { bytes, places } = joinedBodies(rows)
+  const { bytes, spans } = joinedBodies(rows)
   await tx.query({
     name: 'insert-deliveries',
     text: `
@@ -44,8 +44,8 @@ async function insertChunk (tx: PoolClient, rows: NewDelivery[], firstDelayMs: n
     values: [
       rows.map(({ id }) => id), rows.map(({ call_id }) => call_id), rows.map(({ type }) => type),
       rows.map(({ user_id }) => user_id), rows.map(({ assistant_id }) => assistant_id), rows.map(({ position }) => position),
-      rows.map(({ id }) => endpoints.get(id) ?? null), rows.map((row) => row.skipped ?? null), places.map((place) => place?.from ?? null),
-      firstDelayMs, bytes, places.map((place) => place?.length ?? null)
+      rows.map(({ id }) => endpoints.get(id) ?? null), rows.map((row) => row.skipped ?? null), spans.map((span) => span?.from ?? null),
+      firstDelayMs, bytes, spans.map((span) => span?.length ?? null)
     ]
   })
 }
@@ -54,15 +54,15 @@ async function insertChunk (tx: PoolClient, rows: NewDelivery[], firstDelayMs: n
  * The bodies as one parameter, and where each begins, counted from 1. As elements of an array every quote in them would
  * be escaped here and unescaped there, which takes longer than everything else about a row.
  */
-function joinedBodies (rows: NewDelivery[]): { bytes: Buffer, places: ({ from: number, length: number } | undefined)[] } {
+function joinedBodies (rows: NewDelivery[]): { bytes: Buffer, spans: ({ from: number, length: number } | undefined)[] } {
   const bodies = rows.map((row) => 'body' in row ? Buffer.from(row.body) : undefined)
   let next = 1
-  const places = bodies.map((body) => {
+  const spans = bodies.map((body) => {
     const from = next
     next += body?.length ?? 0
     return body && { from, length: body.length }
   })
-  return { bytes: Buffer.concat(bodies.flatMap((body) => body ?? [])), places }
+  return { bytes: Buffer.concat(bodies.flatMap((body) => body ?? [])), spans }
 }
 
 /** A batch of large bodies must not become one statement of hundreds of megabytes. */

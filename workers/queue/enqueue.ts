@@ -1,6 +1,6 @@
 // Moves due deliveries from the ledger into the queue, as slots become free.
 import type { Pool } from 'pg'
-import { giveBack, takePlaces } from './slots.js'
+import { releaseSlots, acquireSlots } from './slots.js'
 import type { JobQueue } from './queue.js'
 
 export interface Enqueuer {
@@ -29,7 +29,7 @@ export interface EnqueuerOptions {
 const usersAtOnce = 100
 const timerMarginMs = 5
 // The ledger knows the time of every attempt. A timer in the process that wrote it makes short waits prompt without a
-// delayed job, which would hold one of the endpoint's places while it waits; long waits can bear the reconciler's period.
+// delayed job, which would hold one of the endpoint's slots while it waits; long waits can bear the reconciler's period.
 const longestTimerMs = 75_000
 
 export function openEnqueuer ({ pool, queue, maySend, log }: EnqueuerOptions): Enqueuer {
@@ -68,13 +68,13 @@ export function openEnqueuer ({ pool, queue, maySend, log }: EnqueuerOptions): E
 
   async function enqueue (userIds: string[]): Promise<number> {
     if (!maySend()) return 0
-    const jobs = await takePlaces(pool, userIds)
+    const jobs = await acquireSlots(pool, userIds)
     if (jobs.length === 0) return 0
     try {
       await queue.add(jobs)
       return jobs.length
     } catch (error) {
-      await giveBack(pool, jobs).catch(() => {}) // the reconciler finds them missing in the queue
+      await releaseSlots(pool, jobs).catch(() => {}) // the reconciler finds them missing in the queue
       throw error
     }
   }

@@ -51,7 +51,7 @@ const quietMs = 10_000
 const soonNoticed = { lockDuration: 10_000, stalledInterval: 5_000 }
 
 /**
- * A receiver that hangs costs a socket and its body's memory, and should cost no more: the places of forty users who
+ * A receiver that hangs costs a socket and its body's memory, and should cost no more: the slots of forty users who
  * all do so, and as many attempts as usual beside them. The ledger knows what has started, so a job need not last.
  */
 const long = { afterMs: 1_000, most: 2_000 }

@@ -4,7 +4,7 @@ import { pause, wheneverLeased } from '../../src/subscriptions/lease.js'
 import { closeUnknownAsked } from '../deliveries/manual-attempts.js'
 import { closeUnknown } from '../deliveries/deliveries.js'
 import type { Enqueuer } from './enqueue.js'
-import { giveBack, unstartedJobs, usersWithDue } from './slots.js'
+import { releaseSlots, unstartedJobs, usersWithDue } from './slots.js'
 import { jobId, type JobQueue } from './queue.js'
 import { tidy } from '../deliveries/retention.js'
 
@@ -76,5 +76,5 @@ async function findLost (pool: Pool, queue: Pick<JobQueue, 'ids'>, everyMs: numb
   const unstarted = await unstartedJobs(pool, everyMs)
   if (unstarted.length === 0) return 0
   const ids = await queue.ids()
-  return giveBack(pool, unstarted.filter((job) => !ids.has(jobId(job))))
+  return releaseSlots(pool, unstarted.filter((job) => !ids.has(jobId(job))))
 }

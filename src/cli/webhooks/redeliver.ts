@@ -17,7 +17,7 @@ async function redeliverWebhooks (ids: string[]): Promise<void> {
     const problems: string[] = []
     for (const id of ids) {
       const asked = await askRedelivery(pool, id)
-      if (asked.kind === 'accepted') say(`${id} is sent again, as soon as a worker has a place for it.`)
+      if (asked.kind === 'accepted') say(`${id} is sent again, as soon as a worker has a slot for it.`)
       else problems.push(`${id}: ${asked.kind === 'refused' ? asked.why : 'there is no such delivery'}`)
     }
     return problems

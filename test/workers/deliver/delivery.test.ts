@@ -104,7 +104,7 @@ async function onBackEnd (t: Test, backEnds: BackEnds): Promise<void> {
     const r = await rig(t, { works: false, enqueues: false, schedule: [60_000] })
     const hook = await receiver(t)
     await r.tell(assistant(hook), callCompleted('c-1'))
-    t.equal(await r.enqueuer.enqueue(['1']), 0, 'what is not due gets no place')
+    t.equal(await r.enqueuer.enqueue(['1']), 0, 'what is not due gets no slot')
     const jobs = [{ n: 1, jobNumber: 0 }, { n: 1, jobNumber: 1 }, { n: 2, jobNumber: 0 }]
     for (const job of jobs) await r.deliver({ deliveryId: deliveryId('c-1'), ...job })
     await r.pool.query('UPDATE ledger.webhook_deliveries SET next_attempt_at = now()')
@@ -186,7 +186,7 @@ async function onBackEnd (t: Test, backEnds: BackEnds): Promise<void> {
     t.equal((await r.deliveries()).filter(({ started_at }) => started_at !== null).length, 50)
   })
 
-  await t.test('places that become free are taken by what waits, on any endpoint of the user', async (t) => {
+  await t.test('slots that become free are taken by what waits, on any endpoint of the user', async (t) => {
     const r = await rig(t)
     const hook = await receiver(t)
     const ids = [1, 2, 3, 4, 5, 6, 7, 8]
@@ -276,7 +276,7 @@ async function onBackEnd (t: Test, backEnds: BackEnds): Promise<void> {
     t.ok(Date.now() - from < 1_000, 'the dispatcher does not wait for the queue')
     await eventually(async () => {
       const row = (await r.deliveries())[1]
-      return row?.job_number === 1 && row.queued_at === null // its place was taken and given back
+      return row?.job_number === 1 && row.queued_at === null // its slot was acquired and released
     }, 3_000)
     await t.rejects(r.reconcile(), 'the reconciler says so')
     await redis.start()

@@ -15,7 +15,7 @@ import { scratchPostgres } from '../../support/scratch-postgres.js'
 const postgres = await scratchPostgres(t)
 const url = 'http://127.0.0.1:1/hook'
 
-/** Deliveries of calls 0, 1, ... that have their places and wait for a worker. */
+/** Deliveries of calls 0, 1, ... that have their slots and wait for a worker. */
 async function queued (t: Parameters<typeof deliveryRig>[0], count: number, to = url): Promise<Rig> {
   const rig = await deliveryRig(t, { postgres }, { works: false, enqueues: false })
   await rig.tell(assistantCreated(1, { is_webhook_active: true, webhook_url: to }), ...Array.from({ length: count }, (_, n) => callCompleted(`c-${n}`)))

@@ -182,7 +182,7 @@ t.test('ten a minute of each assistant and kind, counted for all processes toget
   t.match(await askTest(r.pool, target(hook)), { kind: 'accepted' })
 })
 
-t.test('attempts that were asked for take places like others, and take them first', async (t) => {
+t.test('attempts that were asked for take slots like others, and take them first', async (t) => {
   const r = await deliveryRig(t, { postgres }, { works: false, enqueues: false })
   const hook = await receiver(t)
   await r.tell(assistant(hook), ...Array.from({ length: 12 }, (_, index) => callCompleted(`c-${index}`)))
@@ -191,7 +191,7 @@ t.test('attempts that were asked for take places like others, and take them firs
   t.equal([...await r.queue.ids()].filter((job) => job.includes('manual')).length, 4)
   t.equal(await r.enqueuer.enqueue(['1']), 0)
   await r.deliver({ deliveryId: id, trigger: 'manual', n: 1, jobNumber: 1 })
-  t.ok(await eventually(async () => (await r.deliveries()).filter(({ queued_at }) => queued_at !== null).length === 7), 'a place that became free is taken')
+  t.ok(await eventually(async () => (await r.deliveries()).filter(({ queued_at }) => queued_at !== null).length === 7), 'a slot that became free is taken')
 })
 
 t.test('an endpoint that is suspended is released by a test that succeeds, and not by one that fails', async (t) => {

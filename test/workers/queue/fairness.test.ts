@@ -42,10 +42,10 @@ t.test('one endpoint that hangs, with ten times the load of 99 healthy ones of t
   }
   t.comment(`p95 of ${healthy * callsEach} calls to ${healthy} healthy endpoints: ${p95.alone} ms, ${p95.beside} ms beside one that hangs with ${hangingCalls}`)
   t.ok(p95.beside <= 2 * p95.alone)
-  t.equal(hanging.received.length, 10, 'it never had more than its own places, and none of them came free')
+  t.equal(hanging.received.length, 10, 'it never had more than its own slots, and none of them came free')
 })
 
-t.test('ten thousand hanging endpoints of one user take fifty places, and another user\'s webhooks arrive', async (t) => {
+t.test('ten thousand hanging endpoints of one user take fifty slots, and another user\'s webhooks arrive', async (t) => {
   const r = await deliveryRig(t, { postgres }, { timeoutMs: 500, schedule: [0, 3_600_000] })
   const [hook, open] = [await receiver(t), { now: 0, most: 0 }]
   const hanging = await receiver(t, (response) => {
@@ -56,7 +56,7 @@ t.test('ten thousand hanging endpoints of one user take fifty places, and anothe
   await hangEverywhere(r, hanging.url, 10_000)
   await r.tell(assistantCreated(1, { is_webhook_active: true, webhook_url: hook.url }, 'another'))
   t.ok(await r.reconcile())
-  await eventually(() => hanging.received.length > 100) // places come free by time-outs, and are taken again
+  await eventually(() => hanging.received.length > 100) // slots come free by time-outs, and are taken again
   const seen = hanging.received.length
   for (let n = 0; n < 20; n++) await r.tell(callCompleted(`c-${n}`))
   await eventually(async () => (await r.pool.query("SELECT FROM ledger.webhook_deliveries WHERE user_id = 'another' AND status = 'delivered'")).rowCount === 20, 30_000)
@@ -67,7 +67,7 @@ t.test('ten thousand hanging endpoints of one user take fifty places, and anothe
   t.ok(open.most <= 50, `${open.most} at once`)
 })
 
-t.test('receivers of several users hang in more places than a worker has attempts at once, and another user\'s webhooks arrive', async (t) => {
+t.test('receivers of several users hang in more slots than a worker has attempts at once, and another user\'s webhooks arrive', async (t) => {
   const r = await deliveryRig(t, { postgres }, { timeoutMs: 600_000 })
   const [hook, hanging] = [await receiver(t), await receiver(t, () => {})]
   for (const user of ['hangs 1', 'hangs 2', 'hangs 3']) await hangEverywhere(r, hanging.url, 60, user)
@@ -76,7 +76,7 @@ t.test('receivers of several users hang in more places than a worker has attempt
   await eventually(() => hanging.received.length === 3 * 50)
   await r.tell(...Array.from({ length: 20 }, (_, n) => callCompleted(`c-${n}`)))
   await eventually(() => hook.received.length === 20, 30_000)
-  t.equal(hanging.received.length, 3 * 50, 'while all places of the others are taken')
+  t.equal(hanging.received.length, 3 * 50, 'while all slots of the others are taken')
 })
 
 /** Due deliveries of the user, each to an endpoint of its own. */
