@@ -59,9 +59,9 @@ CREATE INDEX webhook_deliveries_kept ON ledger.webhook_deliveries (created_at)
 CREATE INDEX webhook_deliveries_of_user ON ledger.webhook_deliveries (user_id, created_at DESC, id DESC)
   INCLUDE (assistant_id, call_id, status);
 
--- Written before the request leaves, so that a crash shows. Manual and test attempts are numbered apart. An attempt
--- that somebody asked for has its row from then on: the row is what is durable, and a job points to it. Those of
--- the schedule have theirs from their start on; their owner and their due time stand in the row of the delivery.
+-- Written before the request leaves, so that a crash shows. Manual and test attempts are numbered apart. They
+-- have their row before they are due: the row is durable, and a job points to it. Attempts of the schedule have their
+-- row from their start on; their owner and their due time stand in the row of the delivery.
 CREATE TABLE ledger.webhook_attempts (
   delivery_id        uuid NOT NULL REFERENCES ledger.webhook_deliveries ON DELETE CASCADE,
   trigger            text NOT NULL CHECK (trigger IN ('schedule', 'manual', 'test')),
@@ -88,9 +88,9 @@ CREATE TABLE ledger.webhook_attempts (
   CHECK (CASE WHEN trigger = 'schedule' THEN started_at IS NOT NULL
               ELSE user_id IS NOT NULL AND assistant_id IS NOT NULL AND due_at IS NOT NULL END)
 );
-CREATE INDEX webhook_attempts_asked ON ledger.webhook_attempts (user_id, endpoint_id)
+CREATE INDEX webhook_attempts_on_demand ON ledger.webhook_attempts (user_id, endpoint_id)
   WHERE trigger <> 'schedule' AND outcome IS NULL;
-CREATE INDEX webhook_attempts_asked_lately ON ledger.webhook_attempts (assistant_id, trigger, due_at)
+CREATE INDEX webhook_attempts_on_demand_recent ON ledger.webhook_attempts (assistant_id, trigger, due_at)
   WHERE trigger <> 'schedule';
 -- For the metric of the last minutes: rows are in about the order of their start, so that this costs writers next to
 -- nothing.

@@ -27,7 +27,7 @@ const sweepEveryMs = 10 * 60_000
 /** The HTTP side is loaded on demand, so that other commands begin sooner. */
 export async function composeApi (config: CompleteConfig, { redisUrl }: Urls, connections: Connections, restoreGuard: RestoreGuard, status: Status, logger: Logger): Promise<App> {
   const { pool, streams, positions } = connections
-  const [{ buildApp }, { webhookUrlProblem }, secrets, { findSuspension, releaseUrl }, deliveries, { askRedelivery, askTest }] = await Promise.all([
+  const [{ buildApp }, { webhookUrlProblem }, secrets, { findSuspension, releaseUrl }, deliveries, { redeliver, sendTest }] = await Promise.all([
     import('../app.js'), import('../../workers/deliver/guard.js'), import('../../workers/deliver/secrets.js'), import('../../workers/deliveries/endpoints.js'),
     import('../../workers/deliveries/find-deliveries.js'), import('../../workers/operate/redeliver.js')
   ])
@@ -60,8 +60,8 @@ export async function composeApi (config: CompleteConfig, { redisUrl }: Urls, co
       deliveriesOf: (userId, callId) => deliveries.findDeliveries(pool, userId, callId),
       listDeliveries: (filter, page) => deliveries.listDeliveries(pool, filter, page),
       findDelivery: (userId, id) => deliveries.findDelivery(pool, userId, id),
-      redeliver: (userId, id) => askRedelivery(pool, id, userId),
-      testWebhook: (target) => askTest(pool, target),
+      redeliver: (userId, id) => redeliver(pool, id, userId),
+      testWebhook: (target) => sendTest(pool, target),
       resumeWebhook: (userId, url) => releaseUrl(pool, userId, url),
       phoneHash: hash,
       owners,

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import { finishAsked, startAsked } from '../deliveries/manual-attempts.js'
+import { finishOnDemandAttempt, startOnDemandAttempt } from '../deliveries/on-demand-attempts.js'
 import type { Job, Attempt, Finish } from '../deliveries/deliveries.js'
 import { noteHealth, suspend } from '../deliveries/endpoints.js'
 import type { Enqueuer } from '../queue/enqueue.js'
@@ -41,11 +41,11 @@ export function deliverer (options: DelivererOptions): (job: Job) => Promise<voi
   const { start, finish: record } = sharedWrites(options)
   return async (job) => {
     const token = randomUUID()
-    const attempt = job.trigger ? await startAsked(pool, job, job.trigger, token) : (await start({ job, token })).attempt
+    const attempt = job.trigger ? await startOnDemandAttempt(pool, job, job.trigger, token) : (await start({ job, token })).attempt
     if (!attempt) return
     const { finish, verdict } = await makeAttempt(attempt, options)
     const counted = await persistently(() => job.trigger
-      ? finishAsked(pool, attempt, finish, verdict.status === 'retry' ? verdict.inMs : 0)
+      ? finishOnDemandAttempt(pool, attempt, finish, verdict.status === 'retry' ? verdict.inMs : 0)
       : record({ attempt, finish, verdict }))
     log.info({ delivery: attempt.deliveryId, trigger: attempt.trigger, attempt: attempt.n, outcome: finish.outcome, status: finish.statusCode, ms: finish.durationMs, counted }, 'webhook attempt finished')
     if (counted) await follow(attempt, finish, verdict, options)

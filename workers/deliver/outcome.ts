@@ -47,19 +47,19 @@ export function judge (result: Result, { schedule, failures, now, random }: Circ
   const base = baseDelay(schedule, failures + 1)
   if (base === undefined) return { status: 'exhausted', reason: 'attempts_used_up' }
   const floor = isOverloaded(result) ? floorMs : 0
-  return { status: 'retry', inMs: Math.max(withJitter(base, random), floor, askedDelay(result, base, now)) }
+  return { status: 'retry', inMs: Math.max(withJitter(base, random), floor, retryAfterDelay(result, base, now)) }
 }
 
-/** 429, 502, 504 and a time-out ask for slower sending. */
+/** 429, 502, 504 and a time-out mean: send more slowly. */
 function isOverloaded (result: Result): boolean {
   return result.kind === 'answer' ? [429, 502, 504].includes(result.status) : result.stage === 'timeout'
 }
 
 /** `Retry-After` within [base, max(2 x base, 15 min)]; 0 when it is absent, past or not readable. */
-function askedDelay (result: Result, base: number, now: number): number {
-  const asked = result.kind === 'answer' ? parseRetryAfter(result.retryAfter, now) : undefined
-  if (asked === undefined || asked <= 0) return 0
-  return Math.min(Math.max(asked, base), Math.max(2 * base, quarterMs))
+function retryAfterDelay (result: Result, base: number, now: number): number {
+  const wanted = result.kind === 'answer' ? parseRetryAfter(result.retryAfter, now) : undefined
+  if (wanted === undefined || wanted <= 0) return 0
+  return Math.min(Math.max(wanted, base), Math.max(2 * base, quarterMs))
 }
 
 const imfOrRfc850 = /^[A-Z][a-z]{2,8}, \d\d[ -][A-Z][a-z]{2}[ -](\d\d|\d{4}) \d\d:\d\d:\d\d GMT$/

@@ -42,12 +42,12 @@ async function send (agent: Agent, isStale: (error: unknown) => boolean, { url, 
   const deadline = AbortSignal.timeout(timeoutMs)
   const options = { dispatcher: agent, method: 'POST' as const, headers, body, signal: AbortSignal.any([deadline, signal]) }
   // A receiver that was restarted has closed every connection that was kept: as often as there are such, a new one is not.
-  const ask = (): Promise<Dispatcher.ResponseData> => request(url, options).catch((error: unknown) => {
-    if (isStale(error)) return ask()
+  const requestOnce = (): Promise<Dispatcher.ResponseData> => request(url, options).catch((error: unknown) => {
+    if (isStale(error)) return requestOnce()
     throw error
   })
   try {
-    const answer = await unlessAborted(options.signal, ask())
+    const answer = await unlessAborted(options.signal, requestOnce())
     const retryAfter = answer.headers['retry-after']
     return {
       kind: 'answer',

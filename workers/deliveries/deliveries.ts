@@ -3,9 +3,9 @@ import type { Pool } from 'pg'
 import { suspendAfter } from './endpoints.js'
 import type { Outcome } from '../deliver/outcome.js'
 
-/** Why an attempt is made: by the schedule, or because somebody asked for it. Each numbers its own attempts. */
-export type Trigger = 'schedule' | AskedTrigger
-export type AskedTrigger = 'manual' | 'test'
+/** What starts an attempt: the schedule, a redelivery (`manual`) or a test. Each numbers its own attempts. */
+export type Trigger = 'schedule' | OnDemandTrigger
+export type OnDemandTrigger = 'manual' | 'test'
 
 /** A job of the queue: starts attempt `n` of a delivery, unless a newer job of it was enqueued. */
 export interface Job {
@@ -13,8 +13,8 @@ export interface Job {
   n: number
   /** Raised at every enqueue; a job with a lower number is stale. */
   jobNumber: number
-  /** Only of an attempt that was asked for. */
-  trigger?: AskedTrigger
+  /** Absent for an attempt of the schedule. */
+  trigger?: OnDemandTrigger
 }
 
 /** An attempt that this worker, and nobody else, may send. */

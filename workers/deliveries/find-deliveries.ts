@@ -3,7 +3,7 @@ import type { Pool, PoolClient } from 'pg'
 import type { Delivery, DeliverySummary } from '../../src/domain/webhook/delivery.js'
 import { readPage, type Page, type Paged } from '../../src/postgres/page.js'
 
-/** What is absent is not asked about. Only operators leave the user out. */
+/** An absent field filters nothing. Only operators leave the user out. */
 export interface DeliveryFilter {
   userId?: string | undefined
   assistantId?: number | undefined

@@ -57,7 +57,7 @@ async function removePayloads (pool: Pool, days: number): Promise<number> {
       WHERE body IS NOT NULL AND status NOT IN ('scheduled', 'held') AND started_at IS NULL AND created_at < now() - $1 * interval '1 day'
       ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED`, [days, batchSize])
     if (rows.length === 0) return 0
-    // Looked up once the rows are locked: nobody can ask for a redelivery now, and nothing that was asked for is overlooked.
+    // Looked up once the rows are locked: nobody can start a redelivery now, and no attempt on demand is overlooked.
     const { rows: idle } = await tx.query<{ id: string }>(`
       SELECT id FROM unnest($1::uuid[]) AS old (id)
       WHERE NOT EXISTS (SELECT FROM ledger.webhook_attempts a WHERE a.delivery_id = old.id AND a.outcome IS NULL)`, [rows.map(({ id }) => id)])

@@ -1,11 +1,11 @@
-// What users and operators ask for: send a delivery again, send a test.
+// Attempts on demand: sends a delivery again, sends a test.
 import { randomUUID } from 'node:crypto'
 import type { Pool, PoolClient } from 'pg'
 import type { Asked } from '../../src/domain/webhook/delivery.js'
 import type { WebhookTest } from '../../src/domain/webhook/payload.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import { insertAsked, type NewAsked } from '../deliveries/manual-attempts.js'
-import type { AskedTrigger } from '../deliveries/deliveries.js'
+import { insertOnDemandAttempt, type NewOnDemandAttempt } from '../deliveries/on-demand-attempts.js'
+import type { OnDemandTrigger } from '../deliveries/deliveries.js'
 import { announceDue } from '../queue/due-channel.js'
 import { endpointIds } from '../deliveries/endpoints.js'
 import { findDelivery, isDeliveryId } from '../deliveries/find-deliveries.js'
@@ -21,8 +21,8 @@ export const perMinute = 10
 
 const lockSpace = 0x77_69 // any number that nobody else uses for advisory locks with two keys
 
-/** Asks for one more attempt of a delivery, to the assistant's URL as it is now. Operators name no user, and are not counted. */
-export async function askRedelivery (pool: Pool, id: string, userId?: string): Promise<Asked> {
+/** Inserts one more attempt of a delivery, to the assistant's URL as it is now. Operators name no user and have no limit. */
+export async function redeliver (pool: Pool, id: string, userId?: string): Promise<Asked> {
   if (!isDeliveryId(id)) return { kind: 'not-found' }
   return await inTransaction(pool, async (tx) => {
     const { rows: [found] } = await tx.query<Sendable>(`
@@ -34,17 +34,17 @@ export async function askRedelivery (pool: Pool, id: string, userId?: string): P
     const { user_id, assistant_id, url } = found
     if (user_id === null || assistant_id === null || !found.has_body) return { kind: 'refused', why: whyNothing(found) }
     if (url === null) return { kind: 'refused', why: 'its assistant has no webhook_url' }
-    return await ask(tx, { deliveryId: id, trigger: 'manual', userId: user_id, assistantId: Number(assistant_id) }, url, userId !== undefined)
+    return await insertWithinLimit(tx, { deliveryId: id, trigger: 'manual', userId: user_id, assistantId: Number(assistant_id) }, url, userId !== undefined)
   })
 }
 
-/** Makes a test delivery and asks for its only attempt. */
-export async function askTest (pool: Pool, { userId, assistant, url }: TestTarget): Promise<Asked> {
+/** Inserts a test delivery and its only attempt. */
+export async function sendTest (pool: Pool, { userId, assistant, url }: TestTarget): Promise<Asked> {
   const deliveryId = randomUUID()
   const body: WebhookTest = { type: 'webhook.test', timestamp: new Date().toISOString(), data: { assistant } }
   return await inTransaction(pool, async (tx) => {
-    const asked = { deliveryId, trigger: 'test' as const, userId, assistantId: assistant.id }
-    return await ask(tx, asked, url, true, async (endpointId) => {
+    const attempt = { deliveryId, trigger: 'test' as const, userId, assistantId: assistant.id }
+    return await insertWithinLimit(tx, attempt, url, true, async (endpointId) => {
       await tx.query(`
         INSERT INTO ledger.webhook_deliveries (id, type, user_id, assistant_id, endpoint_id, body, status, next_attempt_at)
         VALUES ($1, $2, $3, $4, $5, $6, 'scheduled', 'infinity')`, [deliveryId, body.type, userId, assistant.id, endpointId, JSON.stringify(body)])
@@ -57,20 +57,20 @@ interface Sendable { user_id: string | null, assistant_id: string | null, status
 const whyNothing = ({ status, reason }: Sendable) =>
   status === 'skipped' ? `it was never to be sent: ${reason ?? status}` : 'its payload is no longer kept'
 
-async function ask (tx: PoolClient, asked: Omit<NewAsked, 'endpointId'>, url: string, isCounted: boolean, before?: (endpointId: string) => Promise<void>): Promise<Asked> {
-  const retryInSeconds = isCounted ? await secondsUntilFree(tx, asked.assistantId, asked.trigger) : 0
+async function insertWithinLimit (tx: PoolClient, attempt: Omit<NewOnDemandAttempt, 'endpointId'>, url: string, isCounted: boolean, before?: (endpointId: string) => Promise<void>): Promise<Asked> {
+  const retryInSeconds = isCounted ? await secondsUntilFree(tx, attempt.assistantId, attempt.trigger) : 0
   if (retryInSeconds > 0) return { kind: 'too-many', retryInSeconds }
-  const [endpointId = ''] = await endpointIds(tx, [{ user_id: asked.userId, url }])
+  const [endpointId = ''] = await endpointIds(tx, [{ user_id: attempt.userId, url }])
   await before?.(endpointId)
-  await insertAsked(tx, { ...asked, endpointId })
-  await announceDue(tx, asked.userId)
-  const delivery = await findDelivery(tx, asked.userId, asked.deliveryId)
-  if (!delivery) throw new Error('a delivery was removed while it was asked for')
+  await insertOnDemandAttempt(tx, { ...attempt, endpointId })
+  await announceDue(tx, attempt.userId)
+  const delivery = await findDelivery(tx, attempt.userId, attempt.deliveryId)
+  if (!delivery) throw new Error('a delivery was removed while its attempt was inserted')
   return { kind: 'accepted', delivery }
 }
 
 /** Counted by rows that all processes see; counting and adding is serial per assistant. */
-async function secondsUntilFree (tx: PoolClient, assistantId: number, trigger: AskedTrigger): Promise<number> {
+async function secondsUntilFree (tx: PoolClient, assistantId: number, trigger: OnDemandTrigger): Promise<number> {
   await tx.query('SELECT pg_advisory_xact_lock($1, hashint8($2))', [lockSpace, assistantId])
   const { rows: [tenth] } = await tx.query<{ seconds: number }>(`
     SELECT ceil(extract(epoch FROM due_at + interval '1 minute' - clock_timestamp()))::integer AS seconds FROM ledger.webhook_attempts

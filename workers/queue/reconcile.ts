@@ -1,7 +1,7 @@
 // Due and not queued -> queued; started and never finished -> unknown. What makes the queue disposable.
 import type { Pool } from 'pg'
 import { pause, wheneverLeased } from '../../src/subscriptions/lease.js'
-import { closeUnknownAsked } from '../deliveries/manual-attempts.js'
+import { closeUnknownOnDemand } from '../deliveries/on-demand-attempts.js'
 import { closeUnknown } from '../deliveries/deliveries.js'
 import type { Enqueuer } from './enqueue.js'
 import { releaseSlots, unstartedJobs, usersWithDue } from './slots.js'
@@ -58,7 +58,7 @@ async function passUntil (signal: AbortSignal, options: ReconcilerOptions): Prom
 
 /** One pass. Queue trouble is thrown only after what needs no queue was done. */
 export async function reconcile ({ pool, queue, enqueuer, everyMs = defaultPeriodMs, abandonedAfterMs }: Omit<ReconcilerOptions, 'holder' | 'retentionDays' | 'signal' | 'log'>): Promise<Reconciled> {
-  const unknown = await closeUnknown(pool, abandonedAfterMs) + await closeUnknownAsked(pool, abandonedAfterMs)
+  const unknown = await closeUnknown(pool, abandonedAfterMs) + await closeUnknownOnDemand(pool, abandonedAfterMs)
   const lost = await findLost(pool, queue, everyMs)
   let queued = 0
   const users = await usersWithDue(pool)

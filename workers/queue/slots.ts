@@ -1,7 +1,7 @@
 // Which due deliveries are queued: at most so many of an endpoint and of a user at once, so that nobody takes others' slots.
 import type { Pool } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import type { Job, AskedTrigger } from '../deliveries/deliveries.js'
+import type { Job, OnDemandTrigger } from '../deliveries/deliveries.js'
 
 export const slotsPerEndpoint = 10
 export const slotsPerUser = 50
@@ -15,22 +15,22 @@ const lockSpace = 0x77_68 // any number that nobody else uses for advisory locks
  */
 export async function acquireSlots (pool: Pool, userIds: string[]): Promise<Job[]> {
   return inTransaction(pool, async (tx) => {
-    const { rows: [locked] } = await tx.query<{ is_asked: boolean }>({
+    const { rows: [locked] } = await tx.query<{ is_on_demand: boolean }>({
       name: 'lock-slots',
       text: `
       SELECT pg_advisory_xact_lock($1, key), EXISTS (
-        SELECT FROM ledger.webhook_attempts WHERE trigger <> 'schedule' AND outcome IS NULL AND queued_at IS NULL AND user_id = ANY($2)) AS is_asked
+        SELECT FROM ledger.webhook_attempts WHERE trigger <> 'schedule' AND outcome IS NULL AND queued_at IS NULL AND user_id = ANY($2)) AS is_on_demand
       FROM (SELECT DISTINCT hashtext(user_id) AS key FROM unnest($2::text[]) AS u (user_id) ORDER BY 1) AS keys`,
       values: [lockSpace, userIds]
     })
     const values = [userIds, slotsPerEndpoint, slotsPerUser]
-    const asked = locked?.is_asked === true ? await tx.query<JobRow>({ name: 'acquire-asked-slots', text: acquireAskedSql, values }) : undefined
+    const onDemand = locked?.is_on_demand === true ? await tx.query<JobRow>({ name: 'acquire-slots-on-demand', text: acquireOnDemandSql, values }) : undefined
     const due = await tx.query<JobRow>({ name: 'acquire-slots', text: acquireSql, values })
-    return [...asked?.rows ?? [], ...due.rows].map(toJob)
+    return [...onDemand?.rows ?? [], ...due.rows].map(toJob)
   })
 }
 
-interface JobRow { id: string, n: number, job_number: number, trigger?: AskedTrigger | null }
+interface JobRow { id: string, n: number, job_number: number, trigger?: OnDemandTrigger | null }
 
 const toJob = ({ id, n, job_number, trigger }: JobRow): Job => ({ deliveryId: id, n, jobNumber: job_number, ...(trigger && { trigger }) })
 
@@ -39,8 +39,8 @@ const takenBy = (where: (table: string) => string) => `
   (SELECT count(*) FROM ledger.webhook_deliveries q WHERE ${where('q')} AND q.queued_at IS NOT NULL)
   + (SELECT count(*) FROM ledger.webhook_attempts p WHERE ${where('p')} AND p.queued_at IS NOT NULL AND p.trigger <> 'schedule' AND p.outcome IS NULL)`
 
-// What somebody asked for goes first: there is little of it, and somebody waits.
-const acquireAskedSql = `
+// Attempts on demand go first: they are few, and somebody waits for them.
+const acquireOnDemandSql = `
   WITH waiting AS (
     SELECT delivery_id, trigger, n, user_id, endpoint_id, due_at,
            row_number() OVER (PARTITION BY user_id, endpoint_id ORDER BY due_at, delivery_id, trigger, n) AS nth
@@ -113,13 +113,13 @@ export async function releaseSlots (pool: Pool, jobs: Job[]): Promise<number> {
       UPDATE ledger.webhook_deliveries d SET queued_at = NULL FROM job
       WHERE job.trigger IS NULL AND d.id = job.id AND d.job_number = job.job_number AND d.started_at IS NULL AND d.queued_at IS NOT NULL
       RETURNING d.id
-    ), asked AS (
+    ), on_demand AS (
       UPDATE ledger.webhook_attempts a SET queued_at = NULL FROM job
       WHERE (a.delivery_id, a.trigger, a.n, a.job_number) = (job.id, job.trigger, job.n, job.job_number)
         AND a.started_at IS NULL AND a.queued_at IS NOT NULL
       RETURNING a.delivery_id
     )
-    SELECT (SELECT count(*) FROM due)::integer + (SELECT count(*) FROM asked)::integer AS count`,
+    SELECT (SELECT count(*) FROM due)::integer + (SELECT count(*) FROM on_demand)::integer AS count`,
   [jobs.map(({ deliveryId }) => deliveryId), jobs.map(({ trigger }) => trigger ?? null), jobs.map(({ n }) => n), jobs.map(({ jobNumber }) => jobNumber)])
   return given?.count ?? 0
 }

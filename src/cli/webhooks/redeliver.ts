@@ -1,4 +1,4 @@
-// `ringledger webhooks redeliver ID...`: asks for one more attempt of each; the workers make it.
+// `ringledger webhooks redeliver ID...`: inserts one more attempt of each; the workers make it.
 import type { Command } from 'commander'
 import { say } from '../running/output.js'
 import { withConnections } from '../running/with-connections.js'
@@ -10,15 +10,15 @@ export function register (webhooks: Command): void {
     .action(redeliverWebhooks)
 }
 
-/** @throws when one of them cannot be sent; the others are asked for all the same */
+/** @throws when one of them cannot be sent; the others are sent all the same */
 async function redeliverWebhooks (ids: string[]): Promise<void> {
-  const { askRedelivery } = await import('../../../workers/operate/redeliver.js')
+  const { redeliver } = await import('../../../workers/operate/redeliver.js')
   const refused = await withConnections('ringledger webhooks redeliver', async ({ pool }) => {
     const problems: string[] = []
     for (const id of ids) {
-      const asked = await askRedelivery(pool, id)
-      if (asked.kind === 'accepted') say(`${id} is sent again, as soon as a worker has a slot for it.`)
-      else problems.push(`${id}: ${asked.kind === 'refused' ? asked.why : 'there is no such delivery'}`)
+      const result = await redeliver(pool, id)
+      if (result.kind === 'accepted') say(`${id} is sent again, as soon as a worker has a slot for it.`)
+      else problems.push(`${id}: ${result.kind === 'refused' ? result.why : 'there is no such delivery'}`)
     }
     return problems
   })

@@ -46,19 +46,19 @@ t.test('the last attempt of the schedule exhausts the delivery', async (t) => {
 })
 
 t.test('Retry-After is honoured between the base and the larger of twice the base and 15 minutes', async (t) => {
-  const asked = (header: string, failures: number) => judged(answer(503, header), failures)
-  t.same(asked('30', 0), { status: 'retry', inMs: 30_000 })
-  t.same(asked('1', 0), { status: 'retry', inMs: 5_000 }, 'not sooner than the base')
-  t.same(asked('315360000', 0), { status: 'retry', inMs: 15 * minute }, 'ten years are 15 minutes')
-  t.same(asked('315360000', 2), { status: 'retry', inMs: 48 * 60 * minute }, 'or twice the base')
-  t.same(asked(new Date(now + 10 * minute).toUTCString(), 0), { status: 'retry', inMs: 10 * minute }, 'a date counts from now')
+  const retryAfter = (header: string, failures: number) => judged(answer(503, header), failures)
+  t.same(retryAfter('30', 0), { status: 'retry', inMs: 30_000 })
+  t.same(retryAfter('1', 0), { status: 'retry', inMs: 5_000 }, 'not sooner than the base')
+  t.same(retryAfter('315360000', 0), { status: 'retry', inMs: 15 * minute }, 'ten years are 15 minutes')
+  t.same(retryAfter('315360000', 2), { status: 'retry', inMs: 48 * 60 * minute }, 'or twice the base')
+  t.same(retryAfter(new Date(now + 10 * minute).toUTCString(), 0), { status: 'retry', inMs: 10 * minute }, 'a date counts from now')
   t.same(judged(answer(429, '30')), { status: 'retry', inMs: minute }, 'the floor of 429 stays')
   t.same(judged(answer(429, '120')), { status: 'retry', inMs: 2 * minute })
   for (const date of ['Sat, 31 Jan 2026 12:10:00 GMT', 'Saturday, 31-Jan-26 12:10:00 GMT', 'Sat Jan 31 12:10:00 2026']) {
-    t.same(asked(date, 0), { status: 'retry', inMs: 10 * minute }, `${date}, whatever this machine's time zone is`)
+    t.same(retryAfter(date, 0), { status: 'retry', inMs: 10 * minute }, `${date}, whatever this machine's time zone is`)
   }
-  t.same(asked('Fri, 31 Jan 9999 12:10:00 GMT', 0), { status: 'retry', inMs: 15 * minute })
-  for (const seconds of ['9'.repeat(20), '9'.repeat(400), '00000000000000000000900']) t.same(asked(seconds, 0), { status: 'retry', inMs: 15 * minute }, 'no number is too large')
+  t.same(retryAfter('Fri, 31 Jan 9999 12:10:00 GMT', 0), { status: 'retry', inMs: 15 * minute })
+  for (const seconds of ['9'.repeat(20), '9'.repeat(400), '00000000000000000000900']) t.same(retryAfter(seconds, 0), { status: 'retry', inMs: 15 * minute }, 'no number is too large')
 })
 
 t.test('a Retry-After that is past or not readable counts as absent', async (t) => {

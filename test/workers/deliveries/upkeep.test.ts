@@ -1,6 +1,6 @@
 // What days do to the ledger: endpoints that only fail, deliveries that stay held, payloads that are no longer kept.
 import t, { type Test } from 'tap'
-import { askRedelivery } from '../../../workers/operate/redeliver.js'
+import { redeliver } from '../../../workers/operate/redeliver.js'
 import { deliveryId } from '../../../workers/dispatch/dispatch.js'
 import { releaseUrl, suspend } from '../../../workers/deliveries/endpoints.js'
 import { tidy } from '../../../workers/deliveries/retention.js'
@@ -45,19 +45,19 @@ t.test('one success in the five days begins them anew, also that of a redelivery
   const hook = await receiver(t, answers(500))
   await r.tell(assistantCreated(1, on(hook.url)), callCompleted('c-1'))
   await attempt(r, 'c-1')
-  const redeliver = async (n: number) => {
-    await askRedelivery(r.pool, deliveryId('c-1'), '1')
+  const redeliverAndAttempt = async (n: number) => {
+    await redeliver(r.pool, deliveryId('c-1'), '1')
     await r.enqueuer.enqueue(['1'])
     await r.deliver({ deliveryId: deliveryId('c-1'), trigger: 'manual', n, jobNumber: 1 })
   }
   await failingFor(r, '6 days')
-  await redeliver(1)
+  await redeliverAndAttempt(1)
   t.equal((await endpoint(r)).suspended_at, null)
   hook.answer = answers(410)
-  await redeliver(2)
+  await redeliverAndAttempt(2)
   t.match(await endpoint(r), { suspended_at: null }, 'nor does a 410 to it suspend')
   hook.answer = answers(200)
-  await redeliver(3)
+  await redeliverAndAttempt(3)
   t.match(await endpoint(r), { failing_since: null, suspended_at: null })
 })
 
@@ -108,18 +108,18 @@ t.test('held for more than thirty days a delivery is cancelled; being released i
 t.test('payloads and attempts go when their days are over, the row of a call stays; what still waits keeps its own', async (t) => {
   const r = await rig(t)
   const hook = await receiver(t)
-  await r.tell(assistantCreated(1, on(hook.url)), ...['old', 'asked', 'waiting', 'young'].map((call) => callCompleted(call)), assistantCreated(2), callCompleted('off', { assistant_id: 2 }))
-  for (const call of ['old', 'asked', 'young']) await attempt(r, call)
-  await askRedelivery(r.pool, deliveryId('asked'), '1')
+  await r.tell(assistantCreated(1, on(hook.url)), ...['old', 'redelivered', 'waiting', 'young'].map((call) => callCompleted(call)), assistantCreated(2), callCompleted('off', { assistant_id: 2 }))
+  for (const call of ['old', 'redelivered', 'young']) await attempt(r, call)
+  await redeliver(r.pool, deliveryId('redelivered'), '1')
   await r.pool.query(`
     INSERT INTO ledger.webhook_deliveries (id, type, user_id, assistant_id, endpoint_id, body, status)
     VALUES ('00000000-0000-4000-8000-000000000000', 'webhook.test', '1', 1, 1, '{}', 'exhausted')`)
   await r.pool.query("UPDATE ledger.webhook_deliveries SET created_at = created_at - interval '7 days 1 second' WHERE call_id IS DISTINCT FROM 'young'")
   t.match(await tidy({ pool: r.pool, days: 8 }), { payloads: 0 })
   t.match(await tidy({ pool: r.pool, days: 7 }), { payloads: 2 })
-  t.same((await r.deliveries()).map(({ call_id, body }) => [call_id, body !== null]), [['old', false], ['asked', true], ['waiting', true], ['young', true], ['off', false]])
-  t.same(new Set((await r.attempts()).map(({ delivery_id }) => delivery_id)), new Set([deliveryId('asked'), deliveryId('young')]))
-  t.match(await askRedelivery(r.pool, deliveryId('old'), '1'), { kind: 'refused', why: 'its payload is no longer kept' })
+  t.same((await r.deliveries()).map(({ call_id, body }) => [call_id, body !== null]), [['old', false], ['redelivered', true], ['waiting', true], ['young', true], ['off', false]])
+  t.same(new Set((await r.attempts()).map(({ delivery_id }) => delivery_id)), new Set([deliveryId('redelivered'), deliveryId('young')]))
+  t.match(await redeliver(r.pool, deliveryId('old'), '1'), { kind: 'refused', why: 'its payload is no longer kept' })
   t.match(await tidy({ pool: r.pool, days: 7 }), { payloads: 0 }, 'nothing is left to remove')
 })
 

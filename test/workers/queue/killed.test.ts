@@ -1,7 +1,7 @@
 // Worker processes that are killed or frozen around a request: the delivery is made all the same, and recorded once.
 import t, { type Test } from 'tap'
 import type { ServerResponse } from 'node:http'
-import { askRedelivery } from '../../../workers/operate/redeliver.js'
+import { redeliver } from '../../../workers/operate/redeliver.js'
 import { deliveryId } from '../../../workers/dispatch/dispatch.js'
 import { assistantCreated, callCompleted } from '../../support/call-events.js'
 import { isInFull } from '../../support/chaos.js'
@@ -58,7 +58,7 @@ async function onBackEnd (t: Test, backEnds: BackEnds): Promise<void> {
     const ways = ['sends', 'was answered', ...(isInFull ? ['was woken'] : [])]
     for (const [index, diesAt] of ways.entries()) {
       if (diesAt === ways.at(-1)) hook.answer = answers(200)
-      await askRedelivery(r.pool, id)
+      await redeliver(r.pool, id)
       const killed = start(diesAt)
       await r.reconcile()
       t.equal(await killed.ended, 'SIGKILL', `killed when it ${diesAt}`)

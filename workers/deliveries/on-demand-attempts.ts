@@ -1,19 +1,19 @@
-// Attempts that somebody asked for: the row comes first, then a job, and the schedule goes on as if nothing happened.
+// Attempts on demand, redeliveries and tests: the row comes first, then a job; the schedule does not change.
 import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import { toAttempt, whereTo, type Job, type AskedTrigger, type Attempt, type AttemptRow, type Finish } from './deliveries.js'
+import { toAttempt, whereTo, type Job, type OnDemandTrigger, type Attempt, type AttemptRow, type Finish } from './deliveries.js'
 import { release } from './endpoints.js'
 
-export interface NewAsked {
+export interface NewOnDemandAttempt {
   deliveryId: string
-  trigger: AskedTrigger
+  trigger: OnDemandTrigger
   userId: string
   assistantId: number
   endpointId: string
 }
 
 /** Writes down that an attempt is to be made at once. From its commit on nothing can lose it. */
-export async function insertAsked (tx: PoolClient, { deliveryId, trigger, userId, assistantId, endpointId }: NewAsked): Promise<void> {
+export async function insertOnDemandAttempt (tx: PoolClient, { deliveryId, trigger, userId, assistantId, endpointId }: NewOnDemandAttempt): Promise<void> {
   await tx.query(`
     INSERT INTO ledger.webhook_attempts (delivery_id, trigger, n, endpoint_id, user_id, assistant_id, due_at)
     SELECT $1, $2, 1 + coalesce(max(n), 0), $3, $4, $5, clock_timestamp()
@@ -21,9 +21,9 @@ export async function insertAsked (tx: PoolClient, { deliveryId, trigger, userId
 }
 
 /** As `startAttempt`: one worker gets it, a stale job nothing. Whether the delivery is held or final does not matter. */
-export async function startAsked (pool: Pool, { deliveryId, n, jobNumber }: Job, trigger: AskedTrigger, token: string): Promise<Attempt | undefined> {
+export async function startOnDemandAttempt (pool: Pool, { deliveryId, n, jobNumber }: Job, trigger: OnDemandTrigger, token: string): Promise<Attempt | undefined> {
   const { rows } = await pool.query<AttemptRow>({
-    name: 'start-asked',
+    name: 'start-on-demand-attempt',
     text: `
     WITH begun AS (
       UPDATE ledger.webhook_attempts SET started_at = clock_timestamp(), worker_token = $5
@@ -40,11 +40,11 @@ export async function startAsked (pool: Pool, { deliveryId, n, jobNumber }: Job,
 
 /**
  * Writes the outcome, once. A success makes the delivery `delivered`, that of a test also releases its endpoint; a
- * failure changes nothing but a test delivery, which has no other attempt; what is not known is asked for once more.
+ * failure changes nothing but a test delivery, which has no other attempt; an unknown outcome inserts the same attempt once more.
  * @param againInMs when that is due
  * @returns false when the attempt had been given up meanwhile: then only a success still counts
  */
-export async function finishAsked (pool: Pool, { deliveryId, trigger, n, token, endpointId }: Attempt, finish: Finish, againInMs: number): Promise<boolean> {
+export async function finishOnDemandAttempt (pool: Pool, { deliveryId, trigger, n, token, endpointId }: Attempt, finish: Finish, againInMs: number): Promise<boolean> {
   return await inTransaction(pool, async (tx) => {
     if (trigger === 'test' && finish.outcome === 'delivered') await release(tx, [endpointId])
     const { rows } = await tx.query<{ closed: boolean }>(finishSql, [
@@ -54,7 +54,7 @@ export async function finishAsked (pool: Pool, { deliveryId, trigger, n, token, 
   })
 }
 
-const askAgain = (inMs: string) => `
+const onceMore = (inMs: string) => `
   INSERT INTO ledger.webhook_attempts (delivery_id, trigger, n, endpoint_id, user_id, assistant_id, due_at)
   SELECT delivery_id, trigger,
          (SELECT max(n) FROM ledger.webhook_attempts a WHERE a.delivery_id = closed.delivery_id AND a.trigger = closed.trigger)
@@ -70,7 +70,7 @@ const finishSql = `
     WHERE delivery_id = $1 AND trigger = $2 AND n = $3 AND worker_token = $4
       AND (outcome IS NULL OR (outcome = 'unknown' AND $5 = 'delivered'))
     RETURNING delivery_id, trigger, n, endpoint_id, user_id, assistant_id
-  ), again AS (${askAgain('$11')} WHERE $5 = 'unknown'
+  ), again AS (${onceMore('$11')} WHERE $5 = 'unknown'
   ), concluded AS (
     UPDATE ledger.webhook_deliveries d
     SET status = CASE WHEN $5 = 'delivered' THEN 'delivered' ELSE 'exhausted' END,
@@ -86,11 +86,11 @@ const finishSql = `
   SELECT EXISTS (SELECT FROM closed) AS closed`
 
 /**
- * Closes those that started more than `olderThanMs` ago and whose outcome nobody will tell as `unknown`, and asks for
+ * Closes attempts on demand that started more than `olderThanMs` ago and have no outcome as `unknown`, and inserts
  * each once more.
  * @returns how many
  */
-export async function closeUnknownAsked (pool: Pool, olderThanMs: number): Promise<number> {
+export async function closeUnknownOnDemand (pool: Pool, olderThanMs: number): Promise<number> {
   const { rowCount } = await pool.query(`
     WITH stuck AS (
       SELECT delivery_id, trigger, n FROM ledger.webhook_attempts
@@ -101,6 +101,6 @@ export async function closeUnknownAsked (pool: Pool, olderThanMs: number): Promi
       SET finished_at = clock_timestamp(), outcome = 'unknown', error = 'the worker did not tell the outcome', queued_at = NULL
       FROM stuck WHERE (a.delivery_id, a.trigger, a.n) = (stuck.delivery_id, stuck.trigger, stuck.n)
       RETURNING a.delivery_id, a.trigger, a.n, a.endpoint_id, a.user_id, a.assistant_id
-    )${askAgain('0')}`, [olderThanMs])
+    )${onceMore('0')}`, [olderThanMs])
   return rowCount ?? 0
 }
