@@ -1,20 +1,22 @@
-// Work that callers share: whatever is asked for while a batch is done is the next batch.
+// Batches single calls: what callers want while one batch runs is the next batch.
 
-export interface Shared<Item, Answer> {
-  /** Answers as many as it can at once. */
-  together (items: Item[]): Promise<Map<Item, Answer>>
-  /** Answers one that got no answer. Others do not wait for it. */
-  alone (item: Item): Promise<Answer>
-  /** Told why nobody got an answer from `together`. */
+export interface BatcherOptions<Item, Answer> {
+  /** Answers as many of the items as it can at once. */
+  runBatch (items: Item[]): Promise<Map<Item, Answer>>
+  /** Answers an item that got no answer from its batch. Other items do not wait for it. */
+  runOne (item: Item): Promise<Answer>
+  /** Gets the error of a batch that failed as a whole. */
   onError (error: unknown): void
+  /** Items of a batch. */
+  limit: number
 }
 
 /**
- * Gives out `together` to callers that ask one by one. One batch runs at a time and is as large as what has gathered
- * since the one before began, so a caller that is alone never waits. When a batch fails each of its items is done
- * alone: an error of one is not one of the others.
+ * Runs one batch at a time. A batch takes everything that arrived while the one before it ran, so a single caller
+ * never waits. When a batch fails, each of its items runs alone: an error of one item does not fail the others.
  */
-export function sharing<Item, Answer> ({ together, alone, onError }: Shared<Item, Answer>, mostAtOnce: number): (item: Item) => Promise<Answer> {
+export function batcher<Item, Answer> (options: BatcherOptions<Item, Answer>): (item: Item) => Promise<Answer> {
+  const { runBatch, runOne, onError, limit } = options
   const waiting: { item: Item, resolve (answer: Answer | Promise<Answer>): void }[] = []
   let isRunning = false
 
@@ -25,18 +27,17 @@ export function sharing<Item, Answer> ({ together, alone, onError }: Shared<Item
 
   async function run (): Promise<void> {
     isRunning = true
-    await Promise.resolve() // whatever else is asked for at this moment comes along
+    await Promise.resolve() // items of the same tick come along
     while (waiting.length > 0) {
-      const batch = waiting.splice(0, mostAtOnce)
-      const answers = await together(batch.map(({ item }) => item)).catch((error: unknown) => {
-        onError(error)
-        return new Map<Item, Answer>()
-      })
-      for (const { item, resolve } of batch) {
-        const answer = answers.get(item)
-        resolve(answer === undefined ? alone(item) : answer)
-      }
+      const batch = waiting.splice(0, limit)
+      const answers = await runBatch(batch.map(({ item }) => item)).catch(noAnswers)
+      for (const { item, resolve } of batch) resolve(answers.get(item) ?? runOne(item))
     }
     isRunning = false
+  }
+
+  function noAnswers (error: unknown): Map<Item, Answer> {
+    onError(error)
+    return new Map()
   }
 }

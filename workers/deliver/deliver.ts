@@ -12,7 +12,7 @@ import { webhookUrlProblem, type UrlRules } from './guard.js'
 import { judge, outcomeOf, type Result, type Verdict } from './outcome.js'
 import type { Poster } from './post.js'
 import { currentSecret, unseal, type SecretKeys } from './secrets.js'
-import { sharing } from './batcher.js'
+import { batcher } from './batcher.js'
 import { signedHeaders } from './sign.js'
 import { startAttempt, startAttempts, type Start, type Started } from './start-attempts.js'
 
@@ -32,13 +32,13 @@ export interface DelivererOptions {
 }
 
 const ourFaultMs = 60_000
-/** Of attempts that start, or end, at the same time. */
-const sharingAtMost = 100
+/** Attempts that start, or finish, in one statement. */
+const batchLimit = 100
 
 /** The worker of the queue: makes the attempt that a job points to, if it is still to be made. */
 export function deliverer (options: DelivererOptions): (job: Job) => Promise<void> {
   const { pool, enqueuer, log } = options
-  const { start, finish: record } = sharedWrites(options)
+  const { start, finish: record } = batchedWrites(options)
   return async (job) => {
     const token = randomUUID()
     const attempt = job.trigger ? await startOnDemandAttempt(pool, job, job.trigger, token) : (await start({ job, token })).attempt
@@ -54,20 +54,22 @@ export function deliverer (options: DelivererOptions): (job: Job) => Promise<voi
   }
 }
 
-/** Attempts that run at the same time share their writes to the ledger; an error of one stays with it. */
-function sharedWrites ({ pool, log }: DelivererOptions) {
-  const onError = (error: unknown) => log.warn({ err: error }, 'attempts could not be written together, each is by itself')
+/** Writes of attempts that start, or finish, at the same time are one statement. */
+function batchedWrites ({ pool, log }: DelivererOptions) {
+  const onError = (error: unknown) => log.warn({ err: error }, 'a batch of attempts could not be written, each attempt is now written alone')
   return {
-    start: sharing<Start, Started>({
-      together: (starts) => startAttempts(pool, starts),
-      alone: async ({ job, token }) => ({ attempt: await startAttempt(pool, job, token) }),
-      onError
-    }, sharingAtMost),
-    finish: sharing<Finished, boolean>({
-      together: (finished) => finishAttempts(pool, finished),
-      alone: ({ attempt, finish, verdict }) => finishAttempt(pool, attempt, finish, verdict),
-      onError
-    }, sharingAtMost)
+    start: batcher<Start, Started>({
+      runBatch: (starts) => startAttempts(pool, starts),
+      runOne: async ({ job, token }) => ({ attempt: await startAttempt(pool, job, token) }),
+      onError,
+      limit: batchLimit
+    }),
+    finish: batcher<Finished, boolean>({
+      runBatch: (finished) => finishAttempts(pool, finished),
+      runOne: ({ attempt, finish, verdict }) => finishAttempt(pool, attempt, finish, verdict),
+      onError,
+      limit: batchLimit
+    })
   }
 }
 

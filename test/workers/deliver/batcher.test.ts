@@ -1,34 +1,35 @@
 import t from 'tap'
 import fc from 'fast-check'
-import { sharing, type Shared } from '../../../workers/deliver/batcher.js'
+import { batcher, type BatcherOptions } from '../../../workers/deliver/batcher.js'
 
-/** Doubles numbers. Batches wait until they are let through; 0 spoils a batch and itself, odd numbers are left out of it. */
-function doubling (mostAtOnce = 100) {
+/** Doubles numbers. A batch waits for `next`; a 0 fails its batch and itself; a batch does not answer odd numbers. */
+function doubling (limit = 100) {
   const batches: number[][] = []
   const alone: number[] = []
   const errors: unknown[] = []
   const waiting: (() => void)[] = []
-  const shared: Shared<{ value: number }, number> = {
-    async together (items) {
+  const options: BatcherOptions<{ value: number }, number> = {
+    limit,
+    async runBatch (items) {
       batches.push(items.map(({ value }) => value))
       await new Promise<void>((resolve) => waiting.push(resolve))
       if (items.some(({ value }) => value === 0)) throw new Error('spoilt')
       return new Map(items.filter(({ value }) => value % 2 === 0).map((item) => [item, 2 * item.value]))
     },
-    async alone ({ value }) {
+    async runOne ({ value }) {
       alone.push(value)
       if (value === 0) throw new Error('nothing')
       return 2 * value
     },
     onError: (error) => errors.push(error)
   }
-  const double = sharing(shared, mostAtOnce)
+  const double = batcher(options)
   return { batches, alone, errors, waiting, double: (value: number) => double({ value }), next: () => waiting.shift()?.() }
 }
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-t.test('what is asked for while a batch runs is the next batch, in the order in which it was asked for', async (t) => {
+t.test('items that arrive while a batch runs are the next batch, in the order of their arrival', async (t) => {
   const { batches, double, next, waiting } = doubling()
   const answers = [2, 4].map(double)
   await turn()
@@ -43,14 +44,14 @@ t.test('what is asked for while a batch runs is the next batch, in the order in 
   next()
   t.same(await Promise.all(answers), [4, 8, 12, 16, 20])
   await turn()
-  t.same(waiting, [], 'and nothing runs when nobody asks')
+  t.same(waiting, [], 'nothing runs while nothing waits')
   const last = double(12)
   await turn()
   next()
-  t.equal(await last, 24, 'until somebody asks again')
+  t.equal(await last, 24, 'until the next item arrives')
 })
 
-t.test('a batch is not larger than it may be', async (t) => {
+t.test('a batch has at most as many items as its limit', async (t) => {
   const { batches, double, next } = doubling(2)
   const answers = [2, 4, 6, 8, 10].map(double)
   for (let n = 0; n < 3; n++) {
@@ -61,28 +62,29 @@ t.test('a batch is not larger than it may be', async (t) => {
   t.same(batches, [[2, 4], [6, 8], [10]])
 })
 
-t.test('what a batch does not answer is answered alone, and the next batch does not wait for that', async (t) => {
-  const never = sharing<string, string>({
-    together: async (items) => new Map(items.filter((item) => item !== 'held').map((item) => [item, `${item}!`])),
-    alone: () => new Promise(() => {}),
+t.test('an item that its batch does not answer runs alone, and the next batch does not wait for it', async (t) => {
+  const never = batcher<string, string>({
+    limit: 100,
+    runBatch: async (items) => new Map(items.filter((item) => item !== 'locked').map((item) => [item, `${item}!`])),
+    runOne: () => new Promise(() => {}),
     onError: (error) => t.fail(String(error))
-  }, 100)
-  void never('held')
+  })
+  void never('locked')
   t.equal(await never('free'), 'free!')
   t.equal(await never('later'), 'later!')
 })
 
-t.test('an error of one is its own: the others of its batch are answered', async (t) => {
+t.test('an error of one item fails only that item, and the rest of its batch is answered', async (t) => {
   const { double, next, alone, errors } = doubling()
   const answers = [2, 0, 4].map(double)
   await turn()
   next()
   t.match(await Promise.allSettled(answers), [{ value: 4 }, { reason: { message: 'nothing' } }, { value: 8 }])
   t.same(alone, [2, 0, 4])
-  t.match(errors, [{ message: 'spoilt' }], 'and it is told once')
+  t.match(errors, [{ message: 'spoilt' }], 'the error of the batch is reported once')
 })
 
-t.test('whoever asks, and whenever, gets the answer to what was asked', async (t) => {
+t.test('every item gets its own answer, whenever it arrives', async (t) => {
   await fc.assert(fc.asyncProperty(fc.array(fc.array(fc.integer({ min: 0, max: 50 }), { maxLength: 8 }), { maxLength: 12 }), async (rounds) => {
     const { double, next, waiting } = doubling(3)
     const answers: Promise<number>[] = []
