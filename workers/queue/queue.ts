@@ -9,7 +9,7 @@ import { Redis } from 'ioredis'
 import type { Pool } from 'pg'
 import { onConnection } from '../../src/postgres/transaction.js'
 import type { Job } from '../deliveries/deliveries.js'
-import { makingRoom } from '../deliver/making-room.js'
+import { openOverflow } from './overflow.js'
 
 export interface JobQueue {
   /** Queues jobs, all or none. @throws at once when the queue cannot be reached */
@@ -54,7 +54,7 @@ const soonNoticed = { lockDuration: 10_000, stalledInterval: 5_000 }
  * A receiver that hangs costs a socket and its body's memory, and should cost no more: the slots of forty users who
  * all do so, and as many attempts as usual beside them. The ledger knows what has started, so a job need not last.
  */
-const long = { afterMs: 1_000, most: 2_000 }
+const longJobs = { afterMs: 1_000, limit: 2_000 }
 
 /** Names the job, so that the same one is queued once. */
 export const jobId = ({ deliveryId, n, jobNumber, trigger }: Job) => `${deliveryId}-${trigger ?? ''}${n}-${jobNumber}`
@@ -115,7 +115,7 @@ function jobQueue<Connection> (backend: Backend<Connection>, log: QueueOptions['
   }, backend.factory)
   queue.on('error', atTimes(log, 'the webhook queue has trouble'))
   const onFailed = (job: string | undefined, error: unknown) => log.warn({ job, err: error }, 'webhook job failed, the reconciler repeats it')
-  const room = makingRoom(long)
+  const overflow = openOverflow(longJobs)
   let worker: Worker<Job, void, string, IQueueBackend, never, Connection> | undefined
   return {
     async add (jobs) {
@@ -129,7 +129,7 @@ function jobQueue<Connection> (backend: Backend<Connection>, log: QueueOptions['
       return new Set(await queue.getRanges(['waiting', 'active'], 0, -1))
     },
     work (handle, concurrency) {
-      worker = new Worker<Job, void, string, IQueueBackend, never, Connection>(queueName, ({ id, data }) => room.run(() => handle(data), (error) => onFailed(id, error)), {
+      worker = new Worker<Job, void, string, IQueueBackend, never, Connection>(queueName, ({ id, data }) => overflow.run(() => handle(data), (error) => onFailed(id, error)), {
         connection: backend.worker,
         concurrency,
         maxStalledCount: 0, // the ledger decides what becomes of an attempt whose worker died
@@ -140,7 +140,7 @@ function jobQueue<Connection> (backend: Backend<Connection>, log: QueueOptions['
       worker.on('failed', (job, error) => onFailed(job?.id, error))
     },
     async stopWork (graceMs, hurry) {
-      const closing = Promise.resolve(worker?.close()).then(room.settled) // only then nothing new can make room
+      const closing = Promise.resolve(worker?.close()).then(overflow.settled) // after the close no more work moves there
       if (await within(graceMs, closing)) return
       hurry()
       await within(hurriedMs, closing)
