@@ -137,7 +137,7 @@ t.test('attempts whose shared write fails are written one by one: the error of o
   t.same(made.flatMap((each, n) => each.status === 'rejected' ? [n] : []), [3])
   t.equal(hook.received.length, 9, 'nothing is sent that is not recorded as started')
   t.same((await r.deliveries()).filter(({ status }) => status !== 'delivered').map(({ id, started_at }) => [id, started_at]), [[spoilt, null]])
-  t.ok(r.log.lines.some(({ message }) => message.startsWith('attempts could not be written together')))
+  t.ok(r.log.lines.some(({ message }) => message.startsWith('a batch of attempts could not be written')))
 })
 
 t.test('a stop while attempts are being started hands all of them over', async (t) => {
