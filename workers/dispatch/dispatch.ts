@@ -6,12 +6,12 @@ import type { DomainEvent } from '../../src/domain/events.js'
 import { statusAfterCall } from '../../src/domain/lead/status-after-call.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import { uuidV5 } from '../../src/event-store/event-id.js'
-import type { Fold, KnownAssistant, KnownLead } from './state.js'
-import { loadFold, saveFold, type Again } from './tables.js'
+import type { DispatchState, KnownAssistant, KnownLead } from './state.js'
+import { loadState, saveState, type Again } from './tables.js'
 import { followSettings } from '../deliveries/endpoints.js'
 import { countDuplicates, insertDeliveries, type NewDelivery, type SkipReason } from './new-deliveries.js'
 import { buildBody } from './payload.js'
-import { quarantine } from './park.js'
+import { park } from './park.js'
 import { readEvent } from './read-event.js'
 
 export interface DispatcherOptions {
@@ -54,43 +54,43 @@ export function dispatcher ({ firstDelayMs, onDispatched, log }: DispatcherOptio
 async function dispatchBatch (tx: PoolClient, events: StoredEvent[], firstDelayMs: number, log: DispatcherOptions['log']): Promise<Set<string>> {
   if (events.length === 0) return new Set()
   const read = events.map(readEvent)
-  const { fold, again } = await loadFold(tx, read.flatMap(({ event }) => event ?? []), read.flatMap(({ callId }) => callId ?? []))
+  const { state, again } = await loadState(tx, read.flatMap(({ event }) => event ?? []), read.flatMap(({ callId }) => callId ?? []))
   const deliveries: NewDelivery[] = []
   for (const { stored, event, callId, problem } of read) {
     if (problem !== undefined) log.warn({ stream: stored.stream, revision: String(stored.revision), problem }, 'event is malformed')
     if (callId !== undefined) {
       const call = event?.type === 'CallCompleted' ? event.data : undefined
-      const added = dispatchCall(fold, stored, callId, call, again)
+      const added = dispatchCall(state, stored, callId, call, again)
       deliveries.push(...added)
-      const lost = added.length > 0 && call && lostLead(fold, call)
-      if (lost) await quarantine(tx, consumerName, stored, `${lost}: the webhook says that there is none`)
-    } else if (event) applyEvent(fold, stored, event)
-    else if (problem !== undefined) await quarantine(tx, consumerName, stored, problem)
-    if (stored.position <= again.rereadUntil) fold.forgetEffects()
+      const lost = added.length > 0 && call && lostLead(state, call)
+      if (lost) await park(tx, consumerName, stored, `${lost}: the webhook says that there is none`)
+    } else if (event) applyEvent(state, stored, event)
+    else if (problem !== undefined) await park(tx, consumerName, stored, problem)
+    if (stored.position <= again.rereadUntil) state.forgetEffects()
   }
-  await saveFold(tx, fold)
+  await saveState(tx, state)
   await insertDeliveries(tx, deliveries, firstDelayMs)
-  await countDuplicates(tx, fold.duplicates)
-  await followSettings(tx, [...fold.rerouted.values()])
-  return new Set([...deliveries, ...fold.rerouted.values()].flatMap(({ user_id }) => user_id ?? []))
+  await countDuplicates(tx, state.duplicates)
+  await followSettings(tx, [...state.rerouted.values()])
+  return new Set([...deliveries, ...state.rerouted.values()].flatMap(({ user_id }) => user_id ?? []))
 }
 
-function applyEvent (fold: Fold, stored: StoredEvent, { type, data }: DomainEvent): void {
+function applyEvent (state: DispatchState, stored: StoredEvent, { type, data }: DomainEvent): void {
   switch (type) {
-    case 'AssistantCreated': return fold.assistantCreated(data, stored.revision)
-    case 'AssistantUpdated': return fold.assistantUpdated(data, stored.revision)
-    case 'LeadCreated': return fold.leadCreated(data)
+    case 'AssistantCreated': return state.assistantCreated(data, stored.revision)
+    case 'AssistantUpdated': return state.assistantUpdated(data, stored.revision)
+    case 'LeadCreated': return state.leadCreated(data)
     case 'CampaignCreated':
-    case 'CampaignRenamed': return fold.campaignNamed(data, stored.revision)
+    case 'CampaignRenamed': return state.campaignNamed(data, stored.revision)
     default: // not subscribed to, or dispatched as a call
   }
 }
 
 /** The row of a call's first event; later ones are counted. A call that cannot be read has no `call`. */
-function dispatchCall (fold: Fold, stored: StoredEvent, callId: string, call: CallCompleted | undefined, { skipUntil }: Again): NewDelivery[] {
-  if (fold.isKnownCall(callId, stored.position)) return []
-  const assistant = call && fold.assistants.get(call.assistant_id)
-  const lead = call && assistant && movedLead(fold, call, assistant)
+function dispatchCall (state: DispatchState, stored: StoredEvent, callId: string, call: CallCompleted | undefined, { skipUntil }: Again): NewDelivery[] {
+  if (state.isKnownCall(callId, stored.position)) return []
+  const assistant = call && state.assistants.get(call.assistant_id)
+  const lead = call && assistant && movedLead(state, call, assistant)
   const row = {
     id: deliveryId(callId),
     call_id: callId,
@@ -104,7 +104,7 @@ function dispatchCall (fold: Fold, stored: StoredEvent, callId: string, call: Ca
   const { is_webhook_active, webhook_url } = assistant.settings
   const reason = skipReason(call, assistant)
   if (reason || !is_webhook_active || webhook_url === null) return [{ ...row, skipped: reason ?? 'webhook_off' }]
-  const campaignName = lead && fold.campaigns.get(lead.campaign_id)?.name
+  const campaignName = lead && state.campaigns.get(lead.campaign_id)?.name
   const body = buildBody({ call, at: stored.created, assistant, lead, campaignName })
   return [{ ...row, user_id: assistant.user_id, url: webhook_url, body, skipped: stored.position <= skipUntil ? 'restored' : undefined }]
 }
@@ -116,15 +116,15 @@ function skipReason (call: CallCompleted, { settings }: KnownAssistant): SkipRea
 }
 
 /** Why a call that names a lead is sent without one. */
-function lostLead ({ assistants, leads }: Fold, { assistant_id, lead_id }: CallCompleted): string | undefined {
+function lostLead ({ assistants, leads }: DispatchState, { assistant_id, lead_id }: CallCompleted): string | undefined {
   const owner = assistants.get(assistant_id)?.user_id
   if (lead_id === null || owner === undefined || leads.get(lead_id)?.user_id === owner) return undefined
   return `lead ${lead_id} ${leads.has(lead_id) ? 'belongs to another user than the assistant' : 'is not known at this place in the log'}`
 }
 
 /** The lead or secondary contact of a call as it stands after it; none when it is unknown or of another user. */
-function movedLead (fold: Fold, call: CallCompleted, assistant: KnownAssistant): KnownLead | undefined {
-  const lead = call.lead_id === null ? undefined : fold.leads.get(call.lead_id)
+function movedLead (state: DispatchState, call: CallCompleted, assistant: KnownAssistant): KnownLead | undefined {
+  const lead = call.lead_id === null ? undefined : state.leads.get(call.lead_id)
   if (!lead || lead.user_id !== assistant.user_id) return undefined
-  return fold.leadMoved(lead, statusAfterCall(call) ?? lead.status)
+  return state.leadMoved(lead, statusAfterCall(call) ?? lead.status)
 }

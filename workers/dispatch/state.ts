@@ -15,7 +15,7 @@ export interface KnownCampaign { campaign_id: number, revision: bigint, name: st
 type Data<Event extends { type: string, data: object }, Type extends Event['type']> = Extract<Event, { type: Type }>['data']
 
 /** The state that a batch touches. An event that is already in it, because the log is read again, changes nothing. */
-export class Fold {
+export class DispatchState {
   readonly assistants = new Map<number, KnownAssistant>()
   readonly leads = new Map<number, KnownLead>()
   readonly campaigns = new Map<number, KnownCampaign>()

@@ -1,21 +1,21 @@
 // Where the dispatcher keeps what it knows: loaded for a batch, written back at once.
 import type { PoolClient } from 'pg'
 import type { DomainEvent } from '../../src/domain/events.js'
-import { Fold, type KnownLead } from './state.js'
+import { DispatchState, type KnownLead } from './state.js'
 import type { RelevantSettings } from './payload.js'
 
 /** Up to which positions calls without a row are not sent, and what was acted on is read again: after something was restored. */
 export interface Again { skipUntil: bigint, rereadUntil: bigint }
 
 /** Loads what `events` and the calls in `callIds` touch. */
-export async function loadFold (tx: PoolClient, events: DomainEvent[], callIds: string[]): Promise<{ fold: Fold, again: Again }> {
-  const fold = new Fold()
+export async function loadState (tx: PoolClient, events: DomainEvent[], callIds: string[]): Promise<{ state: DispatchState, again: Again }> {
+  const state = new DispatchState()
   const assistantIds = events.flatMap(({ data }) => 'assistant_id' in data ? data.assistant_id : [])
-  await loadAssistants(tx, fold, assistantIds)
-  await loadLeads(tx, fold, events.flatMap(contactIds))
+  await loadAssistants(tx, state, assistantIds)
+  await loadLeads(tx, state, events.flatMap(contactIds))
   const campaignIds = events.flatMap(({ data }) => 'campaign_id' in data ? data.campaign_id : [])
-  await loadCampaigns(tx, fold, [...campaignIds, ...[...fold.leads.values()].map((lead) => lead.campaign_id)])
-  return { fold, again: await loadCalls(tx, fold, callIds) }
+  await loadCampaigns(tx, state, [...campaignIds, ...[...state.leads.values()].map((lead) => lead.campaign_id)])
+  return { state, again: await loadCalls(tx, state, callIds) }
 }
 
 function contactIds ({ type, data }: DomainEvent): number[] {
@@ -23,7 +23,7 @@ function contactIds ({ type, data }: DomainEvent): number[] {
   return type === 'LeadCreated' ? [data.lead_id, ...data.secondary_contacts.map(({ id }) => id)] : []
 }
 
-async function loadAssistants (tx: PoolClient, { assistants }: Fold, ids: number[]): Promise<void> {
+async function loadAssistants (tx: PoolClient, { assistants }: DispatchState, ids: number[]): Promise<void> {
   if (ids.length === 0) return
   const { rows } = await tx.query<{ assistant_id: string, user_id: string, revision: string, settings: RelevantSettings }>({
     name: 'load-assistants',
@@ -33,14 +33,14 @@ async function loadAssistants (tx: PoolClient, { assistants }: Fold, ids: number
   for (const row of rows) assistants.set(Number(row.assistant_id), { ...row, assistant_id: Number(row.assistant_id), revision: BigInt(row.revision) })
 }
 
-async function loadLeads (tx: PoolClient, { leads }: Fold, ids: number[]): Promise<void> {
+async function loadLeads (tx: PoolClient, { leads }: DispatchState, ids: number[]): Promise<void> {
   if (ids.length === 0) return
   const { rows } = await tx.query<Omit<KnownLead, 'id' | 'campaign_id'> & { contact_id: string, campaign_id: string }>(
     'SELECT contact_id, user_id, campaign_id, phone_number, variables, status FROM ledger.dispatch_leads WHERE contact_id = ANY($1::bigint[])', [ids])
   for (const { contact_id, ...row } of rows) leads.set(Number(contact_id), { ...row, id: Number(contact_id), campaign_id: Number(row.campaign_id) })
 }
 
-async function loadCampaigns (tx: PoolClient, { campaigns }: Fold, ids: number[]): Promise<void> {
+async function loadCampaigns (tx: PoolClient, { campaigns }: DispatchState, ids: number[]): Promise<void> {
   if (ids.length === 0) return
   const { rows } = await tx.query<{ campaign_id: string, revision: string, name: string }>(
     'SELECT campaign_id, revision, name FROM ledger.dispatch_campaigns WHERE campaign_id = ANY($1::bigint[])', [ids])
@@ -48,7 +48,7 @@ async function loadCampaigns (tx: PoolClient, { campaigns }: Fold, ids: number[]
 }
 
 /** What is read again comes along: there is always one row of it, also when there is no call. */
-async function loadCalls (tx: PoolClient, { calls }: Fold, ids: string[]): Promise<Again> {
+async function loadCalls (tx: PoolClient, { calls }: DispatchState, ids: string[]): Promise<Again> {
   const { rows } = await tx.query<{ skip_until: string, reread_until: string, call_id: string | null, last_position: string }>({
     name: 'load-calls',
     text: `
@@ -61,8 +61,8 @@ async function loadCalls (tx: PoolClient, { calls }: Fold, ids: string[]): Promi
 }
 
 /** Writes back what the batch changed. */
-export async function saveFold (tx: PoolClient, fold: Fold): Promise<void> {
-  const assistants = chosen(fold.assistants, fold.changed.assistants)
+export async function saveState (tx: PoolClient, state: DispatchState): Promise<void> {
+  const assistants = chosen(state.assistants, state.changed.assistants)
   if (assistants.length > 0) {
     await tx.query(`
       INSERT INTO ledger.dispatch_assistants (assistant_id, user_id, revision, settings)
@@ -70,7 +70,7 @@ export async function saveFold (tx: PoolClient, fold: Fold): Promise<void> {
       ON CONFLICT (assistant_id) DO UPDATE SET revision = excluded.revision, settings = excluded.settings`,
     [assistants.map((row) => row.assistant_id), assistants.map((row) => row.user_id), assistants.map((row) => row.revision), assistants.map((row) => JSON.stringify(row.settings))])
   }
-  const leads = chosen(fold.leads, fold.changed.leads)
+  const leads = chosen(state.leads, state.changed.leads)
   if (leads.length > 0) {
     await tx.query(`
       INSERT INTO ledger.dispatch_leads (contact_id, user_id, campaign_id, phone_number, variables, status)
@@ -78,7 +78,7 @@ export async function saveFold (tx: PoolClient, fold: Fold): Promise<void> {
       ON CONFLICT (contact_id) DO UPDATE SET status = excluded.status`,
     [leads.map((row) => row.id), leads.map((row) => row.user_id), leads.map((row) => row.campaign_id), leads.map((row) => row.phone_number), leads.map((row) => JSON.stringify(row.variables)), leads.map((row) => row.status)])
   }
-  const campaigns = chosen(fold.campaigns, fold.changed.campaigns)
+  const campaigns = chosen(state.campaigns, state.changed.campaigns)
   if (campaigns.length > 0) {
     await tx.query(`
       INSERT INTO ledger.dispatch_campaigns (campaign_id, revision, name)
