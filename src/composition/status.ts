@@ -29,8 +29,8 @@ export async function openStatus (roles: readonly Role[], { metricsToken }: Comp
   if (lagMonitor) measureProjections(metrics, connections, lagMonitor)
   const stopping = new AbortController()
   if (roles.includes('worker')) {
-    const { openAccounts } = await import('../../workers/operate/audit.js')
-    measureDeliveries(metrics, connections, openAccounts({ ...connections, signal: stopping.signal }))
+    const { openAudit } = await import('../../workers/operate/audit.js')
+    measureDeliveries(metrics, connections, openAudit({ ...connections, signal: stopping.signal }))
   }
   return {
     healthChecks: healthChecks(connections, restoreGuard, roles, lagMonitor),

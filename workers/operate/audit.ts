@@ -4,7 +4,7 @@ import { callIdOf } from '../../src/domain/call/events.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import type { Streams } from '../../src/event-store/streams.js'
 
-export interface Accounts {
+export interface Audit {
   /** Distinct calls in the log up to the dispatcher's checkpoint. */
   calls: number
   /** Rows of calls in the ledger at that checkpoint. */
@@ -13,7 +13,7 @@ export interface Accounts {
   unaccounted: number
 }
 
-export interface AccountsOptions {
+export interface AuditOptions {
   pool: Pool
   streams: Pick<Streams, 'follow' | 'read'>
   signal: AbortSignal
@@ -22,13 +22,13 @@ export interface AccountsOptions {
 /**
  * Counts everything. @throws when the log or Postgres cannot be read, or `signal` is aborted
  */
-export const unaccounted = (options: AccountsOptions): Promise<Accounts> => openAccounts(options)()
+export const audit = (options: AuditOptions): Promise<Audit> => openAudit(options)()
 
 /**
  * Counts as often as it is asked, for a metric: of the log only what is new, of the ledger all rows each time, so that
  * one that vanishes is noticed. One call at a time.
  */
-export function openAccounts ({ pool, streams, signal }: AccountsOptions): () => Promise<Accounts> {
+export function openAudit ({ pool, streams, signal }: AuditOptions): () => Promise<Audit> {
   let counted = 0n
   let calls = 0
   const reported = new Map<string, bigint>() // where the first report is, of streams that begin otherwise; hardly any

@@ -1,6 +1,6 @@
 // `ringledger webhooks stats`: the ledger in numbers, and whether every call in the log has its row.
 import type { Command } from 'commander'
-import type { Accounts } from '../../../workers/operate/audit.js'
+import type { Audit } from '../../../workers/operate/audit.js'
 import type { Stats } from '../../../workers/operate/stats.js'
 import { printJson, tableOf } from '../running/output.js'
 import { withConnections } from '../running/with-connections.js'
@@ -14,19 +14,19 @@ export function register (webhooks: Command): void {
 
 /** @throws when calls are unaccounted for, after the numbers were printed */
 async function showWebhookStats ({ json }: { json?: boolean }): Promise<void> {
-  const [{ operate }, { unaccounted }, { webhookStats }] = await Promise.all([
+  const [{ operate }, { audit }, { webhookStats }] = await Promise.all([
     import('../running/operation.js'), import('../../../workers/operate/audit.js'), import('../../../workers/operate/stats.js')
   ])
   const stats = await operate('stopped before everything was counted', ({ signal }) =>
     withConnections('ringledger webhooks stats', async ({ pool, streams }) =>
-      ({ ...await webhookStats(pool), ...await unaccounted({ pool, streams, signal }) })))
+      ({ ...await webhookStats(pool), ...await audit({ pool, streams, signal }) })))
   if (json) printJson(stats)
   else process.stdout.write(await tableOf(rowsOf(stats)))
   if (stats.unaccounted === 0) return
   throw new Error(`${stats.unaccounted} calls are unaccounted for: the log has ${stats.calls} up to the dispatcher's checkpoint, the ledger has rows for ${stats.rows}`)
 }
 
-function rowsOf ({ statuses, due, suspended_endpoints: suspended, calls, rows, unaccounted }: Stats & Accounts) {
+function rowsOf ({ statuses, due, suspended_endpoints: suspended, calls, rows, unaccounted }: Stats & Audit) {
   return [
     ...Object.entries(statuses),
     ['due and waiting', due.waiting],

@@ -3,7 +3,7 @@ import t from 'tap'
 import { randomUUID } from 'node:crypto'
 import { noStream, openStreams } from '../../../src/event-store/streams.js'
 import { runSubscription } from '../../../src/subscriptions/run.js'
-import { openAccounts, unaccounted } from '../../../workers/operate/audit.js'
+import { audit, openAudit } from '../../../workers/operate/audit.js'
 import { dispatcher } from '../../../workers/dispatch/dispatch.js'
 import { assistantCreated, callCompleted, type Told } from '../../support/call-events.js'
 import { eventually } from '../../support/eventually.js'
@@ -26,10 +26,10 @@ async function dispatchAll (): Promise<void> {
   await running
 }
 
-const count = openAccounts({ pool, streams, signal })
+const count = openAudit({ pool, streams, signal })
 
 t.test('an empty log has nothing to account for', async (t) => {
-  t.same(await unaccounted({ pool, streams, signal }), { calls: 0, rows: 0, unaccounted: 0 })
+  t.same(await audit({ pool, streams, signal }), { calls: 0, rows: 0, unaccounted: 0 })
   t.same(await count(), { calls: 0, rows: 0, unaccounted: 0 })
 })
 
@@ -45,7 +45,7 @@ t.test('each call counts once: repeated, malformed, of nobody, skipped, and in a
   await tell({ ...callCompleted('x'), stream: 'elsewhere' })
   await tell({ ...callCompleted('x'), stream: 'call-no/id' })
   await dispatchAll()
-  t.same(await unaccounted({ pool, streams, signal }), { calls: 5, rows: 5, unaccounted: 0 })
+  t.same(await audit({ pool, streams, signal }), { calls: 5, rows: 5, unaccounted: 0 })
   t.same(await count(), { calls: 5, rows: 5, unaccounted: 0 })
 })
 
@@ -60,7 +60,7 @@ t.test('a row that vanished and a row that nobody called for are told, and a tes
   await pool.query("INSERT INTO ledger.webhook_deliveries (id, type, user_id, assistant_id, status) VALUES (gen_random_uuid(), 'webhook.test', '1', 1, 'exhausted')")
   t.match(await count(), { unaccounted: 0 })
   await pool.query("DELETE FROM ledger.webhook_deliveries WHERE call_id = 'a'")
-  t.match([await count(), await unaccounted({ pool, streams, signal })], [{ calls: 6, rows: 5, unaccounted: 1 }, { unaccounted: 1 }])
+  t.match([await count(), await audit({ pool, streams, signal })], [{ calls: 6, rows: 5, unaccounted: 1 }, { unaccounted: 1 }])
   await pool.query("INSERT INTO ledger.webhook_deliveries (id, call_id, type, position, last_position, status) SELECT gen_random_uuid(), 'made-up-' || i, 'call.completed', 1, 1, 'skipped' FROM generate_series(1, 2) i")
   t.match(await count(), { unaccounted: -1 })
 })
