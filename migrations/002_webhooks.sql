@@ -1,6 +1,6 @@
 -- Up Migration
 
--- Where deliveries go: one row per user and URL. A suspended endpoint gets nothing until it is released.
+-- Where deliveries go: one row per user and URL. A suspended endpoint gets nothing until it resumes.
 CREATE TABLE ledger.webhook_endpoints (
   id               bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   user_id          text NOT NULL,

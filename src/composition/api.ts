@@ -27,7 +27,7 @@ const sweepEveryMs = 10 * 60_000
 /** The HTTP side is loaded on demand, so that other commands begin sooner. */
 export async function composeApi (config: CompleteConfig, { redisUrl }: Urls, connections: Connections, restoreGuard: RestoreGuard, status: Status, logger: Logger): Promise<App> {
   const { pool, streams, positions } = connections
-  const [{ buildApp }, { webhookUrlProblem }, secrets, { findSuspension, releaseUrl }, deliveries, { redeliver, sendTest }] = await Promise.all([
+  const [{ buildApp }, { webhookUrlProblem }, secrets, { findSuspension, resumeUrl }, deliveries, { redeliver, sendTest }] = await Promise.all([
     import('../app.js'), import('../../workers/deliver/guard.js'), import('../../workers/deliver/secrets.js'), import('../../workers/deliveries/endpoints.js'),
     import('../../workers/deliveries/find-deliveries.js'), import('../../workers/operate/redeliver.js')
   ])
@@ -62,7 +62,7 @@ export async function composeApi (config: CompleteConfig, { redisUrl }: Urls, co
       findDelivery: (userId, id) => deliveries.findDelivery(pool, userId, id),
       redeliver: (userId, id) => redeliver(pool, id, userId),
       testWebhook: (target) => sendTest(pool, target),
-      resumeWebhook: (userId, url) => releaseUrl(pool, userId, url),
+      resumeWebhook: (userId, url) => resumeUrl(pool, userId, url),
       phoneHash: hash,
       owners,
       webhookUrlProblem: (url) => webhookUrlProblem(url, config.webhook),

@@ -1,4 +1,4 @@
-// Endpoints, one per user and URL: made when first needed, suspended, and what is held or released with them.
+// Endpoints, one per user and URL: inserted when first needed, suspended and resumed, with their deliveries.
 import { createHash } from 'node:crypto'
 import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
@@ -9,7 +9,7 @@ export interface SettingsChange {
   assistant_id: number
   user_id: string
   url: string | null
-  /** The change itself said that the webhook is on, which also releases a suspended endpoint. */
+  /** The change itself said that the webhook is on, which also resumes a suspended endpoint. */
   switchedOn: boolean
 }
 
@@ -20,7 +20,7 @@ interface Address { user_id: string, url: string }
 
 /**
  * The ids of the endpoints of `addresses`, in their order; new ones are made. Until the transaction ends none of them is
- * suspended or released: what it writes for them fits what it sees. Take them before any row of a delivery is locked.
+ * suspended or resumed: what it writes for them fits what it sees. Call it before a row of a delivery is locked.
  */
 export async function endpointIds (tx: PoolClient, addresses: Address[]): Promise<string[]> {
   if (addresses.length === 0) return []
@@ -60,7 +60,7 @@ export async function followSettings (tx: PoolClient, changes: SettingsChange[])
   const off = changes.filter(({ url }) => url === null)
   const on = changes.flatMap(({ url, ...change }) => url === null ? [] : { ...change, url })
   const endpoints = await endpointIds(tx, on)
-  await release(tx, endpoints.filter((_, index) => on[index]?.switchedOn))
+  await resumeEndpoints(tx, endpoints.filter((_, index) => on[index]?.switchedOn))
   if (off.length > 0) await hold(tx, off.map(({ assistant_id }) => assistant_id))
   if (on.length > 0) await reroute(tx, on.map(({ assistant_id }) => assistant_id), endpoints)
 }
@@ -103,7 +103,7 @@ async function reroute (tx: PoolClient, assistantIds: number[], endpoints: strin
  * Lifts the suspension of endpoints and schedules what was held for it; its time has mostly come.
  * @returns how many deliveries that were
  */
-export async function release (tx: PoolClient, endpoints: string[]): Promise<number> {
+export async function resumeEndpoints (tx: PoolClient, endpoints: string[]): Promise<number> {
   if (endpoints.length === 0) return 0
   await tx.query(`
     UPDATE ledger.webhook_endpoints SET suspended_at = NULL, suspended_reason = NULL, failing_since = NULL
@@ -115,20 +115,20 @@ export async function release (tx: PoolClient, endpoints: string[]): Promise<num
 }
 
 /** The same for the user's URL, if there is such an endpoint; workers hear of it. @returns how many deliveries are scheduled again */
-export async function releaseUrl (pool: Pool, userId: string, url: string): Promise<number> {
+export async function resumeUrl (pool: Pool, userId: string, url: string): Promise<number> {
   return await inTransaction(pool, async (tx) => {
     const { rows } = await tx.query<{ id: string }>(
       'SELECT id FROM ledger.webhook_endpoints WHERE user_id = $1 AND url_digest = $2 AND suspended_at IS NOT NULL', [userId, digest(normalized(url))])
-    const released = await release(tx, rows.map(({ id }) => id))
-    if (released > 0) await announceDue(tx, userId)
-    return released
+    const resumed = await resumeEndpoints(tx, rows.map(({ id }) => id))
+    if (resumed > 0) await announceDue(tx, userId)
+    return resumed
   })
 }
 
 /**
- * Stops sending to an endpoint: everything pending is held until it is released. For `failing` only while it still
- * fails for long enough: it may have recovered meanwhile.
- * @returns false when it was suspended already, or is not to be
+ * Suspends an endpoint and holds its pending deliveries until it resumes. The reason `failing` suspends only an endpoint
+ * that still fails for long enough: it may have recovered meanwhile.
+ * @returns false when it was suspended before, or did recover
  */
 export async function suspend (tx: PoolClient, endpointId: string, reason: 'gone' | 'failing'): Promise<boolean> {
   const { rowCount } = await tx.query(`

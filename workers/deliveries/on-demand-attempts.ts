@@ -2,7 +2,7 @@
 import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { toAttempt, whereTo, type Job, type OnDemandTrigger, type Attempt, type AttemptRow, type Finish } from './deliveries.js'
-import { release } from './endpoints.js'
+import { resumeEndpoints } from './endpoints.js'
 
 export interface NewOnDemandAttempt {
   deliveryId: string
@@ -39,14 +39,14 @@ export async function startOnDemandAttempt (pool: Pool, { deliveryId, n, jobNumb
 }
 
 /**
- * Writes the outcome, once. A success makes the delivery `delivered`, that of a test also releases its endpoint; a
+ * Writes the outcome, once. A success makes the delivery `delivered`, that of a test also resumes its endpoint; a
  * failure changes nothing but a test delivery, which has no other attempt; an unknown outcome inserts the same attempt once more.
  * @param againInMs when that is due
  * @returns false when the attempt had been given up meanwhile: then only a success still counts
  */
 export async function finishOnDemandAttempt (pool: Pool, { deliveryId, trigger, n, token, endpointId }: Attempt, finish: Finish, againInMs: number): Promise<boolean> {
   return await inTransaction(pool, async (tx) => {
-    if (trigger === 'test' && finish.outcome === 'delivered') await release(tx, [endpointId])
+    if (trigger === 'test' && finish.outcome === 'delivered') await resumeEndpoints(tx, [endpointId])
     const { rows } = await tx.query<{ closed: boolean }>(finishSql, [
       deliveryId, trigger, n, token, finish.outcome, finish.statusCode, finish.durationMs, finish.error, finish.excerpt, finish.truncated, againInMs
     ])

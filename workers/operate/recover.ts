@@ -16,7 +16,7 @@ export interface RecoverOptions {
   batchSize?: number
 }
 
-/** `held`: their endpoint is suspended, they are sent when it is released. `off`: their user has switched the webhook off. */
+/** `held`: their endpoint is suspended, they are sent when it resumes. `off`: their user has switched the webhook off. */
 export interface Recovered { scheduled: number, held: number, off: number }
 
 // What is due already needs nothing, and is how a second run passes over what the first one did.

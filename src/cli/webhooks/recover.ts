@@ -39,6 +39,6 @@ async function recoverWebhooks ({ since: from, user: userId, assistant: assistan
       }
     })))
   say(`Scheduled ${scheduled} deliveries for now; the workers send them.`)
-  if (held > 0) say(`${held} more are held: their endpoint is suspended, and they are sent when it is released.`)
+  if (held > 0) say(`${held} more are held: their endpoint is suspended, and they are sent when it resumes.`)
   if (off > 0) say(`${off} more were left alone: their users have switched the webhook off.`)
 }

@@ -194,7 +194,7 @@ t.test('attempts on demand take slots like others, and take them first', async (
   t.ok(await eventually(async () => (await r.deliveries()).filter(({ queued_at }) => queued_at !== null).length === 7), 'a slot that became free is taken')
 })
 
-t.test('an endpoint that is suspended is released by a test that succeeds, and not by one that fails', async (t) => {
+t.test('a suspended endpoint resumes by a test that succeeds, and not by a test that fails', async (t) => {
   const { r, hook } = await failedOnce(t, { postgres })
   await inTransaction(r.pool, (tx) => suspend(tx, '1', 'gone'))
   await sendTest(r.pool, target(hook))

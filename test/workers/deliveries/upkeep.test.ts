@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { redeliver } from '../../../workers/operate/redeliver.js'
 import { deliveryId } from '../../../workers/dispatch/dispatch.js'
-import { releaseUrl, suspend } from '../../../workers/deliveries/endpoints.js'
+import { resumeUrl, suspend } from '../../../workers/deliveries/endpoints.js'
 import { tidy } from '../../../workers/deliveries/retention.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { assistantCreated, assistantUpdated, callCompleted } from '../../support/call-events.js'
@@ -70,27 +70,27 @@ t.test('whoever succeeded just now is not suspended by a failure that began befo
   t.equal(await inTransaction(r.pool, (tx) => suspend(tx, '1', 'gone')), false, 'it is suspended already')
 })
 
-t.test('a suspended endpoint is released by a new URL, by switching on again, and by resuming', async (t) => {
+t.test('a suspended endpoint resumes by a new URL, by a webhook that is switched on again, and by webhook-resume', async (t) => {
   const ways: Array<[string, (r: Rig) => Promise<unknown>]> = [
     ['a new URL', (r) => r.tell(assistantUpdated(1, { webhook_url: 'https://hooks.example.com/new' }))],
     ['off and on', (r) => r.tell(assistantUpdated(1, { is_webhook_active: false }), assistantUpdated(1, { is_webhook_active: true }))],
-    ['resuming', (r) => releaseUrl(r.pool, '1', 'https://hooks.example.com/1')]
+    ['resuming', (r) => resumeUrl(r.pool, '1', 'https://hooks.example.com/1')]
   ]
-  for (const [name, release] of ways) {
+  for (const [name, resume] of ways) {
     const r = await rig(t)
     await r.tell(assistantCreated(1, on('https://hooks.example.com/1')), callCompleted('c-1'))
     await inTransaction(r.pool, (tx) => suspend(tx, '1', 'gone'))
     await r.tell(callCompleted('c-2'))
     t.same((await stands(r)).map(([, status]) => status), ['held', 'held'], name)
     t.equal(await r.enqueuer.enqueue(['1']), 0)
-    t.equal(await releaseUrl(r.pool, '2', 'https://hooks.example.com/1'), 0, 'not by another user')
-    await release(r)
+    t.equal(await resumeUrl(r.pool, '2', 'https://hooks.example.com/1'), 0, 'not by another user')
+    await resume(r)
     t.same((await stands(r)).map(([, status, reason]) => [status, reason]), [['scheduled', null], ['scheduled', null]], name)
     t.equal(await r.enqueuer.enqueue(['1']), 2, name)
   }
 })
 
-t.test('held for more than thirty days a delivery is cancelled; being released in between begins them anew', async (t) => {
+t.test('a delivery is cancelled after thirty days of being held; resuming its endpoint starts them again', async (t) => {
   const r = await rig(t)
   await r.tell(assistantCreated(1, on('https://hooks.example.com/1')), callCompleted('c-1'), assistantUpdated(1, { is_webhook_active: false }))
   const age = (time: string) => r.pool.query('UPDATE ledger.webhook_deliveries SET held_at = held_at - $1::interval', [time])
