@@ -44,8 +44,8 @@ const EMBEDDED = '@ringledger/embedded-[^/]+'
 const doors = [
   { to: { package: '@eventstore/db-client' }, from: ['src/event-store', 'src/composition/connections[.]ts', 'packages', ...TRIED] },
   { to: { package: '(@grpc/grpc-js|google-protobuf)' }, from: ['packages/embedded-event-store', ...TRIED] },
-  { to: { package: 'bullmq' }, from: ['workers/queue/queue[.]ts', ...TRIED] },
-  { to: { package: 'ioredis' }, from: ['workers/queue/queue[.]ts', 'src/composition', ...TRIED] },
+  { to: { package: 'bullmq' }, from: ['workers/queue/(queue|back-end)[.]ts', ...TRIED] },
+  { to: { package: 'ioredis' }, from: ['workers/queue/back-end[.]ts', 'src/composition', ...TRIED] },
   { to: { package: 'undici' }, from: ['workers/deliver/(post|stale|guard)[.]ts', ...TRIED] },
   { to: { package: 'ipaddr.js' }, from: ['workers/deliver/guard[.]ts', ...TRIED] },
   { to: { package: 'standardwebhooks' }, from: ['workers/deliver/sign[.]ts', 'src/cli/demo', 'docs/webhooks', ...TRIED] },

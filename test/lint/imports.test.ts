@@ -127,7 +127,8 @@ const cases: Case[] = [
     good: '../../../projections/replay/replay.js ../../composition/connections.js cli-table3',
     bad: '../../../workers/deliver/post.js ../../../workers/operate/audit.js undici bullmq'
   },
-  { rule: 'the queue client lives in queue', file: 'workers/queue/queue.ts', good: 'bullmq ioredis', bad: 'undici standardwebhooks' },
+  { rule: 'the queue client lives in queue', file: 'workers/queue/queue.ts', good: 'bullmq', bad: 'ioredis undici standardwebhooks' },
+  { rule: 'Redis lives in its back end', file: 'workers/queue/back-end.ts', good: 'bullmq ioredis', bad: 'undici standardwebhooks' },
   { rule: 'the signer lives in sign', file: 'workers/deliver/sign.ts', good: 'standardwebhooks', bad: 'undici bullmq' },
   { rule: 'the HTTP client lives in post', file: 'workers/deliver/post.ts', good: 'undici ./guard.js', bad: 'standardwebhooks ipaddr.js' },
   { rule: 'addresses are read in guard', file: 'workers/deliver/guard.ts', good: 'undici ipaddr.js', bad: 'bullmq' }

@@ -4,17 +4,17 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { finishOnDemandAttempt, startOnDemandAttempt } from '../deliveries/on-demand-attempts.js'
-import type { Job, Attempt, Finish } from '../deliveries/deliveries.js'
-import { noteHealth, suspend } from '../deliveries/endpoints.js'
+import type { Job, Attempt, Finish } from '../deliveries/attempts.js'
+import { recordHealth, suspend } from '../deliveries/endpoints.js'
 import type { Enqueuer } from '../queue/enqueue.js'
-import { finishAttempt, finishAttempts, type Finished } from './finish-attempts.js'
+import { finishAttempt, finishAttempts, type Finished } from '../deliveries/finish-attempts.js'
 import { webhookUrlProblem, type UrlRules } from './guard.js'
 import { judge, outcomeOf, type Result, type Verdict } from './outcome.js'
 import type { Poster } from './post.js'
 import { currentSecret, unseal, type SecretKeys } from './secrets.js'
 import { batcher } from './batcher.js'
 import { signedHeaders } from './sign.js'
-import { startAttempt, startAttempts, type Start, type Started } from './start-attempts.js'
+import { startAttempt, startAttempts, type Start, type Started } from '../deliveries/start-attempts.js'
 
 export interface DelivererOptions {
   pool: Pool
@@ -115,9 +115,9 @@ function details (result: Result): Pick<Finish, 'statusCode' | 'error' | 'excerp
  * attempt that was asked for only a success means anything: whoever tries things out must not do harm by it.
  */
 async function follow ({ deliveryId, trigger, endpointId, health }: Attempt, { outcome }: Finish, { status }: Verdict, { pool, log }: DelivererOptions): Promise<void> {
-  if (outcome === 'delivered' && health !== 'fine') await noteHealth(pool, endpointId, true)
+  if (outcome === 'delivered' && health !== 'fine') await recordHealth(pool, endpointId, true)
   if (outcome === 'delivered' || outcome === 'unknown' || trigger !== 'schedule') return
-  if (health === 'fine') await noteHealth(pool, endpointId, false)
+  if (health === 'fine') await recordHealth(pool, endpointId, false)
   if (status !== 'cancelled' && health !== 'overdue') return
   const reason = status === 'cancelled' ? 'gone' : 'failing'
   const isNew = await inTransaction(pool, (tx) => suspend(tx, endpointId, reason))

@@ -2,7 +2,7 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import type { Pool } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import type { SealedRow } from '../deliveries/deliveries.js'
+import type { SealedRow } from '../deliveries/attempts.js'
 import { newSecret } from './sign.js'
 
 /** Keys of 32 bytes: the current one encrypts, all of them decrypt. */

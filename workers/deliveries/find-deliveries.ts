@@ -12,54 +12,75 @@ export interface DeliveryFilter {
 }
 
 /** A page of deliveries without their attempts, newest first. */
-export async function listDeliveries (pool: Pool, { userId, assistantId, callId, status }: DeliveryFilter, page: Page): Promise<Paged<DeliverySummary>> {
+export async function listDeliveries (
+  pool: Pool, { userId, assistantId, callId, status }: DeliveryFilter, page: Page
+): Promise<Paged<DeliverySummary>> {
   return await readPage(pool, {
     columns: 'id, call_id, assistant_id, type, status, reason, attempt_count, next_attempt_at, created_at',
     from: 'ledger.webhook_deliveries',
     key: 'id',
     filters: [['user_id = ?', userId], ['assistant_id = ?', assistantId], ['call_id = ?', callId], ['status = ?', status]],
     order: 'created_at DESC, id DESC',
-    item: `json_build_object(${fields('page')})`
+    item: `json_build_object(${summaryOf('page')})`
   }, page)
 }
 
 /** Whether `text` may be the id of a delivery. */
 export const isDeliveryId = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
 
-/** The delivery with every attempt, oldest first; any user's when none is given. */
-export async function findDelivery (db: Pool | PoolClient, userId: string | undefined, id: string): Promise<Delivery | undefined> {
+/** The delivery with every attempt, oldest first; without a user, that of any user. */
+export async function findDelivery (
+  db: Pool | PoolClient, userId: string | undefined, id: string
+): Promise<Delivery | undefined> {
   if (!isDeliveryId(id)) return undefined
   const { rows } = await db.query<{ delivery: Delivery }>({
     name: 'find-delivery',
-    text: `SELECT ${whole} AS delivery FROM ledger.webhook_deliveries d WHERE d.id = $1 AND ($2::text IS NULL OR d.user_id = $2)`,
+    text: `
+    SELECT ${delivery} AS delivery FROM ledger.webhook_deliveries d
+    WHERE d.id = $1 AND ($2::text IS NULL OR d.user_id = $2)`,
     values: [id, userId ?? null]
   })
   return rows[0]?.delivery
 }
 
-/** The webhooks of the user's call with every attempt; none when nothing is due for it, or not yet. */
+/** The webhooks of the user's call with every attempt; empty when there are none, or none yet. */
 export async function findDeliveries (pool: Pool, userId: string, callId: string): Promise<Delivery[]> {
   const { rows } = await pool.query<{ delivery: Delivery }>({
     name: 'find-deliveries',
-    text: `SELECT ${whole} AS delivery FROM ledger.webhook_deliveries d WHERE d.call_id = $1 AND d.user_id = $2 ORDER BY d.created_at, d.id`,
+    text: `
+    SELECT ${delivery} AS delivery FROM ledger.webhook_deliveries d
+    WHERE d.call_id = $1 AND d.user_id = $2 ORDER BY d.created_at, d.id`,
     values: [callId, userId]
   })
-  return rows.map(({ delivery }) => delivery)
+  return rows.map((row) => row.delivery)
 }
 
-/** A time as everywhere in answers: UTC, with milliseconds. */
+/** UTC with milliseconds, as every time in an answer. */
 const iso = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
-// The schedule has no time for a test: that is infinity.
-const fields = (row: string) => `
-  'id', ${row}.id, 'call_id', ${row}.call_id, 'assistant_id', ${row}.assistant_id, 'type', ${row}.type, 'status', ${row}.status, 'reason', ${row}.reason,
+// The schedule never attempts a test: its next attempt is at infinity.
+const summaryOf = (row: string) => `
+  'id', ${row}.id,
+  'call_id', ${row}.call_id,
+  'assistant_id', ${row}.assistant_id,
+  'type', ${row}.type,
+  'status', ${row}.status,
+  'reason', ${row}.reason,
   'attempt_count', ${row}.attempt_count,
-  'next_attempt_at', CASE WHEN ${row}.status = 'scheduled' AND isfinite(${row}.next_attempt_at) THEN ${iso(`${row}.next_attempt_at`)} END,
+  'next_attempt_at', CASE
+    WHEN ${row}.status = 'scheduled' AND isfinite(${row}.next_attempt_at) THEN ${iso(`${row}.next_attempt_at`)} END,
   'created_at', ${iso(`${row}.created_at`)}`
 
-const whole = `json_build_object(${fields('d')}, 'attempts', (
+const delivery = `json_build_object(${summaryOf('d')}, 'attempts', (
   SELECT coalesce(json_agg(json_build_object(
-    'n', a.n, 'trigger', a.trigger, 'started_at', ${iso('a.started_at')}, 'finished_at', ${iso('a.finished_at')},
-    'outcome', a.outcome, 'status_code', a.status_code, 'duration_ms', a.duration_ms, 'error', a.error,
-    'response_excerpt', a.response_excerpt) ORDER BY coalesce(a.started_at, a.due_at), a.trigger, a.n), '[]')
+    'n', a.n,
+    'trigger', a.trigger,
+    'started_at', ${iso('a.started_at')},
+    'finished_at', ${iso('a.finished_at')},
+    'outcome', a.outcome,
+    'status_code', a.status_code,
+    'duration_ms', a.duration_ms,
+    'error', a.error,
+    'response_excerpt', a.response_excerpt
+  ) ORDER BY coalesce(a.started_at, a.due_at), a.trigger, a.n), '[]')
   FROM ledger.webhook_attempts a WHERE a.delivery_id = d.id))`

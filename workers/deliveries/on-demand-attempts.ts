@@ -1,7 +1,9 @@
 // Attempts on demand, redeliveries and tests: the row comes first, then a job; the schedule does not change.
 import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import { toAttempt, whereTo, type Job, type OnDemandTrigger, type Attempt, type AttemptRow, type Finish } from './deliveries.js'
+import {
+  startedColumns, toAttempt, type Attempt, type AttemptRow, type Finish, type Job, type OnDemandTrigger
+} from './attempts.js'
 import { resumeEndpoints } from './endpoints.js'
 
 export interface NewOnDemandAttempt {
@@ -12,52 +14,61 @@ export interface NewOnDemandAttempt {
   endpointId: string
 }
 
-/** Writes down that an attempt is to be made at once. From its commit on nothing can lose it. */
-export async function insertOnDemandAttempt (tx: PoolClient, { deliveryId, trigger, userId, assistantId, endpointId }: NewOnDemandAttempt): Promise<void> {
+/** Inserts an attempt that is due at once. After the commit nothing can lose it. */
+export async function insertOnDemandAttempt (
+  tx: PoolClient, { deliveryId, trigger, userId, assistantId, endpointId }: NewOnDemandAttempt
+): Promise<void> {
   await tx.query(`
     INSERT INTO ledger.webhook_attempts (delivery_id, trigger, n, endpoint_id, user_id, assistant_id, due_at)
     SELECT $1, $2, 1 + coalesce(max(n), 0), $3, $4, $5, clock_timestamp()
-    FROM ledger.webhook_attempts WHERE delivery_id = $1 AND trigger = $2`, [deliveryId, trigger, endpointId, userId, assistantId])
+    FROM ledger.webhook_attempts WHERE delivery_id = $1 AND trigger = $2`,
+  [deliveryId, trigger, endpointId, userId, assistantId])
 }
 
-/** As `startAttempt`: one worker gets it, a stale job nothing. Whether the delivery is held or final does not matter. */
-export async function startOnDemandAttempt (pool: Pool, { deliveryId, n, jobNumber }: Job, trigger: OnDemandTrigger, token: string): Promise<Attempt | undefined> {
+/** As `startAttempt`: one worker gets the attempt, a stale job gets nothing. The status of the delivery does not count. */
+export async function startOnDemandAttempt (
+  pool: Pool, { deliveryId, n, jobNumber }: Job, trigger: OnDemandTrigger, token: string
+): Promise<Attempt | undefined> {
   const { rows } = await pool.query<AttemptRow>({
     name: 'start-on-demand-attempt',
     text: `
-    WITH begun AS (
+    WITH started AS (
       UPDATE ledger.webhook_attempts SET started_at = clock_timestamp(), worker_token = $5
       WHERE delivery_id = $1 AND trigger = $2 AND n = $3 AND job_number = $4 AND started_at IS NULL
       RETURNING delivery_id, user_id, endpoint_id
     )
-    SELECT begun.user_id, begun.endpoint_id, d.body, 0 AS failure_count, ${whereTo('begun')}
-    FROM begun JOIN ledger.webhook_deliveries d ON d.id = begun.delivery_id
-    LEFT JOIN ledger.webhook_endpoints e ON e.id = begun.endpoint_id`,
+    SELECT started.user_id, started.endpoint_id, d.body, 0 AS failure_count, ${startedColumns('started')}
+    FROM started JOIN ledger.webhook_deliveries d ON d.id = started.delivery_id
+    LEFT JOIN ledger.webhook_endpoints e ON e.id = started.endpoint_id`,
     values: [deliveryId, trigger, n, jobNumber, token]
   })
   return rows[0] && toAttempt(rows[0], { deliveryId, trigger, n, token })
 }
 
 /**
- * Writes the outcome, once. A success makes the delivery `delivered`, that of a test also resumes its endpoint; a
- * failure changes nothing but a test delivery, which has no other attempt; an unknown outcome inserts the same attempt once more.
- * @param againInMs when that is due
- * @returns false when the attempt had been given up meanwhile: then only a success still counts
+ * Writes the outcome, once. A success makes the delivery `delivered`, that of a test also resumes its endpoint. A
+ * failure changes only a test delivery, which has no other attempt. An unknown outcome inserts the attempt once more.
+ * @param againInMs when that attempt is due
+ * @returns false when the attempt was closed as `unknown` meanwhile: then only a success still counts
  */
-export async function finishOnDemandAttempt (pool: Pool, { deliveryId, trigger, n, token, endpointId }: Attempt, finish: Finish, againInMs: number): Promise<boolean> {
+export async function finishOnDemandAttempt (
+  pool: Pool, { deliveryId, trigger, n, token, endpointId }: Attempt, finish: Finish, againInMs: number
+): Promise<boolean> {
+  const { outcome, statusCode, durationMs, error, excerpt, truncated } = finish
   return await inTransaction(pool, async (tx) => {
-    if (trigger === 'test' && finish.outcome === 'delivered') await resumeEndpoints(tx, [endpointId])
+    if (trigger === 'test' && outcome === 'delivered') await resumeEndpoints(tx, [endpointId])
     const { rows } = await tx.query<{ closed: boolean }>(finishSql, [
-      deliveryId, trigger, n, token, finish.outcome, finish.statusCode, finish.durationMs, finish.error, finish.excerpt, finish.truncated, againInMs
+      deliveryId, trigger, n, token, outcome, statusCode, durationMs, error, excerpt, truncated, againInMs
     ])
     return rows[0]?.closed === true
   })
 }
 
-const onceMore = (inMs: string) => `
+const insertOnceMore = (inMs: string) => `
   INSERT INTO ledger.webhook_attempts (delivery_id, trigger, n, endpoint_id, user_id, assistant_id, due_at)
   SELECT delivery_id, trigger,
-         (SELECT max(n) FROM ledger.webhook_attempts a WHERE a.delivery_id = closed.delivery_id AND a.trigger = closed.trigger)
+         (SELECT max(n) FROM ledger.webhook_attempts a
+          WHERE a.delivery_id = closed.delivery_id AND a.trigger = closed.trigger)
            + row_number() OVER (PARTITION BY delivery_id, trigger ORDER BY n),
          endpoint_id, user_id, assistant_id, clock_timestamp() + ${inMs} * interval '1 ms'
   FROM closed`
@@ -65,18 +76,18 @@ const onceMore = (inMs: string) => `
 const finishSql = `
   WITH closed AS (
     UPDATE ledger.webhook_attempts
-    SET finished_at = clock_timestamp(), outcome = $5, status_code = $6, duration_ms = $7, error = $8, response_excerpt = $9,
-        response_truncated = $10, queued_at = NULL
+    SET finished_at = clock_timestamp(), outcome = $5, status_code = $6, duration_ms = $7, error = $8,
+        response_excerpt = $9, response_truncated = $10, queued_at = NULL
     WHERE delivery_id = $1 AND trigger = $2 AND n = $3 AND worker_token = $4
       AND (outcome IS NULL OR (outcome = 'unknown' AND $5 = 'delivered'))
     RETURNING delivery_id, trigger, n, endpoint_id, user_id, assistant_id
-  ), again AS (${onceMore('$11')} WHERE $5 = 'unknown'
+  ), again AS (${insertOnceMore('$11')} WHERE $5 = 'unknown'
   ), concluded AS (
     UPDATE ledger.webhook_deliveries d
     SET status = CASE WHEN $5 = 'delivered' THEN 'delivered' ELSE 'exhausted' END,
         reason = CASE WHEN $5 = 'delivered' THEN NULL ELSE 'attempts_used_up' END,
         finished_at = clock_timestamp(), next_attempt_at = NULL, held_at = NULL,
-        -- an attempt of the schedule that is running keeps its slot until it ends
+        -- a running attempt of the schedule keeps its slot until it ends
         queued_at = CASE WHEN started_at IS NOT NULL THEN queued_at END
     FROM closed
     WHERE d.id = closed.delivery_id AND CASE
@@ -86,7 +97,7 @@ const finishSql = `
   SELECT EXISTS (SELECT FROM closed) AS closed`
 
 /**
- * Closes attempts on demand that started more than `olderThanMs` ago and have no outcome as `unknown`, and inserts
+ * Closes attempts on demand that started more than `olderThanMs` ago and have no outcome, as `unknown`, and inserts
  * each once more.
  * @returns how many
  */
@@ -98,9 +109,10 @@ export async function closeUnknownOnDemand (pool: Pool, olderThanMs: number): Pr
       FOR UPDATE SKIP LOCKED
     ), closed AS (
       UPDATE ledger.webhook_attempts a
-      SET finished_at = clock_timestamp(), outcome = 'unknown', error = 'the worker did not tell the outcome', queued_at = NULL
+      SET finished_at = clock_timestamp(), outcome = 'unknown', error = 'the worker did not tell the outcome',
+          queued_at = NULL
       FROM stuck WHERE (a.delivery_id, a.trigger, a.n) = (stuck.delivery_id, stuck.trigger, stuck.n)
       RETURNING a.delivery_id, a.trigger, a.n, a.endpoint_id, a.user_id, a.assistant_id
-    )${onceMore('0')}`, [olderThanMs])
+    )${insertOnceMore('0')}`, [olderThanMs])
   return rowCount ?? 0
 }

@@ -1,5 +1,5 @@
-// What is kept for a while only: payloads and attempts, deliveries that are held, secrets that sign no more.
-import type { Pool } from 'pg'
+// Removes what is kept for a while only: payloads and attempts, held deliveries, expired secrets.
+import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 
 export interface RetentionOptions {
@@ -9,25 +9,26 @@ export interface RetentionOptions {
 }
 
 /** What a pass removed. */
-export interface Tidied { cancelled: number, payloads: number, secrets: number }
+export interface Removed { cancelled: number, payloads: number, secrets: number }
 
-/** Held for longer, a delivery is given up. As Postgres writes it. */
+/** A delivery that is held for longer is cancelled. A Postgres interval. */
 const heldAtMost = '30 days'
+// Rows of one transaction, which locks them, and transactions of one pass.
 const batchSize = 500
-const mostBatches = 20
+const batchLimit = 20
 
-/** One pass, in batches that are small enough to hold nobody up; what is left is for the next pass. */
-export async function tidy ({ pool, days }: RetentionOptions): Promise<Tidied> {
+/** One pass; what it leaves is for the next pass. */
+export async function removeExpired ({ pool, days }: RetentionOptions): Promise<Removed> {
   return {
     cancelled: await inBatches(() => cancelHeld(pool)),
-    payloads: await inBatches(() => removePayloads(pool, days)),
+    payloads: await inBatches(() => inTransaction(pool, (tx) => removePayloads(tx, days))),
     secrets: (await pool.query('DELETE FROM ledger.webhook_secrets WHERE expires_at < now()')).rowCount ?? 0
   }
 }
 
 async function inBatches (batch: () => Promise<number>): Promise<number> {
   let all = 0
-  for (let count = 0; count < mostBatches; count++) {
+  for (let count = 0; count < batchLimit; count++) {
     const done = await batch()
     all += done
     if (done < batchSize) break
@@ -47,24 +48,32 @@ async function cancelHeld (pool: Pool): Promise<number> {
 }
 
 /**
- * A call's row stays, without its payload and attempts: it says that the call was accounted for. A test's goes. What
+ * Removes payload and attempts of old calls; their rows stay for the audit. Tests go with their rows. A delivery that
  * waits for an attempt keeps its payload, however old it is.
  */
-async function removePayloads (pool: Pool, days: number): Promise<number> {
-  return await inTransaction(pool, async (tx) => {
-    const { rows } = await tx.query<{ id: string }>(`
-      SELECT id FROM ledger.webhook_deliveries
-      WHERE body IS NOT NULL AND status NOT IN ('scheduled', 'held') AND started_at IS NULL AND created_at < now() - $1 * interval '1 day'
-      ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED`, [days, batchSize])
-    if (rows.length === 0) return 0
-    // Looked up once the rows are locked: nobody can start a redelivery now, and no attempt on demand is overlooked.
-    const { rows: idle } = await tx.query<{ id: string }>(`
-      SELECT id FROM unnest($1::uuid[]) AS old (id)
-      WHERE NOT EXISTS (SELECT FROM ledger.webhook_attempts a WHERE a.delivery_id = old.id AND a.outcome IS NULL)`, [rows.map(({ id }) => id)])
-    const ids = [idle.map(({ id }) => id)]
-    await tx.query('DELETE FROM ledger.webhook_attempts WHERE delivery_id = ANY($1::uuid[])', ids)
-    await tx.query('DELETE FROM ledger.webhook_deliveries WHERE id = ANY($1::uuid[]) AND call_id IS NULL', ids)
-    await tx.query('UPDATE ledger.webhook_deliveries SET body = NULL WHERE id = ANY($1::uuid[])', ids)
-    return idle.length
-  })
+async function removePayloads (tx: PoolClient, days: number): Promise<number> {
+  const ids = await withoutOpenAttempts(tx, await lockFinished(tx, days))
+  if (ids.length === 0) return 0
+  await tx.query('DELETE FROM ledger.webhook_attempts WHERE delivery_id = ANY($1::uuid[])', [ids])
+  await tx.query('DELETE FROM ledger.webhook_deliveries WHERE id = ANY($1::uuid[]) AND call_id IS NULL', [ids])
+  await tx.query('UPDATE ledger.webhook_deliveries SET body = NULL WHERE id = ANY($1::uuid[])', [ids])
+  return ids.length
+}
+
+async function lockFinished (tx: PoolClient, days: number): Promise<string[]> {
+  const { rows } = await tx.query<{ id: string }>(`
+    SELECT id FROM ledger.webhook_deliveries
+    WHERE body IS NOT NULL AND status NOT IN ('scheduled', 'held') AND started_at IS NULL
+      AND created_at < now() - $1 * interval '1 day'
+    ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED`, [days, batchSize])
+  return rows.map(({ id }) => id)
+}
+
+/** Only after the rows are locked: then no redelivery of them can start, and every attempt on demand is visible. */
+async function withoutOpenAttempts (tx: PoolClient, ids: string[]): Promise<string[]> {
+  if (ids.length === 0) return []
+  const { rows } = await tx.query<{ id: string }>(`
+    SELECT id FROM unnest($1::uuid[]) AS old (id)
+    WHERE NOT EXISTS (SELECT FROM ledger.webhook_attempts a WHERE a.delivery_id = old.id AND a.outcome IS NULL)`, [ids])
+  return rows.map(({ id }) => id)
 }

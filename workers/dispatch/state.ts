@@ -4,7 +4,7 @@ import type { AssistantSettings } from '../../src/domain/assistant/settings.js'
 import type { CatalogEvent } from '../../src/domain/catalog/events.js'
 import { leadOf, type LeadStatus } from '../../src/domain/lead/lead.js'
 import type { LeadEvent } from '../../src/domain/lead/events.js'
-import type { SettingsChange } from '../deliveries/endpoints.js'
+import type { SettingsChange } from '../deliveries/follow-settings.js'
 import type { Duplicate } from './new-deliveries.js'
 import { relevantSettings, type PayloadAssistant, type PayloadLead, type RelevantSettings } from './payload.js'
 

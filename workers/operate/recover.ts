@@ -1,7 +1,7 @@
 // Begins the schedule anew for what was not delivered: after an outage of receivers, or of us.
 import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import { announceDue } from '../queue/due-channel.js'
+import { notifyDue } from '../queue/due-channel.js'
 import { endpointIds } from '../deliveries/endpoints.js'
 
 export interface RecoverOptions {
@@ -65,7 +65,7 @@ async function recoverBatch (tx: PoolClient, filter: unknown[], after: string, b
     FROM unnest($1::uuid[], $2::bigint[]) AS wanted (id, endpoint_id) JOIN ledger.webhook_endpoints e ON e.id = wanted.endpoint_id
     WHERE d.id = wanted.id AND d.status IN ('scheduled', 'held', 'exhausted', 'cancelled') AND d.started_at IS NULL AND d.body IS NOT NULL
     RETURNING d.user_id, d.status`, [sent.map(({ id }) => id), endpoints])
-  for (const user of new Set(changed.map(({ user_id }) => user_id))) await announceDue(tx, user)
+  for (const user of new Set(changed.map(({ user_id }) => user_id))) await notifyDue(tx, user)
   const scheduled = changed.filter(({ status }) => status === 'scheduled').length
   return { scheduled, held: changed.length - scheduled, off: rows.length - sent.length, size: rows.length, last: rows.at(-1)?.id }
 }

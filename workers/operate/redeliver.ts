@@ -5,8 +5,8 @@ import type { Asked } from '../../src/domain/webhook/delivery.js'
 import type { WebhookTest } from '../../src/domain/webhook/payload.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { insertOnDemandAttempt, type NewOnDemandAttempt } from '../deliveries/on-demand-attempts.js'
-import type { OnDemandTrigger } from '../deliveries/deliveries.js'
-import { announceDue } from '../queue/due-channel.js'
+import type { OnDemandTrigger } from '../deliveries/attempts.js'
+import { notifyDue } from '../queue/due-channel.js'
 import { endpointIds } from '../deliveries/endpoints.js'
 import { findDelivery, isDeliveryId } from '../deliveries/find-deliveries.js'
 
@@ -63,7 +63,7 @@ async function insertWithinLimit (tx: PoolClient, attempt: Omit<NewOnDemandAttem
   const [endpointId = ''] = await endpointIds(tx, [{ user_id: attempt.userId, url }])
   await before?.(endpointId)
   await insertOnDemandAttempt(tx, { ...attempt, endpointId })
-  await announceDue(tx, attempt.userId)
+  await notifyDue(tx, attempt.userId)
   const delivery = await findDelivery(tx, attempt.userId, attempt.deliveryId)
   if (!delivery) throw new Error('a delivery was removed while its attempt was inserted')
   return { kind: 'accepted', delivery }

@@ -1,12 +1,12 @@
 // Moves due deliveries from the ledger into the queue, as slots become free.
 import type { Pool } from 'pg'
-import { releaseSlots, acquireSlots } from './slots.js'
 import type { JobQueue } from './queue.js'
+import { acquireSlots, releaseSlots } from './slots.js'
 
 export interface Enqueuer {
   /** Enqueues what is due of these users, soon; many calls become one. Never throws. */
   enqueueSoon (userIds: Iterable<string>): void
-  /** The same after `ms`. Longer waits than a minute are left to the reconciler. */
+  /** Enqueues what is due of the user after `ms`. The reconciler serves waits of more than a minute. */
   enqueueIn (userId: string, ms: number): void
   /**
    * Enqueues what is due of these users now.
@@ -14,7 +14,7 @@ export interface Enqueuer {
    * @throws when the queue or Postgres cannot be reached; nothing is lost by that
    */
   enqueue (userIds: string[]): Promise<number>
-  /** Enqueues no more; waits for the one that runs. */
+  /** Enqueues no more, and waits for the batch that runs. */
   stop (): Promise<void>
 }
 
@@ -28,12 +28,12 @@ export interface EnqueuerOptions {
 
 const usersAtOnce = 100
 const timerMarginMs = 5
-// The ledger knows the time of every attempt. A timer in the process that wrote it makes short waits prompt without a
-// delayed job, which would hold one of the endpoint's slots while it waits; long waits can bear the reconciler's period.
+// The ledger knows the time of every attempt. A timer in the process that wrote it makes short waits exact. A delayed
+// job would use one of the endpoint's slots while it waits. Long waits can bear the reconciler's period.
 const longestTimerMs = 75_000
 
 export function openEnqueuer ({ pool, queue, maySend, log }: EnqueuerOptions): Enqueuer {
-  const dirty = new Set<string>()
+  const waiting = new Set<string>()
   const timers = new Set<NodeJS.Timeout>()
   let isRunning = false
   let isStopped = false
@@ -42,17 +42,19 @@ export function openEnqueuer ({ pool, queue, maySend, log }: EnqueuerOptions): E
   return { enqueueSoon, enqueueIn, enqueue, stop }
 
   function enqueueSoon (userIds: Iterable<string>): void {
-    for (const userId of userIds) dirty.add(userId)
-    if (isRunning || isStopped || dirty.size === 0) return
+    for (const userId of userIds) waiting.add(userId)
+    if (isRunning || isStopped || waiting.size === 0) return
     isRunning = true
-    idle = drain()
+    idle = enqueueWaiting()
   }
 
-  async function drain (): Promise<void> {
-    while (dirty.size > 0 && !isStopped) {
-      const users = [...dirty].slice(0, usersAtOnce)
-      for (const user of users) dirty.delete(user)
-      await enqueue(users).catch((error: unknown) => log.warn({ err: error }, 'due webhooks could not be queued; the reconciler will'))
+  async function enqueueWaiting (): Promise<void> {
+    while (waiting.size > 0 && !isStopped) {
+      const users = [...waiting].slice(0, usersAtOnce)
+      for (const user of users) waiting.delete(user)
+      await enqueue(users).catch((error: unknown) => {
+        log.warn({ err: error }, 'due webhooks could not be queued; the reconciler will')
+      })
     }
     isRunning = false
   }
@@ -74,7 +76,7 @@ export function openEnqueuer ({ pool, queue, maySend, log }: EnqueuerOptions): E
       await queue.add(jobs)
       return jobs.length
     } catch (error) {
-      await releaseSlots(pool, jobs).catch(() => {}) // the reconciler finds them missing in the queue
+      await releaseSlots(pool, jobs).catch(() => {}) // the reconciler finds that the queue does not have them
       throw error
     }
   }

@@ -1,29 +1,32 @@
-// Due and not queued -> queued; started and never finished -> unknown. What makes the queue disposable.
+// Due but not queued -> queued; started but never finished -> unknown. The reconciler makes the queue disposable.
 import type { Pool } from 'pg'
 import { pause, wheneverLeased } from '../../src/subscriptions/lease.js'
+import { closeUnknown } from '../deliveries/attempts.js'
 import { closeUnknownOnDemand } from '../deliveries/on-demand-attempts.js'
-import { closeUnknown } from '../deliveries/deliveries.js'
+import { removeExpired } from '../deliveries/retention.js'
 import type { Enqueuer } from './enqueue.js'
-import { releaseSlots, unstartedJobs, usersWithDue } from './slots.js'
 import { jobId, type JobQueue } from './queue.js'
-import { tidy } from '../deliveries/retention.js'
+import { releaseSlots, unstartedJobs, usersWithDue } from './slots.js'
 
-export interface ReconcilerOptions {
+export interface PassOptions {
   pool: Pool
-  holder: string
   queue: Pick<JobQueue, 'ids'>
   enqueuer: Pick<Enqueuer, 'enqueue'>
   /** Between two passes, in milliseconds. */
   everyMs?: number | undefined
   /** When an attempt counts as abandoned: twice the deadline of a request, in milliseconds. */
   abandonedAfterMs: number
+}
+
+export interface ReconcilerOptions extends PassOptions {
+  holder: string
   /** How long payloads and attempts are kept. */
   retentionDays: number
   signal: AbortSignal
   log: { info (details: object, message: string): void, warn (details: object, message: string): void }
 }
 
-/** What a pass found: attempts without an end, jobs that vanished from the queue, and deliveries it queued. */
+/** What a pass found: attempts without an outcome, jobs that are gone from the queue, and jobs that it queued. */
 export interface Reconciled { unknown: number, lost: number, queued: number }
 
 const defaultPeriodMs = 10_000
@@ -44,22 +47,36 @@ export async function runReconciler (options: ReconcilerOptions): Promise<void> 
 }
 
 async function passUntil (signal: AbortSignal, options: ReconcilerOptions): Promise<void> {
-  const { pool, everyMs = defaultPeriodMs, retentionDays: days, log } = options
   while (!signal.aborted) {
-    await reconcile(options).then(
-      (found) => { if (found.unknown + found.lost > 0) log.info({ ...found }, 'reconciled') },
-      (error: unknown) => log.warn({ err: error }, 'reconciling failed, it is tried again'))
-    await tidy({ pool, days }).then(
-      (removed) => { if (removed.cancelled + removed.payloads > 0) log.info({ ...removed }, 'removed what is no longer kept') },
-      (error: unknown) => log.warn({ err: error }, 'what is no longer kept was not removed, it is tried again'))
-    await pause(everyMs, signal)
+    await reconcileAndLog(options)
+    await removeExpiredAndLog(options)
+    await pause(options.everyMs ?? defaultPeriodMs, signal)
   }
 }
 
-/** One pass. Queue trouble is thrown only after what needs no queue was done. */
-export async function reconcile ({ pool, queue, enqueuer, everyMs = defaultPeriodMs, abandonedAfterMs }: Omit<ReconcilerOptions, 'holder' | 'retentionDays' | 'signal' | 'log'>): Promise<Reconciled> {
+async function reconcileAndLog (options: ReconcilerOptions): Promise<void> {
+  try {
+    const found = await reconcile(options)
+    if (found.unknown + found.lost > 0) options.log.info({ ...found }, 'reconciled')
+  } catch (error) {
+    options.log.warn({ err: error }, 'reconciling failed, it is tried again')
+  }
+}
+
+async function removeExpiredAndLog ({ pool, retentionDays: days, log }: ReconcilerOptions): Promise<void> {
+  try {
+    const removed = await removeExpired({ pool, days })
+    if (removed.cancelled + removed.payloads > 0) log.info({ ...removed }, 'removed what is no longer kept')
+  } catch (error) {
+    log.warn({ err: error }, 'what is no longer kept was not removed, it is tried again')
+  }
+}
+
+/** One pass. It throws errors of the queue only after everything that needs no queue. */
+export async function reconcile (options: PassOptions): Promise<Reconciled> {
+  const { pool, enqueuer, abandonedAfterMs } = options
   const unknown = await closeUnknown(pool, abandonedAfterMs) + await closeUnknownOnDemand(pool, abandonedAfterMs)
-  const lost = await findLost(pool, queue, everyMs)
+  const lost = await releaseLost(options)
   let queued = 0
   const users = await usersWithDue(pool)
   for (let from = 0; from < users.length; from += usersAtOnce) {
@@ -69,12 +86,12 @@ export async function reconcile ({ pool, queue, enqueuer, everyMs = defaultPerio
 }
 
 /**
- * Jobs that the ledger knows and the queue does not. One that is being handed to a worker just now may look lost
- * too: then a second job is sent and the first one is stale, or the attempt has started and nothing happens.
+ * Releases the slots of jobs that the ledger knows and the queue does not. A job that a worker takes at this moment may
+ * look lost too: then a second job follows and the first one is stale, or the attempt has started and nothing happens.
  */
-async function findLost (pool: Pool, queue: Pick<JobQueue, 'ids'>, everyMs: number): Promise<number> {
+async function releaseLost ({ pool, queue, everyMs = defaultPeriodMs }: PassOptions): Promise<number> {
   const unstarted = await unstartedJobs(pool, everyMs)
   if (unstarted.length === 0) return 0
   const ids = await queue.ids()
-  return releaseSlots(pool, unstarted.filter((job) => !ids.has(jobId(job))))
+  return await releaseSlots(pool, unstarted.filter((job) => !ids.has(jobId(job))))
 }

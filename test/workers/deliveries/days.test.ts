@@ -1,7 +1,7 @@
 // Weeks of a receiver that fails, by a clock in the test's hands: suspended after five days, held for thirty, kept for ninety.
 import t from 'tap'
 import { defaultSchedule, parseSchedule } from '../../../workers/deliver/schedule.js'
-import { tidy } from '../../../workers/deliveries/retention.js'
+import { removeExpired } from '../../../workers/deliveries/retention.js'
 import { assistantCreated, assistantUpdated, callCompleted } from '../../support/call-events.js'
 import { clockOf } from '../../support/clock.js'
 import { deliveryRig } from '../../support/delivery-rig.js'
@@ -56,9 +56,9 @@ t.test('one success on the fourth day begins the five days anew; without one the
 
 t.test('held for thirty days it is cancelled, and what is held for less goes out when the webhook is switched on again', async (t) => {
   await clock.pass('24 days')
-  t.match(await tidy({ pool: r.pool, days: 90 }), { cancelled: 0 })
+  t.match(await removeExpired({ pool: r.pool, days: 90 }), { cancelled: 0 })
   await clock.pass('2 days')
-  const { cancelled } = await tidy({ pool: r.pool, days: 90 })
+  const { cancelled } = await removeExpired({ pool: r.pool, days: 90 })
   t.ok(cancelled > 0, `${cancelled} of the first endpoint`)
   t.ok((await statusesOf(1)).includes('cancelled held_too_long'))
   t.notOk((await statusesOf(2)).includes('cancelled held_too_long'))
@@ -74,9 +74,9 @@ t.test('payloads and attempts are there for ninety days', async (t) => {
   const kept = async () => [(await r.deliveries()).filter(({ body }) => body !== null).length, (await r.attempts()).length]
   const all = await kept()
   await clock.pass('53 days')
-  t.match(await tidy({ pool: r.pool, days: 90 }), { payloads: 0 })
+  t.match(await removeExpired({ pool: r.pool, days: 90 }), { payloads: 0 })
   t.same(await kept(), all)
   await clock.pass('11 days')
-  await tidy({ pool: r.pool, days: 90 })
+  await removeExpired({ pool: r.pool, days: 90 })
   t.same(await kept(), [0, 0])
 })

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { redeliver } from '../../../workers/operate/redeliver.js'
 import { deliveryId } from '../../../workers/dispatch/dispatch.js'
 import { resumeUrl, suspend } from '../../../workers/deliveries/endpoints.js'
-import { tidy } from '../../../workers/deliveries/retention.js'
+import { removeExpired } from '../../../workers/deliveries/retention.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { assistantCreated, assistantUpdated, callCompleted } from '../../support/call-events.js'
 import { deliveryRig, type Rig } from '../../support/delivery-rig.js'
@@ -95,13 +95,13 @@ t.test('a delivery is cancelled after thirty days of being held; resuming its en
   await r.tell(assistantCreated(1, on('https://hooks.example.com/1')), callCompleted('c-1'), assistantUpdated(1, { is_webhook_active: false }))
   const age = (time: string) => r.pool.query('UPDATE ledger.webhook_deliveries SET held_at = held_at - $1::interval', [time])
   await age('29 days 23 hours')
-  t.equal((await tidy({ pool: r.pool, days: 90 })).cancelled, 0)
+  t.equal((await removeExpired({ pool: r.pool, days: 90 })).cancelled, 0)
   await r.tell(assistantUpdated(1, { is_webhook_active: true }))
   await r.tell(assistantUpdated(1, { is_webhook_active: false }))
   await age('2 hours')
-  t.equal((await tidy({ pool: r.pool, days: 90 })).cancelled, 0)
+  t.equal((await removeExpired({ pool: r.pool, days: 90 })).cancelled, 0)
   await age('30 days')
-  t.equal((await tidy({ pool: r.pool, days: 90 })).cancelled, 1)
+  t.equal((await removeExpired({ pool: r.pool, days: 90 })).cancelled, 1)
   t.same(await stands(r), [['c-1', 'cancelled', 'held_too_long']])
 })
 
@@ -115,12 +115,12 @@ t.test('payloads and attempts go when their days are over, the row of a call sta
     INSERT INTO ledger.webhook_deliveries (id, type, user_id, assistant_id, endpoint_id, body, status)
     VALUES ('00000000-0000-4000-8000-000000000000', 'webhook.test', '1', 1, 1, '{}', 'exhausted')`)
   await r.pool.query("UPDATE ledger.webhook_deliveries SET created_at = created_at - interval '7 days 1 second' WHERE call_id IS DISTINCT FROM 'young'")
-  t.match(await tidy({ pool: r.pool, days: 8 }), { payloads: 0 })
-  t.match(await tidy({ pool: r.pool, days: 7 }), { payloads: 2 })
+  t.match(await removeExpired({ pool: r.pool, days: 8 }), { payloads: 0 })
+  t.match(await removeExpired({ pool: r.pool, days: 7 }), { payloads: 2 })
   t.same((await r.deliveries()).map(({ call_id, body }) => [call_id, body !== null]), [['old', false], ['redelivered', true], ['waiting', true], ['young', true], ['off', false]])
   t.same(new Set((await r.attempts()).map(({ delivery_id }) => delivery_id)), new Set([deliveryId('redelivered'), deliveryId('young')]))
   t.match(await redeliver(r.pool, deliveryId('old'), '1'), { kind: 'refused', why: 'its payload is no longer kept' })
-  t.match(await tidy({ pool: r.pool, days: 7 }), { payloads: 0 }, 'nothing is left to remove')
+  t.match(await removeExpired({ pool: r.pool, days: 7 }), { payloads: 0 }, 'nothing is left to remove')
 })
 
 t.test('what is removed is removed in small batches, each its own transaction, and what somebody holds is passed over', async (t) => {
@@ -130,11 +130,11 @@ t.test('what is removed is removed in small batches, each its own transaction, a
   const holder = await r.pool.connect()
   t.teardown(() => holder.release())
   await holder.query("BEGIN; SELECT FROM ledger.webhook_deliveries WHERE call_id = 'c-0' FOR SHARE")
-  t.match(await tidy({ pool: r.pool, days: 90 }), { payloads: 1_100 })
+  t.match(await removeExpired({ pool: r.pool, days: 90 }), { payloads: 1_100 })
   const { rows } = await r.pool.query('SELECT count(*)::integer AS size FROM ledger.webhook_deliveries WHERE body IS NULL GROUP BY xmin::text ORDER BY size')
   t.same(rows, [{ size: 100 }, { size: 500 }, { size: 500 }])
   await holder.query('COMMIT')
-  t.match(await tidy({ pool: r.pool, days: 90 }), { payloads: 1 })
+  t.match(await removeExpired({ pool: r.pool, days: 90 }), { payloads: 1 })
 })
 
 t.test('one pass removes ten thousand at most, the next one goes on', async (t) => {
@@ -142,6 +142,6 @@ t.test('one pass removes ten thousand at most, the next one goes on', async (t) 
   await r.pool.query(`
     INSERT INTO ledger.webhook_deliveries (id, call_id, type, user_id, assistant_id, position, last_position, body, status, created_at)
     SELECT gen_random_uuid(), 'c-' || n, 'call.completed', '1', 1, n, n, '{}', 'exhausted', now() - interval '91 days' FROM generate_series(1, 10001) n`)
-  t.match(await tidy({ pool: r.pool, days: 90 }), { payloads: 10_000 })
-  t.match(await tidy({ pool: r.pool, days: 90 }), { payloads: 1 })
+  t.match(await removeExpired({ pool: r.pool, days: 90 }), { payloads: 10_000 })
+  t.match(await removeExpired({ pool: r.pool, days: 90 }), { payloads: 1 })
 })

@@ -1,7 +1,8 @@
-// The ledger: what attempts know of their deliveries. Each change of them is one statement, so that a crash leaves nothing in between.
+// The delivery log as an attempt reads and writes it. Each change is one statement, so that a crash leaves nothing
+// half written.
 import type { Pool } from 'pg'
-import { suspendAfter } from './endpoints.js'
 import type { Outcome } from '../deliver/outcome.js'
+import { suspendAfter } from './endpoints.js'
 
 /** What starts an attempt: the schedule, a redelivery (`manual`) or a test. Each numbers its own attempts. */
 export type Trigger = 'schedule' | OnDemandTrigger
@@ -17,7 +18,7 @@ export interface Job {
   trigger?: OnDemandTrigger
 }
 
-/** An attempt that this worker, and nobody else, may send. */
+/** An attempt that this worker, and no other one, may send. */
 export interface Attempt {
   deliveryId: string
   trigger: Trigger
@@ -25,15 +26,16 @@ export interface Attempt {
   token: string
   userId: string
   endpointId: string
-  /** How its endpoint did so far; `overdue` fails for so long that one more failure suspends it. */
   health: Health
   url: string
   body: string
+  /** Failed attempts before this one. */
   failures: number
   /** Encrypted, the current one first. */
   secrets: SealedRow[]
 }
 
+/** How the endpoint did so far; `overdue` fails for so long that one more failure suspends it. */
 export type Health = 'fine' | 'failing' | 'overdue'
 
 export interface SealedRow { key_id: string, sealed: string }
@@ -48,14 +50,7 @@ export interface Finish {
   truncated: boolean
 }
 
-/** Columns of an attempt that has `begun`: its address `e` as it is now, and the secrets that sign now. */
-export const whereTo = (begun: string) => `
-  coalesce(e.url, '') AS url,
-  CASE WHEN e.failing_since <= now() - interval '${suspendAfter}' THEN 'overdue' WHEN e.failing_since IS NULL THEN 'fine' ELSE 'failing' END AS health,
-  (SELECT json_agg(json_build_object('key_id', s.key_id, 'sealed', encode(s.sealed, 'base64')) ORDER BY s.id DESC)
-   FROM ledger.webhook_secrets s
-   WHERE s.user_id = ${begun}.user_id AND (s.expires_at IS NULL OR s.expires_at > now())) AS secrets`
-
+/** What `startedColumns` and the started row hold. */
 export interface AttemptRow {
   user_id: string
   endpoint_id: string
@@ -66,9 +61,24 @@ export interface AttemptRow {
   secrets: SealedRow[] | null
 }
 
-export function toAttempt (row: AttemptRow, begun: Pick<Attempt, 'deliveryId' | 'trigger' | 'n' | 'token'>): Attempt {
+/**
+ * Columns of an attempt that has just started: the address and health of its endpoint `e`, and the secrets that sign
+ * now. `started` names the row with its user.
+ */
+export const startedColumns = (started: string) => `
+  coalesce(e.url, '') AS url,
+  CASE
+    WHEN e.failing_since <= now() - interval '${suspendAfter}' THEN 'overdue'
+    WHEN e.failing_since IS NULL THEN 'fine'
+    ELSE 'failing'
+  END AS health,
+  (SELECT json_agg(json_build_object('key_id', s.key_id, 'sealed', encode(s.sealed, 'base64')) ORDER BY s.id DESC)
+   FROM ledger.webhook_secrets s
+   WHERE s.user_id = ${started}.user_id AND (s.expires_at IS NULL OR s.expires_at > now())) AS secrets`
+
+export function toAttempt (row: AttemptRow, job: Pick<Attempt, 'deliveryId' | 'trigger' | 'n' | 'token'>): Attempt {
   return {
-    ...begun,
+    ...job,
     userId: row.user_id,
     endpointId: row.endpoint_id,
     health: row.health,
@@ -79,15 +89,16 @@ export function toAttempt (row: AttemptRow, begun: Pick<Attempt, 'deliveryId' | 
   }
 }
 
-/** Waits until nobody else holds the row of a delivery. @returns false when there is none */
-export async function untilFree (pool: Pool, deliveryId: string): Promise<boolean> {
-  const { rowCount } = await pool.query('SELECT FROM ledger.webhook_deliveries WHERE id = $1 FOR NO KEY UPDATE', [deliveryId])
+/** Waits until no other transaction locks the row of a delivery. @returns false when there is no such row */
+export async function untilUnlocked (pool: Pool, deliveryId: string): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    'SELECT FROM ledger.webhook_deliveries WHERE id = $1 FOR NO KEY UPDATE', [deliveryId])
   return rowCount === 1
 }
 
 /**
- * Closes attempts that started more than `olderThanMs` ago and whose outcome nobody will tell, as `unknown`: no
- * failure, and the next one is due at once.
+ * Closes attempts of the schedule that started more than `olderThanMs` ago and have no outcome, as `unknown`: that
+ * counts no failure, and the next attempt is due at once.
  * @returns how many
  */
 export async function closeUnknown (pool: Pool, olderThanMs: number): Promise<number> {
@@ -103,7 +114,9 @@ export async function closeUnknown (pool: Pool, olderThanMs: number): Promise<nu
     )
     UPDATE ledger.webhook_deliveries d
     SET started_at = NULL, worker_token = NULL, queued_at = NULL,
-        next_attempt_at = CASE WHEN d.status IN ('scheduled', 'held') THEN clock_timestamp() ELSE d.next_attempt_at END
+        next_attempt_at = CASE
+          WHEN d.status IN ('scheduled', 'held') THEN clock_timestamp()
+          ELSE d.next_attempt_at END
     FROM stuck WHERE d.id = stuck.id`, [olderThanMs])
   return rowCount ?? 0
 }

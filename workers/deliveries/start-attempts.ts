@@ -1,0 +1,78 @@
+// Records that attempts of the schedule start, before anything is sent: many in one statement.
+import type { Pool, PoolClient } from 'pg'
+import { startedColumns, toAttempt, untilUnlocked, type Attempt, type AttemptRow, type Job } from './attempts.js'
+
+/** The start of a job's attempt; `token` names this worker's try. */
+export interface Start { job: Job, token: string }
+
+/** The attempt, or nothing when the job is stale. */
+export interface Started { attempt?: Attempt | undefined }
+
+/**
+ * Starts one attempt of each delivery. A start that is missing in the answer has no row, has a row that another
+ * transaction locks, or shares its delivery with another start of the batch: it has to come alone.
+ */
+export async function startAttempts (db: Pool | PoolClient, starts: Start[]): Promise<Map<Start, Started>> {
+  const byDelivery = new Map(starts.map((start) => [start.job.deliveryId, start]))
+  const { rows } = await db.query<StartRow>({
+    name: 'start-attempts',
+    text: startSql,
+    values: valuesOf([...byDelivery.values()])
+  })
+  return new Map(rows.flatMap((row): [Start, Started][] => {
+    const start = byDelivery.get(row.id)
+    return start ? [[start, row.is_started ? { attempt: attemptOf(row, start) } : {}]] : []
+  }))
+}
+
+/** Starts one attempt; waits while another transaction locks its delivery. Of all workers with the job one gets it. */
+export async function startAttempt (pool: Pool, job: Job, token: string): Promise<Attempt | undefined> {
+  const start = { job, token }
+  do {
+    const started = (await startAttempts(pool, [start])).get(start)
+    if (started) return started.attempt
+  } while (await untilUnlocked(pool, job.deliveryId))
+  return undefined
+}
+
+type StartRow = AttemptRow & { id: string, is_started: boolean }
+
+const attemptOf = (row: AttemptRow, { job: { deliveryId, n }, token }: Start) =>
+  toAttempt(row, { deliveryId, trigger: 'schedule', n, token })
+
+const valuesOf = (starts: Start[]) => [
+  starts.map(({ job }) => job.deliveryId),
+  starts.map(({ job }) => job.n),
+  starts.map(({ job }) => job.jobNumber),
+  starts.map(({ token }) => token)
+]
+
+// SKIP LOCKED: one locked row does not delay the others, and a statement that never waits is in no deadlock. The
+// conditions apply to the locked rows, and the update finds them by primary key alone: a condition on the status would
+// tempt the planner to scan everything that is scheduled. (SELECT $1) hides the length of the array from the planner,
+// so that one plan serves every length: to make a plan takes longer than the rest.
+const startSql = `
+  WITH locked AS MATERIALIZED (
+    SELECT id, status, attempt_count, job_number, started_at, next_attempt_at
+    FROM ledger.webhook_deliveries WHERE id = ANY((SELECT $1::uuid[])::uuid[]) FOR NO KEY UPDATE SKIP LOCKED
+  ), valid AS (
+    SELECT id, n, token
+    FROM locked JOIN unnest(
+      (SELECT $1::uuid[]), (SELECT $2::integer[]), (SELECT $3::integer[]), (SELECT $4::uuid[])
+    ) AS job (id, n, job_number, token) USING (id)
+    WHERE status = 'scheduled' AND attempt_count = n - 1 AND locked.job_number = job.job_number
+      AND started_at IS NULL AND next_attempt_at <= clock_timestamp()
+  ), started AS (
+    UPDATE ledger.webhook_deliveries d
+    SET attempt_count = n, started_at = clock_timestamp(), worker_token = token,
+        queued_at = coalesce(queued_at, clock_timestamp()) -- a job that was believed lost takes its slot again
+    FROM valid WHERE d.id = valid.id AND d.id = ANY((SELECT $1::uuid[])::uuid[])
+    RETURNING d.id, d.user_id, d.endpoint_id, d.body, d.failure_count, d.started_at, d.attempt_count, d.worker_token
+  ), inserted AS (
+    INSERT INTO ledger.webhook_attempts (delivery_id, trigger, n, worker_token, endpoint_id, started_at)
+    SELECT id, 'schedule', attempt_count, worker_token, endpoint_id, started_at FROM started
+  )
+  SELECT locked.id, started.id IS NOT NULL AS is_started,
+         started.user_id, started.endpoint_id, started.body, started.failure_count, ${startedColumns('started')}
+  FROM locked LEFT JOIN started ON started.id = locked.id
+  LEFT JOIN ledger.webhook_endpoints e ON e.id = started.endpoint_id`

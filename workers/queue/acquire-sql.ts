@@ -1,0 +1,82 @@
+// The statements that give slots to due attempts; $1 are users, $2 the slots of an endpoint, $3 the slots of a user.
+
+/** Slots in use by attempts of every trigger; `matches` compares the columns of a table with an endpoint or a user. */
+const inUse = (matches: (table: string) => string) => `(
+    (SELECT count(*) FROM ledger.webhook_deliveries q WHERE ${matches('q')} AND q.queued_at IS NOT NULL)
+    + (SELECT count(*) FROM ledger.webhook_attempts p
+       WHERE ${matches('p')} AND p.queued_at IS NOT NULL AND p.trigger <> 'schedule' AND p.outcome IS NULL))`
+
+const sameEndpoint = (table: string) => `${table}.user_id = w.user_id AND ${table}.endpoint_id = w.endpoint_id`
+const sameUser = (table: string) => `${table}.user_id = f.user_id`
+
+/** For attempts on demand. They go first: they are few, and somebody waits for them. */
+export const acquireOnDemandSql = `
+  WITH waiting AS (
+    SELECT delivery_id, trigger, n, user_id, endpoint_id, due_at,
+           row_number() OVER (PARTITION BY user_id, endpoint_id ORDER BY due_at, delivery_id, trigger, n) AS nth
+    FROM ledger.webhook_attempts
+    WHERE user_id = ANY($1) AND trigger <> 'schedule' AND outcome IS NULL AND queued_at IS NULL
+      AND due_at <= clock_timestamp()
+  ), fitting AS (
+    SELECT w.*, row_number() OVER (PARTITION BY user_id ORDER BY due_at, delivery_id, trigger, n) AS nth_of_user
+    FROM waiting w WHERE nth <= $2 - ${inUse(sameEndpoint)}
+  ), chosen AS (
+    SELECT * FROM fitting f WHERE nth_of_user <= $3 - ${inUse(sameUser)}
+  )
+  UPDATE ledger.webhook_attempts a
+  SET queued_at = clock_timestamp(), job_number = job_number + 1
+  FROM chosen c WHERE (a.delivery_id, a.trigger, a.n) = (c.delivery_id, c.trigger, c.n)
+  RETURNING a.delivery_id AS id, a.n, a.job_number, a.trigger`
+
+/**
+ * For attempts of the schedule. `waiting` steps from endpoint to endpoint in the index, so it costs the number of
+ * endpoints that wait, not the number of their deliveries. After it only endpoints whose first delivery is among the
+ * longest waiting are read.
+ */
+export const acquireScheduledSql = `
+  WITH RECURSIVE waiting (user_id, endpoint_id, first_due) AS (
+    SELECT u.user_id, first.endpoint_id, first.next_attempt_at
+    FROM unnest($1::text[]) AS u (user_id)
+    CROSS JOIN LATERAL (
+      SELECT endpoint_id, next_attempt_at FROM ledger.webhook_deliveries
+      WHERE user_id = u.user_id AND status = 'scheduled' AND queued_at IS NULL
+      ORDER BY endpoint_id, next_attempt_at LIMIT 1) first
+    UNION
+    SELECT w.user_id, next.endpoint_id, next.next_attempt_at
+    FROM waiting w
+    CROSS JOIN LATERAL (
+      SELECT endpoint_id, next_attempt_at FROM ledger.webhook_deliveries
+      WHERE user_id = w.user_id AND endpoint_id > w.endpoint_id AND status = 'scheduled' AND queued_at IS NULL
+      ORDER BY endpoint_id, next_attempt_at LIMIT 1) next
+  ), busy AS (
+    SELECT user_id, endpoint_id, count(*) AS in_use
+    FROM (SELECT user_id, endpoint_id FROM ledger.webhook_deliveries
+          WHERE user_id = ANY($1) AND queued_at IS NOT NULL
+          UNION ALL
+          SELECT user_id, endpoint_id FROM ledger.webhook_attempts
+          WHERE user_id = ANY($1) AND queued_at IS NOT NULL AND trigger <> 'schedule' AND outcome IS NULL) queued
+    GROUP BY user_id, endpoint_id
+  ), free AS (
+    SELECT w.user_id, w.endpoint_id, $2 - coalesce(b.in_use, 0) AS slots,
+           row_number() OVER (PARTITION BY w.user_id ORDER BY w.first_due) AS nth
+    FROM waiting w LEFT JOIN busy b USING (user_id, endpoint_id)
+    WHERE w.first_due <= clock_timestamp() AND coalesce(b.in_use, 0) < $2
+  ), due AS (
+    SELECT f.user_id, d.id, row_number() OVER (PARTITION BY f.user_id ORDER BY d.next_attempt_at, d.id) AS nth
+    FROM free f
+    CROSS JOIN LATERAL (
+      SELECT id, next_attempt_at FROM ledger.webhook_deliveries
+      WHERE user_id = f.user_id AND endpoint_id = f.endpoint_id AND status = 'scheduled' AND queued_at IS NULL
+        AND next_attempt_at <= clock_timestamp()
+      ORDER BY next_attempt_at LIMIT f.slots) d
+    WHERE f.nth <= $3
+  ), users AS (
+    SELECT user_id, sum(in_use) AS in_use FROM busy GROUP BY user_id
+  )
+  UPDATE ledger.webhook_deliveries d
+  SET queued_at = clock_timestamp(), job_number = job_number + 1
+  -- by primary key: an equality on status would tempt the planner to scan all that is due
+  WHERE d.id = ANY (ARRAY (
+      SELECT due.id FROM due LEFT JOIN users USING (user_id) WHERE due.nth <= $3 - coalesce(users.in_use, 0)))
+    AND d.status NOT IN ('delivered', 'held', 'exhausted', 'cancelled', 'skipped')
+  RETURNING d.id, d.attempt_count + 1 AS n, d.job_number`
