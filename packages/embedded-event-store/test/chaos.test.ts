@@ -10,7 +10,7 @@ import { killAll } from './support/kill-all.js'
 import { collect, connect } from '../src/testing/scratch-event-store.js'
 import { type PostgresCluster, postgresCluster } from '@ringledger/embedded-postgres/testing'
 
-const { rounds, seed, timeout, pick, onceIn, instant, roundIsOver } = chaos(t, 'event store', 20)
+const { rounds, seed, timeout, pick, onceIn, instant, roundIsOver } = chaos(t, 'event store', 4)
 
 /** Starts it again; now and then it is killed while it starts. */
 async function bringBack (killed: Pick<EventStoreProcess, 'start' | 'kill'>): Promise<void> {

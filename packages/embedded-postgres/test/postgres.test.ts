@@ -1,5 +1,6 @@
 // The embedded Postgres of one DATA_DIR: what it is started with, and what it says when it cannot start.
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+// The tests work on the same DATA_DIR, in this order.
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import t from 'tap'
@@ -7,7 +8,7 @@ import { startPostgres } from '../src/postgres.js'
 import { processesOf } from '../src/postmaster.js'
 import { identify } from '../src/process-identity.js'
 import { makeCheckout, openDirectory, PLATFORM_PACKAGE } from './support/checkout.js'
-import { gone, postgresProcess } from './support/postgres-process.js'
+import { gone, type PostgresProcess, postgresProcess } from './support/postgres-process.js'
 
 async function ask (url: string, ...statements: string[]): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: url })
@@ -19,9 +20,12 @@ async function ask (url: string, ...statements: string[]): Promise<unknown[]> {
 }
 
 const checkout = makeCheckout(join(openDirectory(t), 'checkout'))
+const dir = openDirectory(t)
+const cluster = join(dir, 'postgres/cluster')
+let running: PostgresProcess
+const start = () => postgresProcess(t, checkout, dir)
 
 t.test('the first start makes a durable cluster for loopback, and the next one finds its rows', async (t) => {
-  const dir = openDirectory(t)
   const lines: string[] = []
   const first = await startPostgres({ dir, log: (line) => lines.push(line) })
   t.teardown(first.close)
@@ -45,13 +49,12 @@ t.test('the first start makes a durable cluster for loopback, and the next one f
   t.equal(identify(first.pid), undefined)
   t.equal(identify(first.supervisorPid), undefined)
 
-  const { databaseUrl } = await postgresProcess(t, checkout, dir).message('opened')
-  t.same(await ask(databaseUrl, 'SELECT word FROM kept'), [{ word: 'still here' }])
+  running = start()
+  t.same(await ask((await running.message('opened')).databaseUrl, 'SELECT word FROM kept'), [{ word: 'still here' }])
 })
 
 t.test('nobody gets in without the password, which only its owner can read', async (t) => {
-  const dir = openDirectory(t)
-  const { databaseUrl, pids } = await postgresProcess(t, checkout, dir).message('opened')
+  const { databaseUrl, pids } = await running.message('opened')
   const guess = new URL(databaseUrl)
   guess.password = 'guess'
   await t.rejects(ask(guess.href, 'SELECT 1'), { code: '28P01' })
@@ -62,25 +65,39 @@ t.test('nobody gets in without the password, which only its owner can read', asy
 })
 
 t.test('what cannot start says how to mend it, and leaves nothing running', async (t) => {
-  const dir = openDirectory(t)
-  const { pids } = await postgresProcess(t, checkout, dir, { how: 'once' }).message('opened')
-  const conf = join(dir, 'postgres/cluster/postgresql.conf')
+  const { pids } = await running.message('opened')
+  running.kill('SIGTERM')
+  await gone(pids.postgresSupervisor)
+  const conf = join(cluster, 'postgresql.conf')
   const cases = [
     { file: join(dir, 'postgres-password'), broken: 'another', says: /postgres-password is not that of the cluster/ },
-    { file: conf, broken: 'max_connections = many\n', says: /did not start[^]*invalid value for parameter "max_connections"[^]*postgres\.log/ },
-    { file: join(dir, 'postgres/cluster/PG_VERSION'), broken: '13\n', says: /of version 13, but the installed binaries are 18.*DATABASE_URL/ }
+    {
+      file: conf,
+      broken: 'max_connections = many\n',
+      says: /did not start[^]*invalid value for parameter "max_connections"[^]*postgres\.log/
+    },
+    {
+      file: join(cluster, 'PG_VERSION'),
+      broken: '13\n',
+      says: /of version 13, but the installed binaries are 18.*DATABASE_URL/
+    }
   ]
   for (const { file, broken, says } of cases) {
     const sound = readFileSync(file, 'utf8')
-    await gone(pids.postgresSupervisor)
     writeFileSync(file, broken)
-    const main = postgresProcess(t, checkout, dir)
+    const main = start()
     t.match(await main.message('refused'), says)
     t.equal(await main.ended, 1)
-    t.same(processesOf(join(dir, 'postgres/cluster')), [])
+    t.same(processesOf(cluster), [])
     writeFileSync(file, sound)
   }
-  t.ok(await postgresProcess(t, checkout, dir).message('opened'), 'mended')
+})
+
+t.test('once mended it starts, and a log that grew long makes room for a new one', async (t) => {
+  writeFileSync(join(dir, 'postgres.log'), Buffer.alloc(11 * 1024 * 1024, 'x'))
+  await start().message('opened')
+  t.ok(statSync(join(dir, 'postgres.log')).size < 100_000)
+  t.ok(existsSync(join(dir, 'postgres.log.1')))
 })
 
 t.test('a missing package is named, with the way round it', async (t) => {
@@ -88,21 +105,4 @@ t.test('a missing package is named, with the way round it', async (t) => {
   const main = postgresProcess(t, makeCheckout(join(dir, 'checkout'), 'none'), join(dir, 'data'))
   t.match(await main.message('refused'), new RegExp(`${PLATFORM_PACKAGE}.*is missing.*DATABASE_URL`))
   t.notOk(existsSync(join(dir, 'data/postgres/cluster')))
-})
-
-t.test('a first start that was cut short is begun anew', async (t) => {
-  const dir = openDirectory(t)
-  mkdirSync(join(dir, 'postgres/cluster.draft-1/base'), { recursive: true })
-  writeFileSync(join(dir, 'postgres/cluster.draft-1/PG_VERSION'), '18\n')
-  const { databaseUrl } = await postgresProcess(t, checkout, dir).message('opened')
-  t.same(await ask(databaseUrl, 'SELECT 1 AS one'), [{ one: 1 }])
-  t.notOk(existsSync(join(dir, 'postgres/cluster.draft-1')))
-})
-
-t.test('a log that grew long makes room for a new one', async (t) => {
-  const dir = openDirectory(t)
-  writeFileSync(join(dir, 'postgres.log'), Buffer.alloc(11 * 1024 * 1024, 'x'))
-  await postgresProcess(t, checkout, dir).message('opened')
-  t.ok(statSync(join(dir, 'postgres.log')).size < 100_000)
-  t.ok(existsSync(join(dir, 'postgres.log.1')))
 })
