@@ -47,7 +47,7 @@ export const assistants: Projection = {
   version: 1,
   eventTypes: ['AssistantCreated', 'AssistantUpdated'],
   tables: [assistantTable],
-  touches: (event) => 'assistant_id' in event.data ? [[assistantTable, event.data.assistant_id]] : [],
+  keys: (event) => 'assistant_id' in event.data ? [[assistantTable, event.data.assistant_id]] : [],
   project (event, { revision }, rows) {
     if (event.type !== 'AssistantCreated' && event.type !== 'AssistantUpdated') return
     const row = rows.get(assistantTable, event.data.assistant_id)

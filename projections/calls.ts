@@ -3,7 +3,7 @@ import type { Pool } from 'pg'
 import type { CallCompleted, CallStatus } from '../src/domain/call/events.js'
 import { summarizeCall, type CallSummary } from '../src/domain/call/summary.js'
 import { readPage, type Page, type Paged } from '../src/postgres/page.js'
-import type { Place, Projection, Rows, Touch } from './engine/projection.js'
+import type { Place, Projection, Rows, RowKey } from './engine/projection.js'
 import { table } from './engine/table.js'
 
 /** `user_id` is null while the assistant is unknown, `lead_id` where the lead is not the same user's. */
@@ -52,13 +52,13 @@ export const calls: Projection = {
   version: 2,
   eventTypes: ['AssistantCreated', 'LeadCreated', 'CallCompleted'],
   tables: [callTable, assistantOwners, leadOwners],
-  touches (event, { revision }) {
+  keys (event, { revision }) {
     if (event.type !== 'CallCompleted') return []
     const { call_id, assistant_id, lead_id } = event.data
-    const touched: Touch[] = [[assistantOwners, assistant_id]]
-    if (lead_id !== null) touched.push([leadOwners, lead_id])
-    if (revision > 0n) touched.push([callTable, call_id])
-    return touched
+    const keys: RowKey[] = [[assistantOwners, assistant_id]]
+    if (lead_id !== null) keys.push([leadOwners, lead_id])
+    if (revision > 0n) keys.push([callTable, call_id])
+    return keys
   },
   project (event, place, rows) {
     switch (event.type) {

@@ -19,7 +19,7 @@ export const catalog: Projection = {
   version: 1,
   eventTypes: ['VoiceAdded', 'LanguageAdded', 'ModelAdded', 'CampaignCreated', 'CampaignRenamed', 'PhoneNumberAdded'],
   tables: [voices, languages, models, campaigns, phoneNumbers],
-  touches: () => [],
+  keys: () => [],
   project (event, _place, rows) {
     switch (event.type) {
       case 'VoiceAdded': return rows.put(voices, { id: event.data.id, name: event.data.name })

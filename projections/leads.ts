@@ -3,7 +3,7 @@ import type { CallCompleted } from '../src/domain/call/events.js'
 import type { ContactVariables, LeadEvent } from '../src/domain/lead/events.js'
 import { leadOf, type LeadStatus } from '../src/domain/lead/lead.js'
 import { statusAfterCall } from '../src/domain/lead/status-after-call.js'
-import { CannotProject, type Place, type Projection, type Rows, type Touch } from './engine/projection.js'
+import { CannotProject, type Place, type Projection, type Rows, type RowKey } from './engine/projection.js'
 import { table } from './engine/table.js'
 
 /** A lead, or a secondary contact: then `primary_id` is its lead and `place` its place among the contacts. */
@@ -68,15 +68,15 @@ export const leads: Projection = {
   version: 3,
   eventTypes: ['AssistantCreated', 'CampaignCreated', 'CampaignRenamed', 'LeadCreated', 'CallCompleted'],
   tables: [leadTable, ownerTable, campaignTable, callTable],
-  touches (event, { revision }) {
+  keys (event, { revision }) {
     switch (event.type) {
       case 'LeadCreated': return idsOf(event).map((id) => [leadTable, id])
       case 'CallCompleted': {
         const { call_id, assistant_id, lead_id } = event.data
-        const touched: Touch[] = [[ownerTable, assistant_id]]
-        if (lead_id !== null) touched.push([leadTable, lead_id])
-        if (revision > 0n) touched.push([callTable, call_id])
-        return touched
+        const keys: RowKey[] = [[ownerTable, assistant_id]]
+        if (lead_id !== null) keys.push([leadTable, lead_id])
+        if (revision > 0n) keys.push([callTable, call_id])
+        return keys
       }
       default: return []
     }

@@ -58,7 +58,7 @@ async function attempt (tx: PoolClient, projection: Projection, schema: string, 
 async function write (tx: PoolClient, projection: Projection, schema: string, events: StoredEvent[]): Promise<Refused[]> {
   const held = await loadHeld(tx, schema, projection.name, events)
   const decoded = events.filter((stored) => !held.skips.has(stored)).map(decodeOrRefuse)
-  const rows = await loadTouched(tx, schema, decoded.flatMap(({ event, stored }) => event ? projection.touches(event, stored) : []))
+  const rows = await loadTouched(tx, schema, decoded.flatMap(({ event, stored }) => event ? projection.keys(event, stored) : []))
   await faults.at?.('loaded')
   const projected: DomainEvent[] = []
   const refused: Refused[] = []

@@ -1,4 +1,4 @@
-// What a projection is: tables, the rows an event touches, and the pure step from rows to rows.
+// What a projection is: tables, the keys of the rows that an event reads, and the pure step from rows to rows.
 import type { DomainEvent, EventType } from '../../src/domain/events.js'
 import type { AnyTable, Key, Table } from './table.js'
 
@@ -9,15 +9,15 @@ export interface Projection {
   version: number
   eventTypes: readonly EventType[]
   tables: readonly AnyTable[]
-  /** The rows that `project` will ask for. */
-  touches (event: DomainEvent, place: Place): Touch[]
+  /** The rows that `project` may read. */
+  keys (event: DomainEvent, place: Place): RowKey[]
   /** @throws CannotProject before any row is changed */
   project (event: DomainEvent, place: Place, rows: Rows): void
   /** The highest id that the event brings into the world, and the sequence it came from. */
   idsSeen? (event: DomainEvent): { sequence: string, id: number } | undefined
 }
 
-export type Touch = [table: AnyTable, key: Key]
+export type RowKey = [table: AnyTable, key: Key]
 
 /** Where an event stands in the log. */
 export interface Place {

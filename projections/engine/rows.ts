@@ -1,10 +1,10 @@
 // The rows of one batch: loaded once, folded in memory, written back once.
 import type { PoolClient } from 'pg'
-import type { Rows, Touch } from './projection.js'
+import type { Rows, RowKey } from './projection.js'
 import { keyOf, loadRows, saveRows, type AnyTable, type Key, type Table } from './table.js'
 
 /** Loads every row in `touched`, one statement a table. */
-export async function loadTouched (tx: PoolClient, schema: string, touched: Iterable<Touch>): Promise<BatchRows> {
+export async function loadTouched (tx: PoolClient, schema: string, touched: Iterable<RowKey>): Promise<BatchRows> {
   const wanted = new Map<AnyTable, Set<Key>>()
   for (const [table, key] of touched) {
     const keys = wanted.get(table) ?? new Set()

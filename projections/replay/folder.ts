@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { DecodeError, decode, type DomainEvent } from '../../src/domain/events.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
-import { CannotProject, type Projection, type Touch } from '../engine/projection.js'
+import { CannotProject, type Projection, type RowKey } from '../engine/projection.js'
 import { loadSkips, type Skips } from '../parking/park.js'
 import { cannotProject } from './refused.js'
 import type { RowCache } from './row-cache.js'
@@ -28,8 +28,8 @@ export class Folder {
     })
   }
 
-  touched (events: Decoded[]): Touch[] {
-    return events.flatMap(({ event, stored }) => this.projection.touches(event, stored))
+  touched (events: Decoded[]): RowKey[] {
+    return events.flatMap(({ event, stored }) => this.projection.keys(event, stored))
   }
 
   /** What the events touch is in the cache. @throws ReplayRefused */

@@ -1,6 +1,6 @@
 // The rows of a generation while it is folded in memory: written back in bulk, forgotten when there are too many.
 import { sizeOf } from '../../src/event-store/size.js'
-import type { Rows, Touch } from '../engine/projection.js'
+import type { Rows, RowKey } from '../engine/projection.js'
 import { keyOf, type AnyTable, type Key, type Table } from '../engine/table.js'
 
 interface Entry {
@@ -52,7 +52,7 @@ export class RowCache implements Rows {
   }
 
   /** The rows that have to be loaded before events that touch these can be folded. */
-  missing (touched: Touch[]): Map<AnyTable, Set<Key>> {
+  missing (touched: RowKey[]): Map<AnyTable, Set<Key>> {
     const missing = new Map<AnyTable, Set<Key>>()
     for (const [table, key] of touched) {
       const cached = this.#of(table)

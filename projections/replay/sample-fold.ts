@@ -2,7 +2,7 @@
 import { DecodeError, decode, type DomainEvent } from '../../src/domain/events.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import type { Streams } from '../../src/event-store/streams.js'
-import { CannotProject, type Projection, type Rows, type Touch } from '../engine/projection.js'
+import { CannotProject, type Projection, type Rows, type RowKey } from '../engine/projection.js'
 import type { Skips } from '../parking/park.js'
 import { keyOf, type AnyTable, type Key, type Table } from '../engine/table.js'
 
@@ -46,11 +46,11 @@ export async function foldSample (projection: Projection, sample: Chosen, until:
 }
 
 /** The rows outside of the sample that are read by an event which may change rows of it. */
-function readFor (projection: Projection, event: DomainEvent, stored: StoredEvent, sample: Chosen): Touch[] {
-  const touched = projection.touches(event, stored)
-  const put: Touch[] = []
+function readFor (projection: Projection, event: DomainEvent, stored: StoredEvent, sample: Chosen): RowKey[] {
+  const touched = projection.keys(event, stored)
+  const put: RowKey[] = []
   project(projection, event, stored, { get: () => undefined, put: (table, row) => { put.push([table, keyOf(table, row)]) } })
-  const isOf = ([table, key]: Touch) => sample.has(table, key)
+  const isOf = ([table, key]: RowKey) => sample.has(table, key)
   return touched.some(isOf) || put.some(isOf) ? touched.filter((touch) => !isOf(touch)) : []
 }
 
