@@ -1,14 +1,15 @@
 // Writes batches of events into one generation of a projection, and sets aside what cannot be written.
 import { DatabaseError, type Pool, type PoolClient } from 'pg'
 import { faults } from '../../src/subscriptions/faults.js'
-import { DecodeError, decode, type DomainEvent } from '../../src/domain/events.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import type { Batch } from '../../src/event-store/subscribe.js'
 import { Brake, type Refused } from '../parking/circuit-breaker.js'
 import { schemaOf } from '../replay/generations.js'
-import { CannotProject, type Projection } from './projection.js'
+import { fold, loadMissing, readEvents, saveChanges } from './fold.js'
+import { HighestIds } from './ids.js'
+import type { Projection } from './projection.js'
 import { loadHeld, setAside } from '../parking/park.js'
-import { loadTouched, type BatchRows } from './rows.js'
+import { MemoryRows } from './rows.js'
 
 type Handle = (tx: PoolClient, batch: Batch) => Promise<void>
 
@@ -57,25 +58,27 @@ async function attempt (tx: PoolClient, projection: Projection, schema: string, 
 
 async function write (tx: PoolClient, projection: Projection, schema: string, events: StoredEvent[]): Promise<Refused[]> {
   const held = await loadHeld(tx, schema, projection.name, events)
-  const decoded = events.filter((stored) => !held.skips.has(stored)).map(decodeOrRefuse)
-  const rows = await loadTouched(tx, schema, decoded.flatMap(({ event, stored }) => event ? projection.keys(event, stored) : []))
+  const read = readEvents(projection, events.filter((stored) => !held.skips.has(stored)))
+  const rows = new MemoryRows(projection.tables, { everyVersion: true })
+  await loadMissing(tx, schema, rows, read)
   await faults.at?.('loaded')
-  const projected: DomainEvent[] = []
+  const ids = new HighestIds(projection)
   const refused: Refused[] = []
-  for (const { stored, event, refusal } of decoded) {
+  for (const each of read) {
+    const { stored } = each
     if (held.streams.has(stored.stream)) {
       await setAside(tx, schema, stored, 'an earlier event of this stream is in quarantine')
       continue
     }
-    const problem = refusal ?? (event && projectOrRefuse(projection, event, stored, rows))
+    const problem = 'problem' in each ? each.problem : fold(projection, each, rows)
     if (problem !== undefined) {
       held.streams.add(stored.stream)
       refused.push(await refuse(tx, schema, stored, problem))
-    } else if (event) projected.push(event)
+    } else if ('event' in each) ids.add(each.event)
   }
-  await rows.save(tx, schema, projection.tables)
+  await saveChanges(tx, schema, rows)
   await faults.at?.('saved')
-  await raiseIds(tx, projection, projected)
+  await ids.raise(tx)
   return refused
 }
 
@@ -92,34 +95,4 @@ async function refuse (tx: PoolClient, schema: string, stored: StoredEvent, erro
 function isAboutData (error: unknown, events: StoredEvent[]): error is Error {
   if (error instanceof RangeError) return events.length > 1
   return error instanceof DatabaseError && /^2[23]/.test(error.code ?? '')
-}
-
-function decodeOrRefuse (stored: StoredEvent): { stored: StoredEvent, event?: DomainEvent | undefined, refusal?: string } {
-  try {
-    return { stored, event: decode(stored) }
-  } catch (error) {
-    if (error instanceof DecodeError) return { stored, refusal: error.message }
-    throw error
-  }
-}
-
-/** Why the event cannot be projected, if so; then no row was changed. */
-function projectOrRefuse (projection: Projection, event: DomainEvent, stored: StoredEvent, rows: BatchRows): string | undefined {
-  try {
-    projection.project(event, stored, rows)
-    return undefined
-  } catch (error) {
-    if (error instanceof CannotProject) return error.message
-    throw error
-  }
-}
-
-/** After a replay into a fresh database, no id that the log knows is given out again. */
-async function raiseIds (tx: PoolClient, projection: Projection, events: DomainEvent[]): Promise<void> {
-  const highest = new Map<string, number>()
-  for (const event of events) {
-    const seen = projection.idsSeen?.(event)
-    if (seen) highest.set(seen.sequence, Math.max(seen.id, highest.get(seen.sequence) ?? 0))
-  }
-  for (const [sequence, id] of highest) await tx.query('SELECT ledger.raise_ids($1::regclass, $2)', [sequence, id])
 }

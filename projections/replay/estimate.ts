@@ -4,9 +4,9 @@ import { readCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import type { Streams } from '../../src/event-store/streams.js'
 import { checkpointOf, generationsOf, schemaOf } from './generations.js'
 import type { Projection } from '../engine/projection.js'
+import { MemoryRows } from '../engine/rows.js'
 import { planReplay, type Plan } from './begin.js'
 import { Folder } from './folder.js'
-import { RowCache } from './row-cache.js'
 
 export interface Estimate extends Plan {
   /** Where in the log it begins, and where the log ends now. */
@@ -42,14 +42,14 @@ export async function estimate (projection: Projection, { pool, streams, signal 
 
   async function measure (): Promise<{ events: number, passed: number, seconds: number }> {
     const beganAt = performance.now()
-    const cache = new RowCache(projection.tables, true, cacheBytes)
-    const folder = await Folder.open(projection, pool, cache)
+    const rows = new MemoryRows(projection.tables, { isEmpty: true, budgetBytes: cacheBytes })
+    const folder = await Folder.open(projection, pool, rows)
     const told = { events: 0, passed: 0, seconds: 0 }
     if (from >= until) return told
     for await (const { events, position } of streams.follow({ after: from, eventTypes: projection.eventTypes, signal })) {
-      folder.fold(folder.decode(events))
-      cache.take()
-      cache.written()
+      folder.fold(folder.read(events))
+      rows.take()
+      rows.written()
       told.events += events.length
       told.passed = Number((position < until ? position : until) - from)
       told.seconds = (performance.now() - beganAt) / 1000

@@ -1,16 +1,14 @@
 // Folds the log into a generation that is being built: in memory, written in bulk, from its checkpoint on.
 import type { Pool } from 'pg'
 import { Fenced, readCheckpoint } from '../../src/subscriptions/checkpoint.js'
-import { faults } from '../../src/subscriptions/faults.js'
 import { pause } from '../../src/subscriptions/lease.js'
 import { skipProcessed } from '../../src/subscriptions/skip-processed.js'
 import type { Streams } from '../../src/event-store/streams.js'
 import { checkpointOf, schemaOf } from './generations.js'
 import type { Projection } from '../engine/projection.js'
-import { loadRows } from '../engine/table.js'
+import { MemoryRows } from '../engine/rows.js'
 import { Folder } from './folder.js'
 import { cannotProject, ReplayRefused } from './refused.js'
-import { RowCache } from './row-cache.js'
 import { DataRefused, WriteBehind, type Part } from './write-behind.js'
 
 export interface FoldOptions {
@@ -70,9 +68,9 @@ interface Piece { from: bigint, until: bigint, mostEvents: number, cacheBytes: n
 async function foldPiece (projection: Projection, generation: number, { from, until, mostEvents, cacheBytes }: Piece, options: FoldOptions): Promise<void> {
   const { pool, streams, signal, epoch, onProgress } = options
   const schema = schemaOf(projection, generation)
-  const cache = new RowCache(projection.tables, from === 0n, cacheBytes)
-  const folder = await Folder.open(projection, pool, cache)
-  const behind = new WriteBehind({ pool, schema, epoch }, cache, from, mostEvents)
+  const rows = new MemoryRows(projection.tables, { isEmpty: from === 0n, budgetBytes: cacheBytes })
+  const folder = await Folder.open(projection, pool, rows)
+  const behind = new WriteBehind({ pool, schema, epoch }, rows, from, mostEvents)
   let events = 0
   let reached = from
   for await (const delivered of streams.follow({ after: from, eventTypes: projection.eventTypes, signal, lingerMs })) {
@@ -80,9 +78,9 @@ async function foldPiece (projection: Projection, generation: number, { from, un
     if (batch.position <= reached) continue
     reached = batch.position
     for (const part of partsOf(batch, until, mostEvents)) {
-      await fold(part)
+      await folder.loadAndFold(part.events, pool, schema)
       if (!behind.isDue(part) && part.position < until) continue
-      await folder.raiseIds(pool)
+      await folder.ids.raise(pool)
       await behind.write(part.position)
     }
     events += batch.events.length
@@ -90,15 +88,6 @@ async function foldPiece (projection: Projection, generation: number, { from, un
     if (batch.position >= until) return await behind.settle()
   }
   signal.throwIfAborted()
-
-  async function fold (part: Part): Promise<void> {
-    const decoded = folder.decode(part.events)
-    for (const [table, keys] of cache.missing(folder.touched(decoded))) {
-      cache.loaded(table, keys, await loadRows(pool, schema, table, [...keys]))
-    }
-    await faults.at?.('replay: loaded')
-    folder.fold(decoded)
-  }
 }
 
 /** The batch up to `until`, in parts of `mostEvents` at most; the last one ends where the batch does, or at `until`. */

@@ -1,75 +1,60 @@
-// Folds a sample of rows straight from the log, with nothing but maps: a second opinion on what a generation holds.
-import { DecodeError, decode, type DomainEvent } from '../../src/domain/events.js'
+// Folds a sample of rows straight from the log, without a database: a second opinion on what a generation holds.
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import type { Streams } from '../../src/event-store/streams.js'
-import { CannotProject, type Projection, type Rows, type RowKey } from '../engine/projection.js'
-import type { Skips } from '../parking/park.js'
-import { keyOf, type AnyTable, type Key, type Table } from '../engine/table.js'
+import { fold, readEvents, type Readable } from '../engine/fold.js'
+import type { Projection, RowKey } from '../engine/projection.js'
+import { MemoryRows } from '../engine/rows.js'
+import { keyOf, type AnyTable, type Key } from '../engine/table.js'
 
 export interface SampleFoldOptions {
   streams: Streams
   signal: AbortSignal
   /** Events that the generation has passed over. */
-  passedOver: Skips
-  /** Which part of the work is done, 0 to 1, and the events that were read for it. */
+  passedOver: { has (event: StoredEvent): boolean }
+  /** Events that were read, and which part of the work is done, 0 to 1. */
   onProgress? (events: number, done: number): void
 }
 
 interface Chosen { has (table: AnyTable, key: Key): boolean }
 
 /**
- * What the rows of `sample` are once the log is folded up to `until`. Reads the log twice: first for the rows that sampled
- * ones depend on (an event that changes a row may read others), then to fold both, in as much memory as they take.
- * Whatever a row depends on must not itself depend on further rows.
+ * The rows of `sample`, by table, once the log is folded up to `until`. The log is read twice: first to find the rows
+ * that sampled ones depend on (an event that changes a row may read others), then to fold both kinds in memory.
+ * A row that a sampled row depends on must not depend on further rows.
  */
-export async function foldSample (projection: Projection, sample: Chosen, until: bigint, options: SampleFoldOptions): Promise<FewRows> {
+export async function foldSample (projection: Projection, sample: Chosen, until: bigint, options: SampleFoldOptions): Promise<Map<AnyTable, object[]>> {
   const needed = new KeySet()
-  for await (const [event, stored] of readTwice(0)) for (const [table, key] of readFor(projection, event, stored, sample)) needed.add(table, key)
-  const rows = new FewRows((table, key) => sample.has(table, key) || needed.has(table, key))
-  for await (const [event, stored] of readTwice(0.5)) project(projection, event, stored, rows)
-  return rows
-
-  async function * readTwice (done: number) {
-    let events = 0
-    if (until === 0n) return
-    for await (const batch of options.streams.follow({ after: 0n, eventTypes: projection.eventTypes, signal: options.signal })) {
-      for (const stored of batch.events) {
-        const event = stored.position <= until && !options.passedOver.has(stored) ? decoded(stored) : undefined
-        if (event) yield [event, stored] as const
-      }
-      events += batch.events.length
-      options.onProgress?.(events, done + Math.min(1, Number(batch.position) / Number(until)) / 2)
-      if (batch.position >= until) return
-    }
-    options.signal.throwIfAborted()
+  for await (const event of readable(projection, until, 0, options)) {
+    for (const [table, key] of dependencies(projection, event, sample)) needed.add(table, key)
   }
+  const keeps = (table: AnyTable, key: Key) => sample.has(table, key) || needed.has(table, key)
+  const rows = new MemoryRows(projection.tables, { isEmpty: true, keeps })
+  for await (const event of readable(projection, until, 0.5, options)) fold(projection, event, rows)
+  const isSampled = (table: AnyTable, row: object) => sample.has(table, keyOf(table, row))
+  return new Map(rows.take().map(({ table, rows }) => [table, rows.filter((row) => isSampled(table, row))]))
 }
 
-/** The rows outside of the sample that are read by an event which may change rows of it. */
-function readFor (projection: Projection, event: DomainEvent, stored: StoredEvent, sample: Chosen): RowKey[] {
-  const touched = projection.keys(event, stored)
-  const put: RowKey[] = []
-  project(projection, event, stored, { get: () => undefined, put: (table, row) => { put.push([table, keyOf(table, row)]) } })
+/** Of an event that cannot be read the generation must not have made rows either, so it is left out. */
+async function * readable (projection: Projection, until: bigint, done: number, options: SampleFoldOptions): AsyncGenerator<Readable> {
+  const { streams, signal, passedOver, onProgress } = options
+  if (until === 0n) return
+  let count = 0
+  for await (const { events, position } of streams.follow({ after: 0n, eventTypes: projection.eventTypes, signal })) {
+    const wanted = events.filter((stored) => stored.position <= until && !passedOver.has(stored))
+    for (const each of readEvents(projection, wanted)) if ('event' in each) yield each
+    count += events.length
+    onProgress?.(count, done + Math.min(1, Number(position) / Number(until)) / 2)
+    if (position >= until) return
+  }
+  signal.throwIfAborted()
+}
+
+/** The rows outside of the sample that an event reads which may change rows of the sample. */
+function dependencies (projection: Projection, event: Readable, sample: Chosen): RowKey[] {
+  const changed: RowKey[] = []
+  fold(projection, event, { get: () => undefined, put: (table, row) => { changed.push([table, keyOf(table, row)]) } })
   const isOf = ([table, key]: RowKey) => sample.has(table, key)
-  return touched.some(isOf) || put.some(isOf) ? touched.filter((touch) => !isOf(touch)) : []
-}
-
-function project (projection: Projection, event: DomainEvent, stored: StoredEvent, rows: Rows): void {
-  try {
-    projection.project(event, stored, rows)
-  } catch (error) {
-    if (!(error instanceof CannotProject)) throw error // it changed nothing
-  }
-}
-
-/** Nothing where the event has no meaning: then the generation must not have made rows of it either. */
-function decoded (stored: StoredEvent): DomainEvent | undefined {
-  try {
-    return decode(stored)
-  } catch (error) {
-    if (error instanceof DecodeError) return undefined
-    throw error
-  }
+  return event.keys.some(isOf) || changed.some(isOf) ? event.keys.filter((key) => !isOf(key)) : []
 }
 
 class KeySet implements Chosen {
@@ -82,28 +67,5 @@ class KeySet implements Chosen {
 
   has (table: AnyTable, key: Key): boolean {
     return this.#keys.get(table)?.has(key) ?? false
-  }
-}
-
-/** Rows of which only some are kept. */
-export class FewRows implements Rows {
-  readonly #tables = new Map<AnyTable, Map<Key, object>>()
-
-  constructor (private readonly keeps: (table: AnyTable, key: Key) => boolean) {}
-
-  get<Row extends object> (table: Table<Row>, key: Key): Row | undefined {
-    // Only rows of `table` are ever stored under it.
-    return this.#tables.get(table)?.get(key) as Row | undefined
-  }
-
-  put<Row extends object> (table: Table<Row>, row: Row): void {
-    const key = keyOf(table, row)
-    if (!this.keeps(table, key)) return
-    const rows = this.#tables.get(table) ?? new Map<Key, object>()
-    this.#tables.set(table, rows.set(key, row))
-  }
-
-  rowsOf (table: AnyTable, chosen: Chosen): object[] {
-    return [...this.#tables.get(table) ?? []].flatMap(([key, row]) => chosen.has(table, key) ? row : [])
   }
 }

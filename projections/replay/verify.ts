@@ -63,7 +63,7 @@ export async function verifyAgainstLog (projection: Projection, generation: numb
   const differences: Difference[] = []
   let count = 0
   for (const [place, table] of projection.tables.entries()) {
-    const expected = await asStored(options.pool, schema, table, folded.rowsOf(table, sample))
+    const expected = await asStored(options.pool, schema, table, folded.get(table) ?? [])
     const keys = new Set([...found[place]?.keys() ?? [], ...expected.keys()])
     count += keys.size
     for (const key of keys) differences.push(...differing(table, key, found[place]?.get(key), expected.get(key)))

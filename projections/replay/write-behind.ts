@@ -4,8 +4,8 @@ import { moveCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import { faults } from '../../src/subscriptions/faults.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
+import type { Changes, MemoryRows } from '../engine/rows.js'
 import { saveRows } from '../engine/table.js'
-import type { Changes, RowCache } from './row-cache.js'
 
 export interface Target {
   pool: Pool
@@ -36,19 +36,19 @@ export class WriteBehind {
   #tookAt = performance.now()
 
   /** `position` is where the checkpoint stands. */
-  constructor (private readonly target: Target, private readonly cache: RowCache, private position: bigint, private readonly mostEvents: number) {}
+  constructor (private readonly target: Target, private readonly rows: MemoryRows, private position: bigint, private readonly mostEvents: number) {}
 
   /** Whether it is time to write, now that these have been folded too. */
   isDue ({ events }: Part): boolean {
     this.#unwritten += events.length
     this.#last = events.at(-1) ?? this.#last
-    return this.#unwritten >= this.mostEvents || this.cache.dirtyBytes >= mostBytes || performance.now() - this.#tookAt > longestMs
+    return this.#unwritten >= this.mostEvents || this.rows.changedBytes >= mostBytes || performance.now() - this.#tookAt > longestMs
   }
 
   /** Begins to write everything up to `position`, once what was begun before is written. @throws what that failed with */
   async write (position: bigint): Promise<void> {
     await this.settle()
-    this.#flight = commit(this.target, this.cache.take(), this.position, position, this.#last)
+    this.#flight = commit(this.target, this.rows.take(), this.position, position, this.#last)
     this.#flight.catch(() => {}) // thrown by whoever waits for it
     this.position = position
     this.#unwritten = 0
@@ -59,7 +59,7 @@ export class WriteBehind {
   async settle (): Promise<void> {
     await this.#flight
     this.#flight = undefined
-    this.cache.written()
+    this.rows.written()
   }
 }
 

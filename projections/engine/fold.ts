@@ -1,0 +1,56 @@
+// Folds one event into rows: the only way that rows of a projection change.
+import type { Pool, PoolClient } from 'pg'
+import { tryDecode, type DomainEvent } from '../../src/domain/events.js'
+import type { StoredEvent } from '../../src/domain/stored-event.js'
+import { CannotProject, type Projection, type RowKey, type Rows } from './projection.js'
+import type { MemoryRows } from './rows.js'
+import { loadRows, saveRows } from './table.js'
+
+/** An event that can be read, and the keys of the rows that it reads. */
+export interface Readable { stored: StoredEvent, event: DomainEvent, keys: RowKey[] }
+
+/** An event that cannot be read, and why. */
+export interface Unreadable { stored: StoredEvent, problem: string }
+
+/** What the events say; those whose type is not ours say nothing. */
+export function readEvents (projection: Projection, events: StoredEvent[]): Array<Readable | Unreadable> {
+  return events.flatMap((stored) => {
+    const { event, problem } = tryDecode(stored)
+    if (problem !== undefined) return { stored, problem }
+    return event ? { stored, event, keys: projection.keys(event, stored) } : []
+  })
+}
+
+/** Loads the rows that the events read and that are not in memory, in one statement for each table. */
+export async function loadMissing (db: Pool | PoolClient, schema: string, rows: MemoryRows, events: Array<Readable | Unreadable>): Promise<void> {
+  const keys = events.flatMap((each) => 'keys' in each ? each.keys : [])
+  for (const [table, missing] of rows.missing(keys)) rows.loaded(table, missing, await loadRows(db, schema, table, [...missing]))
+}
+
+/** Folds the event. @returns why it cannot be projected, if so; then it changed no row */
+export function fold (projection: Projection, { stored, event, keys }: Readable, rows: Rows): string | undefined {
+  try {
+    projection.project(event, stored, onlyNamed(projection, keys, rows))
+    return undefined
+  } catch (error) {
+    if (error instanceof CannotProject) return error.message
+    throw error
+  }
+}
+
+/** Writes what was folded. */
+export async function saveChanges (tx: PoolClient, schema: string, rows: MemoryRows): Promise<void> {
+  for (const { table, rows: changed } of rows.take()) await saveRows(tx, schema, table, changed)
+}
+
+/** A row that was not named was not loaded either: without an error it would look like one that does not exist. */
+function onlyNamed ({ name }: Projection, keys: RowKey[], rows: Rows): Rows {
+  return {
+    get (table, key) {
+      const isNamed = keys.some((named) => named[0] === table && named[1] === key)
+      if (!isNamed) throw new Error(`${name} reads ${table.name} ${key}, which its keys do not name`)
+      return rows.get(table, key)
+    },
+    put: (table, row) => rows.put(table, row)
+  }
+}
