@@ -1,6 +1,5 @@
 // Writes batches of events into one generation of a projection, and sets aside what cannot be written.
 import { DatabaseError, type Pool, type PoolClient } from 'pg'
-import { faults } from '../../src/subscriptions/faults.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import type { Batch } from '../../src/event-store/subscribe.js'
 import { Brake, type Refused } from '../parking/circuit-breaker.js'
@@ -42,15 +41,12 @@ export async function writeEvents (tx: PoolClient, projection: Projection, schem
 /** Writes all events or none. */
 async function attempt (tx: PoolClient, projection: Projection, schema: string, events: StoredEvent[]): Promise<Outcome> {
   await tx.query('SAVEPOINT before_events')
-  await faults.at?.('savepoint')
   try {
     const setAside = await write(tx, projection, schema, events)
-    await faults.at?.('written')
     await tx.query('RELEASE SAVEPOINT before_events')
     return { setAside }
   } catch (error) {
     if (!isAboutData(error, events)) throw error
-    await faults.at?.('refused')
     await tx.query('ROLLBACK TO SAVEPOINT before_events')
     return { problem: error.message }
   }
@@ -61,7 +57,6 @@ async function write (tx: PoolClient, projection: Projection, schema: string, ev
   const read = readEvents(projection, events.filter((stored) => !held.skips.has(stored)))
   const rows = new MemoryRows(projection.tables, { everyVersion: true })
   await loadMissing(tx, schema, rows, read)
-  await faults.at?.('loaded')
   const ids = new HighestIds(projection)
   const refused: Refused[] = []
   for (const each of read) {
@@ -77,14 +72,12 @@ async function write (tx: PoolClient, projection: Projection, schema: string, ev
     } else if ('event' in each) ids.add(each.event)
   }
   await saveChanges(tx, schema, rows)
-  await faults.at?.('saved')
   await ids.raise(tx)
   return refused
 }
 
 async function refuse (tx: PoolClient, schema: string, stored: StoredEvent, error: string): Promise<Refused> {
   await setAside(tx, schema, stored, error)
-  await faults.at?.('set aside')
   return { stream: stored.stream, position: stored.position, error }
 }
 

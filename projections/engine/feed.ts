@@ -6,7 +6,12 @@ import type { Projection } from './projection.js'
 import { generationConsumer } from './run.js'
 import { swap } from '../replay/swap.js'
 
-const lookEveryMs = 1_000
+export interface FeedOptions extends RunOptions {
+  /** How often it looks which generations there are, in milliseconds. */
+  lookEveryMs?: number | undefined
+}
+
+const usualLookEveryMs = 1_000
 /** While a generation is ready. */
 const swapEveryMs = 200
 
@@ -19,8 +24,8 @@ interface Feeding {
  * Runs until `options.signal` is aborted, and never gives up. What other code has folded is left alone: its rows would
  * become a mixture. Whoever `yields` fills in for a projector: it gives way to one, and swaps only where none runs.
  */
-export async function feedGenerations (projection: Projection, options: RunOptions): Promise<void> {
-  const { pool, signal, log } = options
+export async function feedGenerations (projection: Projection, options: FeedOptions): Promise<void> {
+  const { pool, signal, log, lookEveryMs = usualLookEveryMs } = options
   const fed = new Map<number, Feeding>()
   while (!signal.aborted) {
     let isSwapDue = false
@@ -32,7 +37,7 @@ export async function feedGenerations (projection: Projection, options: RunOptio
     } catch (error) {
       log.warn({ projection: projection.name, err: error }, 'cannot look after the generations, trying again')
     }
-    await pause(isSwapDue ? swapEveryMs : lookEveryMs, signal)
+    await pause(isSwapDue ? Math.min(swapEveryMs, lookEveryMs) : lookEveryMs, signal)
   }
   await feedOnly([])
 

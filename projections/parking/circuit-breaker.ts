@@ -1,6 +1,5 @@
 // Stops a projection that refuses too many streams at once: that is a bug, and no poison event.
 import type { Pool, PoolClient } from 'pg'
-import { faults } from '../../src/subscriptions/faults.js'
 import { Stopped } from '../../src/subscriptions/run.js'
 import type { Projection } from '../engine/projection.js'
 import { storable } from './park.js'
@@ -33,7 +32,6 @@ export class Brake {
     const streams = first ? await this.#recentlyRefused(tx) : 0
     if (first && streams > mostStreams) {
       await this.#pull(position, streams, first.error)
-      await faults.at?.('brake pulled')
       throw new Stopped(`${consumer} has refused ${streams} streams within ${within}, the last one with: ${first.error}`)
     }
     if (pulled.isOn && position >= pulled.position) await tx.query('UPDATE ledger.brakes SET released_at = now() WHERE consumer = $1', [consumer])

@@ -6,7 +6,7 @@ import type { Projection } from '../engine/projection.js'
 import type { OperationOptions } from './options.js'
 import { ReplayRefused } from './refused.js'
 
-const lookEveryMs = 200
+const mostPauseMs = 200
 
 /**
  * A projector of this code takes the generation over, brings it level and swaps. While none runs, the generation is fed
@@ -14,12 +14,12 @@ const lookEveryMs = 200
  * @throws ReplayRefused when the generation is given up meanwhile
  */
 export async function awaitSwap (projection: Projection, generation: number, options: OperationOptions): Promise<void> {
-  const { consumerPool: pool, streams, holder, log, signal, onProgress } = options
+  const { consumerPool: pool, streams, holder, log, signal, leaseTimes, lookEveryMs = mostPauseMs, onProgress } = options
   const done = new AbortController()
-  const feeding = feedGenerations(projection, { pool, streams, holder, yields: true, log, signal: AbortSignal.any([signal, done.signal]) })
+  const feeding = feedGenerations(projection, { pool, streams, holder, yields: true, log, leaseTimes, lookEveryMs: options.lookEveryMs, signal: AbortSignal.any([signal, done.signal]) })
   onProgress?.({ doing: 'swap', events: 0 })
   try {
-    for (let isTold = false; ; await pause(lookEveryMs, signal)) {
+    for (let isTold = false; ; await pause(Math.min(lookEveryMs, mostPauseMs), signal)) {
       signal.throwIfAborted()
       const generations = await generationsOf(pool, projection).catch(() => undefined) // Postgres restarts
       const state = generations?.find((each) => each.generation === generation)?.state

@@ -1,7 +1,6 @@
 // Builds a generation from the log and verifies it, while nobody else writes to it.
 import type { Pool } from 'pg'
 import { claimCheckpoint, Fenced, readCheckpoint } from '../../src/subscriptions/checkpoint.js'
-import { faults } from '../../src/subscriptions/faults.js'
 import { withLease, LeaseHeld, type Lease } from '../../src/subscriptions/lease.js'
 import { changeState, checkpointOf, generationsOf, leaseOf, noteVerified } from './generations.js'
 import type { Projection } from '../engine/projection.js'
@@ -25,10 +24,10 @@ export interface BuildOptions extends OperationOptions {
  * @throws ReplayRefused when another process builds it, an event cannot be projected, or rows differ
  */
 export async function build (projection: Projection, plan: Plan, options: BuildOptions): Promise<void> {
-  const { consumerPool: pool, holder, signal } = options
+  const { consumerPool: pool, holder, signal, leaseTimes: times } = options
   const name = leaseOf(projection, plan.generation)
   try {
-    await withLease({ pool, name, holder, signal }, (lease) => buildOwned(projection, plan, lease, options))
+    await withLease({ pool, name, holder, signal, times }, (lease) => buildOwned(projection, plan, lease, options))
   } catch (error) {
     if (!(error instanceof LeaseHeld)) throw error
     throw new ReplayRefused(`A replay of ${projection.name} is under way already, by ${error.holder}: wait for its end.`)
@@ -38,7 +37,6 @@ export async function build (projection: Projection, plan: Plan, options: BuildO
 async function buildOwned (projection: Projection, { active, generation }: Plan, { epoch, signal }: Lease, options: BuildOptions): Promise<void> {
   const { pool, consumerPool, streams, onProgress, limits } = options
   await claimCheckpoint(consumerPool, checkpointOf(projection, generation), epoch)
-  await faults.at?.('replay: claimed')
   const fold = (doing: string, until: bigint) => foldUntil(projection, generation, until, {
     pool: consumerPool, streams, signal, epoch, limits, onProgress: (events, done) => onProgress?.({ doing, events, done })
   })
@@ -57,7 +55,6 @@ async function buildOwned (projection: Projection, { active, generation }: Plan,
   await fold('catch up', await streams.head())
   signal.throwIfAborted()
   if (!await changeState(pool, projection, generation, 'building', 'ready')) throw new Fenced(`generation ${generation} of ${projection.name} is no longer being built`)
-  await faults.at?.('replay: ready')
 }
 
 /** By an earlier call, which was broken off later: it cannot be compared once it is ahead of what readers see. */
@@ -67,13 +64,11 @@ async function isVerified (projection: Projection, generation: number, pool: Poo
 
 /** Writes down against what the generation was verified. @throws ReplayRefused when its rows are not what they should be */
 async function judge (projection: Projection, generation: number, verified: Verified, isSameCode: boolean, { pool, acceptDifferences, say }: BuildOptions): Promise<void> {
-  await faults.at?.('replay: verified')
   const lines = verified.differences.map((difference) => `  ${describe(difference, verified)}`)
   const isAccepted = lines.length === 0 || (acceptDifferences && isSameCode)
   if (!isAccepted) throw new ReplayRefused(differ(projection, generation, [`${verified.found} and ${verified.expected} differ, at least in these rows:`, ...lines], isSameCode))
   for (const line of lines) say?.(`${line} (accepted)`)
   await noteVerified(pool, projection, generation, lines.length > 0 ? `${verified.how}, differences accepted` : verified.how)
-  await faults.at?.('replay: noted')
 }
 
 function differ ({ name }: Projection, generation: number, lines: string[], isSameCode: boolean): string {

@@ -1,6 +1,5 @@
 // Drops generations that readers do not see.
 import { leaseHolder, pause } from '../../src/subscriptions/lease.js'
-import { faults } from '../../src/subscriptions/faults.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { changeState, generationsOf, leaseOf, lockGenerations, removeGeneration, type Generation } from './generations.js'
 import type { Projection } from '../engine/projection.js'
@@ -28,13 +27,10 @@ export async function drop (projection: Projection, wanted: number | undefined, 
     return found
   })
   for (const { generation } of chosen) {
-    await faults.at?.('drop: begun')
     await letGo(projection, generation, options)
     await inTransaction(pool, async (tx) => {
       await removeGeneration(tx, projection, generation)
-      await faults.at?.('drop: removed')
     })
-    await faults.at?.('drop: committed')
   }
   return chosen.map(({ generation }) => generation)
 }

@@ -1,6 +1,5 @@
 // What a table needs after it was filled: its indexes, and statistics for the planner.
 import { DatabaseError, type Pool } from 'pg'
-import { faults } from '../../src/subscriptions/faults.js'
 import { onConnection } from '../../src/postgres/transaction.js'
 import { schemaOf } from './generations.js'
 import type { Projection } from '../engine/projection.js'
@@ -15,10 +14,8 @@ export async function finishTables (projection: Projection, generation: number, 
   for (const table of projection.tables) {
     for (const index of createIndexes(schema, table)) {
       await run(index, pool, signal)
-      await faults.at?.('replay: index')
     }
     await run(`VACUUM (ANALYZE) ${schema}.${table.name}`, pool, signal)
-    await faults.at?.('replay: vacuum')
   }
 }
 

@@ -1,6 +1,7 @@
 // What the operations on generations work with.
 import type { Pool } from 'pg'
 import type { RunOptions } from '../../src/subscriptions/run.js'
+import type { FeedOptions } from '../engine/feed.js'
 import type { Streams } from '../../src/event-store/streams.js'
 
 /** How far long work is. */
@@ -23,6 +24,8 @@ export interface OperationOptions {
   /** Breaks the operation off, which may be run again. */
   signal: AbortSignal
   log: RunOptions['log']
+  leaseTimes?: FeedOptions['leaseTimes']
+  lookEveryMs?: FeedOptions['lookEveryMs']
   onProgress? (progress: Progress): void
   /** Told once each, for people. */
   say? (line: string): void

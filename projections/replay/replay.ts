@@ -1,5 +1,4 @@
 // Replays a projection: a new generation is built beside the one that readers see, verified, and swapped in.
-import { faults } from '../../src/subscriptions/faults.js'
 import type { Projection } from '../engine/projection.js'
 import { awaitSwap } from './await-swap.js'
 import { beginReplay } from './begin.js'
@@ -23,7 +22,6 @@ Readers see what they saw. Run the same command again: it goes on where it stand
 
 async function carryOut (projection: Projection, options: BuildOptions): Promise<number> {
   const plan = await beginReplay(projection, options.pool)
-  await faults.at?.('replay: made')
   const { generation, kind } = plan
   if (kind === 'resume') options.say?.(`Generation ${generation} of ${projection.name} was begun earlier: going on with it.`)
   if (kind !== 'wait') await build(projection, plan, options)

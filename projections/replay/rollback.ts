@@ -1,5 +1,4 @@
 // Leads readers back to the generation that they saw before.
-import { faults } from '../../src/subscriptions/faults.js'
 import { leaseHolder } from '../../src/subscriptions/lease.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { changeState, generationsOf, leaseOf, lockGenerations, type Generation } from './generations.js'
@@ -23,7 +22,6 @@ export async function rollback (projection: Projection, options: OperationOption
     await changeState(tx, projection, found.generation, 'retained', 'ready')
     return found
   })
-  await faults.at?.('rollback: begun')
   await awaitSwap(projection, target.generation, options)
   return target.generation
 }

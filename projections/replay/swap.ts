@@ -1,7 +1,6 @@
 // Leads readers from one generation to another in an instant, and never back in time.
 import { setTimeout as delay } from 'node:timers/promises'
 import { DatabaseError, type Pool, type PoolClient } from 'pg'
-import { faults } from '../../src/subscriptions/faults.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { changeState, checkpointOf, schemaOf } from './generations.js'
 import type { Projection } from '../engine/projection.js'
@@ -28,18 +27,14 @@ class NotYet extends Error {}
 export async function swap (projection: Projection, { from, to }: Swap, pool: Pool): Promise<boolean> {
   if (!await isClose(projection, { from, to }, pool)) return false
   try {
-    await faults.at?.('swap: begin')
     await inTransaction(pool, async (tx) => {
       await holdLevel(tx, projection, { from, to })
-      await faults.at?.('swap: level')
       const isDue = await changeState(tx, projection, from, 'active', 'retained') && await changeState(tx, projection, to, 'ready', 'active')
       if (!isDue) throw new NotYet()
       await waitAtMost(tx, readersWaitMs)
       await pointReaders(tx, projection, schemaOf(projection, to))
-      await faults.at?.('swap: views')
       await tellReaders(tx, projection, to, await positionOf(tx, projection, to))
     })
-    await faults.at?.('swap: committed')
     return true
   } catch (error) {
     if (error instanceof NotYet || (error instanceof DatabaseError && (error.code === lockNotAvailable || error.code === deadlockDetected))) return false
@@ -60,7 +55,6 @@ async function isClose (projection: Projection, { from, to }: Swap, pool: Pool):
 async function holdLevel (tx: PoolClient, projection: Projection, { from, to }: Swap): Promise<void> {
   await waitAtMost(tx, batchWithinMs)
   const present = await holdCheckpoint(tx, projection, from)
-  await faults.at?.('swap: held')
   if (!await within(levelWithinMs, async () => await positionOf(tx, projection, to) >= present)) throw new NotYet()
   const next = await holdCheckpoint(tx, projection, to)
   if (next < present) throw new NotYet()

@@ -1,7 +1,6 @@
 // Verifies a generation: against the one that readers see when the same code folded both, else against the log.
 import { randomInt } from 'node:crypto'
 import type { Pool, PoolClient } from 'pg'
-import { faults } from '../../src/subscriptions/faults.js'
 import type { Streams } from '../../src/event-store/streams.js'
 import { inSnapshot } from '../../src/postgres/transaction.js'
 import { checkpointOf, schemaOf } from './generations.js'
@@ -36,7 +35,6 @@ export async function verifyAgainstActive (projection: Projection, { active, nex
   return await inSnapshot(pool, async (snapshot) => {
     const position = await positionIn(snapshot, checkpointOf(projection, active))
     await level(position)
-    await faults.at?.('replay: level')
     const sides = { found: { db: snapshot, generation: active }, expected: { db: pool, generation: next } }
     return { how: `all rows of generation ${active} at position ${position}`, found: `generation ${active}`, expected: `generation ${next}`, ...await compareGenerations(projection, sides, mostDifferences) }
   })

@@ -1,7 +1,6 @@
 // Writes what was folded into the generation that is being built, while the next events are folded already.
 import { DatabaseError, type Pool } from 'pg'
 import { moveCheckpoint } from '../../src/subscriptions/checkpoint.js'
-import { faults } from '../../src/subscriptions/faults.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import type { Changes, MemoryRows } from '../engine/rows.js'
@@ -67,13 +66,9 @@ async function commit ({ pool, schema, epoch }: Target, changes: Changes[], from
   try {
     await inTransaction(pool, async (tx) => {
       await tx.query('SET LOCAL synchronous_commit = off') // a crash costs the last transactions, which a replay makes anew
-      await faults.at?.('replay: begun')
       await moveCheckpoint(tx, `${schema}.checkpoint`, epoch, from, to)
-      await faults.at?.('replay: moved')
       for (const { table, rows } of changes) await saveRows(tx, schema, table, rows)
-      await faults.at?.('replay: saved')
     })
-    await faults.at?.('replay: committed')
   } catch (error) {
     throw last && isAboutData(error) ? new DataRefused(last, error) : error
   }

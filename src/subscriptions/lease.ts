@@ -18,7 +18,20 @@ export interface LeaseOptions {
   /** Gives the lease up to a holder that does not yield: for commands that only fill in for a role. */
   yields?: boolean | undefined
   signal: AbortSignal
+  times?: LeaseTimes | undefined
 }
+
+/** In milliseconds. */
+export interface LeaseTimes {
+  renewEvery: number
+  /** After its last renewal. */
+  expiresAfter: number
+  /** How often a standby tries to acquire it. */
+  tryEvery: number
+}
+
+/** An expired lease is taken within five seconds of its holder's last sign. */
+const usualTimes: LeaseTimes = { renewEvery: 1_000, expiresAfter: 4_000, tryEvery: 500 }
 
 /** Another process holds the lease, and is alive. */
 export class LeaseHeld extends Error {
@@ -34,21 +47,16 @@ export class LeaseLost extends Error {
   }
 }
 
-const renewEveryMs = 1_000
-const expiresAfterMs = 4_000
-/** Short enough to take an expired lease within five seconds of its holder's last sign. */
-const standbyEveryMs = 500
-
 /**
  * Waits until the lease is free, runs `work` while it holds the lease, releases it, and begins again until `signal`
  * is aborted. `work` must end when the signal of its lease is aborted. Errors of `work` are thrown on, after the lease
  * was released.
  */
 export async function wheneverLeased (options: LeaseOptions, work: (lease: Lease) => Promise<void>): Promise<void> {
-  const { signal } = options
+  const { signal, times = usualTimes } = options
   while (!signal.aborted) {
     const epoch = await acquire(options)
-    if (epoch === undefined) await pause(standbyEveryMs, signal)
+    if (epoch === undefined) await pause(times.tryEvery, signal)
     else await hold(options, epoch, work)
   }
 }
@@ -58,14 +66,14 @@ export async function wheneverLeased (options: LeaseOptions, work: (lease: Lease
  * @throws LeaseHeld when a living holder keeps it
  */
 export async function withLease<Result> (options: LeaseOptions, work: (lease: Lease) => Promise<Result>): Promise<Result> {
-  const { pool, name, signal } = options
-  const giveUpAt = Date.now() + expiresAfterMs + renewEveryMs
+  const { pool, name, signal, times = usualTimes } = options
+  const giveUpAt = Date.now() + times.expiresAfter + times.renewEvery
   for (;;) {
     signal.throwIfAborted()
     const epoch = await acquire(options)
     if (epoch !== undefined) return await hold(options, epoch, work)
     if (Date.now() > giveUpAt) throw new LeaseHeld(name, await leaseHolder(pool, name) ?? 'another process')
-    await pause(renewEveryMs / 4, signal)
+    await pause(times.renewEvery / 4, signal)
   }
 }
 
@@ -84,11 +92,12 @@ export async function leasesOf (pool: Pool, holder: string): Promise<string[]> {
 }
 
 async function hold<Result> (
-  { pool, name, signal }: LeaseOptions, epoch: bigint, work: (lease: Lease) => Promise<Result>
+  options: LeaseOptions, epoch: bigint, work: (lease: Lease) => Promise<Result>
 ): Promise<Result> {
+  const { pool, name, signal } = options
   const lost = new AbortController()
   const lease: Lease = { epoch, signal: AbortSignal.any([signal, lost.signal]) }
-  const renewing = renewUntilLost(pool, name, epoch, lost, lease.signal)
+  const renewing = renewUntilLost(options, epoch, lost, lease.signal)
   try {
     return await work(lease)
   } finally {
@@ -98,34 +107,38 @@ async function hold<Result> (
   }
 }
 
-async function acquire ({ pool, name, holder, yields = false }: LeaseOptions): Promise<bigint | undefined> {
+async function acquire (options: LeaseOptions): Promise<bigint | undefined> {
+  const { pool, name, holder, yields = false, times = usualTimes } = options
   const { rows } = await pool.query<{ epoch: string }>(`
     INSERT INTO ledger.leases AS held (name, epoch, holder, expires_at, yields)
     VALUES ($1, 1, $2, clock_timestamp() + $3 * interval '1 ms', $4)
     ON CONFLICT (name) DO UPDATE
       SET epoch = held.epoch + 1, holder = excluded.holder, expires_at = excluded.expires_at, yields = excluded.yields
       WHERE held.expires_at < clock_timestamp() OR (held.yields AND NOT excluded.yields)
-    RETURNING epoch`, [name, holder, expiresAfterMs, yields])
+    RETURNING epoch`, [name, holder, times.expiresAfter, yields])
   return rows[0] && BigInt(rows[0].epoch)
 }
 
-async function renewUntilLost (pool: Pool, name: string, epoch: bigint, lost: AbortController, signal: AbortSignal): Promise<void> {
-  let safeUntil = Date.now() + expiresAfterMs
+async function renewUntilLost (
+  options: LeaseOptions, epoch: bigint, lost: AbortController, signal: AbortSignal
+): Promise<void> {
+  const { name, times: { renewEvery, expiresAfter } = usualTimes } = options
+  let safeUntil = Date.now() + expiresAfter
   while (!signal.aborted) {
-    await pause(renewEveryMs, signal)
+    await pause(renewEvery, signal)
     if (signal.aborted) return
     const sentAt = Date.now()
-    const renewing = renew(pool, name, epoch).catch(() => undefined)
+    const renewing = renew(options, epoch).catch(() => undefined)
     const renewed = await Promise.race([renewing, pause(safeUntil - sentAt, signal)]) // without an answer it expires
-    if (renewed) safeUntil = sentAt + expiresAfterMs
+    if (renewed) safeUntil = sentAt + expiresAfter
     if (renewed === false || Date.now() >= safeUntil) lost.abort(new LeaseLost(name))
   }
 }
 
-async function renew (pool: Pool, name: string, epoch: bigint): Promise<boolean> {
+async function renew ({ pool, name, times = usualTimes }: LeaseOptions, epoch: bigint): Promise<boolean> {
   const { rowCount } = await pool.query(`
     UPDATE ledger.leases SET expires_at = clock_timestamp() + $3 * interval '1 ms'
-    WHERE name = $1 AND epoch = $2 AND expires_at >= clock_timestamp()`, [name, epoch, expiresAfterMs])
+    WHERE name = $1 AND epoch = $2 AND expires_at >= clock_timestamp()`, [name, epoch, times.expiresAfter])
   return rowCount === 1
 }
 

@@ -4,8 +4,7 @@ import type { Streams } from '../event-store/streams.js'
 import type { Batch } from '../event-store/subscribe.js'
 import { inTransaction } from '../postgres/transaction.js'
 import { claimCheckpoint, Fenced, moveCheckpoint } from './checkpoint.js'
-import { faults } from './faults.js'
-import { pause, wheneverLeased, type Lease } from './lease.js'
+import { pause, wheneverLeased, type Lease, type LeaseTimes } from './lease.js'
 import { skipProcessed } from './skip-processed.js'
 import { countBatch, countersOf } from './counters.js'
 
@@ -41,6 +40,7 @@ export interface RunOptions {
   /** Gives the lease up to a holder that does not yield. */
   yields?: boolean | undefined
   signal: AbortSignal
+  leaseTimes?: LeaseTimes | undefined
   log: { debug: Write, info: Write, warn: Write, error: Write }
 }
 
@@ -55,11 +55,11 @@ interface Backoff { ms: number, isLogged: boolean }
  * its checkpoint, after a pause that grows to 5 s and starts small again after each commit.
  */
 export async function runSubscription (consumer: Consumer, options: RunOptions): Promise<void> {
-  const { pool, holder, yields, signal } = options
+  const { pool, holder, yields, signal, leaseTimes } = options
   const backoff: Backoff = { ms: shortestBackoffMs, isLogged: false }
   while (!signal.aborted) {
     try {
-      const lease = { pool, name: consumer.name, holder, yields, signal }
+      const lease = { pool, name: consumer.name, holder, yields, signal, times: leaseTimes }
       await wheneverLeased(lease, (held) => follow(consumer, held, options, backoff))
     } catch (error) {
       if (signal.aborted) return
@@ -83,16 +83,13 @@ function logFailure ({ name }: Consumer, error: unknown, { yields, log }: RunOpt
 
 async function follow (consumer: Consumer, lease: Lease, options: RunOptions, backoff: Backoff): Promise<void> {
   const opened = await consumer.open()
-  await faults.at?.('opened')
   let position = await claimCheckpoint(options.pool, opened.checkpointTable, lease.epoch)
-  await faults.at?.('claimed')
   const claimed = { consumer: consumer.name, position: String(position), epoch: String(lease.epoch) }
   options.log.debug(claimed, 'consumer owns its checkpoint')
   const following = options.streams.follow({ after: position, eventTypes: consumer.eventTypes, signal: lease.signal })
   for await (const delivered of following) {
     const batch = skipProcessed(delivered, position)
     if (batch.position <= position) continue
-    await faults.at?.('received')
     await commit(opened, batch, position, lease, options.pool)
     position = batch.position
     Object.assign(backoff, { ms: shortestBackoffMs, isLogged: false })
@@ -103,12 +100,8 @@ async function follow (consumer: Consumer, lease: Lease, options: RunOptions, ba
 /** The checkpoint moves first: a fenced owner writes nothing, and its lock keeps other changes of the rows out meanwhile. */
 async function commit (opened: OpenConsumer, batch: Batch, from: bigint, lease: Lease, pool: Pool): Promise<void> {
   await inTransaction(pool, async (tx) => {
-    await faults.at?.('begun')
     await moveCheckpoint(tx, opened.checkpointTable, lease.epoch, from, batch.position)
-    await faults.at?.('moved')
     await opened.handle(tx, batch)
-    await faults.at?.('handled')
   })
-  await faults.at?.('committed')
   opened.committed?.(batch)
 }

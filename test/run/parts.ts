@@ -19,6 +19,8 @@ const lists: Record<string, Record<string, Part>> = {
     'webhooks-postgres': { files: ['test/flow/webhook-chaos.test.ts'], env: rounds, grep: '/queue in Postgres/' },
     'webhooks-redis': { files: ['test/flow/webhook-chaos.test.ts'], env: rounds, grep: '/queue in Redis/' },
     workers: { files: ['test/workers/queue/killed.test.ts', 'test/workers/queue/emptied.test.ts'] },
+    projections: { files: ['killed', 'model'].map((name) => `test/projections/engine/${name}.test.ts`) },
+    replay: { files: ['test/projections/replay/replay-kill.test.ts'] },
     fuzz: { files: ['test/http/fuzz'] }
   },
   scale: {

@@ -19,8 +19,11 @@ import { scratchEventStore } from './scratch-event-store.js'
 /** So that the log stays small while processes start. */
 const writeEveryMs = 10
 
-/** What runner-main says of a stop: `at` names the point where it is, `error` and `reason` why its consumer stopped. */
-interface Said { at?: string, message?: string, error?: string, reason?: string }
+/** What runner-main says: `at` names the statement before which it stops, `error` and `reason` why its consumer stopped. */
+interface Said { at?: string, sends?: string, message?: string, error?: string, reason?: string }
+
+/** Where a runner signals itself: before the nth statement like this. Without a signal it says every statement. */
+export interface SignalAt { signal?: NodeJS.Signals, at?: string, nth?: number }
 
 /** The projection of assistants on back ends of its own. */
 export async function projectorRig (t: Test) {
@@ -31,8 +34,9 @@ export async function projectorRig (t: Test) {
   await pool.query("ALTER TABLE read_assistants_g1.assistants ADD CHECK (name <> 'refused')")
   // The brake, released far ahead: it has tests of its own.
   await pool.query("INSERT INTO ledger.brakes (consumer, position, streams, error, released_at) VALUES ('read_assistants_g1', 1e18, 0, '', now())")
-  /** A runner as a process of its own, that signals itself when it is at a point for the nth time. */
-  const startRunner = (signal: NodeJS.Signals, at: string, nth = 1) => mainProcess<Said>(t, 'runner-main', [databaseUrl, store.url, signal, at, String(nth)])
+  /** A runner as a process of its own. */
+  const startRunner = (given: SignalAt) =>
+    mainProcess<Said>(t, 'runner-main', [JSON.stringify({ databaseUrl, eventStoreUrl: store.url, at: '', nth: 1, ...given })])
 
   const revisions = new Map<string, bigint>()
   let assistantIds = 0
@@ -87,7 +91,8 @@ export async function projectorRig (t: Test) {
   /** Another projector, in this process. */
   function standby (t: Test) {
     const stopping = new AbortController()
-    const running = runSubscription(generationConsumer(assistants, 1, pool), { pool, streams, holder: 'standby', signal: stopping.signal, log: keepingLog() })
+    const options = { pool, streams, holder: 'standby', signal: stopping.signal, log: keepingLog() }
+    const running = runSubscription(generationConsumer(assistants, 1, pool), options)
     const stop = async () => { stopping.abort(); await running }
     t.teardown(stop)
     return stop

@@ -1,4 +1,4 @@
-// A replay, rollback or drop as a process of its own, for tests that kill or freeze it when it is at a point for the nth time.
+// A replay, rollback or drop as a process of its own, for tests that kill or freeze it between two statements.
 import { writeSync } from 'node:fs'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import { leads } from '../../projections/leads.js'
@@ -6,30 +6,36 @@ import { drop } from '../../projections/replay/drop.js'
 import type { BuildOptions } from '../../projections/replay/build.js'
 import { replay } from '../../projections/replay/replay.js'
 import { rollback } from '../../projections/replay/rollback.js'
-import { faults } from '../../src/subscriptions/faults.js'
 import { openStreams } from '../../src/event-store/streams.js'
 import { openPool } from '../../src/postgres/pool.js'
+import { beforeNth, watchedPool } from './statements.js'
 
-const [databaseUrl = '', eventStoreUrl = '', command = 'replay', signal = 'SIGKILL', at = '', nth = '1'] = process.argv.slice(2)
-let left = Number(nth)
+const { databaseUrl, eventStoreUrl, command, signal, at, nth, lookEveryMs } = JSON.parse(process.argv[2] ?? '{}')
 const say = (line: string) => writeSync(1, `${JSON.stringify(line)}\n`) // at once: it may be killed next
-faults.at = (point) => {
-  if (point !== at || --left !== 0) return
-  say(at)
+const signalSelf = beforeNth(new RegExp(at), nth, (statement) => {
+  say(statement)
   process.kill(process.pid, signal)
-}
+})
+const before = (statement: string) => signal === undefined ? say(statement) : signalSelf(statement)
 
 const ignore = () => {}
+const open = (applicationName: string, stalledAfterMs: number) =>
+  watchedPool(openPool(databaseUrl, { applicationName, stalledAfterMs, onError: ignore }), { before })
 const options: BuildOptions = {
-  pool: openPool(databaseUrl, { applicationName: 'replay-main', onError: ignore }),
-  consumerPool: openPool(databaseUrl, { applicationName: 'replay-main consumer', stalledAfterMs: 3_000, onError: ignore }),
+  pool: open('replay-main', 0),
+  consumerPool: open('replay-main consumer', 1_000),
   streams: openStreams(EventStoreDBClient.connectionString(eventStoreUrl)),
   holder: `replay-main ${process.pid}`,
   signal: new AbortController().signal,
   log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
-  limits: { events: 20 }
+  limits: { events: 20 },
+  lookEveryMs
 }
-const commands: Record<string, () => Promise<unknown>> = { replay: () => replay(leads, options), rollback: () => rollback(leads, options), drop: () => drop(leads, undefined, options) }
+const commands: Record<string, () => Promise<unknown>> = {
+  replay: () => replay(leads, options),
+  rollback: () => rollback(leads, options),
+  drop: () => drop(leads, undefined, options)
+}
 await commands[command]?.().catch((error: Error) => {
   say(`${error.name}: ${error.message}`)
   process.exit(1)

@@ -1,12 +1,16 @@
 // Runs replay-main as a process of its own.
 import { mainProcess, type MainProcess, type Teardown } from './main-process.js'
+import { lookEveryMs } from './replay-rig.js'
 
 export type Command = 'replay' | 'rollback' | 'drop'
 
-/**
- * What comes back starts one that signals itself when it is at a point for the nth time. It says that point, then the
- * error that it ended with.
- */
-export function replayProcesses (t: Teardown, eventStoreUrl: string): (databaseUrl: string, command: Command, signal: NodeJS.Signals, at: string, nth?: number) => MainProcess<string> {
-  return (databaseUrl, command, signal, at, nth = 1) => mainProcess(t, 'replay-main', [databaseUrl, eventStoreUrl, command, signal, at, String(nth)])
+/** Where it signals itself: before the nth statement like this. */
+export interface SignalAt { signal: NodeJS.Signals, at: string, nth?: number }
+
+/** Starts a command. It says the statement at which it signals itself, or all of them, then the error that it ended with. */
+export function replayProcesses (t: Teardown, eventStoreUrl: string): (databaseUrl: string, command: Command, signalAt?: SignalAt) => MainProcess<string> {
+  return (databaseUrl, command, signalAt) => {
+    const options = { databaseUrl, eventStoreUrl, command, at: '', nth: 1, lookEveryMs, ...signalAt }
+    return mainProcess(t, 'replay-main', [JSON.stringify(options)])
+  }
 }

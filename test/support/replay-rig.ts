@@ -12,6 +12,7 @@ import { keepingLog, scratchLedger } from './ledger.js'
 import { everyProjection } from './projected.js'
 import { eventStoreOn, scratchEventStore } from './scratch-event-store.js'
 import type { ScratchPostgres } from './scratch-postgres.js'
+import { watchedPool, type Watching } from './statements.js'
 
 interface Teardown { teardown (undo: () => unknown): void }
 
@@ -23,8 +24,17 @@ export interface ReplayRig {
   restartEventStore (): Promise<void>
   /** Appends events to their streams, and answers the position of the last one. */
   append (told: Told[]): Promise<bigint>
-  /** A migrated database of its own, with empty read models; in another cluster, or with other streams, when they are given. */
-  database (t: Teardown, given?: { postgres?: ScratchPostgres, streams?: Streams }): Promise<ReplayDatabase>
+  /** A migrated database of its own, with empty read models. */
+  database (t: Teardown, given?: DatabaseOptions): Promise<ReplayDatabase>
+}
+
+export interface DatabaseOptions {
+  /** The cluster that it is in, when it is another one. */
+  postgres?: ScratchPostgres
+  /** Other streams than those of the rig. */
+  streams?: Streams
+  /** Told of every statement of projectors and replays. */
+  watching?: Watching
 }
 
 export interface ReplayDatabase {
@@ -36,6 +46,8 @@ export interface ReplayDatabase {
   reached (projection: Projection, position: bigint): Promise<void>
   /** For replays and their like; `said` is what people were told. */
   options (given?: Partial<BuildOptions>): BuildOptions & { said: string[] }
+  /** As by themselves four seconds after their owners have died. */
+  expireLeases (): Promise<unknown>
   /** The generations there are, as `2 active`. */
   generations (projection: Projection): Promise<string[]>
 }
@@ -63,12 +75,16 @@ export async function replayRig (t: Teardown, given: Parameters<typeof scratchEv
       }
       return position
     },
-    database: (t, given = {}) => database(t, given.postgres ?? postgres, given.streams ?? streams)
+    database: (t, given) => database(t, { postgres, streams, watching: {}, ...given })
   }
 }
 
-async function database (t: Teardown, postgres: ScratchPostgres, streams: Streams): Promise<ReplayDatabase> {
+/** So that projectors see soon which generations there are. */
+export const lookEveryMs = 50
+
+async function database (t: Teardown, { postgres, streams, watching }: Required<DatabaseOptions>): Promise<ReplayDatabase> {
   const { databaseUrl, pool } = await scratchLedger(t, postgres)
+  const watched = watchedPool(pool, watching)
   await ensureProjections(pool, everyProjection)
   const positions = listenForPositions(databaseUrl, pool, () => {})
   t.teardown(() => positions.close())
@@ -77,7 +93,8 @@ async function database (t: Teardown, postgres: ScratchPostgres, streams: Stream
     pool,
     project (t, ...live) {
       const stopping = new AbortController()
-      const running = live.map((projection) => feedGenerations(projection, { pool, streams, holder: `projector ${randomUUID()}`, signal: stopping.signal, log: keepingLog() }))
+      const options = { pool: watched, streams, holder: `projector ${randomUUID()}`, signal: stopping.signal, log: keepingLog(), lookEveryMs }
+      const running = live.map((projection) => feedGenerations(projection, options))
       const stop = async () => { stopping.abort(); await Promise.all(running) }
       t.teardown(stop)
       return { stop }
@@ -88,8 +105,11 @@ async function database (t: Teardown, postgres: ScratchPostgres, streams: Stream
     options (given = {}) {
       const said: string[] = []
       const say = (line: string) => { said.push(line) }
-      return { pool, consumerPool: pool, streams, holder: `replay ${randomUUID()}`, signal: new AbortController().signal, log: keepingLog(), say, said, ...given }
+      const holder = `replay ${randomUUID()}`
+      const { signal } = new AbortController()
+      return { pool: watched, consumerPool: watched, streams, holder, signal, log: keepingLog(), say, said, lookEveryMs, ...given }
     },
+    expireLeases: () => pool.query("UPDATE ledger.leases SET expires_at = '-infinity'"),
     async generations (projection) {
       return (await generationsOf(pool, projection)).map(({ generation, state }: { generation: number, state: State }) => `${generation} ${state}`)
     }

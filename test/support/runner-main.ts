@@ -1,26 +1,29 @@
-// A projector in small, for tests that kill or freeze it at a point of the runner: says where it is, and then dies or stops there.
+// A projector in small, for tests that kill or freeze it between two statements: says where it is, and dies or stops there.
 import { writeSync } from 'node:fs'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import { assistants } from '../../projections/assistants.js'
 import { generationConsumer } from '../../projections/engine/run.js'
-import { faults } from '../../src/subscriptions/faults.js'
 import { runSubscription } from '../../src/subscriptions/run.js'
 import { openStreams } from '../../src/event-store/streams.js'
 import { openPool } from '../../src/postgres/pool.js'
+import { beforeNth, watchedPool } from './statements.js'
 
-const [databaseUrl = '', eventStoreUrl = '', signal = 'SIGKILL', at = '', nth = '1'] = process.argv.slice(2)
-let left = Number(nth)
-faults.at = (point) => {
-  if (point === 'claimed') say({ message: 'owns' })
-  if (point !== at || --left !== 0) return
-  say({ at: point })
+const { databaseUrl, eventStoreUrl, signal, at, nth } = JSON.parse(process.argv[2] ?? '{}')
+const signalSelf = beforeNth(new RegExp(at), nth, (statement) => {
+  say({ at: statement })
   process.kill(process.pid, signal)
-}
+})
 
 const pool = openPool(databaseUrl, { applicationName: 'runner-main', stalledAfterMs: 3_000, onError: () => {} })
 const tell = ({ err }: { err?: Error }, message: string) => say({ message, error: err?.name, reason: err?.message })
-await runSubscription(generationConsumer(assistants, 1, pool), {
-  pool,
+const watching = {
+  before: (statement: string) => signal === undefined ? say({ sends: statement }) : signalSelf(statement),
+  after (statement: string) {
+    if (/^UPDATE \S+\.checkpoint SET epoch/.test(statement)) say({ message: 'owns' })
+  }
+}
+await runSubscription(generationConsumer(assistants, 1, watchedPool(pool, watching)), {
+  pool: watchedPool(pool, watching),
   streams: openStreams(EventStoreDBClient.connectionString(eventStoreUrl)),
   holder: `runner-main ${process.pid}`,
   signal: new AbortController().signal,

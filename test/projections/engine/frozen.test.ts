@@ -5,15 +5,19 @@ import { projectorRig } from '../../support/projector-rig.js'
 
 const { startRunner, something, writing, rowsAreTheFold, expireLease, claimedBy, standby, reached } = await projectorRig(t)
 
-for (const [point, refusal] of [['received', /^Fenced$/], ['moved', /./], ['handled', /./]] as const) {
-  t.test(`frozen at "${point}" it is replaced within five seconds, and what it does afterwards is refused`, async (t) => {
-    const frozen = startRunner('SIGSTOP', point, 2)
+/** In a transaction that holds the checkpoint, outside of one, and before its end. */
+const points = [['^SAVEPOINT', /./], ['^BEGIN$', /^Fenced$/], ['^COMMIT$', /./]] as const
+
+for (const [at, refusal] of points) {
+  t.test(`frozen before ${at} it is replaced within five seconds, and what it does afterwards is refused`, async (t) => {
+    const frozen = startRunner({ signal: 'SIGSTOP', at, nth: 2 })
     await eventually(() => frozen.said.some((line) => line.message === 'owns'))
     const stopStandby = standby(t)
     const stop = writing(t)
-    await eventually(() => frozen.said.some(({ at }) => at === point))
+    await eventually(() => frozen.said.some((line) => line.at !== undefined))
     const frozenAt = performance.now()
     const epoch = await claimedBy()
+    if (at !== '^SAVEPOINT') await expireLease() // once its end is waited for
     await eventually(async () => await claimedBy() > epoch)
     const ms = Math.round(performance.now() - frozenAt)
     t.ok(ms < 5_000, `replaced after ${ms} ms`)

@@ -10,18 +10,19 @@ import { compareGenerations } from '../../../projections/replay/compare.js'
 import { foldUntil } from '../../../projections/replay/fold-log.js'
 import { generationConsumer } from '../../../projections/engine/run.js'
 import { claimCheckpoint, readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
-import { faults } from '../../../src/subscriptions/faults.js'
 import { runSubscription } from '../../../src/subscriptions/run.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import type { Batch } from '../../../src/event-store/subscribe.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { assistantCreated, assistantUpdated, callCompleted, leadCreated, logOf, type Told } from '../../support/call-events.js'
+import { isInFull } from '../../support/chaos.js'
 import { keepingLog, scratchLedger } from '../../support/ledger.js'
 import { assistantModel, callModel, leadModel, type Model } from '../../support/models.js'
 import { emptyReadModels, quarantined, rowsOf } from '../../support/projected.js'
+import { watchedPool, type Watching } from '../../support/statements.js'
 
 const { pool } = await scratchLedger(t)
-const numRuns = 12
+const numRuns = isInFull ? 100 : 12
 
 // Few ids, so that histories meet themselves.
 const assistantId = fc.integer({ min: 1, max: 2 })
@@ -45,21 +46,34 @@ function call (): fc.Arbitrary<Told> {
     .map(([id, assistant_id, lead_id, status, lead_status]) => callCompleted(`c${id}`, { assistant_id, lead_id, status, ...(lead_status && { lead_status }) }))
 }
 
-interface Step { size: number, incident: string, point: string }
+interface Step { size: number, incident: string, failure: { statement: number, when: 'before' | 'after' } }
 
-/** How it gets on: the sizes of batches, what happens before each, and where in it something fails. */
+/** How it gets on: the sizes of batches, what happens before each, and which of the next statements fails. */
 const course = fc.infiniteStream(fc.record({
   size: fc.integer({ min: 1, max: 6 }),
   incident: fc.constantFrom('goes on', 'goes on', 'goes on', 'repeats', 'doubles', 'fails', 'ends', 'restarts'),
-  point: fc.constantFrom('opened', 'claimed', 'begun', 'moved', 'savepoint', 'loaded', 'saved', 'handled', 'committed', 'replay: loaded', 'replay: moved', 'replay: saved', 'replay: committed')
+  failure: fc.record({ statement: fc.integer({ min: 1, max: 12 }), when: fc.constantFrom('before' as const, 'after' as const) })
 }))
+
+/** Lets statements of `failing` fail: before they are sent, or although they were carried out. */
+const watching: Watching = {}
+const failing = watchedPool(pool, watching)
+
+function failOnce ({ statement, when }: Step['failure']): void {
+  let left = statement
+  watching[when] = (sent) => {
+    if (--left > 0) return
+    watching[when] = undefined
+    throw new Error(`fails ${when}: ${sent}`)
+  }
+}
 
 /** The log as a store may deliver it: some of it again, broken off anywhere; `restart` ends whoever reads it. */
 function delivering (log: StoredEvent[], steps: Iterator<Step>, restart: () => void) {
   return async function * follow ({ after }: { after: bigint }): AsyncGenerator<Batch> {
     for (let at = log.filter(({ position }) => position <= after).length; at < log.length;) {
-      const { size, incident, point } = steps.next().value as Step
-      if (incident === 'fails') faults.at = (now) => { if (now === point) { faults.at = undefined; throw new Error(`fails at ${now}`) } }
+      const { size, incident, failure } = steps.next().value as Step
+      if (incident === 'fails') failOnce(failure)
       if (incident === 'restarts') restart()
       if (incident === 'restarts' || incident === 'ends') return
       const from = incident === 'repeats' ? Math.max(0, at - size) : at
@@ -71,6 +85,8 @@ function delivering (log: StoredEvent[], steps: Iterator<Step>, restart: () => v
   }
 }
 
+/** A lease whose owner was not told that it has it is over soon. */
+const leaseTimes = { renewEvery: 50, expiresAfter: 200, tryEvery: 20 }
 const onlyFollow = { read: unused, last: unused, append: unused, head: unused }
 function unused (): never { throw new Error('nobody needs this') }
 const positionOf = (projection: Projection, generation: number) => readCheckpoint(pool, checkpointOf(projection, generation))
@@ -80,7 +96,7 @@ async function run (projection: Projection, log: StoredEvent[], steps: Iterator<
   while (await positionOf(projection, 1) < (log.at(-1)?.position ?? 0n)) {
     const process = new AbortController()
     const streams = { ...onlyFollow, follow: delivering(log, steps, () => process.abort()) }
-    await runSubscription(generationConsumer(projection, 1, pool), { streams, pool, holder: 'test', signal: process.signal, log: keepingLog() })
+    await runSubscription(generationConsumer(projection, 1, failing), { streams, pool: failing, holder: 'test', signal: process.signal, leaseTimes, log: keepingLog() })
   }
 }
 
@@ -91,7 +107,7 @@ async function rebuild (projection: Projection, log: StoredEvent[], steps: Itera
     const process = new AbortController()
     const streams = { ...onlyFollow, follow: delivering(log, steps, () => process.abort()) }
     await claimCheckpoint(pool, checkpointOf(projection, 2), epoch)
-    await foldUntil(projection, 2, log.at(-1)?.position ?? 0n, { pool, streams, signal: process.signal, epoch, limits }).catch(() => {})
+    await foldUntil(projection, 2, log.at(-1)?.position ?? 0n, { pool: failing, streams, signal: process.signal, epoch, limits }).catch(() => {})
   }
 }
 

@@ -3,13 +3,13 @@ import t, { type Test } from 'tap'
 import { leads } from '../../../projections/leads.js'
 import type { BuildOptions } from '../../../projections/replay/build.js'
 import { replay } from '../../../projections/replay/replay.js'
-import { faults } from '../../../src/subscriptions/faults.js'
 import { openStreams } from '../../../src/event-store/streams.js'
 import { leadCreated } from '../../support/call-events.js'
 import { rowsOf } from '../../support/projected.js'
 import { history, replayRig, type ReplayDatabase } from '../../support/replay-rig.js'
 import { connect } from '../../support/scratch-event-store.js'
 import { postgresCluster } from '@ringledger/embedded-postgres/testing'
+import type { Watching } from '../../support/statements.js'
 import { tcpProxy } from '../../support/tcp-proxy.js'
 
 const rig = await replayRig(t)
@@ -20,20 +20,20 @@ let head = await rig.append(history(60))
 let leadIds = 10_000
 const limits = { events: 20 }
 
-/** Lets something happen each time a process passes the point, `times` at most; answers how often it did. */
-function whenAt (t: Test, point: string, times: number, happen: () => unknown): () => number {
+interface Outage { watching: Watching, count (): number }
+
+/** Lets something happen after each statement like this, `times` at most. */
+function afterEach (like: RegExp, times: number, happen: () => unknown): Outage {
   let count = 0
-  faults.at = async (now) => { if (now === point && count < times) { count += 1; await happen() } }
-  t.teardown(() => { faults.at = undefined })
-  return () => count
+  const watching: Watching = { after: async (statement) => { if (like.test(statement) && count < times) { count += 1; await happen() } } }
+  return { watching, count: () => count }
 }
 
 /** Leads are projected and replayed through the proxy, a lead more comes, and rows are those of a replay with nothing in between. */
-async function holds (t: Test, db: ReplayDatabase, outage: () => number): Promise<void> {
+async function holds (t: Test, db: ReplayDatabase, outages: () => number): Promise<void> {
   db.project(t, leads)
   t.equal(await untilReplayed(t, db, db.options({ limits })), 2)
-  t.ok(outage() > 0, `${outage()} times`)
-  faults.at = undefined
+  t.ok(outages() > 0, `${outages()} times`)
   head = await rig.append([leadCreated(++leadIds, 10)])
   await db.reached(leads, head)
   const calm = await rig.database(t)
@@ -62,26 +62,31 @@ t.test('an event store that answers after 150 ms, with 200 kB in a second', asyn
 })
 
 t.test('an event store that is cut off again and again', async (t) => {
-  const db = await rig.database(t, { streams: far })
-  await holds(t, db, whenAt(t, 'replay: committed', 4, () => proxy.cut()))
+  const { watching, count } = afterEach(/^UPDATE read_leads_g2.checkpoint SET position/, 4, () => proxy.cut())
+  await holds(t, await rig.database(t, { streams: far, watching }), count)
 })
 
-t.test('an event store that cuts off whoever projects live', async (t) => {
-  const db = await rig.database(t, { streams: far })
-  const outage = whenAt(t, 'committed', 3, () => proxy.cut())
+t.test('an event store that cuts off a live projection', async (t) => {
+  const { watching, count } = afterEach(/^UPDATE read_leads_g1.checkpoint SET position/, 3, () => proxy.cut())
+  const db = await rig.database(t, { streams: far, watching })
   db.project(t, leads)
   await db.reached(leads, head)
-  await holds(t, db, outage)
+  await holds(t, db, count)
 })
 
-for (const point of ['replay: saved', 'replay: level', 'replay: index', 'swap: held']) {
-  t.test(`Postgres is restarted at "${point}"`, async (t) => {
-    const db = await rig.database(t, { postgres })
-    await holds(t, db, whenAt(t, point, 1, () => postgres.restart()))
+for (const [where, like] of [
+  ['while rows are written', /^INSERT INTO read_leads_g2.leads/],
+  ['while generations are compared', /^SELECT count.* FROM read_leads_g2.leads$/],
+  ['while indexes are built', /^CREATE INDEX/],
+  ['while a swap holds the checkpoint', /^SELECT position FROM read_leads_g1.checkpoint FOR UPDATE/]
+] as const) {
+  t.test(`Postgres is restarted ${where}`, async (t) => {
+    const { watching, count } = afterEach(like, 1, () => postgres.restart())
+    await holds(t, await rig.database(t, { postgres, watching }), count)
   })
 }
 
 t.test('the event store is restarted in the middle', async (t) => {
-  const db = await rig.database(t)
-  await holds(t, db, whenAt(t, 'replay: committed', 1, () => rig.restartEventStore()))
+  const { watching, count } = afterEach(/^UPDATE read_leads_g2.checkpoint SET position/, 1, () => rig.restartEventStore())
+  await holds(t, await rig.database(t, { watching }), count)
 })

@@ -11,7 +11,7 @@ import { emptyReadModels, feeding, type Feed } from '../../support/projected.js'
 import { tcpProxy } from '../../support/tcp-proxy.js'
 
 const { databaseUrl, pool } = await scratchLedger(t)
-const ofListener = 'application_name = \'ringledger positions\''
+const ofListener = "application_name = 'ringledger positions' AND datname = current_database()"
 let feed: Feed
 let place = logOf()
 let lastId = 0

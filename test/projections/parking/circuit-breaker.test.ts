@@ -4,12 +4,11 @@ import { assistants } from '../../../projections/assistants.js'
 import { releaseBrakes } from '../../../projections/parking/circuit-breaker.js'
 import { CannotProject, type Projection } from '../../../projections/engine/projection.js'
 import { Stopped } from '../../../src/subscriptions/run.js'
-import { faults } from '../../../src/subscriptions/faults.js'
 import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import { assistantCreated, logOf } from '../../support/call-events.js'
-import { brakePoints } from '../../support/fault-points.js'
 import { scratchLedger } from '../../support/ledger.js'
 import { emptyReadModels, feeding, quarantined, rowsOf } from '../../support/projected.js'
+import { beforeNth, watchedPool } from '../../support/statements.js'
 
 const { pool } = await scratchLedger(t)
 t.beforeEach(async () => {
@@ -58,10 +57,8 @@ t.test('while it is on not even one stream is set aside up to there, also by ano
 
 t.test('who dies as it is pulled has set nothing aside, and the next one stands still', async (t) => {
   const log = logOf()(poison(1, 11))
-  faults.at = (point) => { if (point === brakePoints[0]) throw new Error('dies') }
-  t.teardown(() => { faults.at = undefined })
-  await t.rejects((await feeding(assistants, pool)).batch(log), { message: 'dies' })
-  faults.at = undefined
+  const dying = watchedPool(pool, { after: beforeNth(/^INSERT INTO ledger.brakes/, 1, () => { throw new Error('dies') }) })
+  await t.rejects((await feeding(assistants, dying)).batch(log), { message: 'dies' })
   t.equal(await heldStreams(), 0)
   await t.rejects((await feeding(assistants, pool, 2n)).batch(log), { name: 'Stopped', message: /^the brake of read_assistants_g1 is on: / })
 })

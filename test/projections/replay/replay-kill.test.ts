@@ -6,10 +6,11 @@ import { drop } from '../../../projections/replay/drop.js'
 import { replay } from '../../../projections/replay/replay.js'
 import { rollback } from '../../../projections/replay/rollback.js'
 import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
-import { dropPoints, replayPoints, rollbackPoints } from '../../support/fault-points.js'
+import { isInFull } from '../../support/chaos.js'
 import { rowsOf } from '../../support/projected.js'
 import { history, replayRig, type ReplayDatabase } from '../../support/replay-rig.js'
-import { replayProcesses } from '../../support/replay-process.js'
+import { replayProcesses, type Command } from '../../support/replay-process.js'
+import { distinct, exactly } from '../../support/statements.js'
 
 const atOnce = 4
 t.setTimeout(300_000) // it starts many processes, and other tests run beside it
@@ -30,51 +31,74 @@ async function projected (t: Test): Promise<ReplayDatabase> {
   return db
 }
 
-/** As they do by themselves within four seconds. */
-const expireLeases = ({ pool }: ReplayDatabase) => pool.query("UPDATE ledger.leases SET expires_at = '-infinity'")
+/** While rows are written, before an index is built, and in the middle of the swap. */
+const usualPoints: Point[] = [['^UPDATE read_leads_g2.checkpoint SET position', 3], ['^CREATE INDEX', 2], ['^CREATE OR REPLACE VIEW', 1]]
+
+type Point = readonly [at: string, nth: number]
+
+/** Every statement that a command sends when nothing disturbs it, and again some that it sends often. */
+async function everyPoint (t: Test, db: ReplayDatabase, command: Command): Promise<Point[]> {
+  const { said, ended } = start(db.databaseUrl, command)
+  t.equal(await ended, 0, command)
+  const often = distinct(said).filter((statement) => said.filter((other) => other === statement).length >= 6)
+  return [...distinct(said).map((statement) => [exactly(statement), 1] as const), ...often.map((statement) => [exactly(statement), 3] as const)]
+}
 
 async function killAt (t: Test, at: string, nth: number): Promise<void> {
   const db = await projected(t)
-  t.equal(await start(db.databaseUrl, 'replay', 'SIGKILL', at, nth).ended, 'SIGKILL', `killed at ${at}, time ${nth}`)
-  await expireLeases(db)
-  const [active, next] = await generationsOf(db.pool, leads)
-  const isSwapped = at === 'swap: committed'
-  t.equal(active?.state, isSwapped ? 'retained' : 'active', 'readers see what they saw')
-  const stood = next && next.state !== 'active' ? await readCheckpoint(db.pool, checkpointOf(leads, next.generation)) : 0n
+  t.equal(await start(db.databaseUrl, 'replay', { signal: 'SIGKILL', at, nth }).ended, 'SIGKILL', `killed before ${at}, time ${nth}`)
+  await db.expireLeases()
+  t.equal((await db.pool.query('SELECT FROM read_model.leads')).rowCount, 80, 'readers see every row')
+  const generations = await generationsOf(db.pool, leads)
+  t.equal(generations.filter(({ state }) => state === 'active').length, 1)
+  const isSwapped = generations.some(({ generation, state }) => generation === 2 && state === 'active')
+  const next = generations.find(({ state }) => state === 'building')
+  const stood = next ? await readCheckpoint(db.pool, checkpointOf(leads, next.generation)) : 0n
   const options = db.options()
   t.equal(await replay(leads, options), isSwapped ? 3 : 2)
-  if (stood > 0n && next?.state === 'building') t.match(options.said, [/Generation 2 of leads was begun earlier: going on with it/])
+  if (stood > 0n) t.match(options.said, [/Generation 2 of leads was begun earlier: going on with it/])
   const again = db.project(t, leads)
   await db.reached(leads, head)
   await again.stop()
   for (const { name } of leads.tables) t.strictSame(await rowsOf(db.pool, leads, name), await rowsOf(whole.pool, leads, name), `${name} after ${at}`)
 }
 
-t.test('killed at every point', async (t) => {
-  const left = [...replayPoints]
+t.test('a replay that is killed before any statement is gone on with', async (t) => {
+  const left = isInFull ? await everyPoint(t, await projected(t), 'replay') : [...usualPoints]
+  if (isInFull) t.ok(left.length > 50, `${left.length} points`)
   await Promise.all(Array.from({ length: atOnce }, async () => {
     for (let point = left.shift(); point; point = left.shift()) await killAt(t, ...point)
   }))
 })
 
-t.test('a rollback that is killed is gone on with, and so is a drop', async (t) => {
+/** Two generations, of which readers see the second. */
+async function replayed (t: Test): Promise<ReplayDatabase> {
   const db = await projected(t)
   await replay(leads, db.options())
-  for (const at of rollbackPoints) {
-    t.equal(await start(db.databaseUrl, 'rollback', 'SIGKILL', at).ended, 'SIGKILL', at)
-    t.strictSame(await db.generations(leads), ['1 ready', '2 active'], 'readers see what they saw')
-    await expireLeases(db)
-    t.equal(await rollback(leads, db.options()), 1)
+  return db
+}
+
+t.test('a rollback that is killed before any statement is gone on with', async (t) => {
+  const points: Point[] = isInFull ? await everyPoint(t, await replayed(t), 'rollback') : [['^CREATE OR REPLACE VIEW', 1]]
+  for (const [at, nth] of points) {
+    const db = await replayed(t)
+    t.equal(await start(db.databaseUrl, 'rollback', { signal: 'SIGKILL', at, nth }).ended, 'SIGKILL', at)
+    await db.expireLeases()
+    const [first] = await generationsOf(db.pool, leads)
+    if (first?.state !== 'active') t.equal(await rollback(leads, db.options()), 1)
+    t.strictSame(await db.generations(leads), ['1 active', '2 retained'])
   }
-  let newest = 2
-  for (const at of dropPoints) {
-    await expireLeases(db)
-    t.equal(await start(db.databaseUrl, 'drop', 'SIGKILL', at).ended, 'SIGKILL', at)
-    const left = (await db.generations(leads)).filter((each) => each !== '1 active')
-    t.strictSame(left, at === 'drop: committed' ? [] : [`${newest} dropping`])
-    if (left.length > 0) t.strictSame(await drop(leads, undefined, db.options()), [newest])
-    t.equal((await db.pool.query("SELECT FROM pg_namespace WHERE nspname ~ '^read_leads_g' AND nspname <> 'read_leads_g1'")).rowCount, 0)
-    newest = await replay(leads, db.options())
-    await rollback(leads, db.options())
+})
+
+t.test('a drop that is killed before any statement is gone on with', async (t) => {
+  const points: Point[] = isInFull ? await everyPoint(t, await replayed(t), 'drop') : [['^DROP SCHEMA', 1], ['^DELETE FROM ledger.generations', 1]]
+  for (const [at, nth] of points) {
+    const db = await replayed(t)
+    await db.expireLeases()
+    t.equal(await start(db.databaseUrl, 'drop', { signal: 'SIGKILL', at, nth }).ended, 'SIGKILL', at)
+    const left = (await db.generations(leads)).filter((each) => each !== '2 active')
+    t.match(left, [/^1 (retained|dropping)$/])
+    t.strictSame(await drop(leads, undefined, db.options()), [1])
+    t.equal((await db.pool.query("SELECT FROM pg_namespace WHERE nspname ~ '^read_leads_g' AND nspname <> 'read_leads_g2'")).rowCount, 0)
   }
 })
