@@ -3,9 +3,9 @@ import t, { type Test } from 'tap'
 import { assistants } from '../../projections/assistants.js'
 import { leads } from '../../projections/leads.js'
 import { eventually } from '../support/eventually.js'
-import { secrets } from '../support/running-service.js'
 import { ringledger, run } from '../support/ringledger.js'
 import { history, replayRig } from '../support/replay-rig.js'
+import { secrets } from '../support/secrets.js'
 
 const rig = await replayRig(t)
 const db = await rig.database(t)

@@ -5,7 +5,8 @@ import { noStream } from '../../src/event-store/streams.js'
 import { assistantCreated, assistantUpdated } from '../support/call-events.js'
 import { eventually } from '../support/eventually.js'
 import { dataDir, run } from '../support/ringledger.js'
-import { secrets, testService } from '../support/service.js'
+import { testService } from '../support/service.js'
+import { secrets } from '../support/secrets.js'
 
 const { parts: { pool, streams }, urls } = await testService(t, ['projector'])
 const env = { ...secrets, DATABASE_URL: urls.databaseUrl, EVENTSTORE_URL: urls.eventStoreUrl, DATA_DIR: dataDir(t) }

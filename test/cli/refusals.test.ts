@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { bin, dataDir, run, type Environment } from '../support/ringledger.js'
 import { scratchPostgres } from '../support/scratch-postgres.js'
-import { secrets } from '../support/running-service.js'
+import { secrets } from '../support/secrets.js'
 
 const nowhere = await closedPort()
 const folder = dataDir(t)

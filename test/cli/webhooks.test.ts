@@ -10,8 +10,8 @@ import { assistantCreated, callCompleted } from '../support/call-events.js'
 import { eventually } from '../support/eventually.js'
 import { keepingLog, scratchLedger } from '../support/ledger.js'
 import { dataDir, ringledger, run } from '../support/ringledger.js'
-import { secrets } from '../support/running-service.js'
 import { scratchEventStore } from '../support/scratch-event-store.js'
+import { secrets } from '../support/secrets.js'
 
 const { postgres, client, store } = await scratchEventStore(t)
 const streams = openStreams(client)

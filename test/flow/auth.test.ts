@@ -3,7 +3,8 @@ import { createHmac } from 'node:crypto'
 import { SignJWT, UnsecuredJWT } from 'jose'
 import t from 'tap'
 import { newAssistant, callReport } from '../support/bodies.js'
-import { secrets, startService, token } from '../support/running-service.js'
+import { startService, token } from '../support/running-service.js'
+import { secrets } from '../support/secrets.js'
 
 const service = await startService(t, { env: { JWT_SECRET: secrets.JWT_SECRET } })
 const { call } = service

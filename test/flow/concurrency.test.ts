@@ -4,8 +4,8 @@ import { apiProcess } from '../support/api-process.js'
 import { newAssistant, newLead } from '../support/bodies.js'
 import { eventually } from '../support/eventually.js'
 import { eventsAfter, idOf } from '../support/log.js'
-import type { Answer } from '../support/running-service.js'
 import { testService } from '../support/service.js'
+import type { Answer } from '../support/answer.js'
 
 const service = await testService(t, ['projector'])
 const { streams } = service.parts

@@ -5,8 +5,8 @@ import { callReport, newAssistant, newLead } from '../support/bodies.js'
 import { eventually } from '../support/eventually.js'
 import { backAfter, behindProxies, timed } from '../support/proxied-service.js'
 import { eventsAfter, idOf } from '../support/log.js'
-import type { Answer } from '../support/running-service.js'
 import { testService } from '../support/service.js'
+import type { Answer } from '../support/answer.js'
 
 const service = await testService(t, [])
 const { streams, pool, client } = service.parts

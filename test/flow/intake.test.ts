@@ -7,8 +7,9 @@ import { assistantCreated, call, campaign, leadCreated } from '../support/call-e
 import { eventually } from '../support/eventually.js'
 import { receiver } from '../support/receiver.js'
 import { localWebhooks } from '../support/running-service.js'
-import { testService, type Answer } from '../support/service.js'
+import { testService } from '../support/service.js'
 import { webhookProblems } from '../support/webhook-schemas.js'
+import type { Answer } from '../support/answer.js'
 
 const service = await testService(t, ['api', 'projector', 'worker'], localWebhooks)
 const { pool } = service.parts

@@ -7,9 +7,10 @@ import { callReport, newAssistant } from '../support/bodies.js'
 import { eventually } from '../support/eventually.js'
 import { receiver } from '../support/receiver.js'
 import { run } from '../support/ringledger.js'
-import { localWebhooks, secrets, startService, type RunningService } from '../support/running-service.js'
+import { localWebhooks, startService, type RunningService } from '../support/running-service.js'
 import { connect, scratchEventStore } from '../support/scratch-event-store.js'
 import { scratchPostgres } from '../support/scratch-postgres.js'
+import { secrets } from '../support/secrets.js'
 
 interface Copied { events: number, appended: number, sha256: string, source_moved_on: boolean, position: { source: string, target: string } }
 

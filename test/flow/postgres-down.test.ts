@@ -8,8 +8,8 @@ import { eventually } from '../support/eventually.js'
 import { eventsAfter, idOf } from '../support/log.js'
 import { postgresCluster } from '@ringledger/embedded-postgres/testing'
 import { backAfter, behindProxies, timed } from '../support/proxied-service.js'
-import type { Answer } from '../support/running-service.js'
 import { testService } from '../support/service.js'
+import type { Answer } from '../support/answer.js'
 
 const cluster = await postgresCluster(t, { fsync: false })
 await setUpService(cluster.url)

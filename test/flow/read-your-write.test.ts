@@ -3,7 +3,9 @@ import t, { type Test } from 'tap'
 import { newLead } from '../support/bodies.js'
 import { eventually } from '../support/eventually.js'
 import { dataDir, ringledger, run, type Ringledger } from '../support/ringledger.js'
-import { newAssistant, secrets, testService, type Answer } from '../support/service.js'
+import { newAssistant, testService } from '../support/service.js'
+import { secrets } from '../support/secrets.js'
+import type { Answer } from '../support/answer.js'
 
 const waitMs = 300
 const enough = 2_000

@@ -7,7 +7,8 @@ import { eventually } from '../support/eventually.js'
 import { receiver } from '../support/receiver.js'
 import { dataDir, exampleCatalog, ringledger, run, type Ringledger } from '../support/ringledger.js'
 import { scratchPostgres } from '../support/scratch-postgres.js'
-import { caller, localWebhooks, secrets, token } from '../support/running-service.js'
+import { caller, localWebhooks, token } from '../support/running-service.js'
+import { secrets } from '../support/secrets.js'
 
 const folders = { eventStore: dataDir(t), roles: dataDir(t) }
 const { url: databaseUrl } = await scratchPostgres(t)

@@ -10,7 +10,8 @@ import { eventually } from '../support/eventually.js'
 import { receiver, type Received } from '../support/receiver.js'
 import { noRedis, scratchRedis } from '../support/redis.js'
 import { connect } from '../support/scratch-event-store.js'
-import { localWebhooks, secrets, startService, type RunningService } from '../support/running-service.js'
+import { localWebhooks, startService, type RunningService } from '../support/running-service.js'
+import { secrets } from '../support/secrets.js'
 
 interface Payload { type: string, timestamp: string, data: Record<string, unknown> }
 

@@ -8,6 +8,7 @@ import { only, registerAuth, type JwtSettings } from '../../src/http/auth.js'
 import { registerRateLimits } from '../../src/http/rate-limit.js'
 import { eventually } from '../support/eventually.js'
 import { tokenIssuer } from '../support/issuer.js'
+import type { Teardown } from '../support/teardown.js'
 
 const now = () => Math.floor(Date.now() / 1000)
 const issuer = 'https://issuer.example.com'
@@ -15,8 +16,6 @@ const audience = 'ringledger'
 const claims = (changes: JWTPayload = {}): JWTPayload => ({ sub: 'user-1', iss: issuer, aud: audience, exp: now() + 60, ...changes })
 const without = (name: string) => Object.fromEntries(Object.entries(claims()).filter(([claim]) => claim !== name))
 const base64url = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
-
-interface Teardown { teardown (undo: () => unknown): void }
 
 /** An app with one route for users; what it answers to a token, or to a whole Authorization header. */
 async function guarded (t: Teardown, jwt: JwtSettings) {

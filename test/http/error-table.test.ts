@@ -5,7 +5,8 @@ import { callReport, newAssistant, newLead } from '../support/bodies.js'
 import { told } from '../support/http-assistant.js'
 import { isRefusal } from '../support/is-refusal.js'
 import { documentedOperations } from '../support/operations.js'
-import { testService, type Answer } from '../support/service.js'
+import { testService } from '../support/service.js'
+import type { Answer } from '../support/answer.js'
 
 const service = await testService(t)
 const { call, token } = service

@@ -5,7 +5,8 @@ import t, { type Test } from 'tap'
 import { jsonText, nested, Raw } from '../support/fuzz/json-text.js'
 import { eventCounts } from '../support/fuzz/rules.js'
 import { newAssistant, newLead } from '../support/bodies.js'
-import { testService, type Answer } from '../support/service.js'
+import { testService } from '../support/service.js'
+import type { Answer } from '../support/answer.js'
 
 const service = await testService(t)
 const token = await service.token('1')

@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import { cruise } from 'dependency-cruiser'
 import t from 'tap'
 import { packageRoot } from '../../src/package-root.js'
+import type { Teardown } from '../support/teardown.js'
 
 const { default: { forbidden, options } } = await import(join(packageRoot, '.dependency-cruiser.js'))
 
@@ -176,8 +177,6 @@ t.test('a circle is refused, also one of types', async (t) => {
   })
   t.equal(refused.length, 1)
 })
-
-interface Teardown { teardown (undo: () => unknown): void }
 
 /** The imports that the rules refuse in a tree of just these files; every other file that they name is there, and empty. */
 async function refusedIn (t: Teardown, files: Record<string, string>): Promise<string[]> {

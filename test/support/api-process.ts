@@ -1,7 +1,9 @@
 // `ringledger api` as a process of its own, on the back ends of a test's service: it can be killed.
-import { dataDir, ringledger, type Environment, type Ringledger, type Teardown } from './ringledger.js'
+import { dataDir, ringledger, type Environment, type Ringledger } from './ringledger.js'
 import { caller, type Call } from './running-service.js'
-import { secrets, type TestService } from './service.js'
+import type { TestService } from './service.js'
+import type { Teardown } from './teardown.js'
+import { secrets } from './secrets.js'
 
 export interface ApiProcess {
   /** As user 1, unless another token is given. */

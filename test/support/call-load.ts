@@ -4,8 +4,9 @@ import { jsonEvent, NO_STREAM, WrongExpectedVersionError, type AppendExpectedRev
 import { uuidV5 } from '../../src/event-store/event-id.js'
 import { callReport } from './bodies.js'
 import { choices, type Choices } from './chaos.js'
-import { caller, secrets, token } from './running-service.js'
+import { caller, token } from './running-service.js'
 import { unbatched } from './scratch-event-store.js'
+import { secrets } from './secrets.js'
 
 export interface CallLoad {
   /** Calls that were acknowledged, each by the way it was reported. */

@@ -14,8 +14,7 @@ import { logOf, type Told } from './call-events.js'
 import { keepingLog, scratchLedger, type ScratchLedger } from './ledger.js'
 import type { ScratchRedis } from './redis.js'
 import type { ScratchPostgres } from './scratch-postgres.js'
-
-interface Teardown { teardown (undo: () => unknown): void }
+import type { Teardown } from './teardown.js'
 
 export interface Rig extends ScratchLedger {
   queue: JobQueue

@@ -1,8 +1,7 @@
 // A name server on loopback that answers as the test tells it, question by question.
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
-
-interface Teardown { teardown (undo: () => unknown): void }
+import type { Teardown } from './teardown.js'
 
 export interface Question { name: string, type: 'A' | 'AAAA' }
 

@@ -1,6 +1,7 @@
 // An assistant as an outside caller meets it: created, updated and read over HTTP.
 import { eventually } from './eventually.js'
-import type { Answer, TestService } from './service.js'
+import type { TestService } from './service.js'
+import type { Answer } from './answer.js'
 
 /** Settings and revision as the next GET shows them. */
 export interface Seen { settings: Record<string, unknown>, revision: number }

@@ -1,6 +1,6 @@
 // What every refusal has in common.
 import type { Test } from 'tap'
-import type { Answer } from './service.js'
+import type { Answer } from './answer.js'
 
 const leak = /node_modules|\.[jt]s\b|\bat \S+ \(|select |insert |postgres|ledger|stack|esdb|ECONN|FST_|127\.0\.0\.1/i
 

@@ -2,8 +2,7 @@
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { SignJWT, exportJWK, exportSPKI, generateKeyPair, type GenerateKeyPairResult, type JWK, type JWTPayload } from 'jose'
-
-interface Teardown { teardown (undo: () => unknown): void }
+import type { Teardown } from './teardown.js'
 
 export interface Issuer {
   jwksUrl: string

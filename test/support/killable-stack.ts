@@ -4,12 +4,13 @@ import type { Pool } from 'pg'
 import type { Test } from 'tap'
 import { openPool } from '../../src/postgres/pool.js'
 import { eventStoreProcess } from '@ringledger/embedded-event-store/testing'
+import { postgresCluster } from '@ringledger/embedded-postgres/testing'
 import type { ScratchRedis } from './redis.js'
 import { dataDir, exampleCatalog, run, type Environment } from './ringledger.js'
 import { roleProcess, type RoleProcess } from './role-process.js'
-import { localWebhooks, secrets } from './running-service.js'
+import { localWebhooks } from './running-service.js'
 import { connect } from './scratch-event-store.js'
-import { postgresCluster } from '@ringledger/embedded-postgres/testing'
+import { secrets } from './secrets.js'
 
 export interface KillableStack {
   api: RoleProcess

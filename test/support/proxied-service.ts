@@ -3,11 +3,11 @@ import pino from 'pino'
 import type { Role } from '../../src/composition/role.js'
 import { startRoles } from '../../src/composition/roles.js'
 import { eventually } from './eventually.js'
-import { caller, type Answer, type Call } from './running-service.js'
+import { caller, type Call } from './running-service.js'
 import type { TestService } from './service.js'
 import { tcpProxy, type TcpProxy } from './tcp-proxy.js'
-
-interface Teardown { teardown (undo: () => unknown): void }
+import type { Teardown } from './teardown.js'
+import type { Answer } from './answer.js'
 
 export interface ProxiedService {
   /** As user 1, unless another token is given. */

@@ -1,8 +1,7 @@
 // A TCP server on loopback that does as the test tells it with each connection.
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
-
-interface Teardown { teardown (undo: () => unknown): void }
+import type { Teardown } from './teardown.js'
 
 export async function rawServer (t: Teardown, serve: (socket: Socket, count: number) => void): Promise<{ url: string, connections: () => number }> {
   let count = 0

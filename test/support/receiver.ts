@@ -1,8 +1,7 @@
 // A webhook receiver on loopback that remembers what arrived and answers as it is told.
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-
-interface Teardown { teardown (undo: () => unknown): void }
+import type { Teardown } from './teardown.js'
 
 export interface Received {
   path: string

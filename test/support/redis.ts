@@ -8,8 +8,7 @@ import { existsSync } from 'node:fs'
 import { Redis } from 'ioredis'
 import { freePort } from '@ringledger/embedded-postgres/testing'
 import { eventually } from './eventually.js'
-
-interface Teardown { teardown (undo: () => unknown): void }
+import type { Teardown } from './teardown.js'
 
 export interface ScratchRedis {
   url: string

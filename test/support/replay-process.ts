@@ -1,6 +1,7 @@
 // Runs replay-main as a process of its own.
-import { mainProcess, type MainProcess, type Teardown } from './main-process.js'
+import { mainProcess, type MainProcess } from './main-process.js'
 import { lookEveryMs } from './replay-rig.js'
+import type { Teardown } from './teardown.js'
 
 export type Command = 'replay' | 'rollback' | 'drop'
 

@@ -13,8 +13,7 @@ import { everyProjection } from './projected.js'
 import { eventStoreOn, scratchEventStore } from './scratch-event-store.js'
 import type { ScratchPostgres } from './scratch-postgres.js'
 import { watchedPool, type Watching } from './statements.js'
-
-interface Teardown { teardown (undo: () => unknown): void }
+import type { Teardown } from './teardown.js'
 
 export interface ReplayRig {
   postgres: ScratchPostgres

@@ -8,12 +8,14 @@ import { signToken } from '../../src/cli/running/sign-token.js'
 import { callReport, newAssistant, newLead } from './bodies.js'
 import { eventually } from './eventually.js'
 import type { Received } from './receiver.js'
-import { caller, localWebhooks, type Answer } from './running-service.js'
+import { caller, localWebhooks } from './running-service.js'
 import { eventStoreOn } from './scratch-event-store.js'
 import { scratchPostgres, type ScratchPostgres } from './scratch-postgres.js'
-import { configOf, secrets } from './service.js'
+import { configOf } from './service.js'
+import type { Teardown } from './teardown.js'
+import type { Answer } from './answer.js'
+import { secrets } from './secrets.js'
 
-interface Teardown { teardown (undo: () => unknown): void }
 interface Asserts { equal (found: unknown, wanted: unknown): unknown }
 
 /** Roles of one process on a database and a log. */

@@ -8,8 +8,8 @@ import { STATE_DIR } from '@ringledger/embedded-postgres'
 import { packageRoot } from '../../src/package-root.js'
 import { eventually } from './eventually.js'
 import { killAll } from './kill-all.js'
+import type { Teardown } from './teardown.js'
 
-export interface Teardown { teardown (undo: () => unknown): void }
 export type Environment = Record<string, string>
 
 export interface Ended {

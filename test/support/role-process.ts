@@ -1,5 +1,6 @@
 // `ringledger <role>` under a supervisor: killed when a test says so, and started again until it listens.
-import { ringledger, type Environment, type Ringledger, type Teardown } from './ringledger.js'
+import { ringledger, type Environment, type Ringledger } from './ringledger.js'
+import type { Teardown } from './teardown.js'
 
 export interface RoleProcess {
   role: string

@@ -2,21 +2,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SignJWT } from 'jose'
-import { dataDir, ringledger, type Ended, type Environment, type Ringledger, type Teardown } from './ringledger.js'
-
-export interface Answer {
-  status: number
-  headers: Headers
-  body: AnswerBody
-}
-
-/** Whatever the API may answer; a test looks at what it expects. */
-export interface AnswerBody {
-  message?: string
-  errors?: Record<string, string[]>
-  data?: Record<string, unknown> & { id: number }
-  meta?: { total: number }
-}
+import type { Answer } from './answer.js'
+import { dataDir, ringledger, type Ended, type Environment, type Ringledger } from './ringledger.js'
+import type { Teardown } from './teardown.js'
 
 export interface Request {
   token?: string | undefined
@@ -42,13 +30,6 @@ export interface ServiceOptions {
   env?: Environment
   /** A new one when absent. */
   dataDir?: string
-}
-
-/** What a service with a back end of its own has to be told. */
-export const secrets = {
-  JWT_SECRET: 'a secret for tests that is long enough 1',
-  SECRET_KEY: 'a secret for tests that is long enough 2',
-  LEAD_DIGEST_KEY: 'a secret for tests that is long enough 3'
 }
 
 /** Variables that let a receiver on this machine be reached, and fast. */

@@ -6,18 +6,12 @@ import type { CompleteConfig } from '../../src/composition/complete-config.js'
 import { openConnections, type Connections, type Urls } from '../../src/composition/connections.js'
 import { loadConfig } from '../../src/config.js'
 import { signToken } from '../../src/cli/running/sign-token.js'
+import type { Answer } from './answer.js'
 import { serveLog, type ServedLog } from './back-ends.js'
 import { newAssistant as newAssistantBody } from './bodies.js'
 import { scratchPostgres, type ScratchPostgres } from './scratch-postgres.js'
+import { secrets } from './secrets.js'
 import type { Teardown } from './teardown.js'
-
-export interface Answer {
-  status: number
-  headers: Headers
-  // Tests look into answers of every shape; a wrong guess fails the test.
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
-  body: any
-}
 
 export interface TestService {
   url: string
@@ -32,8 +26,6 @@ export interface TestService {
   /** Starts further roles on the same back ends; they end with the test. */
   start (roles: Role[], environment?: Record<string, string>): Promise<{ url: string, stop (): Promise<void> }>
 }
-
-export const secrets = { JWT_SECRET: 'j'.repeat(32), SECRET_KEY: 's'.repeat(32), LEAD_DIGEST_KEY: 'l'.repeat(32) }
 
 /** Starts it with the example catalogue imported; `environment` overrides settings. A Postgres that is given has been set up. */
 export async function testService (t: Teardown, roles: Role[] = ['api', 'projector'], environment: Record<string, string> = {}, given?: ScratchPostgres): Promise<TestService> {

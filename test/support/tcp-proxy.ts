@@ -1,8 +1,7 @@
 // A TCP proxy that loses answers, freezes and cuts connections: the network between two processes, at its worst.
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
-
-interface Teardown { teardown (undo: () => unknown): void }
+import type { Teardown } from './teardown.js'
 
 export interface TcpProxy {
   port: number

@@ -9,8 +9,9 @@ import { behaviours } from './hostile-answers.js'
 import { killableStack, type KillableStack } from './killable-stack.js'
 import { answers, receiver, type Answer, type Received, type Receiver } from './receiver.js'
 import type { ScratchRedis } from './redis.js'
-import { caller, secrets, token, type Call } from './running-service.js'
+import { caller, token, type Call } from './running-service.js'
 import { unbatched } from './scratch-event-store.js'
+import { secrets } from './secrets.js'
 
 /** Where the webhooks of one assistant go. */
 export interface Target {

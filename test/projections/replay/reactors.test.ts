@@ -16,8 +16,9 @@ import { eventually } from '../../support/eventually.js'
 import { keepingLog } from '../../support/ledger.js'
 import { receiver } from '../../support/receiver.js'
 import { dataDir, ringledger, run } from '../../support/ringledger.js'
-import { localWebhooks, secrets } from '../../support/running-service.js'
+import { localWebhooks } from '../../support/running-service.js'
 import { testService } from '../../support/service.js'
+import { secrets } from '../../support/secrets.js'
 
 const hook = await receiver(t)
 const { parts: { pool, streams }, urls } = await testService(t, ['api', 'projector'])
