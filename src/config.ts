@@ -1,5 +1,4 @@
-// Settings: environment to checked, frozen Config; everything wrong is told at once, by name.
-import { createHash } from 'node:crypto'
+// Turns the environment into a checked, frozen Config; reports every setting that is wrong at once, by name.
 import { isIP } from 'node:net'
 import { Ajv } from 'ajv'
 import Type, { type Static } from 'typebox'
@@ -11,13 +10,16 @@ import { fieldErrors, type SchemaError } from './http/schema-errors.js'
 
 const Flag = (value: boolean) => Type.Enum(['true', 'false', '1', '0'], { default: String(value) })
 const LongSecret = Type.Optional(Type.String({ minLength: 32 }))
-const Url = (protocols: string, example: string) => Type.Optional(Type.String({ pattern: `^(${protocols})://.+`, ...inWords(`must be a URL such as ${example}`) }))
 const Milliseconds = (value: number, minimum = 0) => Type.Integer({ minimum, default: value })
+const Text = (pattern: string, words: string, value = '') => Type.String({ default: value, pattern, ...inWords(words) })
+const Url = (protocols: string, example: string) =>
+  Type.Optional(Type.String({ pattern: `^(${protocols})://.+`, ...inWords(`must be a URL such as ${example}`) }))
 
+/** Every setting, with its default. `.env.example` says what each is for. */
 const Environment = Type.Object({
   HOST: Type.String({ default: '127.0.0.1' }),
   PORT: Type.Integer({ minimum: 0, maximum: 65535, default: 3000 }),
-  BASE_PATH: Type.String({ default: '', pattern: '^(/[A-Za-z0-9._~-]+)*/?$', ...inWords('must be a path such as /api') }),
+  BASE_PATH: Text('^(/[A-Za-z0-9._~-]+)*/?$', 'must be a path such as /api'),
   EVENTSTORE_URL: Url('esdb|esdb\\+discover|kurrentdb|kurrentdb\\+discover', 'esdb://localhost:2113?tls=false'),
   DATABASE_URL: Url('postgres|postgresql', 'postgres://user:password@localhost:5432/ringledger'),
   REDIS_URL: Url('redis|rediss', 'redis://localhost:6379'),
@@ -32,11 +34,8 @@ const Environment = Type.Object({
   LEAD_DIGEST_KEY: LongSecret,
   READ_MODEL_WAIT_MS: Milliseconds(1_000),
   RATE_LIMIT_PER_MINUTE: Type.Integer({ minimum: 0, default: 600 }),
-  WEBHOOK_SCHEDULE: Type.String({
-    default: '0s,5s,5m,30m,2h,5h,10h,14h,20h,24h',
-    pattern: '^\\d+(ms|s|m|h)(,\\d+(ms|s|m|h))*$',
-    ...inWords('must be the waits before each attempt, such as 0s,5s,5m,2h')
-  }),
+  WEBHOOK_SCHEDULE: Text('^\\d+(ms|s|m|h)(,\\d+(ms|s|m|h))*$', 'must be the waits before each attempt, such as 0s,5s,5m,2h',
+    '0s,5s,5m,30m,2h,5h,10h,14h,20h,24h'),
   WEBHOOK_TIMEOUT_MS: Milliseconds(15_000, 100),
   WEBHOOK_ALLOW_HTTP: Flag(false),
   WEBHOOK_RETENTION_DAYS: Type.Integer({ minimum: 1, maximum: 36_500, default: 90 }),
@@ -46,7 +45,7 @@ const Environment = Type.Object({
 })
 type Environment = Static<typeof Environment>
 
-/** Where the back ends are; what is absent is run here. */
+/** Where the back ends are; `start` runs an absent one itself. */
 export interface BackEndUrls {
   eventStoreUrl?: string | undefined
   databaseUrl?: string | undefined
@@ -60,27 +59,7 @@ export interface Secrets {
 }
 
 /** Durations are milliseconds. */
-export interface Config {
-  host: string
-  port: number
-  /** Without a slash at its end; empty for none. */
-  basePath: string
-  dataDir: string
-  logLevel: string
-  backEnds: BackEndUrls
-  /** Absent only where a run without any URL makes its own. */
-  jwt?: JwtSettings | undefined
-  jwtRoleClaim: string
-  secretKey?: string | undefined
-  previousSecretKey?: string | undefined
-  leadDigestKey?: string | undefined
-  readModelWaitMs: number
-  /** Requests of one user; 0 for no limit. */
-  rateLimitPerMinute: number
-  /** Lets a scraper read /metrics; without it only operators may. */
-  metricsToken?: string | undefined
-  webhook: { schedule: string, timeoutMs: number, allowHttp: boolean, allowCidrs: string[], retentionDays: number }
-}
+export type Config = Readonly<ReturnType<typeof toConfig>>
 
 /** Every setting that is wrong, one line each. */
 export class BadSettings extends Error {
@@ -94,14 +73,15 @@ export class BadSettings extends Error {
 export function loadConfig (environment: NodeJS.ProcessEnv): Config {
   const names = Object.keys(Environment.properties)
   const values = Object.fromEntries(names.flatMap((name) => environment[name] ? [[name, environment[name]]] : []))
-  const validate = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, verbose: true, strict: false }).compile<Environment>(Environment)
+  const ajv = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, verbose: true, strict: false })
+  const validate = ajv.compile<Environment>(Environment)
   const refused = validate(values) ? {} : fieldErrors((validate.errors ?? []) as SchemaError[])
   const errors = collect(refused, crossRules(values))
   if (Object.keys(errors).length > 0) throw new BadSettings(errors)
   return Object.freeze(toConfig(values as unknown as Environment)) // validate() filled in the defaults
 }
 
-/** Rules between settings; they only ask what is set, so that they can be told beside what the schema refused. */
+/** Rules between settings. They ask only which are set, so they hold beside what the schema refused. */
 function crossRules (env: Partial<Environment>): Problem[] {
   const problems: Problem[] = []
   const problem = (field: string, message: string) => { problems.push({ field, message }) }
@@ -111,7 +91,8 @@ function crossRules (env: Partial<Environment>): Problem[] {
   const noRange = env.WEBHOOK_ALLOW_CIDRS?.split(',').find((cidr) => cidr && !isRange(cidr))
   if (noRange) problem('WEBHOOK_ALLOW_CIDRS', `must be address ranges such as 127.0.0.0/8,::1/128; ${noRange} is none`)
   if (!env.EVENTSTORE_URL && !env.DATABASE_URL && !env.REDIS_URL) return problems
-  const why = 'is required as soon as EVENTSTORE_URL, DATABASE_URL or REDIS_URL is set: 32 random characters or more, for instance from `openssl rand -base64 32`'
+  const why = 'is required as soon as EVENTSTORE_URL, DATABASE_URL or REDIS_URL is set: ' +
+    '32 random characters or more, for instance from `openssl rand -base64 32`'
   if (!env.JWT_SECRET && !env.JWT_JWKS_URL) problem('JWT_SECRET', `(or JWT_JWKS_URL) ${why}`)
   if (!env.SECRET_KEY) problem('SECRET_KEY', why)
   if (!env.LEAD_DIGEST_KEY) problem('LEAD_DIGEST_KEY', why)
@@ -123,26 +104,31 @@ function isRange (cidr: string): boolean {
   return isIP(address) !== 0 && Number(bits) <= (isIP(address) === 4 ? 32 : 128)
 }
 
-function toConfig (env: Environment): Config {
+function toConfig (env: Environment) {
+  const backEnds: BackEndUrls = { eventStoreUrl: env.EVENTSTORE_URL, databaseUrl: env.DATABASE_URL, redisUrl: env.REDIS_URL }
   return {
     host: env.HOST,
     port: env.PORT,
+    /** Without a slash at its end; empty for none. */
     basePath: env.BASE_PATH.replace(/\/$/, ''),
     dataDir: env.DATA_DIR,
     logLevel: env.LOG_LEVEL,
-    backEnds: { eventStoreUrl: env.EVENTSTORE_URL, databaseUrl: env.DATABASE_URL, redisUrl: env.REDIS_URL },
+    backEnds,
+    /** Absent, like the two keys below, only where a run without any URL makes its own. */
     jwt: jwtSettings(env),
     jwtRoleClaim: env.JWT_ROLE_CLAIM,
     secretKey: env.SECRET_KEY,
     previousSecretKey: env.SECRET_KEY_PREVIOUS,
     leadDigestKey: env.LEAD_DIGEST_KEY,
     readModelWaitMs: env.READ_MODEL_WAIT_MS,
+    /** Requests of one user; 0 for no limit. */
     rateLimitPerMinute: env.RATE_LIMIT_PER_MINUTE,
+    /** Lets a scraper read /metrics; without it only operators may. */
     metricsToken: env.METRICS_TOKEN,
     webhook: {
       schedule: env.WEBHOOK_SCHEDULE,
       timeoutMs: env.WEBHOOK_TIMEOUT_MS,
-      allowHttp: isOn(env.WEBHOOK_ALLOW_HTTP),
+      allowHttp: env.WEBHOOK_ALLOW_HTTP === 'true' || env.WEBHOOK_ALLOW_HTTP === '1',
       allowCidrs: env.WEBHOOK_ALLOW_CIDRS.split(',').filter(Boolean),
       retentionDays: env.WEBHOOK_RETENTION_DAYS
     }
@@ -151,12 +137,9 @@ function toConfig (env: Environment): Config {
 
 function jwtSettings (env: Environment): JwtSettings | undefined {
   const { JWT_ROLE_CLAIM: roleClaim, JWT_ISSUER: issuer, JWT_AUDIENCE: audience } = env
-  if (env.JWT_SECRET) return { roleClaim, secret: env.JWT_SECRET, ...(issuer && { issuer }), ...(audience && { audience }) }
+  if (env.JWT_SECRET) {
+    return { roleClaim, secret: env.JWT_SECRET, ...(issuer && { issuer }), ...(audience && { audience }) }
+  }
   if (!env.JWT_JWKS_URL || !issuer || !audience) return undefined
   return { roleClaim, issuer, audience, jwksUrl: env.JWT_JWKS_URL }
 }
-
-const isOn = (flag: Environment['WEBHOOK_ALLOW_HTTP']) => flag === 'true' || flag === '1'
-
-/** The 32 bytes that a key setting of any length and spelling stands for. */
-export const keyBytes = (setting: string): Buffer => createHash('sha256').update(setting).digest()

@@ -1,6 +1,7 @@
 // Settings are checked at the start, all at once, each by its name.
 import t, { type Test } from 'tap'
-import { BadSettings, keyBytes, loadConfig } from '../src/config.js'
+import { keyBytes } from '../src/composition/complete-config.js'
+import { BadSettings, loadConfig } from '../src/config.js'
 import type { FieldErrors } from '../src/domain/rejection.js'
 
 const secret = 'x'.repeat(32)

@@ -1,11 +1,15 @@
 // The settings of a process that runs: every secret is there.
-import { keyBytes, type Config, type Secrets } from '../config.js'
+import { createHash } from 'node:crypto'
+import type { Config, Secrets } from '../config.js'
 import type { JwtSettings } from '../http/auth.js'
 
-/** Config with every secret there is: set, or generated. */
+/** Config with every secret: set, or generated. */
 export type CompleteConfig = Config & { jwt: JwtSettings, secrets: Pick<Secrets, 'secretKey' | 'leadDigestKey'> }
 
 /** Webhook secrets are encrypted with the current key and still read with the previous one. */
 export function secretKeys ({ secrets, previousSecretKey }: CompleteConfig): { current: Buffer, previous: Buffer[] } {
   return { current: keyBytes(secrets.secretKey), previous: previousSecretKey ? [keyBytes(previousSecretKey)] : [] }
 }
+
+/** The 32 bytes that a key setting of any length and spelling stands for. */
+export const keyBytes = (setting: string): Buffer => createHash('sha256').update(setting).digest()
