@@ -1,16 +1,16 @@
 // The connections that every role and command works on.
 import { setTimeout as delay } from 'node:timers/promises'
 import { EventStoreDBClient } from '@eventstore/db-client'
-import type { Logger } from 'pino'
 import type { Pool } from 'pg'
-import { ensureProjections } from '../../projections/replay/generations.js'
+import type { Logger } from 'pino'
 import { listenForPositions, type Positions } from '../../projections/engine/positions.js'
-import { reachable } from './back-end-unreachable.js'
+import { projections } from '../../projections/index.js'
+import { ensureProjections } from '../../projections/replay/generations.js'
 import { openStreams, type Streams } from '../event-store/streams.js'
 import { packageRoot } from '../package-root.js'
 import { migrate } from '../postgres/migrate.js'
 import { openPool } from '../postgres/pool.js'
-import { projections } from '../../projections/index.js'
+import { reachable } from './back-end-unreachable.js'
 
 /** Where the back ends are, after the embedded ones have started. */
 export interface Urls {
@@ -22,12 +22,17 @@ export interface Urls {
 /** The client waits for streams of a dead server to end, which may be never. */
 const disposeWithinMs = 1_000
 
-/** A consumer whose batch takes longer begins it anew. */
+/** A batch that takes longer fails, and its consumer begins it again. */
 const batchWithinMs = 30_000
+
+/** A session that idles longer inside a transaction is ended, so that a frozen owner keeps no rows locked. */
+const stalledAfterMs = 3_000
+
+const mostConnections = 20
 
 export interface Connections {
   pool: Pool
-  /** For consumers: a session that stalls inside a transaction is ended, so that a frozen owner holds no rows. */
+  /** For consumers: its statements and transactions have a time limit. */
   consumerPool: Pool
   client: EventStoreDBClient
   streams: Streams
@@ -36,16 +41,16 @@ export interface Connections {
 }
 
 export interface ConnectionOptions {
-  /** How long a statement of `pool` may take, in milliseconds; as long as it likes when absent. */
+  /** How long a statement of `pool` may take, in milliseconds; without limit when absent. */
   answerWithinMs?: number
 }
 
-/** Connects to the back ends and brings the database up to date. @throws BackEndUnreachable, saying which one and how to mend it */
-export async function openConnections ({ databaseUrl, eventStoreUrl }: Urls, log: Logger, { answerWithinMs }: ConnectionOptions = {}): Promise<Connections> {
+/** Connects to the back ends and brings the database up to date. @throws BackEndUnreachable, which says how to mend it */
+export async function openConnections (urls: Urls, log: Logger, options: ConnectionOptions = {}): Promise<Connections> {
+  const { databaseUrl, eventStoreUrl } = urls
   await reachable('Postgres', 'DATABASE_URL', migrate(databaseUrl, packageRoot))
   const onError = (error: Error) => log.warn({ err: error }, 'lost a connection to Postgres')
-  const pool = openPool(databaseUrl, { applicationName: 'ringledger', max: 20, answerWithinMs, onError })
-  const consumerPool = openPool(databaseUrl, { applicationName: 'ringledger consumer', max: 20, answerWithinMs: batchWithinMs, stalledAfterMs: 3_000, onError })
+  const { pool, consumerPool } = openPools(databaseUrl, onError, options)
   const client = EventStoreDBClient.connectionString(eventStoreUrl.replace(/^kurrentdb/, 'esdb'))
   const streams = openStreams(client)
   const disconnect = async () => {
@@ -65,4 +70,14 @@ export async function openConnections ({ databaseUrl, eventStoreUrl }: Urls, log
     await disconnect()
   }
   return { pool, consumerPool, client, streams, positions, close }
+}
+
+function openPools (databaseUrl: string, onError: (error: Error) => void, { answerWithinMs }: ConnectionOptions) {
+  const common = { max: mostConnections, onError }
+  return {
+    pool: openPool(databaseUrl, { ...common, applicationName: 'ringledger', answerWithinMs }),
+    consumerPool: openPool(databaseUrl, {
+      ...common, applicationName: 'ringledger consumer', answerWithinMs: batchWithinMs, stalledAfterMs
+    })
+  }
 }

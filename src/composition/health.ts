@@ -1,33 +1,46 @@
-// What a process has to reach, and how its feeds have to get on, to be ready.
+// Decides whether a process is ready: what it must reach, and how its projections must get on.
+import { projections } from '../../projections/index.js'
+import type { Projection } from '../../projections/engine/projection.js'
 import { brakes } from '../../projections/parking/circuit-breaker.js'
 import { activeGeneration } from '../../projections/replay/generations.js'
-import type { Projection } from '../../projections/engine/projection.js'
-import type { Role } from './role.js'
-import type { RestoreGuard } from '../recovery/restore-guard.js'
-import type { LagMonitor } from '../subscriptions/lag.js'
 import type { HealthChecks, Told } from '../http/health.js'
+import type { Lag, LagMonitor } from '../subscriptions/lag.js'
 import type { Connections } from './connections.js'
-import { projections } from '../../projections/index.js'
+import type { ProcessContext } from './process-context.js'
 
-/** `lagMonitor` is that of the role projector. */
-export function healthChecks ({ pool, streams }: Connections, restoreGuard: RestoreGuard, roles: readonly Role[], lagMonitor: LagMonitor | undefined): HealthChecks {
-  const ofLags = lagMonitor ? projections.map((projection) => [`projection ${projection.name}`, () => isFed({ pool }, projection, lagMonitor)] as const) : []
-  return { postgres: () => pool.query('SELECT 1'), eventStore: () => streams.head(), ledger: () => isWithTheLog(restoreGuard, roles), ...Object.fromEntries(ofLags) }
+/** A process without the role projector has no `lagMonitor`. */
+export function healthChecks (context: ProcessContext, lagMonitor: LagMonitor | undefined): HealthChecks {
+  const { pool, streams } = context.connections
+  const checks: HealthChecks = {
+    postgres: () => pool.query('SELECT 1'),
+    eventStore: () => streams.head(),
+    ledger: () => isLevelWithLog(context)
+  }
+  if (!lagMonitor) return checks
+  for (const projection of projections) {
+    checks[`projection ${projection.name}`] = () => assertKeepsUp({ pool }, projection, lagMonitor)
+  }
+  return checks
 }
 
-/** An API that gives out no ids still answers reads and updates, so it only tells; a worker that sends nothing is not ready. */
-async function isWithTheLog (restoreGuard: RestoreGuard, roles: readonly Role[]): Promise<Told> {
+/** An API that gives out no ids still answers reads and updates, so it stays ready; a worker that sends nothing is not. */
+async function isLevelWithLog ({ roles, restoreGuard }: ProcessContext): Promise<Told> {
   const { maySend, mayGiveIds } = await restoreGuard.check()
   if (roles.includes('api')) return maySend && mayGiveIds ? undefined : 'behind the log'
   if (roles.includes('worker') && !maySend) await restoreGuard.assertMaySend()
   return undefined
 }
 
-/** @throws when what readers see stands still, or falls behind: being behind and coming closer is fine */
-async function isFed ({ pool }: Pick<Connections, 'pool'>, projection: Projection, lagMonitor: LagMonitor): Promise<void> {
-  const [on, generation] = await Promise.all([brakes(pool, [projection]), activeGeneration(pool, projection)])
-  const brake = on.find((one) => one.generation === generation)
-  if (brake) throw new Error(`it stands still since ${brake.since}, as it refused ${brake.streams} streams within a minute: ${brake.error}`)
-  const state = lagMonitor.lags().find(({ name }) => name === projection.name)
-  if (state?.isKeepingUp === false) throw new Error(`the log is ${state.lag} positions ahead for ${state.lagSeconds.toFixed(0)} s, and the read model ${state.isAlive ? 'does not come closer' : 'stands still'}`)
+/** @throws when what readers see stands still, or falls behind; a projection that is behind and comes closer is fine */
+async function assertKeepsUp ({ pool }: Pick<Connections, 'pool'>, projection: Projection, lagMonitor: LagMonitor): Promise<void> {
+  const [open, generation] = await Promise.all([brakes(pool, [projection]), activeGeneration(pool, projection)])
+  const breaker = open.find((one) => one.generation === generation)
+  if (breaker) throw new Error(`it stands still since ${breaker.since}, as it refused ${breaker.streams} streams within a minute: ${breaker.error}`)
+  const lag = lagMonitor.lags().find(({ name }) => name === projection.name)
+  if (lag?.isKeepingUp === false) throw new Error(behind(lag))
+}
+
+function behind ({ lag, lagSeconds, isAlive }: Lag): string {
+  const trend = isAlive ? 'does not come closer' : 'stands still'
+  return `the log is ${lag} positions ahead for ${lagSeconds.toFixed(0)} s, and the read model ${trend}`
 }

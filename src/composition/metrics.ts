@@ -1,33 +1,49 @@
-// What a process tells of itself: its feeds, leases, connections, and what waits in the database.
+// What a process measures of itself: subscriptions, leases, connections, and what waits in the database.
 import type { Pool } from 'pg'
+import { projections } from '../../projections/index.js'
 import { brakes } from '../../projections/parking/circuit-breaker.js'
+import { countParkedStreams } from '../../projections/parking/count-parked-streams.js'
+import type { Metrics, Sample } from '../http/metrics.js'
 import { countersByConsumer, type Counters } from '../subscriptions/counters.js'
 import type { Lag, LagMonitor } from '../subscriptions/lag.js'
-import type { Metrics, Sample } from '../http/metrics.js'
+import { leasesOf } from '../subscriptions/lease.js'
 import type { Connections } from './connections.js'
-import { projections } from '../../projections/index.js'
+import { inBackground } from './in-background.js'
+import type { ProcessContext } from './process-context.js'
 
 /** Of every role: what its consumers have done, the leases that it holds, its connections. */
-export function measureProcess (metrics: Metrics, { pool, consumerPool }: Connections, holder: string): void {
-  const ofCounters = (pick: (counters: Counters) => number) => () => [...countersByConsumer].map(([consumer, counters]) => ({ labels: { consumer }, value: pick(counters) }))
-  metrics.counter('consumer_commits_total', 'Batches that a consumer of this process has committed.', ['consumer'], ofCounters(({ commits }) => commits))
-  metrics.counter('consumer_events_total', 'Events in those batches.', ['consumer'], ofCounters(({ events }) => events))
-  metrics.counter('consumer_failures_total', 'How often a consumer of this process stopped, to resume from its checkpoint.', ['consumer'], ofCounters(({ failures }) => failures))
-  metrics.gauge('lease_held', '1 for each lease that this process holds.', ['lease'], () => heldLeases(pool, holder))
+export function measureProcess (metrics: Metrics, { connections: { pool, consumerPool }, holder }: ProcessContext): void {
+  const consumers = (name: string, help: string, pick: (counters: Counters) => number) =>
+    metrics.counter(name, help, ['consumer'], () =>
+      [...countersByConsumer].map(([consumer, counters]) => ({ labels: { consumer }, value: pick(counters) })))
+  consumers('consumer_commits_total', 'Batches that a consumer of this process has committed.', ({ commits }) => commits)
+  consumers('consumer_events_total', 'Events in those batches.', ({ events }) => events)
+  consumers('consumer_failures_total', 'How often a consumer of this process stopped, to resume from its checkpoint.', ({ failures }) => failures)
+  metrics.gauge('lease_held', '1 for each lease that this process holds.', ['lease'], async () =>
+    (await leasesOf(pool, holder)).map((lease) => ({ labels: { lease }, value: 1 })))
   metrics.gauge('postgres_connections', 'Connections to Postgres by pool, and requests that wait for one.', ['pool', 'state'],
-    () => [...connectionsOf('answers', pool), ...connectionsOf('consumers', consumerPool)])
+    () => [...connectionsIn('answers', pool), ...connectionsIn('consumers', consumerPool)])
 }
 
-/** Of the role projector: how the read models get on, whichever process feeds them. */
+function connectionsIn (name: string, { totalCount, idleCount, waitingCount }: Pool): Sample[] {
+  const counts = { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount }
+  return Object.entries(counts).map(([state, value]) => ({ labels: { pool: name, state }, value }))
+}
+
+/** Of the role projector: how the read models get on, whichever process runs their projections. */
 export function measureProjections (metrics: Metrics, { pool }: Connections, lagMonitor: LagMonitor): void {
-  const ofLags = (pick: (lag: Lag) => number) => () => lagMonitor.lags().map((state) => ({ labels: { projection: state.name }, value: pick(state) }))
-  metrics.gauge('projection_position', 'Checkpoint of what readers see, as a position of the log.', ['projection'], ofLags(({ position }) => Number(position)))
-  metrics.gauge('projection_lag_positions', 'How far the log is ahead of it, in positions.', ['projection'], ofLags(({ lag }) => Number(lag)))
-  metrics.gauge('projection_lag_seconds', 'Since when the log is ahead of it, as far as this process has seen.', ['projection'], ofLags(({ lagSeconds }) => lagSeconds))
-  metrics.gauge('projection_feed_alive', '0 when it stands still though the log is ahead.', ['projection'], ofLags(({ isAlive }) => Number(isAlive)))
-  metrics.gauge('projection_quarantined_streams', 'Streams that wait in quarantine.', ['projection', 'generation'], () => quarantinedStreams(pool))
-  metrics.gauge('projection_brake_on', '1 for each generation that stands still because it refused too many streams.', ['projection', 'generation'],
-    async () => (await brakes(pool, projections)).map(({ projection, generation }) => ({ labels: { projection, generation }, value: 1 })))
+  const projected = (name: string, help: string, pick: (lag: Lag) => number) =>
+    metrics.gauge(name, help, ['projection'], () =>
+      lagMonitor.lags().map((lag) => ({ labels: { projection: lag.name }, value: pick(lag) })))
+  projected('projection_position', 'Checkpoint of what readers see, as a position of the log.', ({ position }) => Number(position))
+  projected('projection_lag_positions', 'How far the log is ahead of it, in positions.', ({ lag }) => Number(lag))
+  projected('projection_lag_seconds', 'Since when the log is ahead of it, as far as this process has seen.', ({ lagSeconds }) => lagSeconds)
+  projected('projection_feed_alive', '0 when it stands still though the log is ahead.', ({ isAlive }) => Number(isAlive))
+  metrics.gauge('projection_quarantined_streams', 'Streams that wait in quarantine.', ['projection', 'generation'], async () =>
+    (await countParkedStreams(pool)).map(({ streams, ...labels }) => ({ labels, value: streams })))
+  metrics.gauge('projection_brake_on', '1 for each generation that stands still because it refused too many streams.',
+    ['projection', 'generation'], async () =>
+      (await brakes(pool, projections)).map(({ projection, generation }) => ({ labels: { projection, generation }, value: 1 })))
 }
 
 /** Of the role worker; `account` counts the calls of the log and their rows. */
@@ -40,39 +56,5 @@ export function measureDeliveries (metrics: Metrics, { pool }: Pick<Connections,
     const { rows } = await pool.query<{ outcome: string, count: number }>("SELECT coalesce(outcome, 'running') AS outcome, count(*)::int AS count FROM ledger.webhook_attempts WHERE started_at > now() - interval '5 minutes' GROUP BY outcome")
     return rows.map(({ outcome, count }) => ({ labels: { outcome }, value: count }))
   })
-  metrics.gauge('webhook_calls_unaccounted', 'Calls in the log that the dispatcher has passed, less their rows in the ledger: always 0.', [], beside(async () => [{ labels: {}, value: (await account()).unaccounted }]))
+  metrics.gauge('webhook_calls_unaccounted', 'Calls in the log that the dispatcher has passed, less their rows in the ledger: always 0.', [], inBackground<Sample[]>([], async () => [{ labels: {}, value: (await account()).unaccounted }]))
 }
-
-/** For what may take longer than a scrape, or cost too much for each: answers what was found last, and begins to look again at most once a minute. */
-export function beside (read: () => Promise<Sample[]>, everyMs = 60_000): () => Sample[] {
-  let found: Sample[] = []
-  let failure: Error | undefined
-  let lookedAt = -Infinity
-  let isLooking = false
-  return () => {
-    if (!isLooking && performance.now() - lookedAt >= everyMs) look()
-    if (failure) throw failure
-    return found
-  }
-
-  function look (): void {
-    isLooking = true
-    lookedAt = performance.now()
-    read().then((samples) => { [found, failure] = [samples, undefined] }, (error: Error) => { failure = error }).finally(() => { isLooking = false })
-  }
-}
-
-async function heldLeases (pool: Pool, holder: string): Promise<Sample[]> {
-  const { rows } = await pool.query<{ name: string }>('SELECT name FROM ledger.leases WHERE holder = $1 AND expires_at > clock_timestamp()', [holder])
-  return rows.map(({ name }) => ({ labels: { lease: name }, value: 1 }))
-}
-
-async function quarantinedStreams (pool: Pool): Promise<Sample[]> {
-  const { rows } = await pool.query<{ name: [string, string], streams: number }>(`
-    SELECT regexp_match(consumer, '^read_(\\w+)_g(\\d+)$') AS name, count(DISTINCT stream)::int AS streams FROM ledger.quarantine
-    WHERE consumer ~ '^read_\\w+_g\\d+$' GROUP BY consumer`)
-  return rows.map(({ name: [projection, generation], streams }) => ({ labels: { projection, generation }, value: streams }))
-}
-
-const connectionsOf = (name: string, pool: Pool): Sample[] => Object.entries({ busy: pool.totalCount - pool.idleCount, idle: pool.idleCount, waiting: pool.waitingCount })
-  .map(([state, value]) => ({ labels: { pool: name, state }, value }))

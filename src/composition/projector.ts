@@ -1,13 +1,14 @@
-// The projector role: every projection, run to follow the log.
-import type { Logger } from 'pino'
+// The projector role: runs every projection.
 import { feedGenerations } from '../../projections/engine/feed.js'
 import { projections } from '../../projections/index.js'
-import type { Connections } from './connections.js'
+import type { ProcessContext } from './process-context.js'
 
 /** @returns what ends it, after the batches in flight */
-export function startProjector ({ consumerPool, streams }: Connections, holder: string, log: Logger): () => Promise<void> {
+export function startProjector ({ connections, holder, log }: ProcessContext): () => Promise<void> {
+  const { consumerPool: pool, streams } = connections
   const stopping = new AbortController()
-  const running = projections.map((projection) => feedGenerations(projection, { pool: consumerPool, streams, holder, signal: stopping.signal, log }))
+  const running = projections.map((projection) =>
+    feedGenerations(projection, { pool, streams, holder, signal: stopping.signal, log }))
   return async () => {
     stopping.abort()
     await Promise.all(running)

@@ -2,20 +2,22 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Logger } from 'pino'
+import { projections } from '../../projections/index.js'
 import { outdated } from '../../projections/replay/generations.js'
 import { activeCheckpoint } from '../../projections/replay/views.js'
+import type { Config } from '../config.js'
+import type { App } from '../http/app-types.js'
+import { refuseOtherLog, type ReadUpTo } from '../recovery/other-log.js'
+import { openRestoreGuard } from '../recovery/restore-guard.js'
+import { readCheckpoint } from '../subscriptions/checkpoint.js'
 import { composeApi } from './api.js'
 import type { CompleteConfig } from './complete-config.js'
 import { openConnections, type Connections, type Urls } from './connections.js'
-import type { Role } from './role.js'
-import { projections } from '../../projections/index.js'
+import type { ProcessContext } from './process-context.js'
 import { startProjector } from './projector.js'
-import { openStatus } from './status.js'
+import type { Role } from './role.js'
+import { openStatus, type Status } from './status.js'
 import { startWorker } from './worker.js'
-import type { Config } from '../config.js'
-import { readCheckpoint } from '../subscriptions/checkpoint.js'
-import { openRestoreGuard } from '../recovery/restore-guard.js'
-import { refuseOtherLog, type ReadUpTo } from '../recovery/other-log.js'
 
 /** Postgres answers a request within this time, or the request fails. */
 const answerWithinMs = 5_000
@@ -27,8 +29,10 @@ export interface Service {
   stop (): Promise<void>
 }
 
+type Prepare = (connections: Connections) => Promise<void>
+
 /** Runs the roles in this process until `stop`; `prepare` comes first, on the same connections. */
-export async function startRoles (roles: readonly Role[], config: CompleteConfig, urls: Urls, log: Logger, prepare?: (connections: Connections) => Promise<void>): Promise<Service> {
+export async function startRoles (roles: readonly Role[], config: CompleteConfig, urls: Urls, log: Logger, prepare?: Prepare): Promise<Service> {
   const connections = await openConnections(urls, log, { answerWithinMs })
   const holder = `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`
   const stops: Array<() => Promise<void>> = []
@@ -36,35 +40,56 @@ export async function startRoles (roles: readonly Role[], config: CompleteConfig
     await refuseOtherLog(connections.pool, connections.streams, await projectionCheckpoints(connections))
     const restoreGuard = openRestoreGuard({ ...connections, log })
     await restoreGuard.check()
-    for (const each of await outdated(connections.pool, projections)) log.warn(each, 'a read model was folded by another version of its projection: replay it')
+    await warnOfOldGenerations(connections, log)
     await prepare?.(connections)
-    const status = await openStatus(roles, config, connections, restoreGuard, holder, log)
-    stops.push(status.stop)
-    const { jwt, rateLimitPerMinute: perMinute } = config
-    const app = roles.includes('api')
-      ? await composeApi(config, urls, connections, restoreGuard, status, log)
-      : await (await import('../app.js')).buildStatusApp({ ...status, logger: log, jwt, rateLimit: { perMinute } })
-    stops.push(() => app.close())
-    if (roles.includes('projector')) stops.push(startProjector(connections, holder, log))
-    if (roles.includes('worker')) stops.push(await startWorker(config, urls, connections, restoreGuard, holder, log))
-    const url = await app.listen({ host: config.host, port: config.port }).catch((cause: unknown) => { throw cannotListen(config, cause) })
+    const context = { roles, config, urls, connections, restoreGuard, holder, log }
+    const app = await startParts(context, stops)
+    const { host, port } = config
+    const url = await app.listen({ host, port }).catch((cause: unknown) => { throw cannotListen(config, cause) })
     return { url, stop }
   } catch (error) {
     await stop()
     throw error
   }
 
+  /** Requests end before the projector does: they wait for it. */
   async function stop (): Promise<void> {
     for (const stopPart of stops.splice(0)) await stopPart()
     await connections.close()
   }
 }
 
-function cannotListen ({ host, port }: Config, cause: unknown): Error {
-  const reason = cause instanceof Error ? cause.message : String(cause)
-  return new Error(`HOST ${host}, PORT ${port} cannot be listened on: ${reason}. Choose others, or end what has them.`, { cause })
+/** Starts what the roles need, and adds how to stop it to `stops`. */
+async function startParts (context: ProcessContext, stops: Array<() => Promise<void>>): Promise<App> {
+  const { roles } = context
+  const status = await openStatus(context)
+  stops.push(status.stop)
+  const app = roles.includes('api') ? await composeApi(context, status) : await statusApp(context, status)
+  stops.push(() => app.close())
+  if (roles.includes('projector')) stops.push(startProjector(context))
+  if (roles.includes('worker')) stops.push(await startWorker(context))
+  return app
+}
+
+async function statusApp ({ config: { jwt, rateLimitPerMinute: perMinute }, log }: ProcessContext, status: Status): Promise<App> {
+  const { buildStatusApp } = await import('../app.js')
+  return await buildStatusApp({ ...status, logger: log, jwt, rateLimit: { perMinute } })
+}
+
+async function warnOfOldGenerations ({ pool }: Connections, log: Logger): Promise<void> {
+  for (const each of await outdated(pool, projections)) {
+    log.warn(each, 'a read model was folded by another version of its projection: replay it')
+  }
 }
 
 async function projectionCheckpoints ({ pool }: Connections): Promise<ReadUpTo[]> {
-  return await Promise.all(projections.map(async ({ name }) => ({ name: `the projection ${name}`, position: await readCheckpoint(pool, activeCheckpoint(name)) })))
+  return await Promise.all(projections.map(async ({ name }) => {
+    const position = await readCheckpoint(pool, activeCheckpoint(name))
+    return { name: `the projection ${name}`, position }
+  }))
+}
+
+function cannotListen ({ host, port }: Config, cause: unknown): Error {
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  return new Error(`HOST ${host}, PORT ${port} cannot be listened on: ${reason}. Choose others, or end what has them.`, { cause })
 }

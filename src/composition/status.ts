@@ -1,31 +1,27 @@
-// How a process is: for probes, for Prometheus.
-import type { Logger } from 'pino'
-import type { Role } from './role.js'
-import type { RestoreGuard } from '../recovery/restore-guard.js'
-import { monitorLag } from '../subscriptions/lag.js'
+// The state of a process: for probes, and for Prometheus.
 import { activePositions } from '../../projections/engine/active-positions.js'
+import { projections } from '../../projections/index.js'
 import type { HealthChecks } from '../http/health.js'
 import type { Metrics } from '../http/metrics.js'
-import type { CompleteConfig } from './complete-config.js'
+import { monitorLag } from '../subscriptions/lag.js'
 import { healthChecks } from './health.js'
 import { measureDeliveries, measureProcess, measureProjections } from './metrics.js'
-import type { Connections } from './connections.js'
-import { projections } from '../../projections/index.js'
+import type { ProcessContext } from './process-context.js'
 
 export interface Status {
   healthChecks: HealthChecks
   metrics: Metrics
   metricsToken?: string | undefined
+  stop (): Promise<void>
 }
 
-/** Watches the read models where the role projector runs, whichever process feeds them; `stop` ends that. */
-export async function openStatus (roles: readonly Role[], { metricsToken }: CompleteConfig, connections: Connections, restoreGuard: RestoreGuard, holder: string, log: Logger): Promise<Status & { stop (): Promise<void> }> {
+/** Where the role projector runs, it monitors the lag of the read models, whichever process runs their projections. */
+export async function openStatus (context: ProcessContext): Promise<Status> {
+  const { roles, config: { metricsToken }, connections, log } = context
   const { openMetrics } = await import('../http/metrics.js')
   const metrics = openMetrics(log)
-  const lagMonitor = roles.includes('projector')
-    ? monitorLag({ head: () => connections.streams.head(), positions: () => activePositions(connections.pool, projections) })
-    : undefined
-  measureProcess(metrics, connections, holder)
+  measureProcess(metrics, context)
+  const lagMonitor = roles.includes('projector') ? monitorProjections(context) : undefined
   if (lagMonitor) measureProjections(metrics, connections, lagMonitor)
   const stopping = new AbortController()
   if (roles.includes('worker')) {
@@ -33,7 +29,7 @@ export async function openStatus (roles: readonly Role[], { metricsToken }: Comp
     measureDeliveries(metrics, connections, openAudit({ ...connections, signal: stopping.signal }))
   }
   return {
-    healthChecks: healthChecks(connections, restoreGuard, roles, lagMonitor),
+    healthChecks: healthChecks(context, lagMonitor),
     metrics,
     metricsToken,
     async stop () {
@@ -41,4 +37,8 @@ export async function openStatus (roles: readonly Role[], { metricsToken }: Comp
       await lagMonitor?.stop()
     }
   }
+}
+
+function monitorProjections ({ connections: { pool, streams } }: ProcessContext) {
+  return monitorLag({ head: () => streams.head(), positions: () => activePositions(pool, projections) })
 }

@@ -1,7 +1,7 @@
 // /metrics: for operators and the scraper, in every role, with labels that stay few.
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { beside } from '../../src/composition/metrics.js'
+import { inBackground } from '../../src/composition/in-background.js'
 import { noStream } from '../../src/event-store/streams.js'
 import type { Sample } from '../../src/http/metrics.js'
 import { assistantCreated, callCompleted } from '../support/call-events.js'
@@ -124,10 +124,10 @@ t.test('a worker tells what became of recent attempts, and that no call is misse
   await eventually(async () => valueOf(await scrape(fresh.url), 'ringledger_webhook_calls_unaccounted') === 1)
 })
 
-t.test('what takes longer than a scrape is read beside it, once at a time, and left out while it fails', async (t) => {
+t.test('what takes longer than a scrape is read in the background, once at a time, and left out while it fails', async (t) => {
   let answer = (_value: Promise<Sample[]>) => {}
   let looks = 0
-  const read = beside(() => { looks++; return new Promise((resolve) => { answer = resolve }) }, 0)
+  const read = inBackground<Sample[]>([], () => { looks++; return new Promise((resolve) => { answer = resolve }) }, 0)
   t.strictSame([read(), read(), looks], [[], [], 1])
   const sample = [{ labels: {}, value: 7 }]
   answer(Promise.resolve(sample))
@@ -137,7 +137,7 @@ t.test('what takes longer than a scrape is read beside it, once at a time, and l
   await eventually(() => { try { return !read() } catch (error) { return String(error).includes('away') } })
   answer(Promise.resolve(sample))
   await eventually(() => read().length > 0)
-  const seldom = beside(async () => { looks++; return sample })
+  const seldom = inBackground<Sample[]>([], async () => { looks++; return sample })
   const before = looks
   await eventually(() => seldom().length > 0)
   t.equal(looks, before + 1, 'at most once a minute')
