@@ -14,7 +14,7 @@ import { keyBytes, secretKeys } from './complete-config.js'
 import type { ProcessContext } from './process-context.js'
 import { readPositions } from './read-positions.js'
 import { connectForCounts } from './redis-for-counts.js'
-import type { Status } from './status.js'
+import type { Status } from './status/status.js'
 
 /** Between two removals of expired idempotency keys. */
 const sweepEveryMs = 10 * 60_000

@@ -16,7 +16,7 @@ import { openConnections, type Connections, type Urls } from './connections.js'
 import type { ProcessContext } from './process-context.js'
 import { startProjector } from './projector.js'
 import type { Role } from './role.js'
-import { openStatus, type Status } from './status.js'
+import { openStatus, type Status } from './status/status.js'
 import { startWorker } from './worker.js'
 
 /** Postgres answers a request within this time, or the request fails. */

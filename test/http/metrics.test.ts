@@ -1,7 +1,7 @@
 // /metrics: for operators and the scraper, in every role, with labels that stay few.
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { inBackground } from '../../src/composition/in-background.js'
+import { inBackground } from '../../src/composition/status/in-background.js'
 import { noStream } from '../../src/event-store/streams.js'
 import type { Sample } from '../../src/http/metrics.js'
 import { assistantCreated, callCompleted } from '../support/call-events.js'

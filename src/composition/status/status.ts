@@ -1,12 +1,12 @@
 // The state of a process: for probes, and for Prometheus.
-import { activePositions } from '../../projections/engine/active-positions.js'
-import { projections } from '../../projections/index.js'
-import type { HealthChecks } from '../http/health.js'
-import type { Metrics } from '../http/metrics.js'
-import { monitorLag } from '../subscriptions/lag.js'
+import { activePositions } from '../../../projections/engine/active-positions.js'
+import { projections } from '../../../projections/index.js'
+import type { HealthChecks } from '../../http/health.js'
+import type { Metrics } from '../../http/metrics.js'
+import { monitorLag } from '../../subscriptions/lag.js'
 import { healthChecks } from './health.js'
 import { measureDeliveries, measureProcess, measureProjections } from './metrics.js'
-import type { ProcessContext } from './process-context.js'
+import type { ProcessContext } from '../process-context.js'
 
 export interface Status {
   healthChecks: HealthChecks
@@ -18,14 +18,14 @@ export interface Status {
 /** Where the role projector runs, it monitors the lag of the read models, whichever process runs their projections. */
 export async function openStatus (context: ProcessContext): Promise<Status> {
   const { roles, config: { metricsToken }, connections, log } = context
-  const { openMetrics } = await import('../http/metrics.js')
+  const { openMetrics } = await import('../../http/metrics.js')
   const metrics = openMetrics(log)
   measureProcess(metrics, context)
   const lagMonitor = roles.includes('projector') ? monitorProjections(context) : undefined
   if (lagMonitor) measureProjections(metrics, connections, lagMonitor)
   const stopping = new AbortController()
   if (roles.includes('worker')) {
-    const { openAudit } = await import('../../workers/operate/audit.js')
+    const { openAudit } = await import('../../../workers/operate/audit.js')
     measureDeliveries(metrics, connections, openAudit({ ...connections, signal: stopping.signal }))
   }
   return {

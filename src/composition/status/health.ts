@@ -1,12 +1,12 @@
 // Decides whether a process is ready: what it must reach, and how its projections must get on.
-import { projections } from '../../projections/index.js'
-import type { Projection } from '../../projections/engine/projection.js'
-import { brakes } from '../../projections/parking/circuit-breaker.js'
-import { activeGeneration } from '../../projections/replay/generations.js'
-import type { HealthChecks, Told } from '../http/health.js'
-import type { Lag, LagMonitor } from '../subscriptions/lag.js'
-import type { Connections } from './connections.js'
-import type { ProcessContext } from './process-context.js'
+import { projections } from '../../../projections/index.js'
+import type { Projection } from '../../../projections/engine/projection.js'
+import { brakes } from '../../../projections/parking/circuit-breaker.js'
+import { activeGeneration } from '../../../projections/replay/generations.js'
+import type { HealthChecks, Told } from '../../http/health.js'
+import type { Lag, LagMonitor } from '../../subscriptions/lag.js'
+import type { Connections } from '../connections.js'
+import type { ProcessContext } from '../process-context.js'
 
 /** A process without the role projector has no `lagMonitor`. */
 export function healthChecks (context: ProcessContext, lagMonitor: LagMonitor | undefined): HealthChecks {

@@ -1,15 +1,15 @@
 // What a process measures of itself: subscriptions, leases, connections, and what waits in the database.
 import type { Pool } from 'pg'
-import { projections } from '../../projections/index.js'
-import { brakes } from '../../projections/parking/circuit-breaker.js'
-import { countParkedStreams } from '../../projections/parking/count-parked-streams.js'
-import type { Metrics, Sample } from '../http/metrics.js'
-import { countersByConsumer, type Counters } from '../subscriptions/counters.js'
-import type { Lag, LagMonitor } from '../subscriptions/lag.js'
-import { leasesOf } from '../subscriptions/lease.js'
-import type { Connections } from './connections.js'
+import { projections } from '../../../projections/index.js'
+import { brakes } from '../../../projections/parking/circuit-breaker.js'
+import { countParkedStreams } from '../../../projections/parking/count-parked-streams.js'
+import type { Metrics, Sample } from '../../http/metrics.js'
+import { countersByConsumer, type Counters } from '../../subscriptions/counters.js'
+import type { Lag, LagMonitor } from '../../subscriptions/lag.js'
+import { leasesOf } from '../../subscriptions/lease.js'
+import type { Connections } from '../connections.js'
 import { inBackground } from './in-background.js'
-import type { ProcessContext } from './process-context.js'
+import type { ProcessContext } from '../process-context.js'
 
 /** Of every role: what its consumers have done, the leases that it holds, its connections. */
 export function measureProcess (metrics: Metrics, { connections: { pool, consumerPool }, holder }: ProcessContext): void {
