@@ -5,9 +5,8 @@ import type { AssistantStatus } from '../src/domain/assistant/events.js'
 import type { AssistantSettings } from '../src/domain/assistant/settings.js'
 import { summarize, type AssistantSummary } from '../src/domain/assistant/summary.js'
 import type { Projection } from './engine/projection.js'
-import { table } from './engine/table.js'
+import { iso, table } from './engine/table.js'
 import { readPage, type Page, type Paged } from '../src/postgres/page.js'
-import { iso } from './engine/time.js'
 
 interface AssistantRow {
   id: number

@@ -2,8 +2,8 @@
 import type { Pool } from 'pg'
 import type { Contact, Lead, LeadStatus } from '../src/domain/lead/lead.js'
 import { readPage, type Page, type Paged } from '../src/postgres/page.js'
+import { iso } from './engine/table.js'
 import type { LeadRow } from './leads.js'
-import { iso } from './engine/time.js'
 
 export interface LeadInCampaign { lead: Lead, campaignName: string }
 

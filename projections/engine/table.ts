@@ -69,3 +69,6 @@ function arrayOf (values: unknown[], type: ColumnType | undefined): unknown {
     default: return values
   }
 }
+
+/** A time as it comes out of a row: Postgres writes `…+00:00` and leaves out zero fractions, ours end in milliseconds and Z. */
+export const iso = (time: string) => new Date(time).toISOString()
