@@ -5,12 +5,12 @@ import { withLease, LeaseHeld, type Lease } from '../../src/subscriptions/lease.
 import { changeState, checkpointOf, generationsOf, leaseOf, noteVerified } from './generations.js'
 import type { Projection } from '../engine/projection.js'
 import type { Plan } from './begin.js'
-import { describe } from './difference.js'
-import { finishTables } from './finish-tables.js'
-import { foldUntil, type FoldOptions } from './fold-log.js'
+import { describe } from './verify/difference.js'
+import { finishTables } from './fill/finish-tables.js'
+import { foldUntil, type FoldOptions } from './fill/fold-log.js'
 import type { OperationOptions } from './options.js'
 import { ReplayRefused } from './refused.js'
-import { verifyAgainstActive, verifyAgainstLog, type Verified } from './verify.js'
+import { verifyAgainstActive, verifyAgainstLog, type Verified } from './verify/verify.js'
 
 export interface BuildOptions extends OperationOptions {
   /** Goes on although rows differ from those that readers see: for when those are wrong. */

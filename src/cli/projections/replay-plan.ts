@@ -1,6 +1,6 @@
 // What `projections replay --dry-run` prints.
 import type { Projection } from '../../../projections/engine/projection.js'
-import { estimate, type Estimate } from '../../../projections/replay/estimate.js'
+import { estimate, type Estimate } from '../../../projections/replay/fill/estimate.js'
 import { onGenerations } from './on-generations.js'
 
 export async function printReplayPlan (projection: Projection): Promise<void> {

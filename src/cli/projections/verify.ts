@@ -1,6 +1,6 @@
 // `ringledger projections verify NAME`: compares rows that readers see with what the log gives.
 import type { Command } from 'commander'
-import type { Verified } from '../../../projections/replay/verify.js'
+import type { Verified } from '../../../projections/replay/verify/verify.js'
 import { say } from '../running/output.js'
 import { positive } from '../values.js'
 
@@ -24,7 +24,7 @@ async function verifyProjection (name: string, { sample: rows, seed }: VerifyOpt
   const [{ onGenerations }, { activeGeneration }, { verifyAgainstLog }] = await Promise.all([
     import('./on-generations.js'),
     import('../../../projections/replay/generations.js'),
-    import('../../../projections/replay/verify.js')
+    import('../../../projections/replay/verify/verify.js')
   ])
   const verified = await onGenerations('verify', 'The verification was stopped.', async (options) => {
     const generation = await activeGeneration(options.pool, projection)
@@ -37,7 +37,7 @@ async function verifyProjection (name: string, { sample: rows, seed }: VerifyOpt
 
 async function refusal (name: string, verified: Verified): Promise<Error> {
   const [{ describe }, { ReplayRefused }] = await Promise.all([
-    import('../../../projections/replay/difference.js'), import('../../../projections/replay/refused.js')
+    import('../../../projections/replay/verify/difference.js'), import('../../../projections/replay/refused.js')
   ])
   return new ReplayRefused([
     `${verified.found} of ${name} and ${verified.expected} differ, at least in these rows (${verified.how}):`,

@@ -1,10 +1,10 @@
 // Writes what was folded into the generation that is being built, while the next events are folded already.
 import { DatabaseError, type Pool } from 'pg'
-import { moveCheckpoint } from '../../src/subscriptions/checkpoint.js'
-import type { StoredEvent } from '../../src/domain/stored-event.js'
-import { inTransaction } from '../../src/postgres/transaction.js'
-import type { Changes, MemoryRows } from '../engine/rows.js'
-import { saveRows } from '../engine/table.js'
+import { moveCheckpoint } from '../../../src/subscriptions/checkpoint.js'
+import type { StoredEvent } from '../../../src/domain/stored-event.js'
+import { inTransaction } from '../../../src/postgres/transaction.js'
+import type { Changes, MemoryRows } from '../../engine/rows.js'
+import { saveRows } from '../../engine/table.js'
 
 export interface Target {
   pool: Pool

@@ -1,10 +1,10 @@
 // Folds a sample of rows straight from the log, without a database: a second opinion on what a generation holds.
-import type { StoredEvent } from '../../src/domain/stored-event.js'
-import type { Streams } from '../../src/event-store/streams.js'
-import { fold, readEvents, type Readable } from '../engine/fold.js'
-import type { Projection, RowKey } from '../engine/projection.js'
-import { MemoryRows } from '../engine/rows.js'
-import { keyOf, type AnyTable, type Key } from '../engine/table.js'
+import type { StoredEvent } from '../../../src/domain/stored-event.js'
+import type { Streams } from '../../../src/event-store/streams.js'
+import { fold, readEvents, type Readable } from '../../engine/fold.js'
+import type { Projection, RowKey } from '../../engine/projection.js'
+import { MemoryRows } from '../../engine/rows.js'
+import { keyOf, type AnyTable, type Key } from '../../engine/table.js'
 
 export interface SampleFoldOptions {
   streams: Streams

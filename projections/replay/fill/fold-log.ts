@@ -1,14 +1,14 @@
 // Folds the log into a generation that is being built: in memory, written in bulk, from its checkpoint on.
 import type { Pool } from 'pg'
-import { Fenced, readCheckpoint } from '../../src/subscriptions/checkpoint.js'
-import { pause } from '../../src/subscriptions/lease.js'
-import { skipProcessed } from '../../src/subscriptions/skip-processed.js'
-import type { Streams } from '../../src/event-store/streams.js'
-import { checkpointOf, schemaOf } from './generations.js'
-import type { Projection } from '../engine/projection.js'
-import { MemoryRows } from '../engine/rows.js'
+import { Fenced, readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
+import { pause } from '../../../src/subscriptions/lease.js'
+import { skipProcessed } from '../../../src/subscriptions/skip-processed.js'
+import type { Streams } from '../../../src/event-store/streams.js'
+import { checkpointOf, schemaOf } from '../generations.js'
+import type { Projection } from '../../engine/projection.js'
+import { MemoryRows } from '../../engine/rows.js'
 import { Folder } from './folder.js'
-import { cannotProject, ReplayRefused } from './refused.js'
+import { cannotProject, ReplayRefused } from '../refused.js'
 import { DataRefused, WriteBehind, type Part } from './write-behind.js'
 
 export interface FoldOptions {

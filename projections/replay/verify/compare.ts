@@ -1,8 +1,8 @@
 // Compares two generations that stand at the same position: whole tables by a hash, and where it differs, row by row.
 import type { Pool, PoolClient } from 'pg'
-import { schemaOf } from './generations.js'
-import type { Projection } from '../engine/projection.js'
-import type { AnyTable } from '../engine/table.js'
+import { schemaOf } from '../generations.js'
+import type { Projection } from '../../engine/projection.js'
+import type { AnyTable } from '../../engine/table.js'
 import { asText, byKey, differing, type Difference, type TextRow } from './difference.js'
 
 export interface Sides {
