@@ -9,7 +9,13 @@ import { cursor, inserts } from './event-store/raw.js'
 import { startServer, temporaryPostgres } from './support/back-ends.js'
 import { median, percentile } from './support/statistics.js'
 
-const { values: options } = parseArgs({ options: { rounds: { type: 'string', default: '3' }, seconds: { type: 'string', default: '4' }, json: { type: 'boolean', default: false } } })
+const { values: options } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '4' },
+    json: { type: 'boolean', default: false }
+  }
+})
 const rounds = Number(options.rounds)
 const seconds = Number(options.seconds)
 const inFlight = [1, 32, 256]
@@ -30,10 +36,14 @@ try {
 type Measured = Awaited<ReturnType<typeof measure>>
 
 async function measure () {
-  const clients = { sql: EventStoreDBClient.connectionString(sql.url), memory: EventStoreDBClient.connectionString(memory.url) }
+  const clients = {
+    sql: EventStoreDBClient.connectionString(sql.url),
+    memory: EventStoreDBClient.connectionString(memory.url)
+  }
   say(`Filling both with ${readCount} events ...`)
   await Promise.all([fill(clients.sql, readCount), fill(clients.memory, readCount)])
-  const appended = inFlight.map((count) => ({ inFlight: count, sql: [] as Rate[], memory: [] as Rate[], raw: [] as Rate[] }))
+  const noRates = () => ({ sql: [] as Rate[], memory: [] as Rate[], raw: [] as Rate[] })
+  const appended = inFlight.map((count) => ({ inFlight: count, ...noRates() }))
   const read = { sql: [] as number[], memory: [] as number[], raw: [] as number[] }
   // One after the other in each round, so that a disturbance of the machine meets all of them.
   for (let round = 1; round <= rounds; round++) {
@@ -70,13 +80,18 @@ function report ({ appended, read, latency, resident }: Measured): void {
     ms: `${of(each.sql, 'p50').toFixed(2)} / ${of(each.sql, 'p99').toFixed(2)}`,
     rawMs: `${of(each.raw, 'p50').toFixed(2)} / ${of(each.raw, 'p99').toFixed(2)}`
   }))
-  rows.push({ what: '$all events/s', sql: median(read.sql), memory: median(read.memory), raw: median(read.raw), ms: '', rawMs: '' })
+  const readRates = { sql: median(read.sql), memory: median(read.memory), raw: median(read.raw) }
+  rows.push({ what: '$all events/s', ...readRates, ms: '', rawMs: '' })
   if (options.json) return void process.stdout.write(`${JSON.stringify({ rows, latency, resident })}\n`)
-  const table = new Table({ head: ['', 'on Postgres', 'in memory', 'share', 'p50 / p99 ms', 'raw pg', 'p50 / p99 ms'], style: { head: [], border: [] } })
-  for (const { what, sql, memory, raw, ms, rawMs } of rows) table.push([what, rate(sql), rate(memory), `${(sql / memory * 100).toFixed(0)} %`, ms, rate(raw), rawMs])
+  const head = ['', 'on Postgres', 'in memory', 'share', 'p50 / p99 ms', 'raw pg', 'p50 / p99 ms']
+  const table = new Table({ head, style: { head: [], border: [] } })
+  for (const { what, sql, memory, raw, ms, rawMs } of rows) {
+    table.push([what, rate(sql), rate(memory), `${(sql / memory * 100).toFixed(0)} %`, ms, rate(raw), rawMs])
+  }
   process.stdout.write(`${table.toString()}
 From append to a subscriber of $all: p50 ${latency.p50.toFixed(2)} ms, p99 ${latency.p99.toFixed(2)} ms.
-Server memory before, after 10,000 events to 100 subscribers, one of them stopped, and after 10,000 more: ${resident.map((size) => size.toFixed(0)).join(', ')} MiB.
+Server memory before, after 10,000 events to 100 subscribers, one of them stopped, and after 10,000 more: \
+${resident.map((size) => size.toFixed(0)).join(', ')} MiB.
 `)
 }
 

@@ -12,7 +12,7 @@ import type { Projection } from '../projections/engine/projection.js'
 import { projections } from '../projections/index.js'
 import { openStreams } from '../src/event-store/streams.js'
 import { copyRows, type Copied } from './replay/copy.js'
-import { fill } from './replay/fill.js'
+import { fill, type Filled } from './replay/fill.js'
 import { history } from './replay/history.js'
 import { liveLag, type Lag } from './replay/lag.js'
 import { startServer, temporaryPostgres } from './support/back-ends.js'
@@ -64,20 +64,26 @@ async function measure (eventStoreUrl: string) {
   const client = EventStoreDBClient.connectionString(eventStoreUrl)
   const streams = openStreams(client)
   const positions = listenForPositions(postgres.url, pool, () => {})
-  const projector = spawn(process.execPath, ringledger('projector'), { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit'] })
+  const projector = spawn(process.execPath, ringledger('projector'), {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'inherit']
+  })
   try {
     say('The projector catches up from the beginning ...')
     const startedAt = performance.now()
     await once(projector, 'spawn')
     const head = await streams.head()
     await ready(pool)
-    for (const { name } of projections) if (!await positions.reached(name, head, eventually)) throw new Error(`${name} did not catch up`)
+    for (const { name } of projections) {
+      if (!await positions.reached(name, head, eventually)) throw new Error(`${name} did not catch up`)
+    }
     const caughtUp = (performance.now() - startedAt) / 1_000
     await pool.query('vacuum analyze')
     const replayed: Replayed[] = []
     for (const projection of chosen) replayed.push(await replay(projection, env, pool))
     say(`${options.writes} writes a second for ${options.seconds} s ...`)
-    return { caughtUp, replayed, lag: await liveLag(streams, positions, Number(options.writes), Number(options.seconds)) }
+    const lag = await liveLag(streams, positions, Number(options.writes), Number(options.seconds))
+    return { caughtUp, replayed, lag }
   } finally {
     const ended = once(projector, 'exit')
     if (projector.exitCode === null && projector.kill('SIGTERM')) await ended
@@ -90,7 +96,8 @@ async function measure (eventStoreUrl: string) {
 /** Until the projector has made the read models. */
 async function ready (pool: pg.Pool): Promise<void> {
   for (;;) {
-    const { rows: [found] } = await pool.query<{ there: boolean }>("select to_regclass('read_model.catalog_checkpoint') is not null as there")
+    const { rows: [found] } = await pool.query<{ there: boolean }>(
+      "select to_regclass('read_model.catalog_checkpoint') is not null as there")
     if (found?.there) return
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
@@ -106,23 +113,36 @@ async function replay (projection: Projection, env: Record<string, string>, pool
   return { name, drained, seconds, peak, copied }
 }
 
-interface Measured { filled: { events: number, bytes: number, seconds: number }, caughtUp: number, replayed: Replayed[], lag: Lag }
+interface Measured { filled: Filled, caughtUp: number, replayed: Replayed[], lag: Lag }
 
 function report (measured: Measured): void {
   if (options.json) return void process.stdout.write(`${JSON.stringify(measured)}\n`)
   const { filled, caughtUp, replayed, lag } = measured
-  const table = new Table({ head: ['', 'events', 'rows', 'replay s', 'events/s', 'drain events/s', 'share', 'COPY rows/s', 'COPY + indexes s', 'peak MiB'], style: { head: [], border: [] } })
-  for (const { name, drained, seconds, peak, copied } of replayed) {
-    table.push([
-      name, whole(drained.events), whole(copied.rows), seconds.toFixed(1), perSecond(drained.events, seconds), perSecond(drained.events, drained.seconds),
-      `${(drained.seconds / seconds * 100).toFixed(0)} %`, perSecond(copied.rows, copied.copySeconds), (copied.copySeconds + copied.indexSeconds).toFixed(1), whole(peak)
-    ])
-  }
+  const columns = Object.keys(replayed[0] ? row(replayed[0]) : {})
+  const table = new Table({ head: columns, style: { head: [], border: [] } })
+  for (const each of replayed) table.push(Object.values(row(each)))
   const ms = ([p50, p99]: [number, number]) => `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`
+  const size = whole(filled.bytes / filled.events)
   process.stdout.write(`${table.toString()}
-${whole(filled.events)} events of ${whole(filled.bytes / filled.events)} bytes on average, written at ${perSecond(filled.events, filled.seconds)}/s. All projections live from the beginning: ${caughtUp.toFixed(1)} s.
+${whole(filled.events)} events of ${size} bytes on average, written at ${perSecond(filled.events, filled.seconds)}/s. \
+All projections live from the beginning: ${caughtUp.toFixed(1)} s.
 At ${whole(lag.perSecond)} writes/s: acknowledged ${ms(lag.append)}; visible to readers ${ms(lag.visible)}.
 `)
+}
+
+function row ({ name, drained, seconds, peak, copied }: Replayed): Record<string, string> {
+  return {
+    '': name,
+    events: whole(drained.events),
+    rows: whole(copied.rows),
+    'replay s': seconds.toFixed(1),
+    'events/s': perSecond(drained.events, seconds),
+    'drain events/s': perSecond(drained.events, drained.seconds),
+    share: `${(drained.seconds / seconds * 100).toFixed(0)} %`,
+    'COPY rows/s': perSecond(copied.rows, copied.copySeconds),
+    'COPY + indexes s': (copied.copySeconds + copied.indexSeconds).toFixed(1),
+    'peak MiB': whole(peak)
+  }
 }
 
 function perSecond (count: number, seconds: number): string {

@@ -16,8 +16,8 @@ import { temporaryRedis } from './support/redis.js'
 import { ringledger, run, type Environment } from './support/run.js'
 import { median } from './support/statistics.js'
 import { completeCall, completeCalls, createAssistants, userCount } from './webhooks/calls.js'
-import { idleLatency, openArrivals, type Latency } from './webhooks/idle.js'
-import { measuring, type Measuring } from './webhooks/measuring.js'
+import { idleLatency, openArrivals, type Arrivals, type Latency } from './webhooks/idle.js'
+import { measuring, type Arrived, type Measuring } from './webhooks/measuring.js'
 import { startRole } from './webhooks/service.js'
 
 const { values: options } = parseArgs({
@@ -41,7 +41,8 @@ interface Measured { queue: string, rates: Rates[], idle: Idle }
 const say = (line: string) => process.stderr.write(`${line}\n`)
 /** As receivers have names. */
 const byName = (url: string) => url.replace('127.0.0.1', 'localhost')
-const script = (name: string, ...args: unknown[]) => [fileURLToPath(new URL(`./webhooks/${name}.js`, import.meta.url)), ...args.map(String)]
+const scriptAt = (name: string) => fileURLToPath(new URL(`./webhooks/${name}.js`, import.meta.url))
+const script = (name: string, ...args: unknown[]) => [scriptAt(name), ...args.map(String)]
 
 const { dir, postgres, close } = await temporaryPostgres()
 const redis = await temporaryRedis(dir)
@@ -51,7 +52,13 @@ try {
   const receiver = await startServer({ module: new URL('./webhooks/receiver.js', import.meta.url) }, dir)
   const client = EventStoreDBClient.connectionString(eventStore.url)
   try {
-    const env = { ...environmentOf({ dir, databaseUrl: postgres.url, eventStoreUrl: eventStore.url }), LOG_LEVEL: 'info', WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8', RATE_LIMIT_PER_MINUTE: '0' }
+    const env = {
+      ...environmentOf({ dir, databaseUrl: postgres.url, eventStoreUrl: eventStore.url }),
+      LOG_LEVEL: 'info',
+      WEBHOOK_ALLOW_HTTP: 'true',
+      WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
+      RATE_LIMIT_PER_MINUTE: '0'
+    }
     await run(ringledger('migrate'), env)
     report(await measure(openStreams(client), measuring(`http://127.0.0.1:${receiver.port}`), env))
   } finally {
@@ -65,15 +72,18 @@ try {
 }
 
 async function measure (streams: Streams, receiver: Measuring, env: Environment): Promise<Measured[]> {
-  const queues = [{ queue: 'Postgres', env, rates: [] as Rates[] }, ...redis ? [{ queue: 'Redis', env: { ...env, REDIS_URL: redis.url }, rates: [] as Rates[] }] : []]
+  const on = (queue: string, more: Environment = {}) => ({ queue, env: { ...env, ...more }, rates: [] as Rates[] })
+  const queues = [on('Postgres'), ...redis ? [on('Redis', { REDIS_URL: redis.url })] : []]
   await createAssistants(streams, byName(receiver.url), busyFrom)
   // One after the other in each round, so that a disturbance of the machine meets all of them.
   for (let round = 1; round <= rounds; round++) {
     for (const { queue, env, rates } of queues) {
       say(`Round ${round} of ${rounds}, ${queue}`)
       const { perSecond: delivered, bytes } = await deliver(streams, receiver, env)
-      const jobs: { perSecond: number } = JSON.parse((await run(script('jobs', deliveries, attemptsAtOnce), env)).stdout)
-      const posts = await receiver.during(deliveries, async () => { await run(script('posts', receiver.url, deliveries, Math.round(bytes), attemptsAtOnce), env) })
+      const { stdout } = await run(script('jobs', deliveries, attemptsAtOnce), env)
+      const jobs: { perSecond: number } = JSON.parse(stdout)
+      const posting = script('posts', receiver.url, deliveries, Math.round(bytes), attemptsAtOnce)
+      const posts = await receiver.during(deliveries, async () => { await run(posting, env) })
       rates.push({ delivered, jobs: jobs.perSecond, posts: posts.perSecond })
     }
   }
@@ -82,20 +92,27 @@ async function measure (streams: Streams, receiver: Measuring, env: Environment)
   const measured: Measured[] = []
   for (const { queue, env, rates } of queues) {
     say(`One call at a time, ${queue}`)
-    const worker = await startRole('worker', env)
-    const api = await startRole('api', env)
-    const token = await signToken({ secret: env.JWT_SECRET ?? '', roleClaim: 'role' }, { user: 'engine', role: 'engine', ttl: '1h' })
-    const event = await idleLatency(arrivals, idleFrom, Number(options.calls), chance, (call) => completeCall(streams, call))
-    const http = await idleLatency(arrivals, idleFrom, Number(options.calls), chance, (call) => post(`${api.url}/engine/calls/${call.call_id}/completed`, token, call))
-    await Promise.all([worker.stop(), api.stop()])
-    measured.push({ queue, rates, idle: { event, http } })
+    measured.push({ queue, rates, idle: await measureIdle(streams, arrivals, env) })
   }
   await arrivals.close()
   return measured
 }
 
+async function measureIdle (streams: Streams, arrivals: Arrivals, env: Environment): Promise<Idle> {
+  const worker = await startRole('worker', env)
+  const api = await startRole('api', env)
+  const engine = { user: 'engine', role: 'engine', ttl: '1h' }
+  const token = await signToken({ secret: env.JWT_SECRET ?? '', roleClaim: 'role' }, engine)
+  const latency = (report: (call: CallCompleted) => Promise<void>) =>
+    idleLatency(arrivals, { assistantId: idleFrom, count: Number(options.calls), chance, report })
+  const event = await latency((call) => completeCall(streams, call))
+  const http = await latency((call) => post(`${api.url}/engine/calls/${call.call_id}/completed`, token, call))
+  await Promise.all([worker.stop(), api.stop()])
+  return { event, http }
+}
+
 /** Calls that ended while no worker ran, from when the worker comes until the last webhook is there. */
-async function deliver (streams: Streams, receiver: Measuring, env: Environment): Promise<{ perSecond: number, bytes: number }> {
+async function deliver (streams: Streams, receiver: Measuring, env: Environment): Promise<Arrived> {
   await completeCalls(streams, chance, deliveries, busyFrom)
   const arrived = await receiver.during(deliveries, async (arrived) => {
     const worker = await startRole('worker', env)
@@ -103,7 +120,8 @@ async function deliver (streams: Streams, receiver: Measuring, env: Environment)
     await worker.stop()
   })
   const pool = new pg.Pool({ connectionString: postgres.url })
-  const { rows: [left] } = await pool.query<{ count: string }>("SELECT count(*) FROM ledger.webhook_deliveries WHERE status <> 'delivered' OR attempt_count <> 1")
+  const { rows: [left] } = await pool.query<{ count: string }>(
+    "SELECT count(*) FROM ledger.webhook_deliveries WHERE status <> 'delivered' OR attempt_count <> 1")
   await pool.query('VACUUM ANALYZE') // as autovacuum would, in the middle of what is measured
   await pool.end()
   if (left?.count !== '0') throw new Error(`${left?.count} deliveries were not delivered by their first attempt`)
@@ -111,21 +129,32 @@ async function deliver (streams: Streams, receiver: Measuring, env: Environment)
 }
 
 async function post (url: string, token: string, { call_id, ...body }: CallCompleted): Promise<void> {
-  const answer = await fetch(url, { method: 'POST', headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' }, body: JSON.stringify(body) })
-  if (answer.status !== 202) throw new Error(`the report of call ${call_id} was answered with ${answer.status}: ${await answer.text()}`)
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })
+  if (answer.status !== 202) {
+    throw new Error(`the report of call ${call_id} was answered with ${answer.status}: ${await answer.text()}`)
+  }
   await answer.arrayBuffer()
 }
 
 function report (measured: Measured[]): void {
   if (options.json) return void process.stdout.write(`${JSON.stringify(measured)}\n`)
-  const rates = new Table({ head: ['queue on', 'deliveries/s', 'empty jobs/s', 'bare POSTs/s', 'share of the lower limit'], style: { head: [], border: [] } })
-  const idle = new Table({ head: ['queue on', 'by event, p50 / p99 ms', 'by HTTP, p50 / p99 ms'], style: { head: [], border: [] } })
+  const style = { head: [], border: [] }
+  const rates = new Table({
+    head: ['queue on', 'deliveries/s', 'empty jobs/s', 'bare POSTs/s', 'share of the lower limit'], style
+  })
+  const idle = new Table({ head: ['queue on', 'by event, p50 / p99 ms', 'by HTTP, p50 / p99 ms'], style })
   for (const { queue, rates: each, idle: { event, http } } of measured) {
     const share = median(each.map(({ delivered, jobs, posts }) => delivered / Math.min(jobs, posts)))
-    rates.push([queue, ...(['delivered', 'jobs', 'posts'] as const).map((what) => whole(median(each.map((rate) => rate[what])))), `${(share * 100).toFixed(0)} %`])
+    const middle = (what: keyof Rates) => whole(median(each.map((rate) => rate[what])))
+    rates.push([queue, middle('delivered'), middle('jobs'), middle('posts'), `${(share * 100).toFixed(0)} %`])
     idle.push([queue, ms(event), ms(http)])
   }
-  process.stdout.write(`${rates.toString()}\n\nFrom the end of a call to its receiver, nothing else going on:\n${idle.toString()}\n`)
+  process.stdout.write(`${rates.toString()}
+
+From the end of a call to its receiver, nothing else going on:
+${idle.toString()}
+`)
 }
 
 function ms ({ p50, p99 }: Latency): string {

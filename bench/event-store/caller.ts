@@ -1,4 +1,4 @@
-// A process that appends: esdb://…, how many in flight, from when and until when in; the milliseconds of each out, as JSON.
+// A process that appends. In: esdb://…, how many in flight, from when, until when. Out: the latencies in ms, as JSON.
 import { parseArgs } from 'node:util'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import { appendUntil } from './load.js'

@@ -14,7 +14,12 @@ export function event (id = randomUUID()) {
   return jsonEvent({
     id,
     type: 'AssistantUpdated',
-    data: { assistant_id: 4711, user_id: '1', changes: { initial_message: 'x'.repeat(200), llm_temperature: 0.4 }, updated_at: '2026-01-01T00:00:00.000Z' },
+    data: {
+      assistant_id: 4711,
+      user_id: '1',
+      changes: { initial_message: 'x'.repeat(200), llm_temperature: 0.4 },
+      updated_at: '2026-01-01T00:00:00.000Z'
+    },
     metadata: { $correlationId: randomUUID(), $causationId: id, command_id: id, user_id: '1', schema_version: '1' }
   })
 }
@@ -24,7 +29,9 @@ export function event (id = randomUUID()) {
  * @param beginAt both in milliseconds since 1970: what is sent earlier warms up
  * @returns how long each took, in milliseconds
  */
-export async function appendUntil (client: EventStoreDBClient, inFlight: number, beginAt: number, endAt: number): Promise<number[]> {
+export async function appendUntil (
+  client: EventStoreDBClient, inFlight: number, beginAt: number, endAt: number
+): Promise<number[]> {
   const latencies: number[] = []
   await Promise.all(Array.from({ length: inFlight }, async () => {
     const stream = `bench-${randomUUID()}`
@@ -79,7 +86,9 @@ export async function latencies (client: EventStoreDBClient, count: number): Pro
 export async function crowd (client: EventStoreDBClient, subscribers: number, count: number): Promise<void> {
   const subscriptions = Array.from({ length: subscribers }, () => client.subscribeToAll({ fromPosition: END }))
   const [stopped, ...reading] = subscriptions
-  await Promise.all(subscriptions.map((each) => new Promise((resolve, reject) => { each.once('caughtUp', resolve).once('error', reject) })))
+  await Promise.all(subscriptions.map((each) => new Promise((resolve, reject) => {
+    each.once('caughtUp', resolve).once('error', reject)
+  })))
   stopped?.pause()
   const all = reading.map((subscription) => new Promise<void>((resolve) => {
     let seen = 0

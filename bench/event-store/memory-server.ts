@@ -2,7 +2,8 @@
 import pg from 'pg'
 import { startEventStore } from '@ringledger/embedded-event-store'
 import {
-  afterEvent, afterMetadata, type Direction, EventTable, metastreamOf, type PageSize, type RecordedEvent, type StreamState, untouched
+  afterEvent, afterMetadata, type Direction, EventTable, metastreamOf, type PageSize, type RecordedEvent,
+  type StreamState, untouched
 } from '@ringledger/embedded-event-store/storage'
 
 class MemoryTable extends EventTable {
@@ -22,13 +23,19 @@ class MemoryTable extends EventTable {
     return this.#events.length
   }
 
-  override async readAll (_on: unknown, direction: Direction, from: number, to: number, { events: limit }: PageSize): Promise<RecordedEvent[]> {
+  override async readAll (
+    _on: unknown, direction: Direction, from: number, to: number, { events: limit }: PageSize
+  ): Promise<RecordedEvent[]> {
     return page(this.#events.slice(Math.max(0, from - 1), to), direction, limit)
   }
 
-  override async readStream (_on: unknown, stream: string, direction: Direction, from: number, to: number, head: number, { events: limit }: PageSize): Promise<RecordedEvent[]> {
+  override async readStream (
+    _on: unknown, stream: string, direction: Direction, from: number, to: number, head: number,
+    { events: limit }: PageSize
+  ): Promise<RecordedEvent[]> {
     const events = this.#streams.get(stream) ?? []
-    return page(events.filter(({ revision, position }) => revision >= from && revision <= to && position <= head), direction, limit)
+    const isAsked = ({ revision, position }: RecordedEvent) => revision >= from && revision <= to && position <= head
+    return page(events.filter(isAsked), direction, limit)
   }
 
   override async readEach (): Promise<RecordedEvent[]> {

@@ -9,9 +9,12 @@ import type { Rate } from './load.js'
 export async function inserts (databaseUrl: string, rows: number, seconds: number): Promise<Rate> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
-  await client.query('create table if not exists raw (position bigserial primary key, stream text, revision int8, id uuid, type text, is_json bool, created int8, metadata bytea, data bytea, unique (stream, revision))')
+  await client.query(`create table if not exists raw (
+    position bigserial primary key, stream text, revision int8, id uuid, type text, is_json bool, created int8,
+    metadata bytea, data bytea, unique (stream, revision))`)
   const text = `insert into raw (stream, revision, id, type, is_json, created, metadata, data)
-    select * from unnest($1::text[], $2::int8[], $3::uuid[], $4::text[], $5::bool[], $6::int8[], $7::bytea[], $8::bytea[])`
+    select * from unnest($1::text[], $2::int8[], $3::uuid[], $4::text[], $5::bool[], $6::int8[], $7::bytea[],
+      $8::bytea[])`
   const latencies: number[] = []
   const stream = randomUUID()
   const beginAt = performance.now() + 1_000
@@ -22,14 +25,25 @@ export async function inserts (databaseUrl: string, rows: number, seconds: numbe
     if (sentAt >= beginAt) latencies.push(performance.now() - sentAt)
   }
   await client.end()
-  return { perSecond: latencies.length * rows / seconds, p50: percentile(latencies, 0.5), p99: percentile(latencies, 0.99) }
+  return {
+    perSecond: latencies.length * rows / seconds,
+    p50: percentile(latencies, 0.5),
+    p99: percentile(latencies, 0.99)
+  }
 }
 
 function columns (stream: string, revision: number, rows: number): unknown[][] {
   const events = Array.from({ length: rows }, (_, index) => ({ ...event(), index }))
+  const json = (value: unknown) => Buffer.from(JSON.stringify(value))
   return [
-    events.map(() => stream), events.map(({ index }) => revision + index), events.map(({ id }) => id), events.map(({ type }) => type), events.map(() => true),
-    events.map(() => Date.now()), events.map(({ metadata }) => Buffer.from(JSON.stringify(metadata))), events.map(({ data }) => Buffer.from(JSON.stringify(data)))
+    events.map(() => stream),
+    events.map(({ index }) => revision + index),
+    events.map(({ id }) => id),
+    events.map(({ type }) => type),
+    events.map(() => true),
+    events.map(() => Date.now()),
+    events.map(({ metadata }) => json(metadata)),
+    events.map(({ data }) => json(data))
   ]
 }
 

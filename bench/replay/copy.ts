@@ -19,7 +19,10 @@ export async function copyRows (pool: Pool, projection: Projection): Promise<Cop
     const file = `'${server?.folder}/bench-rows'`
     await pool.query(`copy ${schema}.${name} to ${file} (format binary)`)
     await pool.query(`create table bench.${name} (like ${schema}.${name})`)
-    copied.copySeconds += await seconds(async () => { copied.rows += (await pool.query(`copy bench.${name} from ${file} (format binary)`)).rowCount ?? 0 })
+    copied.copySeconds += await seconds(async () => {
+      const { rowCount } = await pool.query(`copy bench.${name} from ${file} (format binary)`)
+      copied.rows += rowCount ?? 0
+    })
     copied.indexSeconds += await seconds(async () => {
       await pool.query(`alter table bench.${name} add primary key ("${key}")`)
       for (const index of indexes) await pool.query(`create index on bench.${name} ${index}`)

@@ -1,4 +1,4 @@
-// A process that reads the log as a projection does and does nothing with it: EVENTSTORE_URL and event types in, JSON out.
+// A process that reads the log as a projection does, and folds nothing. In: EVENTSTORE_URL, event types. Out: JSON.
 import { parseArgs } from 'node:util'
 import { BACKWARDS, END, EventStoreDBClient } from '@eventstore/db-client'
 import { catchUp } from '../../src/event-store/subscribe.js'
@@ -6,7 +6,8 @@ import { catchUp } from '../../src/event-store/subscribe.js'
 const { positionals: eventTypes } = parseArgs({ allowPositionals: true })
 const client = EventStoreDBClient.connectionString(process.env.EVENTSTORE_URL ?? '')
 let head = 0n
-for await (const { event } of client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 })) head = event?.position.commit ?? 0n
+const last = client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 })
+for await (const { event } of last) head = event?.position.commit ?? 0n
 
 const startedAt = performance.now()
 const feed = catchUp(client, { after: 0n, eventTypes })

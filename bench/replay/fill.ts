@@ -46,7 +46,8 @@ const weight = ({ data, metadata }: RecordedEvent) => data.length + metadata.len
 function * batches (history: Iterable<Happened>, head: number): Generator<RecordedEvent[], void> {
   let [batch, bytes, position] = [[] as RecordedEvent[], 0, head]
   for (const { stream, revision, id, type, data, metadata, created } of history) {
-    const event = { position: ++position, stream, revision, id, type, isJson: true, created, data: encode(data), metadata: encode(metadata) }
+    const contents = { isJson: true, data: encode(data), metadata: encode(metadata) }
+    const event = { position: ++position, stream, revision, id, type, created, ...contents }
     batch.push(event)
     bytes += weight(event)
     if (bytes < bytesAtOnce) continue

@@ -9,7 +9,13 @@ import { random, type Random } from '../support/random.js'
 import { text, transcript } from '../support/speech.js'
 
 /** An event and where it stands; `created` is Unix milliseconds. */
-export type Happened = DomainEvent & { stream: string, revision: number, id: string, metadata: Record<string, string>, created: number }
+export type Happened = DomainEvent & {
+  stream: string
+  revision: number
+  id: string
+  metadata: Record<string, string>
+  created: number
+}
 
 interface User { id: string, campaigns: [number, ...number[]], assistants: [number, ...number[]], leads: number[] }
 
@@ -17,28 +23,37 @@ const begin = Date.UTC(2026, 0, 1)
 const userCount = (events: number) => Math.min(200, Math.ceil(events / 1_000))
 
 /**
- * So many events, the same ones for the same numbers. After the catalogue half of them are calls of 1 to 44 turns, a
- * third leads with up to three secondary contacts, the rest changes of assistants and now and then of a campaign's name.
+ * So many events, the same ones for the same numbers. After the catalogue half of them are calls of 1 to 44 turns and
+ * a third are leads with up to three secondary contacts. The rest are changes of assistants and of campaigns' names.
  */
 export function * history ({ events, seed }: { events: number, seed: number }): Generator<Happened, void> {
   const chance = random(seed)
   const revisions = new Map<string, number>()
   let count = 0
-  for (const [stream, event] of happenings(chance, userCount(events), () => new Date(begin + count * 7_000).toISOString())) {
+  const now = () => new Date(begin + count * 7_000).toISOString()
+  for (const [stream, event] of happenings(chance, userCount(events), now)) {
     const revision = revisions.get(stream) ?? 0
     if (!stream.startsWith('lead-')) revisions.set(stream, revision + 1) // one lead a stream here, and there are many
-    const isOurs = event.type !== 'CallCompleted'
-    const commandId = chance.uuid()
-    const metadata: Record<string, string> = isOurs ? { $correlationId: chance.uuid(), $causationId: commandId, command_id: commandId, schema_version: currentVersion(event.type) } : {}
+    const metadata = event.type === 'CallCompleted' ? {} : metadataOf(chance, event)
     yield { ...event, stream, revision, id: chance.uuid(), metadata, created: begin + count * 7_000 }
     if (++count === events) return
+  }
+}
+
+function metadataOf (chance: Random, { type }: DomainEvent): Record<string, string> {
+  const commandId = chance.uuid()
+  return {
+    $correlationId: chance.uuid(),
+    $causationId: commandId,
+    command_id: commandId,
+    schema_version: currentVersion(type)
   }
 }
 
 type Step = [stream: string, event: DomainEvent]
 
 function * happenings (chance: Random, count: number, now: () => string): Generator<Step, void> {
-  const users = Array.from({ length: count }, (_, index): User => ({ id: String(index + 1), campaigns: [index * 3 + 1, index * 3 + 2, index * 3 + 3], assistants: [index + 1], leads: [] })) as [User, ...User[]]
+  const users = [newUser(0), ...Array.from({ length: count - 1 }, (_, index) => newUser(index + 1))] as const
   yield * catalogue(chance, users, now)
   let [assistants, leads, calls] = [count, 0, 0]
   for (;;) {
@@ -58,21 +73,37 @@ function * happenings (chance: Random, count: number, now: () => string): Genera
   }
 }
 
+function newUser (index: number): User {
+  const campaign = index * 3 + 1
+  const campaigns: User['campaigns'] = [campaign, campaign + 1, campaign + 2]
+  return { id: String(index + 1), campaigns, assistants: [index + 1], leads: [] }
+}
+
+const languages = ['English', 'German', 'Dutch', 'French', 'Spanish']
+const models = ['gpt-4o', 'gpt-4o-mini', 'gpt-4.1']
+
 function * catalogue (chance: Random, users: readonly User[], now: () => string): Generator<Step, void> {
-  for (let id = 1; id <= 12; id++) yield [catalogStreams.voices, { type: 'VoiceAdded', data: { id, name: `Voice ${id}` } }]
-  for (const name of ['English', 'German', 'Dutch', 'French', 'Spanish']) yield [catalogStreams.languages, { type: 'LanguageAdded', data: { name } }]
-  for (const name of ['gpt-4o', 'gpt-4o-mini', 'gpt-4.1']) yield [catalogStreams.models, { type: 'ModelAdded', data: { name } }]
+  for (let id = 1; id <= 12; id++) {
+    yield [catalogStreams.voices, { type: 'VoiceAdded', data: { id, name: `Voice ${id}` } }]
+  }
+  for (const name of languages) yield [catalogStreams.languages, { type: 'LanguageAdded', data: { name } }]
+  for (const name of models) yield [catalogStreams.models, { type: 'ModelAdded', data: { name } }]
   for (const user of users) {
     for (const id of user.campaigns) yield campaign(chance, user, 'CampaignCreated', id)
     const id = Number(user.id)
-    yield [catalogStreams.phoneNumber(id), { type: 'PhoneNumberAdded', data: { phone_number_id: id, user_id: user.id, phone_number: phoneNumber(id) } }]
+    const number = { phone_number_id: id, user_id: user.id, phone_number: phoneNumber(id) }
+    yield [catalogStreams.phoneNumber(id), { type: 'PhoneNumberAdded', data: number }]
     yield created(chance, user, id, now())
   }
 }
 
 const phoneNumber = (id: number) => `+1555${String(id).padStart(8, '0')}`
-const campaign = (chance: Random, { id: user_id }: User, type: 'CampaignCreated' | 'CampaignRenamed', campaign_id: number): Step =>
-  [catalogStreams.campaign(campaign_id), { type, data: { campaign_id, user_id, name: text(chance, 12) } }]
+
+type CampaignChange = 'CampaignCreated' | 'CampaignRenamed'
+
+function campaign (chance: Random, { id: user_id }: User, type: CampaignChange, campaign_id: number): Step {
+  return [catalogStreams.campaign(campaign_id), { type, data: { campaign_id, user_id, name: text(chance, 12) } }]
+}
 
 function created (chance: Random, { id: user_id }: User, assistant_id: number, created_at: string): Step {
   const settings: AssistantSettings = {
@@ -89,7 +120,8 @@ function created (chance: Random, { id: user_id }: User, assistant_id: number, c
     is_webhook_active: true,
     webhook_url: `https://hooks.example.com/${user_id}`
   }
-  return [assistantStream(assistant_id), { type: 'AssistantCreated', data: { assistant_id, user_id, settings, created_at, status: 'active' } }]
+  const data = { assistant_id, user_id, settings, created_at, status: 'active' as const }
+  return [assistantStream(assistant_id), { type: 'AssistantCreated', data }]
 }
 
 function updated (chance: Random, { id: user_id, assistants }: User, updated_at: string): Step {
@@ -99,15 +131,28 @@ function updated (chance: Random, { id: user_id, assistants }: User, updated_at:
     () => ({ initial_message: text(chance, 60), speech_speed: chance.whole(7, 12) / 10 }),
     () => ({ llm_temperature: chance.whole(0, 10) / 10 })
   ])()
-  return [assistantStream(assistant_id), { type: 'AssistantUpdated', data: { assistant_id, user_id, changes, updated_at } }]
+  const data = { assistant_id, user_id, changes, updated_at }
+  return [assistantStream(assistant_id), { type: 'AssistantUpdated', data }]
 }
 
-function lead (chance: Random, { id: user_id, campaigns }: User, lead_id: number, contacts: number, created_at: string): Step {
-  const campaign_id = chance.pick(campaigns)
-  const variables = () => ({ customer_name: text(chance, 12), email: `${chance.hex(8)}@example.com`, plan: chance.pick(['basic', 'plus', 'pro']), notes: text(chance, chance.whole(0, 160)) })
-  const secondary_contacts = Array.from({ length: contacts }, (_, index) => ({ id: lead_id + index + 1, phone_number: phoneNumber(lead_id + index + 1), variables: variables() }))
-  const data = { lead_id, user_id, campaign_id, phone_number: phoneNumber(lead_id), variables: variables(), secondary_contacts, created_at }
+function lead (chance: Random, user: User, lead_id: number, contacts: number, created_at: string): Step {
+  const campaign_id = chance.pick(user.campaigns)
+  const secondary_contacts = Array.from({ length: contacts }, (_, index) => {
+    const id = lead_id + index + 1
+    return { id, ...contact(chance, id) }
+  })
+  const data = { lead_id, user_id: user.id, campaign_id, ...contact(chance, lead_id), secondary_contacts, created_at }
   return [leadStream(campaign_id, chance.hex(32)), { type: 'LeadCreated', data }]
+}
+
+function contact (chance: Random, id: number) {
+  const variables = {
+    customer_name: text(chance, 12),
+    email: `${chance.hex(8)}@example.com`,
+    plan: chance.pick(['basic', 'plus', 'pro']),
+    notes: text(chance, chance.whole(0, 160))
+  }
+  return { phone_number: phoneNumber(id), variables }
 }
 
 function call (chance: Random, { assistants, leads }: User, call_id: string, ended_at: string): Step {

@@ -16,8 +16,10 @@ export interface Lag {
 const visibleWithinMs = 60_000
 const firstId = 1_000_000_000
 
-/** Creates leads at this rate, each when its time has come, whatever became of the others; the first second warms up. */
-export async function liveLag (streams: Streams, positions: Positions, perSecond: number, seconds: number): Promise<Lag> {
+/** Creates leads at this rate: each at its own time, without waiting for earlier ones. The first second warms up. */
+export async function liveLag (
+  streams: Streams, positions: Positions, perSecond: number, seconds: number
+): Promise<Lag> {
   const total = perSecond * (seconds + 1)
   const [append, visible]: [number[], number[]] = [[], []]
   const writing: Promise<void>[] = []
@@ -26,7 +28,7 @@ export async function liveLag (streams: Streams, positions: Positions, perSecond
     const dueAt = startedAt + count * 1_000 / perSecond
     if (dueAt > performance.now()) await delay(dueAt - performance.now())
     const written = write(count, dueAt)
-    written.catch(() => {}) // told below
+    written.catch(() => {}) // rejects again below
     writing.push(written)
   }
   const writtenIn = (performance.now() - startedAt) / 1_000
@@ -37,7 +39,8 @@ export async function liveLag (streams: Streams, positions: Positions, perSecond
   async function write (count: number, dueAt: number): Promise<void> {
     const { position } = await streams.append(`lead-1-bench-${count}`, [leadCreated(firstId + count)], noStream)
     const appendedIn = performance.now() - dueAt
-    if (!await positions.reached('leads', position, visibleWithinMs)) throw new Error(`write ${count} was not visible within ${visibleWithinMs} ms`)
+    const isVisible = await positions.reached('leads', position, visibleWithinMs)
+    if (!isVisible) throw new Error(`write ${count} was not visible within ${visibleWithinMs} ms`)
     if (count < perSecond) return
     append.push(appendedIn)
     visible.push(performance.now() - dueAt)
@@ -46,6 +49,8 @@ export async function liveLag (streams: Streams, positions: Positions, perSecond
 
 function leadCreated (lead_id: number) {
   const variables = { customer_name: 'Ada Example', email: 'ada@example.com' }
-  const data = { lead_id, user_id: '1', campaign_id: 1, phone_number: '+15551230001', variables, secondary_contacts: [], created_at: new Date().toISOString() }
+  const created_at = new Date().toISOString()
+  const phone_number = '+15551230001'
+  const data = { lead_id, user_id: '1', campaign_id: 1, phone_number, variables, secondary_contacts: [], created_at }
   return { id: randomUUID(), type: 'LeadCreated', data, metadata: { schema_version: '1' } }
 }

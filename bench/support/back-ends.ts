@@ -15,8 +15,14 @@ export interface BenchServer {
   close (): Promise<void>
 }
 
+export interface TemporaryPostgres {
+  dir: string
+  postgres: EmbeddedPostgres
+  close (): Promise<void>
+}
+
 /** A directory and a fresh cluster in it, fsync on; both are gone after `close`. */
-export async function temporaryPostgres (): Promise<{ dir: string, postgres: EmbeddedPostgres, close: () => Promise<void> }> {
+export async function temporaryPostgres (): Promise<TemporaryPostgres> {
   const dir = prepareDataDir(mkdtempSync(join(tmpdir(), 'ringledger-bench-')))
   const postgres = await startPostgres({ dir, log: () => {} })
   return {
@@ -31,7 +37,8 @@ export async function temporaryPostgres (): Promise<{ dir: string, postgres: Emb
 
 /** A server that prints `LISTENING <port>` and ends when its stdin closes. */
 export async function startServer (request: Pick<ChildRequest, 'module' | 'env'>, dir: string): Promise<BenchServer> {
-  const child = startChild({ ...request, args: [], env: { ...request.env, RINGLEDGER_STOP_ON_STDIN_CLOSE: '1' }, logFile: join(dir, 'bench.log') })
+  const env = { ...request.env, RINGLEDGER_STOP_ON_STDIN_CLOSE: '1' }
+  const child = startChild({ ...request, args: [], env, logFile: join(dir, 'bench.log') })
   const port = Number(await child.line((line) => /^LISTENING (\d+)$/.exec(line)?.[1]))
   return {
     port,

@@ -5,8 +5,10 @@ import type { Environment } from './run.js'
 
 const secret = () => randomBytes(32).toString('hex')
 
+interface BackEnds { dir: string, databaseUrl: string, eventStoreUrl: string }
+
 /** With secrets of its own; on ports that are free. */
-export function environmentOf ({ dir, databaseUrl, eventStoreUrl }: { dir: string, databaseUrl: string, eventStoreUrl: string }): Environment {
+export function environmentOf ({ dir, databaseUrl, eventStoreUrl }: BackEnds): Environment {
   return {
     npm_lifecycle_event: 'bench', // so that the processes end with this one, whatever ends it
     DATABASE_URL: databaseUrl,

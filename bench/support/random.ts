@@ -14,7 +14,8 @@ export interface Random {
 export function random (seed: number): Random {
   const next = mulberry32(seed)
   const whole = (least: number, most: number) => least + Math.floor(next() * (most - least + 1))
-  const hex = (digits: number): string => digits <= 8 ? whole(0, 2 ** 32 - 1).toString(16).padStart(8, '0').slice(0, digits) : hex(8) + hex(digits - 8)
+  const eightDigits = () => whole(0, 2 ** 32 - 1).toString(16).padStart(8, '0')
+  const hex = (digits: number): string => digits <= 8 ? eightDigits().slice(0, digits) : eightDigits() + hex(digits - 8)
   return {
     whole,
     hex,

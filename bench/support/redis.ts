@@ -11,11 +11,16 @@ export interface BenchRedis {
   close (): Promise<void>
 }
 
-/** On a free port of loopback, appending to a file in `dir` every second, as production does; nothing without `redis-server` on the PATH. */
+/**
+ * On a free port of loopback. It appends to a file in `dir` every second, as production does.
+ * @returns nothing without `redis-server` on the PATH
+ */
 export async function temporaryRedis (dir: string): Promise<BenchRedis | undefined> {
-  if (!(process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, 'redis-server')))) return undefined
+  const folders = (process.env.PATH ?? '').split(delimiter)
+  if (!folders.some((folder) => existsSync(join(folder, 'redis-server')))) return undefined
   const port = await freePort()
-  const server = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--dir', dir, '--save', '', '--appendonly', 'yes'], { stdio: 'ignore' })
+  const where = ['--port', String(port), '--bind', '127.0.0.1', '--dir', dir]
+  const server = spawn('redis-server', [...where, '--save', '', '--appendonly', 'yes'], { stdio: 'ignore' })
   const url = `redis://127.0.0.1:${port}`
   const client = new Redis(url, { maxRetriesPerRequest: null })
   client.on('error', () => {}) // until it listens

@@ -2,10 +2,11 @@
 import type { CallCompleted } from '../../src/domain/call/events.js'
 import { random, type Random } from './random.js'
 
-const words = ('the a your our that this appointment invoice delivery contract renewal account number email address morning afternoon ' +
-  'tomorrow today week please thank you yes no maybe of course could would should can will is was has been know call back later speak ' +
-  'with someone about price offer customer service team question answer problem order confirm change cancel move book pay send receive ' +
-  'naïve café Grüezi straße 名前 okay right well just really and but because before after until for to in on at').split(' ') as [string, ...string[]]
+const words = `the a your our that this appointment invoice delivery contract renewal account number email address
+  morning afternoon tomorrow today week please thank you yes no maybe of course could would should can will is was has
+  been know call back later speak with someone about price offer customer service team question answer problem order
+  confirm change cancel move book pay send receive naïve café Grüezi straße 名前 okay right well just really and but
+  because before after until for to in on at`.split(/\s+/) as [string, ...string[]]
 
 const writer = random(0)
 const everything = Array.from({ length: 20_000 }, () => writer.pick(words)).join(' ')
@@ -23,6 +24,7 @@ export function transcript (chance: Random): CallCompleted['transcript'] {
   return Array.from({ length: turns }, (_, index) => {
     at += chance.whole(8, 120) / 10
     const role = index > 0 && chance.chance(0.05) ? 'tool' : index % 2 === 0 ? 'assistant' : 'customer'
-    return { role, text: text(chance, role === 'assistant' ? chance.whole(40, 180) : chance.whole(4, 90)), at: Math.round(at * 10) / 10 }
+    const length = role === 'assistant' ? chance.whole(40, 180) : chance.whole(4, 90)
+    return { role, text: text(chance, length), at: Math.round(at * 10) / 10 }
   })
 }

@@ -53,8 +53,17 @@ export async function openArrivals (): Promise<Arrivals> {
   }
 }
 
+interface Calls {
+  assistantId: number
+  count: number
+  chance: Random
+  report (call: CallCompleted): Promise<void>
+}
+
 /** Reports `count` calls of an assistant whose webhooks arrive at `arrivals`. @returns milliseconds */
-export async function idleLatency (arrivals: Arrivals, assistantId: number, count: number, chance: Random, report: (call: CallCompleted) => Promise<void>): Promise<Latency> {
+export async function idleLatency (
+  arrivals: Arrivals, { assistantId, count, chance, report }: Calls
+): Promise<Latency> {
   const taken: number[] = []
   for (let n = 0; n < warmUp + count; n++) {
     await delay(chance.whole(20, 60))

@@ -1,4 +1,4 @@
-// A process that works off a full queue and does nothing with what it gets: the limit of BullMQ. Count and concurrency in, JSON out.
+// The limit of BullMQ: a process that works off a full queue of empty jobs. In: count, concurrency. Out: JSON.
 import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { random } from '../support/random.js'
@@ -8,7 +8,8 @@ import { perSecond } from './rate.js'
 const [count, concurrency] = parseArgs({ allowPositionals: true }).positionals.map(Number)
 const { DATABASE_URL: databaseUrl = '', REDIS_URL: redisUrl = '' } = process.env
 const pool = new pg.Pool({ connectionString: databaseUrl })
-const queue = await openQueue({ pool, databaseUrl, ...(redisUrl && { redisUrl }), log: { warn: (details, message) => console.error(message, details) } })
+const log = { warn: (details: object, message: string) => console.error(message, details) }
+const queue = await openQueue({ pool, databaseUrl, ...(redisUrl && { redisUrl }), log })
 const chance = random(1)
 const jobs = Array.from({ length: Number(count) }, () => ({ deliveryId: chance.uuid(), n: 1, jobNumber: 1 }))
 for (let from = 0; from < jobs.length; from += 500) await queue.add(jobs.slice(from, from + 500))

@@ -7,12 +7,18 @@ export interface Arrived { count: number, bytes: number, perSecond: number }
 
 export interface Measuring {
   url: string
-  /** What came during `work`, `bytes` of each on average; `arrived` tells it that there were `count`. @throws when `work` does, or ends before that */
+  /**
+   * What came during `work`, and its average `bytes`. `arrived` resolves when there were `count`.
+   * @throws when `work` does, or ends before that
+   */
   during (count: number, work: (arrived: Promise<void>) => Promise<void>): Promise<Arrived>
 }
 
 export function measuring (url: string): Measuring {
-  const ask = async (method = 'GET'): Promise<Arrived> => JSON.parse(await (await fetch(`${url}/arrivals`, { method })).text())
+  async function ask (method = 'GET'): Promise<Arrived> {
+    const answer = await fetch(`${url}/arrivals`, { method })
+    return JSON.parse(await answer.text())
+  }
 
   return {
     url,
@@ -20,7 +26,7 @@ export function measuring (url: string): Measuring {
       await ask('DELETE')
       const waiting = new AbortController()
       const arrived = until(count, waiting.signal)
-      arrived.catch(() => {}) // told below
+      arrived.catch(() => {}) // `during` finds the same below
       await work(arrived).finally(() => waiting.abort())
       const { bytes, ...found } = await ask()
       if (found.count !== count) throw new Error(`${found.count} of ${count} webhooks arrived`)

@@ -1,4 +1,4 @@
-// A process that takes webhooks and answers 200, and tells how fast they came: `GET /arrivals`, begun anew by `DELETE /arrivals`.
+// A process that takes webhooks and answers 200. `GET /arrivals` answers how fast they came, `DELETE` starts over.
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import { perSecond } from './rate.js'

@@ -11,7 +11,10 @@ export interface Running {
 
 /** Starts a role and resolves when it listens. @throws when it ends before */
 export async function startRole (role: 'api' | 'worker', env: Environment): Promise<Running> {
-  const child = spawn(process.execPath, ringledger(role), { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'pipe'] })
+  const child = spawn(process.execPath, ringledger(role), {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'pipe']
+  })
   const ended = once(child, 'exit')
   let isStopping = false
   const listening = new Promise<string>((resolve) => {
