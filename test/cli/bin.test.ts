@@ -1,23 +1,36 @@
 // The launcher compiles a checkout whose sources are newer than what was compiled, and never runs what does not compile.
-import { spawnSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import t from 'tap'
 import { bin, dataDir } from '../support/ringledger.js'
 
 const checkout = dataDir(t)
 const source = join(checkout, 'src/main.ts')
 for (const folder of ['bin', 'src']) mkdirSync(join(checkout, folder))
-copyFileSync(bin, join(checkout, 'bin/ringledger.js'))
+for (const name of ['ringledger.js', 'compile.js']) copyFileSync(join(dirname(bin), name), join(checkout, 'bin', name))
 symlinkSync(join(dirname(bin), '../node_modules'), join(checkout, 'node_modules'))
 writeFileSync(join(checkout, 'package.json'), '{"type":"module"}')
 writeFileSync(join(checkout, 'tsconfig.build.json'), JSON.stringify({
-  compilerOptions: { rootDir: '.', outDir: 'dist', module: 'nodenext', target: 'es2023', strict: true, types: ['node'], skipLibCheck: true, incremental: true, tsBuildInfoFile: 'dist/.tsbuildinfo' },
+  compilerOptions: {
+    rootDir: '.',
+    outDir: 'dist',
+    module: 'nodenext',
+    target: 'es2023',
+    strict: true,
+    types: ['node'],
+    skipLibCheck: true,
+    incremental: true,
+    tsBuildInfoFile: 'dist/.tsbuildinfo'
+  },
   include: ['src']
 }))
 
+const command = ['-i', `PATH=${process.env.PATH ?? ''}`, process.execPath, join(checkout, 'bin/ringledger.js')]
+
 function ringledger (): { status: number | null, stdout: string, stderr: string } {
-  return spawnSync('env', ['-i', `PATH=${process.env.PATH ?? ''}`, process.execPath, join(checkout, 'bin/ringledger.js')], { encoding: 'utf8' })
+  return spawnSync('env', command, { encoding: 'utf8' })
 }
 
 t.test('a fresh checkout is compiled first, and once', async (t) => {
@@ -41,4 +54,18 @@ t.test('sources that do not compile are not run, this time and the next', async 
 t.test('what was changed is compiled again', async (t) => {
   writeFileSync(source, 'console.log(\'third\')')
   t.match(ringledger(), { status: 0, stdout: 'third\n', stderr: /^Compiling/ })
+})
+
+t.test('of commands that start at once, one compiles and the others wait for it', async (t) => {
+  writeFileSync(source, 'console.log(\'fourth\')')
+  const ended = await Promise.all([1, 2, 3].map(() => promisify(execFile)('env', command)))
+  t.same(ended.map(({ stdout }) => stdout), ['fourth\n', 'fourth\n', 'fourth\n'])
+  t.equal(ended.filter(({ stderr }) => stderr.startsWith('Compiling')).length, 1)
+})
+
+t.test('the lock of a command that was killed stops nobody', async (t) => {
+  const { pid } = spawnSync('true')
+  writeFileSync(join(checkout, 'dist/.compiling'), String(pid))
+  writeFileSync(source, 'console.log(\'fifth\')')
+  t.match(ringledger(), { status: 0, stdout: 'fifth\n', stderr: /^Compiling/ })
 })
