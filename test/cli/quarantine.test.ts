@@ -1,8 +1,7 @@
 // `ringledger projections quarantine` as an operator runs it: what waits, an event, and refusals that say why.
-import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { noStream } from '../../src/event-store/streams.js'
-import { assistantCreated, assistantUpdated } from '../support/call-events.js'
+import { assistantCreated, assistantUpdated, proposed } from '../support/call-events.js'
 import { eventually } from '../support/eventually.js'
 import { dataDir, run } from '../support/ringledger.js'
 import { testService } from '../support/service.js'
@@ -14,7 +13,7 @@ const quarantine = (t: Test, ...args: string[]) => run(t, ['projections', 'quara
 
 const stream = 'assistant-1'
 const told = [assistantCreated(1), { type: 'AssistantUpdated', data: { nonsense: '\u001b[31mred' } }, assistantUpdated(1, { assistant_name: 'Later' })]
-await streams.append(stream, told.map(({ type, data }) => ({ id: randomUUID(), type, data, metadata: {} })), noStream)
+await streams.append(stream, told.map(proposed), noStream)
 await eventually(async () => (await pool.query('SELECT FROM ledger.quarantine WHERE consumer = \'read_assistants_g1\'')).rowCount === 2)
 
 async function refused (t: Test, wanted: RegExp, ...args: string[]): Promise<void> {

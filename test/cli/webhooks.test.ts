@@ -6,7 +6,7 @@ import { noStream, openStreams } from '../../src/event-store/streams.js'
 import { sinceTime } from '../../src/cli/webhooks/since-time.js'
 import { deliveryId, dispatcher } from '../../workers/dispatch/dispatch.js'
 import { suspend } from '../../workers/deliveries/endpoints.js'
-import { assistantCreated, callCompleted } from '../support/call-events.js'
+import { assistantCreated, callCompleted, proposed } from '../support/call-events.js'
 import { eventually } from '../support/eventually.js'
 import { keepingLog, scratchLedger } from '../support/ledger.js'
 import { dataDir, ringledger, run } from '../support/ringledger.js'
@@ -20,7 +20,7 @@ const env = { ...secrets, DATA_DIR: dataDir(t), DATABASE_URL: databaseUrl, EVENT
 const webhooks = (t: Test, ...args: string[]) => run(t, ['webhooks', ...args], env)
 
 for (const told of [assistantCreated(1, { is_webhook_active: true, webhook_url: 'https://hooks.example.com' }), callCompleted('c-1'), callCompleted('c-2'), callCompleted('c-3', { assistant_id: 9 })]) {
-  await streams.append(told.stream, [{ id: randomUUID(), type: told.type, data: told.data, metadata: {} }], noStream)
+  await streams.append(told.stream, [proposed(told)], noStream)
 }
 const head = await streams.head()
 const consumer = await dispatcher({ firstDelayMs: 3_600_000, onDispatched () {}, log: keepingLog() }).open()

@@ -1,10 +1,9 @@
 // /metrics: for operators and the scraper, in every role, with labels that stay few.
-import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { inBackground } from '../../src/composition/status/in-background.js'
 import { noStream } from '../../src/event-store/streams.js'
 import type { Sample } from '../../src/http/metrics.js'
-import { assistantCreated, callCompleted } from '../support/call-events.js'
+import { assistantCreated, callCompleted, proposed } from '../support/call-events.js'
 import { eventually } from '../support/eventually.js'
 import { newAssistant, testService } from '../support/service.js'
 
@@ -101,8 +100,8 @@ t.test('so do quarantine, brake, pools, deliveries and the process itself', asyn
 
 t.test('a worker tells what became of recent attempts, and that no call is missed', async (t) => {
   const { pool, streams } = service.parts
-  for (const { stream, type, data } of [assistantCreated(900), callCompleted('m-1', { assistant_id: 900 })]) {
-    await streams.append(stream, [{ id: randomUUID(), type, data, metadata: {} }], noStream)
+  for (const told of [assistantCreated(900), callCompleted('m-1', { assistant_id: 900 })]) {
+    await streams.append(told.stream, [proposed(told)], noStream)
   }
   await eventually(async () => (await pool.query("SELECT FROM ledger.webhook_deliveries WHERE call_id = 'm-1'")).rowCount === 1)
   await pool.query(`

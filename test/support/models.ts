@@ -5,7 +5,7 @@ import { leads } from '../../projections/leads.js'
 import type { Projection } from '../../projections/engine/projection.js'
 import { evolve, type AssistantState } from '../../src/domain/assistant/evolve.js'
 import { DecodeError, decode, type DomainEvent } from '../../src/domain/events.js'
-import { leadOf } from '../../src/domain/lead/lead.js'
+import { leadOf } from '../../src/domain/lead/evolve.js'
 import { statusAfterCall } from '../../src/domain/lead/status-after-call.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 

@@ -1,5 +1,4 @@
 // A projector that may die at any moment, its log with a writer at work, and the look whether rows and checkpoint agree.
-import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { assistants } from '../../projections/assistants.js'
@@ -7,7 +6,7 @@ import { generationConsumer } from '../../projections/engine/run.js'
 import { runSubscription } from '../../src/subscriptions/run.js'
 import { noStream, openStreams } from '../../src/event-store/streams.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import { assistantCreated, assistantUpdated, type Told } from './call-events.js'
+import { assistantCreated, assistantUpdated, proposed, type Told } from './call-events.js'
 import { mainProcess } from './main-process.js'
 import { eventually } from './eventually.js'
 import { keepingLog, scratchLedger } from './ledger.js'
@@ -41,8 +40,9 @@ export async function projectorRig (t: Test) {
   const revisions = new Map<string, bigint>()
   let assistantIds = 0
 
-  async function append ({ stream, type, data }: Told): Promise<bigint> {
-    const { revision, position } = await streams.append(stream, [{ id: randomUUID(), type, data, metadata: {} }], revisions.get(stream) ?? noStream)
+  async function append (told: Told): Promise<bigint> {
+    const { stream } = told
+    const { revision, position } = await streams.append(stream, [proposed(told)], revisions.get(stream) ?? noStream)
     revisions.set(stream, revision)
     return position
   }

@@ -7,7 +7,7 @@ import { listenForPositions } from '../../projections/engine/positions.js'
 import type { Projection } from '../../projections/engine/projection.js'
 import type { BuildOptions } from '../../projections/replay/build.js'
 import { noStream, openStreams, type Streams } from '../../src/event-store/streams.js'
-import { assistantCreated, assistantUpdated, callCompleted, leadCreated, type Told } from './call-events.js'
+import { assistantCreated, assistantUpdated, callCompleted, leadCreated, proposed, type Told } from './call-events.js'
 import { keepingLog, scratchLedger } from './ledger.js'
 import { everyProjection } from './projected.js'
 import { eventStoreOn, scratchEventStore } from './scratch-event-store.js'
@@ -67,8 +67,9 @@ export async function replayRig (t: Teardown, given: Parameters<typeof scratchEv
     },
     async append (told) {
       let position = 0n
-      for (const { stream, type, data } of told) {
-        const appended = await streams.append(stream, [{ id: randomUUID(), type, data, metadata: {} }], revisions.get(stream) ?? noStream)
+      for (const each of told) {
+        const { stream } = each
+        const appended = await streams.append(stream, [proposed(each)], revisions.get(stream) ?? noStream)
         revisions.set(stream, appended.revision)
         position = appended.position
       }

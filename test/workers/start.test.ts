@@ -5,7 +5,7 @@ import { openRestoreGuard } from '../../src/recovery/restore-guard.js'
 import { noStream, openStreams } from '../../src/event-store/streams.js'
 import { currentSecret } from '../../workers/deliver/secrets.js'
 import { startWorkers, type WorkerDeps, type Workers } from '../../workers/start.js'
-import { assistantCreated, callCompleted, type Told } from '../support/call-events.js'
+import { assistantCreated, callCompleted, proposed, type Told } from '../support/call-events.js'
 import { eventually } from '../support/eventually.js'
 import { keepingLog, scratchLedger } from '../support/ledger.js'
 import { answers, receiver } from '../support/receiver.js'
@@ -37,7 +37,7 @@ async function workers (t: Test, given: Partial<WorkerDeps> = {}): Promise<Worke
   }
   const started = startWorkers(deps)
   t.teardown(() => started.stop())
-  return { ...started, deps, tell: ({ stream, type, data }) => streams.append(stream, [{ id: randomUUID(), type, data, metadata: {} }], noStream) }
+  return { ...started, deps, tell: (told) => streams.append(told.stream, [proposed(told)], noStream) }
 }
 
 async function journey (t: Test, given: Partial<WorkerDeps>): Promise<void> {

@@ -1,5 +1,4 @@
 // What operators do about quarantine: a stream goes in as a whole or stays, a skip is for good, and the live projection never notices.
-import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { assistants } from '../../../projections/assistants.js'
 import { heldEvent, heldStreams, retryStream, skipEvent } from '../../../projections/parking/parked-events.js'
@@ -8,7 +7,7 @@ import { generationConsumer } from '../../../projections/engine/run.js'
 import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import { runSubscription } from '../../../src/subscriptions/run.js'
 import { noStream, openStreams } from '../../../src/event-store/streams.js'
-import { assistantCreated, assistantUpdated, type Told } from '../../support/call-events.js'
+import { assistantCreated, assistantUpdated, proposed, type Told } from '../../support/call-events.js'
 import { eventually } from '../../support/eventually.js'
 import { keepingLog, scratchLedger } from '../../support/ledger.js'
 import { emptyReadModels, quarantined, rowsOf } from '../../support/projected.js'
@@ -25,8 +24,9 @@ const revisions = new Map<string, bigint>()
 
 async function append (...told: Told[]): Promise<bigint> {
   let last = 0n
-  for (const { stream, type, data } of told) {
-    const { revision, position } = await streams.append(stream, [{ id: randomUUID(), type, data, metadata: {} }], revisions.get(stream) ?? noStream)
+  for (const each of told) {
+    const { stream } = each
+    const { revision, position } = await streams.append(stream, [proposed(each)], revisions.get(stream) ?? noStream)
     revisions.set(stream, revision)
     last = position
   }

@@ -1,5 +1,4 @@
 // What reacts to events is no projection: not by its type, not in the process that replays, not on the network.
-import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -11,7 +10,7 @@ import { runSubscription, type Consumer } from '../../../src/subscriptions/run.j
 import { noStream } from '../../../src/event-store/streams.js'
 import { packageRoot } from '../../../src/package-root.js'
 import { dispatcher } from '../../../workers/dispatch/dispatch.js'
-import { assistantCreated, callCompleted, campaign, leadCreated, type Told } from '../../support/call-events.js'
+import { assistantCreated, callCompleted, campaign, leadCreated, proposed, type Told } from '../../support/call-events.js'
 import { eventually } from '../../support/eventually.js'
 import { keepingLog } from '../../support/ledger.js'
 import { receiver } from '../../support/receiver.js'
@@ -87,7 +86,7 @@ async function dispatchOnly (): Promise<void> {
   const webhook = { is_webhook_active: true, webhook_url: hook.url }
   const log: Told[] = [assistantCreated(500, webhook), campaign('CampaignCreated', 500, 'Spring'), leadCreated(500, 500)]
   log.push(...Array.from({ length: calls }, (_, index) => callCompleted(`c${index}`, { assistant_id: 500, lead_id: 500 })))
-  for (const { stream, type, data } of log) await streams.append(stream, [{ id: randomUUID(), type, data, metadata: {} }], noStream)
+  for (const told of log) await streams.append(told.stream, [proposed(told)], noStream)
   const stopping = new AbortController()
   const reactor = dispatcher({ firstDelayMs: 0, onDispatched: () => {}, log: keepingLog() })
   const dispatching = runSubscription(reactor, { pool, streams, holder: 'test', signal: stopping.signal, log: keepingLog() })

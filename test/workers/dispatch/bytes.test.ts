@@ -9,7 +9,7 @@ import { noStream, openStreams } from '../../../src/event-store/streams.js'
 import { currentSecret, seal } from '../../../workers/deliver/secrets.js'
 import { newSecret } from '../../../workers/deliver/sign.js'
 import { startWorkers } from '../../../workers/start.js'
-import { assistantCreated, callCompleted } from '../../support/call-events.js'
+import { assistantCreated, callCompleted, proposed } from '../../support/call-events.js'
 import { eventually } from '../../support/eventually.js'
 import { keepingLog, scratchLedger } from '../../support/ledger.js'
 import { answers, receiver, type Received } from '../../support/receiver.js'
@@ -61,10 +61,10 @@ t.test('every attempt brings the stored bytes, signed as they are, also after a 
   })
   const first = worker()
   await first.ready
-  for (const { stream, type, data } of [
+  for (const told of [
     assistantCreated(1, { assistant_name: 'Réception ☎️', is_webhook_active: true, webhook_url: hook.url }),
     callCompleted('c-1', { input_variables: odd, extracted_variables: { summary: odd.emoji ?? null }, transcript: [{ role: 'customer', text: String(odd.lone) + String(odd.controls) + String(odd.separators), at: 0.1 }] })
-  ]) await streams.append(stream, [{ id: randomUUID(), type, data, metadata: {} }], noStream)
+  ]) await streams.append(told.stream, [proposed(told)], noStream)
   await attempt(2)
   await first.stop()
   const second = worker()

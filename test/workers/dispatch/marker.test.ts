@@ -9,7 +9,7 @@ import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import { noStream, openStreams } from '../../../src/event-store/streams.js'
 import { resumeWebhooks } from '../../../workers/operate/resume.js'
 import { startWorkers } from '../../../workers/start.js'
-import { assistantCreated, callCompleted, type Told } from '../../support/call-events.js'
+import { assistantCreated, callCompleted, proposed, type Told } from '../../support/call-events.js'
 import { eventually } from '../../support/eventually.js'
 import { keepingLog, scratchLedger } from '../../support/ledger.js'
 import { receiver } from '../../support/receiver.js'
@@ -47,7 +47,7 @@ async function working (t: Test, markEveryMs: number) {
     streams,
     log,
     start,
-    tell: ({ stream, type, data }: Told) => streams.append(stream, [{ id: randomUUID(), type, data, metadata: {} }], noStream),
+    tell: (told: Told) => streams.append(told.stream, [proposed(told)], noStream),
     markers: () => streams.read(markerStream)
   }
 }

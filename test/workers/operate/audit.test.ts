@@ -5,7 +5,7 @@ import { noStream, openStreams } from '../../../src/event-store/streams.js'
 import { runSubscription } from '../../../src/subscriptions/run.js'
 import { audit, openAudit } from '../../../workers/operate/audit.js'
 import { dispatcher } from '../../../workers/dispatch/dispatch.js'
-import { assistantCreated, callCompleted, type Told } from '../../support/call-events.js'
+import { assistantCreated, callCompleted, proposed, type Told } from '../../support/call-events.js'
 import { eventually } from '../../support/eventually.js'
 import { keepingLog, scratchLedger } from '../../support/ledger.js'
 import { scratchEventStore } from '../../support/scratch-event-store.js'
@@ -14,7 +14,7 @@ const { postgres, client } = await scratchEventStore(t)
 const streams = openStreams(client)
 const { pool } = await scratchLedger(t, postgres)
 const { signal } = new AbortController()
-const tell = ({ stream, type, data }: Told, expected = noStream) => streams.append(stream, [{ id: randomUUID(), type, data, metadata: {} }], expected)
+const tell = (told: Told, expected = noStream) => streams.append(told.stream, [proposed(told)], expected)
 
 /** Lets the dispatcher pass everything that is in the log. */
 async function dispatchAll (): Promise<void> {
