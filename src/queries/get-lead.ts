@@ -1,6 +1,6 @@
 // GET /user/lead/{id}
 import Type from 'typebox'
-import { LeadAnswer, describeLead } from '../domain/lead/lead.js'
+import { LeadAnswer, describeLead } from '../domain/lead/summary.js'
 import { Rejection } from '../domain/rejection.js'
 import type { App } from '../http/app-types.js'
 import { answered, refusal } from '../http/docs/describe.js'

@@ -1,6 +1,6 @@
 // GET /user/leads
 import Type from 'typebox'
-import { LeadAnswer, describeLead } from '../domain/lead/lead.js'
+import { LeadAnswer, describeLead } from '../domain/lead/summary.js'
 import { Id, inWords } from '../domain/json.js'
 import type { App } from '../http/app-types.js'
 import { answered } from '../http/docs/describe.js'

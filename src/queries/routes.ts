@@ -7,16 +7,13 @@ import { getLead } from './get-lead.js'
 import { getWebhookDelivery, type GetDeliveryDeps } from './get-webhook-delivery.js'
 import { listAssistants, type ReadDeps } from './list-assistants.js'
 import { listCalls } from './list-calls.js'
-import { listCampaigns } from './list-campaigns.js'
-import { listLanguages } from './list-languages.js'
+import { listCatalog } from './list-catalog.js'
 import { listLeads } from './list-leads.js'
-import { listModels } from './list-models.js'
-import { listPhoneNumbers } from './list-phone-numbers.js'
-import { listVoices } from './list-voices.js'
 import { listWebhookDeliveries, type ListDeliveriesDeps } from './list-webhook-deliveries.js'
 import { getWebhookSecret, type WebhookSecretDeps } from './webhook-secret.js'
 
-export type QueryDeps = ReadDeps & GetAssistantDeps & HistoryDeps & GetCallDeps & WebhookSecretDeps & GetDeliveryDeps & ListDeliveriesDeps
+export type QueryDeps = ReadDeps & GetAssistantDeps & HistoryDeps & GetCallDeps
+  & WebhookSecretDeps & GetDeliveryDeps & ListDeliveriesDeps
 
 export function addQueries (app: App, deps: QueryDeps): void {
   listAssistants(app, deps)
@@ -26,11 +23,7 @@ export function addQueries (app: App, deps: QueryDeps): void {
   getLead(app, deps)
   listCalls(app, deps)
   getCall(app, deps)
-  listVoices(app, deps)
-  listLanguages(app, deps)
-  listModels(app, deps)
-  listCampaigns(app, deps)
-  listPhoneNumbers(app, deps)
+  listCatalog(app, deps)
   getWebhookSecret(app, deps)
   listWebhookDeliveries(app, deps)
   getWebhookDelivery(app, deps)

@@ -1,0 +1,84 @@
+// GET /user/assistants/voices, languages and models, GET /user/campaigns and phone-numbers: lists of one shape.
+import Type, { type Static, type TSchema } from 'typebox'
+import { Id, PhoneNumber } from '../domain/json.js'
+import type { App } from '../http/app-types.js'
+import { answered } from '../http/docs/describe.js'
+import { page } from '../http/docs/read-examples.js'
+import { PageOf, answerPage, asked, paging } from '../http/paging.js'
+import { readErrors, readHeaders, reading } from '../http/read-position.js'
+import type { ReadDeps } from './list-assistants.js'
+
+interface List<Item extends TSchema> {
+  url: string
+  operationId: string
+  summary: string
+  description: string
+  item: Item
+  example: Static<Item> & object
+  find (page: { page: number, perPage: number }, userId: string): Promise<{ items: Static<Item>[], total: number }>
+}
+
+const Name = (example: string, description?: string) => Type.String({ ...(description && { description }), examples: [example] })
+
+export function listCatalog (app: App, { readModel, readPositions }: ReadDeps): void {
+  list({
+    url: '/user/assistants/voices',
+    operationId: 'listVoices',
+    summary: 'List the voices',
+    description: 'By name; every user may choose from them.',
+    item: Type.Object({ id: Id({ description: 'The voice_id of an assistant.' }), name: Name('Amelia') }),
+    example: { id: 1, name: 'Amelia' },
+    find: readModel.findVoices
+  })
+  list({
+    url: '/user/assistants/languages',
+    operationId: 'listLanguages',
+    summary: 'List the languages',
+    description: 'By name; every user may choose from them.',
+    item: Type.Object({ name: Name('English', 'The language of an assistant.') }),
+    example: { name: 'English' },
+    find: readModel.findLanguages
+  })
+  list({
+    url: '/user/assistants/models',
+    operationId: 'listModels',
+    summary: 'List the LLM models',
+    description: 'By name; an assistant may use others as well.',
+    item: Type.Object({ name: Name('gpt-4o', 'The llm_model of an assistant.') }),
+    example: { name: 'gpt-4o' },
+    find: readModel.findModels
+  })
+  list({
+    url: '/user/campaigns',
+    operationId: 'listCampaigns',
+    summary: 'List your campaigns',
+    description: 'Newest first.',
+    item: Type.Object({ id: Id({ description: 'The campaign_id of a lead.' }), name: Name('Spring renewals') }),
+    example: { id: 1, name: 'Spring renewals' },
+    find: (page, userId) => readModel.findCampaigns(userId, page)
+  })
+  list({
+    url: '/user/phone-numbers',
+    operationId: 'listPhoneNumbers',
+    summary: 'List your phone numbers',
+    description: 'Newest first.',
+    item: Type.Object({ id: Id({ description: 'The phone_number_id of an assistant.' }), phone_number: PhoneNumber() }),
+    example: { id: 1, phone_number: '+15551230001' },
+    find: (page, userId) => readModel.findPhoneNumbers(userId, page)
+  })
+
+  function list<Item extends TSchema> ({ url, item, example, find, ...described }: List<Item>): void {
+    const answer = answered('The page that was asked for.', PageOf(item), page(100, example))
+    const response: Record<number, TSchema> = { 200: answer, ...readErrors }
+    const schema = {
+      ...described,
+      tags: ['catalog'],
+      security: [{ bearer: [] }],
+      headers: readHeaders,
+      querystring: Type.Object(paging(100)),
+      response
+    }
+    app.get(url, { schema, ...reading('catalog', readPositions) }, async ({ user, query }) =>
+      answerPage(query, await find(asked(query), user.id)))
+  }
+}
