@@ -1,7 +1,7 @@
 // The public keys that an issuer publishes: fetched, kept, renewed, and never once for each unknown key id.
 import { KeyObject } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
-import { createRemoteJWKSet, customFetch, errors, type CryptoKey, type FetchImplementation, type JWTHeaderParameters } from 'jose'
+import { createRemoteJWKSet, customFetch, type CryptoKey, type FetchImplementation, type JWTHeaderParameters } from 'jose'
 
 export interface IssuerKeys {
   /** The key of a token's header, as PEM. @throws when no key of the issuer fits, or none is known yet */
@@ -18,54 +18,43 @@ const longestAnswer = 512 * 1024
 
 /**
  * Keys stay known while the issuer cannot be reached. An unknown key id asks the issuer again, at most once in
- * `cooldownMs`; how rotation is noticed. Plain http is for loopback.
+ * `cooldownMs`; that is how a rotation is noticed. Plain http is for loopback.
  */
 export function issuerKeys (address: string, log: FastifyBaseLogger, cooldownMs = 30_000): IssuerKeys {
   const url = new URL(address)
-  if (url.protocol !== 'https:' && !/^(127\.0\.0\.1|localhost|\[::1\])$/.test(url.hostname)) throw new Error('keys are only taken from an https address')
-  // When to fetch is decided here: jose would forget all keys when they are old and the issuer is away.
-  const keys = createRemoteJWKSet(url, { timeoutDuration: timeoutMs, cacheMaxAge: Infinity, cooldownDuration: Infinity, [customFetch]: fetchInBounds })
+  const isLoopback = /^(127\.0\.0\.1|localhost|\[::1\])$/.test(url.hostname)
+  if (url.protocol !== 'https:' && !isLoopback) throw new Error('keys are only taken from an https address')
+  const keys = createRemoteJWKSet(url, {
+    timeoutDuration: timeoutMs,
+    cacheMaxAge: Infinity,
+    cooldownDuration: cooldownMs,
+    [customFetch]: spaced(fetchInBounds, Math.min(cooldownMs, retryMs))
+  })
   const pems = new WeakMap<CryptoKey, string>()
-  let areKnown = false
-  let notBefore = 0
-  let fetching: Promise<void> | undefined
-
-  async function fetchKeys (): Promise<void> {
-    notBefore = Date.now() + cooldownMs
-    try {
-      await keys.reload()
-      areKnown = true
-    } catch (error) {
-      notBefore = Date.now() + Math.min(cooldownMs, retryMs)
-      log.warn({ err: error }, 'the keys of the token issuer could not be fetched')
-    }
+  const renew = () => {
+    keys.reload().catch((error: unknown) => log.warn({ err: error }, 'the keys of the token issuer could not be fetched'))
   }
-
-  const renew = () => fetching ??= fetchKeys().finally(() => { fetching = undefined })
-  const renewUnlessJustDone = async () => { if (fetching || Date.now() >= notBefore) await renew() }
-  const timer = setInterval(() => { void renew() }, renewEveryMs).unref()
-  void renew()
-
-  async function lookUp (header: JWTHeaderParameters): Promise<CryptoKey> {
-    if (!areKnown) await renewUnlessJustDone()
-    if (!areKnown) throw new Error('the keys of the token issuer are not known yet')
-    try {
-      return await keys(header)
-    } catch (error) {
-      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
-      await renewUnlessJustDone()
-      return await keys(header)
-    }
-  }
+  const timer = setInterval(renew, renewEveryMs).unref()
+  renew()
 
   return {
     async find (header) {
-      const key = await lookUp(header)
+      const key = await keys(header)
       const pem = pems.get(key) ?? KeyObject.from(key).export({ type: 'spki', format: 'pem' }).toString()
       pems.set(key, pem)
       return pem
     },
     close: () => clearInterval(timer)
+  }
+}
+
+/** jose's cooldown begins with keys that were fetched; this one also holds while the issuer is away. */
+function spaced (fetchKeys: FetchImplementation, everyMs: number): FetchImplementation {
+  let notBefore = 0
+  return async (url, options) => {
+    if (Date.now() < notBefore) throw new Error('the token issuer was asked for its keys a moment ago')
+    notBefore = Date.now() + everyMs
+    return await fetchKeys(url, options)
   }
 }
 
