@@ -1,6 +1,7 @@
 // What readers ask about leads.
 import type { Pool } from 'pg'
-import type { Contact, Lead, LeadStatus } from '../src/domain/lead/lead.js'
+import type { Contact, Lead } from '../src/domain/lead/evolve.js'
+import type { LeadStatus } from '../src/domain/lead/status.js'
 import { readPage, type Page, type Paged } from '../src/postgres/page.js'
 import { iso } from './engine/table.js'
 import type { LeadRow } from './leads.js'

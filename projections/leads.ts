@@ -1,7 +1,8 @@
 // Leads and their secondary contacts; a call moves the status of whom it reached.
 import type { CallCompleted } from '../src/domain/call/events.js'
 import type { ContactVariables, LeadEvent } from '../src/domain/lead/events.js'
-import { leadOf, type LeadStatus } from '../src/domain/lead/lead.js'
+import { leadOf } from '../src/domain/lead/evolve.js'
+import type { LeadStatus } from '../src/domain/lead/status.js'
 import { statusAfterCall } from '../src/domain/lead/status-after-call.js'
 import { CannotProject, type Place, type Projection, type Rows, type RowKey } from './engine/projection.js'
 import { table } from './engine/table.js'

@@ -36,7 +36,7 @@ export async function answerAssistant (
 ): Promise<Static<typeof AssistantAnswer>> {
   if (!state) throw new Error('a handled assistant command left no assistant')
   const data = await readBack({
-    projection: 'assistants',
+    source: 'assistants',
     folded: () => summarize(state),
     async read () {
       const found = await readModel.findAssistant(state.user_id, state.assistant_id)

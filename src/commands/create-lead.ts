@@ -1,8 +1,9 @@
 // POST /user/lead
 import Type from 'typebox'
-import { leadDecider, type LeadState } from '../domain/lead/decide.js'
+import { leadDecider } from '../domain/lead/decide.js'
 import { leadStream } from '../domain/lead/events.js'
-import { LeadAnswer, describeLead, createdLead } from '../domain/lead/lead.js'
+import { createdLead, type LeadState } from '../domain/lead/evolve.js'
+import { LeadAnswer, describeLead } from '../domain/lead/summary.js'
 import { CreateLeadBody, validateLead, type LeadFacts } from '../domain/lead/validate.js'
 import type { App } from '../http/app-types.js'
 import { command, type Handled, type HandleRoute, type Written } from '../http/command-route.js'
@@ -57,7 +58,7 @@ async function lookUpCampaign (readModel: ReadModel, userId: string, id: number 
 function writtenLead (readModel: ReadModel, { state, ids, facts }: Handled<LeadState, LeadFacts>): Written<LeadAnswer> {
   const lead = createdLead(state, ids)
   return {
-    projection: 'leads',
+    source: 'leads',
     folded: () => describeLead(lead, facts.campaignName ?? ''),
     async read () {
       const found = await readModel.findLead(lead.user_id, lead.id)

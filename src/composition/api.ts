@@ -60,10 +60,11 @@ async function commandDeps (context: ProcessContext, idempotency: Idempotency): 
   await holdToLeadDigestKey(streams, hash)
   const ids = openIds(pool, await catchUp(context), restoreGuard.assertMayGiveIds)
   const readModel = openReadModel(pool)
+  const reads = readPositions({ positions, streams, dispatched: () => dispatcherPosition(pool), waitMs })
   return {
-    handle: commandRoutes({ idempotency, ids, readYourWrite: { reached: positions.reached, waitMs } }),
+    handle: commandRoutes({ idempotency, ids, readPositions: reads }),
     readModel,
-    readPositions: readPositions({ positions, streams, dispatched: () => dispatcherPosition(pool), waitMs }),
+    readPositions: reads,
     assistantHistory: assistantHistory(streams),
     phoneHash: hash,
     owners: owners(context, readModel)

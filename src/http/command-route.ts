@@ -10,7 +10,8 @@ import { Rejection } from '../domain/rejection.js'
 import { soundBody, soundFields, type Submitted } from '../domain/validation.js'
 import { only, type Role } from './auth.js'
 import type { RequestHeader } from './docs/headers.js'
-import { readBack, type ReadYourWrite, type Written } from './read-your-write.js'
+import type { ReadPositions } from './read-position.js'
+import { readBack, type Written } from './read-your-write.js'
 import { received } from './received.js'
 import { claimOf, ifMatchOf } from './retry-headers.js'
 
@@ -45,7 +46,7 @@ export interface Handled<State, Facts = object, Body = object> extends Once<Stat
 export interface CommandServices {
   idempotency: Idempotency
   ids: Ids
-  readYourWrite: ReadYourWrite
+  readPositions: ReadPositions
 }
 
 /** @throws Rejection, and what the back ends throw: errors.ts turns it into the answer */
@@ -61,7 +62,7 @@ export const command = (role: Role, failure: string, ...requestHeaders: RequestH
  * What is wrong with a body is told at once, before anything is reserved. Under a key the first answer comes before
  * that: it stays what it was, though its body would be refused by now.
  */
-export function commandRoutes ({ idempotency, ids, readYourWrite }: CommandServices): HandleRoute {
+export function commandRoutes ({ idempotency, ids, readPositions }: CommandServices): HandleRoute {
   return async function handle<Schema extends TObject, Facts extends object, Command extends object, State, Event extends DomainEvent, Answer> (
     request: FastifyRequest, reply: FastifyReply, route: CommandRoute<Schema, Facts, Command, State, Event, Answer>
   ): Promise<Answer> {
@@ -91,7 +92,7 @@ export function commandRoutes ({ idempotency, ids, readYourWrite }: CommandServi
     reply.header('x-read-position', String(outcome.position))
     if (outcome.isReplay) reply.header('idempotent-replayed', 'true')
     if (route.etag) reply.header('etag', `"${outcome.revision}"`)
-    return await route.answer({ ...outcome, body, facts, readBack: (written) => readBack(readYourWrite, reply, outcome, written) })
+    return await route.answer({ ...outcome, body, facts, readBack: (written) => readBack(readPositions, reply, outcome, written) })
   }
 }
 

@@ -17,7 +17,7 @@ export interface ReadPositions {
   passed (source: Source): Promise<bigint>
   /** True as soon as readers see `source` at the position or later; false when the time is over first. */
   reached (source: Source, position: bigint, withinMs: number): Promise<boolean>
-  /** How long a GET waits, in milliseconds. */
+  /** How long an answer waits for readers to see a position, in milliseconds. */
   waitMs: number
 }
 
@@ -47,7 +47,9 @@ export function reading (source: Source, { passed, reached, waitMs }: ReadPositi
       const errors = { ...queryErrors(request), ...headerErrors(request) }
       if (Object.keys(errors).length > 0) throw invalid(errors)
       const wanted = askedPosition(request)
-      if (wanted !== undefined && !await reached(source, BigInt(wanted), waitMs)) throw new BehindPosition('The state at X-Read-Position is not there yet: try again in a moment.')
+      if (wanted !== undefined && !await reached(source, BigInt(wanted), waitMs)) {
+        throw new BehindPosition('The state at X-Read-Position is not there yet: try again in a moment.')
+      }
       reply.header('x-read-position', String(await passed(source)))
     }
   }

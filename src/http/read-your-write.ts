@@ -1,31 +1,25 @@
 // Answers a command from the read model, as soon as that has seen the command's events.
 import type { FastifyReply } from 'fastify'
-
-export interface ReadYourWrite {
-  /** True as soon as readers see the projection at the position or later; false when the time is over first. */
-  reached (projection: string, position: bigint, withinMs: number): Promise<boolean>
-  /** How long an answer waits for the projection, in milliseconds. */
-  waitMs: number
-}
+import type { ReadPositions, Source } from './read-position.js'
 
 /** What was written: where it is found, and how it is told when it cannot be found yet. */
 export interface Written<Data> {
-  projection: string
+  source: Source
   read (): Promise<Data | undefined>
   /** From the events alone; the same as what is read. */
   folded (): Data
 }
 
 /**
- * What `read` finds once the projection has passed the position. When it has not in time, or the read fails, the
+ * What `read` finds once readers see the position. When it has not in time, or the read fails, the
  * command stands all the same: `folded` is answered, marked by `X-Read-Model: pending`. An answer that was given before
  * is `folded` as it was then, and marked just so while reads are behind it.
  */
 export async function readBack<Data> (
-  { reached, waitMs }: ReadYourWrite, reply: FastifyReply, { position, isReplay }: { position: bigint, isReplay: boolean },
-  { projection, read, folded }: Written<Data>
+  { reached, waitMs }: ReadPositions, reply: FastifyReply, { position, isReplay }: { position: bigint, isReplay: boolean },
+  { source, read, folded }: Written<Data>
 ): Promise<Data> {
-  const found = await reached(projection, position, waitMs)
+  const found = await reached(source, position, waitMs)
     .then((isThere) => !isThere ? undefined : isReplay ? folded() : read())
     .catch((error: unknown) => {
       reply.log.warn({ err: error }, 'the read model could not be read after a command')

@@ -1,7 +1,7 @@
 // What the call engine reports, on the stream `call-<call_id>`.
 import Type, { type Static } from 'typebox'
 import { AnyObject, Id, Instant, Nullable, inWords, type JsonObject } from '../json.js'
-import { leadStatuses } from '../lead/lead.js'
+import { leadStatuses } from '../lead/status.js'
 
 export const callStatuses = ['completed', 'failed', 'no-answer', 'busy', 'voicemail', 'canceled'] as const
 

@@ -2,11 +2,8 @@
 import { idAt, type Circumstances, type Decider } from '../decider.js'
 import { invalid } from '../rejection.js'
 import type { LeadEvent } from './events.js'
-import { leadOf, type Lead } from './lead.js'
+import { evolve, type LeadState } from './evolve.js'
 import type { NewLead } from './validate.js'
-
-/** All leads that share the stream, oldest first. */
-export type LeadState = Lead[]
 
 /** Its ids are the lead's, then one for each secondary contact. */
 export type CreateLead = NewLead & Circumstances
@@ -14,7 +11,7 @@ export type CreateLead = NewLead & Circumstances
 export const leadDecider: Decider<LeadState, LeadEvent, CreateLead> = {
   initialState: [],
   eventTypes: ['LeadCreated'],
-  evolve: (leads, event) => [...leads, leadOf(event)],
+  evolve,
   decide: createLead
 }
 

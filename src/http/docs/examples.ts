@@ -5,7 +5,7 @@ import type { AssistantSummary } from '../../domain/assistant/summary.js'
 import type { CompleteCallBody } from '../../domain/call/events.js'
 import type { WebhookPayload, WebhookTest } from '../../domain/webhook/payload.js'
 import type { CreateLeadBody } from '../../domain/lead/validate.js'
-import type { LeadAnswer } from '../../domain/lead/lead.js'
+import type { LeadAnswer } from '../../domain/lead/summary.js'
 
 export const newAssistant: Static<typeof CreateAssistantBody> = {
   assistant_name: 'Renewals',
