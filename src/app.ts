@@ -42,7 +42,8 @@ const bodyLimit = 512 * 1024
 const longestPath = 16 * 1024
 
 /** The app with every route of the API. */
-export async function buildApp ({ logger, basePath, jwt, rateLimit, healthChecks, metrics, metricsToken, routes }: AppDeps): Promise<App> {
+export async function buildApp (deps: AppDeps): Promise<App> {
+  const { logger, basePath, jwt, rateLimit, healthChecks, metrics, metricsToken, routes } = deps
   const app = bareApp(logger, metrics)
   app.setValidatorCompiler(validatorCompiler)
   takeOnlyJson(app)
@@ -66,7 +67,8 @@ export async function buildApp ({ logger, basePath, jwt, rateLimit, healthChecks
 }
 
 /** An app for roles that take no requests: it only says how they are. */
-export async function buildStatusApp ({ logger, jwt, rateLimit, healthChecks, metrics, metricsToken }: Omit<AppDeps, 'basePath' | 'routes'>): Promise<App> {
+export async function buildStatusApp (deps: Omit<AppDeps, 'basePath' | 'routes'>): Promise<App> {
+  const { logger, jwt, rateLimit, healthChecks, metrics, metricsToken } = deps
   const app = bareApp(logger, metrics)
   await registerAuth(app, jwt)
   await registerRateLimits(app, rateLimit)

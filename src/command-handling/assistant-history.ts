@@ -9,9 +9,11 @@ export type AssistantHistory = (userId: string, assistantId: number) => Promise<
 
 export function assistantHistory (streams: Pick<Streams, 'read'>): AssistantHistory {
   return async (userId, assistantId) => {
-    const events = (await streams.read(assistantStream(assistantId))).map(decode).filter((event) => event !== undefined).filter(isOfAssistant)
+    const stored = await streams.read(assistantStream(assistantId))
+    const events = stored.map(decode).filter((event) => event !== undefined).filter(isOfAssistant)
     return events[0]?.data.user_id === userId ? historyOf(events).reverse() : undefined
   }
 }
 
-const isOfAssistant = (event: { type: string }): event is AssistantEvent => event.type === 'AssistantCreated' || event.type === 'AssistantUpdated'
+const isOfAssistant = (event: { type: string }): event is AssistantEvent =>
+  event.type === 'AssistantCreated' || event.type === 'AssistantUpdated'

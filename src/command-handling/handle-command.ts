@@ -27,7 +27,7 @@ export interface CommandRequest<State, Event extends DomainEvent> {
   /** The events that follow; asked again when another process wrote first. @throws Rejection */
   decide (state: State): Event[]
   origin: Origin
-  /** The stream is most likely new: decide without reading it first. What is refused on an empty stream stays refused. */
+  /** The stream is most likely new: decide without a read. What is refused on an empty stream stays refused. */
   isNew?: boolean | undefined
   /** The caller's condition: the stream must be at one of these revisions. */
   ifRevision?: readonly bigint[] | undefined
@@ -39,13 +39,16 @@ export interface Outcome<State> extends Folded<State> {
   wasHandled?: true
 }
 
-export type HandleCommand = <State, Event extends DomainEvent>(request: CommandRequest<State, Event>) => Promise<Outcome<State>>
+export type HandleCommand =
+  <State, Event extends DomainEvent>(request: CommandRequest<State, Event>) => Promise<Outcome<State>>
 
 export interface CommandHandler {
   /** @throws Rejection, StreamBusy, and the errors of `Streams` */
   handle: HandleCommand
   /** The stream as it was after the event at `revision`. @throws EventStoreUnavailable */
-  stateAt<State, Event extends DomainEvent> (request: CommandRequest<State, Event>, revision: bigint): Promise<Outcome<State>>
+  stateAt<State, Event extends DomainEvent> (
+    request: CommandRequest<State, Event>, revision: bigint
+  ): Promise<Outcome<State>>
 }
 
 /** Others kept the stream busy for too long; nothing was written. */
@@ -75,7 +78,9 @@ export function commandHandler (streams: Streams): CommandHandler {
     }
   }
 
-  async function handleUntil<State, Event extends DomainEvent> (giveUpAt: number, request: CommandRequest<State, Event>): Promise<Outcome<State>> {
+  async function handleUntil<State, Event extends DomainEvent> (
+    giveUpAt: number, request: CommandRequest<State, Event>
+  ): Promise<Outcome<State>> {
     const { stream, aggregate, origin: { commandId, isRetry } } = request
     if (isRetry) cache.delete(stream) // a cached state may have passed the earlier try
     let isUnread = request.isNew && !isRetry && !cache.has(stream)
@@ -91,7 +96,7 @@ export function commandHandler (streams: Streams): CommandHandler {
     }
   }
 
-  /** The stream's present state: the cached one and the tail of the stream; with that after an earlier try of the command. */
+  /** The present state: the cached one and the tail of the stream. `earlier` is that after an earlier try. */
   async function read<State, Event extends DomainEvent> ({ aggregate, stream, origin }: CommandRequest<State, Event>) {
     let current = cache.get<State>(stream) ?? emptyStream(aggregate)
     let earlier: Folded<State> | undefined
@@ -125,11 +130,13 @@ function refuseUnlessAt (revisions: readonly bigint[] | undefined, revision: big
   throw new Rejection('revision-mismatch', 'It was changed in the meantime: read it again and send its present ETag.')
 }
 
-function proposed (events: DomainEvent[], { commandId, correlationId, userId }: Origin, largestEvent = usualLargestEvent): Proposed[] {
+function proposed (events: DomainEvent[], origin: Origin, largestEvent = usualLargestEvent): Proposed[] {
+  const { commandId, correlationId, userId } = origin
+  const caused = { $correlationId: correlationId, $causationId: commandId, command_id: commandId }
+  const sentBy = userId !== undefined && { user_id: userId }
   return events.map(({ type, data }, index) => {
     if (Buffer.byteLength(JSON.stringify(data)) > largestEvent) throw new Rejection('too-large', 'The request is too large.')
-    const caused = { $correlationId: correlationId, $causationId: commandId, command_id: commandId }
-    const metadata = { ...caused, schema_version: currentVersion(type), ...(userId !== undefined && { user_id: userId }) }
+    const metadata = { ...caused, schema_version: currentVersion(type), ...sentBy }
     return { id: eventId(commandId, index), type, data, metadata }
   })
 }

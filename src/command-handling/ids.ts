@@ -22,7 +22,9 @@ const blockSizes = { assistant: 20, lead: 200 }
  * `isCaughtUp` tells whether the projections have passed the head that was read at the start. `hold` throws while
  * this database is behind the log; it is asked before each block, so also when it was restored under a running process.
  */
-export function openIds (pool: Pool, isCaughtUp: () => Promise<boolean>, hold: () => Promise<void> = async () => {}): Ids {
+export function openIds (
+  pool: Pool, isCaughtUp: () => Promise<boolean>, hold: () => Promise<void> = async () => {}
+): Ids {
   const left = { assistant: [] as number[], lead: [] as number[] }
   const refilling = { assistant: Promise.resolve(), lead: Promise.resolve() }
   let caughtUp = false

@@ -32,8 +32,8 @@ export async function holdToLeadDigestKey (streams: Streams, digest: PhoneHash):
       throw new OtherLeadDigestKey('LEAD_DIGEST_KEY is not the key that this event log was started with: set the former one, it never changes')
     }
     try {
-      const metadata = { schema_version: '1' }
-      await streams.append(settingsStream, [{ id: randomUUID(), type: 'LeadDigestKeyChosen', data: { fingerprint }, metadata }], noStream)
+      const chosen = { type: 'LeadDigestKeyChosen', data: { fingerprint }, metadata: { schema_version: '1' } }
+      await streams.append(settingsStream, [{ id: randomUUID(), ...chosen }], noStream)
       return
     } catch (error) {
       if (!(error instanceof RevisionConflict)) throw error

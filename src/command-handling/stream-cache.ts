@@ -11,7 +11,7 @@ export interface StreamCache {
 
 const cachedStreams = 10_000
 
-/** What was not used for the longest time goes first. An old entry is harmless: each append names its exact revision. */
+/** The least recently used stream goes first. An old entry is harmless: each append names its exact revision. */
 export function streamCache (mostStreams = cachedStreams): StreamCache {
   const entries = new Map<string, Folded<unknown>>()
   return {

@@ -11,7 +11,9 @@ export const tooMany = refusal('Too many of these for this assistant: at most 10
 export const deliveryNotFound = 'Delivery not found or does not belong to the authenticated user'
 
 /** @throws Rejection `not-found`, `webhook-refused`; an error with status 429 */
-export async function answerAsked (reply: FastifyReply, asked: Asked, message: string): Promise<Static<typeof AskedAnswer>> {
+export async function answerAsked (
+  reply: FastifyReply, asked: Asked, message: string
+): Promise<Static<typeof AskedAnswer>> {
   switch (asked.kind) {
     case 'not-found': throw new Rejection('not-found', deliveryNotFound)
     case 'refused': throw new Rejection('webhook-refused', `Nothing can be sent: ${asked.why}.`)

@@ -19,13 +19,16 @@ export interface AssistantDeps {
 const AssistantAnswer = Type.Object({ message: Type.String(), data: AssistantSummary }, { title: 'AssistantAnswer' })
 
 /** The answer of both routes, described. */
-export const assistantAnswer = (message: string) =>
-  answered('The assistant as it stands after the command.', AssistantAnswer, { message, data: assistantSummary }, ['ETag', ...writeHeaders])
+export const assistantAnswer = (message: string) => answered(
+  'The assistant as it stands after the command.', AssistantAnswer, { message, data: assistantSummary },
+  ['ETag', ...writeHeaders]
+)
 
 /** Looks up what the body refers to, in one round trip. */
 export async function lookUpFacts (
-  { readModel, webhookUrlProblem }: AssistantDeps, userId: string, { voice_id, language, phone_number_id, webhook_url }: Partial<AssistantSettings>
+  { readModel, webhookUrlProblem }: AssistantDeps, userId: string, given: Partial<AssistantSettings>
 ): Promise<AssistantFacts> {
+  const { voice_id, language, phone_number_id, webhook_url } = given
   const wanted = { userId, voiceId: voice_id, language, phoneNumberId: phone_number_id ?? undefined }
   const found = await readModel.lookUpCatalog(wanted)
   return { ...found, webhookUrlProblem: webhook_url == null ? undefined : webhookUrlProblem(webhook_url) }

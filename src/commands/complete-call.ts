@@ -32,7 +32,9 @@ const schema = {
   }),
   body: example(CompleteCallBody, completedCall),
   response: {
-    202: answered('The call is recorded; its webhook follows.', Message, { message: accepted }, ['X-Read-Position', 'X-Ignored-Fields']),
+    202: answered(
+      'The call is recorded; its webhook follows.', Message, { message: accepted }, ['X-Read-Position', 'X-Ignored-Fields']
+    ),
     403: refusal('This needs a token with the role engine.'),
     409: refusal(`Call ${callId} was already reported with another body`),
     422: invalid({ assistant_id: ['must be an existing assistant'], 'transcript.0.role': ['must be one of: assistant, customer, tool'] })
@@ -73,7 +75,8 @@ async function refuseUnreadable<Answer> (callId: string, handling: Promise<Answe
   }
 }
 
-async function lookUpFacts (owners: CallOwners, { assistant_id, lead_id }: Partial<CompleteCallBody>): Promise<CallFacts> {
+async function lookUpFacts (owners: CallOwners, report: Partial<CompleteCallBody>): Promise<CallFacts> {
+  const { assistant_id, lead_id } = report
   if (assistant_id === undefined) return {}
   const owner = await owners.ofAssistant(assistant_id)
   if (owner === undefined) return { assistantExists: false }

@@ -31,7 +31,7 @@ const schema = {
 
 export function createAssistant (app: App, deps: AssistantDeps): void {
   const options = command('user', 'Assistant creation failed', 'Idempotency-Key')
-  app.post('/user/assistant', { schema, ...options }, async (request, reply) => await deps.handle(request, reply.code(201), {
+  app.post('/user/assistant', { schema, ...options }, (request, reply) => deps.handle(request, reply.code(201), {
     body: CreateAssistantBody,
     facts: (body) => lookUpFacts(deps, request.user.id, body),
     validate: validateNewAssistant,

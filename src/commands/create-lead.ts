@@ -19,7 +19,8 @@ export interface LeadDeps {
 }
 
 const created = 'Lead created successfully'
-const CreatedLead = Type.Object({ message: Type.String({ default: created }), data: LeadAnswer }, { title: 'LeadAnswer' })
+const Message = Type.String({ default: created })
+const CreatedLead = Type.Object({ message: Message, data: LeadAnswer }, { title: 'LeadAnswer' })
 
 const schema = {
   operationId: 'createLead',
@@ -29,7 +30,9 @@ const schema = {
   security: [{ bearer: [] }],
   body: example(CreateLeadBody, newLead),
   response: {
-    200: answered('The lead with its secondary contacts.', CreatedLead, { message: created, data: leadExample }, writeHeaders),
+    200: answered(
+      'The lead with its secondary contacts.', CreatedLead, { message: created, data: leadExample }, writeHeaders
+    ),
     422: invalid({
       phone_number: ['is already a lead of this campaign; send allow_dupplicate: true to create another'],
       'secondary_contacts.0.phone_number': ['is required']
@@ -39,7 +42,7 @@ const schema = {
 
 export function createLead (app: App, { handle, readModel, phoneHash }: LeadDeps): void {
   const options = command('user', 'Lead creation failed', 'Idempotency-Key')
-  app.post('/user/lead', { schema, ...options }, async (request, reply) => await handle(request, reply, {
+  app.post('/user/lead', { schema, ...options }, (request, reply) => handle(request, reply, {
     body: CreateLeadBody,
     facts: ({ campaign_id }) => lookUpCampaign(readModel, request.user.id, campaign_id),
     validate: validateLead,

@@ -9,7 +9,9 @@ export interface OwnAssistantDeps {
 }
 
 /** @throws Rejection `assistant-not-found` */
-export async function ownAssistant ({ readModel }: OwnAssistantDeps, userId: string, idText: string): Promise<Assistant> {
+export async function ownAssistant (
+  { readModel }: OwnAssistantDeps, userId: string, idText: string
+): Promise<Assistant> {
   const id = idIn(idText)
   const found = id === undefined ? undefined : await readModel.findAssistant(userId, id)
   if (!found) throw assistantNotFound()

@@ -60,10 +60,10 @@ function assistantIdIn (text: string): number {
   return id
 }
 
-/** A suspended webhook is active all the same: to switch it on again changes nothing in the log, and means that it goes on. */
-async function resumeWebhook (
-  deps: UpdateAssistantDeps, { body, state }: Handled<AssistantState, AssistantFacts, UpdateAssistantBody>, log: FastifyBaseLogger
-): Promise<void> {
+type Updated = Handled<AssistantState, AssistantFacts, UpdateAssistantBody>
+
+/** A suspended webhook is still active in the log, so a body that switches it on changes nothing there: it resumes. */
+async function resumeWebhook (deps: UpdateAssistantDeps, { body, state }: Updated, log: FastifyBaseLogger): Promise<void> {
   const url = state?.settings.webhook_url
   if (!state || url == null || body.is_webhook_active !== true) return
   await deps.resumeWebhook(state.user_id, url)

@@ -6,7 +6,7 @@ export interface Aggregate<State, Event extends { type: string }> {
   eventTypes: readonly Event['type'][]
   /** The state after one more event. Total: an event that was accepted once is never refused. */
   evolve (state: State, event: Event): State
-  /** Others append to its streams as well: events of other types are passed over. Without it each has to be one of ours. */
+  /** Others append to its streams as well: their events are passed over. Without it each has to be one of ours. */
   isShared?: true
   /** Bytes of one encoded event; 900 KiB when absent, which every server version takes with its metadata. */
   largestEvent?: number
@@ -27,7 +27,9 @@ export interface Circumstances {
 }
 
 /** The state that a stream's events add up to. */
-export function fold<State, Event extends { type: string }> (aggregate: Aggregate<State, Event>, events: Iterable<Event>): State {
+export function fold<State, Event extends { type: string }> (
+  aggregate: Aggregate<State, Event>, events: Iterable<Event>
+): State {
   let state = aggregate.initialState
   for (const event of events) state = aggregate.evolve(state, event)
   return state

@@ -4,7 +4,8 @@ import { Compile } from 'typebox/compile'
 import { AssistantUpdated, assistantCreatedVersions, assistantStream, type AssistantEvent } from './assistant/events.js'
 import { CallCompleted, callStream, type CallEvent } from './call/events.js'
 import {
-  CampaignCreated, CampaignRenamed, LanguageAdded, ModelAdded, PhoneNumberAdded, VoiceAdded, catalogStreams, type CatalogEvent
+  CampaignCreated, CampaignRenamed, LanguageAdded, ModelAdded, PhoneNumberAdded, VoiceAdded, catalogStreams,
+  type CatalogEvent
 } from './catalog/events.js'
 import { isNestedDeeper } from './json.js'
 import { LeadCreated, leadStream, type LeadEvent } from './lead/events.js'
@@ -36,7 +37,8 @@ const readers = new Map(Object.entries(eventVersions).map(([type, versions]) => 
 
 /** By version: how its data is checked, and the steps that bring it to the current one. */
 function readersOf ({ schemas, upcasts }: { schemas: readonly TSchema[], upcasts: readonly Upcast[] }) {
-  return new Map(schemas.map((schema, index) => [String(index + 1), { validator: Compile(schema), upcasts: upcasts.slice(index) }]))
+  return new Map(schemas.map((schema, index) =>
+    [String(index + 1), { validator: Compile(schema), upcasts: upcasts.slice(index) }]))
 }
 
 /** The version that events of this type are written in. */
@@ -49,17 +51,19 @@ export function currentVersion (type: string): string {
 /** What is nested some thousand levels deep neither JSON.stringify nor Postgres takes, each from its own depth on. */
 const deepest = 500
 
-/** A stored event does not have the shape of its type and version, has a version that is not known, or does not belong on its stream. */
+/** A stored event has another shape than its type and version, an unknown version, or the wrong stream. */
 export class DecodeError extends Error {
   override readonly name = 'DecodeError'
 }
+
+type Decodable = Pick<StoredEvent, 'type' | 'data' | 'metadata' | 'stream' | 'revision'>
 
 /**
  * The event that `stored` holds, in the current version of its type, or nothing when its type is not one of ours.
  * @throws DecodeError naming the first field that does not fit, the version that only a later release knows, or the
  * stream where it has no business: anybody who reaches the event store can append anything anywhere
  */
-export function decode ({ type, data, metadata, stream, revision }: Pick<StoredEvent, 'type' | 'data' | 'metadata' | 'stream' | 'revision'>): DomainEvent | undefined {
+export function decode ({ type, data, metadata, stream, revision }: Decodable): DomainEvent | undefined {
   const versions = readers.get(type)
   if (!versions) return undefined
   const { schema_version: written = '1' } = metadata
@@ -71,13 +75,14 @@ export function decode ({ type, data, metadata, stream, revision }: Pick<StoredE
   }
   if (isNestedDeeper(data, deepest)) throw new DecodeError(`${type} at ${stream}@${revision}: nested more than ${deepest} levels deep`)
   // The check above and the types of `Versions` make this true; the compiler cannot follow them across the map.
-  const event = { type, data: reader.upcasts.reduce<unknown>((earlier, upcast) => upcast(earlier as never), data) } as DomainEvent
+  const current = reader.upcasts.reduce<unknown>((earlier, upcast) => upcast(earlier as never), data)
+  const event = { type, data: current } as DomainEvent
   if (!isAtHome(event, stream)) throw new DecodeError(`${type} does not belong on the stream ${stream}`)
   return event
 }
 
 /** For readers that go on without an event that cannot be read: `problem` says why. */
-export function tryDecode (stored: Parameters<typeof decode>[0]): { event?: DomainEvent | undefined, problem?: string } {
+export function tryDecode (stored: Decodable): { event?: DomainEvent | undefined, problem?: string } {
   try {
     return { event: decode(stored) }
   } catch (error) {

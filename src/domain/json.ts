@@ -18,7 +18,8 @@ export function isNestedDeeper (value: unknown, levels: number): boolean {
 }
 
 /** An object whose keys and values the caller is free to choose. */
-export const AnyObject = (options: object) => Type.Unsafe<JsonObject>({ type: 'object', additionalProperties: true, ...options })
+export const AnyObject = (options: object) =>
+  Type.Unsafe<JsonObject>({ type: 'object', additionalProperties: true, ...options })
 
 /** A whole number that every JSON reader keeps exact. */
 export const Id = (options: object) => Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, ...options })
@@ -48,7 +49,7 @@ const time = '(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d{1,9})?(?:Z|[+-](?:0\
 
 /**
  * An instant, RFC 3339 with an offset. Of what `format: date-time` allows only what JavaScript and Postgres read alike:
- * years 1000 to 9998, no leap seconds, offsets under 16 hours. One pattern, because validators disagree about the format.
+ * years 1000 to 9998, no leap seconds, offsets under 16 hours. A pattern, because validators disagree on the format.
  */
 export const Instant = (options: object = {}) => Type.String({
   pattern: `^(?!0|9999)(?:\\d{4}-${day}|${leapDay})T${time}$`,

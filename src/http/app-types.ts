@@ -1,10 +1,14 @@
 // The Fastify instance that routes are added to: TypeBox schemas give their handlers types.
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type { FastifyBaseLogger, FastifyInstance, RawReplyDefaultExpression, RawRequestDefaultExpression, RawServerDefault } from 'fastify'
+import type {
+  FastifyBaseLogger, FastifyInstance, RawReplyDefaultExpression, RawRequestDefaultExpression, RawServerDefault
+} from 'fastify'
 import Type from 'typebox'
 import type { FieldErrors } from '../domain/rejection.js'
 
-export type App = FastifyInstance<RawServerDefault, RawRequestDefaultExpression, RawReplyDefaultExpression, FastifyBaseLogger, TypeBoxTypeProvider>
+export type App = FastifyInstance<
+  RawServerDefault, RawRequestDefaultExpression, RawReplyDefaultExpression, FastifyBaseLogger, TypeBoxTypeProvider
+>
 
 export const Message = Type.Object({ message: Type.String({ description: 'What happened, for a person to read.' }) }, { title: 'Message' })
 export const Invalid = Type.Object({

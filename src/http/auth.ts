@@ -30,7 +30,8 @@ const leewayMs = 5_000
 
 /** Verifies tokens with pinned algorithms; `exp`, a printable `sub`, and what is to be checked are required. */
 export async function registerAuth (app: FastifyInstance, jwt: JwtSettings): Promise<void> {
-  const formatUser = (claims: Record<string, unknown>) => ({ id: subjectOf(claims), role: roleOf(claims[jwt.roleClaim]) })
+  const formatUser = (claims: Record<string, unknown>) =>
+    ({ id: subjectOf(claims), role: roleOf(claims[jwt.roleClaim]) })
   const { issuer, audience } = jwt
   const verify = {
     // A check alone lets a token pass that lacks the claim.
@@ -40,7 +41,8 @@ export async function registerAuth (app: FastifyInstance, jwt: JwtSettings): Pro
     ...(audience && { allowedAud: audience })
   }
   if ('secret' in jwt) {
-    await app.register(fastifyJwt, { secret: jwt.secret, formatUser, verify: { ...verify, algorithms: ['HS256'] }, sign: { algorithm: 'HS256' } })
+    const hs256 = { verify: { ...verify, algorithms: ['HS256' as const] }, sign: { algorithm: 'HS256' as const } }
+    await app.register(fastifyJwt, { secret: jwt.secret, formatUser, ...hs256 })
     return
   }
   const keys = issuerKeys(jwt.jwksUrl, app.log, jwt.cooldownMs)

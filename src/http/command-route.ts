@@ -18,7 +18,9 @@ import { claimOf, ifMatchOf } from './retry-headers.js'
 export type { Written }
 
 /** One route, in the order in which things happen. */
-export interface CommandRoute<Schema extends TObject, Facts extends object, Command extends object, State, Event extends DomainEvent, Answer> {
+export interface CommandRoute<
+  Schema extends TObject, Facts extends object, Command extends object, State, Event extends DomainEvent, Answer
+> {
   body: Schema
   /** Looks up what the rules need, for those fields that the schema took. */
   facts (fields: Partial<Static<Schema>>): Promise<Facts>
@@ -49,21 +51,21 @@ export interface CommandServices {
   readPositions: ReadPositions
 }
 
-/** @throws Rejection, and what the back ends throw: errors.ts turns it into the answer */
-export type HandleRoute = <Schema extends TObject, Facts extends object, Command extends object, State, Event extends DomainEvent, Answer>(
-  request: FastifyRequest, reply: FastifyReply, route: CommandRoute<Schema, Facts, Command, State, Event, Answer>
-) => Promise<Answer>
-
 /** Options of a command's route: who may send it, what its 500 says, and which headers it takes. */
 export const command = (role: Role, failure: string, ...requestHeaders: RequestHeader[]) =>
   ({ attachValidation: true, onRequest: only(role), config: { failure, requestHeaders } })
 
+/** Handles one request. @throws Rejection, and what the back ends throw: errors.ts turns it into the answer */
+export type HandleRoute = ReturnType<typeof commandRoutes>
+
 /**
- * What is wrong with a body is told at once, before anything is reserved. Under a key the first answer comes before
- * that: it stays what it was, though its body would be refused by now.
+ * What is wrong with a body is told at once, before anything is reserved. An answer that stands under the key comes
+ * before that: it stays what it was, though its body would be refused by now.
  */
-export function commandRoutes ({ idempotency, ids, readPositions }: CommandServices): HandleRoute {
-  return async function handle<Schema extends TObject, Facts extends object, Command extends object, State, Event extends DomainEvent, Answer> (
+export function commandRoutes ({ idempotency, ids, readPositions }: CommandServices) {
+  return async function handle<
+    Schema extends TObject, Facts extends object, Command extends object, State, Event extends DomainEvent, Answer
+  > (
     request: FastifyRequest, reply: FastifyReply, route: CommandRoute<Schema, Facts, Command, State, Event, Answer>
   ): Promise<Answer> {
     const { decider, isNew } = route
@@ -85,21 +87,23 @@ export function commandRoutes ({ idempotency, ids, readPositions }: CommandServi
       isNew,
       ifRevision: ifMatchOf(request)
     })
-    const outcome = await passOverTaken(() => idempotency.once(claim, takeIds, requestFor)).catch((error: unknown) => {
+    const handling = passOverTaken(() => idempotency.once(claim, takeIds, requestFor))
+    const outcome = await handling.catch((error: unknown) => {
       if (!(error instanceof Rejection)) validated() // what is wrong by itself needs no back end to be told
       throw error
     })
-    reply.header('x-read-position', String(outcome.position))
-    if (outcome.isReplay) reply.header('idempotent-replayed', 'true')
-    if (route.etag) reply.header('etag', `"${outcome.revision}"`)
-    return await route.answer({ ...outcome, body, facts, readBack: (written) => readBack(readPositions, reply, outcome, written) })
+    tellOutcome(reply, outcome, route.etag)
+    const readWritten = <Data>(written: Written<Data>) => readBack(readPositions, reply, outcome, written)
+    return await route.answer({ ...outcome, body, facts, readBack: readWritten })
   }
 }
 
 const none = { kind: undefined, count: 0 }
 
-/** Where a back end is away and the schema has refused the body anyway, nothing is known: the refusal names at least the rest. */
-async function lookUp<Body extends object, Facts> (submitted: Submitted<Body>, find: (fields: Partial<Body>) => Promise<Facts>): Promise<Partial<Facts>> {
+/** Nothing is known where a back end is away and the schema has refused the body: at least its refusal is told. */
+async function lookUp<Body extends object, Facts> (
+  submitted: Submitted<Body>, find: (fields: Partial<Body>) => Promise<Facts>
+): Promise<Partial<Facts>> {
   try {
     return await find(soundFields(submitted))
   } catch (error) {
@@ -107,9 +111,6 @@ async function lookUp<Body extends object, Facts> (submitted: Submitted<Body>, f
     return {}
   }
 }
-
-/** The call engine is not a user. */
-const senderOf = ({ id, user }: FastifyRequest) => ({ correlationId: id, userId: user.role === 'user' ? user.id : undefined })
 
 /** Does the work now; what came of it, also an error, comes out whenever it is called for. */
 function settled<Result> (work: () => Result): () => Result {
@@ -119,4 +120,15 @@ function settled<Result> (work: () => Result): () => Result {
   } catch (error) {
     return () => { throw error }
   }
+}
+
+/** The call engine is not a user. */
+function senderOf ({ id, user }: FastifyRequest) {
+  return { correlationId: id, userId: user.role === 'user' ? user.id : undefined }
+}
+
+function tellOutcome (reply: FastifyReply, { position, revision, isReplay }: Once<unknown>, withEtag = false): void {
+  reply.header('x-read-position', String(position))
+  if (isReplay) reply.header('idempotent-replayed', 'true')
+  if (withEtag) reply.header('etag', `"${revision}"`)
 }

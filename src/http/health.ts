@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 /** What a check found to tell, if anything: the process can do its work all the same. */
 export type Told = string | undefined
 
-/** Names what a role needs; each check resolves when it is there, perhaps with something to tell, and rejects when it is not. */
+/** What a role needs, by name: a check resolves when it is there, perhaps with a remark, and rejects when it is not. */
 export type HealthChecks = Record<string, () => Promise<unknown>>
 
 const longestCheckMs = 2_000
@@ -20,7 +20,8 @@ export function addHealth (app: FastifyInstance, checks: HealthChecks): void {
       })]
     }))
     const isReady = results.every(([, status]) => status !== 'failing')
-    return await reply.code(isReady ? 200 : 503).send({ status: isReady ? 'ok' : 'failing', checks: Object.fromEntries(results) })
+    const status = isReady ? 'ok' : 'failing'
+    return await reply.code(isReady ? 200 : 503).send({ status, checks: Object.fromEntries(results) })
   })
 }
 

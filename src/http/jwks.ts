@@ -1,7 +1,9 @@
 // The public keys that an issuer publishes: fetched, kept, renewed, and never once for each unknown key id.
 import { KeyObject } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
-import { createRemoteJWKSet, customFetch, type CryptoKey, type FetchImplementation, type JWTHeaderParameters } from 'jose'
+import {
+  createRemoteJWKSet, customFetch, type CryptoKey, type FetchImplementation, type JWTHeaderParameters
+} from 'jose'
 
 export interface IssuerKeys {
   /** The key of a token's header, as PEM. @throws when no key of the issuer fits, or none is known yet */

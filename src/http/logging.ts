@@ -2,7 +2,8 @@
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 
 /** Of errors no more than this: those of Postgres carry row values and whole connections in further properties. */
-export const errorSerializer = (error: Error) => ({ type: error.name, message: error.message, code: Reflect.get(error, 'code'), stack: error.stack })
+export const errorSerializer = (error: Error) =>
+  ({ type: error.name, message: error.message, code: Reflect.get(error, 'code'), stack: error.stack })
 
 const serializers = {
   req: ({ method, routeOptions }: FastifyRequest) => ({ method, route: routeOptions?.url }),

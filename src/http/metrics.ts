@@ -46,7 +46,8 @@ export function openMetrics (log: FastifyBaseLogger): Metrics {
       const counter: Counter = new Counter({ name: `ringledger_${name}`, help, labelNames, registers, collect: async () => fill(await readInTime(name, read), counter, (labels, value) => counter.inc(labels, value)) })
     },
     observe (request, reply) {
-      requests.observe({ method: request.method, route: request.routeOptions.url ?? 'none', status: reply.statusCode }, reply.elapsedTime / 1000)
+      const labels = { method: request.method, route: request.routeOptions.url ?? 'none', status: reply.statusCode }
+      requests.observe(labels, reply.elapsedTime / 1000)
     },
     contentType: registry.contentType,
     text: async () => `${await registry.metrics()}\n${await ofProcess.metrics()}`
@@ -66,7 +67,9 @@ export function openMetrics (log: FastifyBaseLogger): Metrics {
 }
 
 /** At once, so that scrapes at the same time do not mix. */
-function fill (samples: Sample[], metric: { reset (): void }, put: (labels: Sample['labels'], value: number) => void): void {
+function fill (
+  samples: Sample[], metric: { reset (): void }, put: (labels: Sample['labels'], value: number) => void
+): void {
   metric.reset()
   for (const { labels, value } of samples) put(labels, value)
 }

@@ -20,6 +20,8 @@ interface Asked { page: number, per_page: number }
 
 export const asked = ({ page, per_page }: Asked) => ({ page, perPage: per_page })
 
-export function answerPage<Item> ({ page, per_page }: Asked, { items, total }: { items: Item[], total: number }): { data: Item[], meta: Static<typeof Meta> } {
+export function answerPage<Item> (
+  { page, per_page }: Asked, { items, total }: { items: Item[], total: number }
+): { data: Item[], meta: Static<typeof Meta> } {
   return { data: items, meta: { page, per_page, total, last_page: Math.max(1, Math.ceil(total / per_page)) } }
 }

@@ -2,7 +2,8 @@
 import Type from 'typebox'
 import { deliveryId } from './docs/read-examples.js'
 
-const idOf = (description: string, example: string) => Type.Object({ id: Type.String({ description, examples: [example] }) })
+const idOf = (description: string, example: string) =>
+  Type.Object({ id: Type.String({ description, examples: [example] }) })
 
 // Text and not integers: what no id can be is not found, like any other, and is no field that failed.
 export const assistantPath = idOf('The assistant, an integer.', '1')

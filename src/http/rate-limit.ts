@@ -32,7 +32,13 @@ export async function registerRateLimits (app: FastifyInstance, { perMinute, red
     return
   }
   await app.register(fastifyRateLimit, {
-    global: false, max: perMinute, timeWindow: 60_000, skipOnError: true, cache: remembered, nameSpace: 'ringledger:rate:', redis
+    global: false,
+    max: perMinute,
+    timeWindow: 60_000,
+    skipOnError: true,
+    cache: remembered,
+    nameSpace: 'ringledger:rate:',
+    redis
   })
   const countUser = app.createRateLimit({ keyGenerator: ({ user }) => `user:${user.id}` })
   const countAddress = app.createRateLimit({ keyGenerator: ({ ip }) => `address:${normalizeIP(ip)}` })

@@ -16,8 +16,8 @@ export interface Written<Data> {
  * is `folded` as it was then, and marked just so while reads are behind it.
  */
 export async function readBack<Data> (
-  { reached, waitMs }: ReadPositions, reply: FastifyReply, { position, isReplay }: { position: bigint, isReplay: boolean },
-  { source, read, folded }: Written<Data>
+  { reached, waitMs }: ReadPositions, reply: FastifyReply,
+  { position, isReplay }: { position: bigint, isReplay: boolean }, { source, read, folded }: Written<Data>
 ): Promise<Data> {
   const found = await reached(source, position, waitMs)
     .then((isThere) => !isThere ? undefined : isReplay ? folded() : read())

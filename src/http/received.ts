@@ -24,7 +24,8 @@ export function received<Schema extends TObject> (
 }
 
 /** The schema has taken all of it. */
-const isSound = <Body extends object>(_body: Partial<Body>, refused: FieldErrors): _body is Body => Object.keys(refused).length === 0
+const isSound = <Body extends object>(_body: Partial<Body>, refused: FieldErrors): _body is Body =>
+  Object.keys(refused).length === 0
 
 /** Names what nobody knows in `X-Ignored-Fields`; `known` are the properties of the schema. */
 export function nameIgnored (reply: FastifyReply, given: object, known: object): void {
@@ -34,7 +35,8 @@ export function nameIgnored (reply: FastifyReply, given: object, known: object):
 
 /** Names in ASCII, whatever they contain, and no more of them than a client reads of a header. */
 function headerList (names: string[]): string {
-  return names.slice(0, 50).map((name) => encodeURIComponent(name.slice(0, 100).toWellFormed())).join(', ').slice(0, longestHeader)
+  const ascii = names.slice(0, 50).map((name) => encodeURIComponent(name.slice(0, 100).toWellFormed()))
+  return ascii.join(', ').slice(0, longestHeader)
 }
 
 /** True for any JSON object; what the schema refused of it is in `refused`, which is why the type may be claimed. */

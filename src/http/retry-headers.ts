@@ -17,7 +17,7 @@ export function claimOf (request: FastifyRequest): Claim {
   return { userId: user.id, method, route: routeOptions.url ?? url, key, body, path: url }
 }
 
-/** The revisions that If-Match names; nothing when there is no condition. An entity tag that is not ours matches none. */
+/** The revisions that If-Match names; nothing when there is no condition. A tag that is not ours matches none. */
 export function ifMatchOf (request: FastifyRequest): bigint[] | undefined {
   const given = takes(request, 'If-Match') ? request.headers['if-match'] : undefined
   if (given === undefined || given.trim() === '*') return undefined
@@ -27,4 +27,5 @@ export function ifMatchOf (request: FastifyRequest): bigint[] | undefined {
   })
 }
 
-const takes = ({ routeOptions }: FastifyRequest, header: RequestHeader) => routeOptions.config.requestHeaders?.includes(header)
+const takes = ({ routeOptions }: FastifyRequest, header: RequestHeader) =>
+  routeOptions.config.requestHeaders?.includes(header)

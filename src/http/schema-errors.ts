@@ -44,7 +44,13 @@ function rangeOf ({ minimum, maximum }: Record<string, unknown>): string {
 }
 
 const named: Record<string, string> = {
-  string: 'a string', integer: 'an integer', number: 'a number', boolean: 'true or false', object: 'an object', array: 'an array', null: 'null'
+  string: 'a string',
+  integer: 'an integer',
+  number: 'a number',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'an array',
+  null: 'null'
 }
 
 function typeNames (types: unknown): string {

@@ -46,17 +46,21 @@ const schema = {
 }
 
 export function getAssistant (app: App, { readModel, readPositions, suspensionOf }: GetAssistantDeps): void {
-  app.get('/user/assistant/:id', { schema, ...reading('assistants', readPositions) }, async ({ user, params }, reply) => {
+  const options = reading('assistants', readPositions)
+  app.get('/user/assistant/:id', { schema, ...options }, async ({ user, params }, reply) => {
     const id = idIn(params.id)
     const found = id === undefined ? undefined : await readModel.findAssistant(user.id, id)
     if (!found) throw assistantNotFound()
     const { settings, revision, created_at, updated_at } = found
     reply.header('etag', `"${revision}"`)
-    return { data: { ...summarize(found), settings, revision, created_at, updated_at, webhook: await webhookOf(found, suspensionOf) } }
+    const webhook = await webhookOf(found, suspensionOf)
+    return { data: { ...summarize(found), settings, revision, created_at, updated_at, webhook } }
   })
 }
 
-async function webhookOf ({ user_id, settings }: Assistant, suspensionOf: GetAssistantDeps['suspensionOf']): Promise<Static<typeof Webhook>> {
+async function webhookOf (
+  { user_id, settings }: Assistant, suspensionOf: GetAssistantDeps['suspensionOf']
+): Promise<Static<typeof Webhook>> {
   const { is_webhook_active, webhook_url } = settings
   if (!is_webhook_active || webhook_url === null) return { state: 'off', reason: null, since: null }
   const suspension = await suspensionOf(user_id, webhook_url)

@@ -18,7 +18,8 @@ interface List<Item extends TSchema> {
   find (page: { page: number, perPage: number }, userId: string): Promise<{ items: Static<Item>[], total: number }>
 }
 
-const Name = (example: string, description?: string) => Type.String({ ...(description && { description }), examples: [example] })
+const Name = (example: string, description?: string) =>
+  Type.String({ ...(description && { description }), examples: [example] })
 
 export function listCatalog (app: App, { readModel, readPositions }: ReadDeps): void {
   list({

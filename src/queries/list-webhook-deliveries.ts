@@ -9,12 +9,19 @@ import { PageOf, answerPage, asked, paging } from '../http/paging.js'
 import { deliverySummary, page } from '../http/docs/read-examples.js'
 import { readErrors, readHeaders, reading, type ReadPositions } from '../http/read-position.js'
 
-interface Filter { userId: string, assistantId?: number | undefined, callId?: string | undefined, status?: DeliverySummary['status'] | undefined }
+interface Filter {
+  userId: string
+  assistantId?: number | undefined
+  callId?: string | undefined
+  status?: DeliverySummary['status'] | undefined
+}
+
+interface Page { page: number, perPage: number }
 
 export interface ListDeliveriesDeps {
   readPositions: ReadPositions
   /** A page of the user's deliveries, newest first. */
-  listDeliveries (filter: Filter, page: { page: number, perPage: number }): Promise<{ items: DeliverySummary[], total: number }>
+  listDeliveries (filter: Filter, page: Page): Promise<{ items: DeliverySummary[], total: number }>
 }
 
 const schema = {

@@ -31,7 +31,8 @@ function update ({ userId, now, given }: UpdateAssistant, state: AssistantState)
   if (missing) throw invalid({ [missing.field]: [missing.message] })
   const changes = changedFields(state.settings, given)
   if (Object.keys(changes).length === 0) return []
-  return [{ type: 'AssistantUpdated', data: { assistant_id: state.assistant_id, user_id: userId, changes, updated_at: now } }]
+  const data = { assistant_id: state.assistant_id, user_id: userId, changes, updated_at: now }
+  return [{ type: 'AssistantUpdated', data }]
 }
 
 /** Also the answer to somebody else's assistant, so that nobody learns which ids exist. */

@@ -27,7 +27,9 @@ const EndCallTool = Type.Object({
 }, { description: 'Lets the assistant end the call by itself; null removes the tool.' })
 
 const required = {
-  assistant_name: Type.String({ minLength: 1, maxLength: 255, ...withoutNul, description: 'Name of the assistant.', examples: ['Front desk'] }),
+  assistant_name: Type.String({
+    minLength: 1, maxLength: 255, ...withoutNul, description: 'Name of the assistant.', examples: ['Front desk']
+  }),
   voice_id: Id({ description: 'An available voice.', examples: [1] }),
   language: Text(100, 'Name of an available language.', 'English'),
   llm_model: Text(100, 'Name of the LLM model.', 'gpt-4o'),
@@ -88,7 +90,8 @@ export const AssistantSettings = Type.Object({ ...required, ...optional })
 export type AssistantSettings = Static<typeof AssistantSettings>
 
 const optionals = Type.Partial(Type.Object(optional)).properties
-export const CreateAssistantBody = Type.Object({ ...required, ...optionals, ...literalSpelling }, { title: 'NewAssistant' })
+export const CreateAssistantBody =
+  Type.Object({ ...required, ...optionals, ...literalSpelling }, { title: 'NewAssistant' })
 export type CreateAssistantBody = Static<typeof CreateAssistantBody>
 
 const changes = Type.Partial(Type.Object(withoutDefaults(AssistantSettings.properties))).properties
@@ -110,19 +113,23 @@ function withoutDefaults<Properties extends Record<string, object>> (properties:
 
 /** A new copy of the default settings of the optional fields. */
 export function defaultSettings (): Omit<AssistantSettings, keyof typeof required> {
-  const defaults = Object.entries(optional).map(([name, schema]) => [name, 'default' in schema ? schema.default : undefined])
+  const defaults = Object.entries(optional)
+    .map(([name, schema]) => [name, 'default' in schema ? schema.default : undefined])
   return structuredClone(Object.fromEntries(defaults))
 }
 
 /** The settings that a body gives: known fields only, the literal spelling of end_call_tool nested. */
 export function givenSettings (body: CreateAssistantBody): NewSettings
 export function givenSettings (body: AssistantBody): Partial<AssistantSettings>
-export function givenSettings ({ 'end_call_tool.description': literal, ...fields }: AssistantBody): Partial<AssistantSettings> {
-  const known = Object.entries(fields).filter(([name, value]) => Object.hasOwn(AssistantSettings.properties, name) && value !== undefined)
+export function givenSettings (
+  { 'end_call_tool.description': literal, ...fields }: AssistantBody
+): Partial<AssistantSettings> {
+  const known = Object.entries(fields)
+    .filter(([name, value]) => Object.hasOwn(AssistantSettings.properties, name) && value !== undefined)
   const given: Partial<AssistantSettings> = Object.fromEntries(known)
   if (literal !== undefined && given.end_call_tool === undefined) given.end_call_tool = { description: literal }
   if (given.end_call_tool) given.end_call_tool = knownOf(given.end_call_tool)
-  if (given.post_call_schema) given.post_call_schema = given.post_call_schema.map(({ name, type, description }) => ({ name, type, description }))
+  given.post_call_schema &&= given.post_call_schema.map(({ name, type, description }) => ({ name, type, description }))
   return given
 }
 

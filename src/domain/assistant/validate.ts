@@ -2,10 +2,11 @@
 import { isAreaCity } from '../time-zone.js'
 import { problem, repeated, soundBody, soundFields, type Problem, type Submitted } from '../validation.js'
 import {
-  defaultSettings, givenSettings, type AssistantBody, type AssistantSettings, type CreateAssistantBody, type UpdateAssistantBody
+  defaultSettings, givenSettings,
+  type AssistantBody, type AssistantSettings, type CreateAssistantBody, type UpdateAssistantBody
 } from './settings.js'
 
-/** What is true outside the stream, looked up for the values that the body gives. Absent is not known, and refuses nothing. */
+/** What is true outside the stream of what the body names. Absent is not known, and refuses nothing. */
 export interface AssistantFacts {
   voiceExists?: boolean
   languageExists?: boolean
@@ -42,7 +43,7 @@ export function missingUrl ({ is_webhook_active, webhook_url }: Partial<Assistan
   return is_webhook_active && webhook_url == null && problem('webhook_url', 'is required when is_webhook_active is true')
 }
 
-function problemsOf (given: Partial<AssistantSettings>, { post_call_schema }: AssistantBody, facts: AssistantFacts): Problem[] {
+function problemsOf (given: Partial<AssistantSettings>, body: AssistantBody, facts: AssistantFacts): Problem[] {
   const { voice_id, language, timezone, phone_number_id, webhook_url } = given
   const { voiceExists, languageExists, ownsPhoneNumber, webhookUrlProblem } = facts
   const noZone = 'must be an IANA time zone of the form Area/City, such as Europe/Amsterdam'
@@ -52,6 +53,6 @@ function problemsOf (given: Partial<AssistantSettings>, { post_call_schema }: As
     timezone !== undefined && !isAreaCity(timezone) && problem('timezone', noZone),
     phone_number_id != null && ownsPhoneNumber === false && problem('phone_number_id', 'must be one of your phone numbers'),
     webhook_url != null && webhookUrlProblem !== undefined && problem('webhook_url', webhookUrlProblem),
-    ...repeated('post_call_schema', post_call_schema, 'name', 'must be unique in the schema')
+    ...repeated('post_call_schema', body.post_call_schema, 'name', 'must be unique in the schema')
   ]
 }

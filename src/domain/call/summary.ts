@@ -3,7 +3,8 @@ import Type, { type Static } from 'typebox'
 import { Id, Nullable } from '../json.js'
 import { CallId, CompleteCallBody, callStatuses, type CallCompleted } from './events.js'
 
-const { direction, from, to, duration, recording_url, transcript, input_variables, extracted_variables } = CompleteCallBody.properties
+const { direction, from, to, duration } = CompleteCallBody.properties
+const { recording_url, transcript, input_variables, extracted_variables } = CompleteCallBody.properties
 const Utc = (description: string) => Type.String({ description, examples: ['2026-01-31T12:00:00.000Z'] })
 
 const summary = {
@@ -36,10 +37,12 @@ export type CallReport = Static<typeof CallReport>
 /** `leadId` is the lead, when it belongs to the user who owns the assistant. */
 export function summarizeCall (report: CallCompleted, leadId: number | null): CallSummary {
   const { call_id, assistant_id, status, direction, from, to, started_at, ended_at, duration } = report
-  return { call_id, assistant_id, lead_id: leadId, status, direction, from, to, started_at: utc(started_at), ended_at: utc(ended_at), duration }
+  const times = { started_at: utc(started_at), ended_at: utc(ended_at) }
+  return { call_id, assistant_id, lead_id: leadId, status, direction, from, to, ...times, duration }
 }
 
-export function describeCall (summary: CallSummary, { recording_url, transcript, input_variables, extracted_variables, evaluation }: CallCompleted): CallReport {
+export function describeCall (summary: CallSummary, report: CallCompleted): CallReport {
+  const { recording_url, transcript, input_variables, extracted_variables, evaluation } = report
   return { ...summary, recording_url, transcript, input_variables, extracted_variables, evaluation }
 }
 

@@ -10,7 +10,9 @@ export interface CallFacts {
 }
 
 /** The report without fields that nobody knows. @throws Rejection `invalid` with every problem */
-export function validateReport (callId: string, submitted: Submitted<CompleteCallBody>, facts: CallFacts): { report: CallCompleted } {
+export function validateReport (
+  callId: string, submitted: Submitted<CompleteCallBody>, facts: CallFacts
+): { report: CallCompleted } {
   const { lead_status, transcript, ...body } = soundBody(submitted, [
     facts.assistantExists === false && problem('assistant_id', 'must be an existing assistant'),
     facts.leadBelongs === false && problem('lead_id', 'must be a lead of the user who owns the assistant')

@@ -35,7 +35,9 @@ export const modelsDecider = listDecider<EventOf<'ModelAdded'>>({
 })
 
 /** Of entries with the same key the last one counts. */
-function listDecider<Event extends ListEvent> ({ type, keyOf, added }: List<Event>): Decider<ListState, Event, { entries: Event['data'][] }> {
+function listDecider<Event extends ListEvent> (
+  { type, keyOf, added }: List<Event>
+): Decider<ListState, Event, { entries: Event['data'][] }> {
   return {
     initialState: new Map(),
     eventTypes: [type],
@@ -49,7 +51,9 @@ function listDecider<Event extends ListEvent> ({ type, keyOf, added }: List<Even
 
 type Campaign = { campaign_id: number, user_id: string, name: string }
 
-export const campaignDecider: Decider<Campaign | undefined, EventOf<'CampaignCreated' | 'CampaignRenamed'>, Campaign> = {
+type CampaignEvent = EventOf<'CampaignCreated' | 'CampaignRenamed'>
+
+export const campaignDecider: Decider<Campaign | undefined, CampaignEvent, Campaign> = {
   initialState: undefined,
   eventTypes: ['CampaignCreated', 'CampaignRenamed'],
   evolve: (_state, { data }) => data,

@@ -22,6 +22,6 @@ function createLead (command: CreateLead, leads: LeadState): LeadEvent[] {
   }
   const lead_id = idAt(ids, 0)
   const contacts = secondary_contacts.map((contact, index) => ({ id: idAt(ids, index + 1), ...contact }))
-  const data = { lead_id, user_id: userId, campaign_id, phone_number, variables, secondary_contacts: contacts, created_at: now }
-  return [{ type: 'LeadCreated', data }]
+  const contact = { phone_number, variables, secondary_contacts: contacts }
+  return [{ type: 'LeadCreated', data: { lead_id, user_id: userId, campaign_id, ...contact, created_at: now } }]
 }

@@ -33,6 +33,7 @@ export function describeLead (lead: Lead, campaignName: string): LeadAnswer {
   }
 }
 
-function describeContact ({ id, phone_number, variables, status, created_at, updated_at }: Contact): Static<typeof ContactAnswer> {
+function describeContact (contact: Contact): Static<typeof ContactAnswer> {
+  const { id, phone_number, variables, status, created_at, updated_at } = contact
   return { id, phone_number, variables, status, created_at: spacedTime(created_at), updated_at: spacedTime(updated_at) }
 }

@@ -24,7 +24,9 @@ const summary = {
   call_id: Nullable(Type.String(), { description: 'Null for a test.' }),
   assistant_id: Nullable(Id({})),
   type: Type.Enum(['call.completed', 'webhook.test']),
-  status: Type.Enum(['scheduled', 'delivered', 'held', 'exhausted', 'cancelled', 'skipped'], { description: 'Where it stands.' }),
+  status: Type.Enum(
+    ['scheduled', 'delivered', 'held', 'exhausted', 'cancelled', 'skipped'], { description: 'Where it stands.' }
+  ),
   reason: Nullable(Type.String(), { description: 'Why it is held (webhook_off, endpoint_suspended), exhausted (attempts_used_up), cancelled (gone, held_too_long, restored) or skipped (webhook_off, not_completed, unknown_assistant, invalid, restored).' }),
   attempt_count: Type.Integer({ minimum: 0, description: 'Attempts of the schedule that were started.' }),
   next_attempt_at: Nullable(At(''), { description: 'When the schedule tries it next; null unless it is scheduled.' }),
@@ -40,7 +42,7 @@ export const Delivery = Type.Object({
 }, { title: 'Delivery' })
 export type Delivery = Static<typeof Delivery>
 
-/** What came of asking for an attempt: the delivery with that attempt, which waits for its turn, or why there is none. */
+/** What a request for an attempt led to: the delivery with that attempt, which waits, or why there is none. */
 export type Asked =
   | { kind: 'accepted', delivery: Delivery }
   | { kind: 'not-found' }

@@ -1,11 +1,12 @@
-// What a receiver gets, as schemas: the bodies that are built, the API document and the receivers' JSON Schemas all come from them.
+// What a receiver gets, as schemas: bodies, the API document and the JSON Schemas for receivers come from them.
 import Type, { type Static } from 'typebox'
 import { AnyObject, Id, Instant, Nullable, PhoneNumber, type JsonObject } from '../json.js'
 import { LeadCreated } from '../lead/events.js'
 import { leadStatuses } from '../lead/status.js'
 import { CallCompleted } from '../call/events.js'
 
-const { call_id, status, direction, from, to, started_at, ended_at, duration, transcript, input_variables, evaluation, recording_url } = CallCompleted.properties
+const { call_id, status, direction, from, to, started_at, ended_at, duration } = CallCompleted.properties
+const { transcript, input_variables, evaluation, recording_url } = CallCompleted.properties
 
 const assistant = Type.Object({
   id: Id({ description: 'As in `GET /user/assistant/{id}`.' }),

@@ -20,7 +20,9 @@ export function example<Schema extends TSchema> (schema: Schema, value: unknown)
 }
 
 /** A successful answer: what it means, an example, and the headers it may carry. */
-export function answered<Schema extends TSchema> (description: string, schema: Schema, value: unknown, headers: readonly AnswerHeader[] = []): Schema {
+export function answered<Schema extends TSchema> (
+  description: string, schema: Schema, value: unknown, headers: readonly AnswerHeader[] = []
+): Schema {
   return { ...example(schema, value), 'x-response-description': description, headers: pick(answerHeaders, headers) }
 }
 

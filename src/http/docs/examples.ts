@@ -26,7 +26,8 @@ export const newAssistant: Static<typeof CreateAssistantBody> = {
 
 export const changedAssistant: Static<typeof UpdateAssistantBody> = { speech_speed: 1.1, max_call_duration: 240, end_call_tool: { description: 'When the customer says goodbye' } }
 
-export const assistantSummary: AssistantSummary = { id: 1, name: 'Renewals', status: 'active', type: 'outbound', mode: 'pipeline' }
+export const assistantSummary: AssistantSummary =
+  { id: 1, name: 'Renewals', status: 'active', type: 'outbound', mode: 'pipeline' }
 
 export const newLead: Static<typeof CreateLeadBody> = {
   phone_number: '+15551230100',
@@ -68,7 +69,8 @@ export const completedCall: CompleteCallBody = {
   evaluation: { score: 0.92, summary: 'The customer renewed.' }
 }
 
-const { assistant_id: assistantId, lead_id: _leadId, transcript, input_variables, extracted_variables, recording_url, evaluation, ...call } = completedCall
+const { assistant_id: assistantId, lead_id: _leadId, ...report } = completedCall
+const { transcript, input_variables, extracted_variables, recording_url, evaluation, ...call } = report
 export const webhookPayload: WebhookPayload = {
   type: 'call.completed',
   timestamp: '2026-01-31T12:01:13.042Z',

@@ -40,6 +40,8 @@ export const answerHeaders = {
 export type AnswerHeader = keyof typeof answerHeaders
 
 /** The headers of these names, to be documented. */
-export function pick<Name extends string> (headers: Record<Name, HeaderText>, names: readonly Name[]): Record<string, HeaderText> {
+export function pick<Name extends string> (
+  headers: Record<Name, HeaderText>, names: readonly Name[]
+): Record<string, HeaderText> {
   return Object.fromEntries(names.map((name) => [name, headers[name]]))
 }

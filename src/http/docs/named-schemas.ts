@@ -13,7 +13,8 @@ export function nameSchemas<Api extends Document> (document: Api, webhooks: obje
 function refer (value: unknown, schemas: Record<string, unknown>): unknown {
   if (Array.isArray(value)) return value.map((item) => refer(item, schemas))
   if (!isSchema(value)) return value
-  const inner = Object.fromEntries(Object.entries(value).map(([key, part]) => [key, isData(key) ? part : refer(part, schemas)]))
+  const parts = Object.entries(value).map(([key, part]) => [key, isData(key) ? part : refer(part, schemas)])
+  const inner: Schema = Object.fromEntries(parts)
   const schema = typed(inner)
   const { title } = schema
   if (typeof title !== 'string' || !('properties' in schema)) return schema
@@ -29,6 +30,6 @@ const isSchema = (value: unknown): value is Schema => typeof value === 'object' 
 
 /** Validation does without the type of a choice, so that a refusal names one rule; a reader wants it. */
 function typed (schema: Schema): Schema {
-  const isChoice = Array.isArray(schema.enum) && schema.type === undefined && schema.enum.every((value) => typeof value === 'string')
-  return isChoice ? { type: 'string', ...schema } : schema
+  const isChoice = Array.isArray(schema.enum) && schema.enum.every((value) => typeof value === 'string')
+  return isChoice && schema.type === undefined ? { type: 'string', ...schema } : schema
 }

@@ -45,11 +45,18 @@ export async function addApiDocs (app: FastifyInstance, basePath: string): Promi
       components: { securitySchemes: { bearer } }
     },
     transform: ({ url, route }) => ({ url, schema: documented(route) }),
-    transformObject: (documents) => 'openapiObject' in documents ? nameSchemas(documents.openapiObject, webhooks) : documents.swaggerObject
+    transformObject: (documents) =>
+      'openapiObject' in documents ? nameSchemas(documents.openapiObject, webhooks) : documents.swaggerObject
   })
   await app.register(fastifySwaggerUi, {
     routePrefix: `${basePath}/docs`,
     staticCSP: pageCsp,
-    uiConfig: { layout: 'BaseLayout', docExpansion: 'list', displayRequestDuration: true, tryItOutEnabled: true, defaultModelsExpandDepth: 0 }
+    uiConfig: {
+      layout: 'BaseLayout',
+      docExpansion: 'list',
+      displayRequestDuration: true,
+      tryItOutEnabled: true,
+      defaultModelsExpandDepth: 0
+    }
   })
 }

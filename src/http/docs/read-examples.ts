@@ -6,7 +6,8 @@ import type { CallReport, CallSummary } from '../../domain/call/summary.js'
 import { assistantSummary, callId, changedAssistant, completedCall, newAssistant } from './examples.js'
 
 /** The only page of a list with these items. */
-export const page = (perPage: number, ...data: object[]) => ({ data, meta: { page: 1, per_page: perPage, total: data.length, last_page: 1 } })
+export const page = (perPage: number, ...data: object[]) =>
+  ({ data, meta: { page: 1, per_page: perPage, total: data.length, last_page: 1 } })
 
 export const assistant = {
   ...assistantSummary,
@@ -25,10 +26,12 @@ export const historyEntry: HistoryEntry = {
 }
 
 const { assistant_id, lead_id, status, direction, from, to, started_at, ended_at, duration } = completedCall
-export const callSummary: CallSummary = { call_id: callId, assistant_id, lead_id, status, direction, from, to, started_at, ended_at, duration }
+const times = { started_at, ended_at, duration }
+export const callSummary: CallSummary = { call_id: callId, assistant_id, lead_id, status, direction, from, to, ...times }
 
 const { recording_url, transcript, input_variables, extracted_variables, evaluation } = completedCall
-const report: CallReport = { ...callSummary, recording_url, transcript, input_variables, extracted_variables, evaluation }
+const report: CallReport =
+  { ...callSummary, recording_url, transcript, input_variables, extracted_variables, evaluation }
 
 /** What the webhook-id of the call in this story is. */
 export const deliveryId = '8199a6da-f234-5f31-87e3-6f71755ff78d'
@@ -56,7 +59,8 @@ const attempt: Delivery['attempts'][number] = {
   error: null,
   response_excerpt: ''
 }
-const waiting = { ...attempt, started_at: null, finished_at: null, outcome: null, status_code: null, duration_ms: null, response_excerpt: null }
+const unanswered = { outcome: null, status_code: null, duration_ms: null, response_excerpt: null }
+const waiting = { ...attempt, started_at: null, finished_at: null, ...unanswered }
 
 export const delivery: Delivery = { ...deliverySummary, attempts: [attempt] }
 export const askedDelivery: Delivery = { ...deliverySummary, attempts: [attempt, { ...waiting, trigger: 'manual' }] }

@@ -25,23 +25,28 @@ const refusals: Record<string, Refusal> = {
 }
 
 /** The route's schema with what goes without saying: usual refusals with examples, and headers that all have. */
-export function documented ({ schema = {}, config, url }: Pick<RouteOptions, 'schema' | 'config' | 'url'>): FastifySchema {
+export function documented (route: Pick<RouteOptions, 'schema' | 'config' | 'url'>): FastifySchema {
+  const { schema = {}, config, url } = route
   const isUsers = url.includes('/user/')
   const given = responsesOf(schema)
   const names = headersOf(schema, config?.requestHeaders)
   const statuses = new Set([...Object.keys(given), ...impliedStatuses(schema, names, isUsers)])
   const common: AnswerHeader[] = ['X-Correlation-Id', ...(names.includes('X-Read-Position') ? readHeaders : [])]
-  const response = Object.fromEntries([...statuses].map((status) =>
-    [status, describe(status, given[status], { failure: config?.failure, isUsers, common: status.startsWith('2') ? common : ['X-Correlation-Id'] })]))
+  const response = Object.fromEntries([...statuses].map((status) => {
+    const headers = status.startsWith('2') ? common : ['X-Correlation-Id' as const]
+    return [status, describe(status, given[status], { failure: config?.failure, isUsers, common: headers })]
+  }))
   return { ...schema, headers: { type: 'object', properties: pick(requestHeaders, names) }, response }
 }
 
 /** Those that the route names, in its config or in a schema. */
 function headersOf ({ headers }: FastifySchema, named: readonly RequestHeader[] = []): RequestHeader[] {
-  const properties = typeof headers === 'object' && headers !== null && 'properties' in headers ? headers.properties : {}
+  const hasProperties = typeof headers === 'object' && headers !== null && 'properties' in headers
+  const properties = hasProperties ? headers.properties : {}
   const inSchema = Object.keys(properties ?? {})
   const known = Object.keys(requestHeaders) as RequestHeader[] // the keys of a literal
-  return known.filter((name) => name === 'X-Correlation-Id' || named.includes(name) || inSchema.includes(name.toLowerCase()))
+  const isRead = (name: RequestHeader) => named.includes(name) || inSchema.includes(name.toLowerCase())
+  return known.filter((name) => name === 'X-Correlation-Id' || isRead(name))
 }
 
 function responsesOf ({ response }: FastifySchema): Record<string, Described> {

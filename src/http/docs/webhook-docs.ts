@@ -24,7 +24,8 @@ const parameters = [
   header('webhook-attempt', 'Number of this try, from 1. Those that somebody asked for are numbered apart.', 1)
 ]
 const delivered = { description: 'Delivered. The body is not needed.' }
-const body = (schema: TSchema, value: WebhookPayload | WebhookTest) => ({ required: true, content: { 'application/json': { schema, example: value } } })
+const body = (schema: TSchema, value: WebhookPayload | WebhookTest) =>
+  ({ required: true, content: { 'application/json': { schema, example: value } } })
 
 /** OpenAPI's `webhooks`. */
 export const webhooks = {
