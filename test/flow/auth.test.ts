@@ -3,10 +3,10 @@ import { createHmac } from 'node:crypto'
 import { SignJWT, UnsecuredJWT } from 'jose'
 import t from 'tap'
 import { newAssistant, callReport } from '../support/bodies.js'
-import { startService, token } from '../support/running-service.js'
+import { startServiceOnRun, token } from '../support/running-service.js'
 import { secrets } from '../support/secrets.js'
 
-const service = await startService(t, { env: { JWT_SECRET: secrets.JWT_SECRET } })
+const service = await startServiceOnRun(t)
 const { call } = service
 const key = new TextEncoder().encode(secrets.JWT_SECRET)
 const hs256 = (claims: object, secret = key) => new SignJWT({ ...claims }).setProtectedHeader({ alg: 'HS256' }).sign(secret)

@@ -2,6 +2,7 @@
 import t from 'tap'
 import { apiProcess } from '../support/api-process.js'
 import { newAssistant, newLead } from '../support/bodies.js'
+import { amount } from '../support/chaos.js'
 import { eventually } from '../support/eventually.js'
 import { eventsAfter, idOf } from '../support/log.js'
 import { testService } from '../support/service.js'
@@ -62,11 +63,13 @@ t.test('20 updates of different fields at once all stand, one revision each', as
   t.strictSame(Object.fromEntries(entries.slice(0, -1).flatMap((entry) => entry.changes).map(({ field, to }) => [field, to])), Object.fromEntries(changes))
 })
 
+const many = amount({ short: 40, whole: 100 })
+
 t.test('no two assistants, leads or contacts share an id, also when a process is killed and started again', async (t) => {
   const create = async () => {
-    const assistants = await atOnce(100, 'POST', '/user/assistant', () => newAssistant())
-    const leads = await atOnce(100, 'POST', '/user/lead', () => newLead({ phone_number: nextNumber(), secondary_contacts: [{ phone_number: nextNumber() }, { phone_number: nextNumber() }] }))
-    t.strictSame([statuses(assistants), statuses(leads)], [{ 201: 100 }, { 200: 100 }])
+    const assistants = await atOnce(many, 'POST', '/user/assistant', () => newAssistant())
+    const leads = await atOnce(many, 'POST', '/user/lead', () => newLead({ phone_number: nextNumber(), secondary_contacts: [{ phone_number: nextNumber() }, { phone_number: nextNumber() }] }))
+    t.strictSame([statuses(assistants), statuses(leads)], [{ 201: many }, { 200: many }])
     const contacts = leads.flatMap(({ body }) => (body.data?.secondary_contacts as Array<{ id: number }>).map(({ id }) => id))
     return { assistants: ids(assistants), people: [...ids(leads), ...contacts] }
   }
@@ -84,7 +87,7 @@ t.test('no two assistants, leads or contacts share an id, also when a process is
   const people = [...before.people, ...after.people]
   t.equal(new Set(assistants).size, assistants.length)
   t.equal(new Set(people).size, people.length)
-  t.equal(people.length, 600)
+  t.equal(people.length, 6 * many)
   const created = (await eventsOf('assistant-', 0n)).filter(({ type }) => type === 'AssistantCreated').map(idOf)
   t.equal(new Set(created).size, created.length)
   t.strictSame(assistants.filter((id) => !created.includes(id)), [], 'each that was acknowledged is there')

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { callReport, newAssistant } from '../support/bodies.js'
+import { amount, seedOf } from '../support/chaos.js'
 import { eventually } from '../support/eventually.js'
 import { killAll } from '../support/kill-all.js'
 import { receiver } from '../support/receiver.js'
@@ -10,9 +11,9 @@ import { dataDir } from '../support/ringledger.js'
 import { localWebhooks, startService, type RunningService } from '../support/running-service.js'
 import { seeded } from '../support/seeded.js'
 
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000)
+const seed = seedOf('SEED')
 const random = seeded(seed)
-const rounds = 3
+const rounds = amount({ short: 2, whole: 20 })
 const folder = dataDir(t)
 const hook = await receiver(t)
 // An attempt that a kill broke off counts as abandoned after twice the deadline, here 4 s.
@@ -21,7 +22,7 @@ const env = { ...localWebhooks, READ_MODEL_WAIT_MS: '200', WEBHOOK_TIMEOUT_MS: '
 const assistants = new Map<number, string>()
 const calls: string[] = []
 
-t.setTimeout(300_000) // a job that a killed worker held is repeated after up to half a minute
+t.setTimeout(300_000 + rounds * 30_000) // a job that a killed worker held is repeated after up to half a minute
 t.test(`${rounds} rounds of kill -9 right after acknowledged commands (SEED=${seed})`, async (t) => {
   for (let round = 1; round <= rounds; round++) {
     const service = await startService(t, { dataDir: folder, env })

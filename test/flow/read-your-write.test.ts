@@ -1,6 +1,7 @@
 // Whoever wrote reads it: over thousands of writes, while the projector is held up, killed, restarted and replayed.
 import t, { type Test } from 'tap'
 import { newLead } from '../support/bodies.js'
+import { amount } from '../support/chaos.js'
 import { eventually } from '../support/eventually.js'
 import { dataDir, ringledger, run, type Ringledger } from '../support/ringledger.js'
 import { newAssistant, testService } from '../support/service.js'
@@ -8,7 +9,7 @@ import { secrets } from '../support/secrets.js'
 import type { Answer } from '../support/answer.js'
 
 const waitMs = 300
-const enough = 2_000
+const enough = amount({ short: 800, whole: 2_000 })
 const folder = dataDir(t)
 const service = await testService(t, ['api'], { READ_MODEL_WAIT_MS: String(waitMs) })
 const another = await service.start(['api'])

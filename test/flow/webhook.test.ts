@@ -1,7 +1,5 @@
 // Call -> delivered: completed calls reach a real receiver, signed, once failed and then again, on both queues.
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { jsonEvent, NO_STREAM } from '@eventstore/db-client'
 import { Webhook } from 'standardwebhooks'
 import t, { type Test } from 'tap'
@@ -10,19 +8,18 @@ import { eventually } from '../support/eventually.js'
 import { receiver, type Received } from '../support/receiver.js'
 import { noRedis, scratchRedis } from '../support/redis.js'
 import { connect } from '../support/scratch-event-store.js'
-import { localWebhooks, startService, type RunningService } from '../support/running-service.js'
-import { secrets } from '../support/secrets.js'
+import { localWebhooks, startServiceOnRun } from '../support/running-service.js'
 
 interface Payload { type: string, timestamp: string, data: Record<string, unknown> }
 
 t.test('on the queue in Postgres', (t) => journey(t, {}))
 t.test('on the queue in Redis', { skip: noRedis() }, async (t) => {
   const { url } = process.env.REDIS_URL ? { url: process.env.REDIS_URL } : await scratchRedis(t)
-  await journey(t, { REDIS_URL: url, ...secrets })
+  await journey(t, { REDIS_URL: url })
 })
 
 async function journey (t: Test, env: Record<string, string>): Promise<void> {
-  const service = await startService(t, { env: { ...localWebhooks, ...env } })
+  const service = await startServiceOnRun(t, { ...localWebhooks, ...env })
   const { call } = service
   const user = await service.token('1')
   const engine = await service.token('engine', 'engine')
@@ -67,7 +64,7 @@ async function journey (t: Test, env: Record<string, string>): Promise<void> {
   })
 
   await t.test('a call that is reported by event is delivered like it', async (t) => {
-    const client = connect(t, eventStoreUrl(service))
+    const client = connect(t, service.eventStoreUrl)
     const data = { call_id: 'by-event', ...callReport(assistant, { lead_id: lead }) }
     await client.appendToStream('call-by-event', [jsonEvent({ id: randomUUID(), type: 'CallCompleted', data })], { expectedRevision: NO_STREAM })
     const [first, second] = await attempts('by-event', 2)
@@ -93,9 +90,4 @@ async function journey (t: Test, env: Record<string, string>): Promise<void> {
 
 function payloadOf ({ body }: Received): Payload {
   return JSON.parse(body.toString())
-}
-
-function eventStoreUrl ({ dataDir }: RunningService): string {
-  const { eventStoreUrl }: { eventStoreUrl: string } = JSON.parse(readFileSync(join(dataDir, 'run.json'), 'utf8'))
-  return eventStoreUrl
 }

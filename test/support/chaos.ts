@@ -28,6 +28,9 @@ export const isInFull = process.env.TESTS_AT_LENGTH !== undefined || process.env
 /** How much a test does: little in `npm test`, all of it in `npm run chaos` or `npm run scale`. */
 export const amount = ({ short, whole }: { short: number, whole: number }): number => isInFull ? whole : short
 
+/** What the variable says; without it one that stays the same in `npm test`, and another each time when tests run at length. */
+export const seedOf = (variable: string): number => Number(process.env[variable] ?? (isInFull ? Math.floor(Math.random() * 2 ** 31) : 1))
+
 const lineEveryMs = 10_000
 
 interface Clock { setTimeout (ms: number): void }
@@ -35,7 +38,7 @@ interface Clock { setTimeout (ms: number): void }
 /** Settings of this run of `name`. Gives the file its time: half a minute a round, and what comes before and after. */
 export function chaos (t: Clock, name: string, usualRounds: number, restMs = 120_000): Chaos {
   const rounds = Number(process.env.CHAOS_ROUNDS ?? usualRounds)
-  const seed = Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31))
+  const seed = seedOf('CHAOS_SEED')
   const beganAt = Date.now()
   let [over, saidAt] = [0, beganAt]
   const timeout = restMs + rounds * 30_000

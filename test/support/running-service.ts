@@ -3,7 +3,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SignJWT } from 'jose'
 import type { Answer } from './answer.js'
+import { serveLog } from './back-ends.js'
 import { dataDir, ringledger, type Ended, type Environment, type Ringledger } from './ringledger.js'
+import { scratchPostgres } from './scratch-postgres.js'
+import { secrets } from './secrets.js'
 import type { Teardown } from './teardown.js'
 
 export interface Request {
@@ -55,6 +58,15 @@ export async function startService (t: Teardown, { env = {}, dataDir: given }: S
       await process.ended
     }
   }
+}
+
+/** The same on a database and a log of the run, with the example catalogue, instead of embedded back ends. */
+export async function startServiceOnRun (t: Teardown, env: Environment = {}): Promise<RunningService & { eventStoreUrl: string }> {
+  const { url: databaseUrl } = await scratchPostgres(t, 'service')
+  const store = await serveLog({ databaseUrl })
+  t.teardown(store.close)
+  const service = await startService(t, { env: { ...secrets, DATABASE_URL: databaseUrl, EVENTSTORE_URL: store.url, ...env } })
+  return { ...service, eventStoreUrl: store.url }
 }
 
 /** Calls the API at `url`; bodies that are no text are sent as JSON. */
