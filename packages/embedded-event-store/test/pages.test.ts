@@ -3,7 +3,8 @@ import fc from 'fast-check'
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import type { RecordedEvent } from '../src/log/event.js'
-import { pages, type PageSize, type Range, Readers } from '../src/log/pages.js'
+import { pages, Readers } from '../src/log/pages.js'
+import type { PageSize, Range } from '../src/log/range.js'
 import { portion, weightOf } from '../src/log/portion.js'
 
 const kib = 1024

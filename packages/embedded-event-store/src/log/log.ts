@@ -5,7 +5,7 @@ import { pages, Readers } from './pages.js'
 import { SchemaInUse, type Session } from './session.js'
 import type { Storage } from './storage.js'
 import { isSoftDeleted, type StreamState } from './stream-state.js'
-import type { Direction } from './table.js'
+import type { Direction } from './range.js'
 import { LogWentBack, Writer } from './writer.js'
 import type { Outcome, WriteRequest } from './write.js'
 

@@ -1,10 +1,7 @@
 // Paging by key: nothing is held open between pages, and what was read ahead may be given up and read again.
 import type { RecordedEvent } from './event.js'
 import { overhead, portion, weightOf } from './portion.js'
-import type { Direction } from './table.js'
-
-/** How much one page may hold: so many events, or so many bytes of them, but always one event. */
-export interface PageSize { events: number, bytes: number }
+import type { PageSize, Range } from './range.js'
 
 const first = 64
 const largest: PageSize = { events: 1024, bytes: 2 * 1024 * 1024 }
@@ -50,9 +47,6 @@ export class Readers {
     return sum
   }
 }
-
-/** What is to be read: from <= key <= to, in that direction. */
-export interface Range { direction: Direction, from: number, to: number }
 
 export interface Source {
   read (from: number, to: number, size: PageSize): Promise<RecordedEvent[]>
