@@ -1,6 +1,6 @@
 // What the writer remembers: the state of each stream used lately and the places of recent event ids.
 import { describedBy, type RecordedEvent } from './event.js'
-import { Generations } from './generations.js'
+import { RecentMap } from './recent-map.js'
 import { afterEvent, afterMetadata, type StreamState } from './stream-state.js'
 import type { Sighting } from './decide.js'
 
@@ -9,8 +9,8 @@ const rememberedStreams = 50_000
 
 /** Committed truth, plus a draft that lies over it while a group of writes is being decided. */
 export class KnownStreams {
-  readonly #states = new Generations<StreamState>(rememberedStreams)
-  readonly #ids = new Generations<Sighting>(rememberedIds)
+  readonly #states = new RecentMap<StreamState>(rememberedStreams)
+  readonly #ids = new RecentMap<Sighting>(rememberedIds)
   #draftStates = new Map<string, StreamState>()
   #draftIds = new Map<string, Sighting>()
 
