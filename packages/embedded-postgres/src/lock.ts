@@ -1,4 +1,4 @@
-// Exactly one process holds a DATA_DIR; who was killed holds it no longer, at once.
+// The lock of a DATA_DIR: one process holds it at a time. A process that was killed no longer holds it.
 import { linkSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
@@ -13,14 +13,14 @@ export interface Holder extends ProcessIdentity {
   since: string
 }
 
-export interface Claim {
-  /** Rises with every holder of this DATA_DIR. */
-  generation: number
+export interface Acquired {
+  /** Of the lock; rises with every holder of this DATA_DIR. */
+  number: number
   /** The live process that holds the directory; undefined: the caller holds it now. */
   heldBy: Holder | undefined
 }
 
-/** Who wants a DATA_DIR that somebody else holds. The message says which, by whom, and what to do. */
+/** Another process holds this DATA_DIR. The message names both and says what to do. */
 export class DataDirInUseError extends Error {
   constructor (dataDir: string, holder: Holder) {
     super(`DATA_DIR ${dataDir} is in use by \`${holder.command}\` (pid ${holder.pid}, since ${holder.since}). ` +
@@ -30,44 +30,44 @@ export class DataDirInUseError extends Error {
 }
 
 /**
- * Takes the directory, or says who has it. Never waits.
+ * Acquires the lock, or answers which process holds it. Never waits.
  *
- * Each holder links a file `lock.<n>`, one above the highest there; the highest decides. Linking fails when
- * the name exists, so of any number of racers one wins; and as the highest is never deleted, only emptied,
- * a racer that was slow cannot win with a number that others have left behind.
+ * Each holder links a file `lock.<n>`, with a number one above the highest that is there; the highest counts. Linking
+ * fails when the name exists, so one of several processes wins. The highest file is never deleted, only emptied: a slow
+ * process cannot win with a number that others have used before.
  */
-export function claim (dataDir: string, role: Role, command: string): Claim {
+export function acquireLock (dataDir: string, role: Role, command: string): Acquired {
   for (;;) {
-    const latest = latestGeneration(dataDir)
+    const latest = latestNumber(dataDir)
     const heldBy = readHolder(lockPath(dataDir, latest))
-    if (heldBy !== undefined && isAlive(heldBy)) return { generation: latest, heldBy }
-    const generation = latest + 1
-    if (!linkLock(dataDir, generation, { ...ownIdentity(), role, command, since: new Date().toISOString() })) continue
-    if (latestGeneration(dataDir) === generation) {
-      removeOlder(dataDir, generation)
-      return { generation, heldBy: undefined }
+    if (heldBy !== undefined && isAlive(heldBy)) return { number: latest, heldBy }
+    const number = latest + 1
+    if (!linkLock(dataDir, number, { ...ownIdentity(), role, command, since: new Date().toISOString() })) continue
+    if (latestNumber(dataDir) === number) {
+      removeOlder(dataDir, number)
+      return { number, heldBy: undefined }
     }
-    rmSync(lockPath(dataDir, generation), { force: true })
+    rmSync(lockPath(dataDir, number), { force: true })
   }
 }
 
-/** Gives the directory back. */
-export function release (dataDir: string, generation: number): void {
+/** Releases the lock of this number. */
+export function releaseLock (dataDir: string, number: number): void {
   try {
-    writeFileSync(lockPath(dataDir, generation), '', { mode: 0o600 })
+    writeFileSync(lockPath(dataDir, number), '', { mode: 0o600 })
   } catch (error) {
     if (errorCode(error) !== 'ENOENT') throw error // the directory was deleted, and the lock with it
   }
 }
 
-function linkLock (dataDir: string, generation: number, holder: Holder): boolean {
+function linkLock (dataDir: string, number: number, holder: Holder): boolean {
   const draft = join(dataDir, `lock.draft-${randomUUID()}`)
   writeFileSync(draft, `${JSON.stringify(holder)}\n`, { mode: 0o600 })
   try {
-    linkSync(draft, lockPath(dataDir, generation))
+    linkSync(draft, lockPath(dataDir, number))
     return true
   } catch (error) {
-    // ENOENT: the winner of a race has already swept our draft away.
+    // ENOENT: the winner of a race has already removed our draft.
     if (errorCode(error) === 'EEXIST' || errorCode(error) === 'ENOENT') return false
     throw error
   } finally {
@@ -75,18 +75,18 @@ function linkLock (dataDir: string, generation: number, holder: Holder): boolean
   }
 }
 
-function lockPath (dataDir: string, generation: number): string {
-  return join(dataDir, `lock.${generation}`)
+function lockPath (dataDir: string, number: number): string {
+  return join(dataDir, `lock.${number}`)
 }
 
-function latestGeneration (dataDir: string): number {
+function latestNumber (dataDir: string): number {
   const numbers = readdirSync(dataDir).map((name) => Number(/^lock\.(\d+)$/.exec(name)?.[1] ?? 0))
   return Math.max(0, ...numbers)
 }
 
-function removeOlder (dataDir: string, generation: number): void {
+function removeOlder (dataDir: string, number: number): void {
   for (const name of readdirSync(dataDir)) {
-    if (name.startsWith('lock.') && name !== `lock.${generation}`) rmSync(join(dataDir, name), { force: true })
+    if (name.startsWith('lock.') && name !== `lock.${number}`) rmSync(join(dataDir, name), { force: true })
   }
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { identify } from '../src/process-identity.js'
 import { makeCheckout, openDirectory } from './support/checkout.js'
-import { claimsOf, dataDirs, postgresProcess } from './support/postgres-process.js'
+import { locksOf, dataDirs, postgresProcess } from './support/postgres-process.js'
 
 const checkout = makeCheckout(join(openDirectory(t), 'checkout'))
 const dataDir = await dataDirs(t, checkout)
@@ -32,14 +32,14 @@ t.test('of ten starts at the same instant exactly one wins, also over a holder t
   }
 })
 
-t.test('of ten processes that claim two hundred directories exactly one gets each', { buffered: true }, async (t) => {
+t.test('of ten processes that lock two hundred directories exactly one gets each', { buffered: true }, async (t) => {
   const root = openDirectory(t)
   const rounds = Array.from({ length: 200 }, (_, n) => join(root, String(n)))
   for (const [n, round] of rounds.entries()) {
     mkdirSync(round)
     if (n % 2 === 1) writeFileSync(join(round, 'lock.3'), JSON.stringify({ pid: 1, started: 'long ago' }))
   }
-  const claims = await claimsOf(t, checkout, rounds, 10)
-  const winners = rounds.map((_, n) => claims.filter((own) => own[n]).length)
+  const locks = await locksOf(t, checkout, rounds, 10)
+  const winners = rounds.map((_, n) => locks.filter((own) => own[n]).length)
   t.same(winners, rounds.map(() => 1))
 })

@@ -5,7 +5,8 @@ import { isObject, readJsonObject, writeJsonObject } from '@ringledger/embedded-
 
 /** What a running `start` tells other commands; further keys are the starter's own. */
 export interface RunFile {
-  generation: number
+  /** The number of the lock that its holder has. */
+  lock: number
   databaseUrl: string
   eventStoreUrl: string
   pids: Record<string, number>
@@ -17,14 +18,14 @@ export function writeRunFile (dataDir: string, run: RunFile & Record<string, unk
 }
 
 /** The published stack of that holder of the directory; undefined while it has not published one. */
-export function readRunFile (dataDir: string, generation: number): RunFile | undefined {
+export function readRunFile (dataDir: string, lock: number): RunFile | undefined {
   const run = readJsonObject(runPath(dataDir))
-  if (run === undefined || run.generation !== generation) return undefined
+  if (run === undefined || run.lock !== lock) return undefined
   const { databaseUrl, eventStoreUrl } = run
   if (typeof databaseUrl !== 'string' || typeof eventStoreUrl !== 'string') return undefined
   const pids = isObject(run.pids) ? run.pids : {}
   const known = Object.entries(pids).filter((entry): entry is [string, number] => typeof entry[1] === 'number')
-  return { generation, databaseUrl, eventStoreUrl, pids: Object.fromEntries(known) }
+  return { lock, databaseUrl, eventStoreUrl, pids: Object.fromEntries(known) }
 }
 
 export function removeRunFile (dataDir: string): void {

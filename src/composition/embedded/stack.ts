@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { startEventStoreProcess } from '@ringledger/embedded-event-store/child'
 import { startPostgres } from '@ringledger/embedded-postgres'
 import { explained, prepareDataDir } from '@ringledger/embedded-postgres/data-dir'
-import { claim, DataDirInUseError, release, type Role } from '@ringledger/embedded-postgres/lock'
+import { acquireLock, DataDirInUseError, releaseLock, type Role } from '@ringledger/embedded-postgres/lock'
 import { readRunFile, removeRunFile, writeRunFile, type RunFile } from './run-file.js'
 
 // A command's own back ends live as long as the command; a start that begins may have migrations to run.
@@ -64,13 +64,13 @@ export async function openStack (request: EmbeddedRequest): Promise<EmbeddedStac
 // What is not ours to end.
 const standing = { lost: NEVER, publish: async () => {}, close: async () => {} }
 
-/** The generation that the caller holds now, or the published stack of who does. */
+/** The number of the lock that the caller holds now, or the published stack of its holder. */
 async function take (dataDir: string, { role, command, log }: EmbeddedRequest): Promise<number | RunFile> {
   const began = Date.now()
   for (let said = false; ; said = true) {
-    const { generation, heldBy } = claim(dataDir, role, command)
-    if (heldBy === undefined) return generation
-    const run = heldBy.role === 'start' && role === 'command' ? readRunFile(dataDir, generation) : undefined
+    const { number, heldBy } = acquireLock(dataDir, role, command)
+    if (heldBy === undefined) return number
+    const run = heldBy.role === 'start' && role === 'command' ? readRunFile(dataDir, number) : undefined
     if (run !== undefined) return run
     const isOver = Date.now() - began > WAIT_SECONDS[heldBy.role] * 1000
     if (isOver || (heldBy.role === 'start' && role === 'start')) throw new DataDirInUseError(dataDir, heldBy)
@@ -79,17 +79,17 @@ async function take (dataDir: string, { role, command, log }: EmbeddedRequest): 
   }
 }
 
-async function openOwn (dataDir: string, generation: number, request: EmbeddedRequest): Promise<EmbeddedStack> {
+async function openOwn (dataDir: string, lock: number, request: EmbeddedRequest): Promise<EmbeddedStack> {
   const { databaseUrl, eventStoreUrl, role, log } = request
   const parts: Part[] = []
   const pids: Record<string, number> = {}
   let closing: Promise<void> | undefined
-  const close = () => closing ??= closeAll(dataDir, generation, parts)
+  const close = () => closing ??= closeAll(dataDir, lock, parts)
   try {
     const urls = { databaseUrl: databaseUrl ?? await addPostgres(), eventStoreUrl: '' }
     urls.eventStoreUrl = eventStoreUrl ?? await addEventStore(urls.databaseUrl)
     const publish = async (extra: Record<string, unknown>): Promise<void> => {
-      if (role === 'start' && closing === undefined) writeRunFile(dataDir, { ...extra, generation, ...urls, pids })
+      if (role === 'start' && closing === undefined) writeRunFile(dataDir, { ...extra, lock, ...urls, pids })
     }
     return { ...urls, joined: false, pids, lost: Promise.race(parts.map((part) => part.lost)), publish, close }
   } catch (error) {
@@ -112,11 +112,11 @@ async function openOwn (dataDir: string, generation: number, request: EmbeddedRe
   }
 }
 
-async function closeAll (dataDir: string, generation: number, parts: Part[]): Promise<void> {
+async function closeAll (dataDir: string, lock: number, parts: Part[]): Promise<void> {
   removeRunFile(dataDir) // first, so that nobody joins what is going away
   try {
     for (const part of parts.toReversed()) await part.close()
   } finally {
-    release(dataDir, generation)
+    releaseLock(dataDir, lock)
   }
 }

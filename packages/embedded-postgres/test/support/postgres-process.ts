@@ -85,11 +85,11 @@ export function postgresProcess (t: Test, checkout: string, dataDir: string, opt
   }
 }
 
-/** Runs that many processes that claim these directories at the same instants: for each process, which ones it got. */
-export async function claimsOf (t: Test, checkout: string, directories: string[], processes: number): Promise<boolean[][]> {
+/** Runs so many processes that lock these directories at the same instants: for each process, which ones it got. */
+export async function locksOf (t: Test, checkout: string, directories: string[], processes: number): Promise<boolean[][]> {
   const begin = Date.now() + 1_000
   return await Promise.all(Array.from({ length: processes }, async () => {
-    const child = spawn('env', [...bareNode(), join(checkout, 'dist/test/support/claim-main.js'), String(begin), ...directories], {
+    const child = spawn('env', [...bareNode(), join(checkout, 'dist/test/support/acquire-main.js'), String(begin), ...directories], {
       stdio: ['pipe', 'pipe', 'inherit']
     })
     t.teardown(() => void child.stdin.end())
