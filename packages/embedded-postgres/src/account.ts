@@ -10,8 +10,8 @@ export interface Account {
 }
 
 /**
- * The account Postgres runs as; undefined: as the caller. Postgres refuses to run as root, so root hands it to
- * the owner of an existing cluster, else to `nobody`, which exists everywhere.
+ * The account that Postgres runs as; undefined: that of the caller. Postgres refuses to run as root, so root runs it as
+ * the owner of an existing cluster, else as `nobody`, which exists everywhere.
  */
 export function accountFor (cluster: string): Account | undefined {
   if (process.geteuid?.() !== 0) return undefined
@@ -20,7 +20,7 @@ export function accountFor (cluster: string): Account | undefined {
   return nobody()
 }
 
-/** Whether the account may pass every directory above a path, and may do this (4 read, 2 write, 1 execute or pass) to the path. */
+/** Whether the account may pass every directory above a path and has these rights on it (4 read, 2 write, 1 pass). */
 export function canReach (account: Account, path: string, bits: number): boolean {
   const parent = dirname(path)
   if (parent !== path && !canReach(account, parent, 1)) return false

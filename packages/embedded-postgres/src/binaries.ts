@@ -1,5 +1,8 @@
-// The Postgres binaries of this platform's npm package, complete with library links and where Postgres' account can run them.
-import { chmodSync, copyFileSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+// The Postgres binaries of this platform's npm package, with library links, where the account of Postgres can run them.
+import {
+  chmodSync, copyFileSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync,
+  symlinkSync
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join, relative } from 'node:path'
 import { canReach } from './account.js'
@@ -18,7 +21,10 @@ interface Link {
   target: string
 }
 
-/** Binaries that can be run at this place; copied there when those in node_modules cannot. Throws, naming the package, when it is missing. */
+/**
+ * Binaries that can be run at this place. They are copied there when those in node_modules cannot be run.
+ * @throws when the package is missing, with its name
+ */
 export function provideBinaries (place: Place, log: (line: string) => void): Binaries {
   const { folder, release } = findPackage()
   const version = release.split('.').slice(0, 2).join('.')
@@ -84,10 +90,14 @@ function linksOf (folder: string): Link[] {
   if (!existsSync(list)) return []
   const links: unknown = JSON.parse(readFileSync(list, 'utf8'))
   if (!Array.isArray(links)) return []
-  return links.filter((link): link is Link => isObject(link) && typeof link.source === 'string' && typeof link.target === 'string')
+  return links.filter(isLink)
 }
 
-// Renamed into place when whole, so that a copy that was interrupted is never taken for one.
+function isLink (value: unknown): value is Link {
+  return isObject(value) && typeof value.source === 'string' && typeof value.target === 'string'
+}
+
+// A copy gets its name when it is whole, so an interrupted copy is never used.
 function copyBinaries (folder: string, copy: string): void {
   for (const name of readdirSync(dirname(copy))) {
     if (name.startsWith('binaries-')) rmSync(join(dirname(copy), name), { recursive: true })

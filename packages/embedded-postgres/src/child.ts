@@ -1,4 +1,4 @@
-// Starts a node process of ours that lives in its own process group, and no longer than its stdin stays open.
+// Starts a node process in a process group of its own, which ends when its stdin closes: also when this one is killed.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { closeSync, openSync, renameSync, statSync } from 'node:fs'
 import { Socket } from 'node:net'
@@ -21,7 +21,7 @@ export interface ChildRequest {
 export interface Child {
   pid: number
   stdin: Writable
-  /** Settles when the process has ended, with words that say how. */
+  /** Settles when the process has ended, with a text that says how. */
   ended: Promise<string>
   hasEnded(): boolean
   /** The first line on stdout that `pick` does not answer undefined for; rejects when the process ends before it. */
@@ -33,16 +33,18 @@ export interface Child {
 /** Starts the child. It does not keep this process running. */
 export function startChild (request: ChildRequest): Child {
   const child = spawnDetached(request)
-  child.once('error', () => {}) // no process could be made, as the missing pid tells
+  child.once('error', () => {}) // no process could be made: the pid is missing
   const { pid, stdin, stdout } = child
-  if (pid === undefined || stdin === null || stdout === null) throw new Error(`${fileURLToPath(request.module)} could not be started: no process could be made`)
+  if (pid === undefined || stdin === null || stdout === null) {
+    throw new Error(`${fileURLToPath(request.module)} could not be started: no process could be made`)
+  }
   const lines = createInterface(stdout)
   let over = false
   const ended = new Promise<string>((resolve) => child.once('exit', (code, signal) => {
     over = true
     resolve(signal === null ? `exit status ${code}` : `killed by ${signal}`)
   }))
-  stdin.on('error', () => {}) // it ended first, which `ended` tells
+  stdin.on('error', () => {}) // the child ended first, and `ended` settles
   setReferenced(child, false)
 
   return {
@@ -85,7 +87,7 @@ function spawnDetached ({ module, args, env, logFile }: ChildRequest): ChildProc
   }
 }
 
-// A log that is long, or was written by another user, makes room for a new one.
+// A log that is long, or that another user has written, is renamed, and a new one begins.
 function openLog (path: string): number {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
   if (size > LOG_LIMIT_BYTES) renameSync(path, `${path}.1`)

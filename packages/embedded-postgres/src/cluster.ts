@@ -1,7 +1,9 @@
 // The cluster on disk: made once, whole or not at all, for one user with a generated password.
 import { execFile } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
+} from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
@@ -22,13 +24,16 @@ const SETTINGS = {
   jit: 'off'
 }
 
+// A process of an earlier start may still write there.
+const removal = { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }
+
 /** Makes the cluster when it is missing. Throws when one is there that these binaries cannot open. */
 export async function ensureCluster (place: Place, { folder, version }: Binaries): Promise<void> {
   if (existsSync(place.cluster)) return checkVersion(place.cluster, version)
   for (const name of readdirSync(place.home)) {
-    if (name.startsWith('cluster.draft')) rmSync(join(place.home, name), { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
+    if (name.startsWith('cluster.draft')) rmSync(join(place.home, name), removal)
   }
-  // A name of its own: the initdb of a start that was killed may still write to the one it had.
+  // The name is new: an initdb of a start that was killed may still write to the former one.
   const draft = `${place.cluster}.draft-${randomUUID()}`
   makeOwned(place, draft)
   await initialize(place, folder, draft)
@@ -43,14 +48,15 @@ export function databaseUrl ({ dataDir }: Place, port: number, database = NAME):
 /** Makes the service's database when it is missing. */
 export async function ensureDatabase (place: Place, port: number): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl(place, port, 'postgres') })
-  client.on('error', () => {}) // the query's own rejection tells
+  client.on('error', () => {}) // the query rejects
   try {
     await client.connect()
     const { rowCount } = await client.query('SELECT FROM pg_database WHERE datname = $1', [NAME])
     if (rowCount === 0) await client.query(`CREATE DATABASE ${NAME}`)
   } catch (error) {
     if (!(error instanceof pg.DatabaseError && error.code === '28P01')) throw error
-    throw new Error(`The password in ${passwordPath(place.dataDir)} is not that of the cluster in ${place.cluster}: restore both from one backup.`, { cause: error })
+    throw new Error(`The password in ${passwordPath(place.dataDir)} is not that of the cluster in ${place.cluster}: ` +
+      'restore both from one backup.', { cause: error })
   } finally {
     await client.end()
   }
@@ -84,7 +90,9 @@ async function initialize (place: Place, binaries: string, cluster: string): Pro
 
 function initdbReason (error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  if (error.message.includes('No space left on device')) return 'the disk is full. Free some space (about 200 MB), or set DATA_DIR to a directory on another disk.'
+  if (error.message.includes('No space left on device')) {
+    return 'the disk is full. Free some space (about 200 MB), or set DATA_DIR to a directory on another disk.'
+  }
   return error.message
 }
 

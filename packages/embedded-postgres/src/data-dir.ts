@@ -14,7 +14,7 @@ const REASONS: Record<string, string> = {
   ENOTDIR: 'a part of its path is not a directory'
 }
 
-/** Makes DATA_DIR (mode 0700) when it is missing; its real absolute path. Throws, naming it, when it cannot be used. */
+/** Makes DATA_DIR, mode 0700, when it is missing. Answers its real absolute path. @throws when it cannot be used */
 export function prepareDataDir (path: string): string {
   const dataDir = resolve(path)
   try {
@@ -27,12 +27,12 @@ export function prepareDataDir (path: string): string {
   }
 }
 
-/** Says what is wrong with DATA_DIR, and how to mend it, where the system's error is one of writing to it; else the error as it is. */
+/** An error that says how to mend DATA_DIR when the system could not write to it; else the error as it is. */
 export function explained (dataDir: string, error: unknown): unknown {
   return errorCode(error) in REASONS ? dataDirError(dataDir, error) : error
 }
 
-// The mode comes with the making: whoever finds the directory there may have opened it up since.
+// Only a new directory gets the mode: its owner may have changed that of an existing one.
 function makePrivate (dataDir: string): void {
   mkdirSync(dirname(dataDir), { recursive: true })
   try {

@@ -1,7 +1,7 @@
-// A port that nobody uses.
+// A free port.
 import { createServer } from 'node:net'
 
-/** Of loopback; free until somebody else takes it. */
+/** Of loopback. Another process may take it before it is used. */
 export function freePort (): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer().once('error', reject)

@@ -1,4 +1,4 @@
-// Where the cluster of a DATA_DIR lives: inside it, or, where Postgres' account cannot reach that, beside the system's other state.
+// Where the cluster of a DATA_DIR is: inside it, or in the state directory of the system when Postgres cannot reach it.
 import { createHash } from 'node:crypto'
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
@@ -18,7 +18,7 @@ export interface Place {
   account: Account | undefined
 }
 
-/** Finds the place of this DATA_DIR, or makes it. Throws where it was and can no longer be reached. */
+/** Finds the place of this DATA_DIR, or makes it. @throws when it was made before and cannot be reached */
 export function locate (dataDir: string): Place {
   const pointed = readPointer(dataDir)
   if (pointed !== undefined) return openHome(dataDir, pointed)
@@ -56,7 +56,7 @@ function openHome (dataDir: string, home: string): Place {
     'Let others pass the directories above it (chmod o+x), as it was when the cluster was made.')
 }
 
-// A DATA_DIR that nobody but root may enter keeps out everybody else still: only the account's group may pass.
+// Of a DATA_DIR that only root may enter, the group of the account gets the right to pass, and nobody else.
 function letIn (dataDir: string, account: Account): void {
   const { uid, mode } = statSync(dataDir)
   if (uid !== 0 || (mode & 0o077) !== 0 || canReach(account, dataDir, 1)) return
@@ -64,7 +64,7 @@ function letIn (dataDir: string, account: Account): void {
   chmodSync(dataDir, (mode & 0o7777) | 0o010)
 }
 
-// A name that exists belongs to a DATA_DIR that was deleted; its data is not ours to take or to delete.
+// A name that exists belongs to a DATA_DIR that was deleted. Its data is neither used nor deleted.
 function makeOutside (dataDir: string): string {
   const hash = createHash('sha256').update(dataDir).digest('hex').slice(0, 16)
   makeStateDir()

@@ -1,4 +1,4 @@
-// A process of its own beside Postgres: starts it, and stops it when its own stdin closes, so that no end of the starter leaves it running.
+// A process beside Postgres: starts it, and stops it when stdin closes. So Postgres ends however its starter ends.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { program } from './binaries.js'
@@ -6,14 +6,14 @@ import { readPostmaster, stopPostmaster, until } from './postmaster.js'
 import { postgresEnvironment, type ServerRequest } from './server.js'
 
 process.title = `ringledger postgres supervisor ${process.argv[2] ?? ''}`
-process.stdout.on('error', () => {}) // the starter is gone; stdin tells
+process.stdout.on('error', () => {}) // the starter is gone, and stdin closes
 
 const closed = new AbortController()
 const lines = createInterface(process.stdin)
 lines.once('close', () => closed.abort())
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => closed.abort())
 
-// Nothing is started before the starter has said what, so a starter that dies early leaves nothing.
+// Postgres starts when the request has come. A starter that dies before it leaves nothing behind.
 lines.once('line', (line) => {
   const request: ServerRequest = JSON.parse(line)
   void supervise(request)

@@ -1,4 +1,4 @@
-// Embedded Postgres: real binaries, a cluster under DATA_DIR, a supervisor that outlives nobody.
+// Embedded Postgres: real binaries, a cluster under DATA_DIR, and a supervisor that ends with its starter.
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { provideBinaries } from './binaries.js'
@@ -26,7 +26,7 @@ export interface EmbeddedPostgres {
   supervisorPid: number
   /** Such as `18.4`. */
   version: string
-  /** Settles when Postgres ended though nobody closed it. */
+  /** Settles when Postgres ended although nobody closed it. */
   lost: Promise<Error>
   /** Ends every session and stops Postgres, durably; returns when no process of it is left. Idempotent. */
   close(): Promise<void>
@@ -59,7 +59,8 @@ export async function startPostgres ({ dir, log }: PostgresRequest): Promise<Emb
     supervisorPid: supervisor.pid,
     version: binaries.version,
     lost: new Promise((resolve) => {
-      void supervisor.ended.then((how) => closing ?? resolve(new Error(`Postgres stopped unexpectedly (${how}); ${logPath(place)} says why.`)))
+      const explain = (how: string) => new Error(`Postgres stopped unexpectedly (${how}); ${logPath(place)} says why.`)
+      void supervisor.ended.then((how) => closing ?? resolve(explain(how)))
     }),
     close
   }
@@ -82,9 +83,10 @@ async function startServer (place: Place, binaries: string, log: (line: string) 
   }
 }
 
-// It is noted before it is told to start anything, so that whoever comes next always knows of it.
+// The supervisor is noted before it starts anything, so the next start always finds it.
 async function startSupervisor (place: Place): Promise<Child> {
-  const supervisor = startChild({ module: new URL('./postgres-supervisor.js', import.meta.url), args: [place.cluster], logFile: logPath(place) })
+  const module = new URL('./postgres-supervisor.js', import.meta.url)
+  const supervisor = startChild({ module, args: [place.cluster], logFile: logPath(place) })
   try {
     noteSupervisor(place, identify(supervisor.pid) ?? { pid: supervisor.pid, started: '' })
     return supervisor
@@ -100,7 +102,7 @@ async function stopServer (place: Place, binaries: string, supervisor: Child): P
   await endPostgres(place, binaries, () => {})
 }
 
-// Another process took the port in between, or what an earlier run left is just ending.
+// Another process took the port meanwhile, or a Postgres of an earlier run is about to end.
 function isPassing (said: string): boolean {
   return /could not bind|Address already in use|lock file .* already exists|shared memory block .* still in use/.test(said)
 }

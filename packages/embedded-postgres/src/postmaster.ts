@@ -34,14 +34,15 @@ export function readPostmaster (cluster: string): Postmaster | undefined {
   }
 }
 
-/** Whether this pid is a live Postgres process of this cluster, and not one that was given the pid later. */
+/** Whether this pid is a live Postgres process of this cluster, and not another process that got the pid later. */
 export function belongsTo (cluster: string, pid: number): boolean {
   if (identify(pid) === undefined) return false
   if (process.platform === 'win32') return true
   if (process.platform !== 'linux') return commandOf(pid).includes(cluster)
   try {
     // Postgres makes its cluster the working directory.
-    return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(cluster) && readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('postgres')
+    const isThere = readlinkSync(`/proc/${pid}/cwd`) === realpathSync(cluster)
+    return isThere && readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('postgres')
   } catch {
     return false
   }
@@ -54,10 +55,12 @@ export function processesOf (cluster: string): number[] {
 }
 
 /** Stops a Postgres: a fast shutdown, then harder ones when it does not end in time. Returns when it has ended. */
-export async function stopPostmaster (pid: number, hasEnded: () => boolean, cluster: string, binaries: string): Promise<void> {
+export async function stopPostmaster (
+  pid: number, hasEnded: () => boolean, cluster: string, binaries: string
+): Promise<void> {
   for (const { signal, seconds } of STAGES) {
     if (hasEnded()) return
-    tell(pid, signal, cluster, binaries)
+    send(pid, signal, cluster, binaries)
     if (await until(hasEnded, seconds)) return
   }
   throw new Error(`Postgres (pid ${pid}) in ${cluster} does not end, not even when killed: a disk that does not answer?`)
@@ -73,20 +76,22 @@ export async function until (condition: () => boolean, seconds: number): Promise
   return true
 }
 
-function tell (pid: number, signal: Stage['signal'], cluster: string, binaries: string): void {
+function send (pid: number, signal: Stage['signal'], cluster: string, binaries: string): void {
   try {
     // Windows has no such signals; there pg_ctl speaks to Postgres in another way.
     if (process.platform === 'win32' && signal !== 'SIGKILL') {
-      execFileSync(program(binaries, 'pg_ctl'), ['stop', '-W', '-D', cluster, '-m', signal === 'SIGINT' ? 'fast' : 'immediate'], { stdio: 'ignore' })
+      const mode = signal === 'SIGINT' ? 'fast' : 'immediate'
+      execFileSync(program(binaries, 'pg_ctl'), ['stop', '-W', '-D', cluster, '-m', mode], { stdio: 'ignore' })
     } else process.kill(pid, signal)
   } catch {
-    // It ended in between; the condition tells.
+    // It has ended meanwhile, and the condition holds.
   }
 }
 
 function commandOf (pid: number): string {
   try {
-    return execFileSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+    const args = ['-o', 'command=', '-p', String(pid)]
+    return execFileSync('ps', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
   } catch {
     return ''
   }

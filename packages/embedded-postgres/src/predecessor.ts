@@ -1,4 +1,4 @@
-// Ends what an earlier run left on a cluster: a supervisor still at work, an orphaned Postgres, a stale postmaster.pid.
+// Ends what an earlier run has left on a cluster: a supervisor that works, an orphaned Postgres, a stale postmaster.pid.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { readJsonObject, writeJsonObject, isObject } from './json-file.js'
@@ -6,18 +6,18 @@ import type { Place } from './paths.js'
 import { belongsTo, processesOf, readPostmaster, stopPostmaster, until } from './postmaster.js'
 import { isAlive, ownIdentity, type ProcessIdentity } from './process-identity.js'
 
-/** Notes who supervises this cluster from now on, and for whom. */
+/** Notes the process that supervises this cluster from now on, and its starter. */
 export function noteSupervisor (place: Place, supervisor: ProcessIdentity): void {
   writeJsonObject(notePath(place), { supervisor, starter: ownIdentity() })
 }
 
-/** Returns when nothing runs on the cluster. Throws when somebody else is using it: a copied DATA_DIR shares one. */
+/** Returns when nothing runs on the cluster. @throws when another DATA_DIR, such as a copy of this one, uses it */
 export async function endPredecessor (place: Place, binaries: string, log: (line: string) => void): Promise<void> {
   await endSupervisor(place, log)
   await endPostgres(place, binaries, log)
 }
 
-/** Returns when no Postgres runs on the cluster, whoever started it. */
+/** Returns when no Postgres runs on the cluster; it does not matter which process has started it. */
 export async function endPostgres ({ cluster }: Place, binaries: string, log: (line: string) => void): Promise<void> {
   const postmaster = readPostmaster(cluster)
   if (postmaster !== undefined && belongsTo(cluster, postmaster.pid)) {
@@ -25,7 +25,7 @@ export async function endPostgres ({ cluster }: Place, binaries: string, log: (l
     await stopPostmaster(postmaster.pid, () => !belongsTo(cluster, postmaster.pid), cluster, binaries)
   }
   await until(() => killAll(processesOf(cluster)) === 0, 10)
-  // Were its pid somebody else's by now, Postgres would take that for itself and not start.
+  // If the pid belonged to another process by now, Postgres would take that for a Postgres and not start.
   if (process.platform === 'linux') rmSync(join(cluster, 'postmaster.pid'), { force: true })
 }
 
@@ -42,13 +42,13 @@ async function endSupervisor (place: Place, log: (line: string) => void): Promis
   if (!await until(() => !isAlive(supervisor), 30)) process.kill(supervisor.pid, 'SIGKILL')
 }
 
-// Sessions of a postmaster that was killed would work on to the end of their query, and keep a new one out.
+// Sessions of a postmaster that was killed work on to the end of their query, and until then no new one can start.
 function killAll (pids: number[]): number {
   for (const pid of pids) {
     try {
       process.kill(pid, 'SIGKILL')
     } catch {
-      // it ended in between
+      // it has ended meanwhile
     }
   }
   return pids.length

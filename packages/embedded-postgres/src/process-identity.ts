@@ -2,13 +2,13 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
-/** A pid and the moment its process began (an opaque text, comparable on one machine; empty where the system does not say). */
+/** A pid, and when its process began: an opaque text, comparable on one machine, or empty where that is unknown. */
 export interface ProcessIdentity {
   pid: number
   started: string
 }
 
-/** The identity of the live process with this pid; undefined when there is none (a zombie is none). */
+/** The identity of the live process with this pid; undefined when there is none; a zombie does not count. */
 export function identify (pid: number): ProcessIdentity | undefined {
   if (process.platform === 'win32') return isSignalable(pid) ? { pid, started: '' } : undefined
   const started = process.platform === 'linux' ? startOnLinux(pid) : startFromPs(pid)
@@ -40,7 +40,8 @@ function startOnLinux (pid: number): string | undefined {
 
 function startFromPs (pid: number): string | undefined {
   try {
-    const line = execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+    const args = ['-o', 'stat=,lstart=', '-p', String(pid)]
+    const line = execFileSync('ps', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
     return line === '' || line.startsWith('Z') ? undefined : line.slice(line.indexOf(' ')).trim()
   } catch {
     return undefined

@@ -10,7 +10,7 @@ export interface ServerRequest {
   gid?: number
 }
 
-/** The server on this port of the loopback interface. What durability and safety rest on stands here, above postgresql.conf. */
+/** The server on this port of loopback. Its settings come before postgresql.conf: durability and safety need them. */
 export function serverRequest ({ cluster, account }: Place, binaries: string, port: number): ServerRequest {
   const settings = {
     listen_addresses: '127.0.0.1',

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { isObject, readJsonObject, writeJsonObject } from '@ringledger/embedded-postgres/data-dir'
 
-/** What a running `start` tells other commands; further keys are the starter's own. */
+/** What a running `start` publishes for other commands; it may add further keys. */
 export interface RunFile {
   /** The number of the lock that its holder has. */
   lock: number

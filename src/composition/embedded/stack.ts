@@ -14,7 +14,7 @@ export interface EmbeddedRequest {
   dataDir: string
   /** `start` publishes run.json for other commands. */
   role: Role
-  /** Shown to whoever is refused, such as `ringledger start`. */
+  /** For the error of another process that is refused, such as `ringledger start`. */
   command: string
   /** Given: no embedded Postgres. */
   databaseUrl?: string
@@ -30,11 +30,11 @@ export interface EmbeddedStack {
   /** Whether this is the stack of a running `start`, which close() leaves alone. */
   joined: boolean
   pids: Record<string, number>
-  /** Settles when an embedded process ended though nobody closed it. */
+  /** Settles when an embedded process ended although nobody closed it. */
   lost: Promise<Error>
   /** Role `start`: writes run.json (mode 0600, atomically) with URLs, pids and these further values. */
   publish(extra: Record<string, unknown>): Promise<void>
-  /** Stops the event store, then Postgres, then gives DATA_DIR back. Idempotent. */
+  /** Stops the event store, then Postgres, then releases DATA_DIR. Idempotent. */
   close(): Promise<void>
 }
 
@@ -52,29 +52,31 @@ const NEVER = new Promise<never>(() => {})
 export async function openStack (request: EmbeddedRequest): Promise<EmbeddedStack> {
   const { databaseUrl, eventStoreUrl } = request
   if (databaseUrl !== undefined && eventStoreUrl !== undefined) {
-    return { ...standing, databaseUrl, eventStoreUrl, joined: false, pids: {} }
+    return { ...foreign, databaseUrl, eventStoreUrl, joined: false, pids: {} }
   }
   const dataDir = prepareDataDir(request.dataDir)
-  const taken = await take(dataDir, request).catch((error: unknown) => { throw explained(dataDir, error) })
-  if (typeof taken === 'number') return await openOwn(dataDir, taken, request)
+  const held = await acquire(dataDir, request).catch((error: unknown) => { throw explained(dataDir, error) })
+  if (typeof held === 'number') return await openOwn(dataDir, held, request)
   request.log(`Using the running stack of ${dataDir}`)
-  return { ...standing, databaseUrl: databaseUrl ?? taken.databaseUrl, eventStoreUrl: eventStoreUrl ?? taken.eventStoreUrl, joined: true, pids: taken.pids }
+  const urls = { databaseUrl: databaseUrl ?? held.databaseUrl, eventStoreUrl: eventStoreUrl ?? held.eventStoreUrl }
+  return { ...foreign, ...urls, joined: true, pids: held.pids }
 }
 
-// What is not ours to end.
-const standing = { lost: NEVER, publish: async () => {}, close: async () => {} }
+// This process does not end what another one has started.
+const foreign = { lost: NEVER, publish: async () => {}, close: async () => {} }
 
 /** The number of the lock that the caller holds now, or the published stack of its holder. */
-async function take (dataDir: string, { role, command, log }: EmbeddedRequest): Promise<number | RunFile> {
+async function acquire (dataDir: string, { role, command, log }: EmbeddedRequest): Promise<number | RunFile> {
   const began = Date.now()
-  for (let said = false; ; said = true) {
+  for (let isLogged = false; ; isLogged = true) {
     const { number, heldBy } = acquireLock(dataDir, role, command)
     if (heldBy === undefined) return number
     const run = heldBy.role === 'start' && role === 'command' ? readRunFile(dataDir, number) : undefined
     if (run !== undefined) return run
     const isOver = Date.now() - began > WAIT_SECONDS[heldBy.role] * 1000
     if (isOver || (heldBy.role === 'start' && role === 'start')) throw new DataDirInUseError(dataDir, heldBy)
-    if (!said) log(`Waiting for \`${heldBy.command}\` (pid ${heldBy.pid}), which ${heldBy.role === 'start' ? 'is starting in' : 'uses'} ${dataDir}`)
+    const does = heldBy.role === 'start' ? 'is starting in' : 'uses'
+    if (!isLogged) log(`Waiting for \`${heldBy.command}\` (pid ${heldBy.pid}), which ${does} ${dataDir}`)
     await delay(50)
   }
 }
@@ -113,7 +115,7 @@ async function openOwn (dataDir: string, lock: number, request: EmbeddedRequest)
 }
 
 async function closeAll (dataDir: string, lock: number, parts: Part[]): Promise<void> {
-  removeRunFile(dataDir) // first, so that nobody joins what is going away
+  removeRunFile(dataDir) // first, so that no command joins a stack that is about to end
   try {
     for (const part of parts.toReversed()) await part.close()
   } finally {

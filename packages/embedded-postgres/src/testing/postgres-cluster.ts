@@ -38,7 +38,8 @@ const account = isRoot ? { uid: nobody, gid: nobody } : {}
 const initdb = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions']
 
 /** Starts a cluster and removes it in `t.teardown`. */
-export async function postgresCluster (t: Teardown, { fsync = true, settings = {} }: ClusterOptions = {}): Promise<PostgresCluster> {
+export async function postgresCluster (t: Teardown, options: ClusterOptions = {}): Promise<PostgresCluster> {
+  const { fsync = true, settings = {} } = options
   const home = temporaryHome()
   const data = join(home, 'data')
   const port = await freePort()
@@ -100,7 +101,8 @@ function argumentsOf (settings: Record<string, string | number>): string[] {
 function watch (postmaster: ChildProcess, home: string): ChildProcess | undefined {
   if (process.platform === 'win32') return undefined
   const script = 'read -r _; kill -QUIT "$0"; sleep 1; rm -rf "$1"'
-  const watchdog = spawn('sh', ['-c', script, String(postmaster.pid), home], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
+  const args = ['-c', script, String(postmaster.pid), home]
+  const watchdog = spawn('sh', args, { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
   watchdog.unref()
   return watchdog
 }
@@ -115,7 +117,8 @@ async function answers (url: string, postmaster: ChildProcess, deadline: number)
     if (isUp) return true
     await new Promise((resolve) => setTimeout(resolve, 25))
     if (postmaster.exitCode !== null) return false
-    if (postmaster.signalCode !== null) throw new Error(`The scratch Postgres ended by ${postmaster.signalCode} while it started`)
+    const { signalCode } = postmaster
+    if (signalCode !== null) throw new Error(`The scratch Postgres ended by ${signalCode} while it started`)
   }
   throw new Error('The scratch Postgres did not start')
 }

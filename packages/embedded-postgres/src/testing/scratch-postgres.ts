@@ -8,7 +8,7 @@ import type { Teardown } from './teardown.js'
 /** The URL of a Postgres for many tests; its user may make databases. */
 const serverUrl = process.env.SCRATCH_POSTGRES_URL
 
-/** In the Postgres of SCRATCH_POSTGRES_URL, where it takes some milliseconds, or else in a cluster of its own, without fsync. */
+/** In the Postgres of SCRATCH_POSTGRES_URL, in some milliseconds, or else in a cluster of its own, without fsync. */
 export async function scratchPostgres (t: Teardown): Promise<ScratchPostgres> {
   if (!serverUrl) return await postgresCluster(t, { fsync: false })
   const name = `scratch_${randomUUID().replaceAll('-', '')}`
