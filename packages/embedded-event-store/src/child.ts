@@ -10,7 +10,7 @@ const STOP_SECONDS = 10
 export interface EmbeddedEventStore {
   url: string
   pid: number
-  /** Settles when it ended though nobody closed it. */
+  /** Settles when it ended although nobody closed it. */
   lost: Promise<Error>
   /** Returns when the process has ended. Idempotent. */
   close(): Promise<void>
@@ -33,7 +33,8 @@ export async function startEventStoreProcess (dataDir: string, databaseUrl: stri
     url: `esdb://127.0.0.1:${port}?tls=false`,
     pid: child.pid,
     lost: new Promise((resolve) => {
-      void child.ended.then((how) => closing ?? resolve(new Error(`The embedded event store stopped unexpectedly (${how}); ${logFile} says why.`)))
+      const explain = (how: string) => new Error(`The embedded event store stopped unexpectedly (${how}); ${logFile} says why.`)
+      void child.ended.then((how) => closing ?? resolve(explain(how)))
     }),
     close: () => closing ??= child.stop(STOP_SECONDS)
   }

@@ -1,4 +1,4 @@
-// The socket: gRPC for whoever opens with HTTP/2, and a health check for whoever speaks HTTP/1.1.
+// The socket: gRPC for connections that begin with HTTP/2, and a health check over HTTP/1.1.
 import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
@@ -12,11 +12,13 @@ export interface Listener {
   destroy (): void
 }
 
-/** What EventStoreDB answers over HTTP. Its client falls back on it, and shows no more of a refusal than the status line. */
+/** What EventStoreDB answers over HTTP. Its client falls back on it, and shows only the status line of a refusal. */
 const absent = /^\/(subscriptions|projections?|streams|users|admin)(\/|$)/
 
-/** Listens on one port for both protocols; the first bytes of a connection tell which it is. `isReady` is asked at each health check. */
-export async function listen (host: string, port: number, isReady: () => boolean, takeHttp2: (socket: Socket) => void): Promise<Listener> {
+/** Listens on one port for both protocols: the first bytes of a connection show which it is. A health check calls `isReady`. */
+export async function listen (
+  host: string, port: number, isReady: () => boolean, takeHttp2: (socket: Socket) => void
+): Promise<Listener> {
   const health = createHttpServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://localhost')
     const isAsked = url.pathname === '/health/live' && (request.method === 'GET' || request.method === 'HEAD')

@@ -1,4 +1,4 @@
-// A server that has its process for itself: prints `LISTENING <port>`, ends on a signal, fails when it can serve no longer.
+// A server in a process of its own: prints `LISTENING <port>`, ends on a signal, fails when it can no longer serve.
 import { startEventStore } from './server.js'
 
 export interface ServeRequest {
@@ -9,7 +9,8 @@ export interface ServeRequest {
 }
 
 /** Resolves when it listens. */
-export async function serve ({ databaseUrl, port, closeDatabase = async () => {} }: ServeRequest): Promise<{ url: string, stop: () => void }> {
+export async function serve (request: ServeRequest): Promise<{ url: string, stop: () => void }> {
+  const { databaseUrl, port, closeDatabase = async () => {} } = request
   const failClosed = async (reason: unknown): Promise<never> => await closeDatabase().then(() => fail(reason), fail)
   const store = await startEventStore({ databaseUrl, port, log: say }).catch(failClosed)
   const stop = () => { void store.close().then(closeDatabase).then(() => process.exit(0), fail) }

@@ -12,7 +12,7 @@ export interface EventStoreOptions {
   databaseUrl: string
   /** 0 or absent: any free one. */
   port?: number
-  /** 127.0.0.1 unless given: there is no login, so it listens to this machine only. */
+  /** Default: 127.0.0.1. There is no login, so only this machine should reach it. */
   host?: string
   /** `eventstore` unless given. One server serves a schema; a second one refuses to start. */
   schema?: string
@@ -27,7 +27,7 @@ export interface RunningEventStore {
   port: number
   /** Resolves when it can serve no longer, for example because another server took the schema. */
   lost: Promise<Error>
-  /** Ends open calls with CANCELLED and lets go of the schema. */
+  /** Ends open calls with CANCELLED and releases the schema. */
   close (): Promise<void>
 }
 

@@ -19,7 +19,7 @@ export interface ImportOptions {
 }
 
 /**
- * Reads the whole file once, then again for whoever takes it over. Places are numbers of lines.
+ * Reads the whole file once to check it, and again when it is read as a source. Its positions are numbers of lines.
  * @throws TransferRefused when it is no export, of another version, truncated or changed
  */
 export async function openExport (file: string, { allowTruncated, signal, onProgress }: ImportOptions): Promise<Source> {
@@ -101,7 +101,7 @@ function lineAt (file: string, number: bigint, text: string): PlacedLine {
 async function openText (file: string): Promise<Readable> {
   const isPacked = await startsAsGzip(file).catch((cause: Error) => { throw new TransferRefused(`${file} cannot be read: ${cause.message}`, { cause }) })
   const bytes = createReadStream(file)
-  return isPacked ? pipeline(bytes, createGunzip(), () => {}) : bytes // an error is told to whoever reads
+  return isPacked ? pipeline(bytes, createGunzip(), () => {}) : bytes // the reader gets the error
 }
 
 async function startsAsGzip (file: string): Promise<boolean> {

@@ -1,4 +1,4 @@
-// How far a transfer is, for whoever waits for it.
+// How far a transfer is.
 
 export interface Progress {
   doing: 'comparing' | 'appending' | 'verifying' | 'exporting' | 'checking'

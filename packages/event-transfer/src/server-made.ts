@@ -21,7 +21,7 @@ export class ServerMade {
     return isTombstone(event) || (described !== undefined && this.#broughtBack.has(described))
   }
 
-  /** Whether the server answers to this event with one of its own: only if it is appended after the delete, not with it. */
+  /** Whether the server adds an event of its own: only when this one is appended after the delete, not with it. */
   bringsBack ({ stream }: Recorded): boolean {
     return this.#softDeleted.has(describedBy(stream) ?? stream)
   }

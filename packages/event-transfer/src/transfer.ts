@@ -27,8 +27,8 @@ export interface TransferOptions {
 }
 
 /**
- * Takes over what the target lacks. The target itself says where to go on, so a run that was broken off anywhere is
- * mended by the next one. Every event is compared after it was written, in the order of the whole log.
+ * Appends what the target lacks. The target itself shows where to go on, so the next run completes one that was
+ * stopped anywhere. Every event is compared after it was written, in the order of the whole log.
  * @throws TransferRefused when the target holds other events in these streams
  */
 export async function transfer (source: Source, target: Store, { inFlight, signal, onProgress }: TransferOptions): Promise<Transferred> {
@@ -64,7 +64,7 @@ export async function transfer (source: Source, target: Store, { inFlight, signa
   }
 }
 
-/** Another copier may have been there first: the next comparison tells. */
+/** Another copy may have written it first; the next comparison finds out. */
 function onlyOtherRevision (error: unknown): OtherRevision {
   if (error instanceof OtherRevision) return error
   throw error

@@ -1,4 +1,4 @@
-// The feed: the newest events in memory, and a call for everyone who waits for the next one.
+// The feed: the newest events in memory, and a wake-up for all subscriptions that wait for the next one.
 import type { RecordedEvent } from '../log/event.js'
 import { portion } from '../log/portion.js'
 

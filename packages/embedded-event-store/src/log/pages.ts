@@ -1,22 +1,21 @@
-// Paging by key: nothing is held open between pages, and what was read ahead may be given up and read again.
+// Paging by key: nothing is open between two pages, and events that were read ahead may be dropped and read again.
 import type { RecordedEvent } from './event.js'
 import { overhead, portion, weightOf } from './portion.js'
 import type { PageSize, Range } from './range.js'
 
 const first = 64
 const largest: PageSize = { events: 1024, bytes: 2 * 1024 * 1024 }
-/** What all readers together may have read and not yet handed out, in bytes. */
+/** How much all readers together may have read ahead, in bytes. */
 const together = 32 * 1024 * 1024
 
 /**
- * Those who read at the moment share one measure of memory. Nobody waits for his share: where the
- * measure is exceeded, whoever has stood still the longest gives up his stock, to read it again
- * should he go on.
+ * All readers share one amount of memory. No reader waits for its share: when the amount is exceeded, the reader that
+ * has waited longest drops what it has read ahead, and reads it again when it goes on.
  */
 export class Readers {
-  readonly #stocks = new Set<Stock>() // who moved last is last
+  readonly #stocks = new Set<Stock>() // in the order in which they moved last
 
-  /** Notes that this reader goes on; answers how large a page he may read. Two of them are his share. */
+  /** Notes that this reader has moved. Answers how large a page it may read; its share is two of them. */
   moved (stock: Stock): PageSize {
     this.#stocks.delete(stock)
     this.#stocks.add(stock)
@@ -24,7 +23,7 @@ export class Readers {
     return { events: Math.min(largest.events, Math.ceil(bytes / overhead)), bytes }
   }
 
-  /** Makes room for what this reader has got. */
+  /** Frees memory for what this reader has read. */
   grown (stock: Stock): void {
     let excess = this.bytes - together
     for (const other of this.#stocks) {
@@ -37,7 +36,7 @@ export class Readers {
 
   leave (stock: Stock): void {
     this.#stocks.delete(stock)
-    stock.giveUp()
+    stock.drop()
   }
 
   /** What all of them hold. */
@@ -53,8 +52,10 @@ export interface Source {
   key (event: RecordedEvent): number
 }
 
-/** The events of a range in portions; `wanted` says how many the consumer will take at most. */
-export async function * pages (readers: Readers, range: Range, wanted: number, source: Source): AsyncGenerator<RecordedEvent[]> {
+/** The events of a range in portions; `wanted` is the most that the consumer will take. */
+export async function * pages (
+  readers: Readers, range: Range, wanted: number, source: Source
+): AsyncGenerator<RecordedEvent[]> {
   const stock = new Stock(readers, range, wanted, source)
   try {
     for (let events = await stock.take(); events.length > 0; events = await stock.take()) yield events
@@ -93,11 +94,11 @@ class Stock {
     this.#untaken = this.#beyond(this.#untaken, events)
     this.#wanted -= events.length
     const isLow = this.bytes < size.bytes / 2 && this.#events.length < this.#wanted
-    if (isLow && !isEmpty(this.#unread)) (this.#coming ??= this.#read(size)).catch(() => {}) // told when it is needed
+    if (isLow && !isEmpty(this.#unread)) (this.#coming ??= this.#read(size)).catch(() => {}) // it is read again when it is needed
     return events
   }
 
-  giveUp (): void {
+  drop (): void {
     this.#events = []
     this.bytes = 0
     this.#unread = { ...this.#untaken }
@@ -108,7 +109,7 @@ class Stock {
     const most = this.#isFirst ? Math.min(first, this.#wanted) : Infinity
     try {
       const page = await this.#source.read(range.from, range.to, { events: Math.min(events, most), bytes })
-      if (range !== this.#unread) return // given up meanwhile
+      if (range !== this.#unread) return // dropped meanwhile
       this.#isFirst = false
       this.#events.push(...page)
       for (const event of page) this.bytes += weightOf(event)
@@ -122,7 +123,8 @@ class Stock {
   #beyond (range: Range, events: readonly RecordedEvent[]): Range {
     const last = events.at(-1)
     if (last === undefined) return range
-    return range.direction === 'forward' ? { ...range, from: this.#source.key(last) + 1 } : { ...range, to: this.#source.key(last) - 1 }
+    const key = this.#source.key(last)
+    return range.direction === 'forward' ? { ...range, from: key + 1 } : { ...range, to: key - 1 }
   }
 }
 

@@ -8,7 +8,7 @@ const most = 64 * 1024
 /** About how many bytes of memory an event takes. */
 export const weightOf = ({ data, metadata }: RecordedEvent) => overhead + data.length + metadata.length
 
-/** The events from an index on until they make up 64 KiB, at least one if there is one: all that a consumer who stops keeps hold of. */
+/** The events from an index on, up to 64 KiB, but at least one: a consumer that stops holds no more than these. */
 export function portion (events: readonly RecordedEvent[], start = 0): RecordedEvent[] {
   let weight = 0
   for (let end = start; ; end++) {

@@ -1,4 +1,4 @@
-// The one session that may write: it holds the schema's lock, so who has lost the lock has lost the pen.
+// The one session that may write. It holds the lock of the schema, so a server that loses the lock cannot write.
 import pg from 'pg'
 import { createSchema } from './schema.js'
 
@@ -18,12 +18,17 @@ export class SchemaInUse extends Error {
 const lockClass = 0x52_4c_45_53
 
 /**
- * Connects, takes the schema's lock and makes its tables. While another holds the lock it asks
- * again until `patience` ms are over (the backend of a killed predecessor may linger), then
- * throws `SchemaInUse`.
+ * Connects, acquires the lock of the schema and makes its tables. While another session holds the lock, it tries again
+ * for `patience` ms: the session of a server that was killed may still be there.
+ * @throws SchemaInUse after that
  */
 export async function openSession (databaseUrl: string, schema: string, patience: number): Promise<Session> {
-  const client = new pg.Client({ connectionString: databaseUrl, keepAlive: true, application_name: 'ringledger-event-store-writer', connectionTimeoutMillis: 5_000 })
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    keepAlive: true,
+    application_name: 'ringledger-event-store-writer',
+    connectionTimeoutMillis: 5_000
+  })
   const ended = new Promise<Error>((resolve) => {
     client.once('error', resolve)
     client.once('end', () => { resolve(new Error('The connection to Postgres ended')) })
@@ -31,8 +36,8 @@ export async function openSession (databaseUrl: string, schema: string, patience
   client.on('error', () => {}) // a second error must not end the process
   try {
     await client.connect()
-    await takeLock(client, schema, patience)
-    await client.query('set synchronous_commit = on') // durable before it is acknowledged, whatever the database's default
+    await acquireLock(client, schema, patience)
+    await client.query('set synchronous_commit = on') // durable before it is acknowledged, also where the default is off
     await createSchema(client, schema)
     return { client, ended }
   } catch (error) {
@@ -41,11 +46,12 @@ export async function openSession (databaseUrl: string, schema: string, patience
   }
 }
 
-async function takeLock (client: pg.Client, schema: string, patience: number): Promise<void> {
+async function acquireLock (client: pg.Client, schema: string, patience: number): Promise<void> {
   const deadline = Date.now() + patience
   for (;;) {
-    const { rows: [row] } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1, hashtext($2)) as taken', [lockClass, schema])
-    if (row?.taken === true) return
+    const text = 'select pg_try_advisory_lock($1, hashtext($2)) as is_acquired'
+    const { rows: [row] } = await client.query<{ is_acquired: boolean }>(text, [lockClass, schema])
+    if (row?.is_acquired === true) return
     if (Date.now() >= deadline) throw new SchemaInUse(schema)
     await new Promise((resolve) => setTimeout(resolve, 100))
   }

@@ -11,7 +11,14 @@ export interface Storage {
 }
 
 export function postgresStorage ({ databaseUrl, schema }: { databaseUrl: string, schema: string }): Storage {
-  const readers = new pg.Pool({ connectionString: databaseUrl, max: 4, keepAlive: true, application_name: 'ringledger-event-store-reader', connectionTimeoutMillis: 30_000 })
+  const readers = new pg.Pool({
+    connectionString: databaseUrl,
+    max: 4,
+    keepAlive: true,
+    application_name: 'ringledger-event-store-reader',
+    connectionTimeoutMillis: 30_000
+  })
   readers.on('error', () => {}) // an idle reader died with Postgres: the next read gets a new one
-  return { table: new EventTable(schema), readers, openSession: (patience) => openSession(databaseUrl, schema, patience) }
+  const open = (patience: number) => openSession(databaseUrl, schema, patience)
+  return { table: new EventTable(schema), readers, openSession: open }
 }

@@ -6,8 +6,25 @@ import { overhead } from './portion.js'
 import type { Direction, PageSize } from './range.js'
 import { afterEvent, afterMetadata, type StreamState, untouched } from './stream-state.js'
 
-interface Row { position: string, stream: string, revision: string, id: string, type: string, is_json: boolean, created: string, metadata: Buffer, data: Buffer }
-interface StateRow { stream: string, revision: string | null, meta_revision: string | null, meta_is_json: boolean | null, meta: Buffer | null }
+interface Row {
+  position: string
+  stream: string
+  revision: string
+  id: string
+  type: string
+  is_json: boolean
+  created: string
+  metadata: Buffer
+  data: Buffer
+}
+
+interface StateRow {
+  stream: string
+  revision: string | null
+  meta_revision: string | null
+  meta_is_json: boolean | null
+  meta: Buffer | null
+}
 
 type Queryable = Pick<pg.Client, 'query'>
 

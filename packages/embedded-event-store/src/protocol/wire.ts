@@ -1,4 +1,4 @@
-// Events as they are sent, by the thousand: encoded by hand, and once, whoever receives them.
+// Events as they are sent: encoded by hand, for speed, and once for all who receive them.
 import { int64Max, type RecordedEvent, tombstoneRevision } from '../log/event.js'
 import { field, sizeOf, Writer } from './protobuf.js'
 

@@ -26,7 +26,9 @@ export async function eventStoreProcess (t: Teardown, databaseUrl: string, optio
   let errors = ''
 
   async function start () {
-    const started = spawn(process.execPath, [...options, eventStoreEntry, '--port', String(port)], { env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl }, stdio: ['ignore', 'pipe', 'pipe'] })
+    const env = { PATH: process.env.PATH, DATABASE_URL: databaseUrl }
+    const args = [...options, eventStoreEntry, '--port', String(port)]
+    const started = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
     child = started
     errors = ''
     started.stderr.on('data', (text: Buffer) => { errors += text.toString() })
