@@ -105,7 +105,8 @@ function isRange (cidr: string): boolean {
 }
 
 function toConfig (env: Environment) {
-  const backEnds: BackEndUrls = { eventStoreUrl: env.EVENTSTORE_URL, databaseUrl: env.DATABASE_URL, redisUrl: env.REDIS_URL }
+  const { EVENTSTORE_URL: eventStoreUrl, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = env
+  const backEnds: BackEndUrls = { eventStoreUrl, databaseUrl, redisUrl }
   return {
     host: env.HOST,
     port: env.PORT,

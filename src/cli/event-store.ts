@@ -10,7 +10,7 @@ export function register (program: Command): void {
     .action(serveEventStore)
 }
 
-/** Prints `LISTENING <port>` when it answers; its events are in DATABASE_URL, or in the embedded Postgres of DATA_DIR. */
+/** Prints `LISTENING <port>` when it answers. Events are in DATABASE_URL, or in the embedded Postgres of DATA_DIR. */
 async function serveEventStore ({ port }: { port: number }): Promise<void> {
   const [{ loadConfig }, { openBackEnds }, { onShutdown }] = await Promise.all([
     import('../config.js'), import('./running/back-ends.js'), import('./running/shutdown.js')

@@ -53,7 +53,9 @@ type WebhookDeps = Pick<Routes,
   'webhookUrlProblem' | 'webhookSecret' | 'rotateSecret'>
 
 /** What the routes of assistants, leads, calls and the catalogue work with. */
-async function commandDeps (context: ProcessContext, idempotency: Idempotency): Promise<Omit<Routes, keyof WebhookDeps>> {
+async function commandDeps (
+  context: ProcessContext, idempotency: Idempotency
+): Promise<Omit<Routes, keyof WebhookDeps>> {
   const { config, connections: { pool, streams, positions }, restoreGuard } = context
   const waitMs = config.readModelWaitMs
   const hash = phoneHash(keyBytes(config.secrets.leadDigestKey))
@@ -72,7 +74,9 @@ async function commandDeps (context: ProcessContext, idempotency: Idempotency): 
 }
 
 /** Answers whether the projections that raise the sequences of ids have passed what the log held at the start. */
-async function catchUp ({ config, connections: { streams, positions } }: ProcessContext): Promise<() => Promise<boolean>> {
+async function catchUp (
+  { config, connections: { streams, positions } }: ProcessContext
+): Promise<() => Promise<boolean>> {
   const head = await streams.head()
   return async () => {
     const reached = await Promise.all(['assistants', 'leads'].map((name) => positions.reached(name, head, config.readModelWaitMs)))
@@ -90,7 +94,7 @@ function owners ({ config, connections: { streams, positions } }: ProcessContext
 
 /** What the routes of webhooks work with: loaded when it is called, as it is code of the workers. */
 async function webhookDeps ({ config, connections: { pool } }: ProcessContext): Promise<WebhookDeps> {
-  const [{ webhookUrlProblem }, secrets, { findSuspension, resumeUrl }, deliveries, { redeliver, sendTest }] = await Promise.all([
+  const [guard, secrets, endpoints, deliveries, onDemand] = await Promise.all([
     import('../../workers/deliver/guard.js'),
     import('../../workers/deliver/secrets.js'),
     import('../../workers/deliveries/endpoints.js'),
@@ -99,14 +103,14 @@ async function webhookDeps ({ config, connections: { pool } }: ProcessContext): 
   ])
   const keys = secretKeys(config)
   return {
-    suspensionOf: (userId, url) => findSuspension(pool, userId, url),
+    suspensionOf: (userId, url) => endpoints.findSuspension(pool, userId, url),
     deliveriesOf: (userId, callId) => deliveries.findDeliveries(pool, userId, callId),
     listDeliveries: (filter, page) => deliveries.listDeliveries(pool, filter, page),
     findDelivery: (userId, id) => deliveries.findDelivery(pool, userId, id),
-    redeliver: (userId, id) => redeliver(pool, id, userId),
-    testWebhook: (target) => sendTest(pool, target),
-    resumeWebhook: (userId, url) => resumeUrl(pool, userId, url),
-    webhookUrlProblem: (url) => webhookUrlProblem(url, config.webhook),
+    redeliver: (userId, id) => onDemand.redeliver(pool, id, userId),
+    testWebhook: (target) => onDemand.sendTest(pool, target),
+    resumeWebhook: (userId, url) => endpoints.resumeUrl(pool, userId, url),
+    webhookUrlProblem: (url) => guard.webhookUrlProblem(url, config.webhook),
     webhookSecret: (userId) => secrets.userSecrets(pool, keys, userId),
     rotateSecret: (userId) => secrets.rotateSecret(pool, keys, userId)
   }

@@ -45,7 +45,7 @@ export interface ConnectionOptions {
   answerWithinMs?: number
 }
 
-/** Connects to the back ends and brings the database up to date. @throws BackEndUnreachable, which says how to mend it */
+/** Connects to the back ends and brings the database up to date. @throws BackEndUnreachable */
 export async function openConnections (urls: Urls, log: Logger, options: ConnectionOptions = {}): Promise<Connections> {
   const { databaseUrl, eventStoreUrl } = urls
   await reachable('Postgres', 'DATABASE_URL', migrate(databaseUrl, packageRoot))

@@ -32,7 +32,9 @@ export interface Service {
 type Prepare = (connections: Connections) => Promise<void>
 
 /** Runs the roles in this process until `stop`; `prepare` comes first, on the same connections. */
-export async function startRoles (roles: readonly Role[], config: CompleteConfig, urls: Urls, log: Logger, prepare?: Prepare): Promise<Service> {
+export async function startRoles (
+  roles: readonly Role[], config: CompleteConfig, urls: Urls, log: Logger, prepare?: Prepare
+): Promise<Service> {
   const connections = await openConnections(urls, log, { answerWithinMs })
   const holder = `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`
   const stops: Array<() => Promise<void>> = []
@@ -71,7 +73,9 @@ async function startParts (context: ProcessContext, stops: Array<() => Promise<v
   return app
 }
 
-async function statusApp ({ config: { jwt, rateLimitPerMinute: perMinute }, log }: ProcessContext, status: Status): Promise<App> {
+async function statusApp (
+  { config: { jwt, rateLimitPerMinute: perMinute }, log }: ProcessContext, status: Status
+): Promise<App> {
   const { buildStatusApp } = await import('../app.js')
   return await buildStatusApp({ ...status, logger: log, jwt, rateLimit: { perMinute } })
 }

@@ -4,7 +4,9 @@ import { secretKeys } from './complete-config.js'
 import type { ProcessContext } from './process-context.js'
 
 /** Loads the workers when it is called: a process that only replays projections has no code that could send. */
-export async function startWorker ({ config, urls, connections, restoreGuard, holder, log }: ProcessContext): Promise<() => Promise<void>> {
+export async function startWorker (
+  { config, urls, connections, restoreGuard, holder, log }: ProcessContext
+): Promise<() => Promise<void>> {
   const [{ startWorkers }, { parseSchedule }] = await Promise.all([
     import('../../workers/start.js'), import('../../workers/deliver/schedule.js')
   ])

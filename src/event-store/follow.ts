@@ -1,4 +1,4 @@
-// Follows the log for as long as one likes, and notices when a subscription has gone silent.
+// Follows the log until it is told to end, and notices a subscription that no longer delivers.
 import { FORWARDS, START, type EventStoreDBClient } from '@eventstore/db-client'
 import { collect } from './collect.js'
 import { toStoredEvent } from './stored.js'
@@ -20,15 +20,17 @@ const readAtOnce = 1_000
 const answerWithinMs = 5_000
 
 /**
- * Batches in log order, for ever; whatever arrives while the caller works is the next batch.
+ * Batches in log order, for ever. The events that arrive while the caller works are the next batch.
  *
- * When nothing comes although the log has moved on, the subscription is reopened. That mends a feed that died
- * silently, and it makes filtered-out events count at once: the store reports them only every so many events,
- * but always at the end of a catch-up. One before 24.10.5 does not say so while its filter has matched nothing: when the
- * reopened subscription is silent too, the log is read on without a filter.
+ * When nothing comes although the log has moved on, the subscription is reopened. That replaces a dead subscription. It
+ * also makes filtered-out events count at once: the store reports them only every so many events, but always at the end
+ * of a catch-up. A store before 24.10.5 does not report them while its filter has matched nothing. So when the reopened
+ * subscription delivers nothing either, the log is read on without a filter.
  * @throws when the subscription fails or ends
  */
-export async function * followLog (client: EventStoreDBClient, head: () => Promise<bigint>, { after, eventTypes, signal, lingerMs }: FollowOptions): AsyncGenerator<Batch, void> {
+export async function * followLog (
+  client: EventStoreDBClient, head: () => Promise<bigint>, { after, eventTypes, signal, lingerMs }: FollowOptions
+): AsyncGenerator<Batch, void> {
   let position = after
   let patienceMs = shortestPatienceMs
   let silences = 0
@@ -56,27 +58,32 @@ export async function * followLog (client: EventStoreDBClient, head: () => Promi
     if (!batch || batch.position <= position) continue
     yield batch
     position = batch.position
-    if (position >= await head()) patienceMs = shortestPatienceMs // far behind, a subscription that is only slow gets its time
+    // Far behind the head, a subscription that is only slow gets more time.
+    if (position >= await head()) patienceMs = shortestPatienceMs
   }
 }
 
-/** The next batch, or nothing when none came within `patienceMs` although the log has moved on. */
-async function next (feed: CatchUp, position: bigint, patienceMs: number, head: () => Promise<bigint>): Promise<Batch | undefined> {
+/** The next batch; nothing when none came within `patienceMs` although the log has moved on. */
+async function next (
+  feed: CatchUp, position: bigint, patienceMs: number, head: () => Promise<bigint>
+): Promise<Batch | undefined> {
   const arriving = feed.next()
   arriving.catch(() => {}) // awaited below, or left behind when the feed is closed
   for (;;) {
     let timer: NodeJS.Timeout | undefined
-    const patience = new Promise<undefined>((resolve) => { timer = setTimeout(resolve, patienceMs, undefined) }) // cheap: one a batch
+    const patience = new Promise<undefined>((resolve) => { timer = setTimeout(resolve, patienceMs, undefined) })
     const batch = await Promise.race([arriving, patience]).finally(() => clearTimeout(timer))
     if (batch) return batch
-    if (await head() > position) return await Promise.race([arriving, Promise.resolve(undefined)]) // meanwhile it may have come
+    if (await head() <= position) continue
+    return await Promise.race([arriving, Promise.resolve(undefined)]) // it may have come meanwhile
   }
 }
 
-/** The events of the types among the next ones of any type, and where the last of those stands. */
+/** Reads the next events without a filter: those of the types, and the position of the last event of any type. */
 async function readOn (client: EventStoreDBClient, eventTypes: readonly string[], after: bigint): Promise<Batch> {
   const fromPosition = after === 0n ? START : { commit: after, prepare: after }
-  const resolved = await collect(client.readAll({ direction: FORWARDS, fromPosition, maxCount: readAtOnce }), answerWithinMs)
+  const reading = client.readAll({ direction: FORWARDS, fromPosition, maxCount: readAtOnce })
+  const resolved = await collect(reading, answerWithinMs)
   const events = resolved.flatMap(({ event }) => event && event.position.commit > after ? [toStoredEvent(event)] : [])
   return { events: events.filter(({ type }) => eventTypes.includes(type)), position: events.at(-1)?.position ?? after }
 }

@@ -16,7 +16,7 @@ export function toStoredEvent (event: NonNullable<ResolvedEvent['event'] | AllSt
   }
 }
 
-/** Metadata that others wrote may hold anything: what is no text becomes its JSON, so that a version 2 is not overlooked. */
+/** Metadata of other writers may hold anything. A value that is no text becomes JSON: so a version 2 is not missed. */
 function texts (metadata: unknown): Record<string, string> {
   if (typeof metadata !== 'object' || metadata === null || metadata instanceof Uint8Array || Array.isArray(metadata)) return {}
   if (isStringMap(metadata)) return metadata

@@ -44,7 +44,7 @@ export interface Streams {
   /** The position of the newest event in $all, 0 in an empty store. @throws EventStoreUnavailable */
   head (): Promise<bigint>
   /**
-   * Batches of events in log order, for ever; whatever arrives while the caller works is the next batch.
+   * Batches of events in log order, for ever. The events that arrive while the caller works are the next batch.
    * @throws when the subscription fails or ends: call it again with the last position
    */
   follow (options: FollowOptions): AsyncGenerator<Batch, void>
@@ -55,7 +55,10 @@ export interface StreamsOptions {
   answerWithinMs?: number
   /** How long a lost acknowledgement is followed up before the outcome is called unknown, in milliseconds. */
   resolveWithinMs?: number
-  /** After so many milliseconds without an answer an append first asks whether the store is there: what was never sent is surely not written. */
+  /**
+   * After so many milliseconds without an answer an append first checks that the store is there: an append that was
+   * never sent is surely not written.
+   */
   quietAfterMs?: number
 }
 
@@ -64,7 +67,9 @@ export function openStreams (client: EventStoreDBClient, { answerWithinMs = 5_00
   let asking: Promise<bigint> | undefined
   return { read, last, append, head, follow: (options) => followLog(client, head, options) }
 
-  async function read (stream: string, fromRevision = 0n, maxCount = Number.MAX_SAFE_INTEGER, withinMs = answerWithinMs): Promise<StoredEvent[]> {
+  async function read (
+    stream: string, fromRevision = 0n, maxCount = Number.MAX_SAFE_INTEGER, withinMs = answerWithinMs
+  ): Promise<StoredEvent[]> {
     return await eventsOf(stream, { direction: FORWARDS, fromRevision, maxCount }, withinMs)
   }
 
@@ -86,15 +91,15 @@ export function openStreams (client: EventStoreDBClient, { answerWithinMs = 5_00
 
   async function append (stream: string, events: Proposed[], expected: bigint): Promise<Appended> {
     if (Date.now() - heardAt > quietAfterMs) await (asking ??= head().finally(() => { asking = undefined }))
-    let giveUpAt: number | undefined // set by the first try whose outcome is unknown: from then on every failure leaves it unknown
+    let giveUpAt: number | undefined // set once the outcome of a try is unknown; later failures leave it unknown
     const withinMs = () => Math.min(answerWithinMs, Math.max(1, (giveUpAt ?? Infinity) - Date.now()))
     for (let pause = 50; ; pause *= 2) {
       try {
         return await appendOnce(stream, events, expected, withinMs())
       } catch (error) {
         const failure = appendError(error)
-        const isUnknown = failure instanceof AppendOutcomeUnknown || (giveUpAt !== undefined && failure instanceof EventStoreUnavailable)
-        if (!isUnknown) throw failure
+        const isStillUnknown = giveUpAt !== undefined && failure instanceof EventStoreUnavailable
+        if (!(failure instanceof AppendOutcomeUnknown) && !isStillUnknown) throw failure
         giveUpAt ??= Date.now() + resolveWithinMs
         const known = await followUp(stream, events, expected, withinMs())
         if (known) return known
@@ -104,17 +109,21 @@ export function openStreams (client: EventStoreDBClient, { answerWithinMs = 5_00
     }
   }
 
-  async function appendOnce (stream: string, events: Proposed[], expected: bigint, withinMs: number): Promise<Appended> {
-    const result = await withTimeout(withinMs, client.appendToStream(stream, events.map((event) => jsonEvent({ ...event, data: { ...event.data } })), {
-      expectedRevision: expected === noStream ? NO_STREAM : expected
-    }))
+  async function appendOnce (
+    stream: string, events: Proposed[], expected: bigint, withinMs: number
+  ): Promise<Appended> {
+    const proposed = events.map((event) => jsonEvent({ ...event, data: { ...event.data } }))
+    const expectedRevision = expected === noStream ? NO_STREAM : expected
+    const result = await withTimeout(withinMs, client.appendToStream(stream, proposed, { expectedRevision }))
     heardAt = Date.now()
     if (!result.position) throw new Error('the event store answered an append without a position: version 22.6 or newer is needed')
     return { revision: result.nextExpectedRevision, position: result.position.commit }
   }
 
   /** Whether the events of an unanswered append stand in the stream after all. */
-  async function followUp (stream: string, events: Proposed[], expected: bigint, withinMs: number): Promise<Appended | undefined> {
+  async function followUp (
+    stream: string, events: Proposed[], expected: bigint, withinMs: number
+  ): Promise<Appended | undefined> {
     const written = await read(stream, expected + 1n, undefined, withinMs).catch(() => [])
     const last = written[events.length - 1]
     const isOurs = events.every((event, index) => written[index]?.id === event.id)
@@ -123,7 +132,8 @@ export function openStreams (client: EventStoreDBClient, { answerWithinMs = 5_00
 
   async function head (): Promise<bigint> {
     try {
-      const [newest] = await collect(client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 }), answerWithinMs)
+      const reading = client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 })
+      const [newest] = await collect(reading, answerWithinMs)
       heardAt = Date.now()
       return newest?.commitPosition ?? newest?.event?.position.commit ?? 0n
     } catch (error) {

@@ -14,7 +14,7 @@ export interface Batch {
 export interface CatchUp {
   /**
    * Resolves with at least one event, or with none and a position that passed filtered-out events.
-   * Whatever arrives while the caller works is the next batch.
+   * The events that arrive while the caller works are the next batch.
    * @throws when the subscription fails or ends, also cleanly: open a new one from the last position
    */
   next (): Promise<Batch>
@@ -27,17 +27,19 @@ export interface CatchUpOptions {
   eventTypes: readonly string[]
   /** Most events in one batch; the subscription is paused while twice as many wait, or more bytes than a batch has. */
   maxBatch?: number
-  /** How long a batch that is not full waits for more, in milliseconds: for work that wants large batches more than early ones. */
+  /** How long a batch that is not full waits for more, in milliseconds. Without it, batches come early and small. */
   lingerMs?: number | undefined
 }
 
 // Servers before 24.10.5 report 2^64-1 as the checkpoint of a filter that has matched nothing yet.
 const nowhere = 2n ** 64n - 1n
 
-/** Of the data in one batch as it is in memory, about; a larger event is a batch of its own. A usual batch has a quarter. */
+/** About the memory that the data of one batch takes. A larger event is a batch of its own; most take a quarter. */
 const maxBytes = 16 * 2 ** 20
 
-export function catchUp (client: EventStoreDBClient, { after, eventTypes, maxBatch = 500, lingerMs }: CatchUpOptions): CatchUp {
+export function catchUp (
+  client: EventStoreDBClient, { after, eventTypes, maxBatch = 500, lingerMs }: CatchUpOptions
+): CatchUp {
   const waiting: { event: StoredEvent, bytes: number }[] = []
   let waitingBytes = 0
   let position = after
@@ -67,7 +69,8 @@ export function catchUp (client: EventStoreDBClient, { after, eventTypes, maxBat
       for (;;) {
         if (failure) throw failure
         if (waiting.length > 0) {
-          if (waiting.length < maxBatch) await (lingerMs === undefined ? setImmediate() : setTimeout(lingerMs)) // whatever has arrived already comes along: fewer, larger batches
+          // Events that have arrived already come along: fewer, larger batches.
+          if (waiting.length < maxBatch) await (lingerMs === undefined ? setImmediate() : setTimeout(lingerMs))
           return takeBatch()
         }
         // A checkpoint runs ahead of events that are still buffered: it counts only when none is.

@@ -1,4 +1,4 @@
-// Hears what is notified on a channel, over a connection of its own, made again whenever it is lost.
+// Listens to a channel over a connection of its own, and connects again when that is lost.
 import pg from 'pg'
 
 export interface ListenerOptions {
@@ -9,10 +9,10 @@ export interface ListenerOptions {
   /** A name of ours, never input. */
   channel: string
   onNotification (payload: string): void
-  /** What was said before was perhaps missed. */
+  /** Earlier notifications were perhaps missed. */
   onListening (): void
   onError (error: Error): void
-  /** Between two questions whether the connection still lives, and for an answer, in milliseconds: one that died silently tells nobody. */
+  /** Between two checks that the connection lives, and for an answer to each, in milliseconds. */
   heartbeatMs: number
 }
 
@@ -25,7 +25,9 @@ const reconnectMs = 500
 const connectWithinMs = 5_000
 
 /** Listens until it is closed. */
-export function listenOn ({ databaseUrl, applicationName, channel, onNotification, onListening, onError, heartbeatMs }: ListenerOptions): Listener {
+export function listenOn (
+  { databaseUrl, applicationName, channel, onNotification, onListening, onError, heartbeatMs }: ListenerOptions
+): Listener {
   let closed = false
   let live: pg.Client | undefined
   let connecting = listen()

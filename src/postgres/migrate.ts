@@ -10,7 +10,7 @@ import pg from 'pg'
  */
 export async function migrate (databaseUrl: string, root: string): Promise<string[]> {
   const client = new pg.Client({ connectionString: databaseUrl, application_name: 'ringledger migrate', connectionTimeoutMillis: 5_000 })
-  client.on('error', () => {}) // queries tell of it
+  client.on('error', () => {}) // queries report it
   await client.connect()
   try {
     const applied = await runner({

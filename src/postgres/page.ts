@@ -29,7 +29,9 @@ export interface PageQuery {
  * its own values: a user with ten rows and one with a million need different plans. Keys are chosen first, from an
  * index alone, so that skipped pages cost no rows.
  */
-export async function readPage<Item> (db: Pool, { columns, from, key, filters, order, item }: PageQuery, { page, perPage }: Page): Promise<Paged<Item>> {
+export async function readPage<Item> (
+  db: Pool, { columns, from, key, filters, order, item }: PageQuery, { page, perPage }: Page
+): Promise<Paged<Item>> {
   const values: unknown[] = [perPage, (page - 1) * perPage]
   const conditions = filters.flatMap(([condition, ...value]) => {
     if (value.length === 0) return condition

@@ -6,7 +6,7 @@ export interface PoolOptions {
   applicationName: string
   /** Most connections at once. */
   max?: number
-  /** Fails a statement that takes longer, in milliseconds, also when Postgres does not answer at all; for ever when absent. */
+  /** A statement that takes longer fails, in milliseconds; also when Postgres does not answer. No limit when absent. */
   answerWithinMs?: number | undefined
   /** Ends a session that idles inside a transaction for so long, in milliseconds. */
   stalledAfterMs?: number
@@ -19,7 +19,7 @@ const connectWithinMs = 5_000
 /** Resolves when Postgres answers; rejects with why it does not, after 5 s at most. */
 export async function ping (databaseUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl, application_name: 'ringledger', connectionTimeoutMillis: connectWithinMs })
-  client.on('error', () => {}) // told by connect() and end()
+  client.on('error', () => {}) // connect() and end() report it
   await client.connect()
   await client.end()
 }
@@ -41,7 +41,7 @@ export function openPool (databaseUrl: string, options: PoolOptions): pg.Pool {
     idle_in_transaction_session_timeout: options.stalledAfterMs ?? 0
   })
   pool.on('error', options.onError)
-  // Ready and at its end in one packet, a connection fails before whoever asked for it can listen. Queries tell of it.
+  // A connection can become ready and end in one packet, before its user can listen. Its queries report the error.
   pool.on('connect', (client) => { client.on('error', () => {}) })
   return pool
 }

@@ -9,12 +9,16 @@ export async function inTransaction<Result> (pool: Pool, work: (tx: PoolClient) 
   return await between(pool, 'BEGIN', 'COMMIT', work)
 }
 
-/** Everything that `work` reads is of one instant, however long it takes. */
-export async function inSnapshot<Result> (pool: Pool, work: (snapshot: PoolClient) => Promise<Result>): Promise<Result> {
+/** Runs `work` on one snapshot: all that it reads is of one instant, however long it takes. */
+export async function inSnapshot<Result> (
+  pool: Pool, work: (snapshot: PoolClient) => Promise<Result>
+): Promise<Result> {
   return await between(pool, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', 'COMMIT', work)
 }
 
-async function between<Result> (pool: Pool, begin: string, end: string, work: (tx: PoolClient) => Promise<Result>): Promise<Result> {
+async function between<Result> (
+  pool: Pool, begin: string, end: string, work: (tx: PoolClient) => Promise<Result>
+): Promise<Result> {
   return await onConnection(pool, async (tx, isBroken) => {
     try {
       await tx.query(begin)
@@ -29,10 +33,12 @@ async function between<Result> (pool: Pool, begin: string, end: string, work: (t
 }
 
 /**
- * Runs `work` with one connection for itself. One that is lost between two of its queries ends the next one, and not
- * the process; it is closed afterwards, as one that `work` calls broken.
+ * Runs `work` with one connection for itself. When the connection is lost between two queries, the next query fails and
+ * the process lives. A lost connection is closed afterwards, like one that `work` calls broken.
  */
-export async function onConnection<Result> (pool: Pool, work: (client: PoolClient, isBroken: (reason: Error) => void) => Promise<Result>): Promise<Result> {
+export async function onConnection<Result> (
+  pool: Pool, work: (client: PoolClient, isBroken: (reason: Error) => void) => Promise<Result>
+): Promise<Result> {
   const client = await pool.connect()
   let broken: Error | undefined
   const isBroken = (reason: Error) => { broken = reason }

@@ -1,4 +1,4 @@
-// Makes the subscriptions follow a log that was moved to another event store, or that is older than what they have read.
+// Makes the subscriptions follow a log that was moved, or that is older than what they have read.
 import type { Pool, PoolClient } from 'pg'
 import type { Streams } from '../event-store/streams.js'
 import { inTransaction } from '../postgres/transaction.js'
@@ -53,7 +53,7 @@ async function dropReadModels (tx: PoolClient): Promise<void> {
   await tx.query('DELETE FROM ledger.brakes')
 }
 
-/** What the dispatcher knows of leads stays: their status follows from calls, and calls with a delivery are passed over. */
+/** What the dispatcher knows of leads stays: it follows from calls, and calls with a delivery are passed over. */
 async function rewindDispatcher (tx: PoolClient, head: bigint, last: Marker | undefined): Promise<void> {
   await tx.query('TRUNCATE ledger.dispatch_assistants, ledger.dispatch_campaigns')
   await tx.query(`

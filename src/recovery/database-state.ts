@@ -75,7 +75,7 @@ async function lastMarker (streams: Pick<Streams, 'last'>): Promise<Marker | und
   return { id: stored.id, revision: stored.revision, position: stored.position, data: event.data }
 }
 
-/** The checkpoint is compared only where the marker has the noted position: in a log that was moved, positions differ. */
+/** Compares the checkpoint only where the marker has the noted position: in a log that was moved, positions differ. */
 function knowsCalls ({ position, data }: Marker, row: StateRow, checkpoint: bigint): boolean {
   const isSkipped = BigInt(row.skip_until) >= position
   const isComparable = row.position !== null && BigInt(row.position) === position

@@ -24,8 +24,10 @@ type OnProgress = (progress: { events: number, position: bigint, head: bigint })
 
 const never = new AbortController().signal
 
-/** Compares the sequences with the whole log. @throws EventStoreUnavailable, the error of Postgres, or the reason of `signal` */
-export async function checkIds (pool: Pool, streams: Streams, onProgress: OnProgress, signal = never): Promise<IdsState> {
+/** Compares the sequences with the whole log. @throws EventStoreUnavailable, errors of Postgres, the reason of `signal` */
+export async function checkIds (
+  pool: Pool, streams: Streams, onProgress: OnProgress, signal = never
+): Promise<IdsState> {
   const highest = await highestIds(streams, onProgress, signal)
   const { last, givenIds, mayGiveIds } = await readDatabaseState(pool, streams)
   const state = (name: Kind): SequenceState =>
@@ -35,7 +37,9 @@ export async function checkIds (pool: Pool, streams: Streams, onProgress: OnProg
 }
 
 /** Raises each sequence above every id that the log and its last marker know, and notes that marker. It lowers none. */
-export async function reseedIds (pool: Pool, streams: Streams, onProgress: OnProgress, signal = never): Promise<IdsState> {
+export async function reseedIds (
+  pool: Pool, streams: Streams, onProgress: OnProgress, signal = never
+): Promise<IdsState> {
   const { sequences } = await checkIds(pool, streams, onProgress, signal)
   for (const { name, in_log: inLog, in_marker: inMarker } of sequences) {
     await pool.query('SELECT ledger.raise_ids($1::regclass, $2)', [`ledger.${name}_ids`, Math.max(inLog, inMarker)])
@@ -55,7 +59,9 @@ const isPast = ({ given, in_log: inLog, in_marker: inMarker }: SequenceState) =>
 
 type Kind = SequenceState['name']
 
-async function highestIds ({ head, follow }: Streams, onProgress: OnProgress, signal: AbortSignal): Promise<Record<Kind, number>> {
+async function highestIds (
+  { head, follow }: Streams, onProgress: OnProgress, signal: AbortSignal
+): Promise<Record<Kind, number>> {
   const highest = { assistant: 0, lead: 0 }
   const end = await head()
   let events = 0

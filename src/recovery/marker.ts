@@ -18,9 +18,12 @@ export interface MarkerOptions {
  * Appends a marker when something has changed since the last one. The database notes it first: after a crash in
  * between, the marker is known as ours.
  * @returns whether one was written
- * @throws BehindLog, RevisionConflict when another process wrote one at the same time, EventStoreUnavailable, AppendOutcomeUnknown
+ * @throws BehindLog; RevisionConflict when another process wrote one at the same time; EventStoreUnavailable;
+ *   AppendOutcomeUnknown
  */
-export async function writeMarker ({ pool, streams, now = () => new Date(), always = false }: MarkerOptions): Promise<boolean> {
+export async function writeMarker (
+  { pool, streams, now = () => new Date(), always = false }: MarkerOptions
+): Promise<boolean> {
   const state = await readDatabaseState(pool, streams)
   if (!state.maySend) throw new BehindLog(explainBehind(state))
   const data = markerData(state, now())

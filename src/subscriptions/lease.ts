@@ -65,7 +65,9 @@ export async function wheneverLeased (options: LeaseOptions, work: (lease: Lease
  * Runs `work` once while it holds the lease, and answers its result. It waits for the lease of a dead holder.
  * @throws LeaseHeld when a living holder keeps it
  */
-export async function withLease<Result> (options: LeaseOptions, work: (lease: Lease) => Promise<Result>): Promise<Result> {
+export async function withLease<Result> (
+  options: LeaseOptions, work: (lease: Lease) => Promise<Result>
+): Promise<Result> {
   const { pool, name, signal, times = usualTimes } = options
   const giveUpAt = Date.now() + times.expiresAfter + times.renewEvery
   for (;;) {

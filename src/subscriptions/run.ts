@@ -1,4 +1,4 @@
-// Runs one subscription: one process holds it, batches come one by one, and rows and checkpoint change in one transaction.
+// Runs one subscription: held by one process, batch after batch, rows and checkpoint in one transaction.
 import type { Pool, PoolClient } from 'pg'
 import type { Streams } from '../event-store/streams.js'
 import type { Batch } from '../event-store/subscribe.js'
@@ -97,7 +97,7 @@ async function follow (consumer: Consumer, lease: Lease, options: RunOptions, ba
   }
 }
 
-/** The checkpoint moves first: a fenced owner writes nothing, and its lock keeps other changes of the rows out meanwhile. */
+/** Moves the checkpoint first: a fenced owner writes nothing, and the row's lock keeps other changes of the rows out. */
 async function commit (opened: OpenConsumer, batch: Batch, from: bigint, lease: Lease, pool: Pool): Promise<void> {
   await inTransaction(pool, async (tx) => {
     await moveCheckpoint(tx, opened.checkpointTable, lease.epoch, from, batch.position)

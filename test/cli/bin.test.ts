@@ -1,4 +1,4 @@
-// The launcher compiles a checkout whose sources are newer than what was compiled, and never runs what does not compile.
+// The launcher compiles a checkout with newer sources, and never runs sources that do not compile.
 import { execFile, spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

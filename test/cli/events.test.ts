@@ -33,7 +33,9 @@ async function refused (t: Test, args: readonly string[], env: Environment, want
 }
 
 /** Runs a command with a file as its stdin, and answers what it wrote to stdout. */
-async function piped (args: readonly string[], env: Environment, stdin: string): Promise<{ code: unknown, stdout: string }> {
+async function piped (
+  args: readonly string[], env: Environment, stdin: string
+): Promise<{ code: unknown, stdout: string }> {
   const child = spawn('env', ['-i', ...Object.entries({ PATH: process.env.PATH, ...env }).map(([name, value]) => `${name}=${value ?? ''}`), process.execPath, bin, 'events', ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
   const code = new Promise((resolve) => child.once('exit', resolve))
   createReadStream(stdin).pipe(child.stdin)

@@ -13,7 +13,9 @@ import { secrets } from '../support/secrets.js'
 const nowhere = await closedPort()
 const folder = dataDir(t)
 
-async function refused (t: Test, args: readonly string[], env: Environment, wanted: RegExp[], withinMs = 15_000): Promise<void> {
+async function refused (
+  t: Test, args: readonly string[], env: Environment, wanted: RegExp[], withinMs = 15_000
+): Promise<void> {
   const { code, ms, stdout, stderr } = await run(t, args, { DATA_DIR: join(folder, 'data'), ...env })
   t.equal(code, 1, 'exit status 1')
   t.ok(ms < withinMs, `within ${withinMs / 1000} s: ${ms.toFixed(0)} ms`)

@@ -1,4 +1,4 @@
-// `start` as an operator meets it: one at a time, joined by the other commands, gone without a trace when it is asked to stop.
+// `start` as an operator meets it: one at a time, joined by other commands, and gone without a trace after its stop.
 import { once } from 'node:events'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { request, type IncomingMessage } from 'node:http'

@@ -13,7 +13,7 @@ const ready = Buffer.from('Z\0\0\0\x05I')
 const fields = 'SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0'
 const fatal = Buffer.concat([Buffer.from('E\0\0\0'), Buffer.from([fields.length + 4]), Buffer.from(fields)])
 
-/** Postgres behind a network that delivers in one packet that it is ready, outside of a transaction, for the nth time, and that it ends. */
+/** Postgres behind a network that delivers its nth readiness, outside of a transaction, and its end in one packet. */
 async function endsWhenReady (t: Test, nth: number): Promise<string> {
   const server = createServer((client) => {
     const upstream = connect(Number(new URL(postgres.url).port), '127.0.0.1')

@@ -41,7 +41,8 @@ export async function importCatalog (
       await run(campaignDecider, catalogStreams.campaign(campaign_id), { campaign_id, user_id, name })
     }
     for (const { id: phone_number_id, phone_number } of phone_numbers) {
-      await run(phoneNumberDecider, catalogStreams.phoneNumber(phone_number_id), { phone_number_id, user_id, phone_number })
+      const stream = catalogStreams.phoneNumber(phone_number_id)
+      await run(phoneNumberDecider, stream, { phone_number_id, user_id, phone_number })
     }
   }
 

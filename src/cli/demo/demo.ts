@@ -41,7 +41,9 @@ export async function demo (): Promise<void> {
   held = true
 }
 
-async function play (timeline: Timeline, settings: Config, closing: Array<() => Promise<unknown>>, signal: AbortSignal): Promise<void> {
+async function play (
+  timeline: Timeline, settings: Config, closing: Array<() => Promise<unknown>>, signal: AbortSignal
+): Promise<void> {
   const config = await completeConfig(settings)
   const log = openLog(settings.logLevel)
   const urls = await timeline.step('start back ends', 'embedded', async () => {

@@ -60,7 +60,9 @@ export async function runJourney ({ url, tokens, receiver, timeline }: Journey):
 
 /** Sends one request and holds the answer to the expected status. */
 function caller (url: string) {
-  return async function call<Data> (method: string, path: string, token: string, expected: number, body?: object): Promise<Answer<Data>> {
+  return async function call<Data> (
+    method: string, path: string, token: string, expected: number, body?: object
+  ): Promise<Answer<Data>> {
     const response = await fetch(`${url}${path}`, {
       method,
       headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
@@ -78,8 +80,10 @@ function expect (holds: boolean, problem: string): asserts holds {
 
 const source = (headers: Headers) => headers.get('x-read-model') === 'pending' ? 'answered from the events' : 'answered from the read model'
 
+interface CallPayload { type?: string, data?: { call_id?: string, lead?: { id?: number, status?: string } } }
+
 function isCallCompleted (payload: unknown, leadId: number): boolean {
-  const { type, data } = payload as { type?: string, data?: { call_id?: string, lead?: { id?: number, status?: string } } }
+  const { type, data } = payload as CallPayload
   return type === 'call.completed' && data?.call_id === 'demo-1' && data.lead?.id === leadId && data.lead.status === 'completed'
 }
 

@@ -19,7 +19,7 @@ export interface Receiver {
   close (): Promise<void>
 }
 
-/** Answers 503 to the first request and 204 to all later ones. Nobody waits for it any more once `signal` is aborted. */
+/** Answers 503 to the first request and 204 to all later ones. Once `signal` is aborted, waiting for a delivery ends. */
 export async function openReceiver (signal: AbortSignal): Promise<Receiver> {
   const deliveries: Delivery[] = []
   const waiting = new Set<() => void>()

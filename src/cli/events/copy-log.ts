@@ -5,7 +5,9 @@ import type { Operation } from '../running/operation.js'
 import { withPresentStore, withStore } from './stores.js'
 
 /** @returns what was transferred, and whether the source has moved on meanwhile */
-export async function copyLog (to: string, options: Operation & { inFlight: number }): Promise<Transferred & { sourceMovedOn: boolean }> {
+export async function copyLog (
+  to: string, options: Operation & { inFlight: number }
+): Promise<Transferred & { sourceMovedOn: boolean }> {
   return await withStore(openStore(to, '--to'), options.signal, async (target) => {
     await reachable('The target', '--to', target.head())
     return await withPresentStore('copy', options.signal, async (store) => {

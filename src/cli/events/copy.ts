@@ -20,7 +20,8 @@ export function register (events: Command): void {
 
 async function copyEvents ({ to, inFlight, json }: CopyOptions): Promise<void> {
   const [{ operate }, { copyLog }] = await Promise.all([import('../running/operation.js'), import('./copy-log.js')])
-  const { sourceMovedOn, ...transferred } = await operate(runAgain, (operation) => copyLog(to, { inFlight, ...operation }))
+  const copied = await operate(runAgain, (operation) => copyLog(to, { inFlight, ...operation }))
+  const { sourceMovedOn, ...transferred } = copied
   printTransferred(transferred, json, { source_moved_on: sourceMovedOn })
   if (sourceMovedOn) say('The source has new events since this copy began: stop what writes to it, and copy again; only the new ones are sent.')
 }

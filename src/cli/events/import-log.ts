@@ -11,15 +11,19 @@ import { withPresentStore } from './stores.js'
 type ImportLogOptions = Operation & { inFlight: number, allowTruncated?: boolean }
 
 /** `-` is stdin. */
-export async function importLog (file: string, { allowTruncated = false, ...options }: ImportLogOptions): Promise<Transferred> {
+export async function importLog (
+  file: string, { allowTruncated = false, ...options }: ImportLogOptions
+): Promise<Transferred> {
   return await withFile(file, options.signal, async (path) => {
     const source = await openExport(path, { allowTruncated, ...options })
     return await withPresentStore('import', options.signal, (store) => transfer(source, store, options))
   })
 }
 
-/** An export is read twice, and its last line first: so that half of one is refused. Stdin comes once, so it is kept. */
-async function withFile<Result> (file: string, signal: AbortSignal, work: (path: string) => Promise<Result>): Promise<Result> {
+/** An export is read twice: its last line shows whether it is whole. Stdin can be read once, so it is kept in a file. */
+async function withFile<Result> (
+  file: string, signal: AbortSignal, work: (path: string) => Promise<Result>
+): Promise<Result> {
   if (file !== '-') return await work(file)
   const folder = await mkdtemp(join(tmpdir(), 'ringledger-import-'))
   try {

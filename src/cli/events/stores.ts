@@ -5,7 +5,9 @@ import { openStore, type Store } from '@ringledger/event-transfer'
 import { openBackEnds } from '../running/back-ends.js'
 
 /** The event store of EVENTSTORE_URL, of the running `start`, or an embedded one for as long as `work` takes. */
-export async function withPresentStore<Result> (command: string, signal: AbortSignal, work: (store: Store) => Promise<Result>): Promise<Result> {
+export async function withPresentStore<Result> (
+  command: string, signal: AbortSignal, work: (store: Store) => Promise<Result>
+): Promise<Result> {
   const { url, close } = await presentStore(`ringledger events ${command}`)
   try {
     return await withStore(openStore(url, 'EVENTSTORE_URL'), signal, async (store) => {
@@ -18,7 +20,9 @@ export async function withPresentStore<Result> (command: string, signal: AbortSi
 }
 
 /** Closes the store after `work`, or as soon as `signal` is aborted: that ends what waits for the store. */
-export async function withStore<Result> (store: Store, signal: AbortSignal, work: (store: Store) => Promise<Result>): Promise<Result> {
+export async function withStore<Result> (
+  store: Store, signal: AbortSignal, work: (store: Store) => Promise<Result>
+): Promise<Result> {
   const breakOff = () => { void store.close() } // the `finally` below waits for it
   signal.addEventListener('abort', breakOff, { once: true })
   try {

@@ -1,4 +1,4 @@
-// `ringledger ids reseed`: puts the sequences past every id that is known. Safe at any time, also while the service runs.
+// `ringledger ids reseed`: raises the sequences above every known id. Safe at any time, also while the service runs.
 import type { Command } from 'commander'
 import { say } from '../running/output.js'
 import { printSequences, readingTheLog } from './sequences.js'

@@ -25,7 +25,8 @@ async function listProjections ({ json }: { json?: boolean }): Promise<void> {
 }
 
 function rowOf (each: GenerationStanding) {
-  const { projection, generation, state, code_version: code, present_version: present, position, behind, owner, due } = each
+  const { projection, generation, state, position, behind, owner, due } = each
+  const { code_version: code, present_version: present } = each
   const version = code === present ? code : `${code} (this is ${present})`
   return [projection, generation, state, version, position, behind, each.updated_at, owner ?? 'none', due ?? '']
 }

@@ -26,7 +26,7 @@ async function replayProjection (name: string, { dryRun, acceptDifferences }: Re
   const [{ onGenerations }, { replay }] = await Promise.all([
     import('./on-generations.js'), import('../../../projections/replay/replay.js')
   ])
-  // Nearly all that a replay makes is garbage soon. By itself V8 lets so small a heap grow to four times what is in use.
+  // Nearly all that a replay allocates is garbage soon. By default V8 lets a small heap grow to four times its use.
   setFlagsFromString('--heap-growing-percent=100')
   const began = Date.now()
   const generation = await onGenerations('replay', stopped, (options) => replay(projection, { ...options, acceptDifferences }))

@@ -29,7 +29,8 @@ async function verifyProjection (name: string, { sample: rows, seed }: VerifyOpt
   const verified = await onGenerations('verify', 'The verification was stopped.', async (options) => {
     const generation = await activeGeneration(options.pool, projection)
     const onProgress = (events: number, done: number) => options.onProgress?.({ doing: name, events, done })
-    return await verifyAgainstLog(projection, generation, { rows, ...(seed !== undefined && { seed }) }, { ...options, onProgress })
+    const sample = { rows, ...(seed !== undefined && { seed }) }
+    return await verifyAgainstLog(projection, generation, sample, { ...options, onProgress })
   })
   if (verified.differences.length > 0) throw await refusal(name, verified)
   say(`The rows of ${name} are as they should be: ${verified.found} has the same as ${verified.how}.`)

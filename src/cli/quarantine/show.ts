@@ -1,5 +1,6 @@
 // `ringledger projections quarantine show NAME STREAM`: a parked event as the log has it, with personal data, and why.
 import type { Command } from 'commander'
+import type { StoredEvent } from '../../domain/stored-event.js'
 import { printable, printJson, say } from '../running/output.js'
 import { withConnections } from '../running/with-connections.js'
 import { revisionNumber } from '../values.js'
@@ -14,18 +15,25 @@ export function register (quarantine: Command): void {
     .action(showHeld)
 }
 
-async function showHeld (name: string, stream: string, revision: bigint | undefined, { json }: { json?: boolean }): Promise<void> {
+async function showHeld (
+  name: string, stream: string, revision: bigint | undefined, { json }: { json?: boolean }
+): Promise<void> {
   const [{ projectionNamed }, { heldEvent }] = await Promise.all([
     import('../projections/projection-named.js'), import('../../../projections/parking/parked-events.js')
   ])
   const { generation, held, error, event, ...row } = await withConnections('ringledger projections quarantine show',
     (connections) => heldEvent(connections, projectionNamed(name), stream, revision))
   const [since, parked] = [row.since.toISOString(), String(row.revision)]
-  const inLog = event && { ...event, revision: String(event.revision), position: String(event.position), data: readable(event.data) }
-  if (json) return printJson({ projection: name, generation, stream, revision: parked, held, since, error, event: inLog ?? null })
+  const inLog = event && printableEvent(event)
+  const found = { projection: name, generation, stream, revision: parked, held, since, error, event: inLog ?? null }
+  if (json) return printJson(found)
   say(`${name} (generation ${generation}) holds ${held} events of ${stream} since ${since}. ${stream}@${parked}: ${printable(error)}`)
   if (inLog) printJson(inLog)
   else say('The log does not have this event any more.')
+}
+
+function printableEvent ({ revision, position, data, ...event }: StoredEvent) {
+  return { ...event, revision: String(revision), position: String(position), data: readable(data) }
 }
 
 /** Bytes that are no JSON are shown as base64. */

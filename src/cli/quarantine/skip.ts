@@ -1,4 +1,4 @@
-// `ringledger projections quarantine skip NAME STREAM REVISION`: gives one event up for good, and goes on with its stream.
+// `ringledger projections quarantine skip NAME STREAM REVISION`: gives one event up, and goes on with its stream.
 import type { Command } from 'commander'
 import type { Reprojected } from '../../../projections/parking/parked-events.js'
 import { printable, say } from '../running/output.js'
@@ -15,7 +15,9 @@ export function register (quarantine: Command): void {
     .action(skipHeld)
 }
 
-async function skipHeld (name: string, stream: string, revision: bigint, { reason }: { reason: string }): Promise<void> {
+async function skipHeld (
+  name: string, stream: string, revision: bigint, { reason }: { reason: string }
+): Promise<void> {
   const [{ projectionNamed }, { skipEvent }] = await Promise.all([
     import('../projections/projection-named.js'), import('../../../projections/parking/parked-events.js')
   ])

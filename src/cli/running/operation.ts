@@ -9,7 +9,9 @@ export interface Operation {
 }
 
 /** @param stopped what whoever broke it off is told; the exit status is 1 then */
-export async function operate<Result> (stopped: string, work: (operation: Operation) => Promise<Result>): Promise<Result> {
+export async function operate<Result> (
+  stopped: string, work: (operation: Operation) => Promise<Result>
+): Promise<Result> {
   const shutdown = onShutdown()
   let isDone = false
   shutdown.add(async () => { if (!isDone) throw new Error(stopped) })

@@ -62,7 +62,7 @@ export function viewProgress (): ProgressView {
 const thousandths = ({ done = 0 }: Shown) => Math.floor(done * whole)
 const eta = (done: number, ms: number) => `${Math.ceil(ms * (1 - done) / done / 1000)} s`
 
-/** Shows the progress of `work` until it ends. @throws the reason of `signal` once that is aborted, whatever was broken off */
+/** Shows the progress of `work` until it ends. @throws the reason of `signal` once that is aborted */
 export async function withProgress<Result> (signal: AbortSignal, work: (onProgress: ProgressView['update']) => Promise<Result>): Promise<Result> {
   const view = viewProgress()
   try {

@@ -14,7 +14,8 @@ export interface TokenRequest {
 export async function signToken (jwt: JwtSettings, { user, role, ttl }: TokenRequest): Promise<string> {
   if (!('secret' in jwt)) throw new Error('tokens come from the issuer behind JWT_JWKS_URL; only with JWT_SECRET can they be made here')
   const { issuer, audience, roleClaim } = jwt
-  const claims = { ...(role && { [roleClaim]: role }), ...(issuer && { iss: issuer }), ...(audience && { aud: audience }) }
+  const fromIssuer = { ...(issuer && { iss: issuer }), ...(audience && { aud: audience }) }
+  const claims = { ...(role && { [roleClaim]: role }), ...fromIssuer }
   return await new SignJWT(claims)
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
     .setSubject(user)

@@ -4,7 +4,9 @@ import { packageVersion } from '../../package-root.js'
 import { signToken } from './sign-token.js'
 
 /** The examples are only there when the secret was generated here: nobody else can have a token yet. */
-export async function welcome (url: string, config: CompleteConfig & { jwtSecretIsOurs: boolean }, embeddedIn: string | undefined): Promise<string> {
+export async function welcome (
+  url: string, config: CompleteConfig & { jwtSecretIsOurs: boolean }, embeddedIn: string | undefined
+): Promise<string> {
   const base = `${url}${config.basePath}`
   return [
     `Ringledger ${packageVersion}`,

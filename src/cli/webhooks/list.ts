@@ -29,7 +29,9 @@ export function register (webhooks: Command): void {
     .action(listWebhooks)
 }
 
-async function listWebhooks ({ user: userId, assistant: assistantId, call: callId, status, limit, json }: ListOptions): Promise<void> {
+async function listWebhooks (
+  { user: userId, assistant: assistantId, call: callId, status, limit, json }: ListOptions
+): Promise<void> {
   const { listDeliveries } = await import('../../../workers/deliveries/find-deliveries.js')
   const { items, total } = await withConnections('ringledger webhooks list', ({ pool }) =>
     listDeliveries(pool, { userId, assistantId, callId, status }, { page: 1, perPage: limit }))

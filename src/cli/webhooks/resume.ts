@@ -13,7 +13,10 @@ export function register (webhooks: Command): void {
 async function resumeWebhooks ({ json }: { json?: boolean }): Promise<void> {
   const { resumeWebhooks: resume } = await import('../../../workers/operate/resume.js')
   const resumed = await withConnections('ringledger webhooks resume', ({ pool, streams }) => resume(pool, streams))
-  if (json) printJson(resumed ? { resumed: true, position: String(resumed.position), cancelled: resumed.cancelled } : { resumed: false })
+  if (json) {
+    const { position, cancelled } = resumed ?? {}
+    printJson(resumed ? { resumed: true, position: String(position), cancelled } : { resumed: false })
+  }
   if (!resumed) return say('There is nothing to resume: the ledger knows of every call that the last marker knows of.')
   say(`Webhooks go on. Calls up to position ${resumed.position} of the log are recorded as skipped (restored), later ones are sent; ` +
     `of the deliveries that were pending in the restored ledger, ${resumed.cancelled} were cancelled.`)

@@ -23,7 +23,7 @@ export function healthChecks (context: ProcessContext, lagMonitor: LagMonitor | 
   return checks
 }
 
-/** An API that gives out no ids still answers reads and updates, so it stays ready; a worker that sends nothing is not. */
+/** An API without ids still answers reads and updates, so it stays ready. A worker that may not send is not ready. */
 async function isLevelWithLog ({ roles, restoreGuard }: ProcessContext): Promise<Told> {
   const { maySend, mayGiveIds } = await restoreGuard.check()
   if (roles.includes('api')) return maySend && mayGiveIds ? undefined : 'behind the log'

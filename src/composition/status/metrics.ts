@@ -12,7 +12,9 @@ import { inBackground } from './in-background.js'
 import type { ProcessContext } from '../process-context.js'
 
 /** Of every role: what its consumers have done, the leases that it holds, its connections. */
-export function measureProcess (metrics: Metrics, { connections: { pool, consumerPool }, holder }: ProcessContext): void {
+export function measureProcess (
+  metrics: Metrics, { connections: { pool, consumerPool }, holder }: ProcessContext
+): void {
   const consumers = (name: string, help: string, pick: (counters: Counters) => number) =>
     metrics.counter(name, help, ['consumer'], () =>
       [...countersByConsumer].map(([consumer, counters]) => ({ labels: { consumer }, value: pick(counters) })))
@@ -43,7 +45,8 @@ export function measureProjections (metrics: Metrics, { pool }: Connections, lag
     (await countParkedStreams(pool)).map(({ streams, ...labels }) => ({ labels, value: streams })))
   metrics.gauge('projection_brake_on', '1 for each generation that stands still because it refused too many streams.',
     ['projection', 'generation'], async () =>
-      (await brakes(pool, projections)).map(({ projection, generation }) => ({ labels: { projection, generation }, value: 1 })))
+      (await brakes(pool, projections)).map(({ projection, generation }) =>
+        ({ labels: { projection, generation }, value: 1 })))
 }
 
 /** Of the role worker; `account` counts the calls of the log and their rows. */
