@@ -27,17 +27,17 @@ CREATE UNIQUE INDEX generations_active ON ledger.generations (projection) WHERE 
 CREATE UNIQUE INDEX generations_next ON ledger.generations (projection) WHERE state IN ('building', 'ready');
 
 -- Events that a consumer could not read, and all later events of their streams.
-CREATE TABLE ledger.quarantine (
+CREATE TABLE ledger.parked_events (
   consumer       text NOT NULL,
   stream         text NOT NULL,
   revision       bigint NOT NULL,
   position       bigint NOT NULL,
   event_type     text NOT NULL,
   error          text NOT NULL,
-  quarantined_at timestamptz NOT NULL DEFAULT now(),
+  parked_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (consumer, stream, revision)
 );
-CREATE INDEX quarantine_age ON ledger.quarantine (consumer, quarantined_at);
+CREATE INDEX parked_events_age ON ledger.parked_events (consumer, parked_at);
 
 -- Events that an operator has given up: the live projection and every rebuild pass over them.
 CREATE TABLE ledger.skips (

@@ -1,4 +1,4 @@
-// Writes batches of events into one generation of a projection, and sets aside what cannot be written.
+// Writes batches of events into one generation of a projection, and parks what cannot be written.
 import { DatabaseError, type Pool, type PoolClient } from 'pg'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import type { Batch } from '../../src/event-store/subscribe.js'
@@ -7,17 +7,17 @@ import { schemaOf } from '../replay/generations.js'
 import { fold, loadMissing, readEvents, saveChanges } from './fold.js'
 import { HighestIds } from './ids.js'
 import type { Projection } from './projection.js'
-import { loadHeld, setAside } from '../parking/park.js'
+import { loadParked, park } from '../parking/park.js'
 import { MemoryRows } from './rows.js'
 
 type Handle = (tx: PoolClient, batch: Batch) => Promise<void>
 
-/** What became of some events: written, with the first ones that were set aside; or refused by Postgres, and nothing was written. */
-type Outcome = { setAside: Refused[] } | { problem: string }
+/** What became of some events: written, with the first events that were parked; or refused by Postgres, and nothing was written. */
+type Outcome = { parked: Refused[] } | { problem: string }
 
 /**
- * A batch is written at once. When Postgres refuses what an event says, it is written event by event, so that the
- * one at fault is set aside and holds up nobody else; anything else that fails is thrown on.
+ * A batch is written at once. When Postgres refuses what an event says, the batch is written event by event, so that
+ * only the event at fault is parked. Any other error is thrown on.
  */
 export async function batchWriter (projection: Projection, pool: Pool, generation: number): Promise<Handle> {
   const consumer = schemaOf(projection, generation)
@@ -25,14 +25,14 @@ export async function batchWriter (projection: Projection, pool: Pool, generatio
   return async (tx, { events, position }) => brake.check(tx, position, await writeEvents(tx, projection, consumer, events))
 }
 
-/** @returns the first event of each stream that was set aside just now */
+/** @returns the first event of each stream that was parked now */
 export async function writeEvents (tx: PoolClient, projection: Projection, schema: string, events: StoredEvent[]): Promise<Refused[]> {
   const outcome = await attempt(tx, projection, schema, events)
-  if ('setAside' in outcome) return outcome.setAside
+  if ('parked' in outcome) return outcome.parked
   const refused: Refused[] = []
   for (const stored of events) {
     const alone = await attempt(tx, projection, schema, [stored])
-    if ('setAside' in alone) refused.push(...alone.setAside)
+    if ('parked' in alone) refused.push(...alone.parked)
     else refused.push(await refuse(tx, schema, stored, alone.problem))
   }
   return refused
@@ -42,9 +42,9 @@ export async function writeEvents (tx: PoolClient, projection: Projection, schem
 async function attempt (tx: PoolClient, projection: Projection, schema: string, events: StoredEvent[]): Promise<Outcome> {
   await tx.query('SAVEPOINT before_events')
   try {
-    const setAside = await write(tx, projection, schema, events)
+    const parked = await write(tx, projection, schema, events)
     await tx.query('RELEASE SAVEPOINT before_events')
-    return { setAside }
+    return { parked }
   } catch (error) {
     if (!isAboutData(error, events)) throw error
     await tx.query('ROLLBACK TO SAVEPOINT before_events')
@@ -53,21 +53,21 @@ async function attempt (tx: PoolClient, projection: Projection, schema: string, 
 }
 
 async function write (tx: PoolClient, projection: Projection, schema: string, events: StoredEvent[]): Promise<Refused[]> {
-  const held = await loadHeld(tx, schema, projection.name, events)
-  const read = readEvents(projection, events.filter((stored) => !held.skips.has(stored)))
+  const parked = await loadParked(tx, schema, projection.name, events)
+  const read = readEvents(projection, events.filter((stored) => !parked.skips.has(stored)))
   const rows = new MemoryRows(projection.tables, { everyVersion: true })
   await loadMissing(tx, schema, rows, read)
   const ids = new HighestIds(projection)
   const refused: Refused[] = []
   for (const each of read) {
     const { stored } = each
-    if (held.streams.has(stored.stream)) {
-      await setAside(tx, schema, stored, 'an earlier event of this stream is in quarantine')
+    if (parked.streams.has(stored.stream)) {
+      await park(tx, schema, stored, 'an earlier event of this stream is parked')
       continue
     }
     const problem = 'problem' in each ? each.problem : fold(projection, each, rows)
     if (problem !== undefined) {
-      held.streams.add(stored.stream)
+      parked.streams.add(stored.stream)
       refused.push(await refuse(tx, schema, stored, problem))
     } else if ('event' in each) ids.add(each.event)
   }
@@ -77,7 +77,7 @@ async function write (tx: PoolClient, projection: Projection, schema: string, ev
 }
 
 async function refuse (tx: PoolClient, schema: string, stored: StoredEvent, error: string): Promise<Refused> {
-  await setAside(tx, schema, stored, error)
+  await park(tx, schema, stored, error)
   return { stream: stored.stream, position: stored.position, error }
 }
 

@@ -32,7 +32,7 @@ export interface Rows {
   put<Row extends object> (table: Table<Row>, row: Row): void
 }
 
-/** An event contradicts the rows; it is set aside with the later events of its stream. */
+/** An event contradicts the rows; it is parked with the later events of its stream. */
 export class CannotProject extends Error {
   override readonly name = 'CannotProject'
 }

@@ -39,9 +39,9 @@ export class Brake {
 
   async #recentlyRefused (tx: PoolClient): Promise<number> {
     const { rows } = await tx.query<{ streams: number }>(`
-      SELECT count(*)::int AS streams FROM ledger.quarantine first
-      WHERE consumer = $1 AND quarantined_at > now() - $2::interval AND position > $3
-        AND NOT EXISTS (SELECT FROM ledger.quarantine earlier WHERE consumer = $1 AND earlier.stream = first.stream AND earlier.revision < first.revision)`,
+      SELECT count(*)::int AS streams FROM ledger.parked_events first
+      WHERE consumer = $1 AND parked_at > now() - $2::interval AND position > $3
+        AND NOT EXISTS (SELECT FROM ledger.parked_events earlier WHERE consumer = $1 AND earlier.stream = first.stream AND earlier.revision < first.revision)`,
     [this.consumer, within, this.pulled.position])
     return rows[0]?.streams ?? 0
   }

@@ -1,4 +1,4 @@
-// Sets events aside that cannot be projected, with all later events of their streams, so that they hold up nobody else.
+// Parks events that cannot be projected, and all later events of their streams, so that other streams go on.
 import type { Pool, PoolClient } from 'pg'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import type { Projection } from '../engine/projection.js'
@@ -27,17 +27,17 @@ export async function skipped (db: Pool, projections: readonly Projection[]): Pr
 }
 
 /** What is to be known of the streams of some events before they are projected. */
-export interface Held {
+export interface Parked {
   skips: Skips
   /** Streams whose events have to wait. */
   streams: Set<string>
 }
 
 /** `consumer` names the generation, for instance `read_leads_g1`. Asked in the transaction that writes, so that a release counts at once. */
-export async function loadHeld (tx: PoolClient, consumer: string, projection: string, events: StoredEvent[]): Promise<Held> {
+export async function loadParked (tx: PoolClient, consumer: string, projection: string, events: StoredEvent[]): Promise<Parked> {
   const { rows } = await tx.query<{ stream: string, revision: string | null }>(`
     WITH wanted AS (SELECT DISTINCT unnest($3::text[]) AS stream)
-    SELECT stream, NULL AS revision FROM wanted WHERE EXISTS (SELECT FROM ledger.quarantine held WHERE consumer = $1 AND held.stream = wanted.stream)
+    SELECT stream, NULL AS revision FROM wanted WHERE EXISTS (SELECT FROM ledger.parked_events parked WHERE consumer = $1 AND parked.stream = wanted.stream)
     UNION ALL
     SELECT stream, revision FROM wanted JOIN ledger.skips USING (stream) WHERE projection = $2`,
   [consumer, projection, events.map(({ stream }) => storable(stream))])
@@ -48,9 +48,9 @@ export async function loadHeld (tx: PoolClient, consumer: string, projection: st
 }
 
 /** Writes the event down in the transaction that moves the checkpoint past it. */
-export async function setAside (tx: PoolClient, consumer: string, { stream, revision, position, type }: StoredEvent, error: string): Promise<void> {
+export async function park (tx: PoolClient, consumer: string, { stream, revision, position, type }: StoredEvent, error: string): Promise<void> {
   await tx.query(`
-    INSERT INTO ledger.quarantine (consumer, stream, revision, position, event_type, error) VALUES ($1, $2, $3, $4, $5, $6)
+    INSERT INTO ledger.parked_events (consumer, stream, revision, position, event_type, error) VALUES ($1, $2, $3, $4, $5, $6)
     ON CONFLICT DO NOTHING`, [consumer, storable(stream), revision, position, type, storable(error)])
 }
 

@@ -1,4 +1,4 @@
-// What operators do about quarantine: look, try again, skip.
+// What operators do about parked events: look, retry, skip.
 import type { Pool, PoolClient } from 'pg'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import type { Streams } from '../../src/event-store/streams.js'
@@ -10,12 +10,12 @@ import type { Projection } from '../engine/projection.js'
 import { storable } from './park.js'
 
 /** What was asked for cannot be done; nothing was changed. */
-export class QuarantineRefused extends Error {
-  override readonly name = 'QuarantineRefused'
+export class ParkingRefused extends Error {
+  override readonly name = 'ParkingRefused'
 }
 
-/** A stream that waits, with the error of its first event. Revisions and positions as text, times in ISO 8601. */
-export interface HeldStream {
+/** A stream with parked events, and the error of the first. Revisions and positions as text, times in ISO 8601. */
+export interface ParkedStream {
   projection: string
   generation: number
   stream: string
@@ -27,59 +27,59 @@ export interface HeldStream {
   since: string
 }
 
-/** An event that waits, with why, and how many of its stream do; `event` is absent when the log has it no more. */
-export interface HeldEvent { generation: number, held: number, revision: bigint, error: string, since: Date, event?: StoredEvent | undefined }
+/** A parked event, why it is parked, and how many of its stream are; `event` is absent when the log does not have it any more. */
+export interface ParkedEvent { generation: number, parked: number, revision: bigint, error: string, since: Date, event?: StoredEvent | undefined }
 
-/** What became of the events of a stream that waited; `refused` says why some wait all the same. */
-export interface Reprojected { generation: number, events: number, held: number, refused?: string | undefined }
+/** What became of the parked events of a stream; `refused` says why some of them are still parked. */
+export interface Reprojected { generation: number, events: number, parked: number, refused?: string | undefined }
 
 export interface BackEnds { pool: Pool, streams: Pick<Streams, 'read'> }
 
-interface HeldRow { revision: bigint, error: string, since: Date }
+interface ParkedRow { revision: bigint, error: string, since: Date }
 
 const eventsAtOnce = 500
 
-/** The streams that any generation of these projections holds, the longest held first. */
-export async function heldStreams (pool: Pool, projections: readonly Projection[]): Promise<HeldStream[]> {
-  const { rows } = await pool.query<Omit<HeldStream, 'projection' | 'generation' | 'since'> & { name: [string, string], since: Date }>(`
-    SELECT regexp_match(consumer, '^read_(\\w+)_g(\\d+)$') AS name, stream, count(*)::int AS events, min(quarantined_at) AS since,
+/** The streams that any generation of these projections has parked, the longest parked first. */
+export async function parkedStreams (pool: Pool, projections: readonly Projection[]): Promise<ParkedStream[]> {
+  const { rows } = await pool.query<Omit<ParkedStream, 'projection' | 'generation' | 'since'> & { name: [string, string], since: Date }>(`
+    SELECT regexp_match(consumer, '^read_(\\w+)_g(\\d+)$') AS name, stream, count(*)::int AS events, min(parked_at) AS since,
       (array_agg(revision ORDER BY revision))[1] AS revision, (array_agg(position ORDER BY revision))[1] AS position,
       (array_agg(event_type ORDER BY revision))[1] AS type, (array_agg(error ORDER BY revision))[1] AS error
-    FROM ledger.quarantine WHERE substring(consumer FROM '^read_(\\w+)_g\\d+$') = ANY($1)
+    FROM ledger.parked_events WHERE substring(consumer FROM '^read_(\\w+)_g\\d+$') = ANY($1)
     GROUP BY consumer, stream ORDER BY since, consumer, stream`, [projections.map(({ name }) => name)])
   return rows.map(({ name: [projection, generation], since, ...row }) => ({ projection, generation: Number(generation), ...row, since: since.toISOString() }))
 }
 
-/** The event that waits, or the first one of its stream when no revision is given. @throws QuarantineRefused */
-export async function heldEvent ({ pool, streams }: BackEnds, projection: Projection, stream: string, revision?: bigint): Promise<HeldEvent> {
+/** The parked event, or the first one of its stream when no revision is given. @throws ParkingRefused */
+export async function parkedEvent ({ pool, streams }: BackEnds, projection: Projection, stream: string, revision?: bigint): Promise<ParkedEvent> {
   const generation = await activeGeneration(pool, projection)
-  const held = await heldRows(pool, schemaOf(projection, generation), stream)
-  const row = revision === undefined ? held[0] : held.find((one) => one.revision === revision)
-  if (!row) throw notHeld(projection, stream, revision)
+  const parked = await parkedRows(pool, schemaOf(projection, generation), stream)
+  const row = revision === undefined ? parked[0] : parked.find((one) => one.revision === revision)
+  if (!row) throw notParked(projection, stream, revision)
   const [event] = await streams.read(stream, row.revision, 1)
-  return { generation, held: held.length, ...row, event: event?.revision === row.revision ? event : undefined }
+  return { generation, parked: parked.length, ...row, event: event?.revision === row.revision ? event : undefined }
 }
 
 /**
- * Projects the events of a stream that the active generation holds, in order, and releases the stream; all of it, or
- * nothing. The live projection waits meanwhile, and goes on with the rows that it finds then.
- * @throws QuarantineRefused when one of them is refused again
+ * Projects the parked events of a stream into the active generation, in order: all of them, or none. The live projection
+ * waits meanwhile, and goes on with the rows that it finds then.
+ * @throws ParkingRefused when one of them is refused again
  */
 export async function retryStream (backEnds: BackEnds, projection: Projection, stream: string): Promise<Reprojected> {
   return await reproject(backEnds, projection, stream, ({ events, refused }) => {
-    if (refused !== undefined) throw new QuarantineRefused(`${stream} stays in quarantine, as it was: ${refused}`)
-    if (events === 0) throw notHeld(projection, stream)
+    if (refused !== undefined) throw new ParkingRefused(`${stream} stays parked, as it was: ${refused}`)
+    if (events === 0) throw notParked(projection, stream)
   })
 }
 
 /**
- * Gives one event up, for this projection and for good, and goes on with the events of its stream that wait in the
- * active generation. Of an event that does not wait there, rebuilds make use.
- * @throws QuarantineRefused when there is no such event
+ * Skips one event of this projection for good, and projects the later parked events of its stream. An event that is not
+ * parked can be skipped too: then replays pass over it.
+ * @throws ParkingRefused when there is no such event
  */
 export async function skipEvent (backEnds: BackEnds, projection: Projection, stream: string, revision: bigint, reason: string): Promise<Reprojected> {
   const [event] = await backEnds.streams.read(stream, revision, 1)
-  if (event?.revision !== revision) throw new QuarantineRefused(`the log has no event ${stream}@${revision}`)
+  if (event?.revision !== revision) throw new ParkingRefused(`the log has no event ${stream}@${revision}`)
   await backEnds.pool.query('INSERT INTO ledger.skips (projection, stream, revision, reason) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING',
     [projection.name, storable(stream), revision, storable(reason)])
   return await reproject(backEnds, projection, stream)
@@ -102,33 +102,33 @@ async function reprojectIn ({ pool, streams }: BackEnds, projection: Projection,
   const schema = schemaOf(projection, generation)
   return await inTransaction(pool, async (tx) => {
     await tx.query(`SELECT FROM ${checkpointOf(projection, generation)} FOR UPDATE`) // the live projection waits for it, or we for its batch
-    const held = await heldRows(tx, schema, stream)
-    const events = await readHeld(streams, stream, held)
-    await tx.query('DELETE FROM ledger.quarantine WHERE consumer = $1 AND stream = $2', [schema, storable(stream)])
+    const parked = await parkedRows(tx, schema, stream)
+    const events = await readParked(streams, stream, parked)
+    await tx.query('DELETE FROM ledger.parked_events WHERE consumer = $1 AND stream = $2', [schema, storable(stream)])
     const refused: Refused[] = []
     for (let from = 0; from < events.length; from += eventsAtOnce) refused.push(...await writeEvents(tx, projection, schema, events.slice(from, from + eventsAtOnce)))
-    await tx.query('UPDATE ledger.quarantine SET quarantined_at = $3 WHERE consumer = $1 AND stream = $2', [schema, storable(stream), held[0]?.since]) // no news for the brake
-    const still = await heldRows(tx, schema, stream)
-    const outcome = { generation, events: held.length - still.length, held: still.length, refused: refused[0]?.error }
+    await tx.query('UPDATE ledger.parked_events SET parked_at = $3 WHERE consumer = $1 AND stream = $2', [schema, storable(stream), parked[0]?.since]) // no news for the brake
+    const still = await parkedRows(tx, schema, stream)
+    const outcome = { generation, events: parked.length - still.length, parked: still.length, refused: refused[0]?.error }
     judge?.(outcome)
     return outcome
   })
 }
 
-async function heldRows (db: Pool | PoolClient, consumer: string, stream: string): Promise<HeldRow[]> {
+async function parkedRows (db: Pool | PoolClient, consumer: string, stream: string): Promise<ParkedRow[]> {
   const { rows } = await db.query<{ revision: string, error: string, since: Date }>(
-    'SELECT revision, error, quarantined_at AS since FROM ledger.quarantine WHERE consumer = $1 AND stream = $2 ORDER BY revision', [consumer, storable(stream)])
+    'SELECT revision, error, parked_at AS since FROM ledger.parked_events WHERE consumer = $1 AND stream = $2 ORDER BY revision', [consumer, storable(stream)])
   return rows.map((row) => ({ ...row, revision: BigInt(row.revision) }))
 }
 
-/** @throws QuarantineRefused when the log does not have all of them */
-async function readHeld (streams: Pick<Streams, 'read'>, stream: string, held: HeldRow[]): Promise<StoredEvent[]> {
-  const wanted = new Set(held.map(({ revision }) => revision))
-  const events = held[0] ? (await streams.read(stream, held[0].revision)).filter(({ revision }) => wanted.delete(revision)) : []
-  if (wanted.size > 0) throw new QuarantineRefused(`the log has no event ${stream}@${[...wanted].join()}: only a replay of the projection can go on without it`)
+/** @throws ParkingRefused when the log does not have all of them */
+async function readParked (streams: Pick<Streams, 'read'>, stream: string, parked: ParkedRow[]): Promise<StoredEvent[]> {
+  const wanted = new Set(parked.map(({ revision }) => revision))
+  const events = parked[0] ? (await streams.read(stream, parked[0].revision)).filter(({ revision }) => wanted.delete(revision)) : []
+  if (wanted.size > 0) throw new ParkingRefused(`the log has no event ${stream}@${[...wanted].join()}: only a replay of the projection can go on without it`)
   return events
 }
 
-function notHeld ({ name }: Projection, stream: string, revision?: bigint): QuarantineRefused {
-  return new QuarantineRefused(`${name} does not hold ${stream}${revision === undefined ? '' : `@${revision}`}: \`ringledger projections quarantine list\` shows what waits`)
+function notParked ({ name }: Projection, stream: string, revision?: bigint): ParkingRefused {
+  return new ParkingRefused(`${name} has not parked ${stream}${revision === undefined ? '' : `@${revision}`}: \`ringledger projections quarantine list\` shows what is parked`)
 }

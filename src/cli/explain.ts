@@ -2,7 +2,7 @@
 
 /** Errors that say how to mend them. By name: their classes would load half of the code. */
 const refusals = [
-  'BackEndUnreachable', 'DataDirInUseError', 'OtherLeadDigestKey', 'OtherLog', 'QuarantineRefused', 'Rejection',
+  'BackEndUnreachable', 'DataDirInUseError', 'OtherLeadDigestKey', 'OtherLog', 'ParkingRefused', 'Rejection',
   'ReplayRefused', 'RoleRuns', 'TransferRefused', 'UnknownProjection'
 ]
 

@@ -49,7 +49,7 @@ async function dropReadModels (tx: PoolClient): Promise<void> {
     "SELECT format('%I', nspname) AS schema FROM pg_namespace WHERE nspname LIKE 'read\\_%'")
   for (const { schema } of rows) await tx.query(`DROP SCHEMA ${schema} CASCADE`)
   await tx.query('DELETE FROM ledger.generations')
-  await tx.query("DELETE FROM ledger.quarantine WHERE consumer LIKE 'read\\_%'")
+  await tx.query("DELETE FROM ledger.parked_events WHERE consumer LIKE 'read\\_%'")
   await tx.query('DELETE FROM ledger.brakes')
 }
 

@@ -46,5 +46,5 @@ t.test('a call that an engine appends without a version is sent, and moves on to
     t.match(await read(`/user/call/${call_id}`, position), { call_id, assistant_id: assistantId, status: 'completed' })
   }
   await eventually(() => hook.received.length === 2)
-  t.equal((await pool.query('SELECT FROM ledger.quarantine')).rowCount, 0)
+  t.equal((await pool.query('SELECT FROM ledger.parked_events')).rowCount, 0)
 })

@@ -44,7 +44,7 @@ async function isFed (): Promise<void> {
 const rowOf = async (callId: string) => (await pool.query('SELECT status, reason, duplicates FROM ledger.webhook_deliveries WHERE call_id = $1', [callId])).rows
 const dataOf = (callId: string) =>
   hook.received.map(({ body }) => JSON.parse(body.toString()).data).find(({ call_id }) => call_id === callId)
-const setAside = async (stream: string) => (await pool.query('SELECT consumer, error FROM ledger.quarantine WHERE stream = $1 ORDER BY consumer', [stream])).rows
+const setAside = async (stream: string) => (await pool.query('SELECT consumer, error FROM ledger.parked_events WHERE stream = $1 ORDER BY consumer', [stream])).rows
 const skipped = (reason: string, duplicates = 0) => [{ status: 'skipped', reason, duplicates }]
 const delivered = (duplicates = 0) => [{ status: 'delivered', reason: null, duplicates }]
 const seen = async (callId: string) => (await service.call('GET', `/user/call/${callId}`)).status

@@ -81,7 +81,7 @@ t.test('the read models tell where they are, and that they are fed', async (t) =
 
 t.test('so do quarantine, brake, pools, deliveries and the process itself', async (t) => {
   await service.parts.pool.query(`
-    INSERT INTO ledger.quarantine (consumer, stream, revision, position, event_type, error)
+    INSERT INTO ledger.parked_events (consumer, stream, revision, position, event_type, error)
     SELECT 'read_leads_g1', 'lead-1-' || n, r, 0, 'LeadCreated', 'no' FROM generate_series(1, 2) n, generate_series(1, 3) r;
     INSERT INTO ledger.brakes (consumer, position, streams, error) VALUES ('read_calls_g1', 1, 11, 'no')`)
   const text = await scrape(service.url)
@@ -94,7 +94,7 @@ t.test('so do quarantine, brake, pools, deliveries and the process itself', asyn
   const ready = await fetch(`${service.url}/health/ready`)
   t.equal(ready.status, 503, 'a brake is told to probes as well')
   t.match(await ready.json(), { checks: { 'projection calls': 'failing', 'projection leads': 'ok' } })
-  await service.parts.pool.query('DELETE FROM ledger.brakes; DELETE FROM ledger.quarantine')
+  await service.parts.pool.query('DELETE FROM ledger.brakes; DELETE FROM ledger.parked_events')
   t.equal((await fetch(`${service.url}/health/ready`)).status, 200)
 })
 

@@ -27,7 +27,7 @@ const events: Record<EventType, { stream: keyof typeof streams, summary: string,
     summary: 'A call has ended.',
     description: `Append it to \`call-<call_id>\` with the expected revision \`NO_STREAM\` and an event id that you keep for retries (UUIDv5 of the
 call id is good). The first one counts: it moves the lead and makes one webhook; later ones on the stream are counted as
-duplicates. An event that does not fit this schema is set aside and shown to operators. An unknown assistant is
+duplicates. An event that does not fit this schema is parked and shown to operators. An unknown assistant is
 recorded without a webhook; a lead that is unknown or another user's is treated as null. Keep the event under 1 MiB.
 The same by HTTP: \`POST /engine/calls/{call_id}/completed\`.`,
     examples: [{ name: 'completed', payload: { call_id: callId, ...completedCall } }]
@@ -57,7 +57,7 @@ const metadata = {
     $causationId: { type: 'string', description: 'The command that led to the event.' },
     command_id: { type: 'string', description: 'One command, one set of events.' },
     user_id: { type: 'string', description: 'Who gave the command.' },
-    schema_version: { type: 'string', description: 'Version of the data, a whole number; 1 when absent. One that this document does not know is set aside.' },
+    schema_version: { type: 'string', description: 'Version of the data, a whole number; 1 when absent. One that this document does not know is parked.' },
     traceparent: { type: 'string', description: 'W3C Trace Context.' }
   }
 }

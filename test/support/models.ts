@@ -9,19 +9,19 @@ import { leadOf } from '../../src/domain/lead/evolve.js'
 import { statusAfterCall } from '../../src/domain/lead/status-after-call.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 
-/** Rows by key, and what is set aside as `stream@revision`. */
-export interface Model { wanted: Map<unknown, object>, setAside: string[] }
+/** Rows by key, and what is parked as `stream@revision`. */
+export interface Model { wanted: Map<unknown, object>, parked: string[] }
 
 /** `step` answers false when the event contradicts what is there. */
 function fold (projection: Projection, log: StoredEvent[], step: (event: DomainEvent, stored: StoredEvent) => boolean): string[] {
-  const held = new Set<string>()
-  const setAside: string[] = []
+  const parkedStreams = new Set<string>()
+  const parked: string[] = []
   for (const stored of log.filter(({ type }) => projection.eventTypes.some((known) => known === type))) {
-    if (!held.has(stored.stream) && isFolded(stored)) continue
-    held.add(stored.stream)
-    setAside.push(`${stored.stream}@${stored.revision}`)
+    if (!parkedStreams.has(stored.stream) && isFolded(stored)) continue
+    parkedStreams.add(stored.stream)
+    parked.push(`${stored.stream}@${stored.revision}`)
   }
-  return setAside
+  return parked
 
   function isFolded (stored: StoredEvent): boolean {
     try {
@@ -37,7 +37,7 @@ function fold (projection: Projection, log: StoredEvent[], step: (event: DomainE
 /** `takes` tells which names the table may hold. */
 export function assistantModel (log: StoredEvent[], takes = (_name: string) => true): Model {
   const states = new Map<number, { state: AssistantState, revision: number }>()
-  const setAside = fold(assistants, log, (event, { revision }) => {
+  const parked = fold(assistants, log, (event, { revision }) => {
     if (event.type !== 'AssistantCreated' && event.type !== 'AssistantUpdated') return true
     const id = event.data.assistant_id
     const state = evolve(states.get(id)?.state, event)
@@ -48,7 +48,7 @@ export function assistantModel (log: StoredEvent[], takes = (_name: string) => t
   const wanted = [...states].map(([id, { state, revision }]) => [id, {
     id, user_id: state?.user_id, name: state?.settings.assistant_name, settings: state?.settings, revision, created_at: state?.created_at, updated_at: state?.updated_at
   }] as const)
-  return { wanted: new Map(wanted), setAside }
+  return { wanted: new Map(wanted), parked }
 }
 
 /** `takes` tells which statuses the table may hold. */
@@ -56,7 +56,7 @@ export function leadModel (log: StoredEvent[], takes = (_status: string) => true
   const rows = new Map<number, { stream: string, user_id: string, status: string, updated_at: string, primary_id: number | null }>()
   const owners = new Map<number, string>()
   const reported = new Set<string>()
-  const setAside = fold(leads, log, (event, { stream }) => {
+  const parked = fold(leads, log, (event, { stream }) => {
     if (event.type === 'AssistantCreated') owners.set(event.data.assistant_id, event.data.user_id)
     if (event.type === 'LeadCreated') {
       const { id, user_id, secondary_contacts, created_at } = leadOf(event)
@@ -74,13 +74,13 @@ export function leadModel (log: StoredEvent[], takes = (_status: string) => true
     }
     return true
   })
-  return { wanted: rows, setAside }
+  return { wanted: rows, parked }
 }
 
 export function callModel (log: StoredEvent[]): Model {
   const rows = new Map<string, object>()
   const [assistantOwners, leadOwners] = [new Map<number, string>(), new Map<number, string>()]
-  const setAside = fold(calls, log, (event, { position }) => {
+  const parked = fold(calls, log, (event, { position }) => {
     if (event.type === 'AssistantCreated') assistantOwners.set(event.data.assistant_id, event.data.user_id)
     if (event.type === 'LeadCreated') for (const id of [event.data.lead_id, ...event.data.secondary_contacts.map((contact) => contact.id)]) leadOwners.set(id, event.data.user_id)
     if (event.type === 'CallCompleted' && !rows.has(event.data.call_id)) {
@@ -91,5 +91,5 @@ export function callModel (log: StoredEvent[]): Model {
     }
     return true
   })
-  return { wanted: rows, setAside }
+  return { wanted: rows, parked }
 }

@@ -16,7 +16,7 @@ export const everyProjection: readonly Projection[] = [assistants, leads, calls,
 /** Empty read models, on generation 1. */
 export async function emptyReadModels (pool: Pool, projections: readonly Projection[] = everyProjection): Promise<void> {
   const schemas = projections.map((projection) => `DROP SCHEMA IF EXISTS ${schemaOf(projection, 1)} CASCADE`)
-  await pool.query([...schemas, 'DELETE FROM ledger.generations', 'DELETE FROM ledger.quarantine'].join('; '))
+  await pool.query([...schemas, 'DELETE FROM ledger.generations', 'DELETE FROM ledger.parked_events'].join('; '))
   await ensureProjections(pool, projections)
 }
 
@@ -57,11 +57,11 @@ export async function rowsOf (pool: Pool, projection: Projection, name = project
   return new Map(rows.map(({ row }) => [row[table.key], { ...row, ...Object.fromEntries(times.map((column) => [column, new Date(String(row[column])).toISOString()])) }]))
 }
 
-export interface SetAside { stream: string, revision: number, error: string }
+export interface Parked { stream: string, revision: number, error: string }
 
-/** What the projection's active generation has set aside, oldest first. */
-export async function quarantined (pool: Pool, projection: Projection): Promise<SetAside[]> {
+/** What the projection's active generation has parked, oldest first. */
+export async function parkedEvents (pool: Pool, projection: Projection): Promise<Parked[]> {
   const consumer = checkpointOf(projection, await activeGeneration(pool, projection)).split('.')[0]
-  const { rows } = await pool.query<SetAside>('SELECT stream, revision::int, error FROM ledger.quarantine WHERE consumer = $1 ORDER BY position', [consumer])
+  const { rows } = await pool.query<Parked>('SELECT stream, revision::int, error FROM ledger.parked_events WHERE consumer = $1 ORDER BY position', [consumer])
   return rows
 }

@@ -5,7 +5,7 @@ import type { StoredEvent } from '../../src/domain/stored-event.js'
 /** Notes that `consumer` did not take an event as it was written; the feed goes on. */
 export async function park (tx: PoolClient, consumer: string, { stream, revision, position, type }: StoredEvent, problem: string): Promise<void> {
   await tx.query(`
-    INSERT INTO ledger.quarantine (consumer, stream, revision, position, event_type, error) VALUES ($1, $2, $3, $4, $5, $6)
+    INSERT INTO ledger.parked_events (consumer, stream, revision, position, event_type, error) VALUES ($1, $2, $3, $4, $5, $6)
     ON CONFLICT DO NOTHING`, [consumer, storable(stream), revision, position, type, storable(problem)])
 }
 

@@ -77,10 +77,10 @@ async function asStored (pool: Pool, schema: string, table: AnyTable, rows: obje
   return byKey(table, stored)
 }
 
-/** What operators have given up, and what waits for them. */
+/** What operators have given up, and what is parked. */
 async function passedOver (db: PoolClient, projection: Projection, schema: string): Promise<Skips> {
   const skips = await loadSkips(db, projection.name)
-  const { rows } = await db.query<{ event: string }>("SELECT revision || '@' || stream AS event FROM ledger.quarantine WHERE consumer = $1", [schema])
+  const { rows } = await db.query<{ event: string }>("SELECT revision || '@' || stream AS event FROM ledger.parked_events WHERE consumer = $1", [schema])
   const waiting = new Set(rows.map(({ event }) => event))
   return { has: (stored) => skips.has(stored) || waiting.has(`${stored.revision}@${stored.stream}`) }
 }

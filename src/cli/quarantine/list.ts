@@ -1,6 +1,6 @@
 // `ringledger projections quarantine list`: parked events by projection and generation, circuit breakers, and skips.
 import type { Command } from 'commander'
-import type { HeldStream } from '../../../projections/parking/parked-events.js'
+import type { ParkedStream } from '../../../projections/parking/parked-events.js'
 import { printable, printJson, say, tableOf } from '../running/output.js'
 import { withConnections } from '../running/with-connections.js'
 
@@ -9,14 +9,14 @@ const longestList = 100
 
 export function register (quarantine: Command): void {
   quarantine.command('list')
-    .description('what waits, by projection and generation')
+    .description('parked events, by projection and generation')
     .argument('[name]', 'of one projection')
     .option('--json', 'for programs: with the skips')
     .action(listQuarantine)
 }
 
 async function listQuarantine (name: string | undefined, { json }: { json?: boolean }): Promise<void> {
-  const [{ projections }, { projectionNamed }, { brakes }, { heldStreams }, { skipped }] = await Promise.all([
+  const [{ projections }, { projectionNamed }, { brakes }, { parkedStreams }, { skipped }] = await Promise.all([
     import('../../../projections/index.js'),
     import('../projections/projection-named.js'),
     import('../../../projections/parking/circuit-breaker.js'),
@@ -25,25 +25,25 @@ async function listQuarantine (name: string | undefined, { json }: { json?: bool
   ])
   const listed = name === undefined ? projections : [projectionNamed(name)]
   const found = await withConnections('ringledger projections quarantine list', async ({ pool }) => ({
-    held: await heldStreams(pool, listed),
+    parked: await parkedStreams(pool, listed),
     brakes: await brakes(pool, listed),
     skips: await skipped(pool, listed)
   }))
   if (json) return printJson(found)
-  await printHeld(found.held)
+  await printParked(found.parked)
   for (const { projection, generation, streams, since, error } of found.brakes) {
     say(`${projection} (generation ${generation}) stands since ${since}, as it refused ${streams} streams within a minute: ${printable(error)}`)
   }
   if (found.skips.length > 0) say(`${found.skips.length} events are skipped for good: --json has them`)
 }
 
-async function printHeld (held: HeldStream[]): Promise<void> {
-  if (held.length === 0) return void process.stdout.write('Nothing is in quarantine.\n')
+async function printParked (parked: ParkedStream[]): Promise<void> {
+  if (parked.length === 0) return void process.stdout.write('Nothing is parked.\n')
   const head = ['projection', 'generation', 'stream', 'revision', 'events', 'since', 'error']
-  process.stdout.write(await tableOf(held.slice(0, longestList).map(rowOf), head))
-  if (held.length > longestList) say(`and ${held.length - longestList} more streams: --json has all of them`)
+  process.stdout.write(await tableOf(parked.slice(0, longestList).map(rowOf), head))
+  if (parked.length > longestList) say(`and ${parked.length - longestList} more streams: --json has all of them`)
 }
 
-function rowOf ({ projection, generation, stream, revision, events, since, error }: HeldStream) {
+function rowOf ({ projection, generation, stream, revision, events, since, error }: ParkedStream) {
   return [projection, generation, printable(stream), revision, events, since, printable(error)]
 }

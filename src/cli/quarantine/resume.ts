@@ -11,13 +11,13 @@ export function register (quarantine: Command): void {
 }
 
 async function resumeProjection (name: string): Promise<void> {
-  const [{ projectionNamed }, { releaseBrakes }, { QuarantineRefused }] = await Promise.all([
+  const [{ projectionNamed }, { releaseBrakes }, { ParkingRefused }] = await Promise.all([
     import('../projections/projection-named.js'),
     import('../../../projections/parking/circuit-breaker.js'),
     import('../../../projections/parking/parked-events.js')
   ])
   const released = await withConnections('ringledger projections quarantine resume',
     ({ pool }) => releaseBrakes(pool, projectionNamed(name)))
-  if (released === 0) throw new QuarantineRefused(`${name} does not stand still: its brake is not on`)
+  if (released === 0) throw new ParkingRefused(`${name} does not stand still: its brake is not on`)
   say(`${name} goes on within seconds, and sets aside what it refuses.`)
 }

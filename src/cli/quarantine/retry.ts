@@ -5,7 +5,7 @@ import { withConnections } from '../running/with-connections.js'
 
 export function register (quarantine: Command): void {
   quarantine.command('retry')
-    .description('project what waits of a stream: all of it, or nothing')
+    .description('project the parked events of a stream: all of them, or none')
     .argument('<name>')
     .argument('<stream>')
     .action(retryHeld)
@@ -17,5 +17,5 @@ async function retryHeld (name: string, stream: string): Promise<void> {
   ])
   const { events, generation } = await withConnections('ringledger projections quarantine retry',
     (connections) => retryStream(connections, projectionNamed(name), stream))
-  say(`${events} events of ${stream} went into ${name} (generation ${generation}); nothing of it waits any more.`)
+  say(`${events} events of ${stream} went into ${name} (generation ${generation}); none of its events is parked any more.`)
 }

@@ -7,27 +7,27 @@ import { revisionNumber } from '../values.js'
 
 export function register (quarantine: Command): void {
   quarantine.command('show')
-    .description('an event that waits, as the log has it (with personal data), and why')
+    .description('a parked event, as the log has it (with personal data), and why')
     .argument('<name>')
     .argument('<stream>')
-    .argument('[revision]', 'the first one that waits when it is not given', revisionNumber)
+    .argument('[revision]', 'the first parked one when it is not given', revisionNumber)
     .option('--json', 'for programs')
-    .action(showHeld)
+    .action(showParked)
 }
 
-async function showHeld (
+async function showParked (
   name: string, stream: string, revision: bigint | undefined, { json }: { json?: boolean }
 ): Promise<void> {
-  const [{ projectionNamed }, { heldEvent }] = await Promise.all([
+  const [{ projectionNamed }, { parkedEvent }] = await Promise.all([
     import('../projections/projection-named.js'), import('../../../projections/parking/parked-events.js')
   ])
-  const { generation, held, error, event, ...row } = await withConnections('ringledger projections quarantine show',
-    (connections) => heldEvent(connections, projectionNamed(name), stream, revision))
-  const [since, parked] = [row.since.toISOString(), String(row.revision)]
+  const { generation, parked, error, event, ...row } = await withConnections('ringledger projections quarantine show',
+    (connections) => parkedEvent(connections, projectionNamed(name), stream, revision))
+  const [since, at] = [row.since.toISOString(), String(row.revision)]
   const inLog = event && printableEvent(event)
-  const found = { projection: name, generation, stream, revision: parked, held, since, error, event: inLog ?? null }
+  const found = { projection: name, generation, stream, revision: at, parked, since, error, event: inLog ?? null }
   if (json) return printJson(found)
-  say(`${name} (generation ${generation}) holds ${held} events of ${stream} since ${since}. ${stream}@${parked}: ${printable(error)}`)
+  say(`${name} (generation ${generation}) has parked ${parked} events of ${stream} since ${since}. ${stream}@${at}: ${printable(error)}`)
   if (inLog) printJson(inLog)
   else say('The log does not have this event any more.')
 }

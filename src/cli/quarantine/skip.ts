@@ -26,7 +26,7 @@ async function skipHeld (
   say(`${name} skips ${stream}@${revision} from now on, in rebuilds too. ${whatBecame(outcome)}`)
 }
 
-function whatBecame ({ events, held, refused }: Reprojected): string {
-  if (refused !== undefined) return `${held} events of the stream wait all the same: ${printable(refused)}`
-  return events === 0 ? 'Nothing of the stream was waiting.' : 'Nothing of the stream waits any more.'
+function whatBecame ({ events, parked, refused }: Reprojected): string {
+  if (refused !== undefined) return `${parked} events of the stream stay parked: ${printable(refused)}`
+  return events === 0 ? 'No event of the stream was parked.' : 'No event of the stream is parked any more.'
 }

@@ -41,7 +41,7 @@ export function measureProjections (metrics: Metrics, { pool }: Connections, lag
   projected('projection_lag_positions', 'How far the log is ahead of it, in positions.', ({ lag }) => Number(lag))
   projected('projection_lag_seconds', 'Since when the log is ahead of it, as far as this process has seen.', ({ lagSeconds }) => lagSeconds)
   projected('projection_feed_alive', '0 when it stands still though the log is ahead.', ({ isAlive }) => Number(isAlive))
-  metrics.gauge('projection_quarantined_streams', 'Streams that wait in quarantine.', ['projection', 'generation'], async () =>
+  metrics.gauge('projection_quarantined_streams', 'Streams with parked events.', ['projection', 'generation'], async () =>
     (await countParkedStreams(pool)).map(({ streams, ...labels }) => ({ labels, value: streams })))
   metrics.gauge('projection_brake_on', '1 for each generation that stands still because it refused too many streams.',
     ['projection', 'generation'], async () =>

@@ -18,7 +18,7 @@ import { assistantCreated, assistantUpdated, callCompleted, leadCreated, logOf, 
 import { isInFull } from '../../support/chaos.js'
 import { keepingLog, scratchLedger } from '../../support/ledger.js'
 import { assistantModel, callModel, leadModel, type Model } from '../../support/models.js'
-import { emptyReadModels, quarantined, rowsOf } from '../../support/projected.js'
+import { emptyReadModels, parkedEvents, rowsOf } from '../../support/projected.js'
 import { watchedPool, type Watching } from '../../support/statements.js'
 
 const { pool } = await scratchLedger(t)
@@ -122,7 +122,7 @@ const models: [Projection, (log: StoredEvent[]) => Model][] = [
 ]
 
 for (const [projection, model] of models) {
-  t.test(`${projection.name}: rows and what was set aside are the fold of the log, and a rebuild has the same rows`, async (t) => {
+  t.test(`${projection.name}: rows and what was parked are the fold of the log, and a rebuild has the same rows`, async (t) => {
     await fc.assert(fc.asyncProperty(fc.array(happening, { minLength: 20, maxLength: 60 }), course, limits, async (told, course, limits) => {
       const schema = schemaOf(projection, 1)
       await emptyReadModels(pool, [projection])
@@ -131,12 +131,12 @@ for (const [projection, model] of models) {
       const log = logOf()(told).filter(({ type }) => projection.eventTypes.some((known) => known === type))
       const steps = course[Symbol.iterator]()
       await run(projection, log, steps)
-      const { wanted, setAside } = model(log)
+      const { wanted, parked } = model(log)
       const rows = await rowsOf(pool, projection)
       const nameOf = ({ stream, revision }: { stream: string, revision: bigint | number }) => `${stream}@${revision}`
-      await rebuild(projection, log.filter((event) => !setAside.includes(nameOf(event))), steps, limits)
+      await rebuild(projection, log.filter((event) => !parked.includes(nameOf(event))), steps, limits)
       const agree = t.strictSame([...rows.keys()].sort(), [...wanted.keys()].sort()) && [...wanted].every(([key, row]) => t.match(rows.get(key), row)) &&
-        t.strictSame((await quarantined(pool, projection)).map(nameOf), setAside) && t.strictSame(await differences(projection), [])
+        t.strictSame((await parkedEvents(pool, projection)).map(nameOf), parked) && t.strictSame(await differences(projection), [])
       if (!agree) throw new Error('rows and fold disagree')
     }), { numRuns, endOnFailure: true })
   })

@@ -8,7 +8,7 @@ import { DecodeError, decode } from '../../../src/domain/events.js'
 import type { Json } from '../../../src/domain/json.js'
 import { assistantCreated, callCompleted, leadCreated, logOf, settings, type Told } from '../../support/call-events.js'
 import { scratchLedger } from '../../support/ledger.js'
-import { emptyReadModels, project, quarantined } from '../../support/projected.js'
+import { emptyReadModels, project, parkedEvents } from '../../support/projected.js'
 
 const { pool } = await scratchLedger(t)
 
@@ -36,7 +36,7 @@ const told: fc.Arbitrary<Told> = fc.oneof(
       return { ...completed, data: { ...extra, ...completed.data, ...report, started_at: at, ended_at: end, transcript: [{ role: 'customer', text: words, at: 0 }] } }
     }))
 
-t.test('of events with anything in them, those are set aside that cannot be decoded or contradict the rows, and no other', async (t) => {
+t.test('of events with anything in them, those are parked that cannot be decoded or contradict the rows, and no other', async (t) => {
   let stored = 0
   await fc.assert(fc.asyncProperty(fc.uniqueArray(told, { selector: ({ stream }) => stream, minLength: 40, maxLength: 80 }), async (told) => {
     await emptyReadModels(pool)
@@ -51,9 +51,9 @@ t.test('of events with anything in them, those are set aside that cannot be deco
       }
     }).map(({ stream }) => stream)
     for (const projection of [assistants, leads, calls]) {
-      const setAside = (await quarantined(pool, projection)).filter(({ error }) => !/^lead id \d+ already belongs/.test(error))
+      const parked = (await parkedEvents(pool, projection)).filter(({ error }) => !/^lead id \d+ already belongs/.test(error))
       const wanted = malformed.filter((stream) => log.some((event) => event.stream === stream && projection.eventTypes.some((type) => type === event.type)))
-      if (!t.strictSame(setAside.map(({ stream }) => stream).sort(), wanted.sort(), `${wanted.length} of ${log.length}`)) throw new Error(JSON.stringify(setAside).slice(0, 2_000))
+      if (!t.strictSame(parked.map(({ stream }) => stream).sort(), wanted.sort(), `${wanted.length} of ${log.length}`)) throw new Error(JSON.stringify(parked).slice(0, 2_000))
     }
     stored += log.length - malformed.length
   }), { numRuns: 8, endOnFailure: true })

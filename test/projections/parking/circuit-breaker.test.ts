@@ -7,7 +7,7 @@ import { Stopped } from '../../../src/subscriptions/run.js'
 import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import { assistantCreated, logOf } from '../../support/call-events.js'
 import { scratchLedger } from '../../support/ledger.js'
-import { emptyReadModels, feeding, quarantined, rowsOf } from '../../support/projected.js'
+import { emptyReadModels, feeding, parkedEvents, rowsOf } from '../../support/projected.js'
 import { beforeNth, watchedPool } from '../../support/statements.js'
 
 const { pool } = await scratchLedger(t)
@@ -19,15 +19,15 @@ t.beforeEach(async () => {
 const consumer = 'read_assistants_g1'
 const poison = (from: number, count: number) => Array.from({ length: count }, (_, index) => ({ ...assistantCreated(from + index), data: { nonsense: true } }))
 const brake = async () => (await pool.query<{ on: boolean, streams: number }>('SELECT released_at IS NULL AS on, streams FROM ledger.brakes WHERE consumer = $1', [consumer])).rows[0]
-const heldStreams = async () => new Set((await quarantined(pool, assistants)).map(({ stream }) => stream)).size
+const parkedStreams = async () => new Set((await parkedEvents(pool, assistants)).map(({ stream }) => stream)).size
 
-t.test('ten streams are set aside, and with the eleventh the batch moves nothing', async (t) => {
+t.test('ten streams are parked, and with the eleventh the batch moves nothing', async (t) => {
   const place = logOf()
   const feed = await feeding(assistants, pool)
   await feed.batch(place(poison(1, 10)))
   const reached = await readCheckpoint(pool, `${consumer}.checkpoint`)
   await t.rejects(feed.batch(place([assistantCreated(50), ...poison(11, 1)])), { name: 'Stopped', message: /has refused 11 streams within 1 minute, the last one with: AssistantCreated at assistant-11@0/ })
-  t.equal(await heldStreams(), 10)
+  t.equal(await parkedStreams(), 10)
   t.equal((await rowsOf(pool, assistants)).size, 0)
   t.equal(await readCheckpoint(pool, `${consumer}.checkpoint`), reached)
   t.strictSame(await brake(), { on: true, streams: 11 })
@@ -36,30 +36,30 @@ t.test('ten streams are set aside, and with the eleventh the batch moves nothing
 t.test('many events of few streams are no reason', async (t) => {
   const place = logOf()
   await (await feeding(assistants, pool)).batch(place([...poison(1, 5), ...poison(1, 5), ...poison(1, 5), ...poison(1, 5)]))
-  t.equal(await heldStreams(), 5)
+  t.equal(await parkedStreams(), 5)
 })
 
 t.test('nor are many streams over a longer time', async (t) => {
   const place = logOf()
   const feed = await feeding(assistants, pool)
   await feed.batch(place(poison(1, 10)))
-  await pool.query('UPDATE ledger.quarantine SET quarantined_at = now() - interval \'61 seconds\'')
+  await pool.query('UPDATE ledger.parked_events SET parked_at = now() - interval \'61 seconds\'')
   await feed.batch(place([...poison(11, 10), ...poison(1, 1)]))
-  t.equal(await heldStreams(), 20)
+  t.equal(await parkedStreams(), 20)
 })
 
-t.test('while it is on not even one stream is set aside up to there, also by another process', async (t) => {
+t.test('while it is on not one stream is parked up to there, also by another process', async (t) => {
   const log = logOf()([...poison(1, 11), assistantCreated(50)])
   await t.rejects((await feeding(assistants, pool)).batch(log), Stopped)
   await t.rejects((await feeding(assistants, pool, 2n)).batch(log.slice(0, 1)), { name: 'Stopped', message: /^the brake of read_assistants_g1 is on: / })
-  t.equal(await heldStreams(), 0)
+  t.equal(await parkedStreams(), 0)
 })
 
-t.test('who dies as it is pulled has set nothing aside, and the next one stands still', async (t) => {
+t.test('who dies as it is pulled has parked nothing, and the next one stands still', async (t) => {
   const log = logOf()(poison(1, 11))
   const dying = watchedPool(pool, { after: beforeNth(/^INSERT INTO ledger.brakes/, 1, () => { throw new Error('dies') }) })
   await t.rejects((await feeding(assistants, dying)).batch(log), { message: 'dies' })
-  t.equal(await heldStreams(), 0)
+  t.equal(await parkedStreams(), 0)
   await t.rejects((await feeding(assistants, pool, 2n)).batch(log), { name: 'Stopped', message: /^the brake of read_assistants_g1 is on: / })
 })
 
@@ -80,7 +80,7 @@ t.test('released by an operator, everything up to there may be set aside, and wh
   t.equal(await releaseBrakes(pool, assistants), 0, 'it is not on any more')
   const feed = await feeding(assistants, pool, 2n)
   await feed.batch(log)
-  t.equal(await heldStreams(), 30)
+  t.equal(await parkedStreams(), 30)
   t.strictSame([...(await rowsOf(pool, assistants)).keys()], [50])
   await feed.batch(place(poison(100, 10)))
   await t.rejects(feed.batch(place(poison(200, 1))), Stopped)
@@ -92,6 +92,6 @@ t.test('skips let it go on as well', async (t) => {
   await pool.query("INSERT INTO ledger.skips (projection, stream, revision, reason) SELECT 'assistants', 'assistant-' || n, 0, 'nonsense' FROM generate_series(1, 11) n")
   await (await feeding(assistants, pool, 2n)).batch(log)
   t.strictSame([...(await rowsOf(pool, assistants)).keys()], [50])
-  t.strictSame(await quarantined(pool, assistants), [])
+  t.strictSame(await parkedEvents(pool, assistants), [])
   t.equal((await brake())?.on, false)
 })

@@ -8,7 +8,7 @@ import { loadSkips } from '../../../projections/parking/park.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import { assistantCreated, assistantUpdated, callCompleted, leadCreated, logOf, type Told } from '../../support/call-events.js'
 import { scratchLedger } from '../../support/ledger.js'
-import { emptyReadModels, feeding, project, quarantined, rowsOf } from '../../support/projected.js'
+import { emptyReadModels, feeding, project, parkedEvents, rowsOf } from '../../support/projected.js'
 
 const { pool } = await scratchLedger(t)
 t.beforeEach(async () => {
@@ -17,9 +17,9 @@ t.beforeEach(async () => {
 })
 
 const malformed = (stream: string, type = 'AssistantUpdated'): Told => ({ stream, type, data: { nonsense: true } })
-const earlier = 'an earlier event of this stream is in quarantine'
+const earlier = 'an earlier event of this stream is parked'
 
-t.test('a malformed event is set aside with the later events of its stream, and nobody else waits', async (t) => {
+t.test('a malformed event is parked with the later events of its stream, and nobody else waits', async (t) => {
   const log = logOf()([
     assistantCreated(1), assistantCreated(2), malformed('assistant-1'),
     assistantUpdated(1, { assistant_name: 'Late' }), assistantUpdated(2, { assistant_name: 'In time' })
@@ -28,15 +28,15 @@ t.test('a malformed event is set aside with the later events of its stream, and 
   const rows = await rowsOf(pool, assistants)
   t.match(rows.get(1), { name: 'Front desk', revision: 0 })
   t.match(rows.get(2), { name: 'In time', revision: 1 })
-  t.match(await quarantined(pool, assistants), [{ stream: 'assistant-1', revision: 1, error: /^AssistantUpdated at assistant-1@1: / }, { stream: 'assistant-1', revision: 2, error: earlier }])
+  t.match(await parkedEvents(pool, assistants), [{ stream: 'assistant-1', revision: 1, error: /^AssistantUpdated at assistant-1@1: / }, { stream: 'assistant-1', revision: 2, error: earlier }])
 })
 
-t.test('an event in a version that only a later release knows is set aside, and never read as an older one', async (t) => {
+t.test('an event in a version that only a later release knows is parked, and never read as an older one', async (t) => {
   const later = { metadata: { schema_version: '2' } }
   await project(pool, logOf()([assistantCreated(1), { ...assistantUpdated(1, { assistant_name: 'Later' }), ...later }, { ...callCompleted('c'), ...later }]))
   t.match((await rowsOf(pool, assistants)).get(1), { name: 'Front desk', revision: 0 })
-  t.match(await quarantined(pool, assistants), [{ stream: 'assistant-1', revision: 1, error: 'AssistantUpdated at assistant-1@1: schema_version 2 is not known to this release; its latest is 1' }])
-  for (const projection of [leads, calls]) t.match(await quarantined(pool, projection), [{ stream: 'call-c', revision: 0 }])
+  t.match(await parkedEvents(pool, assistants), [{ stream: 'assistant-1', revision: 1, error: 'AssistantUpdated at assistant-1@1: schema_version 2 is not known to this release; its latest is 1' }])
+  for (const projection of [leads, calls]) t.match(await parkedEvents(pool, projection), [{ stream: 'call-c', revision: 0 }])
 })
 
 t.test('it stays so after a restart', async (t) => {
@@ -44,24 +44,24 @@ t.test('it stays so after a restart', async (t) => {
   await (await feeding(assistants, pool)).batch(place([assistantCreated(1), malformed('assistant-1')]))
   await (await feeding(assistants, pool, 2n)).batch(place([assistantUpdated(1, { assistant_name: 'Late' }), assistantCreated(2)]))
   t.strictSame([...(await rowsOf(pool, assistants)).values()].map(({ name }) => name), ['Front desk', 'Front desk'])
-  t.strictSame((await quarantined(pool, assistants)).map(({ error }) => error).slice(1), [earlier])
+  t.strictSame((await parkedEvents(pool, assistants)).map(({ error }) => error).slice(1), [earlier])
 })
 
 t.test('a text that Postgres cannot store is malformed', async (t) => {
   await project(pool, logOf()([assistantCreated(1), assistantCreated(2, { assistant_name: 'NUL \0' }), assistantCreated(3, {}, 'user\0'), leadCreated(1, 10, [], 'user\0')]))
   t.strictSame([...(await rowsOf(pool, assistants)).keys()], [1])
-  t.strictSame((await quarantined(pool, assistants)).map(({ stream }) => stream), ['assistant-2', 'assistant-3'])
-  t.match(await quarantined(pool, leads), [{}, {}, { stream: 'lead-10-1', error: /user_id/ }])
+  t.strictSame((await parkedEvents(pool, assistants)).map(({ stream }) => stream), ['assistant-2', 'assistant-3'])
+  t.match(await parkedEvents(pool, leads), [{}, {}, { stream: 'lead-10-1', error: /user_id/ }])
 })
 
 t.test('an event that is nested too deep for what has to read it is malformed, and one that is not stays as it is', async (t) => {
   const nested = (levels: number) => JSON.parse(`{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`)
   await project(pool, logOf()([callCompleted('deep', { evaluation: nested(498) }), callCompleted('deeper', { evaluation: nested(499) }), callCompleted('deepest', { evaluation: nested(200_000) })]))
   t.strictSame([...(await rowsOf(pool, calls)).keys()], ['deep'])
-  t.match(await quarantined(pool, calls), [{ stream: 'call-deeper', error: 'CallCompleted at call-deeper@0: nested more than 500 levels deep' }, { stream: 'call-deepest' }])
+  t.match(await parkedEvents(pool, calls), [{ stream: 'call-deeper', error: 'CallCompleted at call-deeper@0: nested more than 500 levels deep' }, { stream: 'call-deepest' }])
 })
 
-t.test('what Postgres refuses all the same is set aside, alone of its batch', async (t) => {
+t.test('what Postgres refuses all the same is parked, alone of its batch', async (t) => {
   await pool.query('ALTER TABLE read_assistants_g1.assistants ADD CHECK (name <> \'refused\')')
   const log = logOf()([
     assistantCreated(1), assistantCreated(2), assistantUpdated(2, { assistant_name: 'refused' }), assistantUpdated(1, { assistant_name: 'In time' }),
@@ -69,26 +69,26 @@ t.test('what Postgres refuses all the same is set aside, alone of its batch', as
   ])
   await (await feeding(assistants, pool)).batch(log)
   t.strictSame([...(await rowsOf(pool, assistants)).values()].map(({ name }) => name), ['In time', 'Front desk', 'Front desk'])
-  t.match(await quarantined(pool, assistants), [{ stream: 'assistant-2', revision: 1, error: /violates check constraint/ }, { stream: 'assistant-3', revision: 0 }])
+  t.match(await parkedEvents(pool, assistants), [{ stream: 'assistant-2', revision: 1, error: /violates check constraint/ }, { stream: 'assistant-3', revision: 0 }])
 })
 
-t.test('an error that is nobody’s data stops the batch and sets nothing aside', async (t) => {
+t.test('an error that is nobody’s data stops the batch and parks nothing', async (t) => {
   const feed = await feeding(assistants, pool)
   await pool.query('ALTER TABLE read_assistants_g1.assistants RENAME TO elsewhere')
   const [created] = logOf()([assistantCreated(1)])
   await t.rejects(feed.batch([created as StoredEvent]), { code: '42P01' })
   await pool.query('ALTER TABLE read_assistants_g1.elsewhere RENAME TO assistants')
-  t.strictSame(await quarantined(pool, assistants), [])
+  t.strictSame(await parkedEvents(pool, assistants), [])
   await feed.batch([created as StoredEvent])
   t.equal((await rowsOf(pool, assistants)).size, 1)
 })
 
-t.test('a lead id that belongs to another stream is set aside and overwrites nothing, also as a secondary contact', async (t) => {
+t.test('a lead id that belongs to another stream is parked and overwrites nothing, also as a secondary contact', async (t) => {
   const other = (id: number, secondary: number[]): Told => ({ ...leadCreated(id, 10, secondary), stream: `lead-10-other-${id}` })
   const log = logOf()([leadCreated(1, 10, [2]), other(1, []), other(2, []), other(3, [1]), other(4, [])])
   await (await feeding(leads, pool)).batch(log)
   t.strictSame([...(await rowsOf(pool, leads)).entries()].map(([id, { stream }]) => [id, stream]), [[1, 'lead-10-1'], [2, 'lead-10-1'], [4, 'lead-10-other-4']])
-  t.strictSame((await quarantined(pool, leads)).map(({ error }) => error), [1, 2, 1].map((id) => `lead id ${id} already belongs to lead-10-1`))
+  t.strictSame((await parkedEvents(pool, leads)).map(({ error }) => error), [1, 2, 1].map((id) => `lead id ${id} already belongs to lead-10-1`))
 })
 
 t.test('an event on another aggregate’s stream changes nothing of it', async (t) => {
@@ -99,24 +99,24 @@ t.test('an event on another aggregate’s stream changes nothing of it', async (
   t.equal((await rowsOf(pool, calls)).size, 1)
 })
 
-t.test('what is set aside is kept for each projection by itself', async (t) => {
+t.test('what is parked is kept for each projection by itself', async (t) => {
   await project(pool, logOf()([malformed('call-x', 'CallCompleted'), assistantCreated(1)]))
-  t.strictSame(await quarantined(pool, assistants), [])
-  t.strictSame(await quarantined(pool, catalog), [])
-  for (const projection of [leads, calls]) t.match(await quarantined(pool, projection), [{ stream: 'call-x', revision: 0 }])
+  t.strictSame(await parkedEvents(pool, assistants), [])
+  t.strictSame(await parkedEvents(pool, catalog), [])
+  for (const projection of [leads, calls]) t.match(await parkedEvents(pool, projection), [{ stream: 'call-x', revision: 0 }])
 })
 
 t.test('a stream whose name Postgres cannot store holds up nobody either, nor does an error that quotes it', async (t) => {
   const [strange, later] = logOf()([malformed('assistant-\0'), assistantCreated(1), malformed('assistant-\0')])
   await (await feeding(assistants, pool)).batch([strange, later] as StoredEvent[])
   t.strictSame([...(await rowsOf(pool, assistants)).keys()], [1])
-  t.match(await quarantined(pool, assistants), [{ stream: 'assistant-\\0', revision: 0 }])
+  t.match(await parkedEvents(pool, assistants), [{ stream: 'assistant-\\0', revision: 0 }])
 })
 
-t.test('a RangeError of a single event is a bug of ours, and sets nothing aside', async (t) => {
+t.test('a RangeError of a single event is a bug of ours, and parks nothing', async (t) => {
   const endless = { ...assistants, project () { throw new RangeError('Maximum call stack size exceeded') } }
   await t.rejects((await feeding(endless, pool)).batch(logOf()([assistantCreated(1), assistantCreated(2)])), RangeError)
-  t.strictSame(await quarantined(pool, assistants), [])
+  t.strictSame(await parkedEvents(pool, assistants), [])
 })
 
 t.test('a skipped event is passed over, and the rest of its stream goes on', async (t) => {
@@ -124,7 +124,7 @@ t.test('a skipped event is passed over, and the rest of its stream goes on', asy
   await pool.query("INSERT INTO ledger.skips (projection, stream, revision, reason) VALUES ('assistants', 'assistant-1', 1, 'nonsense')")
   await (await feeding(assistants, pool)).batch(log)
   t.match((await rowsOf(pool, assistants)).get(1), { name: 'In time', revision: 2 })
-  t.match(await quarantined(pool, assistants), [{ stream: 'assistant-1', revision: 3 }])
+  t.match(await parkedEvents(pool, assistants), [{ stream: 'assistant-1', revision: 3 }])
   const skips = await loadSkips(pool, 'assistants')
   t.strictSame(log.map((event) => skips.has(event)), [false, true, false, false])
   t.equal((await loadSkips(pool, 'leads')).has({ stream: 'assistant-1', revision: 1n }), false)

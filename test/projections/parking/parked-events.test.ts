@@ -1,7 +1,7 @@
 // What operators do about quarantine: a stream goes in as a whole or stays, a skip is for good, and the live projection never notices.
 import t, { type Test } from 'tap'
 import { assistants } from '../../../projections/assistants.js'
-import { heldEvent, heldStreams, retryStream, skipEvent } from '../../../projections/parking/parked-events.js'
+import { parkedEvent, parkedStreams, retryStream, skipEvent } from '../../../projections/parking/parked-events.js'
 import { CannotProject, type Projection } from '../../../projections/engine/projection.js'
 import { generationConsumer } from '../../../projections/engine/run.js'
 import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
@@ -10,7 +10,7 @@ import { noStream, openStreams } from '../../../src/event-store/streams.js'
 import { assistantCreated, assistantUpdated, proposed, type Told } from '../../support/call-events.js'
 import { eventually } from '../../support/eventually.js'
 import { keepingLog, scratchLedger } from '../../support/ledger.js'
-import { emptyReadModels, quarantined, rowsOf } from '../../support/projected.js'
+import { emptyReadModels, parkedEvents, rowsOf } from '../../support/projected.js'
 import { scratchEventStore } from '../../support/scratch-event-store.js'
 
 const { postgres, client } = await scratchEventStore(t)
@@ -45,7 +45,7 @@ function live (t: Test, projection: Projection) {
 
 const malformed = (stream: string): Told => ({ stream, type: 'AssistantUpdated', data: { nonsense: true } })
 const named = async (id: number) => (await rowsOf(pool, assistants)).get(id)
-const heldOf = async (stream: string) => (await quarantined(pool, assistants)).filter((held) => held.stream === stream).map(({ revision }) => revision)
+const parkedOf = async (stream: string) => (await parkedEvents(pool, assistants)).filter((parked) => parked.stream === stream).map(({ revision }) => revision)
 
 /** A stream whose updates to this name are refused by `picky`, with one before and one after. */
 async function refusedStream (): Promise<{ id: number, stream: string, last: bigint }> {
@@ -66,26 +66,26 @@ t.test('mended code takes a stream in again, in order, beside the live projectio
   const before = live(t, picky)
   await before.has(last)
   await before.stop()
-  t.strictSame(await heldOf(stream), [1, 2])
-  t.match(await heldStreams(pool, [assistants]), [{ projection: 'assistants', generation: 1, stream, events: 2, revision: '1', type: 'AssistantUpdated', error: 'not this name' }])
-  t.match(await heldEvent(on, assistants, stream), { generation: 1, held: 2, revision: 1n, error: 'not this name', event: { data: { changes: { assistant_name: 'refused' } } } })
-  t.match(await heldEvent(on, assistants, stream, 2n), { revision: 2n, error: /earlier event/ })
+  t.strictSame(await parkedOf(stream), [1, 2])
+  t.match(await parkedStreams(pool, [assistants]), [{ projection: 'assistants', generation: 1, stream, events: 2, revision: '1', type: 'AssistantUpdated', error: 'not this name' }])
+  t.match(await parkedEvent(on, assistants, stream), { generation: 1, parked: 2, revision: 1n, error: 'not this name', event: { data: { changes: { assistant_name: 'refused' } } } })
+  t.match(await parkedEvent(on, assistants, stream, 2n), { revision: 2n, error: /earlier event/ })
 
   const after = live(t, assistants)
-  t.match(await retryStream(on, assistants, stream), { generation: 1, events: 2, held: 0 })
+  t.match(await retryStream(on, assistants, stream), { generation: 1, events: 2, parked: 0 })
   t.match(await named(id), { name: 'later', revision: 2 })
-  t.strictSame(await heldOf(stream), [])
+  t.strictSame(await parkedOf(stream), [])
   await after.has(await append(assistantUpdated(id, { assistant_name: 'goes on' })))
   t.match(await named(id), { name: 'goes on', revision: 3 })
   t.strictSame(after.log.lines.filter(({ message }) => message.startsWith('consumer stopped')), [], 'it was not disturbed')
 })
 
-t.test('a stream of which one event is refused again stays in quarantine, as it was', async (t) => {
+t.test('a stream of which one event is refused again stays parked, as it was', async (t) => {
   const { id, stream, last } = await refusedStream()
   await live(t, picky).has(last)
-  const held = await quarantined(pool, assistants)
-  await t.rejects(retryStream(on, picky, stream), { name: 'QuarantineRefused', message: `${stream} stays in quarantine, as it was: not this name` })
-  t.strictSame(await quarantined(pool, assistants), held)
+  const parked = await parkedEvents(pool, assistants)
+  await t.rejects(retryStream(on, picky, stream), { name: 'ParkingRefused', message: `${stream} stays parked, as it was: not this name` })
+  t.strictSame(await parkedEvents(pool, assistants), parked)
   t.match(await named(id), { name: 'Front desk', revision: 0 })
 })
 
@@ -94,11 +94,11 @@ t.test('a skip is for good, and the rest of the stream goes on up to the next ev
   const stream = `assistant-${id}`
   const projector = live(t, assistants)
   await projector.has(await append(assistantCreated(id), malformed(stream), assistantUpdated(id, { assistant_name: 'between' }), malformed(stream), assistantUpdated(id, { assistant_name: 'last' })))
-  const since = (await heldEvent(on, assistants, stream)).since
-  t.match(await skipEvent(on, assistants, stream, 1n, 'nonsense'), { held: 2, refused: /nonsense|changes|data/ })
+  const since = (await parkedEvent(on, assistants, stream)).since
+  t.match(await skipEvent(on, assistants, stream, 1n, 'nonsense'), { parked: 2, refused: /nonsense|changes|data/ })
   t.match(await named(id), { name: 'between', revision: 2 })
-  t.strictSame((await heldEvent(on, assistants, stream)).since, since, 'what waits still is nothing new')
-  t.match(await skipEvent(on, assistants, stream, 3n, 'nonsense'), { held: 0, refused: undefined })
+  t.strictSame((await parkedEvent(on, assistants, stream)).since, since, 'what waits still is nothing new')
+  t.match(await skipEvent(on, assistants, stream, 3n, 'nonsense'), { parked: 0, refused: undefined })
   t.match(await named(id), { name: 'last', revision: 4 })
   await projector.has(await append(assistantUpdated(id, { assistant_name: 'live' })))
   t.match(await named(id), { name: 'live', revision: 5 })
@@ -108,15 +108,15 @@ t.test('an event that does not wait may be skipped before it comes', async (t) =
   const id = ++assistantIds
   const stream = `assistant-${id}`
   const last = await append(assistantCreated(id), malformed(stream), assistantUpdated(id, { assistant_name: 'later' }))
-  t.match(await skipEvent(on, assistants, stream, 1n, 'nonsense'), { events: 0, held: 0 })
+  t.match(await skipEvent(on, assistants, stream, 1n, 'nonsense'), { events: 0, parked: 0 })
   await live(t, assistants).has(last)
   t.match(await named(id), { name: 'later' })
-  t.strictSame(await heldOf(stream), [])
+  t.strictSame(await parkedOf(stream), [])
 })
 
 t.test('what is not there is refused, and nothing is kept of it', async (t) => {
-  await t.rejects(retryStream(on, assistants, 'assistant-none'), { name: 'QuarantineRefused', message: /^assistants does not hold assistant-none: / })
-  await t.rejects(heldEvent(on, assistants, 'assistant-none', 3n), { message: /^assistants does not hold assistant-none@3: / })
+  await t.rejects(retryStream(on, assistants, 'assistant-none'), { name: 'ParkingRefused', message: /^assistants has not parked assistant-none: / })
+  await t.rejects(parkedEvent(on, assistants, 'assistant-none', 3n), { message: /^assistants has not parked assistant-none@3: / })
   await t.rejects(skipEvent(on, assistants, 'assistant-none', 0n, 'why'), { message: 'the log has no event assistant-none@0' })
   t.equal((await pool.query("SELECT FROM ledger.skips WHERE stream = 'assistant-none'")).rowCount, 0)
 })
@@ -134,5 +134,5 @@ t.test('a retry while the stream is being written to loses nothing', async (t) =
   await retryStream(on, assistants, stream)
   await projector.has(await writing)
   t.match(await named(id), { name: 'the last one', revision: 43 })
-  t.strictSame(await heldOf(stream), [])
+  t.strictSame(await parkedOf(stream), [])
 })

@@ -99,7 +99,7 @@ t.test('generations are dropped once nobody feeds them, never the one that reade
 t.test('without a projector a rollback is brought level first, and swapped by the command', async (t) => {
   await replay(assistants, db.options())
   await projector.stop()
-  await pool.query('UPDATE read_assistants_g1.checkpoint SET epoch = epoch + 1') // whatever held it is gone
+  await pool.query('UPDATE read_assistants_g1.checkpoint SET epoch = epoch + 1') // whatever parked it is gone
   t.equal(await rollback(assistants, db.options()), 1)
 })
 

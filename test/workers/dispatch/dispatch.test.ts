@@ -148,7 +148,7 @@ t.test('malformed, misplaced and unstorable events stall nothing and are kept fo
     ['c-2', 'skipped', 'invalid'], ['c-3', 'skipped', 'invalid'], ['c-4', 'scheduled', null]
   ])
   t.match((await r.deliveries())[2]?.body, 'nul \\u0000 and \\ud800')
-  const { rows } = await r.pool.query('SELECT stream FROM ledger.quarantine WHERE consumer = \'dispatcher\' ORDER BY position')
+  const { rows } = await r.pool.query('SELECT stream FROM ledger.parked_events WHERE consumer = \'dispatcher\' ORDER BY position')
   t.same(rows.map(({ stream }) => stream), ['assistant-2', 'assistant-99', 'assistant-3', 'call-not ok'])
   t.equal((await r.pool.query('SELECT url FROM ledger.webhook_endpoints')).rows[0]?.url, url)
 })
