@@ -6,18 +6,18 @@ import { deliverer } from './deliver/deliver.js'
 import { dispatcher } from './dispatch/dispatch.js'
 import { listenForDue } from './queue/due-channel.js'
 import { openEnqueuer } from './queue/enqueue.js'
-import { withMarkers } from './dispatch/marker.js'
+import { withMarkers, type Marking } from './dispatch/marker.js'
 import { openPoster } from './deliver/post.js'
-import { openQueue, type JobQueue } from './queue/queue.js'
+import { openQueue } from './queue/queue.js'
 import { runReconciler } from './queue/reconcile.js'
 import { refuseLostKeys } from './deliver/secrets.js'
 
 export interface WorkerDeps {
   pool: Pool
   streams: RunOptions['streams']
-  /** Closed while this database is behind the log: then nothing is sent. */
+  /** Forbids sending while this database is behind the log. */
   restoreGuard: RestoreGuard
-  /** For the queue, when there is no Redis. */
+  /** Of the queue, when there is no Redis. */
   databaseUrl: string
   redisUrl?: string | undefined
   /** Who this process is, for operators. */
@@ -37,7 +37,7 @@ export interface WorkerDeps {
   secretKey: Buffer
   previousSecretKeys: Buffer[]
   version: string
-  /** Attempts that run at the same time in this process, without those that take long. */
+  /** Attempts that run at the same time in this process; long attempts do not count. */
   concurrency?: number
   /** Between two passes of the reconciler, in milliseconds. */
   reconcileEveryMs?: number
@@ -46,13 +46,13 @@ export interface WorkerDeps {
 }
 
 export interface Workers {
-  /** Resolved when deliveries are made; rejected when this process must not start, for instance with a lost key. */
+  /** Resolves when deliveries are made; rejects when this process must not start, for instance with a lost key. */
   ready: Promise<void>
-  /** Takes no new work; running attempts end, or are handed over, within 20 s. */
+  /** Starts no new attempts; running ones end, or are handed over, within 20 s. */
   stop (): Promise<void>
 }
 
-// Those that take long do not count.
+// Long attempts do not count.
 export const attemptsAtOnce = 250
 const graceMs = 15_500
 
@@ -61,7 +61,7 @@ export function startWorkers (deps: WorkerDeps): Workers {
   const stopping = new AbortController()
   const hurrying = new AbortController()
   const running = run(deps, stopping.signal, hurrying)
-  running.catch(() => {}) // told by `ready`
+  running.catch(() => {}) // `ready` rejects with it
   let stopped: Promise<void> | undefined
   return {
     ready: running.then(() => {}),
@@ -75,22 +75,34 @@ export function startWorkers (deps: WorkerDeps): Workers {
   }
 }
 
-async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortController): Promise<{ stop (): Promise<void> }> {
-  const { pool, streams, restoreGuard, log, webhook, holder } = deps
+async function run (
+  deps: WorkerDeps, signal: AbortSignal, hurrying: AbortController
+): Promise<{ stop (): Promise<void> }> {
+  const { pool, streams, restoreGuard, log, webhook, holder, version, databaseUrl } = deps
+  const { schedule, timeoutMs, retentionDays = 90 } = webhook
   const keys = { current: deps.secretKey, previous: deps.previousSecretKeys }
   await refuseLostKeys(pool, keys)
-  const queue: JobQueue = await openQueue(deps)
+  const queue = await openQueue(deps)
   const enqueuer = openEnqueuer({ pool, queue, maySend: restoreGuard.maySend, log })
   const poster = openPoster(webhook)
-  const deliver = deliverer({ pool, poster, enqueuer, keys, schedule: webhook.schedule, timeoutMs: webhook.timeoutMs, rules: webhook, version: deps.version, signal: hurrying.signal, log })
+  const sending = { pool, poster, keys, timeoutMs, rules: webhook, version, signal: hurrying.signal }
+  const deliver = deliverer({ ...sending, enqueuer, schedule, log })
   queue.work(async (job) => { if (restoreGuard.maySend()) await deliver(job) }, deps.concurrency ?? attemptsAtOnce)
-  const listener = listenForDue({ databaseUrl: deps.databaseUrl, onDue: (user) => enqueuer.enqueueSoon([user]), onError: (err) => log.warn({ err }, 'cannot hear what is due, the reconciler looks') })
-  const dispatch = dispatcher({ firstDelayMs: webhook.schedule[0] ?? 0, onDispatched: (users) => enqueuer.enqueueSoon(users), log })
-  const marking = withMarkers(dispatch, { restoreGuard, pool, streams, everyMs: deps.markEveryMs, log })
+  const listener = listenForDue({
+    databaseUrl,
+    onDue: (user) => enqueuer.enqueueSoon([user]),
+    onError: (err) => log.warn({ err }, 'cannot hear what is due, the reconciler looks')
+  })
+  const onDispatched = (users: Iterable<string>) => enqueuer.enqueueSoon(users)
+  const marking = withMarkers(dispatcher({ firstDelayMs: schedule[0] ?? 0, onDispatched, log }), {
+    restoreGuard, pool, streams, everyMs: deps.markEveryMs, log
+  })
+  const abandonedAfterMs = 2 * timeoutMs
+  const everyMs = deps.reconcileEveryMs
   const loops = [
     restoreGuard.keepChecking(signal),
-    restoreGuard.untilMaySend(signal).then(() => runSubscription(marking.consumer, { streams, pool, holder, signal, log })),
-    runReconciler({ pool, holder, queue, enqueuer, everyMs: deps.reconcileEveryMs, abandonedAfterMs: 2 * webhook.timeoutMs, retentionDays: webhook.retentionDays ?? 90, signal, log })
+    followCalls(marking, deps, signal),
+    runReconciler({ pool, holder, queue, enqueuer, everyMs, abandonedAfterMs, retentionDays, signal, log })
   ]
   return {
     async stop () {
@@ -102,4 +114,11 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
       await poster.close()
     }
   }
+}
+
+async function followCalls (
+  { consumer }: Marking, { restoreGuard, streams, pool, holder, log }: WorkerDeps, signal: AbortSignal
+): Promise<void> {
+  await restoreGuard.untilMaySend(signal)
+  await runSubscription(consumer, { streams, pool, holder, signal, log })
 }

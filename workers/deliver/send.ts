@@ -1,0 +1,49 @@
+// Signs the body of an attempt and posts it to its endpoint.
+import type { Pool } from 'pg'
+import type { Attempt } from '../deliveries/attempts.js'
+import { webhookUrlProblem, type UrlRules } from './guard.js'
+import type { Result } from './outcome.js'
+import type { Poster } from './post.js'
+import { currentSecret, unseal, type SecretKeys } from './secrets.js'
+import { signedHeaders } from './sign.js'
+
+export interface SendOptions {
+  pool: Pool
+  poster: Poster
+  keys: SecretKeys
+  /** Whole time of a request, in milliseconds. */
+  timeoutMs: number
+  rules: UrlRules
+  version: string
+  /** Aborted when running attempts must be handed over. */
+  signal: AbortSignal
+}
+
+/** @throws when `signal` is aborted, or when this process has a fault of its own */
+export async function send (attempt: Attempt, options: SendOptions): Promise<Result> {
+  const { url, body } = attempt
+  const problem = webhookUrlProblem(url, options.rules)
+  if (problem !== undefined) return { kind: 'failure', stage: 'blocked', message: `the webhook URL ${problem}` }
+  return await options.poster.post({
+    url,
+    headers: await headersOf(attempt, options),
+    body: Buffer.from(body),
+    timeoutMs: options.timeoutMs,
+    signal: options.signal
+  })
+}
+
+async function headersOf (attempt: Attempt, options: SendOptions): Promise<Record<string, string>> {
+  const { deliveryId: id, n, body } = attempt
+  const secrets = await secretsOf(attempt, options)
+  return {
+    'content-type': 'application/json',
+    'user-agent': `Ringledger/${options.version}`,
+    ...signedHeaders({ id, attempt: n, body, at: new Date(), secrets })
+  }
+}
+
+async function secretsOf ({ userId, secrets }: Attempt, { pool, keys }: SendOptions): Promise<string[]> {
+  if (secrets.length === 0) return [await currentSecret(pool, keys, userId)]
+  return secrets.map((row) => unseal(keys, userId, row))
+}
