@@ -1,7 +1,7 @@
 // Calls are reported while every role and every back end is killed with kill -9, again and again: no webhook is lost or made up.
 import t, { type Test } from 'tap'
 import { Webhook } from 'standardwebhooks'
-import { deliveryId } from '../../workers/dispatch/dispatch.js'
+import { deliveryId } from '../../workers/dispatch/delivery-id.js'
 import { recover } from '../../workers/operate/recover.js'
 import { callLoad, type CallLoad } from '../support/call-load.js'
 import { chaos, type Chaos } from '../support/chaos.js'

@@ -1,13 +1,16 @@
-// Keeps what could not be taken as it was written where operators see it.
+// Parks events for operators, who find them in the ledger.
 import type { PoolClient } from 'pg'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 
-/** Notes that `consumer` did not take an event as it was written; the feed goes on. */
-export async function park (tx: PoolClient, consumer: string, { stream, revision, position, type }: StoredEvent, problem: string): Promise<void> {
+/** Records that `consumer` did not take an event as it was written; the subscription goes on. */
+export async function park (
+  tx: PoolClient, consumer: string, { stream, revision, position, type }: StoredEvent, problem: string
+): Promise<void> {
   await tx.query(`
-    INSERT INTO ledger.parked_events (consumer, stream, revision, position, event_type, error) VALUES ($1, $2, $3, $4, $5, $6)
+    INSERT INTO ledger.parked_events (consumer, stream, revision, position, event_type, error)
+    VALUES ($1, $2, $3, $4, $5, $6)
     ON CONFLICT DO NOTHING`, [consumer, storable(stream), revision, position, type, storable(problem)])
 }
 
-/** Postgres has no NUL in text. */
+/** Text in Postgres has no NUL. */
 const storable = (text: string) => text.replaceAll('\0', '\\0')

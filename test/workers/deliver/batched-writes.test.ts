@@ -2,7 +2,7 @@
 import t from 'tap'
 import { randomUUID } from 'node:crypto'
 import type { Pool, PoolClient } from 'pg'
-import { deliveryId } from '../../../workers/dispatch/dispatch.js'
+import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
 import { endpointIds } from '../../../workers/deliveries/endpoints.js'
 import { finishAttempt, finishAttempts, type Finished } from '../../../workers/deliveries/finish-attempts.js'
 import { startAttempt, startAttempts, type Start } from '../../../workers/deliveries/start-attempts.js'

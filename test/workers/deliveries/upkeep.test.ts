@@ -1,7 +1,7 @@
 // What days do to the ledger: endpoints that only fail, deliveries that stay held, payloads that are no longer kept.
 import t, { type Test } from 'tap'
 import { redeliver } from '../../../workers/operate/redeliver.js'
-import { deliveryId } from '../../../workers/dispatch/dispatch.js'
+import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
 import { resumeUrl, suspend } from '../../../workers/deliveries/endpoints.js'
 import { removeExpired } from '../../../workers/deliveries/retention.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'

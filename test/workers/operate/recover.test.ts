@@ -1,6 +1,6 @@
 // Recovery after an outage: everything that was not delivered begins anew, however often the command is broken off.
 import t, { type Test } from 'tap'
-import { deliveryId } from '../../../workers/dispatch/dispatch.js'
+import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { suspend } from '../../../workers/deliveries/endpoints.js'
 import { recover } from '../../../workers/operate/recover.js'

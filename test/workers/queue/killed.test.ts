@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import type { ServerResponse } from 'node:http'
 import { redeliver } from '../../../workers/operate/redeliver.js'
-import { deliveryId } from '../../../workers/dispatch/dispatch.js'
+import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
 import { assistantCreated, callCompleted } from '../../support/call-events.js'
 import { isInFull } from '../../support/chaos.js'
 import { deliveryRig, type BackEnds, type Rig } from '../../support/delivery-rig.js'

@@ -1,0 +1,60 @@
+// The delivery row of one call, decided from the dispatch state.
+import type { CallCompleted } from '../../src/domain/call/events.js'
+import { statusAfterCall } from '../../src/domain/lead/status-after-call.js'
+import type { StoredEvent } from '../../src/domain/stored-event.js'
+import { callType, deliveryId } from './delivery-id.js'
+import type { NewDelivery, SkipReason } from './new-deliveries.js'
+import { buildBody } from './payload.js'
+import type { DispatchState, KnownAssistant, KnownLead } from './state.js'
+
+/**
+ * The row of a call's first event; later events are counted as duplicates. A call that cannot be read has no `call`.
+ * @param skipUntil up to this position a lost database knew of the calls, and may have sent them
+ */
+export function dispatchCall (
+  state: DispatchState, stored: StoredEvent, callId: string, call: CallCompleted | undefined, skipUntil: bigint
+): NewDelivery[] {
+  if (state.isKnownCall(callId, stored.position)) return []
+  const assistant = call && state.assistants.get(call.assistant_id)
+  const lead = call && assistant && movedLead(state, call, assistant)
+  const row = {
+    id: deliveryId(callId),
+    call_id: callId,
+    type: callType,
+    user_id: assistant?.user_id ?? null,
+    assistant_id: call?.assistant_id ?? null,
+    position: stored.position
+  }
+  if (!call) return [{ ...row, skipped: 'invalid' }]
+  if (!assistant) return [{ ...row, skipped: 'unknown_assistant' }]
+  const { user_id, settings: { is_webhook_active, webhook_url: url } } = assistant
+  const reason = skipReason(call, assistant)
+  if (reason || !is_webhook_active || url === null) return [{ ...row, skipped: reason ?? 'webhook_off' }]
+  const campaignName = lead && state.campaigns.get(lead.campaign_id)?.name
+  const body = buildBody({ call, at: stored.created, assistant, lead, campaignName })
+  return [{ ...row, user_id, url, body, skipped: stored.position <= skipUntil ? 'restored' : undefined }]
+}
+
+function skipReason (call: CallCompleted, { settings }: KnownAssistant): SkipReason | undefined {
+  if (!settings.is_webhook_active) return 'webhook_off'
+  if (settings.send_webhook_only_on_completed && call.status !== 'completed') return 'not_completed'
+  return undefined
+}
+
+/** The lead or secondary contact of a call as it is after it; nothing when it is unknown or of another user. */
+function movedLead (state: DispatchState, call: CallCompleted, assistant: KnownAssistant): KnownLead | undefined {
+  const lead = call.lead_id === null ? undefined : state.leads.get(call.lead_id)
+  if (!lead || lead.user_id !== assistant.user_id) return undefined
+  return state.leadMoved(lead, statusAfterCall(call) ?? lead.status)
+}
+
+/** Why the webhook of a call that names a lead has no lead. */
+export function lostLead (
+  { assistants, leads }: DispatchState, { assistant_id, lead_id }: CallCompleted
+): string | undefined {
+  const owner = assistants.get(assistant_id)?.user_id
+  if (lead_id === null || owner === undefined || leads.get(lead_id)?.user_id === owner) return undefined
+  return leads.has(lead_id)
+    ? `lead ${lead_id} belongs to another user than the assistant`
+    : `lead ${lead_id} is not known at this position of the log`
+}
