@@ -47,7 +47,7 @@ const doors = [
   { to: { package: 'bullmq' }, from: ['workers/queue/(queue|back-end)[.]ts', ...TRIED] },
   { to: { package: 'ioredis' }, from: ['workers/queue/back-end[.]ts', 'src/composition', ...TRIED] },
   { to: { package: 'undici' }, from: ['workers/deliver/(post|stale|guard)[.]ts', ...TRIED] },
-  { to: { package: 'ipaddr.js' }, from: ['workers/deliver/guard[.]ts', ...TRIED] },
+  { to: { package: 'ipaddr.js' }, from: ['workers/deliver/guard[.]ts', 'src/config[.]ts', ...TRIED] },
   { to: { package: 'standardwebhooks' }, from: ['workers/deliver/sign[.]ts', 'src/cli/demo', 'docs/webhooks', ...TRIED] },
   { to: { package: '(fastify|fastify-plugin|@fastify/[^/]+)' }, from: ['src/(commands|queries|http)', 'src/(app|errors)[.]ts', ...TRIED] },
   { to: { ours: 'workers' }, from: ['workers', 'src/composition', ...COMMAND_LINE, ...TRIED] },

@@ -1,10 +1,11 @@
 // Turns the environment into a checked, frozen Config; reports every setting that is wrong at once, by name.
-import { isIP } from 'node:net'
 import { Ajv } from 'ajv'
+import ipaddr from 'ipaddr.js'
 import Type, { type Static } from 'typebox'
 import { inWords } from './domain/json.js'
 import type { FieldErrors } from './domain/rejection.js'
 import { collect, type Problem } from './domain/validation.js'
+import { defaultSchedule } from './domain/webhook/schedule.js'
 import type { JwtSettings } from './http/auth.js'
 import { fieldErrors, type SchemaError } from './http/schema-errors.js'
 
@@ -35,7 +36,7 @@ const Environment = Type.Object({
   READ_MODEL_WAIT_MS: Milliseconds(1_000),
   RATE_LIMIT_PER_MINUTE: Type.Integer({ minimum: 0, default: 600 }),
   WEBHOOK_SCHEDULE: Text('^\\d+(ms|s|m|h)(,\\d+(ms|s|m|h))*$', 'must be the waits before each attempt, such as 0s,5s,5m,2h',
-    '0s,5s,5m,30m,2h,5h,10h,14h,20h,24h'),
+    defaultSchedule),
   WEBHOOK_TIMEOUT_MS: Milliseconds(15_000, 100),
   WEBHOOK_ALLOW_HTTP: Flag(false),
   WEBHOOK_RETENTION_DAYS: Type.Integer({ minimum: 1, maximum: 36_500, default: 90 }),
@@ -99,10 +100,7 @@ function crossRules (env: Partial<Environment>): Problem[] {
   return problems
 }
 
-function isRange (cidr: string): boolean {
-  const [, address = '', bits] = /^(.+)\/(\d+)$/.exec(cidr) ?? []
-  return isIP(address) !== 0 && Number(bits) <= (isIP(address) === 4 ? 32 : 128)
-}
+const isRange = (cidr: string) => ipaddr.IPv4.isValidCIDRFourPartDecimal(cidr) || ipaddr.IPv6.isValidCIDR(cidr)
 
 function toConfig (env: Environment) {
   const { EVENTSTORE_URL: eventStoreUrl, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = env

@@ -120,8 +120,10 @@ t.test('ports, waits and address ranges that cannot be are refused', async (t) =
   for (const READ_MODEL_WAIT_MS of ['-1', 'x']) refuses(t, { READ_MODEL_WAIT_MS }, 'READ_MODEL_WAIT_MS')
   refuses(t, { WEBHOOK_TIMEOUT_MS: '99' }, 'WEBHOOK_TIMEOUT_MS')
   for (const WEBHOOK_RETENTION_DAYS of ['0', '-1', '1.5', '36501', 'ever']) refuses(t, { WEBHOOK_RETENTION_DAYS }, 'WEBHOOK_RETENTION_DAYS')
-  for (const WEBHOOK_ALLOW_CIDRS of ['127.0.0.1', '127.0.0.0/33', '999.1.1.1/8', '::1/129', '10.0.0.0/8,nonsense', '10.0.0.0/x']) refuses(t, { WEBHOOK_ALLOW_CIDRS }, 'WEBHOOK_ALLOW_CIDRS')
-  t.strictSame(loadConfig({ WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8,::1/128,' }).webhook.allowCidrs, ['127.0.0.0/8', '::1/128'])
+  const wrong = ['127.0.0.1', '127.0.0.0/33', '999.1.1.1/8', '::1/129', '10.0.0.0/8,nonsense', '10.0.0.0/x', 'x/8', '127/8']
+  for (const WEBHOOK_ALLOW_CIDRS of wrong) refuses(t, { WEBHOOK_ALLOW_CIDRS }, 'WEBHOOK_ALLOW_CIDRS')
+  const ranges = ['127.0.0.0/8', '::1/128', 'fd00::/8']
+  t.strictSame(loadConfig({ WEBHOOK_ALLOW_CIDRS: `${ranges.join()},` }).webhook.allowCidrs, ranges)
   t.match(loadConfig({ PORT: '0', READ_MODEL_WAIT_MS: '0' }), { port: 0, readModelWaitMs: 0 })
 })
 

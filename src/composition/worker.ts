@@ -1,4 +1,5 @@
 // The worker role: dispatcher, deliveries and reconciler.
+import { parseSchedule } from '../domain/webhook/schedule.js'
 import { packageVersion } from '../package-root.js'
 import { secretKeys } from './complete-config.js'
 import type { ProcessContext } from './process-context.js'
@@ -7,9 +8,7 @@ import type { ProcessContext } from './process-context.js'
 export async function startWorker (
   { config, urls, connections, restoreGuard, holder, log }: ProcessContext
 ): Promise<() => Promise<void>> {
-  const [{ startWorkers }, { parseSchedule }] = await Promise.all([
-    import('../../workers/start.js'), import('../../workers/deliver/schedule.js')
-  ])
+  const { startWorkers } = await import('../../workers/start.js')
   const { webhook } = config
   const { current, previous } = secretKeys(config)
   const workers = startWorkers({

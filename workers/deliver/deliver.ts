@@ -33,7 +33,9 @@ export function deliverer (options: DelivererOptions): (job: Job) => Promise<voi
   }
 }
 
-async function start (job: Job, { startScheduled }: Recorder, { pool }: DelivererOptions): Promise<Attempt | undefined> {
+async function start (
+  job: Job, { startScheduled }: Recorder, { pool }: DelivererOptions
+): Promise<Attempt | undefined> {
   const token = randomUUID()
   if (job.trigger) return await startOnDemandAttempt(pool, job, job.trigger, token)
   return (await startScheduled({ job, token })).attempt

@@ -16,7 +16,7 @@ export interface UrlRules extends GuardOptions {
 /** Turns a name into addresses. @throws an error with a `code`, as node:dns does */
 export type Resolve = (hostname: string) => Promise<string[]>
 
-/** The request was not sent: its address is one that must not be reached. */
+/** The request was not sent: its address must not be reached. */
 export class Blocked extends Error {
   override readonly name = 'Blocked'
 }
@@ -31,12 +31,13 @@ const connectTimeoutMs = 5_000
 // Node's default of 250 ms gives up on distant receivers that have more than one address.
 const perAddressMs = 2_000
 
-// IANA special-purpose registries; IPv6 is allowed only inside 2000::/3, the part that is given out.
+// IANA special-purpose registries; IPv6 is allowed only inside 2000::/3, the assigned part.
 const blockedV4 = [
-  '0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24',
-  '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'
+  '0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24',
+  '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24',
+  '224.0.0.0/4', '240.0.0.0/4'
 ].map((cidr) => ipaddr.IPv4.parseCIDR(cidr))
-const givenOutV6 = ipaddr.IPv6.parseCIDR('2000::/3')
+const assignedV6 = ipaddr.IPv6.parseCIDR('2000::/3')
 const blockedV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'].map((cidr) => ipaddr.IPv6.parseCIDR(cidr))
 
 /** Why the address `ip` may not be reached, or nothing when it may. */
@@ -46,11 +47,11 @@ export function blockedReason (ip: string, allowCidrs: readonly string[]): strin
   if (allowCidrs.some((cidr) => isInside(address, cidr))) return undefined
   const isBlocked = address instanceof ipaddr.IPv4
     ? blockedV4.some((range) => address.match(range))
-    : !address.match(givenOutV6) || blockedV6.some((range) => address.match(range))
+    : !address.match(assignedV6) || blockedV6.some((range) => address.match(range))
   return isBlocked ? `${ip} is a private or reserved address` : undefined
 }
 
-/** Without a zone and without dots: ipaddr.js takes ::a.b.c.d for the mapped ::ffff:a.b.c.d, which is another address. */
+/** Without a zone and dots: ipaddr.js takes ::a.b.c.d for the mapped ::ffff:a.b.c.d, which is another address. */
 function inHex (ip: string): string {
   return bare(new URL(`http://[${ip.replace(/%.*/, '')}]/`).hostname)
 }
@@ -59,9 +60,6 @@ function isInside (address: ipaddr.IPv4 | ipaddr.IPv6, cidr: string): boolean {
   const [range, bits] = ipaddr.parseCIDR(cidr)
   return range.kind() === address.kind() && address.match([range, bits])
 }
-
-/** Whether `cidr` is a range such as `127.0.0.0/8` or `fd00::/8`. */
-export const isCidr = (cidr: string) => ipaddr.isValidCIDR(cidr)
 
 /**
  * Why `url` may not be stored as a webhook URL, as words that follow the name of the field; nothing when it may.
@@ -77,8 +75,8 @@ export function webhookUrlProblem (url: string, { allowHttp, allowCidrs }: UrlRu
   if (username !== '' || password !== '') return 'must not contain a user name or a password'
   if (!isAllowedPort(port)) return 'must use port 80, 443 or one from 1024 up'
   const literal = bare(hostname)
-  if (isIP(literal) !== 0 && blockedReason(literal, allowCidrs)) return 'must not point to a private or reserved address'
-  return undefined
+  const isBlocked = isIP(literal) !== 0 && blockedReason(literal, allowCidrs) !== undefined
+  return isBlocked ? 'must not point to a private or reserved address' : undefined
 }
 
 const isAllowedPort = (port: string) => port === '' || port === '80' || port === '443' || Number(port) >= 1024
@@ -90,13 +88,21 @@ const bare = (hostname: string) => hostname.replace(/^\[|\]$/g, '')
  * `lookup` hook never sees them; names are resolved once, inside the hook, and what the hook returns is what is
  * connected to, so there is no moment between check and connection. TLS still verifies the name of the URL.
  */
-export function guardedConnector ({ allowCidrs }: GuardOptions, resolve: Resolve = resolveName): buildConnector.connector {
+export function guardedConnector (
+  { allowCidrs }: GuardOptions, resolve: Resolve = resolveName
+): buildConnector.connector {
   const lookup: LookupFunction = (hostname, _options, callback) => {
     checkedAddresses(hostname, resolve, allowCidrs).then(
       (addresses) => callback(null, addresses),
       (error: Error) => callback(error, []))
   }
-  const connect = buildConnector({ allowH2: false, timeout: connectTimeoutMs, lookup, autoSelectFamily: true, autoSelectFamilyAttemptTimeout: perAddressMs })
+  const connect = buildConnector({
+    allowH2: false,
+    timeout: connectTimeoutMs,
+    lookup,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: perAddressMs
+  })
   return (options, callback) => {
     const refusal = refusedTarget(options, allowCidrs)
     if (refusal !== undefined) callback(new Blocked(refusal), null)
@@ -114,14 +120,14 @@ async function checkedAddresses (hostname: string, resolve: Resolve, allowCidrs:
   const found = await resolve(hostname)
   const allowed = found.filter((address) => blockedReason(address, allowCidrs) === undefined)
   if (found.length === 0) throw new NameNotResolved(`${hostname} has no address`)
-  // The address is not told: users must not learn our network from their delivery log.
+  // Without the address: users must not learn our network from their delivery log.
   if (allowed.length === 0) throw new Blocked(`${hostname} resolves to a private or reserved address`)
   return allowed.map((address) => ({ address, family: isIP(address) }))
 }
 
 /**
- * Asks the name servers itself instead of the system's getaddrinfo, whose four threads one slow name server
- * could occupy for everybody. `localhost` is loopback by RFC 6761 and never asked for.
+ * Queries the name servers itself, not the system's getaddrinfo, whose four threads one slow name server
+ * could occupy for all users. `localhost` is loopback by RFC 6761 and is never resolved.
  * @param servers those of the system when none is given
  */
 export async function resolveName (hostname: string, servers: readonly string[] = []): Promise<string[]> {

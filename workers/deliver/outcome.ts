@@ -1,5 +1,5 @@
 // What came of an attempt, and what that means for its delivery.
-import { baseDelay, withJitter } from './schedule.js'
+import { baseDelay, withJitter } from '../../src/domain/webhook/schedule.js'
 
 /** Where an attempt without an answer ended. */
 export type Stage = 'blocked' | 'dns' | 'connect' | 'tls' | 'connection' | 'timeout'
@@ -39,7 +39,7 @@ export function outcomeOf (result: Result): Outcome {
   return result.status === 410 ? 'gone' : 'rejected'
 }
 
-/** Decides by the status etiquette of Standard Webhooks: 2xx is success, 410 ends it, the rest is tried again by the schedule. */
+/** As Standard Webhooks says: 2xx is success, 410 ends the delivery, the schedule repeats the rest. */
 export function judge (result: Result, { schedule, failures, now, random }: Circumstances): Verdict {
   const outcome = outcomeOf(result)
   if (outcome === 'delivered') return { status: 'delivered' }

@@ -28,7 +28,13 @@ export interface Poster {
 /** HTTP/1.1, no redirects, no proxy of the environment, checked addresses only. */
 export function openPoster (guard: GuardOptions, resolve?: Resolve): Poster {
   const { watching, isStale, close } = watchStale()
-  const agent = new Agent({ connect: watching(guardedConnector(guard, resolve)), allowH2: false, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 4_000 })
+  const agent = new Agent({
+    connect: watching(guardedConnector(guard, resolve)),
+    allowH2: false,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    keepAliveTimeout: 4_000
+  })
   return {
     post: (message) => send(agent, isStale, message),
     close: () => {
@@ -38,16 +44,19 @@ export function openPoster (guard: GuardOptions, resolve?: Resolve): Poster {
   }
 }
 
-async function send (agent: Agent, isStale: (error: unknown) => boolean, { url, headers, body, timeoutMs, signal }: Post): Promise<Result> {
+async function send (
+  agent: Agent, isStale: (error: unknown) => boolean, { url, headers, body, timeoutMs, signal }: Post
+): Promise<Result> {
   const deadline = AbortSignal.timeout(timeoutMs)
-  const options = { dispatcher: agent, method: 'POST' as const, headers, body, signal: AbortSignal.any([deadline, signal]) }
-  // A receiver that was restarted has closed every connection that was kept: as often as there are such, a new one is not.
-  const requestOnce = (): Promise<Dispatcher.ResponseData> => request(url, options).catch((error: unknown) => {
-    if (isStale(error)) return requestOnce()
+  const either = AbortSignal.any([deadline, signal])
+  const options = { dispatcher: agent, method: 'POST' as const, headers, body, signal: either }
+  // A restarted receiver has closed all kept connections: this repeats until none is left and a new one is opened.
+  const requestFresh = (): Promise<Dispatcher.ResponseData> => request(url, options).catch((error: unknown) => {
+    if (isStale(error)) return requestFresh()
     throw error
   })
   try {
-    const answer = await unlessAborted(options.signal, requestOnce())
+    const answer = await unlessAborted(options.signal, requestFresh())
     const retryAfter = answer.headers['retry-after']
     return {
       kind: 'answer',
@@ -62,7 +71,7 @@ async function send (agent: Agent, isStale: (error: unknown) => boolean, { url, 
   }
 }
 
-/** undici looks at a signal only once it is connected: until then, which may take five seconds, this does. Nothing is sent any more. */
+/** undici obeys a signal only when it is connected, after up to five seconds; this obeys it before that. */
 async function unlessAborted<Answer> (signal: AbortSignal, answer: Promise<Answer>): Promise<Answer> {
   return await new Promise((resolve, reject) => {
     const abort = () => reject(new Error('aborted'))
@@ -71,7 +80,7 @@ async function unlessAborted<Answer> (signal: AbortSignal, answer: Promise<Answe
   })
 }
 
-/** The status stands already: a body that drips, breaks or never ends changes nothing. */
+/** The status is known already: a body that drips, breaks or never ends changes nothing. */
 async function excerptOf (body: Dispatcher.ResponseData['body']): Promise<{ excerpt: string, truncated: boolean }> {
   const chunks: Buffer[] = []
   let size = 0

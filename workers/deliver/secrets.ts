@@ -1,6 +1,6 @@
 // Signing secrets at rest: one per user, encrypted so that a copy of the database signs nothing.
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
-import type { Pool } from 'pg'
+import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import type { SealedRow } from '../deliveries/attempts.js'
 import { newSecret } from './sign.js'
@@ -15,10 +15,11 @@ const nonceBytes = 12
 const tagBytes = 16
 const overlap = '24 hours'
 const mostFormer = 2
-const lockSpace = 0x77_6a // any number that nobody else uses for advisory locks with two keys
+const lockSpace = 0x77_6a // any number that nothing else uses for advisory locks with two keys
 
-/** Names a key without telling it. */
-export const keyId = (key: Buffer) => createHash('sha256').update('ringledger secret key').update(key).digest('hex').slice(0, 16)
+/** Names a key without revealing it. */
+export const keyId = (key: Buffer) =>
+  createHash('sha256').update('ringledger secret key').update(key).digest('hex').slice(0, 16)
 
 /** Encrypts `secret` with AES-256-GCM, bound to its user so that rows cannot be swapped. */
 export function seal ({ current }: SecretKeys, userId: string, secret: string): SealedRow {
@@ -51,40 +52,53 @@ export async function currentSecret (pool: Pool, keys: SecretKeys, userId: strin
   return unseal(keys, userId, row)
 }
 
-/** What verifies the user's webhooks: the current secret, and the one that was current before while it still signs. */
+export interface UserSecrets { secret: string, previous: { secret: string, expires_at: string } | null }
+
+/** What verifies the user's webhooks: the current secret, and the one before it while that still signs. */
 export async function userSecrets (pool: Pool, keys: SecretKeys, userId: string): Promise<UserSecrets> {
   const secret = await currentSecret(pool, keys, userId)
   const { rows: [former] } = await pool.query<SealedRow & { expires_at: Date }>(`
     SELECT key_id, encode(sealed, 'base64') AS sealed, expires_at FROM ledger.webhook_secrets
     WHERE user_id = $1 AND expires_at > now() ORDER BY id DESC LIMIT 1`, [userId])
-  return { secret, previous: former ? { secret: unseal(keys, userId, former), expires_at: former.expires_at.toISOString() } : null }
+  if (!former) return { secret, previous: null }
+  return { secret, previous: { secret: unseal(keys, userId, former), expires_at: former.expires_at.toISOString() } }
 }
 
-export interface UserSecrets { secret: string, previous: { secret: string, expires_at: string } | null }
-
 /**
- * Makes a new secret current; the former one signs for 24 hours more. Rotated again within that time each of them
- * signs until its own time is over, so that no receiver breaks that was told of any.
- * @returns nothing when two former ones sign already: more signatures would only make requests longer
+ * Makes a new secret current; the former one signs for 24 hours more. A second rotation within that time does not end
+ * that: each former secret signs for its own 24 hours, so that no receiver breaks that has one of them.
+ * @returns nothing when two former secrets sign already: more signatures would only make requests longer
  */
 export async function rotateSecret (pool: Pool, keys: SecretKeys, userId: string): Promise<UserSecrets | undefined> {
   await currentSecret(pool, keys, userId)
   const isRotated = await inTransaction(pool, async (tx) => {
     await tx.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [lockSpace, userId])
-    const { rows: [former] } = await tx.query<{ count: number }>('SELECT count(*)::integer FROM ledger.webhook_secrets WHERE user_id = $1 AND expires_at > now()', [userId])
-    if ((former?.count ?? 0) >= mostFormer) return false
-    await tx.query(`UPDATE ledger.webhook_secrets SET expires_at = now() + interval '${overlap}' WHERE user_id = $1 AND expires_at IS NULL`, [userId])
-    const { key_id, sealed } = seal(keys, userId, newSecret())
-    await tx.query("INSERT INTO ledger.webhook_secrets (user_id, key_id, sealed) VALUES ($1, $2, decode($3, 'base64'))", [userId, key_id, sealed])
+    if (await countFormer(tx, userId) >= mostFormer) return false
+    await replaceCurrent(tx, userId, seal(keys, userId, newSecret()))
     return true
   })
   return isRotated ? await userSecrets(pool, keys, userId) : undefined
 }
 
-/** Refuses keys that cannot decrypt what is stored: better at start than at every delivery. @throws Error */
+async function countFormer (tx: PoolClient, userId: string): Promise<number> {
+  const { rows: [former] } = await tx.query<{ count: number }>(
+    'SELECT count(*)::integer FROM ledger.webhook_secrets WHERE user_id = $1 AND expires_at > now()', [userId])
+  return former?.count ?? 0
+}
+
+async function replaceCurrent (tx: PoolClient, userId: string, { key_id, sealed }: SealedRow): Promise<void> {
+  await tx.query(`
+    UPDATE ledger.webhook_secrets SET expires_at = now() + interval '${overlap}'
+    WHERE user_id = $1 AND expires_at IS NULL`, [userId])
+  await tx.query(`
+    INSERT INTO ledger.webhook_secrets (user_id, key_id, sealed)
+    VALUES ($1, $2, decode($3, 'base64'))`, [userId, key_id, sealed])
+}
+
+/** Refuses keys that cannot decrypt what is stored: at the start, not at every delivery. @throws Error */
 export async function refuseLostKeys (pool: Pool, { current, previous }: SecretKeys): Promise<void> {
   const { rows } = await pool.query<{ key_id: string }>('SELECT DISTINCT key_id FROM ledger.webhook_secrets')
   const known = new Set([current, ...previous].map(keyId))
-  const lost = rows.filter(({ key_id }) => !known.has(key_id))
-  if (lost.length > 0) throw new Error('webhook secrets are encrypted with another SECRET_KEY: put the former one into SECRET_KEY_PREVIOUS')
+  if (rows.every(({ key_id }) => known.has(key_id))) return
+  throw new Error('webhook secrets are encrypted with another SECRET_KEY: put the former one into SECRET_KEY_PREVIOUS')
 }

@@ -1,4 +1,4 @@
-// Connections that the receiver had closed by the time they were used again: that loses a request, and no attempt.
+// Stale connections: the receiver closed them before they were used again. That loses a request, but no attempt.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { Socket } from 'node:net'
 import type { buildConnector } from 'undici'
@@ -6,14 +6,14 @@ import type { buildConnector } from 'undici'
 export interface StaleConnections {
   /** Watches what `connect` opens. */
   watching (connect: buildConnector.connector): buildConnector.connector
-  /** Whether `error` ended a request on a connection that had answered others, and nothing of its own answer had come. */
+  /** Whether `error` ended a request without any answer, on a connection that had answered other requests. */
   isStale (error: unknown): boolean
   close (): void
 }
 
 const sendHeaders = 'undici:client:sendHeaders'
 
-/** Of some of these errors undici does not tell whose they are, and of none which request it was: so sockets are watched. */
+/** Watches sockets: undici reports some of these errors without a connection, and all of them without a request. */
 export function watchStale (): StaleConnections {
   const readBefore = new WeakMap<Socket, number>()
   const stale = new WeakSet<Error>()
@@ -32,6 +32,7 @@ export function watchStale (): StaleConnections {
   }
 
   function noteRead (message: unknown): void {
-    if (typeof message === 'object' && message !== null && 'socket' in message && message.socket instanceof Socket) readBefore.set(message.socket, message.socket.bytesRead)
+    if (typeof message !== 'object' || message === null || !('socket' in message)) return
+    if (message.socket instanceof Socket) readBefore.set(message.socket, message.socket.bytesRead)
   }
 }

@@ -63,8 +63,8 @@ export async function findSuspension (
 }
 
 /**
- * Suspends an endpoint and holds its pending deliveries until it resumes. The reason `failing` suspends only an endpoint
- * that still fails for long enough: it may have recovered meanwhile.
+ * Suspends an endpoint and holds its pending deliveries until it resumes. The reason `failing` suspends only an
+ * endpoint that still fails for long enough: it may have recovered meanwhile.
  * @returns false when it was suspended before, or did recover
  */
 export async function suspend (tx: PoolClient, endpointId: string, reason: 'gone' | 'failing'): Promise<boolean> {

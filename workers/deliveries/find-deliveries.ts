@@ -19,7 +19,9 @@ export async function listDeliveries (
     columns: 'id, call_id, assistant_id, type, status, reason, attempt_count, next_attempt_at, created_at',
     from: 'ledger.webhook_deliveries',
     key: 'id',
-    filters: [['user_id = ?', userId], ['assistant_id = ?', assistantId], ['call_id = ?', callId], ['status = ?', status]],
+    filters: [
+      ['user_id = ?', userId], ['assistant_id = ?', assistantId], ['call_id = ?', callId], ['status = ?', status]
+    ],
     order: 'created_at DESC, id DESC',
     item: `json_build_object(${summaryOf('page')})`
   }, page)

@@ -66,7 +66,8 @@ const finishSql = `
     FROM locked JOIN unnest(
       $1::uuid[], $2::integer[], $3::uuid[], $4::text[], $5::integer[], $6::integer[],
       $7::text[], $8::text[], $9::boolean[], $10::text[], $11::text[], $12::float8[]
-    ) AS f (id, n, token, outcome, status_code, duration_ms, error, excerpt, truncated, verdict, reason, in_ms) USING (id)
+    ) AS f (id, n, token, outcome, status_code, duration_ms,
+            error, excerpt, truncated, verdict, reason, in_ms) USING (id)
     WHERE a.delivery_id = locked.id AND a.delivery_id = ANY($1::uuid[])
       AND a.trigger = 'schedule' AND a.n = f.n AND a.worker_token = f.token
       AND (a.outcome IS NULL OR (a.outcome = 'unknown' AND f.outcome = 'delivered'))

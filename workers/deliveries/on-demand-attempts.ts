@@ -25,7 +25,7 @@ export async function insertOnDemandAttempt (
   [deliveryId, trigger, endpointId, userId, assistantId])
 }
 
-/** As `startAttempt`: one worker gets the attempt, a stale job gets nothing. The status of the delivery does not count. */
+/** One worker gets the attempt, a stale job gets nothing. The status of the delivery does not count. */
 export async function startOnDemandAttempt (
   pool: Pool, { deliveryId, n, jobNumber }: Job, trigger: OnDemandTrigger, token: string
 ): Promise<Attempt | undefined> {

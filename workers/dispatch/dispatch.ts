@@ -79,7 +79,9 @@ interface Dispatched {
   parkedFor?: string | undefined
 }
 
-function dispatchEvent (state: DispatchState, { stored, event, callId, problem }: ReadEvent, skipUntil: bigint): Dispatched {
+function dispatchEvent (
+  state: DispatchState, { stored, event, callId, problem }: ReadEvent, skipUntil: bigint
+): Dispatched {
   if (callId === undefined) {
     if (event) applyEvent(state, stored, event)
     return { added: [], parkedFor: problem }

@@ -1,4 +1,4 @@
-// Makes the dispatcher write markers into the log, so that an older copy of its database can be told from the present one.
+// Lets the dispatcher write markers into the log, which tell an older copy of its database from the present one.
 import type { RestoreGuard } from '../../src/recovery/restore-guard.js'
 import { writeMarker, type MarkerOptions } from '../../src/recovery/marker.js'
 import type { Consumer } from '../../src/subscriptions/run.js'
@@ -60,7 +60,7 @@ export function withMarkers (dispatcher: Consumer, options: MarkingOptions): Mar
     } catch (error) {
       log.warn({ err: error }, 'a marker was not written')
       timer ??= setTimeout(() => void mark(), everyMs)
-      // Somebody else writes markers: the owner that came after us, or another database, beside which nothing may be sent.
+      // Another process writes markers: the next owner of the lease, or another database, which may send already.
       if (error instanceof RevisionConflict || error instanceof BehindLog) await restoreGuard.check().catch(() => {})
     }
   }

@@ -5,7 +5,7 @@ import { endpointIds } from '../deliveries/endpoints.js'
 /** `restored`: a database that was lost knew of the call, and may have delivered it. */
 export type SkipReason = 'webhook_off' | 'not_completed' | 'unknown_assistant' | 'invalid' | 'restored'
 
-/** A call's row: skipped with a reason, or with an address and a body, by which an operator can send also what was skipped. */
+/** A call's row: without an address it is skipped. A skipped row with an address can still be sent by an operator. */
 export type NewDelivery = {
   id: string
   call_id: string
@@ -19,8 +19,10 @@ export interface Duplicate { call_id: string, position: bigint }
 
 const chunkBytes = 4 * 1024 * 1024
 
-/** Adds the rows of new calls; a suspended endpoint's are held at once. */
-export async function insertDeliveries (tx: PoolClient, deliveries: NewDelivery[], firstDelayMs: number): Promise<void> {
+/** Inserts the rows of new calls. Those of a suspended endpoint are held at once. */
+export async function insertDeliveries (
+  tx: PoolClient, deliveries: NewDelivery[], firstDelayMs: number
+): Promise<void> {
   for (const chunk of chunksBySize(deliveries)) await insertChunk(tx, chunk, firstDelayMs)
 }
 
@@ -30,31 +32,52 @@ async function insertChunk (tx: PoolClient, rows: NewDelivery[], firstDelayMs: n
   const { bytes, spans } = joinedBodies(rows)
   await tx.query({
     name: 'insert-deliveries',
-    text: `
-    INSERT INTO ledger.webhook_deliveries
-      (id, call_id, type, user_id, assistant_id, position, last_position, endpoint_id, body, status, reason, next_attempt_at, held_at)
-    SELECT d.id, call_id, type, d.user_id, assistant_id, position, position, endpoint_id, convert_from(substr($11::bytea, body_from, body_bytes), 'UTF8'),
-           CASE WHEN skipped IS NOT NULL THEN 'skipped' WHEN e.suspended_at IS NOT NULL THEN 'held' ELSE 'scheduled' END,
-           CASE WHEN skipped IS NOT NULL THEN skipped WHEN e.suspended_at IS NOT NULL THEN 'endpoint_suspended' END,
-           CASE WHEN skipped IS NULL THEN clock_timestamp() + $10 * interval '1 ms' END,
-           CASE WHEN e.suspended_at IS NOT NULL THEN now() END
-    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::text[], $9::integer[], $12::integer[])
-      AS d (id, call_id, type, user_id, assistant_id, position, endpoint_id, skipped, body_from, body_bytes)
-    LEFT JOIN ledger.webhook_endpoints e ON e.id = d.endpoint_id`,
+    text: insertSql,
     values: [
-      rows.map(({ id }) => id), rows.map(({ call_id }) => call_id), rows.map(({ type }) => type),
-      rows.map(({ user_id }) => user_id), rows.map(({ assistant_id }) => assistant_id), rows.map(({ position }) => position),
-      rows.map(({ id }) => endpoints.get(id) ?? null), rows.map((row) => row.skipped ?? null), spans.map((span) => span?.from ?? null),
-      firstDelayMs, bytes, spans.map((span) => span?.length ?? null)
+      rows.map(({ id }) => id),
+      rows.map(({ call_id }) => call_id),
+      rows.map(({ type }) => type),
+      rows.map(({ user_id }) => user_id),
+      rows.map(({ assistant_id }) => assistant_id),
+      rows.map(({ position }) => position),
+      rows.map(({ id }) => endpoints.get(id) ?? null),
+      rows.map(({ skipped }) => skipped ?? null),
+      spans.map((span) => span?.from ?? null),
+      firstDelayMs,
+      bytes,
+      spans.map((span) => span?.length ?? null)
     ]
   })
 }
+
+const insertSql = `
+  INSERT INTO ledger.webhook_deliveries
+    (id, call_id, type, user_id, assistant_id, position, last_position, endpoint_id, body,
+     status, reason, next_attempt_at, held_at)
+  SELECT d.id, call_id, type, d.user_id, assistant_id, position, position, endpoint_id,
+         convert_from(substr($11::bytea, body_from, body_bytes), 'UTF8'),
+         CASE
+           WHEN skipped IS NOT NULL THEN 'skipped'
+           WHEN e.suspended_at IS NOT NULL THEN 'held'
+           ELSE 'scheduled' END,
+         CASE
+           WHEN skipped IS NOT NULL THEN skipped
+           WHEN e.suspended_at IS NOT NULL THEN 'endpoint_suspended' END,
+         CASE WHEN skipped IS NULL THEN clock_timestamp() + $10 * interval '1 ms' END,
+         CASE WHEN e.suspended_at IS NOT NULL THEN now() END
+  FROM unnest(
+    $1::uuid[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[],
+    $7::bigint[], $8::text[], $9::integer[], $12::integer[]
+  ) AS d (id, call_id, type, user_id, assistant_id, position, endpoint_id, skipped, body_from, body_bytes)
+  LEFT JOIN ledger.webhook_endpoints e ON e.id = d.endpoint_id`
+
+interface Span { from: number, length: number }
 
 /**
  * The bodies as one parameter, and where each begins, counted from 1. As elements of an array every quote in them would
  * be escaped here and unescaped there, which takes longer than everything else about a row.
  */
-function joinedBodies (rows: NewDelivery[]): { bytes: Buffer, spans: ({ from: number, length: number } | undefined)[] } {
+function joinedBodies (rows: NewDelivery[]): { bytes: Buffer, spans: (Span | undefined)[] } {
   const bodies = rows.map((row) => 'body' in row ? Buffer.from(row.body) : undefined)
   let next = 1
   const spans = bodies.map((body) => {

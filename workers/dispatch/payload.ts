@@ -41,7 +41,9 @@ export interface PayloadSources {
 export const longestBodyBytes = 256 * 1024
 
 /** What is left out of a body that is too large, one after the other, until it fits. */
-const expendable = ['transcript_turns', 'transcript', 'input_variables', 'evaluation', 'extracted_variables', 'lead'] as const satisfies (keyof TruncatedCall)[]
+const expendable = [
+  'transcript_turns', 'transcript', 'input_variables', 'evaluation', 'extracted_variables', 'lead'
+] as const satisfies (keyof TruncatedCall)[]
 
 /** The JSON text, at most 256 KiB in UTF-8; what had to be left out is marked by `truncated: true`. */
 export function buildBody (sources: PayloadSources): string {
@@ -65,7 +67,8 @@ function envelope ({ at }: PayloadSources, data: WebhookPayload['data']): string
 const fits = (body: string) => Buffer.byteLength(body) <= longestBodyBytes
 
 function callData ({ call, assistant: { assistant_id, settings }, lead, campaignName }: PayloadSources): WebhookCall {
-  const { call_id, status, direction, from, to, started_at, ended_at, duration, transcript, input_variables, evaluation, recording_url } = call
+  const { call_id, status, direction, from, to, started_at, ended_at, duration } = call
+  const { transcript, input_variables, evaluation, recording_url } = call
   return {
     call_id,
     status,
@@ -86,7 +89,8 @@ function callData ({ call, assistant: { assistant_id, settings }, lead, campaign
   }
 }
 
-function leadData ({ id, phone_number, variables, status, campaign_id }: PayloadLead, campaignName: string | undefined): NonNullable<WebhookCall['lead']> {
+function leadData (lead: PayloadLead, campaignName: string | undefined): NonNullable<WebhookCall['lead']> {
+  const { id, phone_number, variables, status, campaign_id } = lead
   return { id, phone_number, variables, status, campaign: { id: campaign_id, name: campaignName ?? '' } }
 }
 

@@ -13,7 +13,8 @@ export interface KnownAssistant extends PayloadAssistant { revision: bigint }
 export type KnownLead = PayloadLead
 export interface KnownCampaign { campaign_id: number, revision: bigint, name: string }
 
-type Data<Event extends { type: string, data: object }, Type extends Event['type']> = Extract<Event, { type: Type }>['data']
+type Data<Event extends { type: string, data: object }, Type extends Event['type']> =
+  Extract<Event, { type: Type }>['data']
 
 /** The state that a batch touches. An event that is already in it, because the log is read again, changes nothing. */
 export class DispatchState {
@@ -27,7 +28,8 @@ export class DispatchState {
   readonly rerouted = new Map<number, SettingsChange>()
   readonly duplicates: Duplicate[] = []
 
-  assistantCreated ({ assistant_id, user_id, settings }: Data<AssistantEvent, 'AssistantCreated'>, revision: bigint): void {
+  assistantCreated (data: Data<AssistantEvent, 'AssistantCreated'>, revision: bigint): void {
+    const { assistant_id, user_id, settings } = data
     if (this.assistants.has(assistant_id)) return
     this.assistants.set(assistant_id, { assistant_id, user_id, revision, settings: pickRelevant(settings) })
     this.changed.assistants.add(assistant_id)
@@ -83,7 +85,9 @@ export class DispatchState {
   }
 }
 
-function pickRelevant<Given extends Partial<AssistantSettings>> (settings: Given): Pick<Given, keyof Given & keyof RelevantSettings> {
+function pickRelevant<Given extends Partial<AssistantSettings>> (
+  settings: Given
+): Pick<Given, keyof Given & keyof RelevantSettings> {
   const picked = relevantSettings.filter((name) => settings[name] !== undefined).map((name) => [name, settings[name]])
   return Object.fromEntries(picked)
 }

@@ -80,7 +80,8 @@ async function loadCalls (tx: PoolClient, { calls }: DispatchState, ids: string[
 }
 
 /** Writes back what the batch changed. */
-export async function saveState (tx: PoolClient, { assistants, leads, campaigns, changed }: DispatchState): Promise<void> {
+export async function saveState (tx: PoolClient, state: DispatchState): Promise<void> {
+  const { assistants, leads, campaigns, changed } = state
   await saveAssistants(tx, chosen(assistants, changed.assistants))
   await saveLeads(tx, chosen(leads, changed.leads))
   await saveCampaigns(tx, chosen(campaigns, changed.campaigns))

@@ -25,8 +25,8 @@ export interface AuditOptions {
 export const audit = (options: AuditOptions): Promise<Audit> => openAudit(options)()
 
 /**
- * Counts as often as it is asked, for a metric: of the log only what is new, of the ledger all rows each time, so that
- * one that vanishes is noticed. One call at a time.
+ * Counts again at every call, for a metric: in the log only what is new, in the ledger all rows, so that it notices a
+ * row that vanishes. One call at a time.
  */
 export function openAudit ({ pool, streams, signal }: AuditOptions): () => Promise<Audit> {
   let counted = 0n
@@ -40,7 +40,8 @@ export function openAudit ({ pool, streams, signal }: AuditOptions): () => Promi
   }
 
   async function countUpTo (end: bigint): Promise<void> {
-    for await (const { events, position } of streams.follow({ after: counted, eventTypes: ['CallCompleted'], signal })) {
+    const batches = streams.follow({ after: counted, eventTypes: ['CallCompleted'], signal })
+    for await (const { events, position } of batches) {
       let found = 0
       for (const event of events) if (event.position <= end && await isFirst(event)) found += 1
       calls += found
@@ -65,6 +66,7 @@ export function openAudit ({ pool, streams, signal }: AuditOptions): () => Promi
 /** Both from one snapshot: rows and checkpoint are written in one transaction. */
 async function ledger (pool: Pool): Promise<{ checkpoint: bigint, rows: number }> {
   const { rows: [found] } = await pool.query<{ position: string, rows: string }>(`
-    SELECT position, (SELECT count(*) FROM ledger.webhook_deliveries WHERE call_id IS NOT NULL) AS rows FROM ledger.dispatcher_checkpoint`)
+    SELECT position, (SELECT count(*) FROM ledger.webhook_deliveries WHERE call_id IS NOT NULL) AS rows
+    FROM ledger.dispatcher_checkpoint`)
   return { checkpoint: BigInt(found?.position ?? 0), rows: Number(found?.rows ?? 0) }
 }

@@ -21,60 +21,96 @@ export const perMinute = 10
 
 const lockSpace = 0x77_69 // any number that nobody else uses for advisory locks with two keys
 
-/** Inserts one more attempt of a delivery, to the assistant's URL as it is now. Operators name no user and have no limit. */
+/** Inserts one more attempt of a delivery, to the assistant's URL of now. Operators name no user and have no limit. */
 export async function redeliver (pool: Pool, id: string, userId?: string): Promise<Asked> {
   if (!isDeliveryId(id)) return { kind: 'not-found' }
   return await inTransaction(pool, async (tx) => {
-    const { rows: [found] } = await tx.query<Sendable>(`
-      SELECT d.user_id, d.assistant_id, d.status, d.reason, d.body IS NOT NULL AS has_body, a.settings->>'webhook_url' AS url
-      FROM ledger.webhook_deliveries d LEFT JOIN ledger.dispatch_assistants a ON a.assistant_id = d.assistant_id
-      WHERE d.id = $1 AND ($2::text IS NULL OR d.user_id = $2)
-      FOR SHARE OF d -- retention takes no payload away meanwhile`, [id, userId ?? null])
+    const found = await lockSendable(tx, id, userId)
     if (!found) return { kind: 'not-found' }
     const { user_id, assistant_id, url } = found
-    if (user_id === null || assistant_id === null || !found.has_body) return { kind: 'refused', why: whyNothing(found) }
+    if (user_id === null || assistant_id === null || !found.has_body) {
+      return { kind: 'refused', why: whyNothing(found) }
+    }
     if (url === null) return { kind: 'refused', why: 'its assistant has no webhook_url' }
-    return await insertWithinLimit(tx, { deliveryId: id, trigger: 'manual', userId: user_id, assistantId: Number(assistant_id) }, url, userId !== undefined)
+    const attempt = { deliveryId: id, trigger: 'manual' as const, userId: user_id, assistantId: Number(assistant_id) }
+    const refusal = await tooMany(tx, attempt, userId !== undefined)
+    return refusal ?? await insertAttempt(tx, attempt, await endpointId(tx, attempt, url))
   })
 }
 
 /** Inserts a test delivery and its only attempt. */
 export async function sendTest (pool: Pool, { userId, assistant, url }: TestTarget): Promise<Asked> {
-  const deliveryId = randomUUID()
   const body: WebhookTest = { type: 'webhook.test', timestamp: new Date().toISOString(), data: { assistant } }
+  const attempt = { deliveryId: randomUUID(), trigger: 'test' as const, userId, assistantId: assistant.id }
   return await inTransaction(pool, async (tx) => {
-    const attempt = { deliveryId, trigger: 'test' as const, userId, assistantId: assistant.id }
-    return await insertWithinLimit(tx, attempt, url, true, async (endpointId) => {
-      await tx.query(`
-        INSERT INTO ledger.webhook_deliveries (id, type, user_id, assistant_id, endpoint_id, body, status, next_attempt_at)
-        VALUES ($1, $2, $3, $4, $5, $6, 'scheduled', 'infinity')`, [deliveryId, body.type, userId, assistant.id, endpointId, JSON.stringify(body)])
-    })
+    const refusal = await tooMany(tx, attempt, true)
+    if (refusal) return refusal
+    const endpoint = await endpointId(tx, attempt, url)
+    await insertTestDelivery(tx, attempt, endpoint, body)
+    return await insertAttempt(tx, attempt, endpoint)
   })
 }
 
-interface Sendable { user_id: string | null, assistant_id: string | null, status: string, reason: string | null, has_body: boolean, url: string | null }
+type NewAttempt = Omit<NewOnDemandAttempt, 'endpointId'>
+
+interface Sendable {
+  user_id: string | null
+  assistant_id: string | null
+  status: string
+  reason: string | null
+  has_body: boolean
+  url: string | null
+}
+
+async function lockSendable (tx: PoolClient, id: string, userId: string | undefined): Promise<Sendable | undefined> {
+  const { rows: [found] } = await tx.query<Sendable>(`
+    SELECT d.user_id, d.assistant_id, d.status, d.reason, d.body IS NOT NULL AS has_body,
+           a.settings->>'webhook_url' AS url
+    FROM ledger.webhook_deliveries d LEFT JOIN ledger.dispatch_assistants a ON a.assistant_id = d.assistant_id
+    WHERE d.id = $1 AND ($2::text IS NULL OR d.user_id = $2)
+    FOR SHARE OF d -- retention removes no payload meanwhile`, [id, userId ?? null])
+  return found
+}
 
 const whyNothing = ({ status, reason }: Sendable) =>
   status === 'skipped' ? `it was never to be sent: ${reason ?? status}` : 'its payload is no longer kept'
 
-async function insertWithinLimit (tx: PoolClient, attempt: Omit<NewOnDemandAttempt, 'endpointId'>, url: string, isCounted: boolean, before?: (endpointId: string) => Promise<void>): Promise<Asked> {
-  const retryInSeconds = isCounted ? await secondsUntilFree(tx, attempt.assistantId, attempt.trigger) : 0
-  if (retryInSeconds > 0) return { kind: 'too-many', retryInSeconds }
-  const [endpointId = ''] = await endpointIds(tx, [{ user_id: attempt.userId, url }])
-  await before?.(endpointId)
-  await insertOnDemandAttempt(tx, { ...attempt, endpointId })
+async function tooMany (
+  tx: PoolClient, { assistantId, trigger }: NewAttempt, isLimited: boolean
+): Promise<Asked | undefined> {
+  const retryInSeconds = isLimited ? await secondsUntilFree(tx, assistantId, trigger) : 0
+  return retryInSeconds > 0 ? { kind: 'too-many', retryInSeconds } : undefined
+}
+
+/** Counts rows, which all processes see; counting and inserting is serial for each assistant. */
+async function secondsUntilFree (tx: PoolClient, assistantId: number, trigger: OnDemandTrigger): Promise<number> {
+  await tx.query('SELECT pg_advisory_xact_lock($1, hashint8($2))', [lockSpace, assistantId])
+  const { rows: [tenth] } = await tx.query<{ seconds: number }>(`
+    SELECT ceil(extract(epoch FROM due_at + interval '1 minute' - clock_timestamp()))::integer AS seconds
+    FROM ledger.webhook_attempts
+    WHERE assistant_id = $1 AND trigger = $2 AND due_at > clock_timestamp() - interval '1 minute'
+    ORDER BY due_at DESC OFFSET $3 LIMIT 1`, [assistantId, trigger, perMinute - 1])
+  return Math.max(0, tenth?.seconds ?? 0)
+}
+
+async function endpointId (tx: PoolClient, { userId }: NewAttempt, url: string): Promise<string> {
+  const [id = ''] = await endpointIds(tx, [{ user_id: userId, url }])
+  return id
+}
+
+async function insertTestDelivery (
+  tx: PoolClient, { deliveryId, userId, assistantId }: NewAttempt, endpoint: string, body: WebhookTest
+): Promise<void> {
+  await tx.query(`
+    INSERT INTO ledger.webhook_deliveries (id, type, user_id, assistant_id, endpoint_id, body, status, next_attempt_at)
+    VALUES ($1, $2, $3, $4, $5, $6, 'scheduled', 'infinity')`,
+  [deliveryId, body.type, userId, assistantId, endpoint, JSON.stringify(body)])
+}
+
+async function insertAttempt (tx: PoolClient, attempt: NewAttempt, endpoint: string): Promise<Asked> {
+  await insertOnDemandAttempt(tx, { ...attempt, endpointId: endpoint })
   await notifyDue(tx, attempt.userId)
   const delivery = await findDelivery(tx, attempt.userId, attempt.deliveryId)
   if (!delivery) throw new Error('a delivery was removed while its attempt was inserted')
   return { kind: 'accepted', delivery }
-}
-
-/** Counted by rows that all processes see; counting and adding is serial per assistant. */
-async function secondsUntilFree (tx: PoolClient, assistantId: number, trigger: OnDemandTrigger): Promise<number> {
-  await tx.query('SELECT pg_advisory_xact_lock($1, hashint8($2))', [lockSpace, assistantId])
-  const { rows: [tenth] } = await tx.query<{ seconds: number }>(`
-    SELECT ceil(extract(epoch FROM due_at + interval '1 minute' - clock_timestamp()))::integer AS seconds FROM ledger.webhook_attempts
-    WHERE assistant_id = $1 AND trigger = $2 AND due_at > clock_timestamp() - interval '1 minute'
-    ORDER BY due_at DESC OFFSET $3 LIMIT 1`, [assistantId, trigger, perMinute - 1])
-  return Math.max(0, tenth?.seconds ?? 0)
 }

@@ -23,11 +23,13 @@ export async function resumeWebhooks (pool: Pool, streams: Pick<Streams, 'last'>
   return await inTransaction(pool, async (tx) => {
     await tx.query('UPDATE ledger.this_database SET skip_until = greatest(skip_until, $1::bigint)', [position])
     await tx.query(`
-      UPDATE ledger.webhook_attempts SET finished_at = clock_timestamp(), outcome = 'unknown', error = 'the database was restored'
+      UPDATE ledger.webhook_attempts
+      SET finished_at = clock_timestamp(), outcome = 'unknown', error = 'the database was restored'
       WHERE outcome IS NULL`)
     const { rowCount } = await tx.query(`
       UPDATE ledger.webhook_deliveries
-      SET status = 'cancelled', reason = 'restored', finished_at = clock_timestamp(), next_attempt_at = NULL, held_at = NULL, queued_at = NULL, started_at = NULL, worker_token = NULL
+      SET status = 'cancelled', reason = 'restored', finished_at = clock_timestamp(), next_attempt_at = NULL,
+          held_at = NULL, queued_at = NULL, started_at = NULL, worker_token = NULL
       WHERE status IN ('scheduled', 'held')`)
     await tx.query(`
       INSERT INTO ledger.markers (id, revision, position, calls_known) VALUES ($1, $2, $3, true)

@@ -1,4 +1,4 @@
-// The ledger in numbers, for operators.
+// The delivery log in numbers: for operators, and for the metrics.
 import type { Pool } from 'pg'
 
 export interface Stats {
@@ -10,18 +10,46 @@ export interface Stats {
 
 const statuses = ['scheduled', 'delivered', 'held', 'exhausted', 'cancelled', 'skipped']
 
+interface DueRow { waiting: number, under_way: number, oldest: Date | null, suspended: number }
+
 export async function webhookStats (pool: Pool): Promise<Stats> {
-  const { rows } = await pool.query<{ status: string, count: string }>('SELECT status, count(*) FROM ledger.webhook_deliveries GROUP BY status')
-  const { rows: [due] } = await pool.query<{ waiting: number, under_way: number, oldest: Date | null, suspended: number }>(`
-    SELECT count(*) FILTER (WHERE queued_at IS NULL)::integer AS waiting, count(queued_at)::integer AS under_way, min(due_at) AS oldest,
-           (SELECT count(*) FROM ledger.webhook_endpoints WHERE suspended_at IS NOT NULL)::integer AS suspended
-    FROM (SELECT queued_at, next_attempt_at AS due_at FROM ledger.webhook_deliveries WHERE status = 'scheduled' AND next_attempt_at <= clock_timestamp()
-          UNION ALL
-          SELECT queued_at, due_at FROM ledger.webhook_attempts WHERE trigger <> 'schedule' AND outcome IS NULL AND due_at <= clock_timestamp()) attempts`)
-  const counts = new Map(rows.map(({ status, count }) => [status, Number(count)]))
+  const counts = await countByStatus(pool)
+  const { rows: [due] } = await pool.query<DueRow>(dueSql)
   return {
     statuses: Object.fromEntries(statuses.map((status) => [status, counts.get(status) ?? 0])),
     due: { waiting: due?.waiting ?? 0, under_way: due?.under_way ?? 0, oldest: due?.oldest?.toISOString() ?? null },
     suspended_endpoints: due?.suspended ?? 0
   }
+}
+
+async function countByStatus (pool: Pool): Promise<Map<string, number>> {
+  const { rows } = await pool.query<{ status: string, count: string }>(
+    'SELECT status, count(*) FROM ledger.webhook_deliveries GROUP BY status')
+  return new Map(rows.map(({ status, count }) => [status, Number(count)]))
+}
+
+const dueSql = `
+  SELECT count(*) FILTER (WHERE queued_at IS NULL)::integer AS waiting, count(queued_at)::integer AS under_way,
+         min(due_at) AS oldest,
+         (SELECT count(*) FROM ledger.webhook_endpoints WHERE suspended_at IS NOT NULL)::integer AS suspended
+  FROM (SELECT queued_at, next_attempt_at AS due_at FROM ledger.webhook_deliveries
+        WHERE status = 'scheduled' AND next_attempt_at <= clock_timestamp()
+        UNION ALL
+        SELECT queued_at, due_at FROM ledger.webhook_attempts
+        WHERE trigger <> 'schedule' AND outcome IS NULL AND due_at <= clock_timestamp()) attempts`
+
+/** Deliveries that are not finished, by status. */
+export async function countPending (pool: Pool): Promise<{ status: string, count: number }[]> {
+  const { rows } = await pool.query<{ status: string, count: number }>(`
+    SELECT status, count(*)::int AS count FROM ledger.webhook_deliveries
+    WHERE status IN ('scheduled', 'held') GROUP BY status`)
+  return rows
+}
+
+/** Attempts of the last five minutes, by outcome; `running` has no outcome yet. */
+export async function countRecentAttempts (pool: Pool): Promise<{ outcome: string, count: number }[]> {
+  const { rows } = await pool.query<{ outcome: string, count: number }>(`
+    SELECT coalesce(outcome, 'running') AS outcome, count(*)::int AS count FROM ledger.webhook_attempts
+    WHERE started_at > now() - interval '5 minutes' GROUP BY outcome`)
+  return rows
 }

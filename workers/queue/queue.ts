@@ -80,7 +80,8 @@ function jobQueue<Connection> (
       worker.on('failed', (job, error) => logFailure(job?.id, error))
     },
     async stopWork (graceMs, hurry) {
-      const closing = Promise.resolve(worker?.close()).then(overflow.settled) // after the close no more work moves there
+      // After the close no more work moves into the overflow.
+      const closing = Promise.resolve(worker?.close()).then(overflow.settled)
       if (await endsWithin(graceMs, closing)) return
       hurry()
       await endsWithin(hurriedMs, closing)

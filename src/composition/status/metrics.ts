@@ -49,15 +49,19 @@ export function measureProjections (metrics: Metrics, { pool }: Connections, lag
         ({ labels: { projection, generation }, value: 1 })))
 }
 
-/** Of the role worker; `account` counts the calls of the log and their rows. */
-export function measureDeliveries (metrics: Metrics, { pool }: Pick<Connections, 'pool'>, account: () => Promise<{ unaccounted: number }>): void {
-  metrics.gauge('webhook_deliveries_pending', 'Deliveries without an end, by status.', ['status'], async () => {
-    const { rows } = await pool.query<{ status: string, count: number }>("SELECT status, count(*)::int AS count FROM ledger.webhook_deliveries WHERE status IN ('scheduled', 'held') GROUP BY status")
-    return rows.map(({ status, count }) => ({ labels: { status }, value: count }))
-  })
-  metrics.gauge('webhook_attempts_recent', 'Attempts that began within the last five minutes, by outcome; `running` has none yet.', ['outcome'], async () => {
-    const { rows } = await pool.query<{ outcome: string, count: number }>("SELECT coalesce(outcome, 'running') AS outcome, count(*)::int AS count FROM ledger.webhook_attempts WHERE started_at > now() - interval '5 minutes' GROUP BY outcome")
-    return rows.map(({ outcome, count }) => ({ labels: { outcome }, value: count }))
-  })
-  metrics.gauge('webhook_calls_unaccounted', 'Calls in the log that the dispatcher has passed, less their rows in the ledger: always 0.', [], inBackground<Sample[]>([], async () => [{ labels: {}, value: (await account()).unaccounted }]))
+/** What is counted in the delivery log; `audit` compares the calls of the log with their rows. */
+export interface DeliveryCounts {
+  pending (): Promise<{ status: string, count: number }[]>
+  recentAttempts (): Promise<{ outcome: string, count: number }[]>
+  audit (): Promise<{ unaccounted: number }>
+}
+
+/** Of the role worker. */
+export function measureDeliveries (metrics: Metrics, { pending, recentAttempts, audit }: DeliveryCounts): void {
+  metrics.gauge('webhook_deliveries_pending', 'Deliveries without an end, by status.', ['status'],
+    async () => (await pending()).map(({ status, count }) => ({ labels: { status }, value: count })))
+  metrics.gauge('webhook_attempts_recent', 'Attempts that began within the last five minutes, by outcome; `running` has none yet.', ['outcome'],
+    async () => (await recentAttempts()).map(({ outcome, count }) => ({ labels: { outcome }, value: count })))
+  metrics.gauge('webhook_calls_unaccounted', 'Calls in the log that the dispatcher has passed, less their rows in the ledger: always 0.', [],
+    inBackground<Sample[]>([], async () => [{ labels: {}, value: (await audit()).unaccounted }]))
 }

@@ -25,8 +25,14 @@ export async function openStatus (context: ProcessContext): Promise<Status> {
   if (lagMonitor) measureProjections(metrics, connections, lagMonitor)
   const stopping = new AbortController()
   if (roles.includes('worker')) {
-    const { openAudit } = await import('../../../workers/operate/audit.js')
-    measureDeliveries(metrics, connections, openAudit({ ...connections, signal: stopping.signal }))
+    const [{ openAudit }, { countPending, countRecentAttempts }] = await Promise.all([
+      import('../../../workers/operate/audit.js'), import('../../../workers/operate/stats.js')
+    ])
+    measureDeliveries(metrics, {
+      pending: () => countPending(connections.pool),
+      recentAttempts: () => countRecentAttempts(connections.pool),
+      audit: openAudit({ ...connections, signal: stopping.signal })
+    })
   }
   return {
     healthChecks: healthChecks(context, lagMonitor),

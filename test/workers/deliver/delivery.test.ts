@@ -172,7 +172,7 @@ async function onBackEnd (t: Test, backEnds: BackEnds): Promise<void> {
   })
 
   await t.test('an endpoint that hangs gets ten attempts at once, a user fifty, and others are not held up', async (t) => {
-    const r = await rig(t)
+    const r = await rig(t, { timeoutMs: 60_000 })
     const open = { now: 0, most: new Map<string, number>() }
     const hanging = await receiver(t, (_response, { path }) => { open.most.set(path, (open.most.get(path) ?? 0) + 1); open.now += 1 })
     const hook = await receiver(t)
@@ -187,7 +187,7 @@ async function onBackEnd (t: Test, backEnds: BackEnds): Promise<void> {
   })
 
   await t.test('slots that become free are taken by what waits, on any endpoint of the user', async (t) => {
-    const r = await rig(t)
+    const r = await rig(t, { timeoutMs: 60_000 })
     const hook = await receiver(t)
     const ids = [1, 2, 3, 4, 5, 6, 7, 8]
     const all: Told[] = ids.map((id) => assistantCreated(id, { is_webhook_active: true, webhook_url: `${hook.url}/${id}` }))

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { NameNotResolved, blockedReason, isCidr, resolveName, webhookUrlProblem } from '../../../workers/deliver/guard.js'
+import { NameNotResolved, blockedReason, resolveName, webhookUrlProblem } from '../../../workers/deliver/guard.js'
 import { privateHosts, zoned } from '../../support/private-hosts.js'
 
 const strict = { allowHttp: false, allowCidrs: [] }
@@ -81,9 +81,4 @@ t.test('localhost is loopback and never asked for', async (t) => {
 
 t.test('a name that does not resolve says so', async (t) => {
   await t.rejects(resolveName('does-not-exist.invalid'), NameNotResolved)
-})
-
-t.test('ranges are recognised', async (t) => {
-  for (const range of ['127.0.0.0/8', '::1/128', 'fd00::/8']) t.ok(isCidr(range))
-  for (const range of ['127.0.0.1', '127.0.0.0/33', 'x/8', '']) t.notOk(isCidr(range))
 })

@@ -1,6 +1,6 @@
 // Weeks of a receiver that fails, by a clock in the test's hands: suspended after five days, held for thirty, kept for ninety.
 import t from 'tap'
-import { defaultSchedule, parseSchedule } from '../../../workers/deliver/schedule.js'
+import { defaultSchedule, parseSchedule } from '../../../src/domain/webhook/schedule.js'
 import { removeExpired } from '../../../workers/deliveries/retention.js'
 import { assistantCreated, assistantUpdated, callCompleted } from '../../support/call-events.js'
 import { clockOf } from '../../support/clock.js'

@@ -20,7 +20,9 @@ export function parseSchedule (text: string): number[] {
 
 function parseWait (entry: string): number {
   const [, amount, unit] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(entry) ?? []
-  if (amount === undefined || !isUnit(unit)) throw new Error(`must be a list of waits such as 0s,5s,5m,2h; "${entry}" is none`)
+  if (amount === undefined || !isUnit(unit)) {
+    throw new Error(`must be a list of waits such as 0s,5s,5m,2h; "${entry}" is none`)
+  }
   const ms = Number(amount) * unitMs[unit]
   if (ms > longestMs) throw new Error(`must not have a wait of more than 30 days, as "${entry}" is`)
   return ms
@@ -38,7 +40,7 @@ export function baseDelay (schedule: readonly number[], failures: number): numbe
   return schedule[failures]
 }
 
-/** `ms` by up to 20 % more or less, so that receivers that failed together are not tried together; `random` is in [0, 1). */
+/** `ms`, up to 20 % more or less: receivers that failed together are not tried together. `random` is in [0, 1). */
 export function withJitter (ms: number, random: number): number {
   return Math.round(ms * (1 - jitterShare + 2 * jitterShare * random))
 }
