@@ -41,6 +41,8 @@ export type Row = Record<string, unknown>
 export interface RigOptions {
   schedule?: number[]
   timeoutMs?: number
+  /** When an attempt without an outcome is closed as `unknown`, in milliseconds; twice `timeoutMs` when absent. */
+  abandonedAfterMs?: number
   /** Ranges that may be reached; this machine when absent. */
   allowCidrs?: string[]
   /** How old a job must be to be looked for in the queue, in milliseconds. */
@@ -53,7 +55,7 @@ export interface RigOptions {
 /** Where the rigs of a test file live: each has a database of its own, and its queue is emptied before. */
 export interface BackEnds { postgres: ScratchPostgres, redis?: ScratchRedis }
 
-export async function deliveryRig (t: Teardown, { postgres, redis }: BackEnds, { schedule = [0, 50, 50], timeoutMs = 2_000, allowCidrs = ['127.0.0.0/8'], everyMs = 0, works = true, enqueues = true }: RigOptions = {}): Promise<Rig> {
+export async function deliveryRig (t: Teardown, { postgres, redis }: BackEnds, { schedule = [0, 50, 50], timeoutMs = 2_000, allowCidrs = ['127.0.0.0/8'], everyMs = 0, works = true, enqueues = true, abandonedAfterMs = 2 * timeoutMs }: RigOptions = {}): Promise<Rig> {
   const ledger = await scratchLedger(t, postgres)
   const { pool, databaseUrl } = ledger
   await redis?.flush()
@@ -90,7 +92,7 @@ export async function deliveryRig (t: Teardown, { postgres, redis }: BackEnds, {
     hurry,
     tell: (...events) => tellStored(place(events)),
     tellStored,
-    reconcile: () => reconcile({ pool, queue, enqueuer, everyMs, abandonedAfterMs: 2 * timeoutMs }),
+    reconcile: () => reconcile({ pool, queue, enqueuer, everyMs, abandonedAfterMs }),
     emptyQueue: () => redis ? redis.flush() : emptySchema(pool),
     jobs: () => redis ? jobsIn(redis) : jobsInSchema(pool),
     deliveries: async () => (await pool.query<Row>('SELECT * FROM ledger.webhook_deliveries ORDER BY position')).rows,

@@ -137,7 +137,7 @@ async function onBackEnd (t: Test, backEnds: BackEnds): Promise<void> {
   })
 
   await t.test('an attempt whose worker died is closed as unknown, is no failure, and is made again at once', async (t) => {
-    const r = await rig(t, { works: false, enqueues: false, timeoutMs: 100, schedule: [0] })
+    const r = await rig(t, { works: false, enqueues: false, timeoutMs: 60_000, abandonedAfterMs: 200, schedule: [0] })
     const hook = await receiver(t)
     await r.tell(assistant(hook), callCompleted('c-1'))
     for (let n = 1; n <= 5; n++) {
@@ -153,7 +153,7 @@ async function onBackEnd (t: Test, backEnds: BackEnds): Promise<void> {
   })
 
   await t.test('a worker that was given up and comes back can only deliver', async (t) => {
-    const r = await rig(t, { works: false, enqueues: false, timeoutMs: 50 })
+    const r = await rig(t, { works: false, enqueues: false, timeoutMs: 60_000, abandonedAfterMs: 100 })
     const hook = await receiver(t)
     await r.tell(assistant(hook), ...calls(2))
     await r.enqueuer.enqueue(['1'])
