@@ -40,7 +40,7 @@ CREATE TABLE ledger.parked_events (
 CREATE INDEX parked_events_age ON ledger.parked_events (consumer, parked_at);
 
 -- Events that an operator has given up: the live projection and every rebuild pass over them.
-CREATE TABLE ledger.skips (
+CREATE TABLE ledger.skipped_events (
   projection text NOT NULL,
   stream     text NOT NULL,
   revision   bigint NOT NULL,
@@ -49,15 +49,15 @@ CREATE TABLE ledger.skips (
   PRIMARY KEY (projection, stream, revision)
 );
 
--- A generation that refused too many streams at once, and up to where: it waits there. Once released it sets aside
--- what it refuses up to there; when the checkpoint has passed, the row is gone.
-CREATE TABLE ledger.brakes (
-  consumer    text PRIMARY KEY,
-  position    bigint NOT NULL,
-  streams     integer NOT NULL,
-  error       text NOT NULL,
-  stopped_at  timestamptz NOT NULL DEFAULT now(),
-  released_at timestamptz
+-- A generation that refused too many streams at once stops at this position. Once its circuit breaker is closed, it
+-- parks what it refuses up to there.
+CREATE TABLE ledger.circuit_breakers (
+  consumer  text PRIMARY KEY,
+  position  bigint NOT NULL,
+  streams   integer NOT NULL,
+  error     text NOT NULL,
+  opened_at timestamptz NOT NULL DEFAULT now(),
+  closed_at timestamptz
 );
 
 -- The id of this database, which no other database has, and what must not happen again after a restore.

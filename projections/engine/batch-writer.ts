@@ -2,7 +2,7 @@
 import { DatabaseError, type Pool, type PoolClient } from 'pg'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import type { Batch } from '../../src/event-store/subscribe.js'
-import { Brake, type Refused } from '../parking/circuit-breaker.js'
+import { CircuitBreaker, type Refused } from '../parking/circuit-breaker.js'
 import { schemaOf } from '../replay/generations.js'
 import { fold, loadMissing, readEvents, saveChanges } from './fold.js'
 import { HighestIds } from './ids.js'
@@ -21,8 +21,8 @@ type Outcome = { parked: Refused[] } | { problem: string }
  */
 export async function batchWriter (projection: Projection, pool: Pool, generation: number): Promise<Handle> {
   const consumer = schemaOf(projection, generation)
-  const brake = await Brake.load(pool, consumer)
-  return async (tx, { events, position }) => brake.check(tx, position, await writeEvents(tx, projection, consumer, events))
+  const breaker = await CircuitBreaker.load(pool, consumer)
+  return async (tx, { events, position }) => breaker.check(tx, position, await writeEvents(tx, projection, consumer, events))
 }
 
 /** @returns the first event of each stream that was parked now */
@@ -54,7 +54,7 @@ async function attempt (tx: PoolClient, projection: Projection, schema: string, 
 
 async function write (tx: PoolClient, projection: Projection, schema: string, events: StoredEvent[]): Promise<Refused[]> {
   const parked = await loadParked(tx, schema, projection.name, events)
-  const read = readEvents(projection, events.filter((stored) => !parked.skips.has(stored)))
+  const read = readEvents(projection, events.filter((stored) => !parked.skipped.has(stored)))
   const rows = new MemoryRows(projection.tables, { everyVersion: true })
   await loadMissing(tx, schema, rows, read)
   const ids = new HighestIds(projection)

@@ -4,37 +4,37 @@ import { Stopped } from '../../src/subscriptions/run.js'
 import type { Projection } from '../engine/projection.js'
 import { storable } from './park.js'
 
-/** The first event of a stream that a batch has set aside. */
+/** The first event of a stream that a batch has parked. */
 export interface Refused { stream: string, position: bigint, error: string }
 
 const mostStreams = 10
 const within = '1 minute'
 
 /**
- * Pulled, it lets nothing be set aside up to the place where it was pulled: the batch is tried again until nothing of
- * it is refused any more, by mended code or by skips. Released by an operator, it lets everything pass up to there.
+ * Open, it lets no event up to its position be parked: the batch is tried again until nothing in it is refused, after the
+ * code was mended or the events were skipped. Once an operator has closed it, events up to its position may be parked.
  */
-export class Brake {
-  private constructor (private readonly pool: Pool, private readonly consumer: string, private readonly pulled: { position: bigint, isOn: boolean }) {}
+export class CircuitBreaker {
+  private constructor (private readonly pool: Pool, private readonly consumer: string, private readonly opened: { position: bigint, isOpen: boolean }) {}
 
   /** `consumer` names the generation, for instance `read_leads_g1`. */
-  static async load (pool: Pool, consumer: string): Promise<Brake> {
-    const { rows: [row] } = await pool.query<{ position: string, on: boolean }>('SELECT position, released_at IS NULL AS on FROM ledger.brakes WHERE consumer = $1', [consumer])
-    return new Brake(pool, consumer, { position: BigInt(row?.position ?? -1), isOn: row?.on ?? false })
+  static async load (pool: Pool, consumer: string): Promise<CircuitBreaker> {
+    const { rows: [row] } = await pool.query<{ position: string, isOpen: boolean }>('SELECT position, closed_at IS NULL AS "isOpen" FROM ledger.circuit_breakers WHERE consumer = $1', [consumer])
+    return new CircuitBreaker(pool, consumer, { position: BigInt(row?.position ?? -1), isOpen: row?.isOpen ?? false })
   }
 
-  /** In the transaction of the batch, which ends at `position`. @throws Stopped, also when it is on already */
+  /** In the transaction of the batch, which ends at `position`. @throws Stopped, also while the breaker is open */
   async check (tx: PoolClient, position: bigint, refused: Refused[]): Promise<void> {
-    const { pulled, consumer } = this
-    const again = refused.find((event) => event.position <= pulled.position)
-    if (pulled.isOn && again) throw new Stopped(`the brake of ${consumer} is on: ${again.error}`)
-    const first = refused.find((event) => event.position > pulled.position)
+    const { opened, consumer } = this
+    const again = refused.find((event) => event.position <= opened.position)
+    if (opened.isOpen && again) throw new Stopped(`the circuit breaker of ${consumer} is open: ${again.error}`)
+    const first = refused.find((event) => event.position > opened.position)
     const streams = first ? await this.#recentlyRefused(tx) : 0
     if (first && streams > mostStreams) {
-      await this.#pull(position, streams, first.error)
+      await this.#open(position, streams, first.error)
       throw new Stopped(`${consumer} has refused ${streams} streams within ${within}, the last one with: ${first.error}`)
     }
-    if (pulled.isOn && position >= pulled.position) await tx.query('UPDATE ledger.brakes SET released_at = now() WHERE consumer = $1', [consumer])
+    if (opened.isOpen && position >= opened.position) await tx.query('UPDATE ledger.circuit_breakers SET closed_at = now() WHERE consumer = $1', [consumer])
   }
 
   async #recentlyRefused (tx: PoolClient): Promise<number> {
@@ -42,32 +42,32 @@ export class Brake {
       SELECT count(*)::int AS streams FROM ledger.parked_events first
       WHERE consumer = $1 AND parked_at > now() - $2::interval AND position > $3
         AND NOT EXISTS (SELECT FROM ledger.parked_events earlier WHERE consumer = $1 AND earlier.stream = first.stream AND earlier.revision < first.revision)`,
-    [this.consumer, within, this.pulled.position])
+    [this.consumer, within, this.opened.position])
     return rows[0]?.streams ?? 0
   }
 
   /** Beside the transaction, which is rolled back. */
-  async #pull (position: bigint, streams: number, error: string): Promise<void> {
+  async #open (position: bigint, streams: number, error: string): Promise<void> {
     await this.pool.query(`
-      INSERT INTO ledger.brakes (consumer, position, streams, error) VALUES ($1, $2, $3, $4)
-      ON CONFLICT (consumer) DO UPDATE SET position = excluded.position, streams = excluded.streams, error = excluded.error, stopped_at = now(), released_at = NULL`,
+      INSERT INTO ledger.circuit_breakers (consumer, position, streams, error) VALUES ($1, $2, $3, $4)
+      ON CONFLICT (consumer) DO UPDATE SET position = excluded.position, streams = excluded.streams, error = excluded.error, opened_at = now(), closed_at = NULL`,
     [this.consumer, position, streams, storable(error)])
   }
 }
 
-/** A projection that stands still; `since` is ISO 8601. */
-export interface BrakeOn { projection: string, generation: number, streams: number, error: string, since: string }
+/** A generation whose circuit breaker is open; `since` is ISO 8601. */
+export interface OpenBreaker { projection: string, generation: number, streams: number, error: string, since: string }
 
-/** The brakes that are on, of every generation of these projections. */
-export async function brakes (db: Pool, projections: readonly Projection[]): Promise<BrakeOn[]> {
+/** The open circuit breakers of every generation of these projections. */
+export async function openBreakers (db: Pool, projections: readonly Projection[]): Promise<OpenBreaker[]> {
   const { rows } = await db.query<{ name: [string, string], streams: number, error: string, since: Date }>(`
-    SELECT regexp_match(consumer, '^read_(\\w+)_g(\\d+)$') AS name, streams, error, stopped_at AS since FROM ledger.brakes
-    WHERE released_at IS NULL AND substring(consumer FROM '^read_(\\w+)_g\\d+$') = ANY($1) ORDER BY stopped_at`, [projections.map(({ name }) => name)])
+    SELECT regexp_match(consumer, '^read_(\\w+)_g(\\d+)$') AS name, streams, error, opened_at AS since FROM ledger.circuit_breakers
+    WHERE closed_at IS NULL AND substring(consumer FROM '^read_(\\w+)_g\\d+$') = ANY($1) ORDER BY opened_at`, [projections.map(({ name }) => name)])
   return rows.map(({ name: [projection, generation], since, ...row }) => ({ projection, generation: Number(generation), ...row, since: since.toISOString() }))
 }
 
-/** Lets every generation of the projection go on. @returns how many stood still */
-export async function releaseBrakes (db: Pool, { name }: Projection): Promise<number> {
-  const { rowCount } = await db.query("UPDATE ledger.brakes SET released_at = now() WHERE substring(consumer FROM '^read_(\\w+)_g\\d+$') = $1 AND released_at IS NULL", [name])
+/** Closes the breakers of every generation of the projection. @returns how many were open */
+export async function closeBreakers (db: Pool, { name }: Projection): Promise<number> {
+  const { rowCount } = await db.query("UPDATE ledger.circuit_breakers SET closed_at = now() WHERE substring(consumer FROM '^read_(\\w+)_g\\d+$') = $1 AND closed_at IS NULL", [name])
   return rowCount ?? 0
 }

@@ -6,29 +6,29 @@ import type { Projection } from '../engine/projection.js'
 type Event = Pick<StoredEvent, 'stream' | 'revision'>
 
 /** Events that an operator has given up; who folds the log passes over them. */
-export interface Skips {
+export interface Skipped {
   has (event: Event): boolean
 }
 
-/** All skips of the projection of this name. */
-export async function loadSkips (db: Pool | PoolClient, projection: string): Promise<Skips> {
-  const { rows } = await db.query<Place>('SELECT stream, revision FROM ledger.skips WHERE projection = $1', [projection])
-  return skipsOf(rows)
+/** The skipped events of the projection of this name. */
+export async function loadSkipped (db: Pool | PoolClient, projection: string): Promise<Skipped> {
+  const { rows } = await db.query<Place>('SELECT stream, revision FROM ledger.skipped_events WHERE projection = $1', [projection])
+  return skippedOf(rows)
 }
 
 /** An event that an operator has given up; `at` is ISO 8601. */
-export interface Skipped { projection: string, stream: string, revision: string, reason: string, at: string }
+export interface SkippedEvent { projection: string, stream: string, revision: string, reason: string, at: string }
 
-/** Every skip of these projections, the oldest first. */
-export async function skipped (db: Pool, projections: readonly Projection[]): Promise<Skipped[]> {
-  const { rows } = await db.query<Omit<Skipped, 'at'> & { at: Date }>(
-    'SELECT projection, stream, revision, reason, skipped_at AS at FROM ledger.skips WHERE projection = ANY($1) ORDER BY skipped_at', [projections.map(({ name }) => name)])
+/** Every skipped event of these projections, the oldest first. */
+export async function skippedEvents (db: Pool, projections: readonly Projection[]): Promise<SkippedEvent[]> {
+  const { rows } = await db.query<Omit<SkippedEvent, 'at'> & { at: Date }>(
+    'SELECT projection, stream, revision, reason, skipped_at AS at FROM ledger.skipped_events WHERE projection = ANY($1) ORDER BY skipped_at', [projections.map(({ name }) => name)])
   return rows.map((row) => ({ ...row, at: row.at.toISOString() }))
 }
 
 /** What is to be known of the streams of some events before they are projected. */
 export interface Parked {
-  skips: Skips
+  skipped: Skipped
   /** Streams whose events have to wait. */
   streams: Set<string>
 }
@@ -39,10 +39,10 @@ export async function loadParked (tx: PoolClient, consumer: string, projection: 
     WITH wanted AS (SELECT DISTINCT unnest($3::text[]) AS stream)
     SELECT stream, NULL AS revision FROM wanted WHERE EXISTS (SELECT FROM ledger.parked_events parked WHERE consumer = $1 AND parked.stream = wanted.stream)
     UNION ALL
-    SELECT stream, revision FROM wanted JOIN ledger.skips USING (stream) WHERE projection = $2`,
+    SELECT stream, revision FROM wanted JOIN ledger.skipped_events USING (stream) WHERE projection = $2`,
   [consumer, projection, events.map(({ stream }) => storable(stream))])
   return {
-    skips: skipsOf(rows.filter((row): row is Place => row.revision !== null)),
+    skipped: skippedOf(rows.filter((row): row is Place => row.revision !== null)),
     streams: new Set(rows.flatMap(({ stream, revision }) => revision === null ? [stream] : []))
   }
 }
@@ -60,7 +60,7 @@ export const storable = (text: string) => text.replaceAll('\0', '\\0')
 /** As Postgres answers it. */
 interface Place { stream: string, revision: string }
 
-function skipsOf (rows: Place[]): Skips {
+function skippedOf (rows: Place[]): Skipped {
   const places = new Set(rows.map(({ stream, revision }) => `${revision}@${stream}`))
   return { has: ({ stream, revision }) => places.has(`${revision}@${storable(stream)}`) }
 }

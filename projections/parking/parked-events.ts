@@ -80,7 +80,7 @@ export async function retryStream (backEnds: BackEnds, projection: Projection, s
 export async function skipEvent (backEnds: BackEnds, projection: Projection, stream: string, revision: bigint, reason: string): Promise<Reprojected> {
   const [event] = await backEnds.streams.read(stream, revision, 1)
   if (event?.revision !== revision) throw new ParkingRefused(`the log has no event ${stream}@${revision}`)
-  await backEnds.pool.query('INSERT INTO ledger.skips (projection, stream, revision, reason) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING',
+  await backEnds.pool.query('INSERT INTO ledger.skipped_events (projection, stream, revision, reason) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING',
     [projection.name, storable(stream), revision, storable(reason)])
   return await reproject(backEnds, projection, stream)
 }
@@ -107,7 +107,7 @@ async function reprojectIn ({ pool, streams }: BackEnds, projection: Projection,
     await tx.query('DELETE FROM ledger.parked_events WHERE consumer = $1 AND stream = $2', [schema, storable(stream)])
     const refused: Refused[] = []
     for (let from = 0; from < events.length; from += eventsAtOnce) refused.push(...await writeEvents(tx, projection, schema, events.slice(from, from + eventsAtOnce)))
-    await tx.query('UPDATE ledger.parked_events SET parked_at = $3 WHERE consumer = $1 AND stream = $2', [schema, storable(stream), parked[0]?.since]) // no news for the brake
+    await tx.query('UPDATE ledger.parked_events SET parked_at = $3 WHERE consumer = $1 AND stream = $2', [schema, storable(stream), parked[0]?.since]) // the circuit breaker does not count them again
     const still = await parkedRows(tx, schema, stream)
     const outcome = { generation, events: parked.length - still.length, parked: still.length, refused: refused[0]?.error }
     judge?.(outcome)

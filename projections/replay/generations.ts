@@ -105,6 +105,6 @@ export async function removeGeneration (tx: PoolClient, projection: Projection, 
   const schema = schemaOf(projection, generation)
   await tx.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
   await tx.query('DELETE FROM ledger.parked_events WHERE consumer = $1', [schema])
-  await tx.query('DELETE FROM ledger.brakes WHERE consumer = $1', [schema])
+  await tx.query('DELETE FROM ledger.circuit_breakers WHERE consumer = $1', [schema])
   await tx.query('DELETE FROM ledger.generations WHERE projection = $1 AND generation = $2', [projection.name, generation])
 }

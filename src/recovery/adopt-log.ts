@@ -50,7 +50,7 @@ async function dropReadModels (tx: PoolClient): Promise<void> {
   for (const { schema } of rows) await tx.query(`DROP SCHEMA ${schema} CASCADE`)
   await tx.query('DELETE FROM ledger.generations')
   await tx.query("DELETE FROM ledger.parked_events WHERE consumer LIKE 'read\\_%'")
-  await tx.query('DELETE FROM ledger.brakes')
+  await tx.query('DELETE FROM ledger.circuit_breakers')
 }
 
 /** What the dispatcher knows of leads stays: it follows from calls, and calls with a delivery are passed over. */

@@ -59,7 +59,7 @@ t.test('verify finds what is not as the log has it, by the same sample', async (
 t.test('a replay that is stopped says how to go on; two at once are refused', async (t) => {
   await projector.stop()
   const blocker = await db.pool.connect() // holds up the build at its first row
-  await blocker.query('BEGIN; LOCK TABLE ledger.skips IN ACCESS EXCLUSIVE MODE')
+  await blocker.query('BEGIN; LOCK TABLE ledger.skipped_events IN ACCESS EXCLUSIVE MODE')
   const first = ringledger(t, ['projections', 'replay', 'assistants'], env)
   await eventually(async () => (await db.pool.query("SELECT FROM ledger.leases WHERE name = 'projection assistants g2'")).rowCount === 1)
   const second = await projections(t, 'replay', 'assistants')

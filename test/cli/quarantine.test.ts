@@ -27,7 +27,7 @@ async function refused (t: Test, wanted: RegExp, ...args: string[]): Promise<voi
 t.test('what waits is listed, for people and for programs', async (t) => {
   const [{ stdout: table }, { stdout: json }] = await Promise.all([quarantine(t, 'list'), quarantine(t, 'list', 'assistants', '--json')])
   t.match(table, /assistants .* assistant-1 .* 2 .*AssistantUpdated at assistant-1@1/)
-  t.match(JSON.parse(json), { parked: [{ projection: 'assistants', generation: 1, stream, events: 2, revision: '1' }], brakes: [], skips: [] })
+  t.match(JSON.parse(json), { parked: [{ projection: 'assistants', generation: 1, stream, events: 2, revision: '1' }], breakers: [], skipped: [] })
 })
 
 t.test('an event is shown as the log has it, and cannot write to the terminal as it likes', async (t) => {
@@ -55,5 +55,5 @@ t.test('an event is skipped with its reason, and its stream goes on', async (t) 
   t.match(stderr, /assistants skips assistant-1@1 from now on, in rebuilds too\. No event of the stream is parked any more\./)
   t.match((await pool.query('SELECT name FROM read_model.assistants WHERE id = 1')).rows, [{ name: 'Later' }])
   const { stdout } = await quarantine(t, 'list', '--json')
-  t.match(JSON.parse(stdout), { parked: [], skips: [{ projection: 'assistants', stream, revision: '1', reason: 'a test wrote it' }] })
+  t.match(JSON.parse(stdout), { parked: [], skipped: [{ projection: 'assistants', stream, revision: '1', reason: 'a test wrote it' }] })
 })

@@ -79,11 +79,11 @@ t.test('the read models tell where they are, and that they are fed', async (t) =
   t.ok((valueOf(text, 'ringledger_consumer_events_total{consumer="projection assistants g1"}') ?? 0) >= 2)
 })
 
-t.test('so do quarantine, brake, pools, deliveries and the process itself', async (t) => {
+t.test('so do parked streams, circuit breakers, pools, deliveries and the process itself', async (t) => {
   await service.parts.pool.query(`
     INSERT INTO ledger.parked_events (consumer, stream, revision, position, event_type, error)
     SELECT 'read_leads_g1', 'lead-1-' || n, r, 0, 'LeadCreated', 'no' FROM generate_series(1, 2) n, generate_series(1, 3) r;
-    INSERT INTO ledger.brakes (consumer, position, streams, error) VALUES ('read_calls_g1', 1, 11, 'no')`)
+    INSERT INTO ledger.circuit_breakers (consumer, position, streams, error) VALUES ('read_calls_g1', 1, 11, 'no')`)
   const text = await scrape(service.url)
   t.equal(valueOf(text, 'ringledger_projection_quarantined_streams{projection="leads",generation="1"}'), 2)
   t.equal(valueOf(text, 'ringledger_projection_brake_on{projection="calls",generation="1"}'), 1)
@@ -92,9 +92,9 @@ t.test('so do quarantine, brake, pools, deliveries and the process itself', asyn
   t.match(text, /^process_resident_memory_bytes \d+$/m)
   t.notMatch(await scrape(worker.url), /ringledger_projection_position/, 'a worker feeds no read model')
   const ready = await fetch(`${service.url}/health/ready`)
-  t.equal(ready.status, 503, 'a brake is told to probes as well')
+  t.equal(ready.status, 503, 'probes hear of an open circuit breaker as well')
   t.match(await ready.json(), { checks: { 'projection calls': 'failing', 'projection leads': 'ok' } })
-  await service.parts.pool.query('DELETE FROM ledger.brakes; DELETE FROM ledger.parked_events')
+  await service.parts.pool.query('DELETE FROM ledger.circuit_breakers; DELETE FROM ledger.parked_events')
   t.equal((await fetch(`${service.url}/health/ready`)).status, 200)
 })
 

@@ -31,8 +31,8 @@ export async function projectorRig (t: Test) {
   const streams = openStreams(client)
   await emptyReadModels(pool)
   await pool.query("ALTER TABLE read_assistants_g1.assistants ADD CHECK (name <> 'refused')")
-  // The brake, released far ahead: it has tests of its own.
-  await pool.query("INSERT INTO ledger.brakes (consumer, position, streams, error, released_at) VALUES ('read_assistants_g1', 1e18, 0, '', now())")
+  // The circuit breaker, closed far ahead: it has tests of its own.
+  await pool.query("INSERT INTO ledger.circuit_breakers (consumer, position, streams, error, closed_at) VALUES ('read_assistants_g1', 1e18, 0, '', now())")
   /** A runner as a process of its own. */
   const startRunner = (given: SignalAt) =>
     mainProcess<Said>(t, 'runner-main', [JSON.stringify({ databaseUrl, eventStoreUrl: store.url, at: '', nth: 1, ...given })])

@@ -5,23 +5,23 @@ import { fold, loadMissing, readEvents, type Readable, type Unreadable } from '.
 import { HighestIds } from '../../engine/ids.js'
 import type { Projection } from '../../engine/projection.js'
 import type { MemoryRows } from '../../engine/rows.js'
-import { loadSkips, type Skips } from '../../parking/park.js'
+import { loadSkipped, type Skipped } from '../../parking/park.js'
 import { cannotProject } from '../refused.js'
 
 export class Folder {
   readonly ids: HighestIds
 
-  private constructor (private readonly projection: Projection, private readonly rows: MemoryRows, private readonly skips: Skips) {
+  private constructor (private readonly projection: Projection, private readonly rows: MemoryRows, private readonly skipped: Skipped) {
     this.ids = new HighestIds(projection)
   }
 
   static async open (projection: Projection, pool: Pool, rows: MemoryRows): Promise<Folder> {
-    return new Folder(projection, rows, await loadSkips(pool, projection.name))
+    return new Folder(projection, rows, await loadSkipped(pool, projection.name))
   }
 
   /** What the events say, without those that an operator has given up. */
   read (events: StoredEvent[]): Array<Readable | Unreadable> {
-    return readEvents(this.projection, events.filter((stored) => !this.skips.has(stored)))
+    return readEvents(this.projection, events.filter((stored) => !this.skipped.has(stored)))
   }
 
   /** Loads from the tables in `schema` what is not in memory, then folds. @throws ReplayRefused */

@@ -5,7 +5,7 @@ import type { Streams } from '../../../src/event-store/streams.js'
 import { inSnapshot } from '../../../src/postgres/transaction.js'
 import { checkpointOf, schemaOf } from '../generations.js'
 import type { Projection } from '../../engine/projection.js'
-import { loadSkips, type Skips } from '../../parking/park.js'
+import { loadSkipped, type Skipped } from '../../parking/park.js'
 import type { AnyTable } from '../../engine/table.js'
 import { compareGenerations } from './compare.js'
 import { asText, byKey, differing, type Difference, type TextRow } from './difference.js'
@@ -78,11 +78,11 @@ async function asStored (pool: Pool, schema: string, table: AnyTable, rows: obje
 }
 
 /** What operators have given up, and what is parked. */
-async function passedOver (db: PoolClient, projection: Projection, schema: string): Promise<Skips> {
-  const skips = await loadSkips(db, projection.name)
+async function passedOver (db: PoolClient, projection: Projection, schema: string): Promise<Skipped> {
+  const skipped = await loadSkipped(db, projection.name)
   const { rows } = await db.query<{ event: string }>("SELECT revision || '@' || stream AS event FROM ledger.parked_events WHERE consumer = $1", [schema])
   const waiting = new Set(rows.map(({ event }) => event))
-  return { has: (stored) => skips.has(stored) || waiting.has(`${stored.revision}@${stored.stream}`) }
+  return { has: (stored) => skipped.has(stored) || waiting.has(`${stored.revision}@${stored.stream}`) }
 }
 
 async function positionIn (db: PoolClient, checkpoint: string): Promise<bigint> {

@@ -1,4 +1,4 @@
-// `ringledger projections quarantine list`: parked events by projection and generation, circuit breakers, and skips.
+// `ringledger projections quarantine list`: parked events by projection and generation, circuit breakers, and skipped events.
 import type { Command } from 'commander'
 import type { ParkedStream } from '../../../projections/parking/parked-events.js'
 import { printable, printJson, say, tableOf } from '../running/output.js'
@@ -11,12 +11,12 @@ export function register (quarantine: Command): void {
   quarantine.command('list')
     .description('parked events, by projection and generation')
     .argument('[name]', 'of one projection')
-    .option('--json', 'for programs: with the skips')
+    .option('--json', 'for programs: with the skipped events')
     .action(listQuarantine)
 }
 
 async function listQuarantine (name: string | undefined, { json }: { json?: boolean }): Promise<void> {
-  const [{ projections }, { projectionNamed }, { brakes }, { parkedStreams }, { skipped }] = await Promise.all([
+  const [{ projections }, { projectionNamed }, { openBreakers }, { parkedStreams }, { skippedEvents }] = await Promise.all([
     import('../../../projections/index.js'),
     import('../projections/projection-named.js'),
     import('../../../projections/parking/circuit-breaker.js'),
@@ -26,15 +26,15 @@ async function listQuarantine (name: string | undefined, { json }: { json?: bool
   const listed = name === undefined ? projections : [projectionNamed(name)]
   const found = await withConnections('ringledger projections quarantine list', async ({ pool }) => ({
     parked: await parkedStreams(pool, listed),
-    brakes: await brakes(pool, listed),
-    skips: await skipped(pool, listed)
+    breakers: await openBreakers(pool, listed),
+    skipped: await skippedEvents(pool, listed)
   }))
   if (json) return printJson(found)
   await printParked(found.parked)
-  for (const { projection, generation, streams, since, error } of found.brakes) {
+  for (const { projection, generation, streams, since, error } of found.breakers) {
     say(`${projection} (generation ${generation}) stands since ${since}, as it refused ${streams} streams within a minute: ${printable(error)}`)
   }
-  if (found.skips.length > 0) say(`${found.skips.length} events are skipped for good: --json has them`)
+  if (found.skipped.length > 0) say(`${found.skipped.length} events are skipped for good: --json has them`)
 }
 
 async function printParked (parked: ParkedStream[]): Promise<void> {

@@ -11,13 +11,13 @@ export function register (quarantine: Command): void {
 }
 
 async function resumeProjection (name: string): Promise<void> {
-  const [{ projectionNamed }, { releaseBrakes }, { ParkingRefused }] = await Promise.all([
+  const [{ projectionNamed }, { closeBreakers }, { ParkingRefused }] = await Promise.all([
     import('../projections/projection-named.js'),
     import('../../../projections/parking/circuit-breaker.js'),
     import('../../../projections/parking/parked-events.js')
   ])
-  const released = await withConnections('ringledger projections quarantine resume',
-    ({ pool }) => releaseBrakes(pool, projectionNamed(name)))
-  if (released === 0) throw new ParkingRefused(`${name} does not stand still: its brake is not on`)
+  const closed = await withConnections('ringledger projections quarantine resume',
+    ({ pool }) => closeBreakers(pool, projectionNamed(name)))
+  if (closed === 0) throw new ParkingRefused(`${name} does not stand still: its circuit breaker is closed`)
   say(`${name} goes on within seconds, and sets aside what it refuses.`)
 }

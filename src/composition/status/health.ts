@@ -1,7 +1,7 @@
 // Decides whether a process is ready: what it must reach, and how its projections must get on.
 import { projections } from '../../../projections/index.js'
 import type { Projection } from '../../../projections/engine/projection.js'
-import { brakes } from '../../../projections/parking/circuit-breaker.js'
+import { openBreakers } from '../../../projections/parking/circuit-breaker.js'
 import { activeGeneration } from '../../../projections/replay/generations.js'
 import type { HealthChecks, Told } from '../../http/health.js'
 import type { Lag, LagMonitor } from '../../subscriptions/lag.js'
@@ -33,7 +33,7 @@ async function isLevelWithLog ({ roles, restoreGuard }: ProcessContext): Promise
 
 /** @throws when what readers see stands still, or falls behind; a projection that is behind and comes closer is fine */
 async function assertKeepsUp ({ pool }: Pick<Connections, 'pool'>, projection: Projection, lagMonitor: LagMonitor): Promise<void> {
-  const [open, generation] = await Promise.all([brakes(pool, [projection]), activeGeneration(pool, projection)])
+  const [open, generation] = await Promise.all([openBreakers(pool, [projection]), activeGeneration(pool, projection)])
   const breaker = open.find((one) => one.generation === generation)
   if (breaker) throw new Error(`it stands still since ${breaker.since}, as it refused ${breaker.streams} streams within a minute: ${breaker.error}`)
   const lag = lagMonitor.lags().find(({ name }) => name === projection.name)

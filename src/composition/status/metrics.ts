@@ -1,7 +1,7 @@
 // What a process measures of itself: subscriptions, leases, connections, and what waits in the database.
 import type { Pool } from 'pg'
 import { projections } from '../../../projections/index.js'
-import { brakes } from '../../../projections/parking/circuit-breaker.js'
+import { openBreakers } from '../../../projections/parking/circuit-breaker.js'
 import { countParkedStreams } from '../../../projections/parking/count-parked-streams.js'
 import type { Metrics, Sample } from '../../http/metrics.js'
 import { countersByConsumer, type Counters } from '../../subscriptions/counters.js'
@@ -43,9 +43,9 @@ export function measureProjections (metrics: Metrics, { pool }: Connections, lag
   projected('projection_feed_alive', '0 when it stands still though the log is ahead.', ({ isAlive }) => Number(isAlive))
   metrics.gauge('projection_quarantined_streams', 'Streams with parked events.', ['projection', 'generation'], async () =>
     (await countParkedStreams(pool)).map(({ streams, ...labels }) => ({ labels, value: streams })))
-  metrics.gauge('projection_brake_on', '1 for each generation that stands still because it refused too many streams.',
+  metrics.gauge('projection_brake_on', '1 for each generation whose circuit breaker is open.',
     ['projection', 'generation'], async () =>
-      (await brakes(pool, projections)).map(({ projection, generation }) =>
+      (await openBreakers(pool, projections)).map(({ projection, generation }) =>
         ({ labels: { projection, generation }, value: 1 })))
 }
 

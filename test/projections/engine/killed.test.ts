@@ -29,7 +29,7 @@ t.test('killed before any statement while events come in, and the next one goes 
   const stop = writing(t)
   let before = 0n
   for (const at of isInFull ? await everyPoint(t) : usualPoints) {
-    const nth = /epoch|leases|circuit|brakes/.test(at) ? 1 : randomInt(1, 4) // those are sent once
+    const nth = /epoch|leases|circuit/.test(at) ? 1 : randomInt(1, 4) // those are sent once
     const runner = startRunner({ signal: 'SIGKILL', at, nth })
     t.equal(await runner.ended, 'SIGKILL', `${at}, time ${nth}`)
     t.match(runner.said.at(-1)?.at, new RegExp(at))

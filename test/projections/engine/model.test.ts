@@ -127,7 +127,7 @@ for (const [projection, model] of models) {
       const schema = schemaOf(projection, 1)
       await emptyReadModels(pool, [projection])
       await pool.query(`ALTER TABLE ${schema}.${projection.name} ADD CHECK (${refusedBy[projection.name]})`)
-      await pool.query('INSERT INTO ledger.brakes (consumer, position, streams, error, released_at) VALUES ($1, 1e18, 0, \'\', now()) ON CONFLICT DO NOTHING', [schema])
+      await pool.query('INSERT INTO ledger.circuit_breakers (consumer, position, streams, error, closed_at) VALUES ($1, 1e18, 0, \'\', now()) ON CONFLICT DO NOTHING', [schema])
       const log = logOf()(told).filter(({ type }) => projection.eventTypes.some((known) => known === type))
       const steps = course[Symbol.iterator]()
       await run(projection, log, steps)

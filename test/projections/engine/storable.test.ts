@@ -40,7 +40,7 @@ t.test('of events with anything in them, those are parked that cannot be decoded
   let stored = 0
   await fc.assert(fc.asyncProperty(fc.uniqueArray(told, { selector: ({ stream }) => stream, minLength: 40, maxLength: 80 }), async (told) => {
     await emptyReadModels(pool)
-    await pool.query("INSERT INTO ledger.brakes (consumer, position, streams, error, released_at) SELECT 'read_' || name || '_g1', 1e18, 0, '', now() FROM unnest($1::text[]) name ON CONFLICT DO NOTHING", [['assistants', 'leads', 'calls']])
+    await pool.query("INSERT INTO ledger.circuit_breakers (consumer, position, streams, error, closed_at) SELECT 'read_' || name || '_g1', 1e18, 0, '', now() FROM unnest($1::text[]) name ON CONFLICT DO NOTHING", [['assistants', 'leads', 'calls']])
     const log = logOf()(told)
     await project(pool, log)
     const malformed = log.filter((event) => {

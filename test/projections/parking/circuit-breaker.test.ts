@@ -1,7 +1,7 @@
 // More than ten streams refused within a minute are a bug: the projection stops, and loses nothing by going on.
 import t from 'tap'
 import { assistants } from '../../../projections/assistants.js'
-import { releaseBrakes } from '../../../projections/parking/circuit-breaker.js'
+import { closeBreakers } from '../../../projections/parking/circuit-breaker.js'
 import { CannotProject, type Projection } from '../../../projections/engine/projection.js'
 import { Stopped } from '../../../src/subscriptions/run.js'
 import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
@@ -13,12 +13,12 @@ import { beforeNth, watchedPool } from '../../support/statements.js'
 const { pool } = await scratchLedger(t)
 t.beforeEach(async () => {
   await emptyReadModels(pool)
-  await pool.query('DELETE FROM ledger.brakes; DELETE FROM ledger.skips')
+  await pool.query('DELETE FROM ledger.circuit_breakers; DELETE FROM ledger.skipped_events')
 })
 
 const consumer = 'read_assistants_g1'
 const poison = (from: number, count: number) => Array.from({ length: count }, (_, index) => ({ ...assistantCreated(from + index), data: { nonsense: true } }))
-const brake = async () => (await pool.query<{ on: boolean, streams: number }>('SELECT released_at IS NULL AS on, streams FROM ledger.brakes WHERE consumer = $1', [consumer])).rows[0]
+const breaker = async () => (await pool.query<{ isOpen: boolean, streams: number }>('SELECT closed_at IS NULL AS "isOpen", streams FROM ledger.circuit_breakers WHERE consumer = $1', [consumer])).rows[0]
 const parkedStreams = async () => new Set((await parkedEvents(pool, assistants)).map(({ stream }) => stream)).size
 
 t.test('ten streams are parked, and with the eleventh the batch moves nothing', async (t) => {
@@ -30,16 +30,16 @@ t.test('ten streams are parked, and with the eleventh the batch moves nothing', 
   t.equal(await parkedStreams(), 10)
   t.equal((await rowsOf(pool, assistants)).size, 0)
   t.equal(await readCheckpoint(pool, `${consumer}.checkpoint`), reached)
-  t.strictSame(await brake(), { on: true, streams: 11 })
+  t.strictSame(await breaker(), { isOpen: true, streams: 11 })
 })
 
-t.test('many events of few streams are no reason', async (t) => {
+t.test('many refused events of few streams do not open it', async (t) => {
   const place = logOf()
   await (await feeding(assistants, pool)).batch(place([...poison(1, 5), ...poison(1, 5), ...poison(1, 5), ...poison(1, 5)]))
   t.equal(await parkedStreams(), 5)
 })
 
-t.test('nor are many streams over a longer time', async (t) => {
+t.test('many refused streams over more than a minute do not open it', async (t) => {
   const place = logOf()
   const feed = await feeding(assistants, pool)
   await feed.batch(place(poison(1, 10)))
@@ -48,36 +48,36 @@ t.test('nor are many streams over a longer time', async (t) => {
   t.equal(await parkedStreams(), 20)
 })
 
-t.test('while it is on not one stream is parked up to there, also by another process', async (t) => {
+t.test('an open circuit breaker lets no stream be parked up to its position, in other processes too', async (t) => {
   const log = logOf()([...poison(1, 11), assistantCreated(50)])
   await t.rejects((await feeding(assistants, pool)).batch(log), Stopped)
-  await t.rejects((await feeding(assistants, pool, 2n)).batch(log.slice(0, 1)), { name: 'Stopped', message: /^the brake of read_assistants_g1 is on: / })
+  await t.rejects((await feeding(assistants, pool, 2n)).batch(log.slice(0, 1)), { name: 'Stopped', message: /^the circuit breaker of read_assistants_g1 is open: / })
   t.equal(await parkedStreams(), 0)
 })
 
-t.test('who dies as it is pulled has parked nothing, and the next one stands still', async (t) => {
+t.test('a process that dies as it opens the circuit breaker has parked nothing, and the next one stands still', async (t) => {
   const log = logOf()(poison(1, 11))
-  const dying = watchedPool(pool, { after: beforeNth(/^INSERT INTO ledger.brakes/, 1, () => { throw new Error('dies') }) })
+  const dying = watchedPool(pool, { after: beforeNth(/^INSERT INTO ledger.circuit_breakers/, 1, () => { throw new Error('dies') }) })
   await t.rejects((await feeding(assistants, dying)).batch(log), { message: 'dies' })
   t.equal(await parkedStreams(), 0)
-  await t.rejects((await feeding(assistants, pool, 2n)).batch(log), { name: 'Stopped', message: /^the brake of read_assistants_g1 is on: / })
+  await t.rejects((await feeding(assistants, pool, 2n)).batch(log), { name: 'Stopped', message: /^the circuit breaker of read_assistants_g1 is open: / })
 })
 
-t.test('mended code goes on without a command', async (t) => {
+t.test('a projection with mended code goes on without a command', async (t) => {
   const log = logOf()(Array.from({ length: 12 }, (_, index) => assistantCreated(index + 1)))
   const broken: Projection = { ...assistants, project () { throw new CannotProject('a bug') } }
   await t.rejects((await feeding(broken, pool)).batch(log), Stopped)
   await (await feeding(assistants, pool, 2n)).batch(log)
   t.equal((await rowsOf(pool, assistants)).size, 12)
-  t.equal((await brake())?.on, false)
+  t.equal((await breaker())?.isOpen, false)
 })
 
-t.test('released by an operator, everything up to there may be set aside, and what comes after counts anew', async (t) => {
+t.test('once an operator has closed it, events up to its position are parked, and later ones count anew', async (t) => {
   const place = logOf()
   const log = place([...poison(1, 30), assistantCreated(50)])
   await t.rejects((await feeding(assistants, pool)).batch(log), Stopped)
-  t.equal(await releaseBrakes(pool, assistants), 1)
-  t.equal(await releaseBrakes(pool, assistants), 0, 'it is not on any more')
+  t.equal(await closeBreakers(pool, assistants), 1)
+  t.equal(await closeBreakers(pool, assistants), 0, 'it is closed already')
   const feed = await feeding(assistants, pool, 2n)
   await feed.batch(log)
   t.equal(await parkedStreams(), 30)
@@ -86,12 +86,12 @@ t.test('released by an operator, everything up to there may be set aside, and wh
   await t.rejects(feed.batch(place(poison(200, 1))), Stopped)
 })
 
-t.test('skips let it go on as well', async (t) => {
+t.test('a projection also goes on when the events at fault are skipped', async (t) => {
   const log = logOf()([...poison(1, 11), assistantCreated(50)])
   await t.rejects((await feeding(assistants, pool)).batch(log), Stopped)
-  await pool.query("INSERT INTO ledger.skips (projection, stream, revision, reason) SELECT 'assistants', 'assistant-' || n, 0, 'nonsense' FROM generate_series(1, 11) n")
+  await pool.query("INSERT INTO ledger.skipped_events (projection, stream, revision, reason) SELECT 'assistants', 'assistant-' || n, 0, 'nonsense' FROM generate_series(1, 11) n")
   await (await feeding(assistants, pool, 2n)).batch(log)
   t.strictSame([...(await rowsOf(pool, assistants)).keys()], [50])
   t.strictSame(await parkedEvents(pool, assistants), [])
-  t.equal((await brake())?.on, false)
+  t.equal((await breaker())?.isOpen, false)
 })

@@ -4,7 +4,7 @@ import { assistants } from '../../../projections/assistants.js'
 import { calls } from '../../../projections/calls.js'
 import { catalog } from '../../../projections/catalog.js'
 import { leads } from '../../../projections/leads.js'
-import { loadSkips } from '../../../projections/parking/park.js'
+import { loadSkipped } from '../../../projections/parking/park.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import { assistantCreated, assistantUpdated, callCompleted, leadCreated, logOf, type Told } from '../../support/call-events.js'
 import { scratchLedger } from '../../support/ledger.js'
@@ -13,7 +13,7 @@ import { emptyReadModels, feeding, project, parkedEvents, rowsOf } from '../../s
 const { pool } = await scratchLedger(t)
 t.beforeEach(async () => {
   await emptyReadModels(pool)
-  await pool.query('DELETE FROM ledger.skips')
+  await pool.query('DELETE FROM ledger.skipped_events')
 })
 
 const malformed = (stream: string, type = 'AssistantUpdated'): Told => ({ stream, type, data: { nonsense: true } })
@@ -121,11 +121,11 @@ t.test('a RangeError of a single event is a bug of ours, and parks nothing', asy
 
 t.test('a skipped event is passed over, and the rest of its stream goes on', async (t) => {
   const log = logOf()([assistantCreated(1), malformed('assistant-1'), assistantUpdated(1, { assistant_name: 'In time' }), malformed('assistant-1')])
-  await pool.query("INSERT INTO ledger.skips (projection, stream, revision, reason) VALUES ('assistants', 'assistant-1', 1, 'nonsense')")
+  await pool.query("INSERT INTO ledger.skipped_events (projection, stream, revision, reason) VALUES ('assistants', 'assistant-1', 1, 'nonsense')")
   await (await feeding(assistants, pool)).batch(log)
   t.match((await rowsOf(pool, assistants)).get(1), { name: 'In time', revision: 2 })
   t.match(await parkedEvents(pool, assistants), [{ stream: 'assistant-1', revision: 3 }])
-  const skips = await loadSkips(pool, 'assistants')
+  const skips = await loadSkipped(pool, 'assistants')
   t.strictSame(log.map((event) => skips.has(event)), [false, true, false, false])
-  t.equal((await loadSkips(pool, 'leads')).has({ stream: 'assistant-1', revision: 1n }), false)
+  t.equal((await loadSkipped(pool, 'leads')).has({ stream: 'assistant-1', revision: 1n }), false)
 })

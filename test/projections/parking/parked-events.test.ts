@@ -118,7 +118,7 @@ t.test('what is not there is refused, and nothing is kept of it', async (t) => {
   await t.rejects(retryStream(on, assistants, 'assistant-none'), { name: 'ParkingRefused', message: /^assistants has not parked assistant-none: / })
   await t.rejects(parkedEvent(on, assistants, 'assistant-none', 3n), { message: /^assistants has not parked assistant-none@3: / })
   await t.rejects(skipEvent(on, assistants, 'assistant-none', 0n, 'why'), { message: 'the log has no event assistant-none@0' })
-  t.equal((await pool.query("SELECT FROM ledger.skips WHERE stream = 'assistant-none'")).rowCount, 0)
+  t.equal((await pool.query("SELECT FROM ledger.skipped_events WHERE stream = 'assistant-none'")).rowCount, 0)
 })
 
 t.test('a retry while the stream is being written to loses nothing', async (t) => {
