@@ -46,7 +46,7 @@ const leadTable = table<LeadRow>({
   ]
 })
 
-/** Whose assistant made a call: only a lead of the same user is moved by it. */
+/** The owner of each assistant: a call changes the status of a lead of the same user only. */
 const ownerTable = table<{ assistant_id: number, user_id: string }>({
   name: 'assistant_owners',
   key: 'assistant_id',
@@ -61,7 +61,7 @@ const campaignTable = table<{ campaign_id: number, name: string }>({
   columns: { campaign_id: 'bigint', name: 'text' }
 })
 
-/** Calls that were reported: a later report of one moves nobody. */
+/** Calls that were reported: a second report of a call changes no lead. */
 const callTable = table<{ call_id: string }>({ name: 'lead_calls', key: 'call_id', columns: { call_id: 'text' }, internal: true })
 
 export const leads: Projection = {

@@ -21,8 +21,9 @@ interface Feeding {
 }
 
 /**
- * Runs until `options.signal` is aborted, and never gives up. What other code has folded is left alone: its rows would
- * become a mixture. Whoever `yields` fills in for a projector: it gives way to one, and swaps only where none runs.
+ * Runs until `options.signal` is aborted, and never gives up. Generations of other code are left alone: their
+ * rows would become a mixture. With `yields` it fills in for a projector: it gives way to one, and swaps only where none
+ * runs.
  */
 export async function feedGenerations (projection: Projection, options: FeedOptions): Promise<void> {
   const { pool, signal, log, lookEveryMs = usualLookEveryMs } = options
@@ -58,7 +59,7 @@ export async function feedGenerations (projection: Projection, options: FeedOpti
   }
 }
 
-/** Only who feeds the next generation swaps it in, so that it goes on without a pause. */
+/** Only the process that feeds the next generation swaps it in, so that feeding goes on without a pause. */
 async function swapIfDue (projection: Projection, generations: Generation[], { pool, holder, yields, log }: RunOptions): Promise<void> {
   const active = generations.find(({ state }) => state === 'active')
   const ready = generations.find(({ state }) => state === 'ready')

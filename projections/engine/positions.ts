@@ -13,11 +13,11 @@ export interface Positions {
 
 interface Waiter { position: bigint, until: number, settle (reached: boolean): void }
 
-/** How far readers of one projection can see, as far as we know, and who waits for them to see further. */
+/** The position that readers of one projection can see, as far as this process knows, and the calls that wait for more. */
 interface Sight { passed: bigint, waiters: Set<Waiter>, looking?: Promise<bigint> | undefined, lookedAt: number }
 
 const nowhere = -1n
-/** One clock for all who wait; a deadline is kept to this. */
+/** One clock serves all waiting calls; deadlines are exact to this. */
 const tickMs = 20
 const pollMs = 100
 /** A look that takes longer is given up: the next one takes another connection. */
@@ -25,8 +25,8 @@ const lookWithinMs = 2_000
 const heartbeatEveryMs = 15_000
 
 /**
- * Told by notifications; but a notification is only a hint. While somebody waits for a projection, its checkpoint is
- * looked up as well, once in 100 ms for all who wait, so that a lost connection costs that much and not the answer.
+ * Learns positions from notifications. A notification can be lost, so while calls wait for a projection its checkpoint
+ * is also looked up every 100 ms, once for all of them: a lost connection delays an answer and does not prevent it.
  */
 export function listenForPositions (databaseUrl: string, pool: Pool, onError: (error: Error) => void, heartbeatMs = heartbeatEveryMs): Positions {
   const sights = new Map<string, Sight>()
@@ -81,7 +81,7 @@ export function listenForPositions (databaseUrl: string, pool: Pool, onError: (e
     clock = undefined
   }
 
-  /** Tells once that it cannot look, until it can again. */
+  /** Reports the first of several failures in a row. */
   function poll (projection: string, sight: Sight): void {
     look(projection, sight).then(() => { isBlind = false }, (error: Error) => {
       if (!isBlind) onError(error)
@@ -89,7 +89,7 @@ export function listenForPositions (databaseUrl: string, pool: Pool, onError: (e
     })
   }
 
-  /** Whoever looks while somebody looks already shares what is seen. */
+  /** Concurrent look-ups of one projection share one query. */
   function look (projection: string, sight: Sight): Promise<bigint> {
     sight.lookedAt = performance.now()
     sight.looking ??= readCheckpoint(pool, projection).then((position) => {

@@ -5,7 +5,7 @@ import type { Projection } from '../engine/projection.js'
 
 type Event = Pick<StoredEvent, 'stream' | 'revision'>
 
-/** Events that an operator has given up; who folds the log passes over them. */
+/** Events that an operator has skipped: projections and replays pass over them. */
 export interface Skipped {
   has (event: Event): boolean
 }

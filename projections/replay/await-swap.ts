@@ -10,7 +10,7 @@ const mostPauseMs = 200
 
 /**
  * A projector of this code takes the generation over, brings it level and swaps. While none runs, the generation is fed
- * from here; it is swapped from here only when nobody feeds the active one either.
+ * from here; it is swapped from here only when no process feeds the active one either.
  * @throws ReplayRefused when the generation is given up meanwhile
  */
 export async function awaitSwap (projection: Projection, generation: number, options: OperationOptions): Promise<void> {

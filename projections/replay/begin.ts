@@ -26,7 +26,7 @@ export function planReplay ({ name, version }: Projection, generations: readonly
   ringledger projections drop ${name} --generation ${generation}`)
 }
 
-/** Carries the plan out as far as the new generation's empty tables. Two who begin at once get the same one. */
+/** Makes the empty tables of the plan's generation. Two processes that begin at once get the same generation. */
 export async function beginReplay (projection: Projection, pool: Pool): Promise<Plan> {
   return await inTransaction(pool, async (tx) => {
     await lockGenerations(tx)

@@ -1,4 +1,4 @@
-// Builds a generation from the log and verifies it, while nobody else writes to it.
+// Builds a generation from the log and verifies it, as the only process that writes to it.
 import type { Pool } from 'pg'
 import { claimCheckpoint, Fenced, readCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import { withLease, LeaseHeld, type Lease } from '../../src/subscriptions/lease.js'

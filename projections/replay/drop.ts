@@ -47,7 +47,7 @@ function choose ({ name }: Projection, generations: readonly Generation[], wante
   return [one]
 }
 
-/** Waits until nobody feeds it any more. */
+/** Waits until no process feeds it any more. */
 async function letGo (projection: Projection, generation: number, { pool, signal }: Pick<OperationOptions, 'pool' | 'signal'>): Promise<void> {
   const name = leaseOf(projection, generation)
   const giveUpAt = performance.now() + letGoWithinMs

@@ -21,7 +21,7 @@ export interface Generation {
   verified: string | null
 }
 
-/** Rows and checkpoint share a schema of their own: whoever drops the rows drops the checkpoint too. */
+/** Rows and checkpoint share a schema: to drop the rows is to drop the checkpoint too. */
 export const schemaOf = (projection: Projection, generation: number) => `read_${projection.name}_g${generation}`
 export const checkpointOf = (projection: Projection, generation: number) => `${schemaOf(projection, generation)}.checkpoint`
 /** Who holds this lease feeds the generation. */
@@ -70,7 +70,7 @@ export async function activeGeneration (db: Pool | PoolClient, projection: Proje
 export const isFed = ({ version }: Projection, { state, codeVersion }: Generation) =>
   codeVersion === version && (state === 'active' || state === 'ready' || state === 'retained')
 
-/** Makes an empty generation without indexes; the leftovers of one that nobody knows are dropped. */
+/** Makes an empty generation without indexes, and drops what an unfinished earlier try has left. */
 export async function createGeneration (tx: PoolClient, projection: Projection, generation: number, state: State): Promise<void> {
   const schema = schemaOf(projection, generation)
   await removeGeneration(tx, projection, generation)
@@ -90,17 +90,17 @@ export async function changeState (db: Pool | PoolClient, projection: Projection
   return rowCount === 1
 }
 
-/** Writes down against what a generation was verified, in words, while it is being built: nobody else's is touched. */
+/** Records, in words, against what a generation was verified; only while it is being built. */
 export async function noteVerified (pool: Pool, projection: Projection, generation: number, how: string): Promise<void> {
   await pool.query('UPDATE ledger.generations SET verified = $3 WHERE projection = $1 AND generation = $2 AND state = \'building\'', [projection.name, generation, how])
 }
 
-/** Whoever makes generations or begins to swap them does so alone, until its transaction ends. */
+/** Only one transaction at a time makes generations or changes which of them are next. */
 export async function lockGenerations (tx: PoolClient): Promise<void> {
   await tx.query('SELECT pg_advisory_xact_lock(hashtext(\'ringledger projections\'))')
 }
 
-/** Drops the tables of a generation that nobody feeds any more, and everything that is known of it. */
+/** Drops the tables of a generation that no process feeds any more, and every record of it. */
 export async function removeGeneration (tx: PoolClient, projection: Projection, generation: number): Promise<void> {
   const schema = schemaOf(projection, generation)
   await tx.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)

@@ -9,7 +9,7 @@ export interface Progress {
   doing: string
   /** Events since this began; 0 where none are read. */
   events: number
-  /** 0 to 1; absent where nobody knows. */
+  /** 0 to 1; absent where it is not known. */
   done?: number
 }
 
@@ -19,7 +19,7 @@ export interface OperationOptions {
   /** Its statements may not, and it lets no transaction idle. */
   consumerPool: Pool
   streams: Streams
-  /** Who this is, for others who look. */
+  /** Names this process in leases, for operators. */
   holder: string
   /** Breaks the operation off, which may be run again. */
   signal: AbortSignal

@@ -1,4 +1,4 @@
-// What an operator is told instead of a stack.
+// Errors whose message tells an operator what to do.
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import type { Projection } from '../engine/projection.js'
 

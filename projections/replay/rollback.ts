@@ -10,7 +10,7 @@ import { ReplayRefused } from './refused.js'
 /**
  * Swaps the newest retained generation in as a replay does: level with the active one, which is retained then.
  * @returns the generation that readers see now
- * @throws ReplayRefused when there is none, or nobody can bring it level
+ * @throws ReplayRefused when there is none, or no process can bring it level
  */
 export async function rollback (projection: Projection, options: OperationOptions): Promise<number> {
   const { pool } = options

@@ -21,7 +21,7 @@ class NotYet extends Error {}
 
 /**
  * Makes `to` the generation that readers see, if it is `ready` and comes level with the active `from` at once. Both
- * are fed meanwhile by whoever feeds them; `from` is retained.
+ * are fed meanwhile, by this process or others; `from` is retained.
  * @returns false when it has to be tried again
  */
 export async function swap (projection: Projection, { from, to }: Swap, pool: Pool): Promise<boolean> {
@@ -60,7 +60,7 @@ async function holdLevel (tx: PoolClient, projection: Projection, { from, to }: 
   if (next < present) throw new NotYet()
 }
 
-/** Whoever feeds the generation waits from now on, until the transaction ends. */
+/** The process that feeds the generation waits from now on, until the transaction ends. */
 async function holdCheckpoint (tx: PoolClient, projection: Projection, generation: number): Promise<bigint> {
   const { rows: [held] } = await tx.query<{ position: string }>(`SELECT position FROM ${checkpointOf(projection, generation)} FOR UPDATE`)
   return BigInt(held?.position ?? 0)

@@ -1,4 +1,4 @@
-// What readers are told: their own, as it was written, and nothing of anybody else.
+// Readers get their own data, as it was written, and nothing of other users.
 import t from 'tap'
 import { leads } from '../../projections/leads.js'
 import { openReadModel } from '../../projections/read-model.js'
@@ -42,7 +42,7 @@ t.test('a lead has its contacts in the order they were given, each with its own 
   ])
 })
 
-t.test('a secondary contact is no lead of its own, and somebody else’s lead is none', async (t) => {
+t.test('neither a secondary contact nor the lead of another user is found as a lead', async (t) => {
   for (const [user, id] of [['1', 7], ['2', 5], ['1', 6]] as const) t.equal(await read.findLead(user, id), undefined)
   t.equal(await read.findLeadOwner(7), '1')
   t.equal(await read.findLeadOwner(6), undefined)
@@ -57,7 +57,7 @@ t.test('a lead and the name of its campaign are of one position, wherever the ca
   t.equal(await read.findCampaignName('1', 11), undefined, 'the catalogue has not heard of it')
 })
 
-t.test('the catalogue tells what exists and what is the user’s; what is not asked is not there', async (t) => {
+t.test('the catalogue answers what exists and what belongs to the user, and false for what was not asked', async (t) => {
   t.strictSame(await read.lookUpCatalog({ userId: '1', voiceId: 1, language: 'English', phoneNumberId: 1 }), { voiceExists: true, languageExists: true, ownsPhoneNumber: true })
   t.strictSame(await read.lookUpCatalog({ userId: '2', voiceId: 2, language: 'english', phoneNumberId: 1 }), { voiceExists: false, languageExists: false, ownsPhoneNumber: false })
   t.strictSame(await read.lookUpCatalog({ userId: '1' }), { voiceExists: false, languageExists: false, ownsPhoneNumber: false })

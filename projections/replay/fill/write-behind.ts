@@ -48,7 +48,7 @@ export class WriteBehind {
   async write (position: bigint): Promise<void> {
     await this.settle()
     this.#flight = commit(this.target, this.rows.take(), this.position, position, this.#last)
-    this.#flight.catch(() => {}) // thrown by whoever waits for it
+    this.#flight.catch(() => {}) // `settle` throws it
     this.position = position
     this.#unwritten = 0
     this.#tookAt = performance.now()

@@ -23,7 +23,7 @@ export interface Verified {
   differences: Difference[]
 }
 
-/** Of each table, when nobody says another number. */
+/** Rows of each table, unless another number is given. */
 export const usualSample = 1_000
 const mostDifferences = 10
 

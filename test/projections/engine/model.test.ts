@@ -68,7 +68,7 @@ function failOnce ({ statement, when }: Step['failure']): void {
   }
 }
 
-/** The log as a store may deliver it: some of it again, broken off anywhere; `restart` ends whoever reads it. */
+/** The log as a store may deliver it: some of it again, broken off anywhere; `restart` ends its reader. */
 function delivering (log: StoredEvent[], steps: Iterator<Step>, restart: () => void) {
   return async function * follow ({ after }: { after: bigint }): AsyncGenerator<Batch> {
     for (let at = log.filter(({ position }) => position <= after).length; at < log.length;) {
@@ -85,7 +85,7 @@ function delivering (log: StoredEvent[], steps: Iterator<Step>, restart: () => v
   }
 }
 
-/** A lease whose owner was not told that it has it is over soon. */
+/** A lease that was acquired although the statement seemed to fail is over soon. */
 const leaseTimes = { renewEvery: 50, expiresAfter: 200, tryEvery: 20 }
 const onlyFollow = { read: unused, last: unused, append: unused, head: unused }
 function unused (): never { throw new Error('nobody needs this') }

@@ -1,4 +1,4 @@
-// Waiting until readers can see a position: told by a notification, or found by looking.
+// Waiting until readers can see a position: a notification tells it, or a look-up finds it.
 import t, { type Test } from 'tap'
 import type { Pool } from 'pg'
 import { assistants } from '../../../projections/assistants.js'
@@ -22,7 +22,7 @@ t.beforeEach(async () => {
   place = logOf()
 })
 
-/** Projects one more assistant, and tells the position. */
+/** Projects one more assistant, and answers its position. */
 async function projectOne (): Promise<bigint> {
   lastId += 1
   const [event] = place([assistantCreated(lastId)])
@@ -44,7 +44,7 @@ const isListening = () => eventually(async () =>
 
 const isGone = () => eventually(async () => (await pool.query(`SELECT FROM pg_stat_activity WHERE ${ofListener}`)).rowCount === 0)
 
-/** A pool whose database does not answer: whoever waits with it learns from notifications only. */
+/** A pool whose database does not answer: positions that use it learn from notifications only. */
 function deafPool (t: Test): Pool {
   const deaf = openPool('postgres://nobody@127.0.0.1:1/none', { applicationName: 'deaf', onError: () => {} })
   t.teardown(() => deaf.end())
@@ -59,7 +59,7 @@ t.test('a position that was passed is reached at once, one in the future is not'
   t.equal(await positions.reached('assistants', position + 1n, 50), false)
 })
 
-t.test('whoever waits is told by the notification of the batch', async (t) => {
+t.test('the notification of a batch ends the waiting for its position', async (t) => {
   const positions = await listening(t, deafPool(t))
   const waiting = Promise.all([1, 2, 3].map(() => positions.reached('assistants', 100n, 10_000)))
   t.equal(await projectOne(), 100n)
@@ -121,7 +121,7 @@ t.test('a notification that is none of ours changes nothing', async (t) => {
   t.equal(await positions.reached('assistants', 100n, 10_000), true)
 })
 
-t.test('however many wait, each projection is looked up once in 100 ms, and all are told at once or in time', async (t) => {
+t.test('however many wait, each projection is looked up once in 100 ms, and every call is answered at once or in time', async (t) => {
   let looks = 0
   const counting = new Proxy(pool, { get: (target, name) => name === 'query' ? (...given: Parameters<Pool['query']>) => { looks++; return target.query(...given) } : Reflect.get(target, name) })
   const positions = listenForPositions('postgres://nobody@127.0.0.1:1/none', counting, () => {}) // hears of nothing
@@ -145,7 +145,7 @@ t.test('however many wait, each projection is looked up once in 100 ms, and all 
   t.equal(looks, before, 'when nobody waits, nobody looks')
 })
 
-t.test('a database that cannot be looked at is told once, until it can be again', async (t) => {
+t.test('look-ups that fail in a row are reported once', async (t) => {
   const errors: Error[] = []
   const positions = listenForPositions(databaseUrl, deafPool(t), (error) => { errors.push(error) })
   t.teardown(() => positions.close())

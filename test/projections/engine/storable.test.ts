@@ -22,7 +22,7 @@ const time = fc.oneof(
   { weight: 5, arbitrary: fc.tuple(fc.date({ min: new Date('1000-01-01T00:00:00Z'), max: new Date('9998-12-31T23:59:59Z'), noInvalidDate: true }), fc.constantFrom('', '.1', '.123456789'), zone).map(([date, fraction, zone]) => date.toISOString().slice(0, 19) + fraction + zone) },
   fc.constantFrom('9998-12-31T23:59:59.999999999-15:59', '1000-01-01T00:00:00+15:59', '0999-12-31T00:00:00Z', '2026-02-30T00:00:00Z', '2024-02-29T12:00:00Z', '2026-01-31T23:59:60Z', '2026-01-31 12:00:00Z', 'infinity', 'now'))
 
-/** Anything that somebody may append, each in a stream of its own. */
+/** Anything that can be appended, each in a stream of its own. */
 const told: fc.Arbitrary<Told> = fc.oneof(
   fc.record({ id, user: text, name: text, prompt: text, variables: object, at: time })
     .map(({ id, user, name, prompt, variables, at }) => ({ ...assistantCreated(id), data: { assistant_id: id, user_id: user, settings: { ...settings(), assistant_name: name, system_prompt: prompt, variables }, created_at: at } })),

@@ -19,7 +19,7 @@ t.beforeEach(async () => {
 const malformed = (stream: string, type = 'AssistantUpdated'): Told => ({ stream, type, data: { nonsense: true } })
 const earlier = 'an earlier event of this stream is parked'
 
-t.test('a malformed event is parked with the later events of its stream, and nobody else waits', async (t) => {
+t.test('a malformed event is parked with the later events of its stream, and other streams go on', async (t) => {
   const log = logOf()([
     assistantCreated(1), assistantCreated(2), malformed('assistant-1'),
     assistantUpdated(1, { assistant_name: 'Late' }), assistantUpdated(2, { assistant_name: 'In time' })
@@ -72,7 +72,7 @@ t.test('what Postgres refuses all the same is parked, alone of its batch', async
   t.match(await parkedEvents(pool, assistants), [{ stream: 'assistant-2', revision: 1, error: /violates check constraint/ }, { stream: 'assistant-3', revision: 0 }])
 })
 
-t.test('an error that is nobody’s data stops the batch and parks nothing', async (t) => {
+t.test('an error that is not about data stops the batch and parks nothing', async (t) => {
   const feed = await feeding(assistants, pool)
   await pool.query('ALTER TABLE read_assistants_g1.assistants RENAME TO elsewhere')
   const [created] = logOf()([assistantCreated(1)])
@@ -106,7 +106,7 @@ t.test('what is parked is kept for each projection by itself', async (t) => {
   for (const projection of [leads, calls]) t.match(await parkedEvents(pool, projection), [{ stream: 'call-x', revision: 0 }])
 })
 
-t.test('a stream whose name Postgres cannot store holds up nobody either, nor does an error that quotes it', async (t) => {
+t.test('a stream whose name Postgres cannot store is parked too, also when the error quotes the name', async (t) => {
   const [strange, later] = logOf()([malformed('assistant-\0'), assistantCreated(1), malformed('assistant-\0')])
   await (await feeding(assistants, pool)).batch([strange, later] as StoredEvent[])
   t.strictSame([...(await rowsOf(pool, assistants)).keys()], [1])

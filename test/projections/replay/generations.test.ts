@@ -16,7 +16,7 @@ t.test('making sure that projections are there is safe from many processes at on
   t.match(await generationsOf(pool, leads), [{ generation: 1, state: 'active', codeVersion: leads.version, verified: null }])
 })
 
-t.test('whoever drops the rows gets them built anew', async (t) => {
+t.test('tables whose schema was dropped are made again', async (t) => {
   await pool.query(`DROP SCHEMA ${schemaOf(leads, 1)} CASCADE`)
   await ensureProjections(pool, everyProjection)
   t.equal((await pool.query('SELECT FROM read_model.leads')).rowCount, 0)

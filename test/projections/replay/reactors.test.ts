@@ -56,7 +56,7 @@ t.test('a reactor is not assignable to a projection, and a replay takes nothing 
   t.notOk(projections.some((projection) => 'open' in projection))
 })
 
-t.test('every projection is replayed beside webhooks that are due, and nobody is called', async (t) => {
+t.test('every projection is replayed beside webhooks that are due, and no webhook is sent', async (t) => {
   await dispatchOnly()
   const wanted = await ledgerState()
   for (const { name } of projections) {
@@ -81,7 +81,7 @@ t.test('a worker on the same back ends loads what sends, and sends all of it', a
   for (const part of ['/dist/workers/deliver/post.js', '/node_modules/bullmq/', '/node_modules/undici/']) t.ok(senders.some((url) => url.includes(part)), part)
 })
 
-/** Fills the log, and runs the dispatcher alone: every call has a delivery that is due, and nobody makes it. */
+/** Fills the log, and runs the dispatcher alone: every call has a delivery that is due and is not made. */
 async function dispatchOnly (): Promise<void> {
   const webhook = { is_webhook_active: true, webhook_url: hook.url }
   const log: Told[] = [assistantCreated(500, webhook), campaign('CampaignCreated', 500, 'Spring'), leadCreated(500, 500)]

@@ -1,4 +1,4 @@
-// A replay builds the same rows beside the ones that readers see, and nobody notices the swap.
+// A replay builds the same rows beside the ones that readers see, and readers do not notice the swap.
 import t from 'tap'
 import { assistants } from '../../../projections/assistants.js'
 import { calls } from '../../../projections/calls.js'

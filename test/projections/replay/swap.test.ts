@@ -16,7 +16,7 @@ const { pool } = db
 const projector = db.project(t, assistants)
 await db.reached(assistants, await rig.append([assistantCreated(1), ...history(20, 100)]))
 
-/** Looks until told to stop, and answers how often. @throws when something goes back, is gone, or fails */
+/** Reads until `isOver`, and answers how often. @throws when something goes back, is gone, or fails */
 async function read (isOver: () => boolean): Promise<number> {
   let seen = { revision: -1, position: -1n, count: 0 }
   let looks = 0
@@ -50,7 +50,7 @@ t.test('through 20 swaps and rollbacks under writes readers see only what is new
   t.ok(looks.every((count) => count > 20), `${looks.join(', ')} looks, ${writes} writes`)
 })
 
-t.test('whoever waits for a position right after a swap finds it there', async (t) => {
+t.test('a position that was reached is visible right after a swap', async (t) => {
   for (let round = 0; round < 3; round++) {
     let isOver = false
     const swapping = rollback(assistants, db.options()).finally(() => { isOver = true })
@@ -84,7 +84,7 @@ t.test('a reader that holds its locks holds up the swap, and is no victim', asyn
   t.equal(await swapping, 1)
 })
 
-t.test('generations are dropped once nobody feeds them, never the one that readers see', async (t) => {
+t.test('generations are dropped once no process feeds them, and the active one never is', async (t) => {
   const signal = new AbortController().signal
   await t.rejects(drop(assistants, 1, { pool, signal }), { name: 'ReplayRefused', message: /Readers see generation 1/ })
   await t.rejects(drop(assistants, 7, { pool, signal }), { name: 'ReplayRefused', message: /no generation 7/ })
@@ -103,7 +103,7 @@ t.test('without a projector a rollback is brought level first, and swapped by th
   t.equal(await rollback(assistants, db.options()), 1)
 })
 
-t.test('a generation that other code has folded is left alone, and is not gone back to while nobody feeds it', async (t) => {
+t.test('a generation of other code is left alone, and a rollback to it is refused while no process feeds it', async (t) => {
   const newer = { ...assistants, version: assistants.version + 1 }
   const older = db.project(t, assistants)
   await db.reached(assistants, await rig.append([assistantCreated(6_000)]))
