@@ -7,6 +7,9 @@ import { noRedis, scratchRedis } from '../support/redis.js'
 import { caller } from '../support/running-service.js'
 import { testService } from '../support/service.js'
 
+// A request that waits for Redis waits for as long as Redis is away; the rest is what a busy machine takes.
+const hangsAfterMs = 15_000
+
 t.test('with Redis down commands, reads and calls are answered as ever, and the limit lets everybody through', { skip: noRedis() }, async (t) => {
   const redis = await scratchRedis(t)
   const service = await testService(t, [])
@@ -29,7 +32,7 @@ t.test('with Redis down commands, reads and calls are answered as ever, and the 
     ])
     t.strictSame(answers.map(({ status }) => status), [200, 200, 200, 200, 202])
     const ms = Math.round(performance.now() - beganAt)
-    t.ok(ms < 3_000, `six answers within ${ms} ms`)
+    t.ok(ms < hangsAfterMs, `six answers within ${ms} ms`)
   }
   const left = async () => Number((await call('GET', '/user/campaigns', { token })).headers.get('x-ratelimit-remaining'))
   const isCounted = () => eventually(async () => {
