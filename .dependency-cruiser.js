@@ -92,7 +92,7 @@ const doorRules = doors.map(({ to, from, notFrom, except }) => ({
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
   forbidden: [
-    { name: 'no circle', comment: 'A file can be read without the files that need it.', severity: 'warn', from: {}, to: { circular: true } },
+    { name: 'no circle', comment: 'A file can be read without the files that need it.', severity: 'error', from: {}, to: { circular: true } },
     { name: 'found', comment: 'Every import leads to a file.', severity: 'error', from: {}, to: { couldNotResolve: true } },
     {
       name: 'packages alone',

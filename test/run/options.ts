@@ -12,8 +12,8 @@ export interface Options {
   env: Record<string, string>
 }
 
-/** More than cores of a small machine: test files wait most of their time. */
-const defaultJobs = '5'
+/** One more than the cores of a small machine, since files wait now and then. More only makes each of them late. */
+const defaultJobs = '3'
 
 /** `--jobs N`, `--timeout SECONDS`, and those options of tap that a test file itself obeys. */
 export function parseOptions (args: string[]): Options {
