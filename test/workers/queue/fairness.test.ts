@@ -14,6 +14,8 @@ const callsEach = 2
 const hangingCalls = 10 * healthy * callsEach
 const rounds = 3
 const endpoints = amount({ short: 500, whole: 10_000 })
+/** So few attempts to hanging endpoints begin meanwhile; the short form has too few endpoints to ask for half. */
+const mostBegun = amount({ short: 500, whole: 5_000 })
 
 /** The healthy endpoints' calls, two each, and how long after being dispatched they arrived: 95 of 100, in milliseconds. */
 async function p95OfRound (r: Rig, hook: Receiver, round: string): Promise<number> {
@@ -65,7 +67,7 @@ t.test(`${endpoints} hanging endpoints of one user take fifty slots, and another
   const { rows: [waited] } = await r.pool.query("SELECT max(extract(epoch FROM finished_at - created_at)) AS most FROM ledger.webhook_deliveries WHERE user_id = 'another'")
   t.comment(`20 calls of another user took ${waited.most} s at most, while ${hanging.received.length - seen} attempts to hanging endpoints began`)
   t.equal(hook.received.length, 20)
-  t.ok(hanging.received.length < endpoints, 'long before the first user\'s are through')
+  t.ok(hanging.received.length < mostBegun, 'long before the first user\'s are through')
   t.ok(open.most <= 50, `${open.most} at once`)
 })
 
