@@ -1,7 +1,7 @@
 // How late readers are while others write: from an append to its row, at a steady rate.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Positions } from '../../projections/engine/positions.js'
+import type { Positions } from '../../projections/engine/positions/positions.js'
 import { noStream, type Streams } from '../../src/event-store/streams.js'
 import { percentile } from '../support/statistics.js'
 

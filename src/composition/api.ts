@@ -9,7 +9,6 @@ import { openIds } from '../command-handling/ids.js'
 import { holdToLeadDigestKey, phoneHash } from '../command-handling/phone-hash.js'
 import type { App } from '../http/app-types.js'
 import { commandRoutes } from '../http/command-route.js'
-import { dispatcherPosition } from '../recovery/other-log.js'
 import { keyBytes, secretKeys } from './complete-config.js'
 import type { ProcessContext } from './process-context.js'
 import { readPositions } from './read-positions.js'
@@ -62,7 +61,7 @@ async function commandDeps (
   await holdToLeadDigestKey(streams, hash)
   const ids = openIds(pool, await catchUp(context), restoreGuard.assertMayGiveIds)
   const readModel = openReadModel(pool)
-  const reads = readPositions({ positions, streams, dispatched: () => dispatcherPosition(pool), waitMs })
+  const reads = readPositions({ positions, streams, waitMs })
   return {
     handle: commandRoutes({ idempotency, ids, readPositions: reads }),
     readModel,

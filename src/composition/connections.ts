@@ -3,13 +3,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
-import { listenForPositions, type Positions } from '../../projections/engine/positions.js'
+import { listenForPositions, type Positions } from '../../projections/engine/positions/positions.js'
 import { projections } from '../../projections/index.js'
 import { ensureProjections } from '../../projections/replay/generations.js'
 import { openStreams, type Streams } from '../event-store/streams.js'
 import { packageRoot } from '../package-root.js'
 import { migrate } from '../postgres/migrate.js'
 import { openPool } from '../postgres/pool.js'
+import { dispatcherCheckpoint } from '../recovery/database-state.js'
 import { reachable } from './back-end-unreachable.js'
 
 /** Where the back ends are, after the embedded ones have started. */
@@ -64,7 +65,7 @@ export async function openConnections (urls: Urls, log: Logger, options: Connect
     await disconnect()
     throw error
   }
-  const positions = listenForPositions(databaseUrl, pool, onError)
+  const positions = listenForPositions(databaseUrl, pool, onError, { polled: { deliveries: dispatcherCheckpoint } })
   const close = async () => {
     await positions.close()
     await disconnect()

@@ -4,6 +4,9 @@ import { decode } from '../domain/events.js'
 import { markerStream, type DispatcherCheckpointed } from '../domain/marker/events.js'
 import type { Streams } from '../event-store/streams.js'
 
+/** Where the webhook dispatcher keeps its position. */
+export const dispatcherCheckpoint = 'ledger.dispatcher_checkpoint'
+
 /** A marker at its position in this log. */
 export interface Marker {
   id: string

@@ -3,6 +3,7 @@ import type { Pool } from 'pg'
 import { markerStream } from '../domain/marker/events.js'
 import type { Streams } from '../event-store/streams.js'
 import { readCheckpoint } from '../subscriptions/checkpoint.js'
+import { dispatcherCheckpoint } from './database-state.js'
 
 /** The log is not the one that this database has followed, or an older state of it. */
 export class OtherLog extends Error {
@@ -20,16 +21,11 @@ const adopt = 'stop every role, run `ringledger events adopt`, and start again'
  */
 export async function refuseOtherLog (pool: Pool, streams: Pick<Streams, 'read' | 'head'>, subscriptions: readonly ReadUpTo[]): Promise<void> {
   await refuseMovedLog(pool, streams)
-  const dispatcher = { name: 'the dispatcher', position: await dispatcherPosition(pool) }
+  const dispatcher = { name: 'the dispatcher', position: await readCheckpoint(pool, dispatcherCheckpoint) }
   const furthest = [...subscriptions, dispatcher].reduce((one, other) => other.position > one.position ? other : one)
   const head = await streams.head()
   if (furthest.position <= head) return
   throw older(`The event log ends at position ${head}, and ${furthest.name} has read it up to ${furthest.position}`)
-}
-
-/** Position of the webhook dispatcher. */
-export async function dispatcherPosition (pool: Pool): Promise<bigint> {
-  return await readCheckpoint(pool, 'ledger.dispatcher_checkpoint')
 }
 
 async function refuseMovedLog (pool: Pool, streams: Pick<Streams, 'read'>): Promise<void> {

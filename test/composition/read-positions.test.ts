@@ -1,21 +1,26 @@
-// How new what is read is, where no projection tells it.
+// How new what is read is, where no notification says it.
 import t from 'tap'
+import { listenForPositions } from '../../projections/engine/positions/positions.js'
 import { readPositions } from '../../src/composition/read-positions.js'
+import { scratchLedger } from '../support/ledger.js'
+import { watchedPool } from '../support/statements.js'
 
+const { databaseUrl, pool } = await scratchLedger(t)
 const unused = () => { throw new Error('nobody asks for it') }
 
-t.test('however many wait for the ledger of deliveries, its checkpoint is looked up once in 50 ms', async (t) => {
-  let [looks, dispatched] = [0, 5n]
-  const { reached, passed } = readPositions({
-    positions: { passed: unused, reached: unused },
-    streams: { head: unused },
-    dispatched: async () => { looks++; return dispatched },
-    waitMs: 1_000
-  })
+t.test('however many wait for deliveries, the checkpoint of the dispatcher is looked up once in 50 ms', async (t) => {
+  let looks = 0
+  const dispatch = (to: number) => pool.query('UPDATE ledger.dispatcher_checkpoint SET position = $1', [to])
+  const watched = watchedPool(pool, { before: () => { looks++ } })
+  const polled = { deliveries: 'ledger.dispatcher_checkpoint' }
+  const positions = listenForPositions(databaseUrl, watched, t.fail, { polled })
+  t.teardown(() => positions.close())
+  const { reached, passed } = readPositions({ positions, streams: { head: unused }, waitMs: 1_000 })
+  await dispatch(5)
   const began = performance.now()
   const early = Array.from({ length: 2_000 }, (_, n) => reached('deliveries', BigInt(n % 10), 10_000))
   const late = Array.from({ length: 2_000 }, () => reached('deliveries', 100n, 300))
-  dispatched = 10n
+  await dispatch(10)
   t.strictSame(new Set(await Promise.all(early)), new Set([true]))
   t.strictSame(new Set(await Promise.all(late)), new Set([false]))
   t.equal(await passed('deliveries'), 10n)

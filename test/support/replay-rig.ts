@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { feedGenerations } from '../../projections/engine/feed.js'
 import { ensureProjections, generationsOf, type State } from '../../projections/replay/generations.js'
-import { listenForPositions } from '../../projections/engine/positions.js'
+import { listenForPositions } from '../../projections/engine/positions/positions.js'
 import type { Projection } from '../../projections/engine/projection.js'
 import type { BuildOptions } from '../../projections/replay/build.js'
 import { noStream, openStreams, type Streams } from '../../src/event-store/streams.js'
@@ -80,7 +80,7 @@ export async function replayRig (t: Teardown, given: Parameters<typeof scratchEv
 }
 
 /** So that projectors see soon which generations there are. */
-export const lookEveryMs = 50
+export const checkEveryMs = 50
 
 async function database (t: Teardown, { postgres, streams, watching }: Required<DatabaseOptions>): Promise<ReplayDatabase> {
   const { databaseUrl, pool } = await scratchLedger(t, postgres)
@@ -93,7 +93,7 @@ async function database (t: Teardown, { postgres, streams, watching }: Required<
     pool,
     project (t, ...live) {
       const stopping = new AbortController()
-      const options = { pool: watched, streams, holder: `projector ${randomUUID()}`, signal: stopping.signal, log: keepingLog(), lookEveryMs }
+      const options = { pool: watched, streams, holder: `projector ${randomUUID()}`, signal: stopping.signal, log: keepingLog(), checkEveryMs }
       const running = live.map((projection) => feedGenerations(projection, options))
       const stop = async () => { stopping.abort(); await Promise.all(running) }
       t.teardown(stop)
@@ -107,7 +107,7 @@ async function database (t: Teardown, { postgres, streams, watching }: Required<
       const say = (line: string) => { said.push(line) }
       const holder = `replay ${randomUUID()}`
       const { signal } = new AbortController()
-      return { pool: watched, consumerPool: watched, streams, holder, signal, log: keepingLog(), say, said, lookEveryMs, ...given }
+      return { pool: watched, consumerPool: watched, streams, holder, signal, log: keepingLog(), say, said, checkEveryMs, ...given }
     },
     expireLeases: () => pool.query("UPDATE ledger.leases SET expires_at = '-infinity'"),
     async generations (projection) {

@@ -2,6 +2,7 @@
 import type { PoolClient } from 'pg'
 import type { DomainEvent } from '../../src/domain/events.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
+import { dispatcherCheckpoint } from '../../src/recovery/database-state.js'
 import type { Consumer } from '../../src/subscriptions/run.js'
 import { followSettings } from '../deliveries/follow-settings.js'
 import { dispatchCall, lostLead } from './dispatch-call.js'
@@ -35,7 +36,7 @@ export function dispatcher (options: DispatcherOptions): Consumer {
     async open () {
       let changed = new Set<string>()
       return {
-        checkpointTable: 'ledger.dispatcher_checkpoint',
+        checkpointTable: dispatcherCheckpoint,
         async handle (tx, { events }) {
           changed = await dispatchBatch(tx, events, options)
         },

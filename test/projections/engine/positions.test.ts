@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import type { Pool } from 'pg'
 import { assistants } from '../../../projections/assistants.js'
-import { listenForPositions } from '../../../projections/engine/positions.js'
+import { listenForPositions } from '../../../projections/engine/positions/positions.js'
 import { openPool } from '../../../src/postgres/pool.js'
 import { assistantCreated, logOf } from '../../support/call-events.js'
 import { eventually } from '../../support/eventually.js'
@@ -100,7 +100,7 @@ t.test('a connection that died silently is noticed, and made again', async (t) =
   const proxy = await tcpProxy(t, Number(new URL(databaseUrl).port))
   const through = Object.assign(new URL(databaseUrl), { port: String(proxy.port) }).href
   const errors: string[] = []
-  const positions = listenForPositions(through, deafPool(t), ({ message }) => { if (!message.includes('ECONNREFUSED')) errors.push(message) }, 100)
+  const positions = listenForPositions(through, deafPool(t), ({ message }) => { if (!message.includes('ECONNREFUSED')) errors.push(message) }, { heartbeatMs: 100 })
   t.teardown(() => positions.close())
   await isListening()
   proxy.freeze()

@@ -1,8 +1,10 @@
 // Hears of every checkpoint that readers can see.
-import { listenOn, type Listener, type ListenerOptions } from '../../src/postgres/listen.js'
-import { checkpointChannel } from './run.js'
+import { listenOn, type Listener, type ListenerOptions } from '../../../src/postgres/listen.js'
+import { checkpointChannel } from '../run.js'
 
-export interface CheckpointListenerOptions extends Pick<ListenerOptions, 'databaseUrl' | 'onListening' | 'onError' | 'heartbeatMs'> {
+type Listening = Pick<ListenerOptions, 'databaseUrl' | 'onListening' | 'onError' | 'heartbeatMs'>
+
+export interface CheckpointListenerOptions extends Listening {
   onCheckpoint (projection: string, position: bigint): void
 }
 

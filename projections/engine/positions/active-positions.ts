@@ -1,7 +1,7 @@
 // How far the generations that readers see have come.
 import type { Pool } from 'pg'
-import { activeCheckpoint } from '../replay/views.js'
-import type { Projection } from './projection.js'
+import { activeCheckpoint } from '../../replay/views.js'
+import type { Projection } from '../projection.js'
 
 /** The position of each projection, by name. */
 export async function activePositions (pool: Pool, projections: readonly Projection[]): Promise<Map<string, bigint>> {

@@ -1,0 +1,71 @@
+// The position of one checkpoint, as far as this process knows it, and the calls that wait until it is passed.
+
+interface Waiter { position: bigint, until: number, settle (reached: boolean): void }
+
+const unknown = -1n
+
+export class KnownPosition {
+  #position = unknown
+  #reading: Promise<bigint> | undefined
+  #readAt = -Infinity
+  readonly #waiters = new Set<Waiter>()
+
+  /** `read` looks the checkpoint up. */
+  constructor (private readonly read: () => Promise<bigint>) {}
+
+  get position (): bigint { return this.#position }
+  get isKnown (): boolean { return this.#position !== unknown }
+  get isAwaited (): boolean { return this.#waiters.size > 0 }
+
+  wasReadWithin (ms: number): boolean {
+    return performance.now() - this.#readAt < ms
+  }
+
+  advance (position: bigint): void {
+    if (position <= this.#position) return
+    this.#position = position
+    this.#settle((waiter) => waiter.position <= position ? true : undefined)
+  }
+
+  /** Notifications may have been missed. */
+  forget (): void {
+    this.#position = unknown
+  }
+
+  /** @param until on the clock of `performance.now()` */
+  async wait (position: bigint, until: number): Promise<boolean> {
+    return await new Promise((resolve) => { this.#waiters.add({ position, until, settle: resolve }) })
+  }
+
+  /** Ends the waiting of the calls whose time is over. */
+  expire (now: number): void {
+    this.#settle(({ until }) => until <= now ? false : undefined)
+  }
+
+  endAll (): void {
+    this.#settle(() => false)
+  }
+
+  /** Looks the checkpoint up; concurrent calls share one query. */
+  async readNow (): Promise<bigint> {
+    this.#readAt = performance.now()
+    this.#reading ??= this.#readAndAdvance().finally(() => { this.#reading = undefined })
+    return await this.#reading
+  }
+
+  async #readAndAdvance (): Promise<bigint> {
+    const position = await this.read()
+    this.advance(position)
+    return position
+  }
+
+  /** Ends the waiting of the calls whose outcome is known. */
+  #settle (outcome: (waiter: Waiter) => boolean | undefined): void {
+    for (const waiter of this.#waiters) {
+      const reached = outcome(waiter)
+      if (reached === undefined) continue
+      this.#waiters.delete(waiter)
+      waiter.settle(reached)
+    }
+  }
+}

@@ -1,0 +1,125 @@
+// Lets readers wait until a projection, or another subscription, has passed a position of the log.
+import type { Pool } from 'pg'
+import type { Listener } from '../../../src/postgres/listen.js'
+import { activeCheckpoint } from '../../replay/views.js'
+import { listenForCheckpoints } from './checkpoint-listener.js'
+import { KnownPosition } from './known-position.js'
+
+export interface Positions {
+  /** True as soon as readers see `source` at `position` or later; false when `withinMs` is over first. */
+  reached (source: string, position: bigint, withinMs: number): Promise<boolean>
+  /** A position that readers of `source` are past already: never ahead of what a query that starts now can see. */
+  passed (source: string): Promise<bigint>
+  close (): Promise<void>
+}
+
+export interface PositionsOptions {
+  /** Between two checks of the connection that listens, in milliseconds. */
+  heartbeatMs?: number
+  /** Checkpoint tables of subscriptions that notify nobody, by the name of their source. All others are projections. */
+  polled?: Readonly<Record<string, string>>
+}
+
+/** One clock serves all waiting calls; deadlines are exact to this. */
+const tickMs = 20
+/** Between two look-ups of a projection that calls wait for. */
+const checkMs = 100
+/** Between two look-ups of a source that notifies nobody. */
+const pollMs = 50
+/** A look-up that takes longer is given up: the next one takes another connection. */
+const readWithinMs = 2_000
+const heartbeatEveryMs = 15_000
+
+/**
+ * Learns positions from notifications. A notification can be lost, so while calls wait for a projection its checkpoint
+ * is also looked up every 100 ms, once for all of them: a lost connection delays an answer and does not prevent it.
+ */
+export function listenForPositions (
+  databaseUrl: string, pool: Pool, onError: (error: Error) => void, options: PositionsOptions = {}
+): Positions {
+  return new ListenedPositions(databaseUrl, pool, onError, options)
+}
+
+class ListenedPositions implements Positions {
+  readonly #known = new Map<string, KnownPosition>()
+  readonly #polled: ReadonlyMap<string, string>
+  readonly #listener: Listener
+  #clock: NodeJS.Timeout | undefined
+  #isFailing = false
+
+  constructor (
+    databaseUrl: string, private readonly pool: Pool, private readonly onError: (error: Error) => void,
+    { heartbeatMs = heartbeatEveryMs, polled = {} }: PositionsOptions
+  ) {
+    this.#polled = new Map(Object.entries(polled))
+    this.#listener = listenForCheckpoints({
+      databaseUrl,
+      onError,
+      heartbeatMs,
+      onCheckpoint: (projection, position) => this.#of(projection).advance(position),
+      onListening: () => { for (const known of this.#known.values()) known.forget() }
+    })
+  }
+
+  async reached (source: string, position: bigint, withinMs: number): Promise<boolean> {
+    const known = this.#of(source)
+    if (known.position >= position) return true
+    if (this.#isDue(source, known)) this.#read(known)
+    this.#clock ??= setInterval(() => this.#tick(), tickMs)
+    return await known.wait(position, performance.now() + withinMs)
+  }
+
+  async passed (source: string): Promise<bigint> {
+    const known = this.#of(source)
+    const isFresh = this.#polled.has(source) ? known.wasReadWithin(pollMs) : this.#listener.isListening()
+    return known.isKnown && isFresh ? known.position : await known.readNow()
+  }
+
+  async close (): Promise<void> {
+    clearInterval(this.#clock)
+    for (const known of this.#known.values()) known.endAll()
+    await this.#listener.close()
+  }
+
+  #of (source: string): KnownPosition {
+    const known = this.#known.get(source)
+    if (known) return known
+    const table = this.#polled.get(source) ?? activeCheckpoint(source)
+    const added = new KnownPosition(() => readCheckpoint(this.pool, table))
+    this.#known.set(source, added)
+    return added
+  }
+
+  #tick (): void {
+    const now = performance.now()
+    let isAwaited = false
+    for (const [source, known] of this.#known) {
+      known.expire(now)
+      if (!known.isAwaited) continue
+      isAwaited = true
+      if (!known.wasReadWithin(this.#polled.has(source) ? pollMs : checkMs)) this.#read(known)
+    }
+    if (isAwaited) return
+    clearInterval(this.#clock)
+    this.#clock = undefined
+  }
+
+  /** Whether a call that begins to wait has to look: a projection that is known notifies. */
+  #isDue (source: string, known: KnownPosition): boolean {
+    return this.#polled.has(source) ? !known.wasReadWithin(pollMs) : !known.isKnown
+  }
+
+  /** Reports the first of several failures in a row. */
+  #read (known: KnownPosition): void {
+    known.readNow().then(() => { this.#isFailing = false }, (error: Error) => {
+      if (!this.#isFailing) this.onError(error)
+      this.#isFailing = true
+    })
+  }
+}
+
+async function readCheckpoint (pool: Pool, table: string): Promise<bigint> {
+  const query = { text: `SELECT position FROM ${table}`, query_timeout: readWithinMs }
+  const { rows } = await pool.query<{ position: string }>(query)
+  return BigInt(rows[0]?.position ?? 0)
+}
