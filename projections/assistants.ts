@@ -54,7 +54,10 @@ export const assistants: Projection = {
     const assistant = evolve(row && toAssistant(row), event)
     if (assistant) rows.put(assistantTable, toRow(assistant, Number(revision)))
   },
-  idsSeen: (event) => event.type === 'AssistantCreated' ? { sequence: 'ledger.assistant_ids', id: event.data.assistant_id } : undefined
+  idsSeen (event) {
+    if (event.type !== 'AssistantCreated') return undefined
+    return { sequence: 'ledger.assistant_ids', id: event.data.assistant_id }
+  }
 }
 
 /** An assistant together with the revision of its last event. */
@@ -84,7 +87,9 @@ export interface AssistantFilter {
 }
 
 /** A page of the user's assistants, newest first: of each, what `summarize` gave when its last event was folded. */
-export async function findAssistants (db: Pool, { userId, name, status, type }: AssistantFilter, page: Page): Promise<Paged<AssistantSummary>> {
+export async function findAssistants (
+  db: Pool, { userId, name, status, type }: AssistantFilter, page: Page
+): Promise<Paged<AssistantSummary>> {
   return await readPage(db, {
     columns: 'id, name, status, type, mode, created_at',
     from: 'read_model.assistants',
@@ -103,7 +108,7 @@ export async function findAssistants (db: Pool, { userId, name, status, type }: 
 /** Folded here and not in SQL: what Postgres takes for the other case of a letter depends on how a cluster was made. */
 const foldCase = (text: string) => text.normalize('NFC').toLowerCase()
 
-type StoredAssistant = Pick<AssistantRow, 'id' | 'user_id' | 'settings' | 'status' | 'revision' | 'created_at' | 'updated_at'>
+type StoredAssistant = Omit<AssistantRow, 'name' | 'type' | 'mode' | 'folded_name'>
 
 function toAssistant ({ id, user_id, settings, status, created_at, updated_at }: StoredAssistant): Assistant {
   return { assistant_id: id, user_id, settings, status, created_at: iso(created_at), updated_at: iso(updated_at) }

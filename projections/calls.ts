@@ -1,9 +1,10 @@
 // Calls as the owners of their assistants read them.
 import type { Pool } from 'pg'
 import type { CallCompleted, CallStatus } from '../src/domain/call/events.js'
+import type { LeadEvent } from '../src/domain/lead/events.js'
 import { summarizeCall, type CallSummary } from '../src/domain/call/summary.js'
 import { readPage, type Page, type Paged } from '../src/postgres/page.js'
-import type { Place, Projection, Rows, RowKey } from './engine/projection.js'
+import type { LogPosition, Projection, Rows, RowKey } from './engine/projection.js'
 import { table } from './engine/table.js'
 
 /** `user_id` is null while the assistant is unknown, `lead_id` where the lead is not the same user's. */
@@ -60,23 +61,28 @@ export const calls: Projection = {
     if (revision > 0n) keys.push([callTable, call_id])
     return keys
   },
-  project (event, place, rows) {
+  project (event, at, rows) {
     switch (event.type) {
-      case 'AssistantCreated': return rows.put(assistantOwners, { assistant_id: event.data.assistant_id, user_id: event.data.user_id })
-      case 'LeadCreated': {
-        const { lead_id, user_id, secondary_contacts } = event.data
-        for (const id of [lead_id, ...secondary_contacts.map((contact) => contact.id)]) rows.put(leadOwners, { lead_id: id, user_id })
-        return
+      case 'AssistantCreated': {
+        const { assistant_id, user_id } = event.data
+        return rows.put(assistantOwners, { assistant_id, user_id })
       }
-      case 'CallCompleted': return addCall(event.data, place, rows)
+      case 'LeadCreated': return addOwners(event.data, rows)
+      case 'CallCompleted': return addCall(event.data, at, rows)
       default:
     }
   }
 }
 
-function addCall (report: CallCompleted, { revision, position }: Place, rows: Rows): void {
+function addOwners ({ lead_id, user_id, secondary_contacts }: LeadEvent['data'], rows: Rows): void {
+  rows.put(leadOwners, { lead_id, user_id })
+  for (const { id } of secondary_contacts) rows.put(leadOwners, { lead_id: id, user_id })
+}
+
+function addCall (report: CallCompleted, { revision, position }: LogPosition, rows: Rows): void {
   const { call_id, assistant_id, lead_id, status, ended_at } = report
-  if (revision > 0n && rows.get(callTable, call_id)) return // reported again; before the first report an engine may have kept events of its own
+  // Reported again. The revision alone does not say so: an engine may have written events of its own before a report.
+  if (revision > 0n && rows.get(callTable, call_id)) return
   const owner = rows.get(assistantOwners, assistant_id)?.user_id ?? null
   const leadOwner = lead_id === null ? null : rows.get(leadOwners, lead_id)?.user_id
   const ownLead = owner !== null && leadOwner === owner ? lead_id : null
@@ -128,7 +134,9 @@ export interface CallFound { summary: CallSummary, report: CallCompleted }
 /** The call, when it was made by one of the user's assistants. */
 export async function findCall (db: Pool, userId: string, callId: string): Promise<CallFound | undefined> {
   const { rows } = await db.query<CallFound>({
-    name: 'find-call', text: 'SELECT summary, report FROM read_model.calls WHERE id = $1 AND user_id = $2', values: [callId, userId]
+    name: 'find-call',
+    text: 'SELECT summary, report FROM read_model.calls WHERE id = $1 AND user_id = $2',
+    values: [callId, userId]
   })
   return rows[0]
 }

@@ -1,17 +1,25 @@
 // What an installation offers, and what each user has.
 import type { Pool } from 'pg'
-import { readPage, type Page, type Paged } from '../src/postgres/page.js'
+import { readPage, type Filter, type Page, type Paged } from '../src/postgres/page.js'
 import type { Projection } from './engine/projection.js'
 import { table } from './engine/table.js'
 
-const voices = table<{ id: number, name: string }>({ name: 'voices', key: 'id', columns: { id: 'bigint', name: 'text' } })
+const voices = table<{ id: number, name: string }>({
+  name: 'voices', key: 'id', columns: { id: 'bigint', name: 'text' }
+})
 const languages = table<{ name: string }>({ name: 'languages', key: 'name', columns: { name: 'text' } })
 const models = table<{ name: string }>({ name: 'models', key: 'name', columns: { name: 'text' } })
 const campaigns = table<{ id: number, user_id: string, name: string }>({
-  name: 'campaigns', key: 'id', columns: { id: 'bigint', user_id: 'text', name: 'text' }, indexes: ['(user_id, id DESC)']
+  name: 'campaigns',
+  key: 'id',
+  columns: { id: 'bigint', user_id: 'text', name: 'text' },
+  indexes: ['(user_id, id DESC)']
 })
 const phoneNumbers = table<{ id: number, user_id: string, phone_number: string }>({
-  name: 'phone_numbers', key: 'id', columns: { id: 'bigint', user_id: 'text', phone_number: 'text' }, indexes: ['(user_id, id DESC)']
+  name: 'phone_numbers',
+  key: 'id',
+  columns: { id: 'bigint', user_id: 'text', phone_number: 'text' },
+  indexes: ['(user_id, id DESC)']
 })
 
 export const catalog: Projection = {
@@ -20,13 +28,16 @@ export const catalog: Projection = {
   eventTypes: ['VoiceAdded', 'LanguageAdded', 'ModelAdded', 'CampaignCreated', 'CampaignRenamed', 'PhoneNumberAdded'],
   tables: [voices, languages, models, campaigns, phoneNumbers],
   keys: () => [],
-  project (event, _place, rows) {
+  project (event, _at, rows) {
     switch (event.type) {
       case 'VoiceAdded': return rows.put(voices, { id: event.data.id, name: event.data.name })
       case 'LanguageAdded': return rows.put(languages, { name: event.data.name })
       case 'ModelAdded': return rows.put(models, { name: event.data.name })
       case 'CampaignCreated':
-      case 'CampaignRenamed': return rows.put(campaigns, { id: event.data.campaign_id, user_id: event.data.user_id, name: event.data.name })
+      case 'CampaignRenamed': {
+        const { campaign_id, user_id, name } = event.data
+        return rows.put(campaigns, { id: campaign_id, user_id, name })
+      }
       case 'PhoneNumberAdded': {
         const { phone_number_id, user_id, phone_number } = event.data
         return rows.put(phoneNumbers, { id: phone_number_id, user_id, phone_number })
@@ -47,7 +58,9 @@ export interface CatalogQuestion {
 export interface CatalogAnswer { voiceExists: boolean, languageExists: boolean, ownsPhoneNumber: boolean }
 
 /** Answers the whole question in one round trip; what was not asked is false. */
-export async function lookUpCatalog (db: Pool, { userId, voiceId, language, phoneNumberId }: CatalogQuestion): Promise<CatalogAnswer> {
+export async function lookUpCatalog (
+  db: Pool, { userId, voiceId, language, phoneNumberId }: CatalogQuestion
+): Promise<CatalogAnswer> {
   const { rows: [answer] } = await db.query<CatalogAnswer>({
     name: 'look-up-catalog',
     text: `SELECT EXISTS (SELECT FROM read_model.voices WHERE id = $1) AS "voiceExists",
@@ -62,7 +75,9 @@ export async function lookUpCatalog (db: Pool, { userId, voiceId, language, phon
 /** The name of the user's campaign, or nothing when it is not one of theirs. */
 export async function findCampaignName (db: Pool, userId: string, campaignId: number): Promise<string | undefined> {
   const { rows } = await db.query<{ name: string }>({
-    name: 'find-campaign-name', text: 'SELECT name FROM read_model.campaigns WHERE id = $1 AND user_id = $2', values: [campaignId, userId]
+    name: 'find-campaign-name',
+    text: 'SELECT name FROM read_model.campaigns WHERE id = $1 AND user_id = $2',
+    values: [campaignId, userId]
   })
   return rows[0]?.name
 }
@@ -73,28 +88,42 @@ export interface NumberOwned { id: number, phone_number: string }
 
 /** A page of the voices, by name. */
 export async function findVoices (db: Pool, page: Page): Promise<Paged<NamedWithId>> {
-  return await readPage(db, { ...whole, key: 'id', columns: 'id, name', from: 'read_model.voices', order: 'name, id' }, page)
+  const from = 'read_model.voices'
+  return await readPage(db, { ...whole, key: 'id', columns: 'id, name', from, order: 'name, id' }, page)
 }
 
 /** A page of the languages, by name. */
 export async function findLanguages (db: Pool, page: Page): Promise<Paged<Named>> {
-  return await readPage(db, { ...whole, key: 'name', columns: 'name', from: 'read_model.languages', order: 'name' }, page)
+  const from = 'read_model.languages'
+  return await readPage(db, { ...whole, key: 'name', columns: 'name', from, order: 'name' }, page)
 }
 
 /** A page of the models, by name. */
 export async function findModels (db: Pool, page: Page): Promise<Paged<Named>> {
-  return await readPage(db, { ...whole, key: 'name', columns: 'name', from: 'read_model.models', order: 'name' }, page)
+  const from = 'read_model.models'
+  return await readPage(db, { ...whole, key: 'name', columns: 'name', from, order: 'name' }, page)
 }
 
 /** A page of the user's campaigns, newest first. */
 export async function findCampaigns (db: Pool, userId: string, page: Page): Promise<Paged<NamedWithId>> {
-  return await readPage(db, { ...whole, key: 'id', columns: 'id, name', from: 'read_model.campaigns', filters: [['user_id = ?', userId]], order: 'id DESC' }, page)
+  const filters = ownedBy(userId)
+  return await readPage(
+    db, { ...whole, key: 'id', columns: 'id, name', from: 'read_model.campaigns', filters, order: 'id DESC' }, page)
 }
 
 /** A page of the user's phone numbers, newest first. */
 export async function findPhoneNumbers (db: Pool, userId: string, page: Page): Promise<Paged<NumberOwned>> {
-  return await readPage(db, { ...whole, key: 'id', columns: 'id, phone_number', from: 'read_model.phone_numbers', filters: [['user_id = ?', userId]], order: 'id DESC' }, page)
+  return await readPage(db, {
+    ...whole,
+    key: 'id',
+    columns: 'id, phone_number',
+    from: 'read_model.phone_numbers',
+    filters: ownedBy(userId),
+    order: 'id DESC'
+  }, page)
 }
 
 /** Every row, as it is. */
 const whole = { filters: [], item: 'row_to_json(page)' }
+
+const ownedBy = (userId: string): Filter[] => [['user_id = ?', userId]]

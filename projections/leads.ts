@@ -4,10 +4,10 @@ import type { ContactVariables, LeadEvent } from '../src/domain/lead/events.js'
 import { leadOf } from '../src/domain/lead/evolve.js'
 import type { LeadStatus } from '../src/domain/lead/status.js'
 import { statusAfterCall } from '../src/domain/lead/status-after-call.js'
-import { CannotProject, type Place, type Projection, type Rows, type RowKey } from './engine/projection.js'
+import { CannotProject, type LogPosition, type Projection, type Rows, type RowKey } from './engine/projection.js'
 import { table } from './engine/table.js'
 
-/** A lead, or a secondary contact: then `primary_id` is its lead and `place` its place among the contacts. */
+/** A lead, or a secondary contact: then `primary_id` is its lead and `place` its number among the contacts. */
 export interface LeadRow {
   id: number
   primary_id: number | null
@@ -62,7 +62,9 @@ const campaignTable = table<{ campaign_id: number, name: string }>({
 })
 
 /** Calls that were reported: a second report of a call changes no lead. */
-const callTable = table<{ call_id: string }>({ name: 'lead_calls', key: 'call_id', columns: { call_id: 'text' }, internal: true })
+const callTable = table<{ call_id: string }>({
+  name: 'lead_calls', key: 'call_id', columns: { call_id: 'text' }, internal: true
+})
 
 export const leads: Projection = {
   name: 'leads',
@@ -82,22 +84,31 @@ export const leads: Projection = {
       default: return []
     }
   },
-  project (event, place, rows) {
+  project (event, at, rows) {
     switch (event.type) {
-      case 'AssistantCreated': return rows.put(ownerTable, { assistant_id: event.data.assistant_id, user_id: event.data.user_id })
+      case 'AssistantCreated': {
+        const { assistant_id, user_id } = event.data
+        return rows.put(ownerTable, { assistant_id, user_id })
+      }
       case 'CampaignCreated':
-      case 'CampaignRenamed': return rows.put(campaignTable, { campaign_id: event.data.campaign_id, name: event.data.name })
-      case 'LeadCreated': return addLead(event, place, rows)
-      case 'CallCompleted': return moveStatus(event.data, place, rows)
+      case 'CampaignRenamed': {
+        const { campaign_id, name } = event.data
+        return rows.put(campaignTable, { campaign_id, name })
+      }
+      case 'LeadCreated': return addLead(event, at, rows)
+      case 'CallCompleted': return moveStatus(event.data, at, rows)
       default:
     }
   },
-  idsSeen: (event) => event.type === 'LeadCreated' ? { sequence: 'ledger.lead_ids', id: Math.max(...idsOf(event)) } : undefined
+  idsSeen (event) {
+    if (event.type !== 'LeadCreated') return undefined
+    return { sequence: 'ledger.lead_ids', id: Math.max(...idsOf(event)) }
+  }
 }
 
 const idsOf = ({ data }: LeadEvent) => [data.lead_id, ...data.secondary_contacts.map(({ id }) => id)]
 
-function addLead (event: LeadEvent, { stream }: Place, rows: Rows): void {
+function addLead (event: LeadEvent, { stream }: LogPosition, rows: Rows): void {
   const { secondary_contacts, ...lead } = leadOf(event)
   const shared = { user_id: lead.user_id, campaign_id: lead.campaign_id, stream }
   const added: LeadRow[] = [
@@ -111,9 +122,10 @@ function addLead (event: LeadEvent, { stream }: Place, rows: Rows): void {
   }
 }
 
-function moveStatus (call: CallCompleted, { revision }: Place, rows: Rows): void {
+function moveStatus (call: CallCompleted, { revision }: LogPosition, rows: Rows): void {
   const { call_id, lead_id } = call
-  if (revision > 0n && rows.get(callTable, call_id)) return // reported again; before the first report an engine may have kept events of its own
+  // Reported again. The revision alone does not say so: an engine may have written events of its own before a report.
+  if (revision > 0n && rows.get(callTable, call_id)) return
   rows.put(callTable, { call_id })
   const lead = lead_id === null ? undefined : rows.get(leadTable, lead_id)
   const status = statusAfterCall(call)

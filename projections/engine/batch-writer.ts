@@ -12,7 +12,7 @@ import { MemoryRows } from './rows.js'
 
 type Handle = (tx: PoolClient, batch: Batch) => Promise<void>
 
-/** What became of some events: written, with the first events that were parked; or refused by Postgres, and nothing was written. */
+/** Events were written, and these are the first ones parked; or Postgres refused them and nothing was written. */
 type Outcome = { parked: Refused[] } | { problem: string }
 
 /**
@@ -22,11 +22,15 @@ type Outcome = { parked: Refused[] } | { problem: string }
 export async function batchWriter (projection: Projection, pool: Pool, generation: number): Promise<Handle> {
   const consumer = schemaOf(projection, generation)
   const breaker = await CircuitBreaker.load(pool, consumer)
-  return async (tx, { events, position }) => breaker.check(tx, position, await writeEvents(tx, projection, consumer, events))
+  return async (tx, { events, position }) => {
+    await breaker.check(tx, position, await writeEvents(tx, projection, consumer, events))
+  }
 }
 
 /** @returns the first event of each stream that was parked now */
-export async function writeEvents (tx: PoolClient, projection: Projection, schema: string, events: StoredEvent[]): Promise<Refused[]> {
+export async function writeEvents (
+  tx: PoolClient, projection: Projection, schema: string, events: StoredEvent[]
+): Promise<Refused[]> {
   const outcome = await attempt(tx, projection, schema, events)
   if ('parked' in outcome) return outcome.parked
   const refused: Refused[] = []
@@ -39,7 +43,9 @@ export async function writeEvents (tx: PoolClient, projection: Projection, schem
 }
 
 /** Writes all events or none. */
-async function attempt (tx: PoolClient, projection: Projection, schema: string, events: StoredEvent[]): Promise<Outcome> {
+async function attempt (
+  tx: PoolClient, projection: Projection, schema: string, events: StoredEvent[]
+): Promise<Outcome> {
   await tx.query('SAVEPOINT before_events')
   try {
     const parked = await write(tx, projection, schema, events)
@@ -52,7 +58,9 @@ async function attempt (tx: PoolClient, projection: Projection, schema: string, 
   }
 }
 
-async function write (tx: PoolClient, projection: Projection, schema: string, events: StoredEvent[]): Promise<Refused[]> {
+async function write (
+  tx: PoolClient, projection: Projection, schema: string, events: StoredEvent[]
+): Promise<Refused[]> {
   const parked = await loadParked(tx, schema, projection.name, events)
   const read = readEvents(projection, events.filter((stored) => !parked.skipped.has(stored)))
   const rows = new MemoryRows(projection.tables, { everyVersion: true })

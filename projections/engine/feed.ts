@@ -7,11 +7,11 @@ import { generationConsumer } from './run.js'
 import { swap } from '../replay/swap.js'
 
 export interface FeedOptions extends RunOptions {
-  /** How often it looks which generations there are, in milliseconds. */
-  lookEveryMs?: number | undefined
+  /** Between two look-ups of which generations there are, in milliseconds. */
+  checkEveryMs?: number | undefined
 }
 
-const usualLookEveryMs = 1_000
+const usualCheckEveryMs = 1_000
 /** While a generation is ready. */
 const swapEveryMs = 200
 
@@ -22,11 +22,11 @@ interface Feeding {
 
 /**
  * Runs until `options.signal` is aborted, and never gives up. Generations of other code are left alone: their
- * rows would become a mixture. With `yields` it fills in for a projector: it gives way to one, and swaps only where none
- * runs.
+ * rows would become a mixture. With `yields` it fills in for a projector: it gives way to one, and swaps only while no
+ * projector runs.
  */
 export async function feedGenerations (projection: Projection, options: FeedOptions): Promise<void> {
-  const { pool, signal, log, lookEveryMs = usualLookEveryMs } = options
+  const { pool, signal, log, checkEveryMs = usualCheckEveryMs } = options
   const fed = new Map<number, Feeding>()
   while (!signal.aborted) {
     let isSwapDue = false
@@ -36,9 +36,9 @@ export async function feedGenerations (projection: Projection, options: FeedOpti
       isSwapDue = generations.some(({ state }) => state === 'ready')
       await swapIfDue(projection, generations, options)
     } catch (error) {
-      log.warn({ projection: projection.name, err: error }, 'cannot look after the generations, trying again')
+      log.warn({ projection: projection.name, err: error }, 'the generations could not be read, trying again')
     }
-    await pause(isSwapDue ? Math.min(swapEveryMs, lookEveryMs) : lookEveryMs, signal)
+    await pause(isSwapDue ? Math.min(swapEveryMs, checkEveryMs) : checkEveryMs, signal)
   }
   await feedOnly([])
 
@@ -60,12 +60,16 @@ export async function feedGenerations (projection: Projection, options: FeedOpti
 }
 
 /** Only the process that feeds the next generation swaps it in, so that feeding goes on without a pause. */
-async function swapIfDue (projection: Projection, generations: Generation[], { pool, holder, yields, log }: RunOptions): Promise<void> {
+async function swapIfDue (
+  projection: Projection, generations: Generation[], { pool, holder, yields, log }: RunOptions
+): Promise<void> {
   const active = generations.find(({ state }) => state === 'active')
   const ready = generations.find(({ state }) => state === 'ready')
   if (!active || ready?.codeVersion !== projection.version) return
-  const [feeder, projector] = await Promise.all([ready, active].map(({ generation }) => leaseHolder(pool, leaseOf(projection, generation))))
+  const holderOf = ({ generation }: Generation) => leaseHolder(pool, leaseOf(projection, generation))
+  const [feeder, projector] = await Promise.all([holderOf(ready), holderOf(active)])
   if (feeder !== holder || (yields && projector !== undefined && projector !== holder)) return
   const change = { from: active.generation, to: ready.generation }
-  if (await swap(projection, change, pool)) log.info({ projection: projection.name, ...change }, 'readers see another generation')
+  if (!await swap(projection, change, pool)) return
+  log.info({ projection: projection.name, ...change }, 'readers see another generation')
 }

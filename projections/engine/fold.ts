@@ -22,9 +22,13 @@ export function readEvents (projection: Projection, events: StoredEvent[]): Arra
 }
 
 /** Loads the rows that the events read and that are not in memory, in one statement for each table. */
-export async function loadMissing (db: Pool | PoolClient, schema: string, rows: MemoryRows, events: Array<Readable | Unreadable>): Promise<void> {
+export async function loadMissing (
+  db: Pool | PoolClient, schema: string, rows: MemoryRows, events: Array<Readable | Unreadable>
+): Promise<void> {
   const keys = events.flatMap((each) => 'keys' in each ? each.keys : [])
-  for (const [table, missing] of rows.missing(keys)) rows.loaded(table, missing, await loadRows(db, schema, table, [...missing]))
+  for (const [table, missing] of rows.missing(keys)) {
+    rows.loaded(table, missing, await loadRows(db, schema, table, [...missing]))
+  }
 }
 
 /** Folds the event. @returns why it cannot be projected, if so; then it changed no row */

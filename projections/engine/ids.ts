@@ -16,7 +16,9 @@ export class HighestIds {
 
   /** Raises the sequences past them. */
   async raise (db: Pool | PoolClient): Promise<void> {
-    for (const [sequence, id] of this.#highest) await db.query('SELECT ledger.raise_ids($1::regclass, $2)', [sequence, id])
+    for (const [sequence, id] of this.#highest) {
+      await db.query('SELECT ledger.raise_ids($1::regclass, $2)', [sequence, id])
+    }
     this.#highest.clear()
   }
 }

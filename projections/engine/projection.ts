@@ -10,17 +10,17 @@ export interface Projection {
   eventTypes: readonly EventType[]
   tables: readonly AnyTable[]
   /** The rows that `project` may read. */
-  keys (event: DomainEvent, place: Place): RowKey[]
+  keys (event: DomainEvent, at: LogPosition): RowKey[]
   /** @throws CannotProject before any row is changed */
-  project (event: DomainEvent, place: Place, rows: Rows): void
+  project (event: DomainEvent, at: LogPosition, rows: Rows): void
   /** The highest id that the event brings into the world, and the sequence it came from. */
   idsSeen? (event: DomainEvent): { sequence: string, id: number } | undefined
 }
 
 export type RowKey = [table: AnyTable, key: Key]
 
-/** Where an event stands in the log. */
-export interface Place {
+/** Where an event is in the log. */
+export interface LogPosition {
   stream: string
   revision: bigint
   position: bigint

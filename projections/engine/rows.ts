@@ -84,14 +84,18 @@ export class MemoryRows implements Rows {
     for (const row of found) remember(rows, keyOf(table, row), row)
   }
 
-  /** Takes the changes, to be written in this order. Replayed rows stay in memory until `written`, which comes before the next take. */
+  /**
+   * Takes the changes, to be written in this order. Replayed rows stay in memory until `written`, which comes before
+   * the next take.
+   */
   take (): Changes[] {
     this.changedBytes = 0
     return [...this.#tables].flatMap(([table, rows]) => {
       const versions = [...rows.changed.values()]
       rows.changed = new Map()
       const most = versions.reduce((longest, { length }) => Math.max(longest, length), 0)
-      return Array.from({ length: most }, (_, nth) => ({ table, rows: versions.flatMap((ofRow) => ofRow[nth] ?? []) }))
+      const nthOfEach = (nth: number) => versions.flatMap((ofRow) => ofRow[nth] ?? [])
+      return Array.from({ length: most }, (_, nth) => ({ table, rows: nthOfEach(nth) }))
     })
   }
 
@@ -123,7 +127,10 @@ function remember (rows: TableRows, key: Key, row: object | undefined): number {
   return bytes
 }
 
-/** Forgets the oldest rows that are in the database, until `bytes` are free or none is left. @returns the bytes that are free now */
+/**
+ * Forgets the oldest rows that are in the database, until `bytes` are free or none is left.
+ * @returns the bytes that are free now
+ */
 function forget (rows: TableRows, bytes: number): number {
   let freed = 0
   for (const [key, entry] of rows.entries) {

@@ -1,4 +1,4 @@
-// Runs one generation of a projection: a batch's rows, its checkpoint and the word that it moved are one transaction.
+// Runs one generation of a projection: the rows of a batch, its checkpoint and the notification are one transaction.
 import type { Pool, PoolClient } from 'pg'
 import type { Consumer } from '../../src/subscriptions/run.js'
 import { batchWriter } from './batch-writer.js'
@@ -19,7 +19,7 @@ export function generationConsumer (projection: Projection, generation: number, 
         checkpointTable: checkpointOf(projection, generation),
         async handle (tx, batch) {
           await apply(tx, batch)
-          await tellReaders(tx, projection, generation, batch.position)
+          await notifyReaders(tx, projection, generation, batch.position)
         }
       }
     }
@@ -27,11 +27,14 @@ export function generationConsumer (projection: Projection, generation: number, 
 }
 
 /**
- * Tells how far readers can see, if this is the generation that they see. The checkpoint has been moved by `tx`, and a
- * swap holds it: so what is found here stays true until `tx` has committed.
+ * Notifies how far readers can see, if this is the generation that they see. `tx` has moved the checkpoint, and a swap
+ * holds it: so what is found here stays true until `tx` has committed.
  */
-export async function tellReaders (tx: PoolClient, { name }: Projection, generation: number, position: bigint): Promise<void> {
+export async function notifyReaders (
+  tx: PoolClient, { name }: Projection, generation: number, position: bigint
+): Promise<void> {
   await tx.query(`
-    SELECT pg_notify($1, $2) FROM ledger.generations WHERE projection = $3 AND generation = $4 AND state = 'active'`,
+    SELECT pg_notify($1, $2) FROM ledger.generations
+    WHERE projection = $3 AND generation = $4 AND state = 'active'`,
   [checkpointChannel, `${name} ${position}`, name, generation])
 }

@@ -37,28 +37,38 @@ export function createTable (schema: string, { name, key, columns }: AnyTable): 
 
 /** DDL of its indexes, one statement each, that does nothing where the index is there already. */
 export function createIndexes (schema: string, { name, indexes = [] }: AnyTable): string[] {
-  return indexes.map((index, place) => `CREATE INDEX IF NOT EXISTS ${name}_${place + 1} ON ${schema}.${name} ${index}`)
+  return indexes.map((index, at) => `CREATE INDEX IF NOT EXISTS ${name}_${at + 1} ON ${schema}.${name} ${index}`)
 }
 
-/** The rows with these keys. `row_to_json` gives ids as numbers, times as ISO 8601 and json columns as they were written. */
-export async function loadRows (tx: PoolClient | Pool, schema: string, { name, key, columns }: AnyTable, keys: Key[]): Promise<object[]> {
+/**
+ * The rows with these keys. `row_to_json` gives ids as numbers, times as ISO 8601 and json columns as they were
+ * written.
+ */
+export async function loadRows (
+  tx: PoolClient | Pool, schema: string, { name, key, columns }: AnyTable, keys: Key[]
+): Promise<object[]> {
   const { rows } = await tx.query<{ row: object }>(
     `SELECT row_to_json(t) AS row FROM ${schema}.${name} t WHERE "${key}" = ANY($1::${columns[key]}[])`, [keys])
   return rows.map(({ row }) => row)
 }
 
 /** Inserts or replaces rows, one statement for all of them. */
-export async function saveRows (tx: PoolClient, schema: string, { name, key, columns }: AnyTable, rows: object[]): Promise<void> {
+export async function saveRows (tx: PoolClient, schema: string, table: AnyTable, rows: object[]): Promise<void> {
   if (rows.length === 0) return
+  const { name, key, columns } = table
   const names = Object.keys(columns)
   const list = names.map((column) => `"${column}"`).join(', ')
-  const arrays = names.map((column, index) => `$${index + 1}${columns[column] === 'timestamptz' ? '::text[]' : ''}::${columns[column]}[]`).join(', ')
-  const updates = names.filter((column) => column !== key).map((column) => `"${column}" = excluded."${column}"`).join(', ')
+  const arrays = names.map((column, index) => `$${index + 1}${castOf(columns[column])}`).join(', ')
+  const changing = names.filter((column) => column !== key)
+  const updates = changing.map((column) => `"${column}" = excluded."${column}"`).join(', ')
   await tx.query(
     `INSERT INTO ${schema}.${name} (${list}) SELECT * FROM unnest(${arrays})
      ON CONFLICT ("${key}") DO ${updates ? `UPDATE SET ${updates}` : 'NOTHING'}`,
     names.map((column) => arrayOf(rows.map((row): unknown => Reflect.get(row, column)), columns[column])))
 }
+
+/** Times are sent as text. */
+const castOf = (type: ColumnType | undefined) => `${type === 'timestamptz' ? '::text[]' : ''}::${type}[]`
 
 /** A parameter with a column's values. */
 function arrayOf (values: unknown[], type: ColumnType | undefined): unknown {
@@ -70,5 +80,5 @@ function arrayOf (values: unknown[], type: ColumnType | undefined): unknown {
   }
 }
 
-/** A time as it comes out of a row: Postgres writes `…+00:00` and leaves out zero fractions, ours end in milliseconds and Z. */
+/** A time of a row. Postgres writes `…+00:00` and leaves out zero fractions; ours end in milliseconds and Z. */
 export const iso = (time: string) => new Date(time).toISOString()

@@ -5,7 +5,8 @@ export function textArray (texts: ReadonlyArray<string | null>, element: 'text' 
   let bytes = headBytes
   for (const text of texts) bytes += 4 + (text === null ? 0 : Buffer.byteLength(text))
   const array = Buffer.allocUnsafe(bytes)
-  const head = [1, texts.includes(null) ? 1 : 0, oids[element], texts.length, 1] // dimensions, nulls, type, length, first index
+  const hasNulls = texts.includes(null) ? 1 : 0
+  const head = [1, hasNulls, oids[element], texts.length, 1] // dimensions, nulls, type, length, first index
   let at = 0
   for (const field of head) at = array.writeInt32BE(field, at)
   for (const text of texts) {

@@ -10,16 +10,21 @@ export interface Refused { stream: string, position: bigint, error: string }
 const mostStreams = 10
 const within = '1 minute'
 
+interface Opened { position: bigint, isOpen: boolean }
+
 /**
- * Open, it lets no event up to its position be parked: the batch is tried again until nothing in it is refused, after the
- * code was mended or the events were skipped. Once an operator has closed it, events up to its position may be parked.
+ * Open, it lets no event up to its position be parked. The batch is tried again until nothing in it is refused: after
+ * the code was mended or the events were skipped. Once an operator has closed it, events up to its position may be
+ * parked.
  */
 export class CircuitBreaker {
-  private constructor (private readonly pool: Pool, private readonly consumer: string, private readonly opened: { position: bigint, isOpen: boolean }) {}
+  private constructor (
+    private readonly pool: Pool, private readonly consumer: string, private readonly opened: Opened) {}
 
   /** `consumer` names the generation, for instance `read_leads_g1`. */
   static async load (pool: Pool, consumer: string): Promise<CircuitBreaker> {
-    const { rows: [row] } = await pool.query<{ position: string, isOpen: boolean }>('SELECT position, closed_at IS NULL AS "isOpen" FROM ledger.circuit_breakers WHERE consumer = $1', [consumer])
+    const { rows: [row] } = await pool.query<{ position: string, isOpen: boolean }>(
+      'SELECT position, closed_at IS NULL AS "isOpen" FROM ledger.circuit_breakers WHERE consumer = $1', [consumer])
     return new CircuitBreaker(pool, consumer, { position: BigInt(row?.position ?? -1), isOpen: row?.isOpen ?? false })
   }
 
@@ -32,16 +37,20 @@ export class CircuitBreaker {
     const streams = first ? await this.#recentlyRefused(tx) : 0
     if (first && streams > mostStreams) {
       await this.#open(position, streams, first.error)
-      throw new Stopped(`${consumer} has refused ${streams} streams within ${within}, the last one with: ${first.error}`)
+      throw new Stopped(
+        `${consumer} has refused ${streams} streams within ${within}, the last one with: ${first.error}`)
     }
-    if (opened.isOpen && position >= opened.position) await tx.query('UPDATE ledger.circuit_breakers SET closed_at = now() WHERE consumer = $1', [consumer])
+    if (!opened.isOpen || position < opened.position) return
+    await tx.query('UPDATE ledger.circuit_breakers SET closed_at = now() WHERE consumer = $1', [consumer])
   }
 
   async #recentlyRefused (tx: PoolClient): Promise<number> {
     const { rows } = await tx.query<{ streams: number }>(`
       SELECT count(*)::int AS streams FROM ledger.parked_events first
       WHERE consumer = $1 AND parked_at > now() - $2::interval AND position > $3
-        AND NOT EXISTS (SELECT FROM ledger.parked_events earlier WHERE consumer = $1 AND earlier.stream = first.stream AND earlier.revision < first.revision)`,
+        AND NOT EXISTS (
+          SELECT FROM ledger.parked_events earlier
+          WHERE consumer = $1 AND earlier.stream = first.stream AND earlier.revision < first.revision)`,
     [this.consumer, within, this.opened.position])
     return rows[0]?.streams ?? 0
   }
@@ -50,7 +59,9 @@ export class CircuitBreaker {
   async #open (position: bigint, streams: number, error: string): Promise<void> {
     await this.pool.query(`
       INSERT INTO ledger.circuit_breakers (consumer, position, streams, error) VALUES ($1, $2, $3, $4)
-      ON CONFLICT (consumer) DO UPDATE SET position = excluded.position, streams = excluded.streams, error = excluded.error, opened_at = now(), closed_at = NULL`,
+      ON CONFLICT (consumer) DO UPDATE SET
+        position = excluded.position, streams = excluded.streams, error = excluded.error,
+        opened_at = now(), closed_at = NULL`,
     [this.consumer, position, streams, storable(error)])
   }
 }
@@ -61,13 +72,18 @@ export interface OpenBreaker { projection: string, generation: number, streams: 
 /** The open circuit breakers of every generation of these projections. */
 export async function openBreakers (db: Pool, projections: readonly Projection[]): Promise<OpenBreaker[]> {
   const { rows } = await db.query<{ name: [string, string], streams: number, error: string, since: Date }>(`
-    SELECT regexp_match(consumer, '^read_(\\w+)_g(\\d+)$') AS name, streams, error, opened_at AS since FROM ledger.circuit_breakers
-    WHERE closed_at IS NULL AND substring(consumer FROM '^read_(\\w+)_g\\d+$') = ANY($1) ORDER BY opened_at`, [projections.map(({ name }) => name)])
-  return rows.map(({ name: [projection, generation], since, ...row }) => ({ projection, generation: Number(generation), ...row, since: since.toISOString() }))
+    SELECT regexp_match(consumer, '^read_(\\w+)_g(\\d+)$') AS name, streams, error, opened_at AS since
+    FROM ledger.circuit_breakers
+    WHERE closed_at IS NULL AND substring(consumer FROM '^read_(\\w+)_g\\d+$') = ANY($1)
+    ORDER BY opened_at`, [projections.map(({ name }) => name)])
+  return rows.map(({ name: [projection, generation], since, ...row }) => (
+    { projection, generation: Number(generation), ...row, since: since.toISOString() }))
 }
 
 /** Closes the breakers of every generation of the projection. @returns how many were open */
 export async function closeBreakers (db: Pool, { name }: Projection): Promise<number> {
-  const { rowCount } = await db.query("UPDATE ledger.circuit_breakers SET closed_at = now() WHERE substring(consumer FROM '^read_(\\w+)_g\\d+$') = $1 AND closed_at IS NULL", [name])
+  const { rowCount } = await db.query(`
+    UPDATE ledger.circuit_breakers SET closed_at = now()
+    WHERE substring(consumer FROM '^read_(\\w+)_g\\d+$') = $1 AND closed_at IS NULL`, [name])
   return rowCount ?? 0
 }

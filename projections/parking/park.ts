@@ -12,7 +12,8 @@ export interface Skipped {
 
 /** The skipped events of the projection of this name. */
 export async function loadSkipped (db: Pool | PoolClient, projection: string): Promise<Skipped> {
-  const { rows } = await db.query<Place>('SELECT stream, revision FROM ledger.skipped_events WHERE projection = $1', [projection])
+  const { rows } = await db.query<EventKey>(
+    'SELECT stream, revision FROM ledger.skipped_events WHERE projection = $1', [projection])
   return skippedOf(rows)
 }
 
@@ -21,8 +22,9 @@ export interface SkippedEvent { projection: string, stream: string, revision: st
 
 /** Every skipped event of these projections, the oldest first. */
 export async function skippedEvents (db: Pool, projections: readonly Projection[]): Promise<SkippedEvent[]> {
-  const { rows } = await db.query<Omit<SkippedEvent, 'at'> & { at: Date }>(
-    'SELECT projection, stream, revision, reason, skipped_at AS at FROM ledger.skipped_events WHERE projection = ANY($1) ORDER BY skipped_at', [projections.map(({ name }) => name)])
+  const { rows } = await db.query<Omit<SkippedEvent, 'at'> & { at: Date }>(`
+    SELECT projection, stream, revision, reason, skipped_at AS at
+    FROM ledger.skipped_events WHERE projection = ANY($1) ORDER BY skipped_at`, [projections.map(({ name }) => name)])
   return rows.map((row) => ({ ...row, at: row.at.toISOString() }))
 }
 
@@ -33,24 +35,32 @@ export interface Parked {
   streams: Set<string>
 }
 
-/** `consumer` names the generation, for instance `read_leads_g1`. Asked in the transaction that writes, so that a release counts at once. */
-export async function loadParked (tx: PoolClient, consumer: string, projection: string, events: StoredEvent[]): Promise<Parked> {
+/**
+ * `consumer` names the generation, for instance `read_leads_g1`. Read in the transaction that writes, so that a release
+ * counts at once.
+ */
+export async function loadParked (
+  tx: PoolClient, consumer: string, projection: string, events: StoredEvent[]
+): Promise<Parked> {
   const { rows } = await tx.query<{ stream: string, revision: string | null }>(`
     WITH wanted AS (SELECT DISTINCT unnest($3::text[]) AS stream)
-    SELECT stream, NULL AS revision FROM wanted WHERE EXISTS (SELECT FROM ledger.parked_events parked WHERE consumer = $1 AND parked.stream = wanted.stream)
+    SELECT stream, NULL AS revision FROM wanted WHERE EXISTS (
+      SELECT FROM ledger.parked_events parked WHERE consumer = $1 AND parked.stream = wanted.stream)
     UNION ALL
     SELECT stream, revision FROM wanted JOIN ledger.skipped_events USING (stream) WHERE projection = $2`,
   [consumer, projection, events.map(({ stream }) => storable(stream))])
   return {
-    skipped: skippedOf(rows.filter((row): row is Place => row.revision !== null)),
+    skipped: skippedOf(rows.filter((row): row is EventKey => row.revision !== null)),
     streams: new Set(rows.flatMap(({ stream, revision }) => revision === null ? [stream] : []))
   }
 }
 
 /** Writes the event down in the transaction that moves the checkpoint past it. */
-export async function park (tx: PoolClient, consumer: string, { stream, revision, position, type }: StoredEvent, error: string): Promise<void> {
+export async function park (tx: PoolClient, consumer: string, event: StoredEvent, error: string): Promise<void> {
+  const { stream, revision, position, type } = event
   await tx.query(`
-    INSERT INTO ledger.parked_events (consumer, stream, revision, position, event_type, error) VALUES ($1, $2, $3, $4, $5, $6)
+    INSERT INTO ledger.parked_events (consumer, stream, revision, position, event_type, error)
+    VALUES ($1, $2, $3, $4, $5, $6)
     ON CONFLICT DO NOTHING`, [consumer, storable(stream), revision, position, type, storable(error)])
 }
 
@@ -58,9 +68,9 @@ export async function park (tx: PoolClient, consumer: string, { stream, revision
 export const storable = (text: string) => text.replaceAll('\0', '\\0')
 
 /** As Postgres answers it. */
-interface Place { stream: string, revision: string }
+interface EventKey { stream: string, revision: string }
 
-function skippedOf (rows: Place[]): Skipped {
-  const places = new Set(rows.map(({ stream, revision }) => `${revision}@${stream}`))
-  return { has: ({ stream, revision }) => places.has(`${revision}@${storable(stream)}`) }
+function skippedOf (rows: EventKey[]): Skipped {
+  const skipped = new Set(rows.map(({ stream, revision }) => `${revision}@${stream}`))
+  return { has: ({ stream, revision }) => skipped.has(`${revision}@${storable(stream)}`) }
 }

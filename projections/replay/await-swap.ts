@@ -1,4 +1,5 @@
 // Waits until readers see a generation that is ready, and does the projector's part where none runs.
+import type { Pool } from 'pg'
 import { leaseHolder, pause } from '../../src/subscriptions/lease.js'
 import { feedGenerations } from '../engine/feed.js'
 import { generationsOf, leaseOf, type Generation } from './generations.js'
@@ -14,29 +15,45 @@ const mostPauseMs = 200
  * @throws ReplayRefused when the generation is given up meanwhile
  */
 export async function awaitSwap (projection: Projection, generation: number, options: OperationOptions): Promise<void> {
-  const { consumerPool: pool, streams, holder, log, signal, leaseTimes, lookEveryMs = mostPauseMs, onProgress } = options
+  const { consumerPool: pool, streams, holder, log, signal, leaseTimes, checkEveryMs } = options
   const done = new AbortController()
-  const feeding = feedGenerations(projection, { pool, streams, holder, yields: true, log, leaseTimes, lookEveryMs: options.lookEveryMs, signal: AbortSignal.any([signal, done.signal]) })
-  onProgress?.({ doing: 'swap', events: 0 })
+  const feeding = feedGenerations(projection, {
+    pool, streams, holder, yields: true, log, leaseTimes, checkEveryMs, signal: AbortSignal.any([signal, done.signal])
+  })
+  options.onProgress?.({ doing: 'swap', events: 0 })
   try {
-    for (let isTold = false; ; await pause(Math.min(lookEveryMs, mostPauseMs), signal)) {
-      signal.throwIfAborted()
-      const generations = await generationsOf(pool, projection).catch(() => undefined) // Postgres restarts
-      const state = generations?.find((each) => each.generation === generation)?.state
-      if (state === 'active') return
-      if (generations && state !== 'ready') throw new ReplayRefused(`Generation ${generation} of ${projection.name} was given up meanwhile.`)
-      const active = generations?.find((each) => each.state === 'active')
-      if (isTold || !active || !await isFedByOtherCode(projection, active, options)) continue
-      options.say?.(`Generation ${generation} of ${projection.name} is ready. The projector that runs has version ${active.codeVersion} of the code; the first one with version ${projection.version} swaps.
-This command keeps the generation level until then; it may be stopped, which costs nothing.`)
-      isTold = true
-    }
+    await untilActive(projection, generation, options)
   } finally {
     done.abort()
     await feeding
   }
 }
 
-async function isFedByOtherCode (projection: Projection, active: Generation, { consumerPool: pool }: OperationOptions): Promise<boolean> {
-  return active.codeVersion !== projection.version && await leaseHolder(pool, leaseOf(projection, active.generation)).catch(() => undefined) !== undefined
+async function untilActive (projection: Projection, generation: number, options: OperationOptions): Promise<void> {
+  const { consumerPool: pool, signal, checkEveryMs = mostPauseMs, say } = options
+  for (let isExplained = false; ; await pause(Math.min(checkEveryMs, mostPauseMs), signal)) {
+    signal.throwIfAborted()
+    const generations = await generationsOf(pool, projection).catch(() => undefined) // Postgres restarts
+    const state = generations?.find((each) => each.generation === generation)?.state
+    if (state === 'active') return
+    if (generations && state !== 'ready') {
+      throw new ReplayRefused(`Generation ${generation} of ${projection.name} was given up meanwhile.`)
+    }
+    const active = generations?.find((each) => each.state === 'active')
+    if (isExplained || !active || !await isFedByOtherCode(projection, active, pool)) continue
+    say?.(waitsForRelease(projection, generation, active))
+    isExplained = true
+  }
+}
+
+async function isFedByOtherCode (projection: Projection, active: Generation, pool: Pool): Promise<boolean> {
+  if (active.codeVersion === projection.version) return false
+  const holder = await leaseHolder(pool, leaseOf(projection, active.generation)).catch(() => undefined)
+  return holder !== undefined
+}
+
+function waitsForRelease ({ name, version }: Projection, generation: number, { codeVersion }: Generation): string {
+  return `Generation ${generation} of ${name} is ready. ` +
+    `The projector that runs has version ${codeVersion} of the code; the first one with version ${version} swaps.\n` +
+    'This command keeps the generation level until then; it may be stopped, which costs nothing.'
 }

@@ -9,7 +9,7 @@ export interface Plan {
   active: Generation
   /** The number of the generation that is to be built. */
   generation: number
-  /** `begin` at the start of the log, `resume` where a replay stopped, `wait` for the swap of a generation that is ready. */
+  /** `begin` at the start of the log, `resume` where a replay stopped, `wait` for the swap of a ready generation. */
   kind: 'begin' | 'resume' | 'wait'
 }
 
@@ -18,12 +18,16 @@ export function planReplay ({ name, version }: Projection, generations: readonly
   const active = generations.find(({ state }) => state === 'active')
   if (!active) throw new Error(`${name} has no active generation`)
   const next = generations.find(({ state }) => state === 'building' || state === 'ready')
-  if (!next) return { active, generation: Math.max(...generations.map(({ generation }) => generation)) + 1, kind: 'begin' }
+  if (!next) return { active, generation: 1 + Math.max(...generations.map((each) => each.generation)), kind: 'begin' }
   const { generation, state, codeVersion } = next
-  if (generation < active.generation) throw new ReplayRefused(`A rollback of ${name} to generation ${generation} is under way: wait for its end.`)
+  if (generation < active.generation) {
+    throw new ReplayRefused(`A rollback of ${name} to generation ${generation} is under way: wait for its end.`)
+  }
   if (codeVersion === version) return { active, generation, kind: state === 'ready' ? 'wait' : 'resume' }
-  throw new ReplayRefused(`Generation ${generation} of ${name} is ${state}, by version ${codeVersion} of its code; this is version ${version}. Run the replay of that release to its end, or give the generation up:
-  ringledger projections drop ${name} --generation ${generation}`)
+  const found = `Generation ${generation} of ${name} is ${state}, by version ${codeVersion} of its code`
+  throw new ReplayRefused(`${found}; this is version ${version}. ` +
+    'Run the replay of that release to its end, or give the generation up:\n' +
+    `  ringledger projections drop ${name} --generation ${generation}`)
 }
 
 /** Makes the empty tables of the plan's generation. Two processes that begin at once get the same generation. */

@@ -19,8 +19,8 @@ export interface BuildOptions extends OperationOptions {
 }
 
 /**
- * Takes the generation of `plan` from wherever it is to `ready`: folded, indexed, verified. Every step may be broken off
- * anywhere and is gone on with by the next call.
+ * Brings the generation of `plan` from any state to `ready`: folded, indexed, verified. Every step may be broken off
+ * anywhere; the next call goes on with it.
  * @throws ReplayRefused when another process builds it, an event cannot be projected, or rows differ
  */
 export async function build (projection: Projection, plan: Plan, options: BuildOptions): Promise<void> {
@@ -30,45 +30,77 @@ export async function build (projection: Projection, plan: Plan, options: BuildO
     await withLease({ pool, name, holder, signal, times }, (lease) => buildOwned(projection, plan, lease, options))
   } catch (error) {
     if (!(error instanceof LeaseHeld)) throw error
-    throw new ReplayRefused(`A replay of ${projection.name} is under way already, by ${error.holder}: wait for its end.`)
+    const underWay = `A replay of ${projection.name} is under way already`
+    throw new ReplayRefused(`${underWay}, by ${error.holder}: wait for its end.`)
   }
 }
 
-async function buildOwned (projection: Projection, { active, generation }: Plan, { epoch, signal }: Lease, options: BuildOptions): Promise<void> {
+async function buildOwned (
+  projection: Projection, { active, generation }: Plan, { epoch, signal }: Lease, options: BuildOptions
+): Promise<void> {
   const { pool, consumerPool, streams, onProgress, limits } = options
   await claimCheckpoint(consumerPool, checkpointOf(projection, generation), epoch)
-  const fold = (doing: string, until: bigint) => foldUntil(projection, generation, until, {
-    pool: consumerPool, streams, signal, epoch, limits, onProgress: (events, done) => onProgress?.({ doing, events, done })
+  const fold: Fold = (doing, until) => foldUntil(projection, generation, until, {
+    pool: consumerPool,
+    streams,
+    signal,
+    epoch,
+    limits,
+    onProgress: (events, done) => onProgress?.({ doing, events, done })
   })
   if (!await isVerified(projection, generation, pool)) {
-    const isSameCode = active.codeVersion === projection.version
-    await fold(projection.name, isSameCode ? await readCheckpoint(pool, checkpointOf(projection, active.generation)) : await streams.head())
-    onProgress?.({ doing: 'verify', events: 0 })
-    const verified = isSameCode
-      ? await verifyAgainstActive(projection, { active: active.generation, next: generation }, pool, (position) => fold('verify', position))
-      : await verifyAgainstLog(projection, generation, {}, { pool, streams, signal, onProgress: (events, done) => onProgress?.({ doing: 'verify', events, done }) })
-    await judge(projection, generation, verified, isSameCode, options)
+    await foldAndVerify(projection, { active, generation }, fold, { ...options, signal })
   }
   await fold(projection.name, await streams.head())
   onProgress?.({ doing: 'indexes', events: 0 })
   await finishTables(projection, generation, { pool, signal })
   await fold('catch up', await streams.head())
   signal.throwIfAborted()
-  if (!await changeState(pool, projection, generation, 'building', 'ready')) throw new Fenced(`generation ${generation} of ${projection.name} is no longer being built`)
+  if (await changeState(pool, projection, generation, 'building', 'ready')) return
+  throw new Fenced(`generation ${generation} of ${projection.name} is no longer being built`)
+}
+
+type Fold = (doing: string, until: bigint) => Promise<void>
+
+async function foldAndVerify (
+  projection: Projection, { active, generation }: Pick<Plan, 'active' | 'generation'>, fold: Fold, options: BuildOptions
+): Promise<void> {
+  const { pool, streams, signal, onProgress } = options
+  const isSameCode = active.codeVersion === projection.version
+  const present = checkpointOf(projection, active.generation)
+  await fold(projection.name, isSameCode ? await readCheckpoint(pool, present) : await streams.head())
+  onProgress?.({ doing: 'verify', events: 0 })
+  const onVerified = (events: number, done: number) => onProgress?.({ doing: 'verify', events, done })
+  const verified = isSameCode
+    ? await verifyAgainstActive(
+      projection, { active: active.generation, next: generation }, pool, (position) => fold('verify', position))
+    : await verifyAgainstLog(projection, generation, {}, { pool, streams, signal, onProgress: onVerified })
+  await accept(projection, generation, verified, isSameCode, options)
 }
 
 /** By an earlier call, which was broken off later: it cannot be compared once it is ahead of what readers see. */
 async function isVerified (projection: Projection, generation: number, pool: Pool): Promise<boolean> {
-  return (await generationsOf(pool, projection)).some((each) => each.generation === generation && each.verified !== null)
+  const generations = await generationsOf(pool, projection)
+  return generations.some((each) => each.generation === generation && each.verified !== null)
 }
 
-/** Writes down against what the generation was verified. @throws ReplayRefused when its rows are not what they should be */
-async function judge (projection: Projection, generation: number, verified: Verified, isSameCode: boolean, { pool, acceptDifferences, say }: BuildOptions): Promise<void> {
+/**
+ * Writes down against what the generation was verified.
+ * @throws ReplayRefused when its rows are not what they should be
+ */
+async function accept (
+  projection: Projection, generation: number, verified: Verified, isSameCode: boolean, options: BuildOptions
+): Promise<void> {
+  const { pool, acceptDifferences, say } = options
   const lines = verified.differences.map((difference) => `  ${describe(difference, verified)}`)
   const isAccepted = lines.length === 0 || (acceptDifferences && isSameCode)
-  if (!isAccepted) throw new ReplayRefused(differ(projection, generation, [`${verified.found} and ${verified.expected} differ, at least in these rows:`, ...lines], isSameCode))
+  if (!isAccepted) {
+    const first = `${verified.found} and ${verified.expected} differ, at least in these rows:`
+    throw new ReplayRefused(differ(projection, generation, [first, ...lines], isSameCode))
+  }
   for (const line of lines) say?.(`${line} (accepted)`)
-  await noteVerified(pool, projection, generation, lines.length > 0 ? `${verified.how}, differences accepted` : verified.how)
+  const how = lines.length > 0 ? `${verified.how}, differences accepted` : verified.how
+  await noteVerified(pool, projection, generation, how)
 }
 
 function differ ({ name }: Projection, generation: number, lines: string[], isSameCode: boolean): string {
@@ -77,6 +109,11 @@ function differ ({ name }: Projection, generation: number, lines: string[], isSa
     ...lines,
     'Readers see what they saw. To give the new generation up:',
     `  ringledger projections drop ${name} --generation ${generation}`,
-    ...isSameCode ? ['If it is the new one that is right, and readers shall see it:', `  ringledger projections replay ${name} --accept-differences`] : []
+    ...isSameCode ? howToAccept(name) : []
   ].join('\n')
 }
+
+const howToAccept = (name: string) => [
+  'If it is the new one that is right, and readers shall see it:',
+  `  ringledger projections replay ${name} --accept-differences`
+]

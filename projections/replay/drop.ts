@@ -1,33 +1,36 @@
 // Drops generations that readers do not see.
 import { leaseHolder, pause } from '../../src/subscriptions/lease.js'
+import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import { changeState, generationsOf, leaseOf, lockGenerations, removeGeneration, type Generation } from './generations.js'
+import {
+  changeState, generationsOf, leaseOf, lockGenerations, removeGeneration, type Generation
+} from './generations.js'
 import type { Projection } from '../engine/projection.js'
 import type { OperationOptions } from './options.js'
 import { ReplayRefused } from './refused.js'
 
+type DropOptions = Pick<OperationOptions, 'pool' | 'signal'>
+
 /** A projector looks once a second which generations it feeds; a dead one's lease is over within four. */
-const letGoWithinMs = 10_000
+const releasedWithinMs = 10_000
 
 /**
  * Drops the generation named, or all retained ones; also what an earlier call has begun to drop.
  * @returns those that were dropped
  * @throws ReplayRefused for the active one, for one that a replay builds just now, and where there is nothing to drop
  */
-export async function drop (projection: Projection, wanted: number | undefined, options: Pick<OperationOptions, 'pool' | 'signal'>): Promise<number[]> {
+export async function drop (
+  projection: Projection, wanted: number | undefined, options: DropOptions
+): Promise<number[]> {
   const { pool } = options
   const chosen = await inTransaction(pool, async (tx) => {
     await lockGenerations(tx)
     const found = choose(projection, await generationsOf(tx, projection), wanted)
-    for (const { generation, state } of found) {
-      const builder = state === 'building' ? await leaseHolder(pool, leaseOf(projection, generation)) : undefined
-      if (builder !== undefined) throw new ReplayRefused(`Generation ${generation} of ${projection.name} is being built just now, by ${builder}: stop that replay first.`)
-      if (!await changeState(tx, projection, generation, state, 'dropping')) throw new ReplayRefused(`Generation ${generation} of ${projection.name} is no longer ${state}: look again.`)
-    }
+    for (const each of found) await beginDrop(tx, projection, each, pool)
     return found
   })
   for (const { generation } of chosen) {
-    await letGo(projection, generation, options)
+    await awaitRelease(projection, generation, options)
     await inTransaction(pool, async (tx) => {
       await removeGeneration(tx, projection, generation)
     })
@@ -35,7 +38,21 @@ export async function drop (projection: Projection, wanted: number | undefined, 
   return chosen.map(({ generation }) => generation)
 }
 
-function choose ({ name }: Projection, generations: readonly Generation[], wanted: number | undefined): Generation[] {
+async function beginDrop (
+  tx: PoolClient, projection: Projection, { generation, state }: Generation, pool: Pool
+): Promise<void> {
+  const name = `Generation ${generation} of ${projection.name}`
+  const builder = state === 'building' ? await leaseHolder(pool, leaseOf(projection, generation)) : undefined
+  if (builder !== undefined) {
+    throw new ReplayRefused(`${name} is being built just now, by ${builder}: stop that replay first.`)
+  }
+  if (await changeState(tx, projection, generation, state, 'dropping')) return
+  throw new ReplayRefused(`${name} is no longer ${state}: look again.`)
+}
+
+function choose (
+  { name }: Projection, generations: readonly Generation[], wanted: number | undefined
+): Generation[] {
   if (wanted === undefined) {
     const all = generations.filter(({ state }) => state === 'retained' || state === 'dropping')
     if (all.length === 0) throw new ReplayRefused(`There is no retained generation of ${name}.`)
@@ -43,17 +60,24 @@ function choose ({ name }: Projection, generations: readonly Generation[], wante
   }
   const one = generations.find(({ generation }) => generation === wanted)
   if (!one) throw new ReplayRefused(`There is no generation ${wanted} of ${name}: see \`ringledger projections list\`.`)
-  if (one.state === 'active') throw new ReplayRefused(`Readers see generation ${wanted} of ${name}: it cannot be dropped.`)
+  if (one.state === 'active') {
+    throw new ReplayRefused(`Readers see generation ${wanted} of ${name}: it cannot be dropped.`)
+  }
   return [one]
 }
 
 /** Waits until no process feeds it any more. */
-async function letGo (projection: Projection, generation: number, { pool, signal }: Pick<OperationOptions, 'pool' | 'signal'>): Promise<void> {
+async function awaitRelease (
+  projection: Projection, generation: number, { pool, signal }: DropOptions
+): Promise<void> {
   const name = leaseOf(projection, generation)
-  const giveUpAt = performance.now() + letGoWithinMs
+  const giveUpAt = performance.now() + releasedWithinMs
   for (let owner = await leaseHolder(pool, name); owner !== undefined; owner = await leaseHolder(pool, name)) {
     signal.throwIfAborted()
-    if (performance.now() > giveUpAt) throw new ReplayRefused(`${owner} does not let go of generation ${generation} of ${projection.name}: end it, then run this command again.`)
+    if (performance.now() > giveUpAt) {
+      const held = `generation ${generation} of ${projection.name}`
+      throw new ReplayRefused(`${owner} does not let go of ${held}: end it, then run this command again.`)
+    }
     await pause(100, signal)
   }
 }

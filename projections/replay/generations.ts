@@ -7,8 +7,8 @@ import { createIndexes, createTable } from '../engine/table.js'
 import { pointReaders } from './views.js'
 
 /**
- * `building` by a replay; `ready` to be swapped in; `active`, which readers see; `retained` after a swap, so that it can
- * be swapped back in; `dropping` on its way out. All but the first and the last are fed by projectors of their code.
+ * `building` by a replay; `ready` to be swapped in; `active`, which readers see; `retained` after a swap, to be swapped
+ * back in; `dropping` on its way out. All but the first and the last are fed by projectors of their code.
  */
 export type State = 'building' | 'ready' | 'active' | 'retained' | 'dropping'
 
@@ -23,32 +23,41 @@ export interface Generation {
 
 /** Rows and checkpoint share a schema: to drop the rows is to drop the checkpoint too. */
 export const schemaOf = (projection: Projection, generation: number) => `read_${projection.name}_g${generation}`
-export const checkpointOf = (projection: Projection, generation: number) => `${schemaOf(projection, generation)}.checkpoint`
+export const checkpointOf = (projection: Projection, generation: number) =>
+  `${schemaOf(projection, generation)}.checkpoint`
 /** Who holds this lease feeds the generation. */
 export const leaseOf = (projection: Projection, generation: number) => `projection ${projection.name} g${generation}`
 
-/** Creates what is missing, so that readers find their tables before the first event; safe from many processes at once. */
+/**
+ * Creates what is missing, so that readers find their tables before the first event. Many processes may call it at
+ * once.
+ */
 export async function ensureProjections (pool: Pool, projections: readonly Projection[]): Promise<void> {
   await inTransaction(pool, async (tx) => {
     await lockGenerations(tx)
     await tx.query('CREATE SCHEMA IF NOT EXISTS read_model')
     for (const projection of projections) {
       const generation = await activeGeneration(tx, projection)
-      const { rowCount: isThere } = await tx.query('SELECT FROM pg_namespace WHERE nspname = $1', [schemaOf(projection, generation)])
+      const schema = schemaOf(projection, generation)
+      const { rowCount: isThere } = await tx.query('SELECT FROM pg_namespace WHERE nspname = $1', [schema])
       if (isThere) continue
       await createGeneration(tx, projection, generation, 'active')
-      for (const table of projection.tables) for (const index of createIndexes(schemaOf(projection, generation), table)) await tx.query(index)
-      await pointReaders(tx, projection, schemaOf(projection, generation))
+      const indexes = projection.tables.flatMap((table) => createIndexes(schema, table))
+      for (const index of indexes) await tx.query(index)
+      await pointReaders(tx, projection, schema)
     }
   })
 }
 
-/** The projections whose active generation other code has folded, each with what to do about it. */
-export async function outdated (pool: Pool, projections: readonly Projection[]): Promise<Array<{ name: string, foldedBy: number, version: number, mend: string }>> {
+/** A projection whose active generation other code has folded, and the command that mends it. */
+export interface Outdated { name: string, foldedBy: number, version: number, mend: string }
+
+export async function outdated (pool: Pool, projections: readonly Projection[]): Promise<Outdated[]> {
   const found = await Promise.all(projections.map(async (projection) => {
     const active = (await generationsOf(pool, projection)).find(({ state }) => state === 'active')
     const { name, version } = projection
-    return active && active.codeVersion !== version ? [{ name, foldedBy: active.codeVersion, version, mend: `ringledger projections replay ${name}` }] : []
+    if (!active || active.codeVersion === version) return []
+    return [{ name, foldedBy: active.codeVersion, version, mend: `ringledger projections replay ${name}` }]
   }))
   return found.flat()
 }
@@ -71,19 +80,24 @@ export const isFed = ({ version }: Projection, { state, codeVersion }: Generatio
   codeVersion === version && (state === 'active' || state === 'ready' || state === 'retained')
 
 /** Makes an empty generation without indexes, and drops what an unfinished earlier try has left. */
-export async function createGeneration (tx: PoolClient, projection: Projection, generation: number, state: State): Promise<void> {
+export async function createGeneration (
+  tx: PoolClient, projection: Projection, generation: number, state: State
+): Promise<void> {
   const schema = schemaOf(projection, generation)
   await removeGeneration(tx, projection, generation)
   await tx.query(`CREATE SCHEMA ${schema}`)
   for (const table of projection.tables) await tx.query(createTable(schema, table))
   await tx.query(checkpointTable(checkpointOf(projection, generation)))
-  await tx.query(`COMMENT ON SCHEMA ${schema} IS 'Ringledger projection ${projection.name}, code version ${projection.version}: rebuildable from the log'`)
+  const madeBy = `Ringledger projection ${projection.name}, code version ${projection.version}`
+  await tx.query(`COMMENT ON SCHEMA ${schema} IS '${madeBy}: rebuildable from the log'`)
   await tx.query('INSERT INTO ledger.generations (projection, generation, state, code_version) VALUES ($1, $2, $3, $4)',
     [projection.name, generation, state, projection.version])
 }
 
 /** Moves a generation on from a state; false when it is not in that state. */
-export async function changeState (db: Pool | PoolClient, projection: Projection, generation: number, from: State, to: State): Promise<boolean> {
+export async function changeState (
+  db: Pool | PoolClient, projection: Projection, generation: number, from: State, to: State
+): Promise<boolean> {
   const { rowCount } = await db.query(`
     UPDATE ledger.generations SET state = $4, changed_at = now()
     WHERE projection = $1 AND generation = $2 AND state = $3`, [projection.name, generation, from, to])
@@ -91,8 +105,12 @@ export async function changeState (db: Pool | PoolClient, projection: Projection
 }
 
 /** Records, in words, against what a generation was verified; only while it is being built. */
-export async function noteVerified (pool: Pool, projection: Projection, generation: number, how: string): Promise<void> {
-  await pool.query('UPDATE ledger.generations SET verified = $3 WHERE projection = $1 AND generation = $2 AND state = \'building\'', [projection.name, generation, how])
+export async function noteVerified (
+  pool: Pool, projection: Projection, generation: number, how: string
+): Promise<void> {
+  await pool.query(`
+    UPDATE ledger.generations SET verified = $3
+    WHERE projection = $1 AND generation = $2 AND state = 'building'`, [projection.name, generation, how])
 }
 
 /** Only one transaction at a time makes generations or changes which of them are next. */
@@ -106,5 +124,6 @@ export async function removeGeneration (tx: PoolClient, projection: Projection, 
   await tx.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
   await tx.query('DELETE FROM ledger.parked_events WHERE consumer = $1', [schema])
   await tx.query('DELETE FROM ledger.circuit_breakers WHERE consumer = $1', [schema])
-  await tx.query('DELETE FROM ledger.generations WHERE projection = $1 AND generation = $2', [projection.name, generation])
+  await tx.query(
+    'DELETE FROM ledger.generations WHERE projection = $1 AND generation = $2', [projection.name, generation])
 }

@@ -25,8 +25,8 @@ export interface OperationOptions {
   signal: AbortSignal
   log: RunOptions['log']
   leaseTimes?: FeedOptions['leaseTimes']
-  lookEveryMs?: FeedOptions['lookEveryMs']
+  checkEveryMs?: FeedOptions['checkEveryMs']
   onProgress? (progress: Progress): void
-  /** Told once each, for people. */
+  /** For people: each line once. */
   say? (line: string): void
 }

@@ -1,10 +1,10 @@
-// Where every generation of a projection stands, and what is to be done about it.
+// How far every generation of a projection is, and which command is due.
 import type { Pool } from 'pg'
 import { leaseHolder } from '../../src/subscriptions/lease.js'
 import { checkpointOf, generationsOf, leaseOf, type Generation, type State } from './generations.js'
 import type { Projection } from '../engine/projection.js'
 
-export interface GenerationStanding {
+export interface GenerationStatus {
   projection: string
   generation: number
   state: State
@@ -25,35 +25,47 @@ export interface GenerationStanding {
 }
 
 /** `head` is where the log ends. */
-export async function standings (projection: Projection, pool: Pool, head: bigint): Promise<GenerationStanding[]> {
-  return await Promise.all((await generationsOf(pool, projection)).map(async (each) => {
-    const { rows: [checkpoint] } = each.state === 'dropping'
-      ? { rows: [] }
-      : await pool.query<{ position: string, updated_at: Date }>(`SELECT position, updated_at FROM ${checkpointOf(projection, each.generation)}`)
-    const position = BigInt(checkpoint?.position ?? 0)
-    const owner = await leaseHolder(pool, leaseOf(projection, each.generation)) ?? null
-    return {
-      projection: projection.name,
-      generation: each.generation,
-      state: each.state,
-      code_version: each.codeVersion,
-      present_version: projection.version,
-      position: String(position),
-      behind: String(head > position ? head - position : 0n),
-      updated_at: checkpoint?.updated_at.toISOString() ?? 'never',
-      owner,
-      verified: each.verified,
-      due: due(projection, each, owner)
-    }
-  }))
+export async function overview (projection: Projection, pool: Pool, head: bigint): Promise<GenerationStatus[]> {
+  const generations = await generationsOf(pool, projection)
+  return await Promise.all(generations.map((each) => statusOf(projection, each, pool, head)))
 }
 
-function due ({ name, version }: Projection, { generation, state, codeVersion }: Generation, owner: string | null): string | null {
+async function statusOf (
+  projection: Projection, each: Generation, pool: Pool, head: bigint
+): Promise<GenerationStatus> {
+  const checkpoint = each.state === 'dropping' ? undefined : await checkpointIn(pool, projection, each.generation)
+  const position = BigInt(checkpoint?.position ?? 0)
+  const owner = await leaseHolder(pool, leaseOf(projection, each.generation)) ?? null
+  return {
+    projection: projection.name,
+    generation: each.generation,
+    state: each.state,
+    code_version: each.codeVersion,
+    present_version: projection.version,
+    position: String(position),
+    behind: String(head > position ? head - position : 0n),
+    updated_at: checkpoint?.updated_at.toISOString() ?? 'never',
+    owner,
+    verified: each.verified,
+    due: due(projection, each, owner)
+  }
+}
+
+async function checkpointIn (pool: Pool, projection: Projection, generation: number) {
+  const { rows: [checkpoint] } = await pool.query<{ position: string, updated_at: Date }>(
+    `SELECT position, updated_at FROM ${checkpointOf(projection, generation)}`)
+  return checkpoint
+}
+
+function due (
+  { name, version }: Projection, { generation, state, codeVersion }: Generation, owner: string | null
+): string | null {
+  const replay = `ringledger projections replay ${name}`
   const drop = `ringledger projections drop ${name} --generation ${generation}`
   switch (state) {
-    case 'active': return codeVersion === version ? null : `ringledger projections replay ${name}`
+    case 'active': return codeVersion === version ? null : replay
     case 'building':
-    case 'ready': return owner !== null ? null : codeVersion === version ? `ringledger projections replay ${name}` : drop
+    case 'ready': return owner !== null ? null : codeVersion === version ? replay : drop
     case 'retained': return codeVersion === version || owner !== null ? null : drop
     case 'dropping': return drop
     default: return state satisfies never

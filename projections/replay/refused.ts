@@ -1,4 +1,4 @@
-// Errors whose message tells an operator what to do.
+// Errors whose message says what an operator has to do.
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import type { Projection } from '../engine/projection.js'
 
@@ -13,7 +13,9 @@ export class BrokenOff extends Error {
 }
 
 /** Somebody has to decide about an event before the log can be folded past it. */
-export function cannotProject ({ name }: Projection, { stream, revision }: StoredEvent, problem: string): ReplayRefused {
+export function cannotProject (
+  { name }: Projection, { stream, revision }: StoredEvent, problem: string
+): ReplayRefused {
   return new ReplayRefused(`${name} cannot be rebuilt past ${stream}@${revision}: ${problem}
 Readers see what they saw. Either the code learns to read the event, or it is given up, for this and every later rebuild:
   ringledger projections quarantine skip ${name} ${stream} ${revision} --reason '…'

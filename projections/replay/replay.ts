@@ -8,7 +8,8 @@ import { BrokenOff, ReplayRefused } from './refused.js'
 /**
  * Goes on where an earlier replay of the same code was broken off. The former generation is retained.
  * @returns the generation that readers see now
- * @throws ReplayRefused, or BrokenOff when a back end fails for longer than is waited for; readers see what they saw then
+ * @throws ReplayRefused, or BrokenOff when a back end fails for longer than is waited for; then readers see what they
+ * saw
  */
 export async function replay (projection: Projection, options: BuildOptions): Promise<number> {
   try {
@@ -23,7 +24,8 @@ Readers see what they saw. Run the same command again: it goes on where it stand
 async function carryOut (projection: Projection, options: BuildOptions): Promise<number> {
   const plan = await beginReplay(projection, options.pool)
   const { generation, kind } = plan
-  if (kind === 'resume') options.say?.(`Generation ${generation} of ${projection.name} was begun earlier: going on with it.`)
+  const name = `Generation ${generation} of ${projection.name}`
+  if (kind === 'resume') options.say?.(`${name} was begun earlier: going on with it.`)
   if (kind !== 'wait') await build(projection, plan, options)
   await awaitSwap(projection, generation, options)
   return generation

@@ -17,7 +17,8 @@ export async function rollback (projection: Projection, options: OperationOption
   const target = await inTransaction(pool, async (tx) => {
     await lockGenerations(tx)
     const found = targetOf(projection, await generationsOf(tx, projection))
-    const isFed = found.codeVersion === projection.version || await leaseHolder(pool, leaseOf(projection, found.generation)) !== undefined
+    const feeder = await leaseHolder(pool, leaseOf(projection, found.generation))
+    const isFed = found.codeVersion === projection.version || feeder !== undefined
     if (!isFed) throw new ReplayRefused(stale(projection, found))
     await changeState(tx, projection, found.generation, 'retained', 'ready')
     return found
@@ -29,14 +30,22 @@ export async function rollback (projection: Projection, options: OperationOption
 function targetOf ({ name }: Projection, generations: readonly Generation[]): Generation {
   const active = generations.find(({ state }) => state === 'active')
   const next = generations.find(({ state }) => state === 'building' || state === 'ready')
-  const isGoingBack = next?.state === 'ready' && active && next.generation < active.generation // broken off before the swap
-  if (next && !isGoingBack) throw new ReplayRefused(`Generation ${next.generation} of ${name} is ${next.state}: let its replay end, or give it up with \`ringledger projections drop ${name} --generation ${next.generation}\`.`)
+  const isGoingBack = next?.state === 'ready' && active && next.generation < active.generation // a rollback broke off
+  if (next && !isGoingBack) throw new ReplayRefused(isUnderWay(name, next))
   const target = next ?? generations.findLast(({ state }) => state === 'retained')
   if (!target) throw new ReplayRefused(`There is no retained generation of ${name} to go back to.`)
   return target
 }
 
+function isUnderWay (name: string, { generation, state }: Generation): string {
+  const drop = `ringledger projections drop ${name} --generation ${generation}`
+  return `Generation ${generation} of ${name} is ${state}: let its replay end, or give it up with \`${drop}\`.`
+}
+
 function stale ({ name, version }: Projection, { generation, codeVersion }: Generation): string {
-  return `Generation ${generation} of ${name} was folded by version ${codeVersion} of its code, and no projector of that version runs: it stands still, and readers would go back in time. This release has version ${version}.
-Start a projector of the release that has version ${codeVersion}, then run this command again, with either release.`
+  return `Generation ${generation} of ${name} was folded by version ${codeVersion} of its code, ` +
+    'and no projector of that version runs: it stands still, and readers would go back in time. ' +
+    `This release has version ${version}.\n` +
+    `Start a projector of the release that has version ${codeVersion}, ` +
+    'then run this command again, with either release.'
 }

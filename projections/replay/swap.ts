@@ -4,7 +4,7 @@ import { DatabaseError, type Pool, type PoolClient } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { changeState, checkpointOf, schemaOf } from './generations.js'
 import type { Projection } from '../engine/projection.js'
-import { tellReaders } from '../engine/run.js'
+import { notifyReaders } from '../engine/run.js'
 import { pointReaders } from './views.js'
 
 export interface Swap { from: number, to: number }
@@ -29,15 +29,16 @@ export async function swap (projection: Projection, { from, to }: Swap, pool: Po
   try {
     await inTransaction(pool, async (tx) => {
       await holdLevel(tx, projection, { from, to })
-      const isDue = await changeState(tx, projection, from, 'active', 'retained') && await changeState(tx, projection, to, 'ready', 'active')
+      const isDue = await changeState(tx, projection, from, 'active', 'retained') &&
+        await changeState(tx, projection, to, 'ready', 'active')
       if (!isDue) throw new NotYet()
       await waitAtMost(tx, readersWaitMs)
       await pointReaders(tx, projection, schemaOf(projection, to))
-      await tellReaders(tx, projection, to, await positionOf(tx, projection, to))
+      await notifyReaders(tx, projection, to, await positionOf(tx, projection, to))
     })
     return true
   } catch (error) {
-    if (error instanceof NotYet || (error instanceof DatabaseError && (error.code === lockNotAvailable || error.code === deadlockDetected))) return false
+    if (error instanceof NotYet || isLockProblem(error)) return false
     throw error
   }
 }
@@ -45,7 +46,13 @@ export async function swap (projection: Projection, { from, to }: Swap, pool: Po
 const lockNotAvailable = '55P03'
 const deadlockDetected = '40P01'
 
-/** Whether `to` gets to where `from` stands now: looked up without holding anything, so that only a close one holds up the present one. */
+const isLockProblem = (error: unknown) => error instanceof DatabaseError &&
+  (error.code === lockNotAvailable || error.code === deadlockDetected)
+
+/**
+ * Whether `to` comes to where `from` is now. Read without holding anything, so that `from` is held only when `to` is
+ * close.
+ */
 async function isClose (projection: Projection, { from, to }: Swap, pool: Pool): Promise<boolean> {
   const mark = await positionOf(pool, projection, from)
   return await within(batchWithinMs, async () => await positionOf(pool, projection, to) >= mark)
@@ -62,12 +69,14 @@ async function holdLevel (tx: PoolClient, projection: Projection, { from, to }: 
 
 /** The process that feeds the generation waits from now on, until the transaction ends. */
 async function holdCheckpoint (tx: PoolClient, projection: Projection, generation: number): Promise<bigint> {
-  const { rows: [held] } = await tx.query<{ position: string }>(`SELECT position FROM ${checkpointOf(projection, generation)} FOR UPDATE`)
+  const { rows: [held] } = await tx.query<{ position: string }>(
+    `SELECT position FROM ${checkpointOf(projection, generation)} FOR UPDATE`)
   return BigInt(held?.position ?? 0)
 }
 
 async function positionOf (db: Pool | PoolClient, projection: Projection, generation: number): Promise<bigint> {
-  const { rows: [row] } = await db.query<{ position: string }>(`SELECT position FROM ${checkpointOf(projection, generation)}`)
+  const { rows: [row] } = await db.query<{ position: string }>(
+    `SELECT position FROM ${checkpointOf(projection, generation)}`)
   return BigInt(row?.position ?? 0)
 }
 

@@ -14,10 +14,14 @@ export async function pointReaders (tx: PoolClient, projection: Projection, sche
     if (internal) continue
     const former = await columnsOf(tx, `read_model.${name}`)
     const kept = former.map(({ column, type }) => column in columns ? `"${column}"` : `NULL::${type} AS "${column}"`)
-    const added = Object.keys(columns).filter((column) => !former.some((known) => known.column === column)).map((column) => `"${column}"`)
-    await tx.query(`CREATE OR REPLACE VIEW read_model.${name} AS SELECT ${[...kept, ...added].join(', ')} FROM ${schema}.${name}`)
+    const isNew = (column: string) => !former.some((known) => known.column === column)
+    const added = Object.keys(columns).filter(isNew).map((column) => `"${column}"`)
+    const list = [...kept, ...added].join(', ')
+    await tx.query(`CREATE OR REPLACE VIEW read_model.${name} AS SELECT ${list} FROM ${schema}.${name}`)
   }
-  await tx.query(`CREATE OR REPLACE VIEW ${activeCheckpoint(projection.name)} AS SELECT position, updated_at FROM ${schema}.checkpoint`)
+  await tx.query(`
+    CREATE OR REPLACE VIEW ${activeCheckpoint(projection.name)} AS
+    SELECT position, updated_at FROM ${schema}.checkpoint`)
 }
 
 async function columnsOf (tx: PoolClient, view: string): Promise<Array<{ column: string, type: string }>> {

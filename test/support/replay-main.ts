@@ -10,7 +10,7 @@ import { openStreams } from '../../src/event-store/streams.js'
 import { openPool } from '../../src/postgres/pool.js'
 import { beforeNth, watchedPool } from './statements.js'
 
-const { databaseUrl, eventStoreUrl, command, signal, at, nth, lookEveryMs } = JSON.parse(process.argv[2] ?? '{}')
+const { databaseUrl, eventStoreUrl, command, signal, at, nth, checkEveryMs } = JSON.parse(process.argv[2] ?? '{}')
 const say = (line: string) => writeSync(1, `${JSON.stringify(line)}\n`) // at once: it may be killed next
 const signalSelf = beforeNth(new RegExp(at), nth, (statement) => {
   say(statement)
@@ -29,7 +29,7 @@ const options: BuildOptions = {
   signal: new AbortController().signal,
   log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
   limits: { events: 20 },
-  lookEveryMs
+  checkEveryMs
 }
 const commands: Record<string, () => Promise<unknown>> = {
   replay: () => replay(leads, options),

@@ -24,12 +24,18 @@ export interface Estimate extends Plan {
 const measuredForMs = 2_000
 const cacheBytes = 16 * 2 ** 20
 
-/** Folds the beginning of the log for two seconds, in memory, and takes the rest to be like that. @throws ReplayRefused as a replay would */
-export async function estimate (projection: Projection, { pool, streams, signal }: { pool: Pool, streams: Streams, signal: AbortSignal }): Promise<Estimate> {
+export interface EstimateOptions { pool: Pool, streams: Streams, signal: AbortSignal }
+
+/**
+ * Folds the beginning of the log for two seconds, in memory, and takes the rest to be like that.
+ * @throws ReplayRefused as a replay would
+ */
+export async function estimate (projection: Projection, options: EstimateOptions): Promise<Estimate> {
+  const { pool, streams } = options
   const plan = planReplay(projection, await generationsOf(pool, projection))
   const from = plan.kind === 'begin' ? 0n : await readCheckpoint(pool, checkpointOf(projection, plan.generation))
   const until = await streams.head()
-  const measured = await measure()
+  const measured = await measure(projection, from, until, options)
   const times = measured.passed > 0 ? Number(until - from) / measured.passed : 0
   return {
     ...plan,
@@ -39,32 +45,40 @@ export async function estimate (projection: Projection, { pool, streams, signal 
     seconds: measured.seconds * times,
     ...await sizeOf(projection, plan.active.generation, pool)
   }
-
-  async function measure (): Promise<{ events: number, passed: number, seconds: number }> {
-    const beganAt = performance.now()
-    const rows = new MemoryRows(projection.tables, { isEmpty: true, budgetBytes: cacheBytes })
-    const folder = await Folder.open(projection, pool, rows)
-    const told = { events: 0, passed: 0, seconds: 0 }
-    if (from >= until) return told
-    for await (const { events, position } of streams.follow({ after: from, eventTypes: projection.eventTypes, signal })) {
-      folder.fold(folder.read(events))
-      rows.take()
-      rows.written()
-      told.events += events.length
-      told.passed = Number((position < until ? position : until) - from)
-      told.seconds = (performance.now() - beganAt) / 1000
-      if (position >= until || told.seconds * 1000 > measuredForMs) return told
-    }
-    signal.throwIfAborted()
-    return told
-  }
 }
 
-async function sizeOf (projection: Projection, generation: number, pool: Pool): Promise<{ rows: number, bytes: number }> {
+interface Measured { events: number, passed: number, seconds: number }
+
+async function measure (
+  projection: Projection, from: bigint, until: bigint, { pool, streams, signal }: EstimateOptions
+): Promise<Measured> {
+  const beganAt = performance.now()
+  const rows = new MemoryRows(projection.tables, { isEmpty: true, budgetBytes: cacheBytes })
+  const folder = await Folder.open(projection, pool, rows)
+  const measured = { events: 0, passed: 0, seconds: 0 }
+  if (from >= until) return measured
+  const following = streams.follow({ after: from, eventTypes: projection.eventTypes, signal })
+  for await (const { events, position } of following) {
+    folder.fold(folder.read(events))
+    rows.take()
+    rows.written()
+    measured.events += events.length
+    measured.passed = Number((position < until ? position : until) - from)
+    measured.seconds = (performance.now() - beganAt) / 1000
+    if (position >= until || measured.seconds * 1000 > measuredForMs) return measured
+  }
+  signal.throwIfAborted()
+  return measured
+}
+
+async function sizeOf (
+  projection: Projection, generation: number, pool: Pool
+): Promise<{ rows: number, bytes: number }> {
   const total = { rows: 0, bytes: 0 }
   for (const { name } of projection.tables) {
     const table = `${schemaOf(projection, generation)}.${name}`
-    const { rows: [size] } = await pool.query<{ rows: string, bytes: string }>(`SELECT count(*) AS rows, pg_total_relation_size('${table}') AS bytes FROM ${table}`)
+    const { rows: [size] } = await pool.query<{ rows: string, bytes: string }>(
+      `SELECT count(*) AS rows, pg_total_relation_size('${table}') AS bytes FROM ${table}`)
     total.rows += Number(size?.rows)
     total.bytes += Number(size?.bytes)
   }

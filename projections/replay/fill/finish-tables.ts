@@ -9,7 +9,9 @@ import { createIndexes } from '../../engine/table.js'
  * Builds what is missing, in statements that take as long as they take. Reads of an index alone need what VACUUM notes.
  * @throws what `signal` was aborted with
  */
-export async function finishTables (projection: Projection, generation: number, { pool, signal }: { pool: Pool, signal: AbortSignal }): Promise<void> {
+export async function finishTables (
+  projection: Projection, generation: number, { pool, signal }: { pool: Pool, signal: AbortSignal }
+): Promise<void> {
   const schema = schemaOf(projection, generation)
   for (const table of projection.tables) {
     for (const index of createIndexes(schema, table)) {
@@ -38,4 +40,5 @@ async function run (statement: string, pool: Pool, signal: AbortSignal): Promise
 }
 
 /** By the last statement of a replay that was killed. */
-const isMadeMeanwhile = (error: unknown) => error instanceof DatabaseError && error.code === '23505' && error.table === 'pg_class'
+const isMadeMeanwhile = (error: unknown) =>
+  error instanceof DatabaseError && error.code === '23505' && error.table === 'pg_class'

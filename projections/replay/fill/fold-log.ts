@@ -36,26 +36,30 @@ const mostFailures = 8
 const longestPauseMs = 5_000
 
 /**
- * Brings the generation from its checkpoint to `until` exactly; nothing to do when it is there. Goes on by itself after
- * what passes, like a restart of a back end. When Postgres refuses what a piece of the log says, smaller ones are tried,
- * until a single event is at fault.
+ * Brings the generation from its checkpoint to `until` exactly. Goes on by itself after an error that passes, such as
+ * a restart of a back end. When Postgres refuses what a piece of the log says, smaller ones are tried, until a single
+ * event is at fault.
  * @throws ReplayRefused naming an event that cannot be projected; Fenced when another process builds this generation
  */
-export async function foldUntil (projection: Projection, generation: number, until: bigint, options: FoldOptions): Promise<void> {
+export async function foldUntil (
+  projection: Projection, generation: number, until: bigint, options: FoldOptions
+): Promise<void> {
   const { pool, signal } = options
   const { cacheBytes, events } = { ...usualLimits, ...options.limits }
   let mostEvents = events
-  let stoodAt = -1n
+  let former = -1n
   for (let failures = 0; ;) {
     try {
       const from = await readCheckpoint(pool, checkpointOf(projection, generation))
       if (from >= until) return
-      if (from > stoodAt) failures = 0
-      stoodAt = from
+      if (from > former) failures = 0
+      former = from
       await foldPiece(projection, generation, { from, until, mostEvents, cacheBytes }, options)
     } catch (error) {
       signal.throwIfAborted()
-      if (error instanceof DataRefused && mostEvents === 1) throw cannotProject(projection, error.event, error.message)
+      if (error instanceof DataRefused && mostEvents === 1) {
+        throw cannotProject(projection, error.event, error.message)
+      }
       if (error instanceof DataRefused) mostEvents = Math.ceil(mostEvents / 8)
       else if (error instanceof ReplayRefused || error instanceof Fenced || ++failures > mostFailures) throw error
       else await pause(Math.min(100 * 2 ** failures, longestPauseMs), signal)
@@ -65,7 +69,9 @@ export async function foldUntil (projection: Projection, generation: number, unt
 
 interface Piece { from: bigint, until: bigint, mostEvents: number, cacheBytes: number }
 
-async function foldPiece (projection: Projection, generation: number, { from, until, mostEvents, cacheBytes }: Piece, options: FoldOptions): Promise<void> {
+async function foldPiece (
+  projection: Projection, generation: number, { from, until, mostEvents, cacheBytes }: Piece, options: FoldOptions
+): Promise<void> {
   const { pool, streams, signal, epoch, onProgress } = options
   const schema = schemaOf(projection, generation)
   const rows = new MemoryRows(projection.tables, { isEmpty: from === 0n, budgetBytes: cacheBytes })
@@ -73,7 +79,8 @@ async function foldPiece (projection: Projection, generation: number, { from, un
   const behind = new WriteBehind({ pool, schema, epoch }, rows, from, mostEvents)
   let events = 0
   let reached = from
-  for await (const delivered of streams.follow({ after: from, eventTypes: projection.eventTypes, signal, lingerMs })) {
+  const following = streams.follow({ after: from, eventTypes: projection.eventTypes, signal, lingerMs })
+  for await (const delivered of following) {
     const batch = skipProcessed(delivered, reached)
     if (batch.position <= reached) continue
     reached = batch.position

@@ -11,7 +11,9 @@ import { cannotProject } from '../refused.js'
 export class Folder {
   readonly ids: HighestIds
 
-  private constructor (private readonly projection: Projection, private readonly rows: MemoryRows, private readonly skipped: Skipped) {
+  private constructor (
+    private readonly projection: Projection, private readonly rows: MemoryRows, private readonly skipped: Skipped
+  ) {
     this.ids = new HighestIds(projection)
   }
 

@@ -35,16 +35,20 @@ export class WriteBehind {
   #tookAt = performance.now()
 
   /** `position` is where the checkpoint stands. */
-  constructor (private readonly target: Target, private readonly rows: MemoryRows, private position: bigint, private readonly mostEvents: number) {}
+  constructor (
+    private readonly target: Target, private readonly rows: MemoryRows,
+    private position: bigint, private readonly mostEvents: number
+  ) {}
 
   /** Whether it is time to write, now that these have been folded too. */
   isDue ({ events }: Part): boolean {
     this.#unwritten += events.length
     this.#last = events.at(-1) ?? this.#last
-    return this.#unwritten >= this.mostEvents || this.rows.changedBytes >= mostBytes || performance.now() - this.#tookAt > longestMs
+    if (this.#unwritten >= this.mostEvents || this.rows.changedBytes >= mostBytes) return true
+    return performance.now() - this.#tookAt > longestMs
   }
 
-  /** Begins to write everything up to `position`, once what was begun before is written. @throws what that failed with */
+  /** Begins to write everything up to `position`, once the former write is done. @throws what that failed with */
   async write (position: bigint): Promise<void> {
     await this.settle()
     this.#flight = commit(this.target, this.rows.take(), this.position, position, this.#last)
@@ -62,10 +66,12 @@ export class WriteBehind {
   }
 }
 
-async function commit ({ pool, schema, epoch }: Target, changes: Changes[], from: bigint, to: bigint, last?: StoredEvent): Promise<void> {
+async function commit (
+  { pool, schema, epoch }: Target, changes: Changes[], from: bigint, to: bigint, last?: StoredEvent
+): Promise<void> {
   try {
     await inTransaction(pool, async (tx) => {
-      await tx.query('SET LOCAL synchronous_commit = off') // a crash costs the last transactions, which a replay makes anew
+      await tx.query('SET LOCAL synchronous_commit = off') // a replay makes anew what a crash loses
       await moveCheckpoint(tx, `${schema}.checkpoint`, epoch, from, to)
       for (const { table, rows } of changes) await saveRows(tx, schema, table, rows)
     })

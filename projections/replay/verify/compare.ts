@@ -12,7 +12,9 @@ export interface Sides {
 }
 
 /** The rows of all tables, and those that differ, `most` at most. */
-export async function compareGenerations (projection: Projection, sides: Sides, most: number): Promise<{ rows: number, differences: Difference[] }> {
+export async function compareGenerations (
+  projection: Projection, sides: Sides, most: number
+): Promise<{ rows: number, differences: Difference[] }> {
   let rows = 0
   const differences: Difference[] = []
   for (const table of projection.tables) {
@@ -30,8 +32,11 @@ export async function compareGenerations (projection: Projection, sides: Sides, 
 }
 
 /** A sum, so that the order of rows does not matter. */
-async function hashOf (db: Pool | PoolClient, schema: string, { name, columns }: AnyTable): Promise<{ rows: number, hash: string | null }> {
-  const list = Object.entries(columns).map(([column, type]) => type === 'json' ? `"${column}"::text` : `"${column}"`).join(', ')
+async function hashOf (
+  db: Pool | PoolClient, schema: string, { name, columns }: AnyTable
+): Promise<{ rows: number, hash: string | null }> {
+  const hashed = Object.entries(columns).map(([column, type]) => type === 'json' ? `"${column}"::text` : `"${column}"`)
+  const list = hashed.join(', ')
   const { rows: [found] } = await db.query<{ rows: string, hash: string | null }>(
     `SELECT count(*) AS rows, sum(hash_record_extended(ROW(${list}), 0)::numeric) AS hash FROM ${schema}.${name}`)
   return { rows: Number(found?.rows ?? 0), hash: found?.hash ?? null }
@@ -40,7 +45,9 @@ async function hashOf (db: Pool | PoolClient, schema: string, { name, columns }:
 const rowsAtOnce = 2_000
 
 /** Both tables side by side, in the same ranges of the key, of so many rows at most. */
-async function * differencesOf (projection: Projection, table: AnyTable, { found, expected }: Sides): AsyncGenerator<Difference> {
+async function * differencesOf (
+  projection: Projection, table: AnyTable, { found, expected }: Sides
+): AsyncGenerator<Difference> {
   const sides = [
     new Ranges(found.db, schemaOf(projection, found.generation), table),
     new Ranges(expected.db, schemaOf(projection, expected.generation), table)
@@ -62,7 +69,9 @@ class Ranges {
   readonly #type: string
   readonly #key: string
 
-  constructor (private readonly db: Pool | PoolClient, private readonly schema: string, private readonly table: AnyTable) {
+  constructor (
+    private readonly db: Pool | PoolClient, private readonly schema: string, private readonly table: AnyTable
+  ) {
     this.#key = `"${table.key}"`
     this.#type = table.columns[table.key] ?? 'text'
   }
@@ -77,7 +86,8 @@ class Ranges {
 
   /** In the order that the database has. */
   async lesser (keys: [string | null, string | null]): Promise<string | null> {
-    const { rows: [answer] } = await this.db.query<{ key: string | null }>(`SELECT least($1::${this.#type}, $2::${this.#type})::text AS key`, keys)
+    const { rows: [answer] } = await this.db.query<{ key: string | null }>(
+      `SELECT least($1::${this.#type}, $2::${this.#type})::text AS key`, keys)
     return answer?.key ?? null
   }
 

@@ -18,7 +18,9 @@ export const asText = ({ columns }: AnyTable) => Object.keys(columns).map((colum
 export const byKey = ({ key }: AnyTable, rows: TextRow[]) => new Map(rows.map((row) => [row[key] ?? '', row]))
 
 /** The difference of two rows under the same key, or none. */
-export function differing ({ name }: AnyTable, key: string, found: TextRow | undefined, expected: TextRow | undefined): Difference[] {
+export function differing (
+  { name }: AnyTable, key: string, found: TextRow | undefined, expected: TextRow | undefined
+): Difference[] {
   if (!found || !expected) return [{ table: name, key, found, expected }]
   const columns = Object.keys(found).filter((column) => found[column] !== expected[column])
   const only = (row: TextRow) => Object.fromEntries(columns.map((column) => [column, row[column] ?? null]))
@@ -28,10 +30,13 @@ export function differing ({ name }: AnyTable, key: string, found: TextRow | und
 const longestValue = 100
 
 /** One line a row, for people. */
-export function describe ({ table, key, found, expected }: Difference, names: { found: string, expected: string }): string {
+export function describe (
+  { table, key, found, expected }: Difference, names: { found: string, expected: string }
+): string {
   if (!found) return `${table} ${key}: only in ${names.expected}`
   if (!expected) return `${table} ${key}: only in ${names.found}`
-  const columns = Object.keys(found).map((column) => `${column} ${short(found[column])} in ${names.found}, ${short(expected[column])} in ${names.expected}`)
+  const columns = Object.keys(found).map((column) =>
+    `${column} ${short(found[column])} in ${names.found}, ${short(expected[column])} in ${names.expected}`)
   return `${table} ${key}: ${columns.join('; ')}`
 }
 

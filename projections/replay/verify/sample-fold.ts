@@ -2,7 +2,7 @@
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import type { Streams } from '../../../src/event-store/streams.js'
 import { fold, readEvents, type Readable } from '../../engine/fold.js'
-import type { Projection, RowKey } from '../../engine/projection.js'
+import type { Projection, RowKey, Rows } from '../../engine/projection.js'
 import { MemoryRows } from '../../engine/rows.js'
 import { keyOf, type AnyTable, type Key } from '../../engine/table.js'
 
@@ -22,7 +22,9 @@ interface Chosen { has (table: AnyTable, key: Key): boolean }
  * that sampled ones depend on (an event that changes a row may read others), then to fold both kinds in memory.
  * A row that a sampled row depends on must not depend on further rows.
  */
-export async function foldSample (projection: Projection, sample: Chosen, until: bigint, options: SampleFoldOptions): Promise<Map<AnyTable, object[]>> {
+export async function foldSample (
+  projection: Projection, sample: Chosen, until: bigint, options: SampleFoldOptions
+): Promise<Map<AnyTable, object[]>> {
   const needed = new KeySet()
   for await (const event of readable(projection, until, 0, options)) {
     for (const [table, key] of dependencies(projection, event, sample)) needed.add(table, key)
@@ -35,7 +37,9 @@ export async function foldSample (projection: Projection, sample: Chosen, until:
 }
 
 /** Of an event that cannot be read the generation must not have made rows either, so it is left out. */
-async function * readable (projection: Projection, until: bigint, done: number, options: SampleFoldOptions): AsyncGenerator<Readable> {
+async function * readable (
+  projection: Projection, until: bigint, done: number, options: SampleFoldOptions
+): AsyncGenerator<Readable> {
   const { streams, signal, passedOver, onProgress } = options
   if (until === 0n) return
   let count = 0
@@ -52,7 +56,8 @@ async function * readable (projection: Projection, until: bigint, done: number, 
 /** The rows outside of the sample that an event reads which may change rows of the sample. */
 function dependencies (projection: Projection, event: Readable, sample: Chosen): RowKey[] {
   const changed: RowKey[] = []
-  fold(projection, event, { get: () => undefined, put: (table, row) => { changed.push([table, keyOf(table, row)]) } })
+  const collect: Rows = { get: () => undefined, put (table, row) { changed.push([table, keyOf(table, row)]) } }
+  fold(projection, event, collect)
   const isOf = ([table, key]: RowKey) => sample.has(table, key)
   return event.keys.some(isOf) || changed.some(isOf) ? event.keys.filter((key) => !isOf(key)) : []
 }

@@ -15,7 +15,9 @@ export class Sample {
   private constructor (private readonly seed: number, private readonly limits: Map<AnyTable, number>) {}
 
   /** About as many rows of each table in `schema` as asked for, or all where there are fewer. */
-  static async of (db: PoolClient, schema: string, tables: readonly AnyTable[], { rows: wanted, seed }: SampleSize): Promise<Sample> {
+  static async of (
+    db: PoolClient, schema: string, tables: readonly AnyTable[], { rows: wanted, seed }: SampleSize
+  ): Promise<Sample> {
     const limits = new Map<AnyTable, number>()
     for (const table of tables) {
       const { rows: [all] } = await db.query<{ count: string }>(`SELECT count(*) FROM ${schema}.${table.name}`)
@@ -26,14 +28,17 @@ export class Sample {
 
   has (table: AnyTable, key: Key): boolean {
     const limit = this.limits.get(table) ?? 0
-    return limit >= 2 ** 32 || parseInt(createHash('md5').update(this.#salt(table) + String(key)).digest('hex').slice(0, 8), 16) < limit
+    if (limit >= 2 ** 32) return true
+    const hash = createHash('md5').update(this.#salt(table) + String(key)).digest('hex')
+    return parseInt(hash.slice(0, 8), 16) < limit
   }
 
   /** The sampled rows that are in the table, by key. */
   async rows (db: PoolClient, schema: string, table: AnyTable): Promise<Map<string, TextRow>> {
     const { rows } = await db.query<TextRow>(`
       SELECT ${asText(table)} FROM ${schema}.${table.name}
-      WHERE ('x' || left(md5($1 || "${table.key}"::text), 8))::bit(32)::bigint < $2`, [this.#salt(table), this.limits.get(table)])
+      WHERE ('x' || left(md5($1 || "${table.key}"::text), 8))::bit(32)::bigint < $2`,
+    [this.#salt(table), this.limits.get(table)])
     return byKey(table, rows)
   }
 

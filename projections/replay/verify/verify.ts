@@ -28,15 +28,23 @@ export const usualSample = 1_000
 const mostDifferences = 10
 
 /**
- * Compares every row of `next` with the `active` generation, whose rows and position are held in one snapshot meanwhile.
+ * Compares every row of `next` with the `active` generation, whose rows and position one snapshot holds meanwhile.
  * @param level brings `next` to that position exactly
  */
-export async function verifyAgainstActive (projection: Projection, { active, next }: { active: number, next: number }, pool: Pool, level: (position: bigint) => Promise<void>): Promise<Verified> {
+export async function verifyAgainstActive (
+  projection: Projection, { active, next }: { active: number, next: number }, pool: Pool,
+  level: (position: bigint) => Promise<void>
+): Promise<Verified> {
   return await inSnapshot(pool, async (snapshot) => {
     const position = await positionIn(snapshot, checkpointOf(projection, active))
     await level(position)
     const sides = { found: { db: snapshot, generation: active }, expected: { db: pool, generation: next } }
-    return { how: `all rows of generation ${active} at position ${position}`, found: `generation ${active}`, expected: `generation ${next}`, ...await compareGenerations(projection, sides, mostDifferences) }
+    return {
+      how: `all rows of generation ${active} at position ${position}`,
+      found: `generation ${active}`,
+      expected: `generation ${next}`,
+      ...await compareGenerations(projection, sides, mostDifferences)
+    }
   })
 }
 
@@ -47,27 +55,45 @@ export interface LogOptions {
   onProgress? (events: number, done: number): void
 }
 
-/** Compares a sample of the generation's rows with what the log gives, at the position where the generation stands now. */
-export async function verifyAgainstLog (projection: Projection, generation: number, { rows = usualSample, seed = randomInt(2 ** 31) }: Partial<SampleSize>, options: LogOptions): Promise<Verified> {
+/**
+ * Compares a sample of the generation's rows with what the log gives, at the position where the generation is now.
+ */
+export async function verifyAgainstLog (
+  projection: Projection, generation: number,
+  { rows = usualSample, seed = randomInt(2 ** 31) }: Partial<SampleSize>, options: LogOptions
+): Promise<Verified> {
   const schema = schemaOf(projection, generation)
-  const held = await inSnapshot(options.pool, async (snapshot) => {
-    const sample = await Sample.of(snapshot, schema, projection.tables, { rows, seed })
-    const found: Map<string, TextRow>[] = []
-    for (const table of projection.tables) found.push(await sample.rows(snapshot, schema, table))
-    return { sample, found, position: await positionIn(snapshot, `${schema}.checkpoint`), passedOver: await passedOver(snapshot, projection, schema) }
-  })
-  const { sample, found, position } = held
-  const folded = await foldSample(projection, sample, position, { ...options, ...held })
+  const sampled = await inSnapshot(options.pool, (snapshot) => sampleRows(snapshot, projection, schema, { rows, seed }))
+  const { sample, found, position } = sampled
+  const folded = await foldSample(projection, sample, position, { ...options, ...sampled })
   const differences: Difference[] = []
   let count = 0
-  for (const [place, table] of projection.tables.entries()) {
+  for (const table of projection.tables) {
+    const ours = found.get(table)
     const expected = await asStored(options.pool, schema, table, folded.get(table) ?? [])
-    const keys = new Set([...found[place]?.keys() ?? [], ...expected.keys()])
+    const keys = new Set([...ours?.keys() ?? [], ...expected.keys()])
     count += keys.size
-    for (const key of keys) differences.push(...differing(table, key, found[place]?.get(key), expected.get(key)))
+    for (const key of keys) differences.push(...differing(table, key, ours?.get(key), expected.get(key)))
   }
-  const how = `${count} rows folded from the log to position ${position} (seed ${seed})`
-  return { how, found: `generation ${generation}`, expected: 'the log', rows: count, differences: differences.slice(0, mostDifferences) }
+  return {
+    how: `${count} rows folded from the log to position ${position} (seed ${seed})`,
+    found: `generation ${generation}`,
+    expected: 'the log',
+    rows: count,
+    differences: differences.slice(0, mostDifferences)
+  }
+}
+
+async function sampleRows (snapshot: PoolClient, projection: Projection, schema: string, size: SampleSize) {
+  const sample = await Sample.of(snapshot, schema, projection.tables, size)
+  const found = new Map<AnyTable, Map<string, TextRow>>()
+  for (const table of projection.tables) found.set(table, await sample.rows(snapshot, schema, table))
+  return {
+    sample,
+    found,
+    position: await positionIn(snapshot, `${schema}.checkpoint`),
+    passedOver: await passedOver(snapshot, projection, schema)
+  }
 }
 
 /** Rows as they come out of a table after they went in. */
@@ -80,7 +106,8 @@ async function asStored (pool: Pool, schema: string, table: AnyTable, rows: obje
 /** What operators have given up, and what is parked. */
 async function passedOver (db: PoolClient, projection: Projection, schema: string): Promise<Skipped> {
   const skipped = await loadSkipped(db, projection.name)
-  const { rows } = await db.query<{ event: string }>("SELECT revision || '@' || stream AS event FROM ledger.parked_events WHERE consumer = $1", [schema])
+  const { rows } = await db.query<{ event: string }>(
+    "SELECT revision || '@' || stream AS event FROM ledger.parked_events WHERE consumer = $1", [schema])
   const waiting = new Set(rows.map(({ event }) => event))
   return { has: (stored) => skipped.has(stored) || waiting.has(`${stored.revision}@${stored.stream}`) }
 }

@@ -1,6 +1,6 @@
 // `ringledger projections list`: every generation of every projection, and what is to be done about it.
 import type { Command } from 'commander'
-import type { GenerationStanding } from '../../../projections/replay/overview.js'
+import type { GenerationStatus } from '../../../projections/replay/overview.js'
 import { printJson, tableOf } from '../running/output.js'
 import { withConnections } from '../running/with-connections.js'
 
@@ -12,19 +12,19 @@ export function register (projections: Command): void {
 }
 
 async function listProjections ({ json }: { json?: boolean }): Promise<void> {
-  const [{ standings }, { projections }] = await Promise.all([
+  const [{ overview }, { projections }] = await Promise.all([
     import('../../../projections/replay/overview.js'), import('../../../projections/index.js')
   ])
   const all = await withConnections('ringledger projections list', async ({ pool, streams }) => {
     const head = await streams.head()
-    return (await Promise.all(projections.map((projection) => standings(projection, pool, head)))).flat()
+    return (await Promise.all(projections.map((projection) => overview(projection, pool, head)))).flat()
   })
   if (json) return printJson(all)
   const head = ['projection', 'generation', 'state', 'code', 'position', 'behind', 'updated', 'owner', 'due']
   process.stdout.write(await tableOf(all.map(rowOf), head))
 }
 
-function rowOf (each: GenerationStanding) {
+function rowOf (each: GenerationStatus) {
   const { projection, generation, state, position, behind, owner, due } = each
   const { code_version: code, present_version: present } = each
   const version = code === present ? code : `${code} (this is ${present})`

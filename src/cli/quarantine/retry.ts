@@ -13,7 +13,7 @@ export function register (quarantine: Command): void {
 
 async function retryHeld (name: string, stream: string): Promise<void> {
   const [{ projectionNamed }, { retryStream }] = await Promise.all([
-    import('../projections/projection-named.js'), import('../../../projections/parking/parked-events.js')
+    import('../projections/projection-named.js'), import('../../../projections/parking/reproject.js')
   ])
   const { events, generation } = await withConnections('ringledger projections quarantine retry',
     (connections) => retryStream(connections, projectionNamed(name), stream))

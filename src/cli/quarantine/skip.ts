@@ -1,6 +1,6 @@
 // `ringledger projections quarantine skip NAME STREAM REVISION`: gives one event up, and goes on with its stream.
 import type { Command } from 'commander'
-import type { Reprojected } from '../../../projections/parking/parked-events.js'
+import type { Reprojected } from '../../../projections/parking/reproject.js'
 import { printable, say } from '../running/output.js'
 import { withConnections } from '../running/with-connections.js'
 import { revisionNumber } from '../values.js'
@@ -19,7 +19,7 @@ async function skipHeld (
   name: string, stream: string, revision: bigint, { reason }: { reason: string }
 ): Promise<void> {
   const [{ projectionNamed }, { skipEvent }] = await Promise.all([
-    import('../projections/projection-named.js'), import('../../../projections/parking/parked-events.js')
+    import('../projections/projection-named.js'), import('../../../projections/parking/reproject.js')
   ])
   const outcome = await withConnections('ringledger projections quarantine skip',
     (connections) => skipEvent(connections, projectionNamed(name), stream, revision, reason))

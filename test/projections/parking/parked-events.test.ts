@@ -1,7 +1,8 @@
 // What operators do about quarantine: a stream goes in as a whole or stays, a skip is for good, and the live projection never notices.
 import t, { type Test } from 'tap'
 import { assistants } from '../../../projections/assistants.js'
-import { parkedEvent, parkedStreams, retryStream, skipEvent } from '../../../projections/parking/parked-events.js'
+import { parkedEvent, parkedStreams } from '../../../projections/parking/parked-events.js'
+import { retryStream, skipEvent } from '../../../projections/parking/reproject.js'
 import { CannotProject, type Projection } from '../../../projections/engine/projection.js'
 import { generationConsumer } from '../../../projections/engine/run.js'
 import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'

@@ -1,0 +1,113 @@
+// Projects parked events again: those that an operator retries, and those after an event that an operator skips.
+import type { PoolClient } from 'pg'
+import type { StoredEvent } from '../../src/domain/stored-event.js'
+import type { Streams } from '../../src/event-store/streams.js'
+import { inTransaction } from '../../src/postgres/transaction.js'
+import { writeEvents } from '../engine/batch-writer.js'
+import type { Projection } from '../engine/projection.js'
+import { checkpointOf, generationsOf, isFed, schemaOf } from '../replay/generations.js'
+import type { Refused } from './circuit-breaker.js'
+import { storable } from './park.js'
+import { notParked, parkedRows, ParkingRefused, type BackEnds, type ParkedRow } from './parked-events.js'
+
+/** What became of the parked events of a stream. */
+export interface Reprojected {
+  generation: number
+  events: number
+  parked: number
+  /** Why some of them are still parked. */
+  refused?: string | undefined
+}
+
+const eventsAtOnce = 500
+
+/**
+ * Projects the parked events of a stream into the active generation, in order: all of them, or none. Meanwhile the live
+ * projection waits; then it goes on with the rows that it finds.
+ * @throws ParkingRefused when one of them is refused again
+ */
+export async function retryStream (backEnds: BackEnds, projection: Projection, stream: string): Promise<Reprojected> {
+  return await reproject(backEnds, projection, stream, ({ events, refused }) => {
+    if (refused !== undefined) throw new ParkingRefused(`${stream} stays parked, as it was: ${refused}`)
+    if (events === 0) throw notParked(projection, stream)
+  })
+}
+
+/**
+ * Skips one event of this projection for good, and projects the later parked events of its stream. An event that is not
+ * parked can be skipped too: then replays pass over it.
+ * @throws ParkingRefused when there is no such event
+ */
+export async function skipEvent (
+  backEnds: BackEnds, projection: Projection, stream: string, revision: bigint, reason: string
+): Promise<Reprojected> {
+  const [event] = await backEnds.streams.read(stream, revision, 1)
+  if (event?.revision !== revision) throw new ParkingRefused(`the log has no event ${stream}@${revision}`)
+  await backEnds.pool.query(`
+    INSERT INTO ledger.skipped_events (projection, stream, revision, reason) VALUES ($1, $2, $3, $4)
+    ON CONFLICT DO NOTHING`, [projection.name, storable(stream), revision, storable(reason)])
+  return await reproject(backEnds, projection, stream)
+}
+
+/** Called before the commit; what it throws rolls back. */
+type Check = (outcome: Reprojected) => void
+
+/** In the generation that readers see, then in those that they may be led to. */
+async function reproject (
+  backEnds: BackEnds, projection: Projection, stream: string, check?: Check
+): Promise<Reprojected> {
+  const generations = await generationsOf(backEnds.pool, projection)
+  const active = generations.find(({ state }) => state === 'active')?.generation ?? 1
+  const outcome = await reprojectIn(backEnds, projection, active, stream, check)
+  const others = generations.filter((each) => isFed(projection, each) && each.generation !== active)
+  for (const { generation } of others) await reprojectIn(backEnds, projection, generation, stream)
+  return outcome
+}
+
+async function reprojectIn (
+  { pool, streams }: BackEnds, projection: Projection, generation: number, stream: string, check?: Check
+): Promise<Reprojected> {
+  const schema = schemaOf(projection, generation)
+  return await inTransaction(pool, async (tx) => {
+    await tx.query(`SELECT FROM ${checkpointOf(projection, generation)} FOR UPDATE`) // one waits for the other's batch
+    const parked = await parkedRows(tx, schema, stream)
+    const events = await readParked(streams, stream, parked)
+    await tx.query('DELETE FROM ledger.parked_events WHERE consumer = $1 AND stream = $2', [schema, storable(stream)])
+    const refused = await writeInParts(tx, projection, schema, events)
+    await keepTime(tx, schema, stream, parked[0])
+    const still = await parkedRows(tx, schema, stream)
+    const counts = { events: parked.length - still.length, parked: still.length }
+    const outcome = { generation, ...counts, refused: refused[0]?.error }
+    check?.(outcome)
+    return outcome
+  })
+}
+
+async function writeInParts (
+  tx: PoolClient, projection: Projection, schema: string, events: StoredEvent[]
+): Promise<Refused[]> {
+  const refused: Refused[] = []
+  for (let from = 0; from < events.length; from += eventsAtOnce) {
+    refused.push(...await writeEvents(tx, projection, schema, events.slice(from, from + eventsAtOnce)))
+  }
+  return refused
+}
+
+/** What is parked again keeps its time: so the circuit breaker does not count it a second time. */
+async function keepTime (tx: PoolClient, schema: string, stream: string, first?: ParkedRow): Promise<void> {
+  await tx.query('UPDATE ledger.parked_events SET parked_at = $3 WHERE consumer = $1 AND stream = $2',
+    [schema, storable(stream), first?.since])
+}
+
+/** @throws ParkingRefused when the log does not have all of them */
+async function readParked (
+  streams: Pick<Streams, 'read'>, stream: string, parked: ParkedRow[]
+): Promise<StoredEvent[]> {
+  const [first] = parked
+  if (!first) return []
+  const wanted = new Set(parked.map(({ revision }) => revision))
+  const events = (await streams.read(stream, first.revision)).filter(({ revision }) => wanted.delete(revision))
+  if (wanted.size === 0) return events
+  const missing = `${stream}@${[...wanted].join()}`
+  throw new ParkingRefused(`the log has no event ${missing}: only a replay of the projection can go on without it`)
+}
