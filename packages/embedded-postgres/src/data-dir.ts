@@ -44,8 +44,9 @@ function makePrivate (dataDir: string): void {
 
 function dataDirError (dataDir: string, error: unknown): Error {
   const reason = REASONS[errorCode(error)] ?? (error instanceof Error ? error.message : String(error))
-  return new Error(`DATA_DIR ${dataDir} cannot be used: ${reason}. ` +
-    `Make it a directory that ${callerName()} may write, with about 200 MB to spare, or set DATA_DIR to another one.`, { cause: error })
+  const mend = `Make it a directory that ${callerName()} may write, with about 200 MB to spare, ` +
+    'or set DATA_DIR to another one.'
+  return new Error(`DATA_DIR ${dataDir} cannot be used: ${reason}. ${mend}`, { cause: error })
 }
 
 function callerName (): string {

@@ -88,8 +88,9 @@ function makeStateDir (): void {
     mkdirSync(STATE_DIR, { recursive: true })
     chmodSync(STATE_DIR, 0o711)
   } catch (error) {
-    throw new Error(`The account that runs Postgres cannot reach DATA_DIR, and ${STATE_DIR} cannot be made (${errorCode(error)}). ` +
-      'Set DATA_DIR to a directory under parents that everybody may pass, such as /srv/ringledger, or set DATABASE_URL.', { cause: error })
+    throw new Error('The account that runs Postgres cannot reach DATA_DIR, ' +
+      `and ${STATE_DIR} cannot be made (${errorCode(error)}). Set DATA_DIR to a directory under parents ` +
+      'that everybody may pass, such as /srv/ringledger, or set DATABASE_URL.', { cause: error })
   }
 }
 

