@@ -33,9 +33,12 @@ export async function startEventStoreProcess (dataDir: string, databaseUrl: stri
     url: `esdb://127.0.0.1:${port}?tls=false`,
     pid: child.pid,
     lost: new Promise((resolve) => {
-      const explain = (how: string) => new Error(`The embedded event store stopped unexpectedly (${how}); ${logFile} says why.`)
-      void child.ended.then((how) => closing ?? resolve(explain(how)))
+      void child.ended.then((how) => closing ?? resolve(stoppedUnexpectedly(how, logFile)))
     }),
     close: () => closing ??= child.stop(STOP_SECONDS)
   }
+}
+
+function stoppedUnexpectedly (how: string, logFile: string): Error {
+  return new Error(`The embedded event store stopped unexpectedly (${how}); ${logFile} says why.`)
 }

@@ -33,7 +33,8 @@ else await run(portFrom(values.port))
 
 async function run (port: number): Promise<void> {
   const given = values.temporary ? undefined : values['database-url']
-  const own = given ? undefined : await openOwnDatabase(values.temporary ? undefined : values['data-dir'], say).catch(fail)
+  const dataDir = values.temporary ? undefined : values['data-dir']
+  const own = given ? undefined : await openOwnDatabase(dataDir, say).catch(fail)
   const databaseUrl = given || own?.url || fail('no database')
   void own?.lost.then(fail)
   const { url } = await serve({ databaseUrl, port, closeDatabase: own?.close })

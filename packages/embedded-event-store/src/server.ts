@@ -1,5 +1,6 @@
 // The embedded event store: EventStoreDB's protocol on loopback, its events in Postgres.
 import { setMaxListeners } from 'node:events'
+import type { Socket } from 'node:net'
 import * as grpc from '@grpc/grpc-js'
 import { Feed } from './feed/feed.js'
 import { listen } from './listen.js'
@@ -31,16 +32,18 @@ export interface RunningEventStore {
   close (): Promise<void>
 }
 
-/** Starts to serve. Throws when Postgres cannot be reached, the port is taken, or another server has the schema. */
+/** Starts to serve. @throws when Postgres cannot be reached, the port is taken, or another server has the schema */
 export async function startEventStore (options: EventStoreOptions): Promise<RunningEventStore> {
   const { databaseUrl, host = '127.0.0.1', schema = 'eventstore', log: say = () => {} } = options
   const feed = new Feed()
   const log = await EventLog.open(options.storage ?? postgresStorage({ databaseUrl, schema }), feed, say)
   const closing = new AbortController()
   setMaxListeners(0, closing.signal) // one for each open call
-  const server = createGrpcServer({ log, feed, closing: closing.signal, address: () => ({ host, port: listener.port }) })
+  const address = () => ({ host, port: listener.port })
+  const server = createGrpcServer({ log, feed, closing: closing.signal, address })
   const injector = server.createConnectionInjector(grpc.ServerCredentials.createInsecure())
-  const listener = await listen(host, options.port ?? 0, () => log.isReady, (socket) => { injector.injectConnection(socket) }).catch(async (error: unknown) => {
+  const takeHttp2 = (socket: Socket) => { injector.injectConnection(socket) }
+  const listener = await listen(host, options.port ?? 0, () => log.isReady, takeHttp2).catch(async (error: unknown) => {
     await log.close()
     throw error
   })
@@ -54,5 +57,6 @@ export async function startEventStore (options: EventStoreOptions): Promise<Runn
     listener.destroy()
     server.forceShutdown()
   }
-  return { url: `esdb://${host}:${listener.port}?tls=false`, port: listener.port, lost: log.lost, close: () => closed ??= close() }
+  const { port } = listener
+  return { url: `esdb://${host}:${port}?tls=false`, port, lost: log.lost, close: () => closed ??= close() }
 }

@@ -3,6 +3,8 @@ import type { RecordedEvent } from '../log/event.js'
 import { portion } from '../log/portion.js'
 
 const most = { events: 8192, bytes: 16 * 1024 * 1024 }
+// Cut a quarter at a time, so that the cost of moving the rest is spread over many commits.
+const leastAfterCut = { events: most.events * 0.75, bytes: most.bytes * 0.75 }
 
 /** Where a waiter may go on: everything up to here was not for it. Undefined: look in the table. */
 type Wake = (considered: number | undefined) => void
@@ -68,11 +70,11 @@ export class Feed {
     if (waiting !== undefined) for (const wake of [...waiting]) wake(considered)
   }
 
-  // Cut a quarter at a time, so that the cost of moving the rest is spread over many commits.
   #trim (): void {
     if (this.#ring.length <= most.events && this.#bytes <= most.bytes) return
     let cut = 0
-    while (cut < this.#ring.length - 1 && (this.#ring.length - cut > most.events * 0.75 || this.#bytes > most.bytes * 0.75)) {
+    const isTooMuch = () => this.#ring.length - cut > leastAfterCut.events || this.#bytes > leastAfterCut.bytes
+    while (cut < this.#ring.length - 1 && isTooMuch()) {
       const event = this.#ring[cut++]
       if (event !== undefined) {
         this.#bytes -= sizeOf(event)

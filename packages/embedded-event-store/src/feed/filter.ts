@@ -38,5 +38,5 @@ function searcher (regex: string): (name: string) => boolean {
 
 /** Streams that $all does not show: bookkeeping of the server itself. */
 export function isHidden (stream: string): boolean {
-  return stream === '$epoch-information' || (stream.startsWith('$persistentsubscription-$all::') && /-(checkpoint|parked)$/.test(stream))
+  return stream === '$epoch-information' || /^\$persistentsubscription-\$all::.*-(checkpoint|parked)$/s.test(stream)
 }

@@ -3,17 +3,21 @@ import { type RecordedEvent, tombstoneRevision } from '../log/event.js'
 import type { EventLog } from '../log/log.js'
 import { firstVisible, isFresh } from '../log/stream-state.js'
 import type { Feed } from './feed.js'
-import { type Filter, isHidden } from './filter.js'
+import type { Filter } from './filter.js'
+import { Sieve } from './sieve.js'
+import type { Step } from './step.js'
 
-export type Step =
-  | { kind: 'events', events: RecordedEvent[] }
-  | { kind: 'checkpoint', position: number }
-  | { kind: 'caught-up' }
-  /** The stream was tombstoned; nothing follows. */
-  | { kind: 'stream-deleted' }
+/** What a subscription follows, and until when. */
+export interface Followed {
+  log: EventLog
+  feed: Feed
+  aborted: AbortSignal
+}
 
 /** What comes after a position of $all. Ends when aborted. */
-export async function * subscribeToAll (log: EventLog, feed: Feed, after: number, filter: Filter | undefined, aborted: AbortSignal): AsyncGenerator<Step> {
+export async function * subscribeToAll (
+  { log, feed, aborted }: Followed, after: number, filter: Filter | undefined
+): AsyncGenerator<Step> {
   const sieve = new Sieve(filter)
   let position = after
   let isCaughtUp = false
@@ -28,7 +32,8 @@ export async function * subscribeToAll (log: EventLog, feed: Feed, after: number
       continue
     }
     const recent = feed.after(position)
-    for await (const page of recent === undefined ? log.allPages('forward', position + 1, log.head) : [recent]) {
+    const history = () => log.reader.allPages({ direction: 'forward', from: position + 1, to: log.head })
+    for await (const page of recent === undefined ? history() : [recent]) {
       yield * sieve.pass(page)
       position = page.at(-1)?.position ?? position
       if (aborted.aborted) return
@@ -37,7 +42,9 @@ export async function * subscribeToAll (log: EventLog, feed: Feed, after: number
 }
 
 /** What comes after a revision of a stream. Ends when aborted or after a tombstone. */
-export async function * subscribeToStream (log: EventLog, feed: Feed, stream: string, after: number, aborted: AbortSignal): AsyncGenerator<Step> {
+export async function * subscribeToStream (
+  { log, feed, aborted }: Followed, stream: string, after: number
+): AsyncGenerator<Step> {
   let revision = after
   let considered: number | undefined // everything up to this position has been looked at
   let isCaughtUp = false
@@ -54,10 +61,8 @@ export async function * subscribeToStream (log: EventLog, feed: Feed, stream: st
       continue
     }
     const recent = considered === undefined ? undefined : feed.after(considered)
-    const state = recent === undefined ? await log.stream(stream) : undefined
-    const visibleFrom = state === undefined ? 0 : Math.max(revision + 1, firstVisible(state))
-    for await (const page of recent === undefined ? log.streamPages(stream, 'forward', visibleFrom, tombstoneRevision, head) : [recent]) {
-      const events = page.filter((event) => event.stream === stream && event.revision > revision && (state === undefined || isFresh(state, event)))
+    for await (const page of recent === undefined ? visiblePages(log, stream, revision, head) : [recent]) {
+      const events = page.filter((event) => event.stream === stream && event.revision > revision)
       revision = events.at(-1)?.revision ?? revision
       if (events.length > 0) yield { kind: 'events', events }
       if (revision === tombstoneRevision) return yield { kind: 'stream-deleted' }
@@ -67,38 +72,12 @@ export async function * subscribeToStream (log: EventLog, feed: Feed, stream: st
   }
 }
 
-/** Lets the matching events through and sets the checkpoints. */
-class Sieve {
-  readonly #filter: Filter | undefined
-  #sinceCheckpoint = 0
-  #lastConsidered = 0
-
-  constructor (filter: Filter | undefined) {
-    this.#filter = filter
-  }
-
-  * pass (page: readonly RecordedEvent[]): Generator<Step> {
-    let events: RecordedEvent[] = []
-    for (const event of page) {
-      if (isHidden(event.stream)) continue
-      if (this.#filter === undefined || this.#filter.matches(event)) events.push(event)
-      this.#lastConsidered = event.position
-      this.#sinceCheckpoint++
-      if (this.#filter === undefined || this.#sinceCheckpoint < this.#filter.checkpointInterval) continue
-      if (events.length > 0) yield { kind: 'events', events }
-      events = []
-      yield * this.#checkpoint()
-    }
-    if (events.length > 0) yield { kind: 'events', events }
-  }
-
-  * caughtUp (): Generator<Step> {
-    if (this.#filter !== undefined && this.#sinceCheckpoint > 0) yield * this.#checkpoint()
-    yield { kind: 'caught-up' }
-  }
-
-  * #checkpoint (): Generator<Step> {
-    this.#sinceCheckpoint = 0
-    yield { kind: 'checkpoint', position: this.#lastConsidered }
-  }
+/** What can be seen of a stream after a revision, from the table, up to `head` in the log. */
+async function * visiblePages (
+  log: EventLog, stream: string, after: number, head: number
+): AsyncGenerator<RecordedEvent[]> {
+  const state = await log.reader.stream(stream)
+  const from = Math.max(after + 1, firstVisible(state))
+  const pages = log.reader.streamPages(stream, { direction: 'forward', from, to: tombstoneRevision }, head)
+  for await (const page of pages) yield page.filter((event) => isFresh(state, event))
 }

@@ -9,6 +9,12 @@ export interface ProposedEvent {
   metadata: Uint8Array
 }
 
+/** The place of an event in its stream. */
+export interface StreamPlace { stream: string, revision: number }
+
+/** The id of an event, and its place in the log. */
+export interface Identified { id: string, position: number }
+
 export interface RecordedEvent extends ProposedEvent {
   /** Place in the log: 1 and up, in the order in which events became visible. */
   position: number

@@ -94,7 +94,8 @@ class Stock {
     this.#untaken = this.#beyond(this.#untaken, events)
     this.#wanted -= events.length
     const isLow = this.bytes < size.bytes / 2 && this.#events.length < this.#wanted
-    if (isLow && !isEmpty(this.#unread)) (this.#coming ??= this.#read(size)).catch(() => {}) // it is read again when it is needed
+    // A page that cannot be read ahead is read again when it is needed.
+    if (isLow && !isEmpty(this.#unread)) (this.#coming ??= this.#read(size)).catch(() => {})
     return events
   }
 

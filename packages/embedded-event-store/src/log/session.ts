@@ -37,7 +37,8 @@ export async function openSession (databaseUrl: string, schema: string, patience
   try {
     await client.connect()
     await acquireLock(client, schema, patience)
-    await client.query('set synchronous_commit = on') // durable before it is acknowledged, also where the default is off
+    // Durable before it is acknowledged, also where the default is off.
+    await client.query('set synchronous_commit = on')
     await createSchema(client, schema)
     return { client, ended }
   } catch (error) {

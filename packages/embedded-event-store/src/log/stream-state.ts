@@ -20,6 +20,8 @@ export interface StreamState extends Retention {
   metadata?: Record<string, unknown>
 }
 
+export type MetadataEvent = Pick<RecordedEvent, 'revision' | 'isJson' | 'data'>
+
 const keepsAll: Retention = { truncateBefore: 0, maxCount: Infinity, maxAge: Infinity }
 export const untouched: StreamState = { last: -1, lastMetadata: -1, isTombstoned: false, ...keepsAll }
 
@@ -41,10 +43,11 @@ export function afterEvent (state: StreamState, event: { revision: number }): St
 }
 
 /** The state of a stream after one more event in its metadata stream. */
-export function afterMetadata (state: StreamState, event: Pick<RecordedEvent, 'revision' | 'isJson' | 'data'>): StreamState {
+export function afterMetadata ({ last, isTombstoned }: StreamState, event: MetadataEvent): StreamState {
   const metadata = metadataIn(event) ?? {} // malformed metadata counts as none
   const retention = retentionOf(metadata)
-  return { last: state.last, isTombstoned: state.isTombstoned, lastMetadata: event.revision, ...retention, ...(retention.truncateBefore === Infinity && { metadata }) }
+  const carriedOn = retention.truncateBefore === Infinity && { metadata }
+  return { last, isTombstoned, lastMetadata: event.revision, ...retention, ...carriedOn }
 }
 
 // int64's maximum does not survive JSON.parse; it arrives as 2^63.
@@ -64,7 +67,7 @@ function retentionOf (metadata: Record<string, unknown>): Retention {
 }
 
 /** What a metadata event says, or undefined when that is no JSON object. */
-export function metadataIn ({ isJson, data }: Pick<RecordedEvent, 'isJson' | 'data'>): Record<string, unknown> | undefined {
+export function metadataIn ({ isJson, data }: Omit<MetadataEvent, 'revision'>): Record<string, unknown> | undefined {
   try {
     const value: unknown = isJson ? JSON.parse(Buffer.from(data).toString('utf8')) : undefined
     return typeof value === 'object' && value !== null ? { ...value } : undefined

@@ -2,28 +2,31 @@
 import { status, type sendUnaryData, type ServerReadableStream } from '@grpc/grpc-js'
 import type { ProposedEvent } from '../log/event.js'
 import type { EventLog } from '../log/log.js'
-import type { Outcome } from '../log/write.js'
+import type { Outcome } from '../log/request.js'
 import { invalid, Refusal, streamDeleted, timedOut, toServiceError, unavailable } from './errors.js'
 import { shared, streams } from './generated.js'
 import { checkSize, expectedRevision, proposedEvent, proposedMessage, sizeOf, writableStreamName } from './requests.js'
 
-type Call = ServerReadableStream<streams.AppendReq, streams.AppendResp>
+export type AppendCall = ServerReadableStream<streams.AppendReq, streams.AppendResp>
 
 /** Handles one unary append. A revision that does not hold is a reply, every other refusal a status. */
-export function handleAppend (log: EventLog, call: Call, reply: sendUnaryData<streams.AppendResp>): void {
+export function handleAppend (log: EventLog, call: AppendCall, reply: sendUnaryData<streams.AppendResp>): void {
   append(log, call).then((response) => { reply(null, response) }, (error: unknown) => { reply(toServiceError(error)) })
 }
 
-async function append (log: EventLog, call: Call): Promise<streams.AppendResp> {
+interface Received { options: streams.AppendReq.Options | undefined, events: ProposedEvent[] }
+
+async function append (log: EventLog, call: AppendCall): Promise<streams.AppendResp> {
   const { options, events } = await receive(call)
   if (options === undefined) throw invalid('The first message of an append carries its options')
   const stream = writableStreamName(options.getStreamIdentifier())
+  const expected = expectedRevision(options, options.getRevision())
   await log.room()
-  const outcome = await log.write({ action: 'append', stream, expected: expectedRevision(options, options.getRevision()), events, expiresAt: Number(call.getDeadline()) })
+  const outcome = await log.write({ action: 'append', stream, expected, events, expiresAt: Number(call.getDeadline()) })
   return responseTo(outcome, stream, options)
 }
 
-async function receive (call: Call): Promise<{ options: streams.AppendReq.Options | undefined, events: ProposedEvent[] }> {
+async function receive (call: AppendCall): Promise<Received> {
   const events: ProposedEvent[] = []
   let options: streams.AppendReq.Options | undefined
   let size = 0
@@ -55,10 +58,13 @@ function success (revision: number, at: number | undefined): streams.AppendResp.
   if (revision < 0) success.setNoStream(new shared.Empty())
   else success.setCurrentRevision(String(revision))
   if (at === undefined) return success.setNoPosition(new shared.Empty())
-  return success.setPosition(new streams.AppendResp.Position().setCommitPosition(String(at)).setPreparePosition(String(at)))
+  const position = new streams.AppendResp.Position().setCommitPosition(String(at)).setPreparePosition(String(at))
+  return success.setPosition(position)
 }
 
-function wrongVersion (current: number, options: streams.AppendReq.Options): streams.AppendResp.WrongExpectedVersion {
+function wrongVersion (
+  current: number, options: streams.AppendReq.Options
+): streams.AppendResp.WrongExpectedVersion {
   const wrong = new streams.AppendResp.WrongExpectedVersion()
   if (current < 0) wrong.setCurrentNoStream(new shared.Empty())
   else wrong.setCurrentRevision(String(current))

@@ -1,29 +1,14 @@
 // BatchAppend: one long-lived call carries many appends, in chunks; each gets exactly one reply.
 import type { ServerDuplexStream } from '@grpc/grpc-js'
-import type { ProposedEvent } from '../log/event.js'
 import type { EventLog } from '../log/log.js'
-import type { Outcome } from '../log/write.js'
-import type { BatchChunk, BatchOptions } from './batch-chunk.js'
+import type { Outcome } from '../log/request.js'
+import type { BatchChunk } from './batch-chunk.js'
 import { batchRefusal, batchReply } from './batch-reply.js'
 import { cancelled, type Refusal, toRefusal, toServiceError, unavailable } from './errors.js'
-import { checkSize, proposedEvent, sizeOf, writableName } from './requests.js'
+import { addChunk, openAppend, type OpenAppend } from './open-append.js'
 
 export type BatchCall = ServerDuplexStream<BatchChunk, Buffer>
 
-/** An append that has no reply yet. */
-interface Open {
-  key: string
-  id: Buffer
-  options: BatchOptions
-  stream: string
-  events: ProposedEvent[]
-  size: number
-  isComplete: boolean
-  deadline: number
-}
-
-/** How long the chunks of one append may take, in ms, whatever its deadline says (as the real server has it). */
-const chunkPatience = 2_000
 const sweepEvery = 250
 
 /** Handles one batch-append call until the client half-closes it or it breaks. */
@@ -41,7 +26,7 @@ export function handleBatchAppend (log: EventLog, call: BatchCall, closing: Abor
 class BatchAppends {
   readonly #log: EventLog
   readonly #call: BatchCall
-  readonly #open = new Map<string, Open>()
+  readonly #open = new Map<string, OpenAppend>()
   readonly #sweeper: NodeJS.Timeout
   #hasEnded = false
   #isOver = false
@@ -59,11 +44,12 @@ class BatchAppends {
     const append = this.#open.get(key) ?? this.#begin(key, chunk)
     if (append === undefined || append.isComplete) return // the tail of an append that was refused
     // Its time before its size: the client of a late append waits for the time-out.
-    if (append.deadline < Date.now()) return this.#reply(append, batchReply(append.id, append.options, { kind: 'expired' }))
+    if (append.deadline < Date.now()) return this.#reply(append, { kind: 'expired' })
     try {
-      this.#add(append, chunk)
+      addChunk(append, chunk)
+      if (chunk.isFinal) this.#write(append)
     } catch (error) {
-      this.#reply(append, batchRefusal(append.id, append.options, toRefusal(error)))
+      this.#send(append, batchRefusal(append.id, append.options, toRefusal(error)))
     }
   }
 
@@ -85,28 +71,18 @@ class BatchAppends {
     this.#open.clear()
   }
 
-  #begin (key: string, { id, options }: BatchChunk): Open | undefined {
+  #begin (key: string, { id, options }: BatchChunk): OpenAppend | undefined {
     if (options === undefined) return undefined
-    const append = { key, id, options, stream: '', events: [], size: 0, isComplete: false, deadline: Math.min(options.deadline, Date.now() + chunkPatience) }
+    const append = openAppend(key, id, options)
     this.#open.set(key, append)
     return append
   }
 
-  #add (append: Open, chunk: BatchChunk): void {
-    if (append.stream === '') append.stream = writableName(append.options.name)
-    for (const message of chunk.messages) {
-      const event = proposedEvent(message)
-      checkSize(append.size += sizeOf(event))
-      append.events.push(event)
-    }
-    if (chunk.isFinal) this.#write(append)
-  }
-
-  #write (append: Open): void {
-    const { options, stream, events } = append
+  #write (append: OpenAppend): void {
+    const { options: { expected, deadline }, stream, events } = append
     append.isComplete = true
-    append.deadline = options.deadline
-    void this.#log.write({ action: 'append', stream, expected: options.expected, events, expiresAt: options.deadline })
+    append.deadline = deadline
+    void this.#log.write({ action: 'append', stream, expected, events, expiresAt: deadline })
       .then((outcome) => { this.#settle(append, outcome) }) // writes never reject
     if (this.#log.isFull) void this.#waitForRoom()
   }
@@ -119,13 +95,17 @@ class BatchAppends {
 
   // Without a database every append of this call would fail the same way, and nothing of it is
   // written: only the end of the call tells the client so with its typed error.
-  #settle (append: Open, outcome: Outcome): void {
+  #settle (append: OpenAppend, outcome: Outcome): void {
     if (this.#isOver) return
-    if (outcome.kind !== 'unavailable') return this.#reply(append, batchReply(append.id, append.options, outcome))
-    this.breakOff(unavailable())
+    if (outcome.kind === 'unavailable') this.breakOff(unavailable())
+    else this.#reply(append, outcome)
   }
 
-  #reply (append: Open, response: Buffer): void {
+  #reply (append: OpenAppend, outcome: Outcome): void {
+    this.#send(append, batchReply(append.id, append.options, outcome))
+  }
+
+  #send (append: OpenAppend, response: Buffer): void {
     if (this.#isOver || !this.#open.delete(append.key)) return // answered before: its time was up
     this.#call.write(response)
     this.#finish()
@@ -134,7 +114,7 @@ class BatchAppends {
   #sweep (): void {
     const now = Date.now()
     for (const append of this.#open.values()) {
-      if (append.deadline < now) this.#reply(append, batchReply(append.id, append.options, { kind: append.isComplete ? 'unknown' : 'expired' }))
+      if (append.deadline < now) this.#reply(append, { kind: append.isComplete ? 'unknown' : 'expired' })
     }
   }
 

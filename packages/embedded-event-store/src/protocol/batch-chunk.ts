@@ -44,8 +44,8 @@ function decodeOptions (reader: Reader): BatchOptions {
   const options: BatchOptions = { identifier: empty, name: empty, expected: 0, exact: 0n, deadline: Infinity }
   while (reader.next()) {
     switch (reader.field) {
-      case 1: options.identifier = reader.bytes(); options.name = decodeName(new Reader(options.identifier)); break
-      case 2: options.exact = reader.uint64(); options.expected = Math.min(Number(options.exact), Number.MAX_SAFE_INTEGER); break
+      case 1: setStream(options, reader.bytes()); break
+      case 2: setExact(options, reader.uint64()); break
       case 3: reader.skip(); options.expected = noStream; break
       case 4: reader.skip(); options.expected = any; break
       case 5: reader.skip(); options.expected = streamExists; break
@@ -55,6 +55,16 @@ function decodeOptions (reader: Reader): BatchOptions {
     }
   }
   return options
+}
+
+function setStream (options: BatchOptions, identifier: Buffer): void {
+  options.identifier = identifier
+  options.name = decodeName(new Reader(identifier))
+}
+
+function setExact (options: BatchOptions, revision: bigint): void {
+  options.exact = revision
+  options.expected = Math.min(Number(revision), Number.MAX_SAFE_INTEGER)
 }
 
 function decodeName (reader: Reader): Buffer {

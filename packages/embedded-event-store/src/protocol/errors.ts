@@ -1,7 +1,7 @@
 // Errors as the client understands them: a status, and the trailers from which it picks its typed error.
 import { Metadata, type ServiceError, status } from '@grpc/grpc-js'
 import { InvalidFilter } from '../feed/filter.js'
-import { LogUnavailable } from '../log/log.js'
+import { LogUnavailable } from '../log/reader.js'
 
 /** Largest sum of data, metadata and types of one append, in bytes (EventStoreDB's default up to 25.0). */
 export const maxAppendSize = 1024 * 1024
@@ -20,28 +20,50 @@ export class Refusal extends Error {
 
 export const invalid = (message: string) => new Refusal(status.INVALID_ARGUMENT, message)
 export const cancelled = () => new Refusal(status.CANCELLED, 'The event store is shutting down')
-export const unavailable = () => new Refusal(status.UNAVAILABLE, 'The event store has no connection to Postgres; nothing was written')
 export const timedOut = () => new Refusal(status.ABORTED, 'The outcome of the write is not known')
 export const accessDenied = () => new Refusal(status.PERMISSION_DENIED, 'Access denied', { exception: 'access-denied' })
-export const streamDeleted = (stream: string) => new Refusal(status.FAILED_PRECONDITION, `Event stream '${stream}' is deleted.`, { exception: 'stream-deleted', 'stream-name': stream })
 
-export const appendTooLarge = () => new Refusal(status.INVALID_ARGUMENT, `Maximum append size of ${maxAppendSize} bytes exceeded.`, {
-  exception: 'maximum-append-size-exceeded', 'maximum-append-size': String(maxAppendSize)
-})
+export function unavailable (): Refusal {
+  return new Refusal(status.UNAVAILABLE, 'The event store has no connection to Postgres; nothing was written')
+}
 
-export const missingMetadata = (missing: readonly string[]) => new Refusal(status.INVALID_ARGUMENT, `Required metadata properties are missing: ${missing.join(', ')}`, {
-  exception: 'missing-required-metadata-property', 'required-metadata-properties': missing.join(',')
-})
+export function streamDeleted (stream: string): Refusal {
+  const trailers = { exception: 'stream-deleted', 'stream-name': stream }
+  return new Refusal(status.FAILED_PRECONDITION, `Event stream '${stream}' is deleted.`, trailers)
+}
 
-export const wrongExpectedVersion = (stream: string, expected: string, actual: number) => new Refusal(
-  status.FAILED_PRECONDITION, `Wrong expected version of '${stream}': expected ${expected}, actual ${actual}`,
-  { exception: 'wrong-expected-version', 'stream-name': stream, 'expected-version': expected, 'actual-version': String(actual) }
-)
+export function appendTooLarge (): Refusal {
+  return new Refusal(status.INVALID_ARGUMENT, `Maximum append size of ${maxAppendSize} bytes exceeded.`, {
+    exception: 'maximum-append-size-exceeded',
+    'maximum-append-size': String(maxAppendSize)
+  })
+}
+
+export function missingMetadata (missing: readonly string[]): Refusal {
+  return new Refusal(status.INVALID_ARGUMENT, `Required metadata properties are missing: ${missing.join(', ')}`, {
+    exception: 'missing-required-metadata-property',
+    'required-metadata-properties': missing.join(',')
+  })
+}
+
+export function wrongExpectedVersion (stream: string, expected: string, actual: number): Refusal {
+  const message = `Wrong expected version of '${stream}': expected ${expected}, actual ${actual}`
+  return new Refusal(status.FAILED_PRECONDITION, message, {
+    exception: 'wrong-expected-version',
+    'stream-name': stream,
+    'expected-version': expected,
+    'actual-version': String(actual)
+  })
+}
 
 /** What is not here, and where it is. */
-export const notHere = (what: string) => new Refusal(status.UNIMPLEMENTED, `${what}: not part of this embedded, single-machine event store. EventStoreDB (https://www.eventstore.com) has it.`)
+export function notHere (what: string): Refusal {
+  const elsewhere = 'EventStoreDB (https://www.eventstore.com) has it.'
+  const message = `${what}: not part of this embedded, single-machine event store. ${elsewhere}`
+  return new Refusal(status.UNIMPLEMENTED, message)
+}
 
-/** Whatever went wrong, as a status with trailers. */
+/** Any error as a status with trailers. */
 export function toServiceError (error: unknown): ServiceError {
   const refusal = toRefusal(error)
   const metadata = new Metadata()
@@ -57,4 +79,6 @@ export function toRefusal (error: unknown): Refusal {
   return new Refusal(status.UNKNOWN, error instanceof Error ? error.message : 'Unknown error')
 }
 
-const ascii = (text: string) => text.replace(/[^\x20-\x7e]+/gu, (run) => encodeURIComponent(run.replace(/\p{Surrogate}/gu, '\ufffd')))
+function ascii (text: string): string {
+  return text.replace(/[^\x20-\x7e]+/gu, (run) => encodeURIComponent(run.replace(/\p{Surrogate}/gu, '\ufffd')))
+}

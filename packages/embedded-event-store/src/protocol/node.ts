@@ -17,7 +17,10 @@ const methods: ReadonlyArray<readonly [service: string, method: string, features
 
 /** Persistent subscriptions are not there, so they are not advertised. */
 export function supportedMethods (): features.SupportedMethods {
-  const list = methods.map(([service, method, names = []]) => new features.SupportedMethod().setServiceName(`event_store.client.${service}`).setMethodName(method).setFeaturesList(names))
+  const list = methods.map(([service, method, names = []]) => new features.SupportedMethod()
+    .setServiceName(`event_store.client.${service}`)
+    .setMethodName(method)
+    .setFeaturesList(names))
   return new features.SupportedMethods().setEventStoreServerVersion(version).setMethodsList(list)
 }
 

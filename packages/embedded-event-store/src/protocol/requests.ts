@@ -56,10 +56,9 @@ export interface ProposedMessage {
 
 /** The same from the generated message of the unary append. */
 export function proposedMessage (message: streams.AppendReq.ProposedMessage): ProposedMessage {
-  const halves = message.getId()?.getStructured()
   const properties = message.getMetadataMap()
   return {
-    id: halves === undefined ? message.getId()?.getString() ?? '' : uuidFromHalves(BigInt(halves.getMostSignificantBits()), BigInt(halves.getLeastSignificantBits())),
+    id: idOf(message.getId()),
     type: properties.get('type'),
     contentType: properties.get('content-type'),
     data: message.getData_asU8(),
@@ -67,10 +66,17 @@ export function proposedMessage (message: streams.AppendReq.ProposedMessage): Pr
   }
 }
 
+function idOf (id: shared.UUID | undefined): string {
+  const halves = id?.getStructured()
+  if (halves === undefined) return id?.getString() ?? ''
+  return uuidFromHalves(BigInt(halves.getMostSignificantBits()), BigInt(halves.getLeastSignificantBits()))
+}
+
 /** Checks and takes over one proposed event; throws a `Refusal`. */
 export function proposedEvent ({ id, type, contentType, data, metadata }: ProposedMessage): ProposedEvent {
   if (type === undefined || contentType === undefined) {
-    throw missingMetadata([...(type === undefined ? ['type'] : []), ...(contentType === undefined ? ['content-type'] : [])])
+    const isMissing = { type: type === undefined, 'content-type': contentType === undefined }
+    throw missingMetadata(Object.entries(isMissing).flatMap(([name, is]) => is ? [name] : []))
   }
   if (type === '' || type.includes('\0')) throw invalid('An event type is not empty and contains no NUL')
   return { id: uuid(id), type, isJson: contentType === 'application/json', data, metadata }

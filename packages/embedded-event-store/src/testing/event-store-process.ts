@@ -8,57 +8,61 @@ import { processModule } from '../child.js'
 /** Of the process. */
 export const eventStoreEntry = fileURLToPath(processModule)
 
-export interface EventStoreProcess {
-  port: number
-  /** Starts it again on the same port. Rejects when it ends before it listens. */
-  start (): Promise<void>
-  /** kill -9 */
-  kill (): Promise<void>
-  /** The exit status after `stop`, or after it ended by itself. */
-  exited (): Promise<number | null>
-  process (): ChildProcess
+/** Starts it against a database, with these options of Node. Killed in `t.teardown`. */
+export async function eventStoreProcess (
+  t: Teardown, databaseUrl: string, options: readonly string[] = []
+): Promise<EventStoreProcess> {
+  const server = new EventStoreProcess(databaseUrl, options)
+  t.teardown(() => server.kill())
+  await server.start()
+  return server
 }
 
-/** Starts it against a database, with these options of Node. Killed in `t.teardown`. */
-export async function eventStoreProcess (t: Teardown, databaseUrl: string, options: readonly string[] = []): Promise<EventStoreProcess> {
-  let child: ChildProcess | undefined
-  let port = 0
-  let errors = ''
+export class EventStoreProcess {
+  /** 0 before the first start. */
+  port = 0
+  readonly #databaseUrl: string
+  readonly #options: readonly string[]
+  #child: ChildProcess | undefined
 
-  async function start () {
-    const env = { PATH: process.env.PATH, DATABASE_URL: databaseUrl }
-    const args = [...options, eventStoreEntry, '--port', String(port)]
-    const started = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
-    child = started
-    errors = ''
-    started.stderr.on('data', (text: Buffer) => { errors += text.toString() })
-    const [line] = await Promise.race([once(started.stdout, 'data'), once(started, 'exit')]) as [unknown]
-    const listening = /^LISTENING (\d+)\n$/.exec(String(line))?.[1]
-    if (listening === undefined) throw new Error(`The event store did not start: ${errors}`)
-    port = Number(listening)
+  constructor (databaseUrl: string, options: readonly string[]) {
+    this.#databaseUrl = databaseUrl
+    this.#options = options
   }
 
-  async function kill () {
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
-    const exited = once(child, 'exit')
-    child.kill('SIGKILL')
+  /** Starts it, after the first time on the same port. Rejects when it ends before it listens. */
+  async start (): Promise<void> {
+    const env = { PATH: process.env.PATH, DATABASE_URL: this.#databaseUrl }
+    const args = [...this.#options, eventStoreEntry, '--port', String(this.port)]
+    const started = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+    this.#child = started
+    let errors = ''
+    started.stderr.on('data', (text: Buffer) => { errors += text.toString() })
+    const [line]: unknown[] = await Promise.race([once(started.stdout, 'data'), once(started, 'exit')])
+    const listening = /^LISTENING (\d+)\n$/.exec(String(line))?.[1]
+    if (listening === undefined) throw new Error(`The event store did not start: ${errors}`)
+    this.port = Number(listening)
+  }
+
+  /** kill -9 */
+  async kill (): Promise<void> {
+    if (this.#child === undefined || hasEnded(this.#child)) return
+    const exited = once(this.#child, 'exit')
+    this.#child.kill('SIGKILL')
     await exited
   }
 
-  t.teardown(kill)
-  await start()
-  const running = () => {
-    if (child === undefined) throw new Error('Never started')
-    return child
+  /** The exit status, after it has ended. */
+  async exited (): Promise<number | null> {
+    const child = this.process()
+    if (!hasEnded(child)) await once(child, 'exit')
+    return child.exitCode
   }
-  return {
-    start,
-    kill,
-    process: running,
-    get port () { return port },
-    async exited () {
-      if (running().exitCode === null && running().signalCode === null) await once(running(), 'exit')
-      return running().exitCode
-    }
+
+  process (): ChildProcess {
+    if (this.#child === undefined) throw new Error('Never started')
+    return this.#child
   }
 }
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null

@@ -10,8 +10,13 @@ export interface ScratchEventStore {
   client: EventStoreDBClient
 }
 
-/** Starts it in this process, on a database of its own or on the one given. */
-export async function scratchEventStore (t: Teardown, options: Partial<EventStoreOptions> & { postgres?: ScratchPostgres } = {}): Promise<ScratchEventStore> {
+export interface ScratchOptions extends Partial<EventStoreOptions> {
+  /** Else it has a database of its own. */
+  postgres?: ScratchPostgres
+}
+
+/** Starts it in this process. */
+export async function scratchEventStore (t: Teardown, options: ScratchOptions = {}): Promise<ScratchEventStore> {
   const postgres = options.postgres ?? await scratchPostgres(t)
   const store = await startEventStore({ databaseUrl: postgres.url, ...options })
   t.teardown(() => store.close())
@@ -27,8 +32,8 @@ export function connect (t: Teardown, url: string): EventStoreDBClient {
 }
 
 /**
- * For appends of a process with several clients. Without credentials, whatever they are, the client sends batches; those
- * of all clients are kept in one place, where a connection that breaks drops what the others wait for.
+ * Any credentials, for appends of a process with several clients. Without them the client sends batches, and keeps
+ * those of all clients in one place, where a connection that breaks drops what the others wait for.
  */
 export const unbatched = { username: 'engine', password: '' }
 
@@ -45,8 +50,11 @@ interface Asserts {
 }
 
 /** Asserts that a call is refused with this error of the client, and with these fields. */
-export async function refused (t: Asserts, call: Promise<unknown>, error: abstract new (...args: never[]) => Error, fields: object = {}): Promise<void> {
+export async function refused (
+  t: Asserts, call: Promise<unknown>, error: abstract new (...args: never[]) => Error, fields: object = {}
+): Promise<void> {
   const failure = await call.then(() => undefined, (reason: unknown) => reason)
-  t.ok(failure instanceof error, failure instanceof error ? `is refused with ${error.name}` : `is refused with ${String(failure)} instead of ${error.name}`)
+  const isIt = failure instanceof error
+  t.ok(isIt, `is refused with ${isIt ? error.name : `${String(failure)} instead of ${error.name}`}`)
   t.match(failure, fields, 'and says why')
 }
