@@ -42,7 +42,9 @@ export class Matched {
  * @returns what the target lacks, from the place where `matched` stands then, or undefined when it has all
  * @throws TransferRefused when the target holds something else in a stream of the source, or in another order
  */
-export async function compare (source: Source, target: Store, matched: Matched, onEvent: () => void): Promise<AsyncIterable<Recorded> | undefined> {
+export async function compare (
+  source: Source, target: Store, matched: Matched, onEvent: () => void
+): Promise<AsyncIterable<Recorded> | undefined> {
   const [ours, theirs] = [source.read(matched.source), travelling(target.read(matched.target))]
   try {
     let next = await theirs.next()
@@ -60,7 +62,8 @@ export async function compare (source: Source, target: Store, matched: Matched, 
     for (; !next.done; next = await theirs.next()) {
       const knowledge = await source.knows(next.value)
       if (knowledge === 'other') throw notTheSame(next.value)
-      if (knowledge === 'stream unknown') matched.others++ // 'same': the source has moved on, and so has another copier
+      // 'same': the source has moved on, and so has another copier.
+      if (knowledge === 'stream unknown') matched.others++
     }
     return undefined
   } catch (error) {
@@ -78,5 +81,8 @@ export async function * travelling (events: AsyncIterable<Recorded>): AsyncGener
   for await (const event of events) if (travels(event)) yield event
 }
 
-const notTheSame = ({ stream, revision, id }: Recorded) => new TransferRefused(
-  `stream ${stream} of the target holds another event at revision ${revision} than the source, or holds it in another order (its id is ${id}). Nothing was overwritten: choose an empty target`)
+function notTheSame ({ stream, revision, id }: Recorded): TransferRefused {
+  return new TransferRefused(`stream ${stream} of the target holds another event at revision ${revision} ` +
+    `than the source, or holds it in another order (its id is ${id}). ` +
+    'Nothing was overwritten: choose an empty target')
+}

@@ -24,8 +24,13 @@ interface EventLine {
   metadata_base64?: string
 }
 
-export const headerLine = (exportedAt: Date) => JSON.stringify({ format, version, exported_at: exportedAt.toISOString() })
-export const footerLine = (footer: Footer) => JSON.stringify({ end: true, ...footer })
+export function headerLine (exportedAt: Date): string {
+  return JSON.stringify({ format, version, exported_at: exportedAt.toISOString() })
+}
+
+export function footerLine (footer: Footer): string {
+  return JSON.stringify({ end: true, ...footer })
+}
 
 export function eventLine ({ stream, revision, id, type, created, contentType, data, metadata }: Recorded): string {
   const line: EventLine = {
@@ -56,20 +61,40 @@ export type Line =
   | { kind: 'event', event: Omit<Recorded, 'position'> }
   | { kind: 'end', footer: Footer }
 
+type JsonObject = Record<string, unknown>
+
 /** Reads one line after the header. @throws an Error that says what it lacks */
 export function parseLine (text: string): Line {
   const line: unknown = JSON.parse(text)
   if (!isObject(line)) throw new Error('it is no object')
-  if (line.end === true) return { kind: 'end', footer: { events: Number(line.events), streams: Number(line.streams), sha256: String(line.sha256) } }
-  const { stream, revision, id, type, contentType, created } = line
-  if (typeof stream !== 'string' || typeof id !== 'string' || typeof type !== 'string' || typeof contentType !== 'string' || !/^\d+$/.test(String(revision))) {
-    throw new Error('stream, revision, id, type or contentType is missing')
+  return line.end === true ? { kind: 'end', footer: footerIn(line) } : { kind: 'event', event: eventIn(line) }
+}
+
+function footerIn ({ events, streams, sha256 }: JsonObject): Footer {
+  return { events: Number(events), streams: Number(streams), sha256: String(sha256) }
+}
+
+function eventIn (line: JsonObject): Omit<Recorded, 'position'> {
+  const text = (name: string): string => {
+    const value = line[name]
+    if (typeof value !== 'string') throw missing()
+    return value
   }
+  const revision = String(line.revision)
+  if (!/^\d+$/.test(revision)) throw missing()
   return {
-    kind: 'event',
-    event: { stream, revision: BigInt(String(revision)), id, type, contentType, created: Date.parse(String(created)), data: bytesOf(line, 'data'), metadata: bytesOf(line, 'metadata') }
+    stream: text('stream'),
+    revision: BigInt(revision),
+    id: text('id'),
+    type: text('type'),
+    contentType: text('contentType'),
+    created: Date.parse(String(line.created)),
+    data: bytesOf(line, 'data'),
+    metadata: bytesOf(line, 'metadata')
   }
 }
+
+const missing = () => new Error('stream, revision, id, type or contentType is missing')
 
 /** The version of an export by its first line, or undefined when it is none. */
 export function versionOf (header: string): number | undefined {
@@ -81,10 +106,12 @@ export function versionOf (header: string): number | undefined {
   }
 }
 
-function bytesOf (line: Record<string, unknown>, name: 'data' | 'metadata'): Uint8Array {
+function bytesOf (line: JsonObject, name: 'data' | 'metadata'): Uint8Array {
   const base64 = line[`${name}_base64`]
   if (typeof base64 === 'string') return Buffer.from(base64, 'base64')
   return name in line ? Buffer.from(JSON.stringify(line[name])) : Buffer.alloc(0)
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+function isObject (value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

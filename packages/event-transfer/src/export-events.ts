@@ -31,7 +31,9 @@ export async function exportTo (output: Writable, source: Source, options: Expor
  */
 export async function exportToFile (file: string, source: Source, options: ExportOptions): Promise<Footer> {
   const part = `${file}.${randomUUID().slice(0, 8)}.part`
-  const handle = await open(part, 'wx', 0o600).catch((cause: Error) => { throw new TransferRefused(`${file} cannot be written: ${cause.message}`, { cause }) })
+  const handle = await open(part, 'wx', 0o600).catch((cause: Error) => {
+    throw new TransferRefused(`${file} cannot be written: ${cause.message}`, { cause })
+  })
   try {
     const tally = new Tally()
     const text = chunks(lines(source, tally, options))

@@ -32,19 +32,30 @@ export interface Store {
   close (): Promise<void>
 }
 
-/** Connects at the first call. @throws TransferRefused when `url`, which came from `setting`, is no connection string */
+/**
+ * Connects at the first call.
+ * @param setting where `url` came from, for the error
+ * @throws TransferRefused when `url` is no connection string
+ */
 export function openStore (url: string, setting: string): Store {
-  const client = connect(url, setting)
-  // The client's own door to its connection, with its discovery, TLS and credentials, is protected: hence the brackets.
-  const call: EventStoreDBClient['GRPCStreamCreator'] = client['GRPCStreamCreator']
-  const forEver = () => client['callArguments']({}, { deadline: Infinity })
-  return { read, head, origin, knows, openPipe, tombstone, close }
+  return new ConnectedStore(connect(url, setting))
+}
 
-  async function * read (after: bigint, upTo = lastPosition): AsyncGenerator<Recorded, void> {
+class ConnectedStore implements Store {
+  readonly #client: EventStoreDBClient
+  // The client's own door to its connection, with its discovery, TLS and credentials, is protected: hence the brackets.
+  readonly #call: EventStoreDBClient['GRPCStreamCreator']
+
+  constructor (client: EventStoreDBClient) {
+    this.#client = client
+    this.#call = client['GRPCStreamCreator']
+  }
+
+  async * read (after: bigint, upTo = lastPosition): AsyncGenerator<Recorded, void> {
     let position = after
     for (let size = pageSize; size >= pageSize && position < upTo;) {
       size = 0
-      for await (const event of page(position)) {
+      for await (const event of this.#page(position)) {
         size++
         if (event.position <= position) continue // a read begins with the event at its position
         position = event.position
@@ -53,8 +64,57 @@ export function openStore (url: string, setting: string): Store {
     }
   }
 
-  async function * page (from: bigint): AsyncGenerator<Recorded, void> {
-    const responses = await call(StreamsClient, 'readAll', (service) => service.read(readRequest(from, pageSize), ...forEver()))()
+  async head (): Promise<bigint> {
+    let newest = 0n
+    const last = this.#client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 })
+    for await (const { event, commitPosition } of last) newest = commitPosition ?? event?.position.commit ?? 0n
+    return newest
+  }
+
+  async origin (): Promise<string | undefined> {
+    let origin: string | undefined
+    for await (const { event } of this.#client.readAll({ maxCount: 1 })) {
+      origin = event && `${event.id} ${event.created.toISOString()}`
+    }
+    return origin
+  }
+
+  async knows (event: Recorded): Promise<Knowledge> {
+    try {
+      let knowledge: Knowledge = 'other'
+      const fromRevision = isTombstone(event) ? 0n : event.revision
+      for await (const { event: ours } of this.#client.readStream(event.stream, { fromRevision, maxCount: 1 })) {
+        if (ours?.id === event.id && ours.revision === event.revision) knowledge = 'same'
+      }
+      return knowledge
+    } catch (error) {
+      if (error instanceof StreamNotFoundError) return 'stream unknown'
+      if (error instanceof StreamDeletedError) return isTombstone(event) ? 'same' : 'other'
+      throw error
+    }
+  }
+
+  async openPipe (mostAppends: number): Promise<AppendPipe> {
+    const open = this.#call(StreamsClient, 'appendToStream', (service) => service.batchAppend(...this.#forEver()))
+    return new AppendPipe(await open(), mostAppends)
+  }
+
+  async tombstone (stream: string): Promise<void> {
+    try {
+      await this.#client.tombstoneStream(stream, { expectedRevision: ANY })
+    } catch (error) {
+      if (!(error instanceof StreamDeletedError)) throw error
+    }
+  }
+
+  async close (): Promise<void> {
+    await Promise.race([this.#client.dispose(), delay(disposeWithinMs, undefined, { ref: false })])
+  }
+
+  async * #page (from: bigint): AsyncGenerator<Recorded, void> {
+    const request = readRequest(from, pageSize)
+    const open = this.#call(StreamsClient, 'readAll', (service) => service.read(request, ...this.#forEver()))
+    const responses = await open()
     responses.on('error', () => {}) // one more may come after the loop has been told, or was left
     try {
       for await (const response of responses) {
@@ -66,47 +126,8 @@ export function openStore (url: string, setting: string): Store {
     }
   }
 
-  async function head (): Promise<bigint> {
-    let newest = 0n
-    for await (const { event, commitPosition } of client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 })) newest = commitPosition ?? event?.position.commit ?? 0n
-    return newest
-  }
-
-  async function origin (): Promise<string | undefined> {
-    let first: string | undefined
-    for await (const { event } of client.readAll({ maxCount: 1 })) first = event && `${event.id} ${event.created.toISOString()}`
-    return first
-  }
-
-  async function knows (event: Recorded): Promise<Knowledge> {
-    try {
-      let knowledge: Knowledge = 'other'
-      const fromRevision = isTombstone(event) ? 0n : event.revision
-      for await (const { event: ours } of client.readStream(event.stream, { fromRevision, maxCount: 1 })) {
-        if (ours?.id === event.id && ours.revision === event.revision) knowledge = 'same'
-      }
-      return knowledge
-    } catch (error) {
-      if (error instanceof StreamNotFoundError) return 'stream unknown'
-      if (error instanceof StreamDeletedError) return isTombstone(event) ? 'same' : 'other'
-      throw error
-    }
-  }
-
-  async function openPipe (mostAppends: number): Promise<AppendPipe> {
-    return new AppendPipe(await call(StreamsClient, 'appendToStream', (service) => service.batchAppend(...forEver()))(), mostAppends)
-  }
-
-  async function tombstone (stream: string): Promise<void> {
-    try {
-      await client.tombstoneStream(stream, { expectedRevision: ANY })
-    } catch (error) {
-      if (!(error instanceof StreamDeletedError)) throw error
-    }
-  }
-
-  async function close (): Promise<void> {
-    await Promise.race([client.dispose(), delay(disposeWithinMs, undefined, { ref: false })])
+  #forEver () {
+    return this.#client['callArguments']({}, { deadline: Infinity })
   }
 }
 

@@ -31,26 +31,60 @@ export interface TransferOptions {
  * stopped anywhere. Every event is compared after it was written, in the order of the whole log.
  * @throws TransferRefused when the target holds other events in these streams
  */
-export async function transfer (source: Source, target: Store, { inFlight, signal, onProgress }: TransferOptions): Promise<Transferred> {
-  const matched = new Matched()
-  let before: number | undefined
-  let stuckAt: bigint | undefined
-  let refusal: OtherRevision | undefined
-  for (let doing: Progress['doing'] = 'comparing'; ; doing = 'verifying') {
-    const compared = counter(doing)
-    const rest = await compare(source, target, matched, () => compared(matched.source))
-    before ??= matched.tally.events
-    if (!rest) return summary(before)
-    if (matched.source === stuckAt) throw refusal ?? new Error(`the target acknowledged events after position ${matched.source} of the source and does not show them`)
-    stuckAt = matched.source
-    const sent = counter('appending')
-    refusal = await appendRest(rest, target, matched.serverMade.copy(), inFlight, ({ position }) => sent(position)).then(() => undefined, onlyOtherRevision)
+export async function transfer (source: Source, target: Store, options: TransferOptions): Promise<Transferred> {
+  return await new Transfer(source, target, options).run()
+}
+
+class Transfer {
+  readonly #source: Source
+  readonly #target: Store
+  readonly #options: TransferOptions
+  readonly #matched = new Matched()
+
+  constructor (source: Source, target: Store, options: TransferOptions) {
+    this.#source = source
+    this.#target = target
+    this.#options = options
   }
 
-  function counter (doing: Progress['doing']): (position: bigint) => void {
+  async run (): Promise<Transferred> {
+    let before: number | undefined
+    let stuckAt: bigint | undefined
+    let refusal: OtherRevision | undefined
+    for (let doing: Progress['doing'] = 'comparing'; ; doing = 'verifying') {
+      const rest = await this.#compare(doing)
+      before ??= this.#matched.tally.events
+      if (!rest) return this.#summary(before)
+      if (this.#matched.source === stuckAt) throw refusal ?? notShown(stuckAt)
+      stuckAt = this.#matched.source
+      // Another copy may have written it first; the next comparison finds out.
+      refusal = await this.#append(rest).then(() => undefined, onlyOtherRevision)
+    }
+  }
+
+  async #compare (doing: Progress['doing']) {
+    const compared = this.#counter(doing)
+    return await compare(this.#source, this.#target, this.#matched, () => compared(this.#matched.source))
+  }
+
+  async #append (rest: Parameters<typeof appendRest>[0]): Promise<void> {
+    const sent = this.#counter('appending')
+    await appendRest(rest, this.#target, {
+      serverMade: this.#matched.serverMade.copy(),
+      inFlight: this.#options.inFlight,
+      onEvent: ({ position }) => sent(position)
+    })
+  }
+
+  /** Tells of the progress at once, and at each event; the position is its place in the source. */
+  #counter (doing: Progress['doing']): (position: bigint) => void {
+    const { signal, onProgress } = this.#options
+    const { head } = this.#source
     let events = 0
-    const tell = (position: bigint) => { onProgress({ doing, events, done: source.head === 0n ? 1 : Number(position) / Number(source.head) }) }
-    tell(matched.source)
+    const tell = (position: bigint) => {
+      onProgress({ doing, events, done: head === 0n ? 1 : Number(position) / Number(head) })
+    }
+    tell(this.#matched.source)
     return (position) => {
       signal.throwIfAborted()
       events++
@@ -58,13 +92,17 @@ export async function transfer (source: Source, target: Store, { inFlight, signa
     }
   }
 
-  function summary (before: number): Transferred {
-    const { tally, others, source, target } = matched
-    return { events: tally.events, streams: tally.streams, sha256: tally.sha256(), appended: tally.events - before, others, position: { source, target } }
+  #summary (before: number): Transferred {
+    const { tally, others, source, target } = this.#matched
+    const { events, streams } = tally
+    return { events, streams, sha256: tally.sha256(), appended: events - before, others, position: { source, target } }
   }
 }
 
-/** Another copy may have written it first; the next comparison finds out. */
+function notShown (position: bigint): Error {
+  return new Error(`the target acknowledged events after position ${position} of the source and does not show them`)
+}
+
 function onlyOtherRevision (error: unknown): OtherRevision {
   if (error instanceof OtherRevision) return error
   throw error

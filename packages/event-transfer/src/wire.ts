@@ -35,7 +35,9 @@ export function toRecorded (event: streams.ReadResp.ReadEvent.RecordedEvent): Re
 }
 
 /** One append of consecutive events of one stream, expected right behind the event before them. */
-export function appendRequest (correlationId: string, stream: string, events: readonly Recorded[], expected: bigint): streams.BatchAppendReq {
+export function appendRequest (
+  correlationId: string, stream: string, events: readonly Recorded[], expected: bigint
+): streams.BatchAppendReq {
   const options = new streams.BatchAppendReq.Options()
     .setStreamIdentifier(new shared.StreamIdentifier().setStreamName(Buffer.from(stream)))
   if (expected < 0n) options.setNoStream(new shared.Empty())

@@ -4,11 +4,17 @@ import { ANY, NO_STREAM, binaryEvent, jsonEvent, type EventStoreDBClient } from 
 import { isTombstone, travels, type Recorded } from '../recorded.js'
 import type { Store } from '../store.js'
 
-export const event = (type = 'Happened', data: object = {}) => jsonEvent({ type, data: { ...data }, metadata: { command_id: 'c-1' } })
+export function event (type = 'Happened', data: object = {}) {
+  return jsonEvent({ type, data: { ...data }, metadata: { command_id: 'c-1' } })
+}
+
+type Bytes = string | Uint8Array
 
 /** An event whose bytes no JSON.stringify would write. */
-export function rawEvent (stream: string, revision: bigint, data: string | Uint8Array, metadata: string | Uint8Array = ''): Recorded {
-  return { stream, revision, id: randomUUID(), type: 'Raw', contentType: 'application/json', data: Buffer.from(data), metadata: Buffer.from(metadata), created: 0, position: 0n }
+export function rawEvent (stream: string, revision: bigint, data: Bytes, metadata: Bytes = ''): Recorded {
+  const contents = { data: Buffer.from(data), metadata: Buffer.from(metadata) }
+  const kind = { type: 'Raw', contentType: 'application/json' }
+  return { stream, revision, id: randomUUID(), ...kind, ...contents, created: 0, position: 0n }
 }
 
 export async function appendRaw (store: Store, ...events: Recorded[]): Promise<void> {
@@ -19,14 +25,7 @@ export async function appendRaw (store: Store, ...events: Recorded[]): Promise<v
 }
 
 export async function fillVaried (client: EventStoreDBClient, store: Store): Promise<void> {
-  await client.appendToStream('assistant-1', [event('AssistantCreated', { name: 'Zoë 🎧 名前' }), event('AssistantUpdated')], { expectedRevision: NO_STREAM })
-  await client.appendToStream('Straße 🎧', [event(), binaryEvent({ type: 'Recording', data: Buffer.from([0, 255, 10, 13, 128]), metadata: Buffer.from([254, 0]) })])
-  await appendRaw(store,
-    rawEvent('raw-1', 0n, '{ "big": 12345678901234567890, "half": 1.0, "10": 1, "2": 2 }', '{"spaced": true}'),
-    rawEvent('raw-1', 1n, 'no JSON at all', Buffer.from([255])),
-    rawEvent('raw-1', 2n, '', '{"__proto__":{"a":1}}'),
-    rawEvent('raw-1', 3n, 'null'))
-  await client.appendToStream('large-1', [event('Large', { text: 'ü'.repeat(523_000) })])
+  await fillBytes(client, store)
   await client.setStreamMetadata('assistant-1', { maxCount: 5, owner: 'me' })
   await client.appendToStream('links', [jsonEvent({ type: '$>', data: {} }), event()])
   await client.appendToStream('truncated', [event(), event(), event()])
@@ -46,6 +45,20 @@ export async function fillVaried (client: EventStoreDBClient, store: Store): Pro
   await client.appendToStream('assistant-1', [event('AssistantUpdated')], { expectedRevision: 2n })
 }
 
+/** Odd bytes, unicode, and an event that is nearly too large. */
+async function fillBytes (client: EventStoreDBClient, store: Store): Promise<void> {
+  const created = event('AssistantCreated', { name: 'Zoë 🎧 名前' })
+  await client.appendToStream('assistant-1', [created, event('AssistantUpdated')], { expectedRevision: NO_STREAM })
+  const bytes = { data: Buffer.from([0, 255, 10, 13, 128]), metadata: Buffer.from([254, 0]) }
+  await client.appendToStream('Straße 🎧', [event(), binaryEvent({ type: 'Recording', ...bytes })])
+  await appendRaw(store,
+    rawEvent('raw-1', 0n, '{ "big": 12345678901234567890, "half": 1.0, "10": 1, "2": 2 }', '{"spaced": true}'),
+    rawEvent('raw-1', 1n, 'no JSON at all', Buffer.from([255])),
+    rawEvent('raw-1', 2n, '', '{"__proto__":{"a":1}}'),
+    rawEvent('raw-1', 3n, 'null'))
+  await client.appendToStream('large-1', [event('Large', { text: 'ü'.repeat(523_000) })])
+}
+
 /** All that travels, as text that can be compared; ids of events that each server makes by itself are left out. */
 export async function written (store: Store): Promise<string[]> {
   const lines: string[] = []
@@ -53,7 +66,8 @@ export async function written (store: Store): Promise<string[]> {
     if (!travels(event)) continue
     const { stream, revision, id, type, contentType, data, metadata } = event
     const isOwn = isTombstone(event) || (stream === '$$recreated' && revision === 1n)
-    lines.push([stream, revision, isOwn ? '' : id, type, contentType, Buffer.from(data).toString('base64'), Buffer.from(metadata).toString('base64')].join(' '))
+    const contents = [data, metadata].map((bytes) => Buffer.from(bytes).toString('base64'))
+    lines.push([stream, revision, isOwn ? '' : id, type, contentType, ...contents].join(' '))
   }
   return lines
 }
