@@ -21,7 +21,7 @@ RUN npm ci --omit=dev --omit=optional --ignore-scripts
 FROM node:20-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000
 WORKDIR /app
-# Without tsconfig.build.json the command line takes dist/ as it is.
+# Without tsconfig.json the command line takes dist/ as it is.
 COPY --from=dependencies /build/node_modules node_modules
 # node_modules holds links to the packages of this repository.
 COPY --from=dependencies /build/packages packages

@@ -1,7 +1,6 @@
 // Compiles a checkout whose sources are newer than what was compiled; of commands that start at once, one compiles.
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Ends this process when the sources do not compile. `root` is the folder of the checkout. */
@@ -12,11 +11,9 @@ export function compileIfStale (root) {
   })
 }
 
-const buildInfoOf = (root) => join(root, 'dist/.tsbuildinfo')
-
 function isStale (root) {
-  const buildInfo = buildInfoOf(root)
-  const builtAt = existsSync(buildInfo) ? statSync(buildInfo).mtimeMs : 0
+  const marker = join(root, 'dist/.built')
+  const builtAt = existsSync(marker) ? statSync(marker).mtimeMs : 0
   return sourceFolders(root).some((folder) => isNewer(folder, builtAt))
 }
 
@@ -34,16 +31,12 @@ function isNewer (folder, than) {
 
 function compile (root) {
   process.stderr.write('Compiling the sources to dist/ ...\n')
-  const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
   try {
-    execFileSync(process.execPath, [tsc, '-b', join(root, 'tsconfig.build.json')], { cwd: root, stdio: ['ignore', 2, 2] })
+    execFileSync(process.execPath, [join(root, 'bin/build.js')], { cwd: root, stdio: ['ignore', 2, 2] })
   } catch {
-    rmSync(buildInfoOf(root), { force: true }) // or the next command would run what was emitted all the same
     process.stderr.write('The sources do not compile.\n')
     process.exitCode = 1
-    return
   }
-  utimesSync(buildInfoOf(root), new Date(), new Date()) // the compiler leaves it alone when nothing changed
 }
 
 /** Does the work while no other process does it. A lock whose process is gone counts for nothing. */

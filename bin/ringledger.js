@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const isCheckout = existsSync(new URL('../tsconfig.build.json', import.meta.url))
+const isCheckout = existsSync(new URL('../tsconfig.json', import.meta.url))
 if (isCheckout) (await import('./compile.js')).compileIfStale(root)
 
 await import('../dist/src/main.js')
