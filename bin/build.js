@@ -12,7 +12,8 @@ const inPlace = ['@fastify/swagger-ui', 'node-pg-migrate', '@eventstore/db-clien
 /** Below the checkout, and below each of its packages. */
 const sourceFolders = { own: ['src', 'projections', 'workers', 'bench', 'test', 'docs/webhooks'], packages: ['src', 'test'] }
 
-const common = { bundle: true, platform: 'node', format: 'esm', target: 'node20', logLevel: 'warning' }
+/** Names are kept, because errors are told by theirs. */
+const common = { bundle: true, keepNames: true, platform: 'node', format: 'esm', target: 'node20', logLevel: 'warning' }
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const vendor = join(root, 'dist/vendor', versionsOf())

@@ -9,7 +9,7 @@ import { secrets } from '../support/secrets.js'
 import type { Answer } from '../support/answer.js'
 
 const waitMs = 300
-const enough = amount({ short: 800, whole: 2_000 })
+const enough = amount({ short: 400, whole: 2_000 })
 const folder = dataDir(t)
 const service = await testService(t, ['api'], { READ_MODEL_WAIT_MS: String(waitMs) })
 const another = await service.start(['api'])
@@ -168,7 +168,7 @@ async function agreesWithHistory (t: Test, path: string): Promise<void> {
     last = body.meta.last_page
     for (const { revision, changes } of body.data) names.set(revision, changes.find(({ field }: { field: string }) => field === 'assistant_name').to)
   }
-  t.ok(observed.length > 50)
+  t.ok(observed.length > enough / 20)
   t.strictSame(observed.filter(({ revision, name }) => names.get(revision) !== name), [])
 }
 

@@ -1,6 +1,6 @@
 // What lint holds the code to besides the import zones.
 import t from 'tap'
-import { refused, refusedWithTypes } from '../support/lint.js'
+import { refused, refusedByLine } from '../support/lint.js'
 
 t.test('the domain has no clock, no ids and does not wait', async (t) => {
   const file = 'src/domain/lead/decide.ts'
@@ -16,17 +16,24 @@ t.test('the domain has no clock, no ids and does not wait', async (t) => {
 })
 
 t.test('a promise may not float, but a subtest may', async (t) => {
-  const rules = (body: string) => refusedWithTypes('test/lint/rules.test.ts', `import t from 'tap'\n${body}`)
-  t.same(await rules("t.test('title', async (t) => { t.ok(true) })"), [])
-  t.same(await rules("void t.test('title', async (t) => { t.ok(true) })"), [])
-  t.same(await rules("t.resolves(Promise.resolve(1), 'title')"), ['@typescript-eslint/no-floating-promises'])
-  t.same(await rules('Promise.resolve(t)'), ['@typescript-eslint/no-floating-promises'])
-  t.same(await rules('export const value: any = t'), ['@typescript-eslint/no-explicit-any'])
+  const cases: Record<string, string[]> = {
+    "t.test('title', async (t) => { t.ok(true) })": [],
+    "void t.test('title', async (t) => { t.ok(true) })": [],
+    "t.resolves(Promise.resolve(1), 'title')": ['@typescript-eslint/no-floating-promises'],
+    'Promise.resolve(t)': ['@typescript-eslint/no-floating-promises'],
+    'export const value: any = t': ['@typescript-eslint/no-explicit-any']
+  }
+  t.same(await refusedByLine('test/lint/rules.test.ts', "import t from 'tap'", Object.keys(cases)), Object.values(cases))
 })
 
 t.test('a projection can neither wait for anything nor leave it running: it has rows, and returns nothing', async (t) => {
-  const project = (step: string) => refusedWithTypes('projections/catalog.ts', `import type { Projection } from './engine/projection.js'\nexport const project: Projection['project'] = ${step}`)
-  t.same(await project("async () => { await fetch('http://127.0.0.1') }"), ['@typescript-eslint/no-misused-promises'])
-  t.same(await project("() => { fetch('http://127.0.0.1') }"), ['@typescript-eslint/no-floating-promises'])
-  t.same(await project("(event, _place, rows) => { if (event.type === 'VoiceAdded') rows.put({ name: 'voices', key: 'id', columns: { id: 'bigint' } }, { ...event.data }) }"), [])
+  const table = "{ name: 'voices', key: 'id', columns: { id: 'bigint' } }"
+  const cases: Record<string, string[]> = {
+    "async () => { await fetch('http://127.0.0.1') }": ['@typescript-eslint/no-misused-promises'],
+    "() => { fetch('http://127.0.0.1') }": ['@typescript-eslint/no-floating-promises'],
+    [`(event, _place, rows) => { if (event.type === 'VoiceAdded') rows.put(${table}, { ...event.data }) }`]: []
+  }
+  const head = "import type { Projection } from './engine/projection.js'"
+  const lines = Object.keys(cases).map((step, index) => `export const project${index}: Projection['project'] = ${step}`)
+  t.same(await refusedByLine('projections/catalog.ts', head, lines), Object.values(cases))
 })

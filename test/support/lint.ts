@@ -1,5 +1,5 @@
 // Runs the project's own ESLint configuration on a piece of text, as if it stood in a given file.
-import { ESLint } from 'eslint'
+import { ESLint, type Linter } from 'eslint'
 import tseslint from 'typescript-eslint'
 import { packageRoot } from '../../src/package-root.js'
 
@@ -16,14 +16,17 @@ const withTypes = new ESLint({ cwd: packageRoot })
 
 /** The rules that refuse `text` in `filePath`, a file that need not exist; rules that need types are left out. */
 export async function refused (filePath: string, text: string): Promise<string[]> {
-  return rulesOf(await withoutTypes.lintText(text + '\n', { filePath }))
+  const [result] = await withoutTypes.lintText(text + '\n', { filePath })
+  return rulesOf(result?.messages ?? [])
 }
 
-/** The same with the typed rules; the file must be one that tsconfig.json includes. */
-export async function refusedWithTypes (filePath: string, text: string): Promise<string[]> {
-  return rulesOf(await withTypes.lintText(text + '\n', { filePath }))
+/**
+ * The same for each of several lines after a first one, with the typed rules; the file must be one that tsconfig.json
+ * includes. One text, because the type checker looks at everything anew for each.
+ */
+export async function refusedByLine (filePath: string, head: string, lines: string[]): Promise<string[][]> {
+  const [result] = await withTypes.lintText([head, ...lines, ''].join('\n'), { filePath })
+  return lines.map((_, index) => rulesOf(result?.messages.filter(({ line }) => line === index + 2) ?? []))
 }
 
-function rulesOf (results: ESLint.LintResult[]): string[] {
-  return results.flatMap(({ messages }) => messages.map(({ ruleId, message }) => ruleId ?? message))
-}
+const rulesOf = (messages: Linter.LintMessage[]) => messages.map(({ ruleId, message }) => ruleId ?? message)

@@ -39,7 +39,7 @@ async function freezeAt (t: Test, at: string, nth: number): Promise<void> {
   frozen.signal('SIGCONT')
   t.equal(await frozen.ended, at.includes('VIEW') ? 0 : 1, frozen.said.join('\n'))
   t.strictSame(await state(), done, 'it changed nothing')
-  if (!at.includes('VIEW')) t.match(frozen.said[1], /^BrokenOff: The replay of leads broke off: .*(was lost|moved|terminat)/, `and says why: ${at}`)
+  if (!at.includes('VIEW')) t.match(frozen.said[1], /^BrokenOff: The replay of leads broke off: .*(was lost|moved|terminat|no longer being built)/, `and says why: ${at}`)
 }
 
 t.test('frozen anywhere it is replaced, and commits nothing more', async (t) => {
