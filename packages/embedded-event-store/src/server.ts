@@ -5,7 +5,7 @@ import * as grpc from '@grpc/grpc-js'
 import { Feed } from './feed/feed.js'
 import { listen } from './listen.js'
 import { EventLog } from './log/log.js'
-import { postgresStorage, type Storage } from './log/storage.js'
+import { postgresStorage, type Storage } from './log/table/storage.js'
 import { createGrpcServer } from './protocol/services.js'
 
 export interface EventStoreOptions {

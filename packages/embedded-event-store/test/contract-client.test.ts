@@ -7,7 +7,7 @@ import {
   binaryEvent, END, eventTypeFilter, excludeSystemEvents, jsonEvent, MaxAppendSizeExceededError, NO_STREAM, START, StreamDeletedError,
   StreamNotFoundError, streamNameFilter, WrongExpectedVersionError, type ResolvedEvent
 } from '@eventstore/db-client'
-import { postgresStorage } from '../src/log/storage.js'
+import { postgresStorage } from '../src/log/table/storage.js'
 import { eventually } from './support/eventually.js'
 import { collect, refused, scratchEventStore } from '../src/testing/scratch-event-store.js'
 import { scratchPostgres } from '@ringledger/embedded-postgres/testing'

@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import type { RecordedEvent } from '../src/log/event.js'
-import { pages, Readers } from '../src/log/pages.js'
-import type { PageSize, Range } from '../src/log/range.js'
-import { portion, weightOf } from '../src/log/portion.js'
+import { pages, Readers } from '../src/log/read/pages.js'
+import type { PageSize, Range } from '../src/log/read/range.js'
+import { portion, weightOf } from '../src/log/read/portion.js'
 
 const kib = 1024
 const mib = 1024 * kib

@@ -1,9 +1,9 @@
 // A process beside Postgres: starts it, and stops it when stdin closes. So Postgres ends however its starter ends.
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { program } from './binaries.js'
-import { readPostmaster, stopPostmaster, until } from './postmaster.js'
-import { postgresEnvironment, type ServerRequest } from './server.js'
+import { program } from './cluster/binaries.js'
+import { readPostmaster, stopPostmaster, until } from './server/postmaster.js'
+import { postgresEnvironment, type ServerRequest } from './server/request.js'
 
 process.title = `ringledger postgres supervisor ${process.argv[2] ?? ''}`
 process.stdout.on('error', () => {}) // the starter is gone, and stdin closes

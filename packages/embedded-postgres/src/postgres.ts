@@ -1,14 +1,14 @@
 // Embedded Postgres: real binaries, a cluster under DATA_DIR, and a supervisor that ends with its starter.
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { provideBinaries } from './binaries.js'
+import { provideBinaries } from './cluster/binaries.js'
 import { startChild, type Child } from './child.js'
-import { databaseUrl, ensureCluster, ensureDatabase } from './cluster.js'
+import { databaseUrl, ensureCluster, ensureDatabase } from './cluster/cluster.js'
 import { freePort } from './free-port.js'
-import { locate, type Place } from './paths.js'
-import { endPostgres, endPredecessor, noteSupervisor } from './predecessor.js'
+import { locate, type Place } from './cluster/paths.js'
+import { endPostgres, endPredecessor, noteSupervisor } from './server/predecessor.js'
 import { identify } from './process-identity.js'
-import { serverRequest } from './server.js'
+import { serverRequest } from './server/request.js'
 
 const ATTEMPTS = 5
 // Above what the supervisor itself needs to stop Postgres by force.

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ANY, BACKWARDS, END, EventStoreDBClient, StreamDeletedError, StreamNotFoundError } from '@eventstore/db-client'
 import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
-import { AppendPipe } from './append-pipe.js'
+import { AppendPipe } from './append/pipe.js'
 import { isTombstone, type Recorded } from './recorded.js'
 import { TransferRefused } from './refused.js'
 import { readRequest, toRecorded } from './wire.js'

@@ -1,5 +1,5 @@
 // Makes a target the same log as a source: compare, append what is missing, compare again until nothing is.
-import { appendRest } from './append-rest.js'
+import { appendRest } from './append/rest.js'
 import { compare, Matched, travelling, type Source } from './compare.js'
 import type { Progress } from './progress.js'
 import { OtherRevision } from './refused.js'

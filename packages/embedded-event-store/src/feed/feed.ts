@@ -1,6 +1,6 @@
 // The feed: the newest events in memory, and a wake-up for all subscriptions that wait for the next one.
 import type { RecordedEvent } from '../log/event.js'
-import { portion } from '../log/portion.js'
+import { portion } from '../log/read/portion.js'
 
 const most = { events: 8192, bytes: 16 * 1024 * 1024 }
 // Cut a quarter at a time, so that the cost of moving the rest is spread over many commits.

@@ -1,7 +1,7 @@
 // The entry for those who keep the log elsewhere, or fill its table by themselves, as benchmarks do.
 export { metastreamOf, type RecordedEvent } from './event.js'
-export type { Direction, PageSize } from './range.js'
-export { createSchema } from './schema.js'
-export { postgresStorage, type Storage } from './storage.js'
+export type { Direction, PageSize } from './read/range.js'
+export { createSchema } from './table/schema.js'
+export { postgresStorage, type Storage } from './table/storage.js'
 export { afterEvent, afterMetadata, type StreamState, untouched } from './stream-state.js'
-export { EventTable } from './table.js'
+export { EventTable } from './table/table.js'

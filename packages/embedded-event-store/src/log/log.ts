@@ -1,11 +1,11 @@
 // The log: appends through the one writer, reads through a few connections, and the way back after Postgres was gone.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { RecordedEvent } from './event.js'
-import { LogReader } from './reader.js'
-import type { Outcome, WriteRequest } from './request.js'
-import { SchemaInUse, type Session } from './session.js'
-import type { Storage } from './storage.js'
-import { LogWentBack, Writer } from './writer.js'
+import { LogReader } from './read/reader.js'
+import type { Outcome, WriteRequest } from './write/request.js'
+import { SchemaInUse, type Session } from './table/session.js'
+import type { Storage } from './table/storage.js'
+import { LogWentBack, Writer } from './write/writer.js'
 
 export interface LogListener {
   /** Events became durable; they follow on the last ones. */

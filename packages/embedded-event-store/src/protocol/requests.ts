@@ -1,6 +1,6 @@
 // From messages to the words of the log: names, expected revisions, ids, proposed events.
 import type { ProposedEvent } from '../log/event.js'
-import { any, noStream, streamExists, type ExpectedRevision } from '../log/decide.js'
+import { any, noStream, streamExists, type ExpectedRevision } from '../log/write/decide.js'
 import { accessDenied, appendTooLarge, invalid, maxAppendSize, missingMetadata } from './errors.js'
 import type { shared, streams } from './generated.js'
 

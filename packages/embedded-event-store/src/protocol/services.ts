@@ -3,17 +3,17 @@ import * as grpc from '@grpc/grpc-js'
 import type { Feed } from '../feed/feed.js'
 import type { EventLog } from '../log/log.js'
 import { absentServices } from './absent.js'
-import { type AppendCall, handleAppend } from './append.js'
-import { type BatchCall, handleBatchAppend } from './batch-append.js'
-import { decodeBatchChunk } from './batch-chunk.js'
-import { type DeleteCall, handleDelete, handleTombstone, type TombstoneCall } from './delete.js'
+import { type AppendCall, handleAppend } from './write/append.js'
+import { type BatchCall, handleBatchAppend } from './write/batch-append.js'
+import { decodeBatchChunk } from './write/batch-chunk.js'
+import { type DeleteCall, handleDelete, handleTombstone, type TombstoneCall } from './write/delete.js'
 import { notHere, toServiceError } from './errors.js'
 import {
   type features, type gossip, GossipService, ServerFeaturesService, type streams, StreamsService
 } from './generated.js'
 import { clusterInfo, supportedMethods } from './node.js'
-import { handleRead } from './read.js'
-import type { ReadCall } from './responses.js'
+import { handleRead } from './read/read.js'
+import type { ReadCall } from './read/responses.js'
 import { sendAhead } from './send-ahead.js'
 
 type Reply<Response> = grpc.sendUnaryData<Response>

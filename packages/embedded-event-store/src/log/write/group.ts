@@ -1,0 +1,100 @@
+// Decides a group of requests in their order: what they add to the log, and what each is answered once that is durable.
+import type pg from 'pg'
+import { describedBy, type Identified, type RecordedEvent } from '../event.js'
+import type { KnownStreams } from './known-streams.js'
+import type { Outcome, WriteRequest } from './request.js'
+import type { EventTable } from '../table/table.js'
+import { type Described, plan, type Plan } from './plan.js'
+import type { Waiting } from './queue.js'
+
+export interface Decided { settle: Waiting['settle'], outcome: Outcome }
+
+export interface Group {
+  decided: Decided[]
+  events: RecordedEvent[]
+  /** The position of the last event before them. */
+  head: number
+  /** Of all its events, Unix ms. */
+  created: number
+}
+
+/** How many bytes of data and metadata one commit makes durable, apart from the last request. */
+const mostBytes = 4 * 1024 * 1024
+
+/** Its decisions are a draft in `known`, to be committed or discarded. */
+export class GroupDecider {
+  readonly #table: EventTable
+  readonly #known: KnownStreams
+
+  constructor (table: EventTable, known: KnownStreams) {
+    this.#table = table
+    this.#known = known
+  }
+
+  /** Decides candidates in order until the group is full or one of them must see the others in the table first. */
+  async decide (on: pg.Client, candidates: readonly Waiting[], head: number): Promise<Group> {
+    await this.#loadStates(on, candidates)
+    const group: Group = { decided: [], events: [], head, created: Date.now() }
+    let bytes = 0
+    for (const { request, bytes: size, settle } of candidates) {
+      if (bytes > mostBytes) break
+      if (request.expiresAt !== undefined && request.expiresAt < group.created) {
+        group.decided.push({ settle, outcome: { kind: 'expired' } })
+        continue
+      }
+      let planned = this.#plan(request)
+      if (planned.kind === 'look-up') {
+        if (group.events.length > 0) break
+        planned = this.#plan(request, await this.#recorded(on, request))
+      }
+      bytes += size
+      group.decided.push({ settle, outcome: this.#carryOut(planned, group) })
+    }
+    return group
+  }
+
+  async #loadStates (on: pg.Client, candidates: readonly Waiting[]): Promise<void> {
+    const missing = new Set<string>()
+    const need = (stream: string) => { if (this.#known.committed(stream) === undefined) missing.add(stream) }
+    for (const { request: { stream } } of candidates) {
+      need(stream)
+      const described = describedBy(stream)
+      if (described !== undefined) need(described)
+    }
+    if (missing.size === 0) return
+    for (const [stream, state] of await this.#table.states(on, [...missing])) this.#known.remember(stream, state)
+  }
+
+  async #recorded (on: pg.Client, { stream, expected, events }: WriteRequest): Promise<Map<number, Identified>> {
+    return await this.#table.idsOf(on, stream, expected + 1, expected + events.length)
+  }
+
+  #plan (request: WriteRequest, recorded?: ReadonlyMap<number, Identified>): Plan {
+    const state = this.#known.drafted(request.stream)
+    if (state === undefined) throw new Error(`The state of ${request.stream} is not loaded`)
+    const recent = (id: string) => this.#known.sighting(id)
+    return plan(request, state, this.#described(request.stream), { recent, ...(recorded && { recorded }) })
+  }
+
+  #described (metastream: string): Described | undefined {
+    const stream = describedBy(metastream)
+    const state = stream === undefined ? undefined : this.#known.drafted(stream)
+    return stream === undefined || state === undefined ? undefined : { stream, state }
+  }
+
+  #carryOut (planned: Plan, { events, head, created }: Group): Outcome {
+    if (planned.kind === 'refuse') return planned.outcome
+    if (planned.kind === 'repeat') return { kind: 'written', revision: planned.revision, position: planned.position }
+    if (planned.kind === 'look-up') throw new Error('Looked up twice')
+    const first = head + events.length + 1
+    for (const { stream, revision, event } of planned.placed) {
+      const { id, type, isJson, data, metadata } = event
+      const position = head + events.length + 1
+      const recorded = { position, stream, revision, id, type, isJson, created, metadata, data }
+      this.#known.draft(recorded)
+      events.push(recorded)
+    }
+    const revision = planned.placed[planned.answer]?.revision ?? -1
+    return { kind: 'written', revision, position: first + planned.answer }
+  }
+}

@@ -1,0 +1,67 @@
+// What the writer remembers: the state of each stream used lately and the places of recent event ids.
+import { describedBy, type RecordedEvent } from '../event.js'
+import { RecentMap } from './recent-map.js'
+import { afterEvent, afterMetadata, type StreamState } from '../stream-state.js'
+import type { Sighting } from './decide.js'
+
+export const rememberedIds = 65_536
+const rememberedStreams = 50_000
+
+/** Committed truth, plus a draft that lies over it while a group of writes is being decided. */
+export class KnownStreams {
+  readonly #states = new RecentMap<StreamState>(rememberedStreams)
+  readonly #ids = new RecentMap<Sighting>(rememberedIds)
+  #draftStates = new Map<string, StreamState>()
+  #draftIds = new Map<string, Sighting>()
+
+  /** The committed state, if it is remembered. */
+  committed (stream: string): StreamState | undefined {
+    return this.#states.get(stream)
+  }
+
+  /** The state as it will be when the draft is durable. */
+  drafted (stream: string): StreamState | undefined {
+    return this.#draftStates.get(stream) ?? this.#states.get(stream)
+  }
+
+  sighting (id: string): Sighting | undefined {
+    return this.#draftIds.get(id) ?? this.#ids.get(id)
+  }
+
+  remember (stream: string, state: StreamState): void {
+    this.#states.set(stream, state)
+  }
+
+  rememberId (id: string, sighting: Sighting): void {
+    this.#ids.set(id, sighting)
+  }
+
+  /** Lays an event over the committed truth. */
+  draft (event: RecordedEvent): void {
+    const state = this.drafted(event.stream)
+    if (state !== undefined) this.#draftStates.set(event.stream, afterEvent(state, event))
+    const described = describedBy(event.stream)
+    const target = described === undefined ? undefined : this.drafted(described)
+    if (described !== undefined && target !== undefined) this.#draftStates.set(described, afterMetadata(target, event))
+    this.#draftIds.set(event.id, event)
+  }
+
+  /** The draft has become durable. */
+  commit (): void {
+    for (const [stream, state] of this.#draftStates) this.#states.set(stream, state)
+    for (const [id, { stream, revision, position }] of this.#draftIds) this.#ids.set(id, { stream, revision, position })
+    this.discard()
+  }
+
+  /** The draft has not become durable. */
+  discard (): void {
+    this.#draftStates = new Map()
+    this.#draftIds = new Map()
+  }
+
+  forget (): void {
+    this.discard()
+    this.#states.clear()
+    this.#ids.clear()
+  }
+}

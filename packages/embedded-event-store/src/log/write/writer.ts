@@ -1,0 +1,121 @@
+// The one writer: takes what has queued up, decides it in order, and makes it durable with one commit.
+import pg from 'pg'
+import type { RecordedEvent } from '../event.js'
+import { GroupDecider } from './group.js'
+import { KnownStreams, rememberedIds } from './known-streams.js'
+import type { Outcome, WriteRequest } from './request.js'
+import type { Session } from '../table/session.js'
+import type { EventTable } from '../table/table.js'
+import { WriteQueue } from './queue.js'
+
+/** How many requests share a commit. */
+const mostRequests = 1024
+
+/** The table holds an event that the writer does not know of: it must begin anew from what the table says. */
+const uniqueViolation = '23505'
+
+/** Postgres came back without events that it had committed. */
+export class LogWentBack extends Error {
+  constructor (known: number, found: number) {
+    super(`Postgres has lost acknowledged events: the log ends at ${found}, it ended at ${known}`)
+  }
+}
+
+export class Writer {
+  readonly known = new KnownStreams()
+  readonly queue = new WriteQueue()
+  /** The position of the last durable event. */
+  head = 0
+  /** Changes whenever a state may have changed: before and after each commit. */
+  epoch = 0
+  readonly #table: EventTable
+  readonly #decider: GroupDecider
+  readonly #onCommit: (events: RecordedEvent[]) => void
+  #session: Session | undefined
+  #isRunning = false
+
+  constructor (table: EventTable, onCommit: (events: RecordedEvent[]) => void) {
+    this.#table = table
+    this.#decider = new GroupDecider(table, this.known)
+    this.#onCommit = onCommit
+  }
+
+  /** Begins to write through this session, from what the table says. */
+  async attach (session: Session): Promise<void> {
+    const head = await this.#table.head(session.client)
+    if (head < this.head) throw new LogWentBack(this.head, head)
+    const sightings = await this.#table.lastSightings(session.client, rememberedIds / 4)
+    this.known.forget()
+    for (const { id, ...sighting } of sightings) this.known.rememberId(id, sighting)
+    this.head = head
+    this.epoch++
+    this.#session = session
+  }
+
+  get isAttached (): boolean {
+    return this.#session !== undefined
+  }
+
+  /** Writes no more until the next `attach`; what waits is refused. */
+  detach (): void {
+    this.#session = undefined
+    this.queue.refuse({ kind: 'unavailable' })
+  }
+
+  /** Resolves, never rejects, once the outcome is durable. Requests are decided in the order of the calls. */
+  async write (request: WriteRequest): Promise<Outcome> {
+    if (this.#session === undefined) return { kind: 'unavailable' }
+    return await new Promise((settle) => {
+      this.queue.push(request, settle)
+      if (!this.#isRunning) {
+        this.#isRunning = true
+        setImmediate(() => { void this.#run() }) // what arrives in the same turn shares the commit
+      }
+    })
+  }
+
+  async #run (): Promise<void> {
+    while (this.#session !== undefined && !this.queue.isEmpty) await this.#writeGroup(this.#session)
+    this.#isRunning = false
+    if (this.#session === undefined) this.detach()
+  }
+
+  async #writeGroup (session: Session): Promise<void> {
+    const candidates = this.queue.take(mostRequests)
+    const group = await this.#decider.decide(session.client, candidates, this.head).catch(() => undefined)
+    if (group === undefined) {
+      this.known.discard()
+      for (const { settle } of candidates) settle({ kind: 'unavailable' })
+      return
+    }
+    const { decided, events } = group
+    this.queue.putBack(candidates.slice(decided.length))
+    const failure = events.length === 0 ? undefined : await this.#commit(session, events)
+    for (const { settle, outcome } of decided) settle(failure ?? outcome)
+  }
+
+  async #commit (session: Session, events: RecordedEvent[]): Promise<Outcome | undefined> {
+    this.epoch++
+    try {
+      await this.#table.insert(session.client, events)
+    } catch (error) {
+      return await this.#afterFailure(session, error)
+    } finally {
+      this.epoch++
+    }
+    this.known.commit()
+    this.head += events.length
+    this.#onCommit(events)
+    return undefined
+  }
+
+  /** A statement that Postgres refused is rolled back; anything else may have been committed. */
+  async #afterFailure (session: Session, error: unknown): Promise<Outcome> {
+    this.known.discard()
+    const isRefused = error instanceof pg.DatabaseError && error.severity === 'ERROR' && error.code !== uniqueViolation
+    if (isRefused) return { kind: 'unavailable' }
+    if (this.#session === session) this.#session = undefined
+    await session.client.end().catch(() => {})
+    return { kind: 'unknown' }
+  }
+}

@@ -1,0 +1,126 @@
+// BatchAppend: one long-lived call carries many appends, in chunks; each gets exactly one reply.
+import type { ServerDuplexStream } from '@grpc/grpc-js'
+import type { EventLog } from '../../log/log.js'
+import type { Outcome } from '../../log/write/request.js'
+import type { BatchChunk } from './batch-chunk.js'
+import { batchRefusal, batchReply } from './batch-reply.js'
+import { cancelled, type Refusal, toRefusal, toServiceError, unavailable } from '../errors.js'
+import { addChunk, openAppend, type OpenAppend } from './open-append.js'
+
+export type BatchCall = ServerDuplexStream<BatchChunk, Buffer>
+
+const sweepEvery = 250
+
+/** Handles one batch-append call until the client half-closes it or it breaks. */
+export function handleBatchAppend (log: EventLog, call: BatchCall, closing: AbortSignal): void {
+  const appends = new BatchAppends(log, call)
+  const close = () => { appends.breakOff(cancelled()) }
+  closing.addEventListener('abort', close, { once: true })
+  call.on('data', (chunk: BatchChunk) => { appends.take(chunk) })
+  call.on('end', () => { appends.end() })
+  call.on('error', () => { appends.stop() })
+  call.on('cancelled', () => { appends.stop() })
+  call.once('close', () => { closing.removeEventListener('abort', close) })
+}
+
+class BatchAppends {
+  readonly #log: EventLog
+  readonly #call: BatchCall
+  readonly #open = new Map<string, OpenAppend>()
+  readonly #sweeper: NodeJS.Timeout
+  #hasEnded = false
+  #isOver = false
+
+  constructor (log: EventLog, call: BatchCall) {
+    this.#log = log
+    this.#call = call
+    this.#sweeper = setInterval(() => { this.#sweep() }, sweepEvery)
+    this.#sweeper.unref()
+  }
+
+  take (chunk: BatchChunk): void {
+    if (this.#isOver) return
+    const key = chunk.id.toString('latin1')
+    const append = this.#open.get(key) ?? this.#begin(key, chunk)
+    if (append === undefined || append.isComplete) return // the tail of an append that was refused
+    // Its time before its size: the client of a late append waits for the time-out.
+    if (append.deadline < Date.now()) return this.#reply(append, { kind: 'expired' })
+    try {
+      addChunk(append, chunk)
+      if (chunk.isFinal) this.#write(append)
+    } catch (error) {
+      this.#send(append, batchRefusal(append.id, append.options, toRefusal(error)))
+    }
+  }
+
+  end (): void {
+    this.#hasEnded = true
+    this.#finish()
+  }
+
+  /** Ends the call with an error: the client rejects everything that waits on it. */
+  breakOff (refusal: Refusal): void {
+    if (this.#isOver) return
+    this.stop()
+    this.#call.emit('error', toServiceError(refusal))
+  }
+
+  stop (): void {
+    this.#isOver = true
+    clearInterval(this.#sweeper)
+    this.#open.clear()
+  }
+
+  #begin (key: string, { id, options }: BatchChunk): OpenAppend | undefined {
+    if (options === undefined) return undefined
+    const append = openAppend(key, id, options)
+    this.#open.set(key, append)
+    return append
+  }
+
+  #write (append: OpenAppend): void {
+    const { options: { expected, deadline }, stream, events } = append
+    append.isComplete = true
+    append.deadline = deadline
+    void this.#log.write({ action: 'append', stream, expected, events, expiresAt: deadline })
+      .then((outcome) => { this.#settle(append, outcome) }) // writes never reject
+    if (this.#log.isFull) void this.#waitForRoom()
+  }
+
+  async #waitForRoom (): Promise<void> {
+    this.#call.pause()
+    await this.#log.room()
+    if (!this.#isOver) this.#call.resume()
+  }
+
+  // Without a database every append of this call would fail the same way, and nothing of it is
+  // written: only the end of the call tells the client so with its typed error.
+  #settle (append: OpenAppend, outcome: Outcome): void {
+    if (this.#isOver) return
+    if (outcome.kind === 'unavailable') this.breakOff(unavailable())
+    else this.#reply(append, outcome)
+  }
+
+  #reply (append: OpenAppend, outcome: Outcome): void {
+    this.#send(append, batchReply(append.id, append.options, outcome))
+  }
+
+  #send (append: OpenAppend, response: Buffer): void {
+    if (this.#isOver || !this.#open.delete(append.key)) return // answered before: its time was up
+    this.#call.write(response)
+    this.#finish()
+  }
+
+  #sweep (): void {
+    const now = Date.now()
+    for (const append of this.#open.values()) {
+      if (append.deadline < now) this.#reply(append, { kind: append.isComplete ? 'unknown' : 'expired' })
+    }
+  }
+
+  #finish (): void {
+    if (!this.#hasEnded || this.#open.size > 0 || this.#isOver) return
+    this.stop()
+    this.#call.end()
+  }
+}

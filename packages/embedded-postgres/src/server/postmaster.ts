@@ -1,0 +1,99 @@
+// What a running Postgres leaves in its cluster directory, and how to stop it from outside.
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { program } from '../cluster/binaries.js'
+import { identify } from '../process-identity.js'
+
+export interface Postmaster {
+  pid: number
+  /** `starting`, `ready`, `stopping`, … */
+  status: string
+}
+
+interface Stage {
+  signal: 'SIGINT' | 'SIGQUIT' | 'SIGKILL'
+  seconds: number
+}
+
+// Postgres' own names for the first two: fast and immediate shutdown.
+const STAGES: readonly Stage[] = [
+  { signal: 'SIGINT', seconds: 20 },
+  { signal: 'SIGQUIT', seconds: 5 },
+  { signal: 'SIGKILL', seconds: 5 }
+]
+
+/** What postmaster.pid says; undefined when there is none. The process need not exist. */
+export function readPostmaster (cluster: string): Postmaster | undefined {
+  try {
+    const lines = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n')
+    return { pid: Number(lines[0]), status: lines[7]?.trim() ?? '' }
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether this pid is a live Postgres process of this cluster, and not another process that got the pid later. */
+export function belongsTo (cluster: string, pid: number): boolean {
+  if (identify(pid) === undefined) return false
+  if (process.platform === 'win32') return true
+  if (process.platform !== 'linux') return commandOf(pid).includes(cluster)
+  try {
+    // Postgres makes its cluster the working directory.
+    const isThere = readlinkSync(`/proc/${pid}/cwd`) === realpathSync(cluster)
+    return isThere && readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('postgres')
+  } catch {
+    return false
+  }
+}
+
+/** The live processes of a cluster, where the system lists them (Linux); else none. */
+export function processesOf (cluster: string): number[] {
+  if (process.platform !== 'linux') return []
+  return readdirSync('/proc').map(Number).filter((pid) => pid > 0 && belongsTo(cluster, pid))
+}
+
+/** Stops a Postgres: a fast shutdown, then harder ones when it does not end in time. Returns when it has ended. */
+export async function stopPostmaster (
+  pid: number, hasEnded: () => boolean, cluster: string, binaries: string
+): Promise<void> {
+  for (const { signal, seconds } of STAGES) {
+    if (hasEnded()) return
+    send(pid, signal, cluster, binaries)
+    if (await until(hasEnded, seconds)) return
+  }
+  throw new Error(`Postgres (pid ${pid}) in ${cluster} does not end, not even when killed: ` +
+    'a disk that does not answer?')
+}
+
+/** Whether the condition came true within that many seconds. */
+export async function until (condition: () => boolean, seconds: number): Promise<boolean> {
+  const deadline = Date.now() + seconds * 1000
+  while (!condition()) {
+    if (Date.now() >= deadline) return false
+    await delay(10)
+  }
+  return true
+}
+
+function send (pid: number, signal: Stage['signal'], cluster: string, binaries: string): void {
+  try {
+    // Windows has no such signals; there pg_ctl speaks to Postgres in another way.
+    if (process.platform === 'win32' && signal !== 'SIGKILL') {
+      const mode = signal === 'SIGINT' ? 'fast' : 'immediate'
+      execFileSync(program(binaries, 'pg_ctl'), ['stop', '-W', '-D', cluster, '-m', mode], { stdio: 'ignore' })
+    } else process.kill(pid, signal)
+  } catch {
+    // It has ended meanwhile, and the condition holds.
+  }
+}
+
+function commandOf (pid: number): string {
+  try {
+    const args = ['-o', 'command=', '-p', String(pid)]
+    return execFileSync('ps', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+  } catch {
+    return ''
+  }
+}

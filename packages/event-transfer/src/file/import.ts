@@ -1,0 +1,73 @@
+// An export as a source: checked from its first to its last line before anything is taken from it.
+import type { Source } from '../compare.js'
+import type { Footer } from './event-line.js'
+import { linesOf } from './lines.js'
+import { Tally } from '../fingerprint.js'
+import type { Progress } from '../progress.js'
+import type { Recorded } from '../recorded.js'
+import { TransferRefused } from '../refused.js'
+import { ServerMade } from '../server-made.js'
+
+export interface ImportOptions {
+  /** Take the whole lines of a file that lacks its end. */
+  allowTruncated: boolean
+  signal: AbortSignal
+  onProgress (progress: Progress): void
+}
+
+/**
+ * Reads the whole file once to check it, and again when it is read as a source. Its positions are numbers of lines.
+ * @throws TransferRefused when it is no export, of another version, truncated or changed
+ */
+export async function openExport (file: string, options: ImportOptions): Promise<Source> {
+  const { allowTruncated, signal, onProgress } = options
+  const tally = new Tally()
+  const serverMade = new ServerMade()
+  let footer: Footer | undefined
+  for await (const line of linesOf(file)) {
+    signal.throwIfAborted()
+    if (footer) throw new TransferRefused(`${file} goes on after its last line: it was changed since it was written`)
+    if (line.kind === 'end') footer = line.footer
+    else {
+      tally.add(line.event, serverMade.includes(line.event))
+      serverMade.pass(line.event)
+      onProgress({ doing: 'checking', events: tally.events })
+    }
+  }
+  if (!footer && !allowTruncated) throw lacksItsEnd(file, tally)
+  if (footer && (footer.events !== tally.events || footer.sha256 !== tally.sha256())) throw changed(file, footer, tally)
+  return sourceOf(file, BigInt(tally.events))
+}
+
+function lacksItsEnd (file: string, { events }: Tally): TransferRefused {
+  return new TransferRefused(`${file} has no last line: it is not whole, its first ${events} events are. ` +
+    'Export again, or take these with --allow-truncated')
+}
+
+function changed (file: string, footer: Footer, tally: Tally): TransferRefused {
+  const told = `${footer.events} events with SHA-256 ${footer.sha256}`
+  return new TransferRefused(`${file} was changed since it was written: its last line tells of ${told}, ` +
+    `the file has ${tally.events} with ${tally.sha256()}`)
+}
+
+function sourceOf (file: string, head: bigint): Source {
+  let streams: Set<string> | undefined
+  return { head, read, knows }
+
+  async function * read (after: bigint): AsyncGenerator<Recorded, void> {
+    for await (const line of linesOf(file, after)) {
+      if (line.kind === 'event' && line.event.position <= head) yield line.event
+    }
+  }
+
+  async function knows ({ stream }: Recorded) {
+    streams ??= await streamsIn(read(0n))
+    return streams.has(stream) ? 'other' : 'stream unknown'
+  }
+}
+
+async function streamsIn (events: AsyncIterable<Recorded>): Promise<Set<string>> {
+  const streams = new Set<string>()
+  for await (const { stream } of events) streams.add(stream)
+  return streams
+}
