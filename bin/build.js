@@ -6,8 +6,8 @@ import { basename, dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build as esbuild } from 'esbuild'
 
-/** What stays in node_modules: it finds files beside its own, or `packages/` has to use the same copy. */
-const inPlace = ['@fastify/swagger-ui', 'node-pg-migrate', '@eventstore/db-client', '@grpc/grpc-js', 'pg']
+/** What stays in node_modules, because it finds files beside its own. */
+const inPlace = ['@fastify/swagger-ui', 'node-pg-migrate']
 
 /** Below the checkout, and below each of its packages. */
 const sourceFolders = { own: ['src', 'projections', 'workers', 'bench', 'test', 'docs/webhooks'], packages: ['src', 'test'] }
@@ -33,13 +33,14 @@ async function transpile () {
   const imported = new Set()
   const resolve = ({ kind, path, importer }) => {
     if (kind === 'entry-point') return undefined
-    const source = relative(root, importer)
-    if (!isBundled(path) || source.startsWith('packages')) return { path, external: true }
+    if (!isBundled(path)) return { path, external: true }
     imported.add(path)
-    return { path: importPath(dirname(join(root, 'dist', source)), bundleOf(path)), external: true }
+    return { path: importPath(dirname(compiled.get(importer)), bundleOf(path)), external: true }
   }
+  const entryPoints = modules()
+  const compiled = new Map(entryPoints.map((entry) => [entry.in, join(root, entry.out)]))
   const plugins = [{ name: 'imports', setup: (build) => { build.onResolve({ filter: /./ }, resolve) } }]
-  await esbuild({ ...common, entryPoints: modules(), outdir: root, sourcemap: true, sourcesContent: false, plugins })
+  await esbuild({ ...common, entryPoints, outdir: root, sourcemap: true, sourcesContent: false, plugins })
   return [...imported].sort()
 }
 
@@ -53,7 +54,7 @@ async function bundle (imported) {
     build.onResolve({ filter: /./ }, resolve)
     build.onLoad({ filter: /./, namespace: 'whole' }, load)
   }
-  const banner = { js: 'import { createRequire } from \'node:module\';const require = createRequire(import.meta.url);' }
+  const banner = { js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);" }
   const external = [...inPlace, 'pg-native']
   await esbuild({ ...common, entryPoints, outdir: vendor, splitting: true, external, banner, plugins: [{ name: 'whole', setup }] })
 }

@@ -1,11 +1,11 @@
 // Turns the environment into a checked, frozen Config; reports every setting that is wrong at once, by name.
-import { Ajv } from 'ajv'
 import ipaddr from 'ipaddr.js'
 import Type, { type Static } from 'typebox'
 import { inWords } from './domain/json.js'
 import type { FieldErrors } from './domain/rejection.js'
 import { collect, type Problem } from './domain/validation.js'
 import { defaultSchedule } from './domain/webhook/schedule.js'
+import { openAjv } from './http/ajv.js'
 import type { JwtSettings } from './http/auth.js'
 import { fieldErrors, type SchemaError } from './http/schema-errors.js'
 
@@ -74,7 +74,7 @@ export class BadSettings extends Error {
 export function loadConfig (environment: NodeJS.ProcessEnv): Config {
   const names = Object.keys(Environment.properties)
   const values = Object.fromEntries(names.flatMap((name) => environment[name] ? [[name, environment[name]]] : []))
-  const ajv = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, verbose: true, strict: false })
+  const ajv = openAjv({ coerceTypes: true, useDefaults: true })
   const validate = ajv.compile<Environment>(Environment)
   const refused = validate(values) ? {} : fieldErrors((validate.errors ?? []) as SchemaError[])
   const errors = collect(refused, crossRules(values))

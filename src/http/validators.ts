@@ -1,14 +1,14 @@
 // The two validators: bodies are taken as they are, query strings and path parameters are text to begin with.
-import { Ajv, type ErrorObject } from 'ajv'
+import type { ErrorObject } from 'ajv'
 import addFormats from 'ajv-formats'
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
+import { openAjv } from './ajv.js'
 import { dayOrInstant, isDayOrInstant } from './day-or-instant.js'
 import { mostFields } from './docs/named-fields.js'
 
-const shared = { allErrors: true, verbose: true, strict: false, useDefaults: false, removeAdditional: false } as const
-const bodies = new Ajv({ ...shared, coerceTypes: false })
-const texts = new Ajv({ ...shared, coerceTypes: 'array', useDefaults: true })
+const bodies = openAjv({ coerceTypes: false })
+const texts = openAjv({ coerceTypes: 'array', useDefaults: true })
 addFormats.default(bodies)
 addFormats.default(texts)
 texts.addFormat(dayOrInstant, isDayOrInstant)

@@ -12,7 +12,7 @@ import { noRedis, scratchRedis, type ScratchRedis } from '../support/redis.js'
 import { run } from '../support/ringledger.js'
 import { webhookScene, whereItStands, type Scene, type Target } from '../support/webhook-scene.js'
 
-const usualRounds = 2
+const usualRounds = 1
 const standsStillAfterMs = 90_000
 /** On a busy machine an attempt may time out, and the next one comes a minute later. */
 const quietWithinMs = 150_000

@@ -1,9 +1,9 @@
 // Reads a catalogue file, and checks it.
 import { readFile } from 'node:fs/promises'
-import { Ajv } from 'ajv'
 import Type, { type Static } from 'typebox'
 import { Id, PhoneNumber } from '../../domain/json.js'
 import type { FieldErrors } from '../../domain/rejection.js'
+import { openAjv } from '../../http/ajv.js'
 import { fieldErrors, type SchemaError } from '../../http/schema-errors.js'
 import { unstorable } from '../../http/unstorable.js'
 
@@ -20,7 +20,7 @@ const CatalogFile = Type.Object({
 })
 export type CatalogFile = Static<typeof CatalogFile>
 
-const validate = new Ajv({ allErrors: true, verbose: true, strict: false }).compile<CatalogFile>(CatalogFile)
+const validate = openAjv().compile<CatalogFile>(CatalogFile)
 
 /** @throws an Error that names the file and every field that is wrong */
 export async function readCatalogFile (file: string): Promise<CatalogFile> {
