@@ -4,20 +4,21 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { EventStoreDBClient } from '@eventstore/db-client'
-import Table from 'cli-table3'
 import pg from 'pg'
 import { processModule } from '@ringledger/embedded-event-store/child'
 import { listenForPositions } from '../projections/engine/positions/positions.js'
 import type { Projection } from '../projections/engine/projection.js'
 import { projections } from '../projections/index.js'
 import { openStreams } from '../src/event-store/streams.js'
-import { copyRows, type Copied } from './replay/copy.js'
-import { fill, type Filled } from './replay/fill.js'
+import { copyRows } from './replay/copy.js'
+import { fill } from './replay/fill.js'
 import { history } from './replay/history.js'
-import { liveLag, type Lag } from './replay/lag.js'
+import { liveLag } from './replay/lag.js'
+import { report, type Drained, type Replayed } from './replay/report.js'
 import { startServer, temporaryPostgres } from './support/back-ends.js'
 import { environmentOf } from './support/environment.js'
 import { ringledger, run } from './support/run.js'
+import { perSecond } from './support/statistics.js'
 
 const { values: options } = parseArgs({
   options: {
@@ -31,9 +32,6 @@ const { values: options } = parseArgs({
 })
 const eventually = 3_600_000
 const drain = (...eventTypes: string[]) => [fileURLToPath(new URL('./replay/drain.js', import.meta.url)), ...eventTypes]
-
-interface Drained { events: number, seconds: number }
-interface Replayed { name: string, drained: Drained, seconds: number, peak: number, copied: Copied }
 
 const say = (line: string) => process.stderr.write(`${line}\n`)
 const chosen = options.projections.split(',').map((name) => {
@@ -49,7 +47,7 @@ try {
   say(`${perSecond(filled.events, filled.seconds)} events/s written, ${(filled.bytes / 2 ** 20).toFixed(0)} MiB`)
   const eventStore = await startServer({ module: processModule, env: { DATABASE_URL: postgres.url } }, dir)
   try {
-    report({ filled, ...await measure(eventStore.url) })
+    report({ filled, ...await measure(eventStore.url) }, options.json)
   } finally {
     await eventStore.close()
   }
@@ -111,44 +109,4 @@ async function replay (projection: Projection, env: Record<string, string>, pool
   const copied = await copyRows(pool, projection)
   await run(ringledger('projections', 'drop', name), env) // or the projector would go on feeding two generations
   return { name, drained, seconds, peak, copied }
-}
-
-interface Measured { filled: Filled, caughtUp: number, replayed: Replayed[], lag: Lag }
-
-function report (measured: Measured): void {
-  if (options.json) return void process.stdout.write(`${JSON.stringify(measured)}\n`)
-  const { filled, caughtUp, replayed, lag } = measured
-  const columns = Object.keys(replayed[0] ? row(replayed[0]) : {})
-  const table = new Table({ head: columns, style: { head: [], border: [] } })
-  for (const each of replayed) table.push(Object.values(row(each)))
-  const ms = ([p50, p99]: [number, number]) => `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`
-  const size = whole(filled.bytes / filled.events)
-  process.stdout.write(`${table.toString()}
-${whole(filled.events)} events of ${size} bytes on average, written at ${perSecond(filled.events, filled.seconds)}/s. \
-All projections live from the beginning: ${caughtUp.toFixed(1)} s.
-At ${whole(lag.perSecond)} writes/s: acknowledged ${ms(lag.append)}; visible to readers ${ms(lag.visible)}.
-`)
-}
-
-function row ({ name, drained, seconds, peak, copied }: Replayed): Record<string, string> {
-  return {
-    '': name,
-    events: whole(drained.events),
-    rows: whole(copied.rows),
-    'replay s': seconds.toFixed(1),
-    'events/s': perSecond(drained.events, seconds),
-    'drain events/s': perSecond(drained.events, drained.seconds),
-    share: `${(drained.seconds / seconds * 100).toFixed(0)} %`,
-    'COPY rows/s': perSecond(copied.rows, copied.copySeconds),
-    'COPY + indexes s': (copied.copySeconds + copied.indexSeconds).toFixed(1),
-    'peak MiB': whole(peak)
-  }
-}
-
-function perSecond (count: number, seconds: number): string {
-  return whole(count / seconds)
-}
-
-function whole (value: number): string {
-  return value.toLocaleString('en', { maximumFractionDigits: 0 })
 }

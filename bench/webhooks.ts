@@ -2,7 +2,6 @@
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { EventStoreDBClient } from '@eventstore/db-client'
-import Table from 'cli-table3'
 import pg from 'pg'
 import { processModule } from '@ringledger/embedded-event-store/child'
 import { signToken } from '../src/cli/running/sign-token.js'
@@ -14,10 +13,10 @@ import { environmentOf } from './support/environment.js'
 import { random } from './support/random.js'
 import { temporaryRedis } from './support/redis.js'
 import { ringledger, run, type Environment } from './support/run.js'
-import { median } from './support/statistics.js'
 import { completeCall, completeCalls, createAssistants, userCount } from './webhooks/calls.js'
-import { idleLatency, openArrivals, type Arrivals, type Latency } from './webhooks/idle.js'
+import { idleLatency, openArrivals, type Arrivals } from './webhooks/idle.js'
 import { measuring, type Arrived, type Measuring } from './webhooks/measuring.js'
+import { report, type Idle, type Measured, type Rates } from './webhooks/report.js'
 import { startRole } from './webhooks/service.js'
 
 const { values: options } = parseArgs({
@@ -33,10 +32,6 @@ const rounds = Number(options.rounds)
 const deliveries = Number(options.deliveries)
 const chance = random(Number(options.seed))
 const [busyFrom, idleFrom] = [1, 1 + userCount]
-
-interface Rates { delivered: number, jobs: number, posts: number }
-interface Idle { event: Latency, http: Latency }
-interface Measured { queue: string, rates: Rates[], idle: Idle }
 
 const say = (line: string) => process.stderr.write(`${line}\n`)
 /** As receivers have names. */
@@ -60,7 +55,7 @@ try {
       RATE_LIMIT_PER_MINUTE: '0'
     }
     await run(ringledger('migrate'), env)
-    report(await measure(openStreams(client), measuring(`http://127.0.0.1:${receiver.port}`), env))
+    report(await measure(openStreams(client), measuring(`http://127.0.0.1:${receiver.port}`), env), options.json)
   } finally {
     await client.dispose()
     await receiver.close()
@@ -135,32 +130,4 @@ async function post (url: string, token: string, { call_id, ...body }: CallCompl
     throw new Error(`the report of call ${call_id} was answered with ${answer.status}: ${await answer.text()}`)
   }
   await answer.arrayBuffer()
-}
-
-function report (measured: Measured[]): void {
-  if (options.json) return void process.stdout.write(`${JSON.stringify(measured)}\n`)
-  const style = { head: [], border: [] }
-  const rates = new Table({
-    head: ['queue on', 'deliveries/s', 'empty jobs/s', 'bare POSTs/s', 'share of the lower limit'], style
-  })
-  const idle = new Table({ head: ['queue on', 'by event, p50 / p99 ms', 'by HTTP, p50 / p99 ms'], style })
-  for (const { queue, rates: each, idle: { event, http } } of measured) {
-    const share = median(each.map(({ delivered, jobs, posts }) => delivered / Math.min(jobs, posts)))
-    const middle = (what: keyof Rates) => whole(median(each.map((rate) => rate[what])))
-    rates.push([queue, middle('delivered'), middle('jobs'), middle('posts'), `${(share * 100).toFixed(0)} %`])
-    idle.push([queue, ms(event), ms(http)])
-  }
-  process.stdout.write(`${rates.toString()}
-
-From the end of a call to its receiver, nothing else going on:
-${idle.toString()}
-`)
-}
-
-function ms ({ p50, p99 }: Latency): string {
-  return `${p50.toFixed(1)} / ${p99.toFixed(1)}`
-}
-
-function whole (value: number): string {
-  return value.toLocaleString('en', { maximumFractionDigits: 0 })
 }

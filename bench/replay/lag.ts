@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Positions } from '../../projections/engine/positions/positions.js'
+import { customer, customerNumber } from '../../src/domain/examples.js'
 import { noStream, type Streams } from '../../src/event-store/streams.js'
 import { percentile } from '../support/statistics.js'
 
@@ -48,9 +49,7 @@ export async function liveLag (
 }
 
 function leadCreated (lead_id: number) {
-  const variables = { customer_name: 'Ada Example', email: 'ada@example.com' }
-  const created_at = new Date().toISOString()
-  const phone_number = '+15551230001'
-  const data = { lead_id, user_id: '1', campaign_id: 1, phone_number, variables, secondary_contacts: [], created_at }
+  const whom = { campaign_id: 1, phone_number: customerNumber, variables: customer, secondary_contacts: [] }
+  const data = { lead_id, user_id: '1', ...whom, created_at: new Date().toISOString() }
   return { id: randomUUID(), type: 'LeadCreated', data, metadata: { schema_version: '1' } }
 }

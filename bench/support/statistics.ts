@@ -7,3 +7,12 @@ export function percentile (values: readonly number[], share: number): number {
 }
 
 export const median = (values: readonly number[]) => percentile(values, 0.5)
+
+/** As people read it. */
+export function whole (value: number): string {
+  return value.toLocaleString('en', { maximumFractionDigits: 0 })
+}
+
+export function perSecond (count: number, seconds: number): string {
+  return whole(count / seconds)
+}

@@ -4,7 +4,9 @@ import { assistantStream } from '../../src/domain/assistant/events.js'
 import { defaultSettings } from '../../src/domain/assistant/settings.js'
 import { callStream, type CallCompleted } from '../../src/domain/call/events.js'
 import { currentVersion, type DomainEvent } from '../../src/domain/events.js'
+import { frontDesk } from '../../src/domain/examples.js'
 import { noStream, type Streams } from '../../src/event-store/streams.js'
+import { completedCall } from '../../src/http/docs/examples.js'
 import type { Random } from '../support/random.js'
 import { transcript } from '../support/speech.js'
 
@@ -17,19 +19,14 @@ export async function createAssistants (streams: Streams, url: string, firstId: 
   for (let assistant_id = firstId; assistant_id < firstId + userCount; assistant_id++) {
     const settings = {
       ...defaultSettings(),
-      assistant_name: 'Front desk',
-      voice_id: 1,
-      language: 'English',
-      llm_model: 'gpt-4o',
+      ...frontDesk,
       calls_direction: 'make' as const,
-      engine_type: 'pipeline' as const,
-      timezone: 'Europe/Amsterdam',
-      initial_message: 'Hello',
-      system_prompt: 'Be kind.',
       is_webhook_active: true,
       webhook_url: `${url}/${assistant_id}`
     }
-    await append(streams, assistantStream(assistant_id), { type: 'AssistantCreated', data: { assistant_id, user_id: String(assistant_id), settings, status: 'active', created_at: new Date().toISOString() } })
+    const created_at = new Date().toISOString()
+    const data = { assistant_id, user_id: String(assistant_id), settings, status: 'active' as const, created_at }
+    await append(streams, assistantStream(assistant_id), { type: 'AssistantCreated', data })
   }
 }
 
@@ -48,24 +45,19 @@ export async function completeCall (streams: Streams, call: CallCompleted): Prom
 export function endedCall (chance: Random, assistant_id: number): CallCompleted {
   const [startedAt, duration] = [Date.UTC(2026, 0, 31), chance.whole(10, 300)]
   return {
+    ...completedCall,
     call_id: chance.uuid(),
     assistant_id,
     lead_id: null,
-    status: 'completed',
-    direction: 'outbound',
-    from: '+15551230009',
-    to: '+15551230001',
     started_at: new Date(startedAt).toISOString(),
     ended_at: new Date(startedAt + duration * 1_000).toISOString(),
     duration,
-    recording_url: 'https://recordings.example.com/1.mp3',
     transcript: transcript(chance),
-    input_variables: { customer_name: 'Ada Example' },
-    extracted_variables: { status: true, summary: 'The appointment stays as it is.' },
-    evaluation: { score: 0.5 }
+    extracted_variables: { status: true, summary: 'The appointment stays as it is.' }
   }
 }
 
 async function append (streams: Streams, stream: string, { type, data }: DomainEvent): Promise<void> {
-  await streams.append(stream, [{ id: randomUUID(), type, data, metadata: { schema_version: currentVersion(type) } }], noStream)
+  const metadata = { schema_version: currentVersion(type) }
+  await streams.append(stream, [{ id: randomUUID(), type, data, metadata }], noStream)
 }

@@ -1,5 +1,6 @@
 // Feeds every generation of a projection that its code has folded, each by itself, and swaps in those that are ready.
-import { leaseHolder, pause } from '../../src/subscriptions/lease.js'
+import { leaseHolder } from '../../src/subscriptions/lease-row.js'
+import { pause } from '../../src/subscriptions/pause.js'
 import { runSubscription, type RunOptions } from '../../src/subscriptions/run.js'
 import { generationsOf, isFed, leaseOf, type Generation } from '../replay/generations.js'
 import type { Projection } from './projection.js'

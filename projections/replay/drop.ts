@@ -1,5 +1,6 @@
 // Drops generations that readers do not see.
-import { leaseHolder, pause } from '../../src/subscriptions/lease.js'
+import { leaseHolder } from '../../src/subscriptions/lease-row.js'
+import { pause } from '../../src/subscriptions/pause.js'
 import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import {

@@ -1,5 +1,5 @@
 // Leads readers back to the generation that they saw before.
-import { leaseHolder } from '../../src/subscriptions/lease.js'
+import { leaseHolder } from '../../src/subscriptions/lease-row.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { changeState, generationsOf, leaseOf, lockGenerations, type Generation } from './generations.js'
 import type { Projection } from '../engine/projection.js'

@@ -36,9 +36,10 @@ export async function composeApi (context: ProcessContext, status: Status): Prom
     rateLimit: { perMinute: config.rateLimitPerMinute, redis },
     routes
   })
-  const sweeping = setInterval(() => {
-    idempotency.removeExpired().catch((error: unknown) => log.warn({ err: error }, 'expired idempotency keys were not removed'))
-  }, sweepEveryMs)
+  const sweep = () => idempotency.removeExpired().catch((error: unknown) => {
+    log.warn({ err: error }, 'expired idempotency keys were not removed')
+  })
+  const sweeping = setInterval(() => void sweep(), sweepEveryMs)
   app.addHook('onClose', async () => {
     clearInterval(sweeping)
     redis?.disconnect()
@@ -78,7 +79,8 @@ async function catchUp (
 ): Promise<() => Promise<boolean>> {
   const head = await streams.head()
   return async () => {
-    const reached = await Promise.all(['assistants', 'leads'].map((name) => positions.reached(name, head, config.readModelWaitMs)))
+    const reached = await Promise.all(['assistants', 'leads'].map((name) =>
+      positions.reached(name, head, config.readModelWaitMs)))
     return reached.every(Boolean)
   }
 }

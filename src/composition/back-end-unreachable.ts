@@ -10,7 +10,8 @@ export async function reachable<Answer> (what: string, setting: string, answer: 
   try {
     return await answer
   } catch (cause) {
-    throw new BackEndUnreachable(`${what} did not answer: ${reasonOf(cause)}. Check that it runs and that ${setting} leads to it.`, { cause })
+    const problem = `${what} did not answer: ${reasonOf(cause)}`
+    throw new BackEndUnreachable(`${problem}. Check that it runs and that ${setting} leads to it.`, { cause })
   }
 }
 

@@ -14,11 +14,12 @@ export async function generatedSecrets (dataDir: string): Promise<Secrets> {
   const fresh = () => randomBytes(32).toString('base64url')
   const secrets: Secrets = { jwtSecret: fresh(), secretKey: fresh(), leadDigestKey: fresh() }
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
-  await writeFile(file, JSON.stringify(secrets, undefined, 2) + '\n', { mode: 0o600, flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error
-  })
+  await writeFile(file, JSON.stringify(secrets, undefined, 2) + '\n', { mode: 0o600, flag: 'wx' })
+    .catch((error: NodeJS.ErrnoException) => { if (error.code !== 'EEXIST') throw error })
   const kept: Partial<Secrets> = JSON.parse(await readFile(file, 'utf8'))
   const { jwtSecret, secretKey, leadDigestKey } = kept
-  if (!jwtSecret || !secretKey || !leadDigestKey) throw new Error(`${file} lacks a secret: restore it from a backup, or start anew with another DATA_DIR`)
+  if (!jwtSecret || !secretKey || !leadDigestKey) {
+    throw new Error(`${file} lacks a secret: restore it from a backup, or start anew with another DATA_DIR`)
+  }
   return { jwtSecret, secretKey, leadDigestKey }
 }

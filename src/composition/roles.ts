@@ -95,5 +95,6 @@ async function projectionCheckpoints ({ pool }: Connections): Promise<ReadUpTo[]
 
 function cannotListen ({ host, port }: Config, cause: unknown): Error {
   const reason = cause instanceof Error ? cause.message : String(cause)
-  return new Error(`HOST ${host}, PORT ${port} cannot be listened on: ${reason}. Choose others, or end what has them.`, { cause })
+  const refused = `HOST ${host}, PORT ${port} cannot be listened on: ${reason}`
+  return new Error(`${refused}. Choose others, or end what has them.`, { cause })
 }

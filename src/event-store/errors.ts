@@ -1,5 +1,7 @@
-// What can go wrong between us and the event store, told apart by what may have been written.
-import { AccessDeniedError, MaxAppendSizeExceededError, StreamDeletedError, WrongExpectedVersionError } from '@eventstore/db-client'
+// What can go wrong between us and the event store, by what may have been written.
+import {
+  AccessDeniedError, MaxAppendSizeExceededError, StreamDeletedError, WrongExpectedVersionError
+} from '@eventstore/db-client'
 
 /** The stream is not at the expected revision: somebody else wrote first, and nothing of ours was written. */
 export class RevisionConflict extends Error {
@@ -11,7 +13,7 @@ export class EventStoreUnavailable extends Error {
   override readonly name = 'EventStoreUnavailable'
 }
 
-/** The append left and no answer came: it may stand or not. Repeating it at the same revision tells. */
+/** The append left and no answer came: it was written or not. The same append at the same revision finds out. */
 export class AppendOutcomeUnknown extends Error {
   override readonly name = 'AppendOutcomeUnknown'
 }
@@ -24,7 +26,9 @@ export class AppendTooLarge extends Error {
 /** Translates what the client threw while appending. */
 export function appendError (cause: unknown): Error {
   if (cause instanceof WrongExpectedVersionError) return new RevisionConflict('the stream has moved on', { cause })
-  if (cause instanceof MaxAppendSizeExceededError) return new AppendTooLarge('the events are too large for one append', { cause })
+  if (cause instanceof MaxAppendSizeExceededError) {
+    return new AppendTooLarge('the events are too large for one append', { cause })
+  }
   if (cause instanceof StreamDeletedError || cause instanceof AccessDeniedError) return cause
   if (neverLeft(cause)) return new EventStoreUnavailable('the event store cannot be reached', { cause })
   return new AppendOutcomeUnknown('the event store did not say whether it wrote the events', { cause })
@@ -38,5 +42,7 @@ export function readError (cause: unknown): Error {
 
 /** grpc-js says so in words when a call failed before a connection existed, so that not one byte was sent. */
 function neverLeft (cause: unknown): boolean {
-  return cause instanceof Error && /No connection established|Name resolution failed|Failed to discover|ECONNREFUSED/.test(cause.message)
+  return cause instanceof Error && neverSentWords.test(cause.message)
 }
+
+const neverSentWords = /No connection established|Name resolution failed|Failed to discover|ECONNREFUSED/

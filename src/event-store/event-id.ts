@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto'
 
 /** A UUID of version 5 (RFC 9562, section 5.5): the same namespace and name always give the same id. */
 export function uuidV5 (namespace: string, name: string): string {
-  const hash = createHash('sha1').update(Buffer.from(namespace.replaceAll('-', ''), 'hex')).update(name).digest().subarray(0, 16)
+  const salt = Buffer.from(namespace.replaceAll('-', ''), 'hex')
+  const hash = createHash('sha1').update(salt).update(name).digest().subarray(0, 16)
   hash.writeUInt8((hash.readUInt8(6) & 0x0f) | 0x50, 6)
   hash.writeUInt8((hash.readUInt8(8) & 0x3f) | 0x80, 8)
   const hex = hash.toString('hex')

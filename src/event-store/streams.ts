@@ -1,14 +1,12 @@
 // Reads and appends streams; the client's types and errors become ours.
 import { setTimeout as delay } from 'node:timers/promises'
-import {
-  BACKWARDS, END, FORWARDS, NO_STREAM, StreamNotFoundError, jsonEvent, type EventStoreDBClient, type ReadStreamOptions
-} from '@eventstore/db-client'
+import { NO_STREAM, jsonEvent, type EventStoreDBClient } from '@eventstore/db-client'
 import type { StoredEvent } from '../domain/stored-event.js'
-import { collect } from './collect.js'
-import { AppendOutcomeUnknown, EventStoreUnavailable, appendError, readError } from './errors.js'
+import { AppendOutcomeUnknown, EventStoreUnavailable, appendError } from './errors.js'
 import { followLog, type FollowOptions } from './follow.js'
+import { Reader } from './reader.js'
 import type { Batch } from './subscribe.js'
-import { toStoredEvent } from './stored.js'
+import { withTimeout } from './with-timeout.js'
 
 /** One event to append; `id` is a UUID that stays the same when the append is tried again. */
 export interface Proposed {
@@ -62,93 +60,75 @@ export interface StreamsOptions {
   quietAfterMs?: number
 }
 
-export function openStreams (client: EventStoreDBClient, { answerWithinMs = 5_000, resolveWithinMs = 5_000, quietAfterMs = 1_000 }: StreamsOptions = {}): Streams {
-  let heardAt = 0
-  let asking: Promise<bigint> | undefined
-  return { read, last, append, head, follow: (options) => followLog(client, head, options) }
-
-  async function read (
-    stream: string, fromRevision = 0n, maxCount = Number.MAX_SAFE_INTEGER, withinMs = answerWithinMs
-  ): Promise<StoredEvent[]> {
-    return await eventsOf(stream, { direction: FORWARDS, fromRevision, maxCount }, withinMs)
+export function openStreams (client: EventStoreDBClient, options: StreamsOptions = {}): Streams {
+  const { answerWithinMs = 5_000, resolveWithinMs = 5_000, quietAfterMs = 1_000 } = options
+  const reader = new Reader(client, answerWithinMs)
+  const appender = new Appender(client, reader, { answerWithinMs, resolveWithinMs, quietAfterMs })
+  const head = () => reader.head()
+  return {
+    read: (stream, fromRevision, maxCount) => reader.read(stream, fromRevision, maxCount),
+    last: (stream) => reader.last(stream),
+    append: (stream, events, expected) => appender.append(stream, events, expected),
+    head,
+    follow: (following) => followLog(client, head, following)
   }
+}
 
-  async function last (stream: string): Promise<StoredEvent | undefined> {
-    const [newest] = await eventsOf(stream, { direction: BACKWARDS, fromRevision: END, maxCount: 1 }, answerWithinMs)
-    return newest
-  }
+class Appender {
+  #checking: Promise<bigint> | undefined
 
-  async function eventsOf (stream: string, options: ReadStreamOptions, withinMs: number): Promise<StoredEvent[]> {
-    try {
-      const resolved = await collect(client.readStream(stream, options), withinMs)
-      heardAt = Date.now()
-      return resolved.flatMap(({ event }) => event ? [toStoredEvent(event)] : [])
-    } catch (error) {
-      if (error instanceof StreamNotFoundError) return []
-      throw readError(error)
-    }
-  }
+  constructor (
+    private readonly client: EventStoreDBClient, private readonly reader: Reader,
+    private readonly times: Required<StreamsOptions>
+  ) {}
 
-  async function append (stream: string, events: Proposed[], expected: bigint): Promise<Appended> {
-    if (Date.now() - heardAt > quietAfterMs) await (asking ??= head().finally(() => { asking = undefined }))
+  async append (stream: string, events: Proposed[], expected: bigint): Promise<Appended> {
+    const { answerWithinMs, resolveWithinMs, quietAfterMs } = this.times
+    if (Date.now() - this.reader.heardAt > quietAfterMs) await this.#checkThere()
     let giveUpAt: number | undefined // set once the outcome of a try is unknown; later failures leave it unknown
     const withinMs = () => Math.min(answerWithinMs, Math.max(1, (giveUpAt ?? Infinity) - Date.now()))
     for (let pause = 50; ; pause *= 2) {
       try {
-        return await appendOnce(stream, events, expected, withinMs())
+        return await this.#appendOnce(stream, events, expected, withinMs())
       } catch (error) {
         const failure = appendError(error)
         const isStillUnknown = giveUpAt !== undefined && failure instanceof EventStoreUnavailable
         if (!(failure instanceof AppendOutcomeUnknown) && !isStillUnknown) throw failure
         giveUpAt ??= Date.now() + resolveWithinMs
-        const known = await followUp(stream, events, expected, withinMs())
+        const known = await this.#followUp(stream, events, expected, withinMs())
         if (known) return known
-        if (Date.now() + pause > giveUpAt) throw new AppendOutcomeUnknown('the event store did not say whether it wrote the events', { cause: failure })
+        if (Date.now() + pause > giveUpAt) throw new AppendOutcomeUnknown(neverAnswered, { cause: failure })
         await delay(pause)
       }
     }
   }
 
-  async function appendOnce (
+  /** Concurrent appends share one check. */
+  async #checkThere (): Promise<void> {
+    await (this.#checking ??= this.reader.head().finally(() => { this.#checking = undefined }))
+  }
+
+  async #appendOnce (
     stream: string, events: Proposed[], expected: bigint, withinMs: number
   ): Promise<Appended> {
     const proposed = events.map((event) => jsonEvent({ ...event, data: { ...event.data } }))
     const expectedRevision = expected === noStream ? NO_STREAM : expected
-    const result = await withTimeout(withinMs, client.appendToStream(stream, proposed, { expectedRevision }))
-    heardAt = Date.now()
-    if (!result.position) throw new Error('the event store answered an append without a position: version 22.6 or newer is needed')
+    const result = await withTimeout(withinMs, this.client.appendToStream(stream, proposed, { expectedRevision }))
+    this.reader.heardAt = Date.now()
+    if (!result.position) throw new Error(noPosition)
     return { revision: result.nextExpectedRevision, position: result.position.commit }
   }
 
-  /** Whether the events of an unanswered append stand in the stream after all. */
-  async function followUp (
+  /** Whether the stream has the events of an unanswered append after all. */
+  async #followUp (
     stream: string, events: Proposed[], expected: bigint, withinMs: number
   ): Promise<Appended | undefined> {
-    const written = await read(stream, expected + 1n, undefined, withinMs).catch(() => [])
+    const written = await this.reader.read(stream, expected + 1n, undefined, withinMs).catch(() => [])
     const last = written[events.length - 1]
     const isOurs = events.every((event, index) => written[index]?.id === event.id)
     return last && isOurs ? { revision: last.revision, position: last.position } : undefined
   }
-
-  async function head (): Promise<bigint> {
-    try {
-      const reading = client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 })
-      const [newest] = await collect(reading, answerWithinMs)
-      heardAt = Date.now()
-      return newest?.commitPosition ?? newest?.event?.position.commit ?? 0n
-    } catch (error) {
-      throw readError(error)
-    }
-  }
 }
 
-async function withTimeout<Result> (ms: number, work: Promise<Result>): Promise<Result> {
-  const timer = new AbortController()
-  const timeout = delay(ms, undefined, { signal: timer.signal }).then(() => { throw new Error(`no answer within ${ms} ms`) })
-  timeout.catch(() => {}) // the loser of the race, or aborted below
-  try {
-    return await Promise.race([work, timeout])
-  } finally {
-    timer.abort()
-  }
-}
+const neverAnswered = 'the event store did not say whether it wrote the events'
+const noPosition = 'the event store answered an append without a position: version 22.6 or newer is needed'

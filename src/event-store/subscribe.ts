@@ -1,6 +1,8 @@
 // One serial, resumable catch-up subscription to $all, pulled batch by batch.
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import { START, eventTypeFilter, type AllStreamResolvedEvent, type EventStoreDBClient } from '@eventstore/db-client'
+import {
+  START, eventTypeFilter, type AllStreamResolvedEvent, type AllStreamSubscription, type EventStoreDBClient
+} from '@eventstore/db-client'
 import type { StoredEvent } from '../domain/stored-event.js'
 import { sizeOf } from './size.js'
 import { toStoredEvent } from './stored.js'
@@ -37,78 +39,100 @@ const nowhere = 2n ** 64n - 1n
 /** About the memory that the data of one batch takes. A larger event is a batch of its own; most take a quarter. */
 const maxBytes = 16 * 2 ** 20
 
-export function catchUp (
-  client: EventStoreDBClient, { after, eventTypes, maxBatch = 500, lingerMs }: CatchUpOptions
-): CatchUp {
-  const waiting: { event: StoredEvent, bytes: number }[] = []
-  let waitingBytes = 0
-  let position = after
-  let passed = after
-  let failure: Error | undefined
-  let wake = () => {}
+export function catchUp (client: EventStoreDBClient, options: CatchUpOptions): CatchUp {
+  return new AllSubscription(client, options)
+}
 
-  const subscription = client.subscribeToAll({
-    fromPosition: after === 0n ? START : { commit: after, prepare: after },
-    filter: eventTypeFilter({
-      regex: `^(${eventTypes.join('|')})$`,
-      checkpointInterval: 10,
-      checkpointReached: async (_subscription, checkpoint) => {
-        if (checkpoint.commit !== nowhere && checkpoint.commit > passed) passed = checkpoint.commit
-        wake()
-      }
+class AllSubscription implements CatchUp {
+  readonly #subscription: AllStreamSubscription
+  readonly #maxBatch: number
+  readonly #lingerMs: number | undefined
+  readonly #take = (resolved: AllStreamResolvedEvent) => this.#arrived(resolved)
+  readonly #waiting: { event: StoredEvent, bytes: number }[] = []
+  #waitingBytes = 0
+  #position: bigint
+  #passed: bigint
+  #failure: Error | undefined
+  #wake = () => {}
+
+  constructor (client: EventStoreDBClient, { after, eventTypes, maxBatch = 500, lingerMs }: CatchUpOptions) {
+    this.#maxBatch = maxBatch
+    this.#lingerMs = lingerMs
+    this.#position = this.#passed = after
+    this.#subscription = client.subscribeToAll({
+      fromPosition: after === 0n ? START : { commit: after, prepare: after },
+      filter: eventTypeFilter({
+        regex: `^(${eventTypes.join('|')})$`,
+        checkpointInterval: 10,
+        checkpointReached: async (_subscription, { commit }) => this.#checkpointReached(commit)
+      })
     })
-  })
-  const fail = (error: Error) => { failure ??= error; wake() }
-  subscription.on('data', take)
-  subscription.on('error', fail)
-  subscription.on('end', () => fail(new Error('the event store ended the subscription')))
-  subscription.on('close', () => fail(new Error('the subscription was closed')))
+    this.#subscription.on('data', this.#take)
+    this.#subscription.on('error', (error) => this.#fail(error))
+    this.#subscription.on('end', () => this.#fail(new Error('the event store ended the subscription')))
+    this.#subscription.on('close', () => this.#fail(new Error('the subscription was closed')))
+  }
 
-  return {
-    async next () {
-      for (;;) {
-        if (failure) throw failure
-        if (waiting.length > 0) {
-          // Events that have arrived already come along: fewer, larger batches.
-          if (waiting.length < maxBatch) await (lingerMs === undefined ? setImmediate() : setTimeout(lingerMs))
-          return takeBatch()
-        }
-        // A checkpoint runs ahead of events that are still buffered: it counts only when none is.
-        if (passed > position && subscription.readableLength === 0) {
-          position = passed
-          return { events: [], position }
-        }
-        await new Promise<void>((resolve) => { wake = resolve })
+  async next (): Promise<Batch> {
+    for (;;) {
+      if (this.#failure) throw this.#failure
+      if (this.#waiting.length > 0) {
+        // Events that have arrived already come along: fewer, larger batches.
+        if (this.#waiting.length < this.#maxBatch) await this.#linger()
+        return this.#takeBatch()
       }
-    },
-    async close () {
-      fail(new Error('the subscription was closed'))
-      subscription.off('data', take).resume() // so that its end can be seen
-      await subscription.unsubscribe().catch(() => {})
+      // A checkpoint runs ahead of events that are still buffered: it counts only when none is.
+      if (this.#passed > this.#position && this.#subscription.readableLength === 0) {
+        this.#position = this.#passed
+        return { events: [], position: this.#position }
+      }
+      await new Promise<void>((resolve) => { this.#wake = resolve })
     }
   }
 
-  function take ({ event }: AllStreamResolvedEvent): void {
+  async close (): Promise<void> {
+    this.#fail(new Error('the subscription was closed'))
+    this.#subscription.off('data', this.#take).resume() // so that its end can be seen
+    await this.#subscription.unsubscribe().catch(() => {})
+  }
+
+  async #linger (): Promise<void> {
+    await (this.#lingerMs === undefined ? setImmediate() : setTimeout(this.#lingerMs))
+  }
+
+  #arrived ({ event }: AllStreamResolvedEvent): void {
     if (!event) return
     const stored = toStoredEvent(event)
     const bytes = sizeOf(stored.data)
-    waiting.push({ event: stored, bytes })
-    waitingBytes += bytes
-    if (waiting.length >= 2 * maxBatch || waitingBytes >= maxBytes) subscription.pause()
-    wake()
+    this.#waiting.push({ event: stored, bytes })
+    this.#waitingBytes += bytes
+    if (this.#waiting.length >= 2 * this.#maxBatch || this.#waitingBytes >= maxBytes) this.#subscription.pause()
+    this.#wake()
   }
 
-  function takeBatch (): Batch {
+  #checkpointReached (position: bigint): void {
+    if (position !== nowhere && position > this.#passed) this.#passed = position
+    this.#wake()
+  }
+
+  #fail (error: Error): void {
+    this.#failure ??= error
+    this.#wake()
+  }
+
+  #takeBatch (): Batch {
+    const waiting = this.#waiting
     let [count, bytes] = [0, 0]
     for (const next of waiting) {
-      if (count === maxBatch || (count > 0 && bytes + next.bytes > maxBytes)) break
+      if (count === this.#maxBatch || (count > 0 && bytes + next.bytes > maxBytes)) break
       count += 1
       bytes += next.bytes
     }
     const events = waiting.splice(0, count).map(({ event }) => event)
-    waitingBytes -= bytes
-    position = events[events.length - 1]?.position ?? position
-    if (subscription.isPaused() && waiting.length < maxBatch && waitingBytes < maxBytes) subscription.resume()
-    return { events, position }
+    this.#waitingBytes -= bytes
+    this.#position = events[events.length - 1]?.position ?? this.#position
+    const hasRoom = waiting.length < this.#maxBatch && this.#waitingBytes < maxBytes
+    if (hasRoom && this.#subscription.isPaused()) this.#subscription.resume()
+    return { events, position: this.#position }
   }
 }

@@ -25,56 +25,93 @@ const reconnectMs = 500
 const connectWithinMs = 5_000
 
 /** Listens until it is closed. */
-export function listenOn (
-  { databaseUrl, applicationName, channel, onNotification, onListening, onError, heartbeatMs }: ListenerOptions
-): Listener {
-  let closed = false
-  let live: pg.Client | undefined
-  let connecting = listen()
+export function listenOn (options: ListenerOptions): Listener {
+  return new ChannelListener(options)
+}
 
-  return {
-    isListening: () => live !== undefined,
-    async close () {
-      closed = true
-      await connecting
-      await live?.end().catch(() => {})
-    }
+class ChannelListener implements Listener {
+  #isClosed = false
+  #live: Connection | undefined
+  #connecting: Promise<void>
+
+  constructor (private readonly options: ListenerOptions) {
+    this.#connecting = this.#connect()
   }
 
-  async function listen (): Promise<void> {
-    const client = new pg.Client({
+  isListening (): boolean {
+    return this.#live !== undefined
+  }
+
+  async close (): Promise<void> {
+    this.#isClosed = true
+    await this.#connecting
+    await this.#live?.close()
+  }
+
+  async #connect (): Promise<void> {
+    const connection = new Connection(this.options, (error) => this.#lost(connection, error))
+    if (!await connection.open()) return
+    this.#live = connection
+    this.options.onListening()
+  }
+
+  #lost (connection: Connection, error: Error | undefined): void {
+    if (this.#live === connection) this.#live = undefined
+    if (this.#isClosed) return
+    if (error) this.options.onError(error)
+    setTimeout(() => { if (!this.#isClosed) this.#connecting = this.#connect() }, reconnectMs).unref()
+  }
+}
+
+/** One connection that listens, until it is lost. */
+class Connection {
+  readonly #client: pg.Client
+  readonly #heartbeat: NodeJS.Timeout
+  #isOpen = false
+  #isLost = false
+
+  constructor (private readonly options: ListenerOptions, private readonly onLost: (error?: Error) => void) {
+    const { databaseUrl, applicationName, heartbeatMs, onNotification } = options
+    this.#client = new pg.Client({
       connectionString: databaseUrl,
       application_name: applicationName,
       keepAlive: true,
       connectionTimeoutMillis: connectWithinMs,
       query_timeout: heartbeatMs
     })
-    const heartbeat = setInterval(() => {
-      if (live === client) client.query('SELECT').catch((error: unknown) => lost(toError(error)))
-    }, heartbeatMs).unref()
-    let isLost = false
-    const lost = (error?: Error) => {
-      if (isLost) return
-      isLost = true
-      live = undefined
-      clearInterval(heartbeat)
-      client.end().catch(() => {})
-      if (closed) return
-      if (error) onError(error)
-      setTimeout(() => { if (!closed) connecting = listen() }, reconnectMs).unref()
-    }
-    client.on('error', lost)
-    client.on('end', () => lost())
-    client.on('notification', ({ payload = '' }) => { if (!isLost) onNotification(payload) })
+    this.#heartbeat = setInterval(() => this.#check(), heartbeatMs).unref()
+    this.#client.on('error', (error) => this.#lose(error))
+    this.#client.on('end', () => this.#lose())
+    this.#client.on('notification', ({ payload = '' }) => { if (!this.#isLost) onNotification(payload) })
+  }
+
+  /** @returns whether it listens; `onLost` was called otherwise */
+  async open (): Promise<boolean> {
     try {
-      await client.connect()
-      await client.query(`LISTEN ${channel}`)
+      await this.#client.connect()
+      await this.#client.query(`LISTEN ${this.options.channel}`)
+      this.#isOpen = !this.#isLost
     } catch (error) {
-      return lost(toError(error))
+      this.#lose(toError(error))
     }
-    if (isLost) return
-    live = client
-    onListening()
+    return this.#isOpen
+  }
+
+  async close (): Promise<void> {
+    await this.#client.end().catch(() => {})
+  }
+
+  #check (): void {
+    if (this.#isOpen) this.#client.query('SELECT').catch((error: unknown) => this.#lose(toError(error)))
+  }
+
+  #lose (error?: Error): void {
+    if (this.#isLost) return
+    this.#isLost = true
+    this.#isOpen = false
+    clearInterval(this.#heartbeat)
+    this.#client.end().catch(() => {})
+    this.onLost(error)
   }
 }
 

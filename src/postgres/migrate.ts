@@ -9,7 +9,9 @@ import pg from 'pg'
  * @returns the names of the migrations that were applied, empty when there was nothing to do.
  */
 export async function migrate (databaseUrl: string, root: string): Promise<string[]> {
-  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'ringledger migrate', connectionTimeoutMillis: 5_000 })
+  const client = new pg.Client({
+    connectionString: databaseUrl, application_name: 'ringledger migrate', connectionTimeoutMillis: 5_000
+  })
   client.on('error', () => {}) // queries report it
   await client.connect()
   try {

@@ -18,7 +18,9 @@ const connectWithinMs = 5_000
 
 /** Resolves when Postgres answers; rejects with why it does not, after 5 s at most. */
 export async function ping (databaseUrl: string): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'ringledger', connectionTimeoutMillis: connectWithinMs })
+  const client = new pg.Client({
+    connectionString: databaseUrl, application_name: 'ringledger', connectionTimeoutMillis: connectWithinMs
+  })
   client.on('error', () => {}) // connect() and end() report it
   await client.connect()
   await client.end()

@@ -41,7 +41,8 @@ async function refuseWhileRunning (tx: PoolClient): Promise<void> {
   const { rows: [lease] } = await tx.query<{ name: string, holder: string }>(
     'SELECT name, holder FROM ledger.leases WHERE expires_at > clock_timestamp() LIMIT 1')
   if (!lease) return
-  throw new RoleRuns(`${lease.holder} still holds the lease "${lease.name}": stop every role first; after a kill -9 it is over within 4 seconds`)
+  throw new RoleRuns(`${lease.holder} still holds the lease "${lease.name}": ` +
+    'stop every role first; after a kill -9 it is over within 4 seconds')
 }
 
 async function dropReadModels (tx: PoolClient): Promise<void> {

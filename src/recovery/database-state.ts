@@ -45,7 +45,8 @@ export async function readDatabaseState (pool: Pool, streams: Pick<Streams, 'las
   const { rows: [row] } = await pool.query<StateRow>(`
     SELECT d.id AS database_id, d.skip_until, c.position AS checkpoint, m.calls_known, m.ids_passed, m.position,
            ledger.given_ids('ledger.assistant_ids') AS assistant, ledger.given_ids('ledger.lead_ids') AS lead
-    FROM ledger.this_database d CROSS JOIN ledger.dispatcher_checkpoint c LEFT JOIN ledger.markers m ON m.id = $1`, [last?.id])
+    FROM ledger.this_database d CROSS JOIN ledger.dispatcher_checkpoint c
+    LEFT JOIN ledger.markers m ON m.id = $1`, [last?.id])
   if (!row) throw new Error('ledger.this_database or ledger.dispatcher_checkpoint is empty: each has one row, always')
   const checkpoint = BigInt(row.checkpoint)
   const givenIds = { assistant: Number(row.assistant), lead: Number(row.lead) }
@@ -74,7 +75,9 @@ async function lastMarker (streams: Pick<Streams, 'last'>): Promise<Marker | und
   const stored = await streams.last(markerStream)
   if (!stored) return undefined
   const event = decode(stored)
-  if (event?.type !== 'DispatcherCheckpointed') throw new Error(`${stored.type} does not belong on the stream ${markerStream}`)
+  if (event?.type !== 'DispatcherCheckpointed') {
+    throw new Error(`${stored.type} does not belong on the stream ${markerStream}`)
+  }
   return { id: stored.id, revision: stored.revision, position: stored.position, data: event.data }
 }
 
@@ -93,8 +96,12 @@ function hasPassedIds ({ data }: Marker, row: StateRow, { assistant, lead }: Dat
 export function explainBehind ({ last, databaseId, maySend, mayGiveIds }: DatabaseState): string | undefined {
   if (!last || (maySend && mayGiveIds)) return undefined
   const writer = last.data.incarnation === databaseId ? 'a later state of this database' : 'another database'
-  const commands = [...mayGiveIds ? [] : ['`ringledger ids reseed`'], ...maySend ? [] : ['`ringledger webhooks resume`']]
+  const commands = [
+    ...mayGiveIds ? [] : ['`ringledger ids reseed`'],
+    ...maySend ? [] : ['`ringledger webhooks resume`']
+  ]
   const refused = [...mayGiveIds ? [] : ['no id is given out'], ...maySend ? [] : ['no webhook is sent']]
-  return `This database is behind the event log: ${writer} wrote marker ${last.revision} there (${last.data.at}). It was restored from a backup, ` +
-    `or made anew. So that nothing happens twice, ${refused.join(' and ')} until you have run ${commands.join(' and ')}.`
+  return `This database is behind the event log: ${writer} wrote marker ${last.revision} there (${last.data.at}). ` +
+    'It was restored from a backup, or made anew. So that nothing happens twice, ' +
+    `${refused.join(' and ')} until you have run ${commands.join(' and ')}.`
 }

@@ -20,11 +20,11 @@ export interface IdsState {
   ok: boolean
 }
 
-type OnProgress = (progress: { events: number, position: bigint, head: bigint }) => void
+export type OnProgress = (progress: { events: number, position: bigint, head: bigint }) => void
 
 const never = new AbortController().signal
 
-/** Compares the sequences with the whole log. @throws EventStoreUnavailable, errors of Postgres, the reason of `signal` */
+/** Compares the sequences with the whole log. @throws EventStoreUnavailable, errors of Postgres, `signal.reason` */
 export async function checkIds (
   pool: Pool, streams: Streams, onProgress: OnProgress, signal = never
 ): Promise<IdsState> {

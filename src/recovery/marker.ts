@@ -29,7 +29,8 @@ export async function writeMarker (
   const data = markerData(state, now())
   if (!always && addsNothing(state, data)) return false
   const id = randomUUID()
-  await pool.query('INSERT INTO ledger.markers (id, calls_known, ids_passed) VALUES ($1, true, $2)', [id, state.mayGiveIds])
+  await pool.query(
+    'INSERT INTO ledger.markers (id, calls_known, ids_passed) VALUES ($1, true, $2)', [id, state.mayGiveIds])
   const metadata = { schema_version: currentVersion('DispatcherCheckpointed') }
   const event = { id, type: 'DispatcherCheckpointed', data, metadata }
   const { revision, position } = await streams.append(markerStream, [event], state.last?.revision ?? noStream)

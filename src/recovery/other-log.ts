@@ -19,7 +19,9 @@ const adopt = 'stop every role, run `ringledger events adopt`, and start again'
  * Compares the log with the newest marker that this database knows, and with how far each subscription has read.
  * @throws OtherLog, which says how to mend it; EventStoreUnavailable
  */
-export async function refuseOtherLog (pool: Pool, streams: Pick<Streams, 'read' | 'head'>, subscriptions: readonly ReadUpTo[]): Promise<void> {
+export async function refuseOtherLog (
+  pool: Pool, streams: Pick<Streams, 'read' | 'head'>, subscriptions: readonly ReadUpTo[]
+): Promise<void> {
   await refuseMovedLog(pool, streams)
   const dispatcher = { name: 'the dispatcher', position: await readCheckpoint(pool, dispatcherCheckpoint) }
   const furthest = [...subscriptions, dispatcher].reduce((one, other) => other.position > one.position ? other : one)
@@ -35,9 +37,11 @@ async function refuseMovedLog (pool: Pool, streams: Pick<Streams, 'read'>): Prom
   const [found] = await streams.read(markerStream, BigInt(known.revision), 1)
   if (found?.id !== known.id) throw older(`The event log lacks marker ${known.revision}, which this database knows`)
   if (found.position === BigInt(known.position)) return
-  throw new OtherLog(`The events stand at other positions than they did: the log was moved to another event store. To go on there, ${adopt}.`)
+  throw new OtherLog('The events stand at other positions than they did: the log was moved to another event store. ' +
+    `To go on there, ${adopt}.`)
 }
 
-const older = (what: string) => new OtherLog(`${what}: it is older than this database, or another log. Check EVENTSTORE_URL; ` +
+const older = (what: string) => new OtherLog(
+  `${what}: it is older than this database, or another log. Check EVENTSTORE_URL; ` +
   'if the log was restored from a backup, restore the newer one, or one of Postgres that is no newer than the log. ' +
   `If the events that are missing are lost for good, ${adopt}.`)

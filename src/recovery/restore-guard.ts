@@ -1,7 +1,7 @@
 // Keeps a process from sending webhooks and from giving out ids while its database is behind the log.
 import type { Pool } from 'pg'
 import type { Streams } from '../event-store/streams.js'
-import { pause } from '../subscriptions/lease.js'
+import { pause } from '../subscriptions/pause.js'
 import { BehindLog, explainBehind, readDatabaseState, type DatabaseState } from './database-state.js'
 
 export interface RestoreGuard {

@@ -1,5 +1,5 @@
 // Monitors from outside whether subscriptions get on: reads their checkpoints and the end of the log, again and again.
-import { pause } from './lease.js'
+import { pause } from './pause.js'
 
 /** How far a subscription is behind the log. */
 export interface Lag {

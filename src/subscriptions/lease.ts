@@ -1,6 +1,6 @@
 // Lets one process of many be the active one, and lets another take over within seconds when it dies.
-import { setTimeout as delay } from 'node:timers/promises'
-import type { Pool } from 'pg'
+import { acquire, leaseHolder, release, renew, usualTimes, type LeaseOptions } from './lease-row.js'
+import { pause } from './pause.js'
 
 /** Proves who is active: every later holder has a higher epoch. */
 export interface Lease {
@@ -8,30 +8,6 @@ export interface Lease {
   /** Aborted with LeaseLost when the lease is lost, or when the holder is asked to stop. */
   signal: AbortSignal
 }
-
-export interface LeaseOptions {
-  pool: Pool
-  /** What is leased, for instance `projection assistants g1`. */
-  name: string
-  /** The process that holds it, for operators: host, pid and a random part. */
-  holder: string
-  /** Gives the lease up to a holder that does not yield: for commands that only fill in for a role. */
-  yields?: boolean | undefined
-  signal: AbortSignal
-  times?: LeaseTimes | undefined
-}
-
-/** In milliseconds. */
-export interface LeaseTimes {
-  renewEvery: number
-  /** After its last renewal. */
-  expiresAfter: number
-  /** How often a standby tries to acquire it. */
-  tryEvery: number
-}
-
-/** An expired lease is taken within five seconds of its holder's last sign. */
-const usualTimes: LeaseTimes = { renewEvery: 1_000, expiresAfter: 4_000, tryEvery: 500 }
 
 /** Another process holds the lease, and is alive. */
 export class LeaseHeld extends Error {
@@ -79,20 +55,6 @@ export async function withLease<Result> (
   }
 }
 
-/** The process that holds the lease; nothing when it is free. */
-export async function leaseHolder (pool: Pool, name: string): Promise<string | undefined> {
-  const { rows } = await pool.query<{ holder: string }>(
-    'SELECT holder FROM ledger.leases WHERE name = $1 AND expires_at > clock_timestamp()', [name])
-  return rows[0]?.holder
-}
-
-/** The names of the leases that `holder` has now. */
-export async function leasesOf (pool: Pool, holder: string): Promise<string[]> {
-  const { rows } = await pool.query<{ name: string }>(
-    'SELECT name FROM ledger.leases WHERE holder = $1 AND expires_at > clock_timestamp()', [holder])
-  return rows.map(({ name }) => name)
-}
-
 async function hold<Result> (
   options: LeaseOptions, epoch: bigint, work: (lease: Lease) => Promise<Result>
 ): Promise<Result> {
@@ -109,18 +71,6 @@ async function hold<Result> (
   }
 }
 
-async function acquire (options: LeaseOptions): Promise<bigint | undefined> {
-  const { pool, name, holder, yields = false, times = usualTimes } = options
-  const { rows } = await pool.query<{ epoch: string }>(`
-    INSERT INTO ledger.leases AS held (name, epoch, holder, expires_at, yields)
-    VALUES ($1, 1, $2, clock_timestamp() + $3 * interval '1 ms', $4)
-    ON CONFLICT (name) DO UPDATE
-      SET epoch = held.epoch + 1, holder = excluded.holder, expires_at = excluded.expires_at, yields = excluded.yields
-      WHERE held.expires_at < clock_timestamp() OR (held.yields AND NOT excluded.yields)
-    RETURNING epoch`, [name, holder, times.expiresAfter, yields])
-  return rows[0] && BigInt(rows[0].epoch)
-}
-
 async function renewUntilLost (
   options: LeaseOptions, epoch: bigint, lost: AbortController, signal: AbortSignal
 ): Promise<void> {
@@ -135,20 +85,4 @@ async function renewUntilLost (
     if (renewed) safeUntil = sentAt + expiresAfter
     if (renewed === false || Date.now() >= safeUntil) lost.abort(new LeaseLost(name))
   }
-}
-
-async function renew ({ pool, name, times = usualTimes }: LeaseOptions, epoch: bigint): Promise<boolean> {
-  const { rowCount } = await pool.query(`
-    UPDATE ledger.leases SET expires_at = clock_timestamp() + $3 * interval '1 ms'
-    WHERE name = $1 AND epoch = $2 AND expires_at >= clock_timestamp()`, [name, epoch, times.expiresAfter])
-  return rowCount === 1
-}
-
-async function release (pool: Pool, name: string, epoch: bigint): Promise<void> {
-  await pool.query('UPDATE ledger.leases SET expires_at = \'-infinity\' WHERE name = $1 AND epoch = $2', [name, epoch])
-}
-
-/** Waits, or returns early when `signal` is aborted. */
-export async function pause (ms: number, signal: AbortSignal): Promise<void> {
-  await delay(ms, undefined, { signal }).catch(() => {})
 }

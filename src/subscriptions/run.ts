@@ -4,7 +4,9 @@ import type { Streams } from '../event-store/streams.js'
 import type { Batch } from '../event-store/subscribe.js'
 import { inTransaction } from '../postgres/transaction.js'
 import { claimCheckpoint, Fenced, moveCheckpoint } from './checkpoint.js'
-import { pause, wheneverLeased, type Lease, type LeaseTimes } from './lease.js'
+import { wheneverLeased, type Lease } from './lease.js'
+import { type LeaseTimes } from './lease-row.js'
+import { pause } from './pause.js'
 import { skipProcessed } from './skip-processed.js'
 import { countBatch, countersOf } from './counters.js'
 
@@ -74,7 +76,8 @@ function logFailure ({ name }: Consumer, error: unknown, { yields, log }: RunOpt
   if (yields && error instanceof Fenced) return log.debug({ consumer: name }, 'consumer gave way to another owner')
   countersOf(name).failures += 1
   if (!(error instanceof Stopped)) {
-    return log.warn({ consumer: name, err: error, retryInMs: backoff.ms }, 'consumer stopped, resuming from its checkpoint')
+    const details = { consumer: name, err: error, retryInMs: backoff.ms }
+    return log.warn(details, 'consumer stopped, resuming from its checkpoint')
   }
   backoff.ms = longestBackoffMs
   if (!backoff.isLogged) log.error({ consumer: name, err: error }, 'consumer stopped, an operator is needed')
@@ -97,7 +100,7 @@ async function follow (consumer: Consumer, lease: Lease, options: RunOptions, ba
   }
 }
 
-/** Moves the checkpoint first: a fenced owner writes nothing, and the row's lock keeps other changes of the rows out. */
+/** Moves the checkpoint first: a fenced owner writes nothing, and the lock of the row keeps out other changes. */
 async function commit (opened: OpenConsumer, batch: Batch, from: bigint, lease: Lease, pool: Pool): Promise<void> {
   await inTransaction(pool, async (tx) => {
     await moveCheckpoint(tx, opened.checkpointTable, lease.epoch, from, batch.position)

@@ -1,7 +1,7 @@
-// Lets the dispatcher write markers into the log, which tell an older copy of its database from the present one.
+// Lets the dispatcher write markers into the log: by them an older copy of its database is recognised.
 import type { RestoreGuard } from '../../src/recovery/restore-guard.js'
 import { writeMarker, type MarkerOptions } from '../../src/recovery/marker.js'
-import type { Consumer } from '../../src/subscriptions/run.js'
+import type { Consumer, OpenConsumer } from '../../src/subscriptions/run.js'
 import { BehindLog } from '../../src/recovery/database-state.js'
 import { RevisionConflict } from '../../src/event-store/errors.js'
 
@@ -23,43 +23,60 @@ const defaultPeriodMs = 10 * 60_000
 
 /** One marker when the dispatcher takes over, then at most one every `everyMs`, while there are events for it. */
 export function withMarkers (dispatcher: Consumer, options: MarkingOptions): Marking {
-  const { restoreGuard, everyMs = defaultPeriodMs, log } = options
-  let timer: NodeJS.Timeout | undefined
-
+  const markers = new Markers(options)
   return {
     consumer: {
       ...dispatcher,
       async open () {
-        await restoreGuard.assertMaySend()
+        await options.restoreGuard.assertMaySend()
         await writeMarker(options)
-        const opened = await dispatcher.open()
-        return {
-          ...opened,
-          async handle (tx, batch) {
-            if (!restoreGuard.maySend()) throw new BehindLog('the database was found to be behind the log')
-            await opened.handle(tx, batch)
-          },
-          committed (batch) {
-            opened.committed?.(batch)
-            if (batch.events.length > 0) timer ??= setTimeout(() => void mark(), everyMs)
-          }
-        }
+        return withMarksOf(markers, await dispatcher.open(), options.restoreGuard)
       }
     },
-    async stop () {
-      if (timer === undefined) return
-      clearTimeout(timer)
-      await writeMarker(options).catch((error: unknown) => log.warn({ err: error }, 'the last marker was not written'))
+    stop: () => markers.stop()
+  }
+}
+
+function withMarksOf (markers: Markers, opened: OpenConsumer, restoreGuard: RestoreGuard): OpenConsumer {
+  return {
+    ...opened,
+    async handle (tx, batch) {
+      if (!restoreGuard.maySend()) throw new BehindLog('the database was found to be behind the log')
+      await opened.handle(tx, batch)
+    },
+    committed (batch) {
+      opened.committed?.(batch)
+      if (batch.events.length > 0) markers.markSoon()
     }
   }
+}
 
-  async function mark (): Promise<void> {
-    timer = undefined
+class Markers {
+  #timer: NodeJS.Timeout | undefined
+
+  constructor (private readonly options: MarkingOptions) {}
+
+  markSoon (): void {
+    this.#timer ??= setTimeout(() => void this.#mark(), this.options.everyMs ?? defaultPeriodMs)
+  }
+
+  async stop (): Promise<void> {
+    if (this.#timer === undefined) return
+    clearTimeout(this.#timer)
+    const { log } = this.options
+    await writeMarker(this.options).catch((error: unknown) => {
+      log.warn({ err: error }, 'the last marker was not written')
+    })
+  }
+
+  async #mark (): Promise<void> {
+    const { restoreGuard, log } = this.options
+    this.#timer = undefined
     try {
-      await writeMarker(options)
+      await writeMarker(this.options)
     } catch (error) {
       log.warn({ err: error }, 'a marker was not written')
-      timer ??= setTimeout(() => void mark(), everyMs)
+      this.markSoon()
       // Another process writes markers: the next owner of the lease, or another database, which may send already.
       if (error instanceof RevisionConflict || error instanceof BehindLog) await restoreGuard.check().catch(() => {})
     }

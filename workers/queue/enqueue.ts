@@ -32,43 +32,37 @@ const timerMarginMs = 5
 // job would use one of the endpoint's slots while it waits. Long waits can bear the reconciler's period.
 const longestTimerMs = 75_000
 
-export function openEnqueuer ({ pool, queue, maySend, log }: EnqueuerOptions): Enqueuer {
-  const waiting = new Set<string>()
-  const timers = new Set<NodeJS.Timeout>()
-  let isRunning = false
-  let isStopped = false
-  let idle = Promise.resolve()
+export function openEnqueuer (options: EnqueuerOptions): Enqueuer {
+  return new SlotEnqueuer(options)
+}
 
-  return { enqueueSoon, enqueueIn, enqueue, stop }
+class SlotEnqueuer implements Enqueuer {
+  readonly #waiting = new Set<string>()
+  readonly #timers = new Set<NodeJS.Timeout>()
+  #isRunning = false
+  #isStopped = false
+  #idle = Promise.resolve()
 
-  function enqueueSoon (userIds: Iterable<string>): void {
-    for (const userId of userIds) waiting.add(userId)
-    if (isRunning || isStopped || waiting.size === 0) return
-    isRunning = true
-    idle = enqueueWaiting()
+  constructor (private readonly options: EnqueuerOptions) {}
+
+  enqueueSoon (userIds: Iterable<string>): void {
+    for (const userId of userIds) this.#waiting.add(userId)
+    if (this.#isRunning || this.#isStopped || this.#waiting.size === 0) return
+    this.#isRunning = true
+    this.#idle = this.#enqueueWaiting()
   }
 
-  async function enqueueWaiting (): Promise<void> {
-    while (waiting.size > 0 && !isStopped) {
-      const users = [...waiting].slice(0, usersAtOnce)
-      for (const user of users) waiting.delete(user)
-      await enqueue(users).catch((error: unknown) => {
-        log.warn({ err: error }, 'due webhooks could not be queued; the reconciler will')
-      })
-    }
-    isRunning = false
-  }
-
-  function enqueueIn (userId: string, ms: number): void {
-    if (ms > longestTimerMs || isStopped) return
+  enqueueIn (userId: string, ms: number): void {
+    if (ms > longestTimerMs || this.#isStopped) return
     const timer = setTimeout(() => {
-      timers.delete(timer)
-      enqueueSoon([userId])
+      this.#timers.delete(timer)
+      this.enqueueSoon([userId])
     }, ms + timerMarginMs)
-    timers.add(timer)
+    this.#timers.add(timer)
   }
 
-  async function enqueue (userIds: string[]): Promise<number> {
+  async enqueue (userIds: string[]): Promise<number> {
+    const { pool, queue, maySend } = this.options
     if (!maySend()) return 0
     const jobs = await acquireSlots(pool, userIds)
     if (jobs.length === 0) return 0
@@ -81,9 +75,20 @@ export function openEnqueuer ({ pool, queue, maySend, log }: EnqueuerOptions): E
     }
   }
 
-  async function stop (): Promise<void> {
-    isStopped = true
-    for (const timer of timers) clearTimeout(timer)
-    await idle
+  async stop (): Promise<void> {
+    this.#isStopped = true
+    for (const timer of this.#timers) clearTimeout(timer)
+    await this.#idle
+  }
+
+  async #enqueueWaiting (): Promise<void> {
+    while (this.#waiting.size > 0 && !this.#isStopped) {
+      const users = [...this.#waiting].slice(0, usersAtOnce)
+      for (const user of users) this.#waiting.delete(user)
+      await this.enqueue(users).catch((error: unknown) => {
+        this.options.log.warn({ err: error }, 'due webhooks could not be queued; the reconciler will')
+      })
+    }
+    this.#isRunning = false
   }
 }

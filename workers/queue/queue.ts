@@ -50,50 +50,55 @@ export const jobId = ({ deliveryId, n, jobNumber, trigger }: Job) => `${delivery
 export async function openQueue (options: QueueOptions): Promise<JobQueue> {
   const { redisUrl, databaseUrl, pool, log } = options
   return redisUrl === undefined
-    ? jobQueue(await postgresBackEnd(pool, databaseUrl), options)
-    : jobQueue(await redisBackEnd(redisUrl, log), options)
+    ? new BullQueue(await postgresBackEnd(pool, databaseUrl), options)
+    : new BullQueue(await redisBackEnd(redisUrl, log), options)
 }
 
-function jobQueue<Connection> (
-  backEnd: BackEnd<Connection>, { log, stalled = stalledByDefault }: QueueOptions
-): JobQueue {
-  const queue = openProducer(backEnd)
-  queue.on('error', logRarely(log, 'the webhook queue has trouble'))
-  const overflow = openOverflow(longJobs)
-  let worker: JobWorker<Connection> | undefined
+class BullQueue<Connection> implements JobQueue {
+  readonly #queue: ReturnType<typeof openProducer<Connection>>
+  readonly #overflow = openOverflow(longJobs)
+  #worker: JobWorker<Connection> | undefined
 
-  return {
-    async add (jobs) {
-      const [first, ...more] = jobs.map((job) => ({ name: 'attempt', data: job, opts: { jobId: jobId(job) } }))
-      if (first === undefined) return
-      // On Postgres many jobs pass through temporary tables, which takes ten times as long as one job.
-      if (more.length === 0) await queue.add(first.name, first.data, first.opts)
-      else await queue.addBulk([first, ...more])
-    },
-    async ids () {
-      return new Set(await queue.getRanges(['waiting', 'active'], 0, -1))
-    },
-    work (handle, concurrency) {
-      worker = openWorker(backEnd, concurrency, stalled, ({ id, data }) =>
-        overflow.run(() => handle(data), (error) => logFailure(id, error)))
-      worker.on('error', logRarely(log, 'the webhook worker has trouble'))
-      worker.on('failed', (job, error) => logFailure(job?.id, error))
-    },
-    async stopWork (graceMs, hurry) {
-      // After the close no more work moves into the overflow.
-      const closing = Promise.resolve(worker?.close()).then(overflow.settled)
-      if (await endsWithin(graceMs, closing)) return
-      hurry()
-      await endsWithin(hurriedMs, closing)
-    },
-    async close () {
-      await endsWithin(hurriedMs, queue.close())
-      backEnd.disconnect()
-    }
+  constructor (private readonly backEnd: BackEnd<Connection>, private readonly options: QueueOptions) {
+    this.#queue = openProducer(backEnd)
+    this.#queue.on('error', logRarely(options.log, 'the webhook queue has trouble'))
   }
 
-  function logFailure (job: string | undefined, error: unknown): void {
-    log.warn({ job, err: error }, 'webhook job failed, the reconciler repeats it')
+  async add (jobs: Job[]): Promise<void> {
+    const [first, ...more] = jobs.map((job) => ({ name: 'attempt', data: job, opts: { jobId: jobId(job) } }))
+    if (first === undefined) return
+    // On Postgres many jobs pass through temporary tables, which takes ten times as long as one job.
+    if (more.length === 0) await this.#queue.add(first.name, first.data, first.opts)
+    else await this.#queue.addBulk([first, ...more])
+  }
+
+  async ids (): Promise<Set<string>> {
+    return new Set(await this.#queue.getRanges(['waiting', 'active'], 0, -1))
+  }
+
+  work (handle: (job: Job) => Promise<void>, concurrency: number): void {
+    const { log, stalled = stalledByDefault } = this.options
+    this.#worker = openWorker(this.backEnd, concurrency, stalled, ({ id, data }) =>
+      this.#overflow.run(() => handle(data), (error) => this.#logFailure(id, error)))
+    this.#worker.on('error', logRarely(log, 'the webhook worker has trouble'))
+    this.#worker.on('failed', (job, error) => this.#logFailure(job?.id, error))
+  }
+
+  async stopWork (graceMs: number, hurry: () => void): Promise<void> {
+    // After the close no more work moves into the overflow.
+    const closing = Promise.resolve(this.#worker?.close()).then(this.#overflow.settled)
+    if (await endsWithin(graceMs, closing)) return
+    hurry()
+    await endsWithin(hurriedMs, closing)
+  }
+
+  async close (): Promise<void> {
+    await endsWithin(hurriedMs, this.#queue.close())
+    this.backEnd.disconnect()
+  }
+
+  #logFailure (job: string | undefined, error: unknown): void {
+    this.options.log.warn({ job, err: error }, 'webhook job failed, the reconciler repeats it')
   }
 }
 

@@ -1,6 +1,7 @@
 // Due but not queued -> queued; started but never finished -> unknown. The reconciler makes the queue disposable.
 import type { Pool } from 'pg'
-import { pause, wheneverLeased } from '../../src/subscriptions/lease.js'
+import { wheneverLeased } from '../../src/subscriptions/lease.js'
+import { pause } from '../../src/subscriptions/pause.js'
 import { closeUnknown } from '../deliveries/attempts.js'
 import { closeUnknownOnDemand } from '../deliveries/on-demand-attempts.js'
 import { removeExpired } from '../deliveries/retention.js'

@@ -25,46 +25,66 @@ export class Interrupted extends Error {
 
 /** Listens for signals from now on, so that a start that is broken off leaves nothing behind either. */
 export function onShutdown (): Shutdown {
-  const open: Array<() => Promise<unknown>> = []
-  const asked = new AbortController()
-  let working: Promise<unknown> = Promise.resolve()
-  let failure: Error | undefined
-  const logger = { error: (problem: unknown) => say(problem instanceof Error ? `ringledger: ${problem.message}` : String(problem)) }
-  const grace = closeWithGrace({ delay: drainMs, logger, skip: ['beforeExit'] }, async ({ err, signal }) => {
-    unwatch()
-    failure ??= err
-    if (signal) say(`Draining after ${signal} ...`)
-    asked.abort(new Interrupted('stopped before it was done'))
-    await working.catch(() => {})
-    await closeAll()
-    if (failure) throw failure
-    say('Stopped.')
-  })
-  const unwatch = watchParent(() => { grace.close() })
-  return {
-    add: (close) => { open.push(close) },
-    onLost (lost) {
-      lost.then((error) => {
-        failure ??= error
-        if (!asked.signal.aborted) grace.close() // else it ends already, and tells
-      }, () => {})
-    },
-    async during (work) {
-      const running = work(asked.signal)
-      working = running
-      try {
-        return await running
-      } catch (error) {
-        if (!asked.signal.aborted) await closeAll()
-        throw error
-      }
+  return new GracefulShutdown()
+}
+
+class GracefulShutdown implements Shutdown {
+  readonly #open: Array<() => Promise<unknown>> = []
+  readonly #stopping = new AbortController()
+  readonly #grace: ReturnType<typeof closeWithGrace>
+  readonly #unwatch: () => void
+  #working: Promise<unknown> = Promise.resolve()
+  #failure: Error | undefined
+
+  constructor () {
+    const options = { delay: drainMs, logger: { error: sayProblem }, skip: ['beforeExit' as const] }
+    this.#grace = closeWithGrace(options, async ({ err, signal }) => await this.#end(err, signal))
+    this.#unwatch = watchParent(() => { this.#grace.close() })
+  }
+
+  add (close: () => Promise<unknown>): void {
+    this.#open.push(close)
+  }
+
+  onLost (lost: Promise<Error>): void {
+    lost.then((error) => {
+      this.#failure ??= error
+      if (!this.#stopping.signal.aborted) this.#grace.close() // else it ends already, and reports the error
+    }, () => {})
+  }
+
+  async during<Result> (work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+    const running = work(this.#stopping.signal)
+    this.#working = running
+    try {
+      return await running
+    } catch (error) {
+      if (!this.#stopping.signal.aborted) await this.#closeAll()
+      throw error
     }
   }
 
+  async #end (error: Error | undefined, signal: string | undefined): Promise<void> {
+    this.#unwatch()
+    this.#failure ??= error
+    if (signal) say(`Draining after ${signal} ...`)
+    this.#stopping.abort(new Interrupted('stopped before it was done'))
+    await this.#working.catch(() => {})
+    await this.#closeAll()
+    if (this.#failure) throw this.#failure
+    say('Stopped.')
+  }
+
   /** What cannot be closed must not keep the rest open. */
-  async function closeAll (): Promise<void> {
-    for (let close = open.pop(); close; close = open.pop()) {
-      await close().catch((error: unknown) => { failure ??= error instanceof Error ? error : new Error(String(error)) })
+  async #closeAll (): Promise<void> {
+    for (let close = this.#open.pop(); close; close = this.#open.pop()) {
+      await close().catch((error: unknown) => { this.#failure ??= toError(error) })
     }
   }
 }
+
+function sayProblem (problem: unknown): void {
+  say(problem instanceof Error ? `ringledger: ${problem.message}` : String(problem))
+}
+
+const toError = (error: unknown) => error instanceof Error ? error : new Error(String(error))

@@ -1,9 +1,9 @@
 // Decides whether a process is ready: what it must reach, and how its projections must get on.
 import { projections } from '../../../projections/index.js'
 import type { Projection } from '../../../projections/engine/projection.js'
-import { openBreakers } from '../../../projections/parking/circuit-breaker.js'
+import { openBreakers, type OpenBreaker } from '../../../projections/parking/circuit-breaker.js'
 import { activeGeneration } from '../../../projections/replay/generations.js'
-import type { HealthChecks, Told } from '../../http/health.js'
+import type { HealthChecks, Remark } from '../../http/status/health.js'
 import type { Lag, LagMonitor } from '../../subscriptions/lag.js'
 import type { Connections } from '../connections.js'
 import type { ProcessContext } from '../process-context.js'
@@ -24,7 +24,7 @@ export function healthChecks (context: ProcessContext, lagMonitor: LagMonitor | 
 }
 
 /** An API without ids still answers reads and updates, so it stays ready. A worker that may not send is not ready. */
-async function isLevelWithLog ({ roles, restoreGuard }: ProcessContext): Promise<Told> {
+async function isLevelWithLog ({ roles, restoreGuard }: ProcessContext): Promise<Remark> {
   const { maySend, mayGiveIds } = await restoreGuard.check()
   if (roles.includes('api')) return maySend && mayGiveIds ? undefined : 'behind the log'
   if (roles.includes('worker') && !maySend) await restoreGuard.assertMaySend()
@@ -32,12 +32,18 @@ async function isLevelWithLog ({ roles, restoreGuard }: ProcessContext): Promise
 }
 
 /** @throws when what readers see stands still, or falls behind; a projection that is behind and comes closer is fine */
-async function assertKeepsUp ({ pool }: Pick<Connections, 'pool'>, projection: Projection, lagMonitor: LagMonitor): Promise<void> {
+async function assertKeepsUp (
+  { pool }: Pick<Connections, 'pool'>, projection: Projection, lagMonitor: LagMonitor
+): Promise<void> {
   const [open, generation] = await Promise.all([openBreakers(pool, [projection]), activeGeneration(pool, projection)])
   const breaker = open.find((one) => one.generation === generation)
-  if (breaker) throw new Error(`it stands still since ${breaker.since}, as it refused ${breaker.streams} streams within a minute: ${breaker.error}`)
+  if (breaker) throw new Error(stopped(breaker))
   const lag = lagMonitor.lags().find(({ name }) => name === projection.name)
   if (lag?.isKeepingUp === false) throw new Error(behind(lag))
+}
+
+function stopped ({ since, streams, error }: OpenBreaker): string {
+  return `it stands still since ${since}, as it refused ${streams} streams within a minute: ${error}`
 }
 
 function behind ({ lag, lagSeconds, isAlive }: Lag): string {

@@ -1,8 +1,8 @@
 // The state of a process: for probes, and for Prometheus.
 import { activePositions } from '../../../projections/engine/positions/active-positions.js'
 import { projections } from '../../../projections/index.js'
-import type { HealthChecks } from '../../http/health.js'
-import type { Metrics } from '../../http/metrics.js'
+import type { HealthChecks } from '../../http/status/health.js'
+import type { Metrics } from '../../http/status/metrics.js'
 import { monitorLag } from '../../subscriptions/lag.js'
 import { healthChecks } from './health.js'
 import { measureDeliveries, measureProcess, measureProjections } from './metrics.js'
@@ -18,7 +18,7 @@ export interface Status {
 /** Where the role projector runs, it monitors the lag of the read models, whichever process runs their projections. */
 export async function openStatus (context: ProcessContext): Promise<Status> {
   const { roles, config: { metricsToken }, connections, log } = context
-  const { openMetrics } = await import('../../http/metrics.js')
+  const { openMetrics } = await import('../../http/status/metrics.js')
   const metrics = openMetrics(log)
   measureProcess(metrics, context)
   const lagMonitor = roles.includes('projector') ? monitorProjections(context) : undefined
