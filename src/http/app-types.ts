@@ -10,9 +10,16 @@ export type App = FastifyInstance<
   RawServerDefault, RawRequestDefaultExpression, RawReplyDefaultExpression, FastifyBaseLogger, TypeBoxTypeProvider
 >
 
-export const Message = Type.Object({ message: Type.String({ description: 'What happened, for a person to read.' }) }, { title: 'Message' })
+export const Message = Type.Object({
+  message: Type.String({ description: 'What happened, for a person to read.' })
+}, { title: 'Message' })
 export const Invalid = Type.Object({
   message: Type.String(),
   // Not a Record: its pattern would leave out names with line breaks.
-  errors: Type.Unsafe<FieldErrors>({ type: 'object', additionalProperties: Type.Array(Type.String()), description: 'Every refused field with every reason; paths have dots. Of more than 500 fields the first 500, and `body` says that there are more.' })
+  errors: Type.Unsafe<FieldErrors>({
+    type: 'object',
+    additionalProperties: Type.Array(Type.String()),
+    description: 'Every refused field with every reason; paths have dots. ' +
+      'Of more than 500 fields the first 500, and `body` says that there are more.'
+  })
 }, { title: 'Invalid' })

@@ -8,11 +8,11 @@ import type { Circumstances, Decider } from '../domain/decider.js'
 import type { DomainEvent } from '../domain/events.js'
 import { Rejection } from '../domain/rejection.js'
 import { soundBody, soundFields, type Submitted } from '../domain/validation.js'
-import { only, type Role } from './auth.js'
+import { only, type Role } from './auth/auth.js'
 import type { RequestHeader } from './docs/headers.js'
 import type { ReadPositions } from './read-position.js'
 import { readBack, type Written } from './read-your-write.js'
-import { received } from './received.js'
+import { received } from './input/received.js'
 import { claimOf, ifMatchOf } from './retry-headers.js'
 
 export type { Written }

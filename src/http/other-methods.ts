@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from './app-types.js'
 
-/** Refuses, at every address of the routes that are added to `app` by `addRoutes`, every method that they do not take. */
+/** Adds routes to `app` by `addRoutes`. At their addresses it refuses every method that they do not take. */
 export function addWithOtherMethods (app: App, addRoutes: () => void): void {
   const taken = new Map<string, Set<string>>()
   app.addHook('onRoute', ({ routePath, method }) => {
@@ -20,6 +20,7 @@ export function addWithOtherMethods (app: App, addRoutes: () => void): void {
 function refusal (methods: string[]) {
   return async ({ method }: FastifyRequest, reply: FastifyReply): Promise<never> => {
     reply.header('allow', methods.join(', '))
-    throw Object.assign(new Error(`This address does not take ${method}, only ${methods.join(', ')}.`), { statusCode: 405 })
+    const refused = new Error(`This address does not take ${method}, only ${methods.join(', ')}.`)
+    throw Object.assign(refused, { statusCode: 405 })
   }
 }

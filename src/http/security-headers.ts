@@ -17,5 +17,7 @@ export async function registerSecurityHeaders (app: FastifyInstance): Promise<vo
     xDnsPrefetchControl: false
   })
   // Answers hold personal data; what may be kept, such as the files of the documentation, says so itself.
-  app.addHook('onSend', async (_request, reply) => { if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store') })
+  app.addHook('onSend', async (_request, reply) => {
+    if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
+  })
 }

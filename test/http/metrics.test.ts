@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { inBackground } from '../../src/composition/status/in-background.js'
 import { noStream } from '../../src/event-store/streams.js'
-import type { Sample } from '../../src/http/metrics.js'
+import type { Sample } from '../../src/http/status/metrics.js'
 import { assistantCreated, callCompleted, proposed } from '../support/call-events.js'
 import { eventually } from '../support/eventually.js'
 import { newAssistant, testService } from '../support/service.js'

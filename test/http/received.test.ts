@@ -3,8 +3,8 @@ import fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { CreateLeadBody } from '../../src/domain/lead/validate.js'
 import type { App } from '../../src/http/app-types.js'
-import { received } from '../../src/http/received.js'
-import { validatorCompiler } from '../../src/http/validators.js'
+import { received } from '../../src/http/input/received.js'
+import { validatorCompiler } from '../../src/http/input/validators.js'
 
 const lead = { phone_number: '+15551230001', campaign_id: 1 }
 

@@ -46,18 +46,18 @@ const cases: Case[] = [
     rule: 'command handling knows neither HTTP nor the read models',
     file: 'src/command-handling/handle-command.ts',
     good: '../domain/decider.js ../event-store/streams.js ../postgres/pool.js',
-    bad: '../http/auth.js ../../projections/leads.js ../../workers/start.js @ringledger/embedded-postgres bullmq undici fastify'
+    bad: '../http/auth/auth.js ../../projections/leads.js ../../workers/start.js @ringledger/embedded-postgres bullmq undici fastify'
   },
   {
     rule: 'HTTP holds the Fastify plugins and reaches no back end',
-    file: 'src/http/auth.ts',
+    file: 'src/http/rate-limit.ts',
     good: 'fastify @fastify/jwt jose ../config.js ../command-handling/idempotency.js',
     bad: 'pg bullmq ../event-store/streams.js ../../projections/leads.js ../commands/create-lead.js'
   },
   {
     rule: 'commands import command handling, the domain, finders and Fastify',
     file: 'src/commands/create-lead.ts',
-    good: '../command-handling/ids.js ../domain/lead/decide.js ../../projections/leads.js ../http/auth.js fastify typebox',
+    good: '../command-handling/ids.js ../domain/lead/decide.js ../../projections/leads.js ../http/auth/auth.js fastify typebox',
     bad: 'pg @eventstore/db-client ../event-store/streams.js ../postgres/pool.js ../../workers/start.js ' +
       '../composition/roles.js ../../projections/engine/run.js'
   },

@@ -1,20 +1,17 @@
-// One story in examples: an assistant calls a lead, and a webhook tells how it went. They fit examples/catalog.json.
+// One story in examples: an assistant calls a lead, and a webhook reports the call. They fit examples/catalog.json.
 import type { Static } from 'typebox'
 import type { CreateAssistantBody, UpdateAssistantBody } from '../../domain/assistant/settings.js'
 import type { AssistantSummary } from '../../domain/assistant/summary.js'
 import type { CompleteCallBody } from '../../domain/call/events.js'
 import type { WebhookPayload, WebhookTest } from '../../domain/webhook/payload.js'
+import { customer, customerNumber, frontDesk, otherNumber, ownNumber } from '../../domain/examples.js'
 import type { CreateLeadBody } from '../../domain/lead/validate.js'
 import type { LeadAnswer } from '../../domain/lead/summary.js'
 
 export const newAssistant: Static<typeof CreateAssistantBody> = {
+  ...frontDesk,
   assistant_name: 'Renewals',
-  voice_id: 1,
-  language: 'English',
-  llm_model: 'gpt-4o',
   calls_direction: 'make',
-  engine_type: 'pipeline',
-  timezone: 'Europe/Amsterdam',
   initial_message: 'Hello {customer_name}, this is about your subscription.',
   system_prompt: 'You are a friendly agent who offers customers to renew their subscription.',
   max_call_duration: 300,
@@ -24,28 +21,34 @@ export const newAssistant: Static<typeof CreateAssistantBody> = {
   post_call_schema: [{ name: 'renewed', type: 'bool', description: 'Whether the customer renewed' }]
 }
 
-export const changedAssistant: Static<typeof UpdateAssistantBody> = { speech_speed: 1.1, max_call_duration: 240, end_call_tool: { description: 'When the customer says goodbye' } }
+export const changedAssistant: Static<typeof UpdateAssistantBody> = {
+  speech_speed: 1.1,
+  max_call_duration: 240,
+  end_call_tool: { description: 'When the customer says goodbye' }
+}
 
 export const assistantSummary: AssistantSummary =
   { id: 1, name: 'Renewals', status: 'active', type: 'outbound', mode: 'pipeline' }
 
+const variables = { ...customer, plan: 'yearly' }
 export const newLead: Static<typeof CreateLeadBody> = {
-  phone_number: '+15551230100',
+  phone_number: customerNumber,
   campaign_id: 1,
-  variables: { customer_name: 'Ada Example', email: 'ada@example.com', plan: 'yearly' },
-  secondary_contacts: [{ phone_number: '+15551230101', variables: { customer_name: 'Bob Example' } }]
+  variables,
+  secondary_contacts: [{ phone_number: otherNumber, variables: { customer_name: 'Bob Example' } }]
 }
 
-const variables = { customer_name: 'Ada Example', email: 'ada@example.com', plan: 'yearly' }
 const fresh = { status: 'created' as const, created_at: '2026-01-31 11:58:00', updated_at: '2026-01-31 11:58:00' }
 export const lead: LeadAnswer = {
   id: 1,
   campaign_id: 1,
-  phone_number: '+15551230100',
+  phone_number: customerNumber,
   variables,
   ...fresh,
   campaign: { id: 1, name: 'Spring renewals' },
-  secondary_contacts: [{ id: 2, phone_number: '+15551230101', variables: { customer_name: 'Bob Example', email: '' }, ...fresh }]
+  secondary_contacts: [
+    { id: 2, phone_number: otherNumber, variables: { customer_name: 'Bob Example', email: '' }, ...fresh }
+  ]
 }
 
 export const callId = 'c-2026-01-31-0001'
@@ -54,8 +57,8 @@ export const completedCall: CompleteCallBody = {
   lead_id: 1,
   status: 'completed',
   direction: 'outbound',
-  from: '+15551230001',
-  to: '+15551230100',
+  from: ownNumber,
+  to: customerNumber,
   started_at: '2026-01-31T12:00:00.000Z',
   ended_at: '2026-01-31T12:01:12.500Z',
   duration: 72.5,
@@ -64,7 +67,7 @@ export const completedCall: CompleteCallBody = {
     { role: 'assistant', text: 'Hello Ada, this is about your subscription.', at: 0.4 },
     { role: 'customer', text: 'Yes, please renew it.', at: 4.2 }
   ],
-  input_variables: { customer_name: 'Ada Example', plan: 'yearly' },
+  input_variables: { customer_name: customer.customer_name, plan: variables.plan },
   extracted_variables: { renewed: true },
   evaluation: { score: 0.92, summary: 'The customer renewed.' }
 }
@@ -88,4 +91,8 @@ export const webhookPayload: WebhookPayload = {
   }
 }
 
-export const webhookTest: WebhookTest = { type: 'webhook.test', timestamp: '2026-01-31T11:59:00.000Z', data: { assistant: { id: assistantId, name: 'Renewals' } } }
+export const webhookTest: WebhookTest = {
+  type: 'webhook.test',
+  timestamp: '2026-01-31T11:59:00.000Z',
+  data: { assistant: { id: assistantId, name: 'Renewals' } }
+}

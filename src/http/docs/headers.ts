@@ -1,41 +1,53 @@
-// The headers that requests and answers may carry, as the API document tells them.
+// The headers that requests and answers may carry, as the API document describes them.
 
 interface HeaderText { type: 'string' | 'integer', description: string, examples?: Array<string | number> }
 
-/** Headers of requests that a route reads; it names them in its `config.requestHeaders`. An example would be what the page sends. */
+/** Headers that a route reads; it names them in `config.requestHeaders`. No examples: the page would send them. */
 export const requestHeaders = {
   'Idempotency-Key': {
     type: 'string',
-    description: '1 to 255 printable ASCII characters of your choice, such as a UUID. The same key and body give the first answer again instead of a second command, for 24 hours.'
+    description: '1 to 255 printable ASCII characters of your choice, such as a UUID. ' +
+      'The same key and body give the first answer again instead of a second command, for 24 hours.'
   },
   'If-Match': {
     type: 'string',
-    description: 'The ETag that the change is based on, such as `"0"`. When the assistant has changed since, nothing is done and the answer is 412.'
+    description: 'The ETag that the change is based on, such as `"0"`. ' +
+      'When the assistant has changed since, nothing is done and the answer is 412.'
   },
   'X-Read-Position': {
     type: 'string',
-    description: 'What an earlier answer said in this header: the answer is at least as new as that, or 503, also when nothing is there yet. What is no position is a 422.'
+    description: 'What an earlier answer said in this header: the answer is at least as new as that, or 503, ' +
+      'also when nothing is there yet. What is no position is a 422.'
   },
   'X-Correlation-Id': {
     type: 'string',
-    description: 'Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced.'
+    description: 'Names the request in logs, events and webhooks: ' +
+      '1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced.'
   }
 } satisfies Record<string, HeaderText>
 export type RequestHeader = keyof typeof requestHeaders
 
+const text = (description: string, example: string): HeaderText =>
+  ({ type: 'string', description, examples: [example] })
+const whole = (description: string, example: number): HeaderText =>
+  ({ type: 'integer', description, examples: [example] })
+
 /** Headers of answers. */
 export const answerHeaders = {
-  ETag: { type: 'string', description: 'Revision of the assistant, for If-Match.', examples: ['"0"'] },
-  'X-Read-Position': { type: 'string', description: 'Place in the log that all of the answer includes, also a 404 of a read; sent back with a GET, that answer is at least as new.', examples: ['48213'] },
-  'X-Read-Model': { type: 'string', description: '`pending` when reads do not show the change yet; absent otherwise.', examples: ['pending'] },
-  'X-Ignored-Fields': { type: 'string', description: 'Fields of the body, or query parameters, that nobody knows, percent-encoded, separated by commas; absent when there are none.', examples: ['nickname, favourite%20colour'] },
-  'Idempotent-Replayed': { type: 'string', description: '`true` when this answer was given before, to the same Idempotency-Key.', examples: ['true'] },
-  'WWW-Authenticate': { type: 'string', description: 'How to say who is asking.', examples: ['Bearer'] },
-  'Retry-After': { type: 'integer', description: 'Seconds to wait before the next try.', examples: [1] },
-  'X-Correlation-Id': { type: 'string', description: 'Names the request in logs, events and webhooks: yours, or one made here.', examples: ['signup-7421'] },
-  'X-RateLimit-Limit': { type: 'integer', description: 'Requests that the user may make in a minute.', examples: [600] },
-  'X-RateLimit-Remaining': { type: 'integer', description: 'Requests that are left in this minute.', examples: [599] },
-  'X-RateLimit-Reset': { type: 'integer', description: 'Seconds until the count starts anew.', examples: [60] }
+  ETag: text('Revision of the assistant, for If-Match.', '"0"'),
+  'X-Read-Position': text('Position in the log that all of the answer includes, also a 404 of a read; ' +
+    'sent back with a GET, that answer is at least as new.', '48213'),
+  'X-Read-Model': text('`pending` when reads do not show the change yet; absent otherwise.', 'pending'),
+  'X-Ignored-Fields': text('Fields of the body, or query parameters, that nobody knows, percent-encoded, ' +
+    'separated by commas; absent when there are none.', 'nickname, favourite%20colour'),
+  'Idempotent-Replayed': text('`true` when this answer was given before, to the same Idempotency-Key.', 'true'),
+  'WWW-Authenticate': text('How to say who is asking.', 'Bearer'),
+  'Retry-After': whole('Seconds to wait before the next try.', 1),
+  'X-Correlation-Id': text(
+    'Names the request in logs, events and webhooks: yours, or one made here.', 'signup-7421'),
+  'X-RateLimit-Limit': whole('Requests that the user may make in a minute.', 600),
+  'X-RateLimit-Remaining': whole('Requests that are left in this minute.', 599),
+  'X-RateLimit-Reset': whole('Seconds until the count starts anew.', 60)
 } satisfies Record<string, HeaderText>
 export type AnswerHeader = keyof typeof answerHeaders
 

@@ -3,7 +3,10 @@
 type Schema = Record<string, unknown>
 interface Document { paths?: unknown, components?: { schemas?: Record<string, unknown> } }
 
-/** The document with `webhooks`, object schemas with a title moved to `components.schemas`. @throws when two different schemas have one title */
+/**
+ * The document with `webhooks`, object schemas with a title moved to `components.schemas`.
+ * @throws when two different schemas have one title
+ */
 export function nameSchemas<Api extends Document> (document: Api, webhooks: object): Api {
   const schemas: Record<string, unknown> = {}
   const named = { ...document, paths: refer(document.paths, schemas), webhooks: refer(webhooks, schemas) }
@@ -18,7 +21,8 @@ function refer (value: unknown, schemas: Record<string, unknown>): unknown {
   const schema = typed(inner)
   const { title } = schema
   if (typeof title !== 'string' || !('properties' in schema)) return schema
-  if (schemas[title] && JSON.stringify(schemas[title]) !== JSON.stringify(schema)) throw new Error(`two different schemas are named ${title}`)
+  const isOther = schemas[title] && JSON.stringify(schemas[title]) !== JSON.stringify(schema)
+  if (isOther) throw new Error(`two different schemas are named ${title}`)
   schemas[title] = schema
   return { $ref: `#/components/schemas/${title}` }
 }

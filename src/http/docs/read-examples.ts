@@ -27,7 +27,8 @@ export const historyEntry: HistoryEntry = {
 
 const { assistant_id, lead_id, status, direction, from, to, started_at, ended_at, duration } = completedCall
 const times = { started_at, ended_at, duration }
-export const callSummary: CallSummary = { call_id: callId, assistant_id, lead_id, status, direction, from, to, ...times }
+export const callSummary: CallSummary =
+  { call_id: callId, assistant_id, lead_id, status, direction, from, to, ...times }
 
 const { recording_url, transcript, input_variables, extracted_variables, evaluation } = completedCall
 const report: CallReport =
@@ -63,7 +64,7 @@ const unanswered = { outcome: null, status_code: null, duration_ms: null, respon
 const waiting = { ...attempt, started_at: null, finished_at: null, ...unanswered }
 
 export const delivery: Delivery = { ...deliverySummary, attempts: [attempt] }
-export const askedDelivery: Delivery = { ...deliverySummary, attempts: [attempt, { ...waiting, trigger: 'manual' }] }
+export const redelivered: Delivery = { ...deliverySummary, attempts: [attempt, { ...waiting, trigger: 'manual' }] }
 export const testDelivery: Delivery = {
   ...deliverySummary,
   id: '0b0f6b7a-3c1e-4d52-9a49-7f0c2b8e4d19',

@@ -10,18 +10,51 @@ type Described = TSchema & { 'x-response-description'?: string, examples?: unkno
 interface Refusal { why: string, schema: Described, headers?: AnswerHeader[] }
 
 const refusals: Record<string, Refusal> = {
-  400: { why: 'The body is not JSON in UTF-8, or has a key that is never accepted.', schema: refusal('The body is not valid JSON, or has a key that is never accepted: __proto__, or constructor with a prototype.') },
-  401: { why: 'No token, or one that does not verify.', schema: refusal('Unauthenticated.'), headers: ['WWW-Authenticate'] },
+  400: {
+    why: 'The body is not JSON in UTF-8, or has a key that is never accepted.',
+    schema: refusal(
+      'The body is not valid JSON, or has a key that is never accepted: __proto__, or constructor with a prototype.')
+  },
+  401: {
+    why: 'No token, or one that does not verify.',
+    schema: refusal('Unauthenticated.'),
+    headers: ['WWW-Authenticate']
+  },
   403: { why: 'The token has another role.', schema: refusal('This needs a token without a role.') },
   404: { why: 'It does not exist, or belongs to another user.', schema: refusal('Not found.') },
-  409: { why: 'Another request with this Idempotency-Key is being handled.', schema: refusal('A request with this Idempotency-Key is being handled: try again in a moment.'), headers: ['Retry-After'] },
-  412: { why: 'If-Match does not hold; nothing was changed.', schema: refusal('It was changed in the meantime: read it again and send its present ETag.') },
+  409: {
+    why: 'Another request with this Idempotency-Key is being handled.',
+    schema: refusal('A request with this Idempotency-Key is being handled: try again in a moment.'),
+    headers: ['Retry-After']
+  },
+  412: {
+    why: 'If-Match does not hold; nothing was changed.',
+    schema: refusal('It was changed in the meantime: read it again and send its present ETag.')
+  },
   413: { why: 'The body is too large.', schema: refusal('The request is too large.') },
-  415: { why: 'The body is not declared as JSON, or in another charset than UTF-8.', schema: refusal('The request body must be JSON: send Content-Type: application/json.') },
-  422: { why: 'Validation failed: every refused field with every reason, the first 500 where there are more. Paths have dots.', schema: invalid({ 'X-Read-Position': ['must be the X-Read-Position of an answer, a whole number'] }) },
-  429: { why: 'Too many requests in this minute.', schema: refusal('Too many requests: try again in 12 seconds.'), headers: ['Retry-After'] },
-  500: { why: 'It failed, or its outcome is not known: a retry with the same Idempotency-Key resolves that.', schema: refusal('Internal server error') },
-  503: { why: 'A back end is away, or the read model behind X-Read-Position; nothing was changed.', schema: refusal('The service is not available right now. Nothing was changed.'), headers: ['Retry-After'] }
+  415: {
+    why: 'The body is not declared as JSON, or in another charset than UTF-8.',
+    schema: refusal('The request body must be JSON: send Content-Type: application/json.')
+  },
+  422: {
+    why: 'Validation failed: every refused field with every reason, the first 500 where there are more. ' +
+      'Paths have dots.',
+    schema: invalid({ 'X-Read-Position': ['must be the X-Read-Position of an answer, a whole number'] })
+  },
+  429: {
+    why: 'Too many requests in this minute.',
+    schema: refusal('Too many requests: try again in 12 seconds.'),
+    headers: ['Retry-After']
+  },
+  500: {
+    why: 'It failed, or its outcome is not known: a retry with the same Idempotency-Key resolves that.',
+    schema: refusal('Internal server error')
+  },
+  503: {
+    why: 'A back end is away, or the read model behind X-Read-Position; nothing was changed.',
+    schema: refusal('The service is not available right now. Nothing was changed.'),
+    headers: ['Retry-After']
+  }
 }
 
 /** The route's schema with what goes without saying: usual refusals with examples, and headers that all have. */

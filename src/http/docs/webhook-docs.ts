@@ -4,23 +4,33 @@ import { WebhookPayload, WebhookTest } from '../../domain/webhook/payload.js'
 import { webhookPayload, webhookTest } from './examples.js'
 import { deliveryId } from './read-examples.js'
 
-const header = (name: string, description: string, example: string | number) =>
-  ({ in: 'header' as const, name, required: true, description, schema: { type: typeof example === 'number' ? 'integer' as const : 'string' as const }, example })
+const header = (name: string, description: string, example: string | number) => {
+  const schema = { type: typeof example === 'number' ? 'integer' as const : 'string' as const }
+  return { in: 'header' as const, name, required: true, description, schema, example }
+}
 
-const description = `Sent to the assistant's \`webhook_url\` after each call while \`is_webhook_active\` is true; only for completed calls with
-\`send_webhook_only_on_completed\`. Signed as [Standard Webhooks](https://www.standardwebhooks.com) describes, with the
-secret of \`GET /user/webhook-secret\`: verify \`webhook-signature\` over the raw body before you trust it.
+const description = [
+  "Sent to the assistant's `webhook_url` after each call while `is_webhook_active` is true; only for completed calls",
+  'with `send_webhook_only_on_completed`. Signed as [Standard Webhooks](https://www.standardwebhooks.com) describes,',
+  'with the secret of `GET /user/webhook-secret`: verify `webhook-signature` over the raw body before you trust it.',
+  '',
+  'Answer 2xx within 15 seconds. Anything else is tried again, 10 times over three days. A webhook can arrive more than',
+  'once and late: `webhook-id` stays the same over all tries, so use it to recognise what you have seen.'
+].join('\n')
 
-Answer 2xx within 15 seconds. Anything else is tried again, 10 times over three days. A webhook can arrive more than once
-and late: \`webhook-id\` stays the same over all tries, so use it to recognise what you have seen.`
+const testDescription = [
+  'Sent by `POST /user/assistant/{id}/webhook-test`, with the headers and the signature of every other webhook, so that',
+  'a receiver can be tried before the first call. Answer 2xx; there is nothing to be done with it.'
+].join('\n')
 
-const testDescription = `Sent by \`POST /user/assistant/{id}/webhook-test\`, with the headers and the signature of every other webhook, so that a
-receiver can be tried before the first call. Answer 2xx; there is nothing to be done with it.`
+const signed = 'One or more signatures separated by spaces: `v1,` and the Base64 of HMAC-SHA256 over ' +
+  '`webhook-id.webhook-timestamp.body`.'
 
 const parameters = [
   header('webhook-id', 'The delivery, the same over all tries.', deliveryId),
-  header('webhook-timestamp', 'When this try was signed, in seconds since 1970. Refuse what is more than five minutes off.', 1769860873),
-  header('webhook-signature', 'One or more signatures separated by spaces: `v1,` and the Base64 of HMAC-SHA256 over `webhook-id.webhook-timestamp.body`.', 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4='),
+  header('webhook-timestamp',
+    'When this try was signed, in seconds since 1970. Refuse what is more than five minutes off.', 1769860873),
+  header('webhook-signature', signed, 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4='),
   header('webhook-attempt', 'Number of this try, from 1. Those that somebody asked for are numbered apart.', 1)
 ]
 const delivered = { description: 'Delivered. The body is not needed.' }
@@ -55,7 +65,10 @@ export const webhooks = {
       security: [],
       parameters,
       requestBody: body(WebhookTest, webhookTest),
-      responses: { '2XX': delivered, default: { description: 'Shown with the delivery; not tried again. Redirects are not followed.' } }
+      responses: {
+        '2XX': delivered,
+        default: { description: 'Shown with the delivery; not tried again. Redirects are not followed.' }
+      }
     }
   }
 }

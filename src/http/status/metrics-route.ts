@@ -1,7 +1,7 @@
 // `/metrics`, for operators and for who has the token of the scraper.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { only } from './auth.js'
+import { only } from '../auth/auth.js'
 import type { Metrics } from './metrics.js'
 
 /** Without a prefix, so that scrapers do not depend on BASE_PATH. Register authentication and rate limits before. */

@@ -8,5 +8,6 @@ export const mostFields = 500
 export function firstFields (errors: FieldErrors): FieldErrors {
   const entries = Object.entries(errors)
   if (entries.length <= mostFields) return errors
-  return { ...Object.fromEntries(entries.slice(0, mostFields)), body: [...errors.body ?? [], `has more wrong fields than the ${mostFields} that are named here`] }
+  const more = `has more wrong fields than the ${mostFields} that are named here`
+  return { ...Object.fromEntries(entries.slice(0, mostFields)), body: [...errors.body ?? [], more] }
 }

@@ -1,6 +1,6 @@
 // Bodies are JSON in UTF-8 and nothing else; what arrives is never guessed, replaced or cut.
 import { isUtf8 } from 'node:buffer'
-import type { App } from './app-types.js'
+import type { App } from '../app-types.js'
 
 /** A body that cannot be read at all. */
 class UnreadableBody extends Error {
@@ -12,15 +12,16 @@ class UnreadableBody extends Error {
 
 /**
  * Takes `application/json` only, without a charset or with that of JSON: any other is a 415, bytes that are no UTF-8
- * are a 400. Of a key that is there twice the last one counts; keys that reach for prototypes are a 400. Where no body is
- * asked for, none is needed: many clients declare one all the same.
+ * are a 400. Of a key that is there twice the last one counts; keys that reach for prototypes are a 400. A route that
+ * has no body takes an empty one: many clients declare one all the same.
  */
 export function takeOnlyJson (app: App): void {
   const parse = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(request.headers['content-type'] ?? '')?.[1]
-    if (charset !== undefined && !/^(utf-?8|us-ascii)$/i.test(charset)) return done(new UnreadableBody(415, `JSON is UTF-8, not ${charset}`))
+    const isJsonCharset = charset === undefined || /^(utf-?8|us-ascii)$/i.test(charset)
+    if (!isJsonCharset) return done(new UnreadableBody(415, `JSON is UTF-8, not ${charset}`))
     if (body.length === 0 && request.routeOptions.schema?.body === undefined) return done(null)
     if (!isUtf8(body)) return done(new UnreadableBody(400, 'The body is not valid UTF-8.'))
     return parse(request, body.toString('utf8'), done)

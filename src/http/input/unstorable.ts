@@ -1,6 +1,6 @@
 // Finds what JSON allows and a projection could not store or give back unchanged.
-import type { FieldErrors } from '../domain/rejection.js'
-import { mostFields } from './docs/named-fields.js'
+import type { FieldErrors } from '../../domain/rejection.js'
+import { mostFields } from './named-fields.js'
 
 const deepest = 32
 
@@ -9,7 +9,7 @@ const longestKey = 100
 
 /**
  * NUL or lone surrogates in keys and strings, numbers that lose digits, and too many levels; paths have dots. Looks no
- * further than an answer would tell.
+ * further than an answer would say.
  */
 export function unstorable (body: unknown): FieldErrors {
   const errors = new Map<string, string[]>()
@@ -23,10 +23,12 @@ export function unstorable (body: unknown): FieldErrors {
 /** Answers true when there were enough problems. */
 type Report = (path: readonly string[], message: string) => boolean
 
-/** Answers true when it was told to stop. `path` is the same array all the way. */
+/** Answers true when `report` said to stop. `path` is the same array all the way. */
 function walk (value: unknown, path: string[], report: Report): boolean {
   if (path.length > deepest) return report(path.slice(0, deepest), `must not be nested more than ${deepest} levels deep`)
-  if (typeof value === 'string') return !isStorable(value) && report(path, 'must not contain NUL characters or lone surrogates')
+  if (typeof value === 'string') {
+    return !isStorable(value) && report(path, 'must not contain NUL characters or lone surrogates')
+  }
   if (typeof value === 'number') return checkNumber(value, path, report)
   if (typeof value !== 'object' || value === null) return false
   return Object.keys(value).some((key) => {
@@ -41,7 +43,8 @@ function walk (value: unknown, path: string[], report: Report): boolean {
 
 function checkNumber (value: number, path: readonly string[], report: Report): boolean {
   if (!Number.isFinite(value)) return report(path, 'must be a finite number')
-  return Number.isInteger(value) && !Number.isSafeInteger(value) && report(path, `must be between -${Number.MAX_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}`)
+  if (!Number.isInteger(value) || Number.isSafeInteger(value)) return false
+  return report(path, `must be between -${Number.MAX_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}`)
 }
 
 const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed()

@@ -1,13 +1,16 @@
 // Answers to what is no HTTP request, or one that never arrives whole, in the form of all other refusals.
 import type { Socket } from 'node:net'
 import type { FastifyServerOptions } from 'fastify'
-import type { App } from './app-types.js'
+import type { App } from '../app-types.js'
 
 type ConnectionError = Parameters<NonNullable<FastifyServerOptions['clientErrorHandler']>>[0]
 
 const answers: Record<string, { status: string, message: string }> = {
   ERR_HTTP_REQUEST_TIMEOUT: { status: '408 Request Timeout', message: 'The request did not arrive in time.' },
-  HPE_HEADER_OVERFLOW: { status: '431 Request Header Fields Too Large', message: 'The address and the headers of the request are too long.' }
+  HPE_HEADER_OVERFLOW: {
+    status: '431 Request Header Fields Too Large',
+    message: 'The address and the headers of the request are too long.'
+  }
 }
 const malformed = { status: '400 Bad Request', message: 'This is not a valid HTTP/1.1 request.' }
 
@@ -15,7 +18,8 @@ const malformed = { status: '400 Bad Request', message: 'This is not a valid HTT
 export function refuseWithoutHost (app: App): void {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.addHook('onRequest', async ({ raw: { httpVersion, headers } }) => {
-    if (httpVersion === '1.1' && headers.host === undefined) throw Object.assign(new Error('A request in HTTP/1.1 must have the header Host.'), { statusCode: 400 })
+    if (httpVersion !== '1.1' || headers.host !== undefined) return
+    throw Object.assign(new Error('A request in HTTP/1.1 must have the header Host.'), { statusCode: 400 })
   })
 }
 
@@ -24,8 +28,12 @@ export function answerMalformed (error: ConnectionError, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
   const { status, message } = answers[error.code] ?? malformed
   const body = JSON.stringify({ message })
-  if (socket.writable) {
-    socket.write(`HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`)
-  }
+  const head = [
+    `HTTP/1.1 ${status}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${body.length}`,
+    'Connection: close'
+  ]
+  if (socket.writable) socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
   socket.destroy(error)
 }

@@ -1,6 +1,6 @@
 // Dates in query strings: a day in UTC, or an instant.
 import Type from 'typebox'
-import { inWords } from '../domain/json.js'
+import { inWords } from '../../domain/json.js'
 
 /** The name of the format, for the validator. */
 export const dayOrInstant = 'day-or-instant'
@@ -29,5 +29,6 @@ const DayOrInstant = (description: string) => Type.Optional(Type.String({
 /** The query parameters `date_from` and `date_to`; `what` happens to an item at the time that counts. */
 export const dateRange = (what: string) => ({
   date_from: DayOrInstant(`Only those ${what} on this day (UTC) or later, or at this instant or later.`),
-  date_to: DayOrInstant(`Only those ${what} on this day (UTC) or earlier, or at this instant or earlier. Keeps pages as they are while others are added.`)
+  date_to: DayOrInstant(`Only those ${what} on this day (UTC) or earlier, or at this instant or earlier. ` +
+    'Keeps pages as they are while others are added.')
 })

@@ -58,7 +58,10 @@ export async function registerAuth (app: FastifyInstance, jwt: JwtSettings): Pro
   })
 }
 
-/** A hook that lets `role` in: 401 without a valid token, 403 with another role, 429 for a user or a stranger who asks too often. */
+/**
+ * A hook that lets `role` in: 401 without a valid token, 403 with another role, 429 for a user or a stranger with too
+ * many requests.
+ */
 export function only (role: Role) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { rateLimits } = request.server
@@ -69,10 +72,12 @@ export function only (role: Role) {
       reply.header('www-authenticate', 'Bearer')
       throw httpError(401, 'Unauthenticated.', cause)
     }
-    if (request.user.role !== role) throw httpError(403, `This needs a token ${role === 'user' ? 'without a role' : `with the role ${role}`}.`)
+    if (request.user.role !== role) throw httpError(403, `This needs a token ${inWords(role)}.`)
     if (role === 'user') await rateLimits.ofUser(request, reply)
   }
 }
+
+const inWords = (role: Role) => role === 'user' ? 'without a role' : `with the role ${role}`
 
 /** Whether a token may stand for this user: 1 to 128 printable characters. */
 export const isSubject = (sub: unknown): sub is string => typeof sub === 'string' && /^[^\p{C}]{1,128}$/u.test(sub)

@@ -10,7 +10,9 @@ export interface Names {
 /** Paths, with dots, of the fields that `schema` does not name; in objects whose keys are free every name is known. */
 export function unknownFields (value: unknown, names: Names, path = ''): string[] {
   const { properties, items, additionalProperties } = names
-  if (Array.isArray(value)) return items ? value.flatMap((item, index) => unknownFields(item, items, `${path}${index}.`)) : []
+  if (Array.isArray(value)) {
+    return items ? value.flatMap((item, index) => unknownFields(item, items, `${path}${index}.`)) : []
+  }
   if (typeof value !== 'object' || value === null || !properties || additionalProperties === true) return []
   return Object.entries(value).flatMap(([name, inner]) => {
     const known = Object.hasOwn(properties, name) ? properties[name] : undefined

@@ -5,7 +5,7 @@ import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
 import { openAjv } from './ajv.js'
 import { dayOrInstant, isDayOrInstant } from './day-or-instant.js'
-import { mostFields } from './docs/named-fields.js'
+import { mostFields } from './named-fields.js'
 
 const bodies = openAjv({ coerceTypes: false })
 const texts = openAjv({ coerceTypes: 'array', useDefaults: true })

@@ -34,7 +34,9 @@ export function issuerKeys (address: string, log: FastifyBaseLogger, cooldownMs 
   })
   const pems = new WeakMap<CryptoKey, string>()
   const renew = () => {
-    keys.reload().catch((error: unknown) => log.warn({ err: error }, 'the keys of the token issuer could not be fetched'))
+    keys.reload().catch((error: unknown) => {
+      log.warn({ err: error }, 'the keys of the token issuer could not be fetched')
+    })
   }
   const timer = setInterval(renew, renewEveryMs).unref()
   renew()

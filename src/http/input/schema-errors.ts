@@ -1,6 +1,6 @@
 // Turns what the schema validator refused into messages a person can act on, by field.
 import type { FastifySchemaValidationError } from 'fastify/types/schema.js'
-import type { FieldErrors } from '../domain/rejection.js'
+import type { FieldErrors } from '../../domain/rejection.js'
 
 /** A schema error of AJV with `verbose`, which adds the rule that refused. */
 export type SchemaError = FastifySchemaValidationError & { parentSchema?: Record<string, unknown> }
@@ -31,10 +31,16 @@ function messageOf ({ keyword, params, message, instancePath, parentSchema = {} 
     case 'maximum': return rangeOf(parentSchema)
     case 'maxItems': return `must have at most ${params.limit} items`
     case 'enum': return `must be one of: ${list(params.allowedValues)}`
-    case 'pattern': return typeof parentSchema['x-message'] === 'string' ? parentSchema['x-message'] : message ?? 'is not valid'
-    case 'format': return typeof parentSchema['x-message'] === 'string' ? parentSchema['x-message'] : `must be a ${String(params.format)} such as 2026-01-31T12:00:00Z`
+    case 'pattern': return ownWords(parentSchema) ?? message ?? 'is not valid'
+    case 'format':
+      return ownWords(parentSchema) ?? `must be a ${String(params.format)} such as 2026-01-31T12:00:00Z`
     default: return message ?? 'is not valid'
   }
+}
+
+/** What the schema itself says of a value that does not fit. */
+function ownWords ({ 'x-message': words }: Record<string, unknown>): string | undefined {
+  return typeof words === 'string' ? words : undefined
 }
 
 function rangeOf ({ minimum, maximum }: Record<string, unknown>): string {

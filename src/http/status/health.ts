@@ -1,8 +1,8 @@
 // Whether the process lives, and whether it can do its work.
-import type { FastifyInstance } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 
-/** What a check found to tell, if anything: the process can do its work all the same. */
-export type Told = string | undefined
+/** What a check remarks, if anything: the process can do its work all the same. */
+export type Remark = string | undefined
 
 /** What a role needs, by name: a check resolves when it is there, perhaps with a remark, and rejects when it is not. */
 export type HealthChecks = Record<string, () => Promise<unknown>>
@@ -13,16 +13,22 @@ const longestCheckMs = 2_000
 export function addHealth (app: FastifyInstance, checks: HealthChecks): void {
   app.get('/health/live', { schema: { hide: true }, logLevel: 'warn' }, () => ({ status: 'ok' }))
   app.get('/health/ready', { schema: { hide: true }, logLevel: 'warn' }, async (request, reply) => {
-    const results = await Promise.all(Object.entries(checks).map(async ([name, check]) => {
-      return [name, await withTimeout(check()).then((told) => typeof told === 'string' ? told : 'ok', (error: unknown) => {
-        request.log.warn({ err: error, check: name }, 'not ready')
-        return 'failing'
-      })]
-    }))
+    const results = await Promise.all(Object.entries(checks).map(async ([name, check]) =>
+      [name, await resultOf(name, check, request.log)]))
     const isReady = results.every(([, status]) => status !== 'failing')
     const status = isReady ? 'ok' : 'failing'
     return await reply.code(isReady ? 200 : 503).send({ status, checks: Object.fromEntries(results) })
   })
+}
+
+async function resultOf (name: string, check: () => Promise<unknown>, log: FastifyBaseLogger): Promise<string> {
+  try {
+    const remark = await withTimeout(check())
+    return typeof remark === 'string' ? remark : 'ok'
+  } catch (error) {
+    log.warn({ err: error, check: name }, 'not ready')
+    return 'failing'
+  }
 }
 
 async function withTimeout (check: Promise<unknown>): Promise<unknown> {

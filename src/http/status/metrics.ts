@@ -36,14 +36,25 @@ export function openMetrics (log: FastifyBaseLogger): Metrics {
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers
   })
-  const failures = new Counter({ name: 'ringledger_metrics_failures_total', help: 'Metrics left out of a scrape because they could not be read.', labelNames: ['metric'], registers })
+  const failures = new Counter({
+    name: 'ringledger_metrics_failures_total',
+    help: 'Metrics left out of a scrape because they could not be read.',
+    labelNames: ['metric'],
+    registers
+  })
+  const failed = (metric: string, error: unknown) => {
+    log.warn({ err: error, metric }, 'a metric could not be read')
+    failures.inc({ metric })
+  }
 
   return {
     gauge (name, help, labelNames, read) {
-      const gauge: Gauge = new Gauge({ name: `ringledger_${name}`, help, labelNames, registers, collect: async () => fill(await readInTime(name, read), gauge, (labels, value) => gauge.set(labels, value)) })
+      const collect = async () => fill(await readInTime(name, read, failed), gauge, gauge.set.bind(gauge))
+      const gauge: Gauge = new Gauge({ name: `ringledger_${name}`, help, labelNames, registers, collect })
     },
     counter (name, help, labelNames, read) {
-      const counter: Counter = new Counter({ name: `ringledger_${name}`, help, labelNames, registers, collect: async () => fill(await readInTime(name, read), counter, (labels, value) => counter.inc(labels, value)) })
+      const collect = async () => fill(await readInTime(name, read, failed), counter, counter.inc.bind(counter))
+      const counter: Counter = new Counter({ name: `ringledger_${name}`, help, labelNames, registers, collect })
     },
     observe (request, reply) {
       const labels = { method: request.method, route: request.routeOptions.url ?? 'none', status: reply.statusCode }
@@ -52,17 +63,22 @@ export function openMetrics (log: FastifyBaseLogger): Metrics {
     contentType: registry.contentType,
     text: async () => `${await registry.metrics()}\n${await ofProcess.metrics()}`
   }
+}
 
-  async function readInTime (metric: string, read: Read): Promise<Sample[]> {
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => reject(new Error(`no answer within ${longestReadMs} ms`)), longestReadMs)
-    })
-    return await Promise.race([Promise.resolve().then(read), late]).catch((error: unknown) => {
-      log.warn({ err: error, metric }, 'a metric could not be read')
-      failures.inc({ metric })
-      return []
-    }).finally(() => clearTimeout(timer))
+async function readInTime (
+  metric: string, read: Read, failed: (metric: string, error: unknown) => void
+): Promise<Sample[]> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${longestReadMs} ms`)), longestReadMs)
+  })
+  try {
+    return await Promise.race([Promise.resolve().then(read), late])
+  } catch (error) {
+    failed(metric, error)
+    return []
+  } finally {
+    clearTimeout(timer)
   }
 }
 

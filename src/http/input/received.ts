@@ -1,8 +1,8 @@
 // What arrived: the body, what the schema refused of it, and which of its fields nobody knows.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static, TObject } from 'typebox'
-import type { FieldErrors } from '../domain/rejection.js'
-import type { Submitted } from '../domain/validation.js'
+import type { FieldErrors } from '../../domain/rejection.js'
+import type { Submitted } from '../../domain/validation.js'
 import { fieldErrors, type SchemaError } from './schema-errors.js'
 import { unknownFields, type Names } from './unknown-fields.js'
 import { unstorable } from './unstorable.js'
@@ -10,7 +10,7 @@ import { unstorable } from './unstorable.js'
 const longestHeader = 2_048
 
 /**
- * Reads a body of a route with `attachValidation`, so that the rules can be told together with what the schema
+ * Reads a body of a route with `attachValidation`, so that what the rules say is answered together with what the schema
  * refused. Unknown fields are ignored and named in the header `X-Ignored-Fields`.
  */
 export function received<Schema extends TObject> (
@@ -29,7 +29,8 @@ const isSound = <Body extends object>(_body: Partial<Body>, refused: FieldErrors
 
 /** Names what nobody knows in `X-Ignored-Fields`; `known` are the properties of the schema. */
 export function nameIgnored (reply: FastifyReply, given: object, known: object): void {
-  const ignored = unknownFields(given, { properties: known as NonNullable<Names['properties']> }) // TypeBox leaves the type of a schema's parts open
+  // TypeBox leaves the type of a schema's parts open.
+  const ignored = unknownFields(given, { properties: known as NonNullable<Names['properties']> })
   if (ignored.length > 0) reply.header('x-ignored-fields', headerList(ignored))
 }
 
