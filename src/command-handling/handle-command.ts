@@ -1,23 +1,18 @@
 // Handles a command: read, fold, decide, append.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Aggregate } from '../domain/decider.js'
-import { currentVersion, type DomainEvent } from '../domain/events.js'
+import type { DomainEvent } from '../domain/events.js'
 import { Rejection } from '../domain/rejection.js'
 import { RevisionConflict } from '../event-store/errors.js'
-import { eventId } from '../event-store/event-id.js'
-import { noStream, type Proposed, type Streams } from '../event-store/streams.js'
+import { noStream, type Streams } from '../event-store/streams.js'
 import { emptyStream, withNext, type Folded } from './folded-stream.js'
 import { oneAtATime } from './one-at-a-time.js'
+import { proposed, type Sender } from './proposed.js'
 import { streamCache } from './stream-cache.js'
 
 /** Who sent a command, and how it is recognised in the stream. */
-export interface Origin {
-  /** A UUID that stays the same when the command is tried again. */
-  commandId: string
-  correlationId: string
-  /** Absent for the call engine and the command line. */
-  userId?: string | undefined
-  /** An earlier try may stand in the stream: it is looked for first. */
+export interface Origin extends Sender {
+  /** The stream may have the events of an earlier try: they are looked for first. */
   isRetry?: boolean
 }
 
@@ -57,7 +52,6 @@ export class StreamBusy extends Error {
 }
 
 const handledWithinMs = 5_000
-const usualLargestEvent = 900 * 1024
 
 /**
  * Commands for one stream queue up inside this process. A conflict with another process reads and decides again,
@@ -65,78 +59,76 @@ const usualLargestEvent = 900 * 1024
  */
 export function commandHandler (streams: Streams): CommandHandler {
   const inTurn = oneAtATime()
-  const cache = streamCache()
-
+  const handling = new Handling(streams)
   return {
     handle (request) {
       const giveUpAt = Date.now() + handledWithinMs
-      return inTurn(request.stream, () => handleUntil(giveUpAt, request))
+      return inTurn(request.stream, () => handling.handleUntil(giveUpAt, request))
     },
     async stateAt ({ aggregate, stream }, revision) {
       const events = await streams.read(stream, 0n, Number(revision) + 1)
       return events.reduce((folded, stored) => withNext(aggregate, folded, stored), emptyStream(aggregate))
     }
   }
+}
 
-  async function handleUntil<State, Event extends DomainEvent> (
+class Handling {
+  readonly #cache = streamCache()
+
+  constructor (private readonly streams: Streams) {}
+
+  async handleUntil<State, Event extends DomainEvent> (
     giveUpAt: number, request: CommandRequest<State, Event>
   ): Promise<Outcome<State>> {
     const { stream, aggregate, origin: { commandId, isRetry } } = request
-    if (isRetry) cache.delete(stream) // a cached state may have passed the earlier try
-    let isUnread = request.isNew && !isRetry && !cache.has(stream)
+    if (isRetry) this.#cache.delete(stream) // a cached state may have passed the earlier try
+    let isUnread = request.isNew && !isRetry && !this.#cache.has(stream)
     for (;; isUnread = false) {
-      if (Date.now() > giveUpAt) throw new StreamBusy(`command ${commandId} waited for others for ${handledWithinMs} ms`)
-      const { current, earlier } = isUnread ? { current: emptyStream(aggregate) } : await read(request)
+      if (Date.now() > giveUpAt) throw waitedTooLong(commandId)
+      const { current, earlier } = isUnread ? { current: emptyStream(aggregate) } : await this.#read(request)
       if (earlier) return { ...earlier, wasHandled: true }
       const events = request.decide(current.state)
       refuseUnlessAt(request.ifRevision, current.revision)
-      const outcome = events.length === 0 ? current : await append(request, current, events)
+      const outcome = events.length === 0 ? current : await this.#append(request, current, events)
       if (outcome) return outcome
       await delay(Math.random() * 20)
     }
   }
 
   /** The present state: the cached one and the tail of the stream. `earlier` is that after an earlier try. */
-  async function read<State, Event extends DomainEvent> ({ aggregate, stream, origin }: CommandRequest<State, Event>) {
-    let current = cache.get<State>(stream) ?? emptyStream(aggregate)
+  async #read<State, Event extends DomainEvent> ({ aggregate, stream, origin }: CommandRequest<State, Event>) {
+    let current = this.#cache.get<State>(stream) ?? emptyStream(aggregate)
     let earlier: Folded<State> | undefined
-    for (const stored of await streams.read(stream, current.revision + 1n)) {
+    for (const stored of await this.streams.read(stream, current.revision + 1n)) {
       current = withNext(aggregate, current, stored)
       if (stored.metadata.command_id === origin.commandId) earlier = current
     }
-    if (current.revision !== noStream) cache.set(stream, current)
+    if (current.revision !== noStream) this.#cache.set(stream, current)
     return { current, earlier }
   }
 
   /** Nothing when another process wrote first. */
-  async function append<State, Event extends DomainEvent> (
+  async #append<State, Event extends DomainEvent> (
     { aggregate, stream, origin }: CommandRequest<State, Event>, { state, revision }: Folded<State>, events: Event[]
   ): Promise<Folded<State> | undefined> {
     try {
-      const appended = await streams.append(stream, proposed(events, origin, aggregate.largestEvent), revision)
+      const appended = await this.streams.append(stream, proposed(events, origin, aggregate.largestEvent), revision)
       const outcome = { state: events.reduce(aggregate.evolve, state), ...appended }
-      cache.set(stream, outcome)
+      this.#cache.set(stream, outcome)
       return outcome
     } catch (error) {
       if (error instanceof RevisionConflict) return undefined
-      cache.delete(stream)
+      this.#cache.delete(stream)
       throw error
     }
   }
 }
 
+function waitedTooLong (commandId: string): StreamBusy {
+  return new StreamBusy(`command ${commandId} waited for others for ${handledWithinMs} ms`)
+}
+
 function refuseUnlessAt (revisions: readonly bigint[] | undefined, revision: bigint): void {
   if (revisions?.includes(revision) !== false) return
   throw new Rejection('revision-mismatch', 'It was changed in the meantime: read it again and send its present ETag.')
-}
-
-function proposed (events: DomainEvent[], origin: Origin, largestEvent = usualLargestEvent): Proposed[] {
-  const { commandId, correlationId, userId } = origin
-  const caused = { $correlationId: correlationId, $causationId: commandId, command_id: commandId }
-  const sentBy = userId !== undefined && { user_id: userId }
-  return events.map(({ type, data }, index) => {
-    if (Buffer.byteLength(JSON.stringify(data)) > largestEvent) throw new Rejection('too-large', 'The request is too large.')
-    const metadata = { ...caused, schema_version: currentVersion(type), ...sentBy }
-    return { id: eventId(commandId, index), type, data, metadata }
-  })
 }

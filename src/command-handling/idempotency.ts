@@ -5,7 +5,7 @@ import type { DomainEvent } from '../domain/events.js'
 import { Rejection, invalid } from '../domain/rejection.js'
 import { AppendTooLarge, EventStoreUnavailable } from '../event-store/errors.js'
 import { StreamBusy, type CommandHandler, type CommandRequest, type Outcome } from './handle-command.js'
-import { idempotencyKeys, type KeyRow } from './idempotency-keys.js'
+import { IdempotencyKeys, type KeyRow } from './idempotency-keys.js'
 
 /** What a request with a key is recognised by; without a key every request is a new command. */
 export interface Claim {
@@ -50,42 +50,60 @@ export class KeyInFlight extends Error {
   override readonly name = 'KeyInFlight'
 }
 
-export function openIdempotency (pool: Pool, commands: CommandHandler): Idempotency {
-  const keys = idempotencyKeys(pool)
-  return {
-    async once (claim, takeIds, requestFor) {
-      const proposed = { commandId: randomUUID(), ids: await takeIds() }
-      if (claim.key === undefined) {
-        const outcome = await commands.handle(requestFor({ ...proposed, isRetry: false }))
-        return { ...outcome, ids: proposed.ids, isReplay: false }
-      }
-      const { userId, method, route, key } = claim
-      const row = await keys.claim([userId, method, route, key], hashOf(claim), proposed)
-      if (!row.request_hash.equals(hashOf(claim))) throw invalid({ 'Idempotency-Key': ['was used for another request'] })
-      const ids = row.ids.map(Number)
-      const isRetry = row.command_id !== proposed.commandId
-      const request = requestFor({ commandId: row.command_id, ids, isRetry })
-      if (row.is_committed) {
-        return { ...await commands.stateAt(request, BigInt(row.revision ?? -1)), ids, isReplay: true }
-      }
-      if (!row.is_mine) throw new KeyInFlight('A request with this Idempotency-Key is being handled: try again in a moment.')
-      const outcome = await handleUnder(row, request)
-      return { ...outcome, ids, isReplay: outcome.wasHandled === true }
-    },
+const inFlight = 'A request with this Idempotency-Key is being handled: try again in a moment.'
 
-    removeExpired: () => keys.removeExpired()
+export function openIdempotency (pool: Pool, commands: CommandHandler): Idempotency {
+  return new KeyedCommands(new IdempotencyKeys(pool), commands)
+}
+
+type RequestFor<State, Event extends DomainEvent> = (reserved: Reserved) => CommandRequest<State, Event>
+
+class KeyedCommands implements Idempotency {
+  constructor (private readonly keys: IdempotencyKeys, private readonly commands: CommandHandler) {}
+
+  async once<State, Event extends DomainEvent> (
+    claim: Claim, takeIds: () => Promise<number[]>, requestFor: RequestFor<State, Event>
+  ): Promise<Once<State>> {
+    const proposed = { commandId: randomUUID(), ids: await takeIds() }
+    if (claim.key === undefined) {
+      const outcome = await this.commands.handle(requestFor({ ...proposed, isRetry: false }))
+      return { ...outcome, ids: proposed.ids, isReplay: false }
+    }
+    const row = await this.#claim(claim, claim.key, proposed)
+    const ids = row.ids.map(Number)
+    const isRetry = row.command_id !== proposed.commandId
+    const request = requestFor({ commandId: row.command_id, ids, isRetry })
+    if (row.is_committed) {
+      return { ...await this.commands.stateAt(request, BigInt(row.revision ?? -1)), ids, isReplay: true }
+    }
+    if (!row.is_mine) throw new KeyInFlight(inFlight)
+    const outcome = await this.#handleUnder(row, request)
+    return { ...outcome, ids, isReplay: outcome.wasHandled === true }
   }
 
-  async function handleUnder<State, Event extends DomainEvent> (
+  async removeExpired (): Promise<number> {
+    return await this.keys.removeExpired()
+  }
+
+  /** @throws Rejection `invalid` for another body under the same key */
+  async #claim (claim: Claim, key: string, proposed: { commandId: string, ids: number[] }): Promise<KeyRow> {
+    const hash = hashOf(claim)
+    const row = await this.keys.claim([claim.userId, claim.method, claim.route, key], hash, proposed)
+    if (row.request_hash.equals(hash)) return row
+    throw invalid({ 'Idempotency-Key': ['was used for another request'] })
+  }
+
+  async #handleUnder<State, Event extends DomainEvent> (
     row: KeyRow, request: CommandRequest<State, Event>
   ): Promise<Outcome<State>> {
     try {
-      const outcome = await commands.handle(request)
-      await keys.commit(row, request.stream, outcome.revision).catch(() => {}) // it stands: a retry finds it by its id
+      const outcome = await this.commands.handle(request)
+      // Without the commit the events stand all the same: a retry finds them by the id of the command.
+      await this.keys.commit(row, request.stream, outcome.revision).catch(() => {})
       return outcome
     } catch (error) {
       const isFree = isRefusal(error) || (isUnwritten(error) && !request.origin.isRetry)
-      await (isFree ? keys.free(row) : keys.endLease(row)).catch(() => {}) // then its lease runs out
+      await (isFree ? this.keys.free(row) : this.keys.endLease(row)).catch(() => {}) // then its lease runs out
       throw error
     }
   }

@@ -42,7 +42,8 @@ export function openIds (
     refilling[kind] = refilling[kind].catch(() => {}).then(async () => {
       if (left[kind].length >= count) return // somebody before us in the queue did it
       await hold()
-      const { rows } = await pool.query<{ first: string }>('SELECT ledger.take_ids($1::regclass) AS first', [`ledger.${kind}_ids`])
+      const { rows } = await pool.query<{ first: string }>(
+        'SELECT ledger.take_ids($1::regclass) AS first', [`ledger.${kind}_ids`])
       left[kind].push(...Array.from({ length: blockSizes[kind] }, (_, index) => Number(rows[0]?.first) + index))
     })
     return refilling[kind]

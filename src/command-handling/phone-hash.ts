@@ -27,9 +27,9 @@ export async function holdToLeadDigestKey (streams: Streams, digest: PhoneHash):
   for (;;) {
     const [chosen] = await streams.read(settingsStream)
     if (chosen) {
-      const known = typeof chosen.data === 'object' && chosen.data !== null && 'fingerprint' in chosen.data ? chosen.data.fingerprint : undefined
-      if (known === fingerprint) return
-      throw new OtherLeadDigestKey('LEAD_DIGEST_KEY is not the key that this event log was started with: set the former one, it never changes')
+      if (fingerprintIn(chosen.data) === fingerprint) return
+      throw new OtherLeadDigestKey(
+        'LEAD_DIGEST_KEY is not the key that this event log was started with: set the former one, it never changes')
     }
     try {
       const chosen = { type: 'LeadDigestKeyChosen', data: { fingerprint }, metadata: { schema_version: '1' } }
@@ -40,4 +40,8 @@ export async function holdToLeadDigestKey (streams: Streams, digest: PhoneHash):
       await delay(50) // another process starts at the same time: read what it wrote
     }
   }
+}
+
+function fingerprintIn (data: unknown): unknown {
+  return typeof data === 'object' && data !== null && 'fingerprint' in data ? data.fingerprint : undefined
 }

@@ -1,15 +1,15 @@
 // POST /user/webhook-deliveries/{id}/redeliver
-import type { Asked } from '../domain/webhook/delivery.js'
+import type { RequestedAttempt } from '../domain/webhook/delivery.js'
 import type { App } from '../http/app-types.js'
-import { only } from '../http/auth.js'
+import { only } from '../http/auth/auth.js'
 import { answered, refusal } from '../http/docs/describe.js'
 import { deliveryPath } from '../http/path-id.js'
-import { askedDelivery } from '../http/docs/read-examples.js'
-import { AskedAnswer, answerAsked, deliveryNotFound, tooMany } from './ask-webhook.js'
+import { redelivered } from '../http/docs/read-examples.js'
+import { AttemptAnswer, answerAttempt, deliveryNotFound, tooMany } from './attempt-answer.js'
 
 export interface RedeliverDeps {
-  /** Asks for one more attempt of the user's delivery. */
-  redeliver (userId: string, deliveryId: string): Promise<Asked>
+  /** Requests one more attempt of the user's delivery. */
+  redeliver (userId: string, deliveryId: string): Promise<RequestedAttempt>
 }
 
 const accepted = 'The delivery is sent again'
@@ -17,12 +17,16 @@ const accepted = 'The delivery is sent again'
 const schema = {
   operationId: 'redeliverWebhook',
   summary: 'Send a webhook again',
-  description: 'One more attempt, at once, with the same webhook-id and body, to the webhook_url that the assistant has now; also while its webhook is off or suspended, and whatever became of the delivery. A success makes it delivered, a failure changes nothing: the schedule goes on. At most 10 a minute for each assistant.',
+  description: 'One more attempt, at once, with the same webhook-id and body, to the webhook_url that the assistant ' +
+    'has now; also while its webhook is off or suspended, and whatever became of the delivery. A success makes it ' +
+    'delivered, a failure changes nothing: the schedule goes on. At most 10 a minute for each assistant.',
   tags: ['webhooks'],
   security: [{ bearer: [] }],
   params: deliveryPath,
   response: {
-    202: answered('The delivery with the attempt that waits for its turn.', AskedAnswer, { message: accepted, data: askedDelivery }),
+    202: answered(
+      'The delivery with the attempt that waits for its turn.', AttemptAnswer, { message: accepted, data: redelivered }
+    ),
     404: refusal(deliveryNotFound),
     409: refusal('Nothing can be sent: its payload is no longer kept.'),
     429: tooMany
@@ -31,5 +35,5 @@ const schema = {
 
 export function redeliverWebhook (app: App, { redeliver }: RedeliverDeps): void {
   app.post('/user/webhook-deliveries/:id/redeliver', { schema, onRequest: only('user') }, async (request, reply) =>
-    await answerAsked(reply, await redeliver(request.user.id, request.params.id), accepted))
+    await answerAttempt(reply, await redeliver(request.user.id, request.params.id), accepted))
 }

@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { Rejection } from '../domain/rejection.js'
 import type { App } from '../http/app-types.js'
-import { only } from '../http/auth.js'
+import { only } from '../http/auth/auth.js'
 import { answered, refusal } from '../http/docs/describe.js'
 import { assistantPath } from '../http/path-id.js'
 import { ownAssistant, type OwnAssistantDeps } from './own-assistant.js'
@@ -17,13 +17,18 @@ const isOff = 'The webhook is switched off: set is_webhook_active to true instea
 
 const ResumeAnswer = Type.Object({
   message: Type.String(),
-  data: Type.Object({ resumed: Type.Integer({ minimum: 0, description: 'Deliveries that were held and are scheduled again; 0 when it was not suspended.' }) })
+  data: Type.Object({
+    resumed: Type.Integer({
+      minimum: 0, description: 'Deliveries that were held and are scheduled again; 0 when it was not suspended.'
+    })
+  })
 }, { title: 'ResumeAnswer' })
 
 const schema = {
   operationId: 'resumeWebhook',
   summary: 'Resume a suspended webhook',
-  description: 'Releases the webhook_url of the assistant, for all assistants with that URL, and sends what was held for it.',
+  description: 'Releases the webhook_url of the assistant, for all assistants with that URL, ' +
+    'and sends what was held for it.',
   tags: ['webhooks'],
   security: [{ bearer: [] }],
   params: assistantPath,

@@ -2,7 +2,7 @@
 import type { Static } from 'typebox'
 import { Rejection } from '../domain/rejection.js'
 import type { App } from '../http/app-types.js'
-import { only } from '../http/auth.js'
+import { only } from '../http/auth/auth.js'
 import { answered, refusal } from '../http/docs/describe.js'
 import { rotatedSecret } from '../http/docs/read-examples.js'
 import { WebhookSecretAnswer, type WebhookSecret } from '../queries/webhook-secret.js'
@@ -12,12 +12,15 @@ export interface RotateSecretDeps {
   rotateSecret (userId: string): Promise<Static<typeof WebhookSecret> | undefined>
 }
 
-const tooSoon = 'Two former secrets still sign, each for 24 hours after its rotation: rotate again when the first of them has expired.'
+const tooSoon = 'Two former secrets still sign, each for 24 hours after its rotation: ' +
+  'rotate again when the first of them has expired.'
 
 const schema = {
   operationId: 'rotateWebhookSecret',
   summary: 'Change the secret that signs your webhooks',
-  description: 'The former secret signs beside the new one for 24 hours, so that receivers can be changed one after the other. Rotated again within that time, each former secret still signs until its own time is over; more than two of them are refused.',
+  description: 'The former secret signs beside the new one for 24 hours, so that receivers can be changed one after ' +
+    'the other. Rotated again within that time, each former secret still signs until its own time is over; ' +
+    'more than two of them are refused.',
   tags: ['webhooks'],
   security: [{ bearer: [] }],
   response: {

@@ -25,7 +25,9 @@ const schema = {
   response: {
     200: assistantAnswer(updated),
     404: refusal('Assistant not found or does not belong to the authenticated user'),
-    422: invalid({ webhook_url: ['is required when is_webhook_active is true'], speech_speed: ['must be between 0.7 and 1.2'] })
+    422: invalid({
+      webhook_url: ['is required when is_webhook_active is true'], speech_speed: ['must be between 0.7 and 1.2']
+    })
   }
 }
 
@@ -63,7 +65,9 @@ function assistantIdIn (text: string): number {
 type Updated = Handled<AssistantState, AssistantFacts, UpdateAssistantBody>
 
 /** A suspended webhook is still active in the log, so a body that switches it on changes nothing there: it resumes. */
-async function resumeWebhook (deps: UpdateAssistantDeps, { body, state }: Updated, log: FastifyBaseLogger): Promise<void> {
+async function resumeWebhook (
+  deps: UpdateAssistantDeps, { body, state }: Updated, log: FastifyBaseLogger
+): Promise<void> {
   const url = state?.settings.webhook_url
   if (!state || url == null || body.is_webhook_active !== true) return
   await deps.resumeWebhook(state.user_id, url)

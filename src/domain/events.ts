@@ -18,7 +18,7 @@ export type EventType = DomainEvent['type']
 
 type Data<Type extends EventType> = Extract<DomainEvent, { type: Type }>['data']
 
-/** Every version of each type; `schema_version` of the metadata says which one was written, and 1 was when it is absent. */
+/** Every version of each type. `schema_version` of the metadata says which one was written; without it, 1 was. */
 export const eventVersions: { [Type in EventType]: Versions<Data<Type>> } = {
   AssistantCreated: assistantCreatedVersions,
   AssistantUpdated: firstVersion(AssistantUpdated),
@@ -68,12 +68,17 @@ export function decode ({ type, data, metadata, stream, revision }: Decodable): 
   if (!versions) return undefined
   const { schema_version: written = '1' } = metadata
   const reader = versions.get(written)
-  if (!reader) throw new DecodeError(`${type} at ${stream}@${revision}: schema_version ${written} is not known to this release; its latest is ${versions.size}`)
+  if (!reader) {
+    const unknown = `schema_version ${written} is not known to this release`
+    throw new DecodeError(`${type} at ${stream}@${revision}: ${unknown}; its latest is ${versions.size}`)
+  }
   if (!reader.validator.Check(data)) {
     const [first] = reader.validator.Errors(data)
     throw new DecodeError(`${type} at ${stream}@${revision}: ${first?.instancePath || 'data'} ${first?.message}`)
   }
-  if (isNestedDeeper(data, deepest)) throw new DecodeError(`${type} at ${stream}@${revision}: nested more than ${deepest} levels deep`)
+  if (isNestedDeeper(data, deepest)) {
+    throw new DecodeError(`${type} at ${stream}@${revision}: nested more than ${deepest} levels deep`)
+  }
   // The check above and the types of `Versions` make this true; the compiler cannot follow them across the map.
   const current = reader.upcasts.reduce<unknown>((earlier, upcast) => upcast(earlier as never), data)
   const event = { type, data: current } as DomainEvent

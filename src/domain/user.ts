@@ -3,4 +3,6 @@ import Type from 'typebox'
 import { withoutNul } from './json.js'
 
 /** The token's `sub`: an opaque string of 1 to 128 printable characters. */
-export const UserId = Type.String({ minLength: 1, maxLength: 128, ...withoutNul, description: 'The user, as the `sub` of the token.' })
+export const UserId = Type.String({
+  minLength: 1, maxLength: 128, ...withoutNul, description: 'The user, as the `sub` of the token.'
+})

@@ -1,4 +1,4 @@
-// What is wrong with a body: its schema and the rules are told together, every field at once.
+// What is wrong with a body: by its schema and by the rules, every field at once.
 import { invalid, type FieldErrors } from './rejection.js'
 
 /** A body as it came. A field in `refused` is missing or wrong. */
@@ -43,6 +43,7 @@ export function repeated (list: string, items: unknown, name: string, message: s
   const seen = new Set<unknown>([first])
   return items.map((item: unknown, index) => {
     const value: unknown = typeof item === 'object' && item !== null ? Reflect.get(item, name) : undefined
-    return typeof value === 'string' && seen.size === seen.add(value).size && problem(`${list}.${index}.${name}`, message)
+    const isSeen = typeof value === 'string' && seen.size === seen.add(value).size
+    return isSeen && problem(`${list}.${index}.${name}`, message)
   })
 }

@@ -15,7 +15,9 @@ import type { ReadDeps } from './list-assistants.js'
 const At = Type.String({ description: 'ISO 8601, UTC.', examples: ['2026-01-31T12:00:00.000Z'] })
 
 const Webhook = Type.Object({
-  state: Type.Enum(['on', 'off', 'suspended'], { description: 'suspended: the URL answered 410 or kept failing, and gets nothing until it is released.' }),
+  state: Type.Enum(['on', 'off', 'suspended'], {
+    description: 'suspended: the URL answered 410 or kept failing, and gets nothing until it is released.'
+  }),
   reason: Nullable(Type.String(), { description: 'Why it is suspended: gone (410) or failing.' }),
   since: Nullable(At, { description: 'When it was suspended.' })
 })
@@ -42,7 +44,12 @@ const schema = {
   security: [{ bearer: [] }],
   headers: readHeaders,
   params: assistantPath,
-  response: { 200: answered('The assistant with all its settings.', Type.Object({ data: AssistantAnswer }), { data: assistant }, ['ETag']), ...itemErrors, 404: refusal('Assistant not found or does not belong to the authenticated user') }
+  response: {
+    200: answered(
+      'The assistant with all its settings.', Type.Object({ data: AssistantAnswer }), { data: assistant }, ['ETag']),
+    ...itemErrors,
+    404: refusal('Assistant not found or does not belong to the authenticated user')
+  }
 }
 
 export function getAssistant (app: App, { readModel, readPositions, suspensionOf }: GetAssistantDeps): void {

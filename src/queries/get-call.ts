@@ -29,7 +29,11 @@ const schema = {
   security: [{ bearer: [] }],
   headers: readHeaders,
   params: Type.Object({ id: Type.String({ description: 'The call, as the engine names it.', examples: [callId] }) }),
-  response: { 200: answered('The call with its transcript and its webhook.', Type.Object({ data: CallAnswer }), { data: call }), ...itemErrors, 404: refusal('Call not found or does not belong to the authenticated user') }
+  response: {
+    200: answered('The call with its transcript and its webhook.', Type.Object({ data: CallAnswer }), { data: call }),
+    ...itemErrors,
+    404: refusal('Call not found or does not belong to the authenticated user')
+  }
 }
 
 export function getCall (app: App, { readModel, readPositions, deliveriesOf }: GetCallDeps): void {

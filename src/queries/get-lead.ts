@@ -17,7 +17,11 @@ const schema = {
   security: [{ bearer: [] }],
   headers: readHeaders,
   params: Type.Object({ id: Type.String({ description: 'The lead, an integer.', examples: ['1'] }) }),
-  response: { 200: answered('The lead with its secondary contacts.', Type.Object({ data: LeadAnswer }), { data: lead }), ...itemErrors, 404: refusal('Lead not found or does not belong to the authenticated user') }
+  response: {
+    200: answered('The lead with its secondary contacts.', Type.Object({ data: LeadAnswer }), { data: lead }),
+    ...itemErrors,
+    404: refusal('Lead not found or does not belong to the authenticated user')
+  }
 }
 
 export function getLead (app: App, { readModel, readPositions }: ReadDeps): void {

@@ -22,11 +22,16 @@ const schema = {
   security: [{ bearer: [] }],
   headers: readHeaders,
   params: deliveryPath,
-  response: { 200: answered('The delivery.', Type.Object({ data: Delivery }), { data: delivery }), ...itemErrors, 404: refusal('Delivery not found or does not belong to the authenticated user') }
+  response: {
+    200: answered('The delivery.', Type.Object({ data: Delivery }), { data: delivery }),
+    ...itemErrors,
+    404: refusal('Delivery not found or does not belong to the authenticated user')
+  }
 }
 
 export function getWebhookDelivery (app: App, { findDelivery, readPositions }: GetDeliveryDeps): void {
-  app.get('/user/webhook-deliveries/:id', { schema, ...reading('deliveries', readPositions) }, async ({ user, params: { id } }) => {
+  const options = { schema, ...reading('deliveries', readPositions) }
+  app.get('/user/webhook-deliveries/:id', options, async ({ user, params: { id } }) => {
     const data = await findDelivery(user.id, id)
     if (!data) throw new Rejection('not-found', 'Delivery not found or does not belong to the authenticated user')
     return { data }

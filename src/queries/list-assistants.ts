@@ -4,7 +4,7 @@ import { AssistantSummary } from '../domain/assistant/summary.js'
 import type { App } from '../http/app-types.js'
 import { answered } from '../http/docs/describe.js'
 import { assistantSummary } from '../http/docs/examples.js'
-import { PageOf, answerPage, asked, paging } from '../http/paging.js'
+import { PageOf, answerPage, requestedPage, paging } from '../http/paging.js'
 import { page } from '../http/docs/read-examples.js'
 import { readErrors, readHeaders, reading, type ReadPositions } from '../http/read-position.js'
 import type { ReadModel } from '../../projections/read-model.js'
@@ -22,17 +22,23 @@ const schema = {
   security: [{ bearer: [] }],
   headers: readHeaders,
   querystring: Type.Object({
-    name: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'A part of the name; upper and lower case are the same.' })),
+    name: Type.Optional(Type.String({
+      minLength: 1, maxLength: 255, description: 'A part of the name; upper and lower case are the same.'
+    })),
     status: Type.Optional(AssistantSummary.properties.status),
     type: Type.Optional(AssistantSummary.properties.type),
     ...paging(10)
   }),
-  response: { 200: answered('The page that was asked for.', PageOf(AssistantSummary), page(10, assistantSummary)), ...readErrors }
+  response: {
+    200: answered('The page that was asked for.', PageOf(AssistantSummary), page(10, assistantSummary)),
+    ...readErrors
+  }
 }
 
 export function listAssistants (app: App, { readModel, readPositions }: ReadDeps): void {
   app.get('/user/assistants', { schema, ...reading('assistants', readPositions) }, async ({ user, query }) => {
     const { name, status, type } = query
-    return answerPage(query, await readModel.findAssistants({ userId: user.id, name, status, type }, asked(query)))
+    const filter = { userId: user.id, name, status, type }
+    return answerPage(query, await readModel.findAssistants(filter, requestedPage(query)))
   })
 }

@@ -4,8 +4,8 @@ import { CallSummary } from '../domain/call/summary.js'
 import { Id } from '../domain/json.js'
 import type { App } from '../http/app-types.js'
 import { answered } from '../http/docs/describe.js'
-import { dateRange, earliest, latest } from '../http/day-or-instant.js'
-import { PageOf, answerPage, asked, paging } from '../http/paging.js'
+import { dateRange, earliest, latest } from '../http/input/day-or-instant.js'
+import { PageOf, answerPage, requestedPage, paging } from '../http/paging.js'
 import { callSummary, page } from '../http/docs/read-examples.js'
 import { readErrors, readHeaders, reading } from '../http/read-position.js'
 import type { ReadDeps } from './list-assistants.js'
@@ -37,6 +37,6 @@ export function listCalls (app: App, { readModel, readPositions }: ReadDeps): vo
       status,
       endedFrom: earliest(date_from),
       endedTo: latest(date_to)
-    }, asked(query)))
+    }, requestedPage(query)))
   })
 }

@@ -4,8 +4,9 @@ import { Id, PhoneNumber } from '../domain/json.js'
 import type { App } from '../http/app-types.js'
 import { answered } from '../http/docs/describe.js'
 import { page } from '../http/docs/read-examples.js'
-import { PageOf, answerPage, asked, paging } from '../http/paging.js'
-import { readErrors, readHeaders, reading } from '../http/read-position.js'
+import { PageOf, answerPage, requestedPage, paging } from '../http/paging.js'
+import { readErrors, readHeaders, reading, type ReadPositions } from '../http/read-position.js'
+import type { ReadModel } from '../../projections/read-model.js'
 import type { ReadDeps } from './list-assistants.js'
 
 interface List<Item extends TSchema> {
@@ -21,65 +22,79 @@ interface List<Item extends TSchema> {
 const Name = (example: string, description?: string) =>
   Type.String({ ...(description && { description }), examples: [example] })
 
-export function listCatalog (app: App, { readModel, readPositions }: ReadDeps): void {
-  list({
-    url: '/user/assistants/voices',
-    operationId: 'listVoices',
-    summary: 'List the voices',
-    description: 'By name; every user may choose from them.',
-    item: Type.Object({ id: Id({ description: 'The voice_id of an assistant.' }), name: Name('Amelia') }),
-    example: { id: 1, name: 'Amelia' },
-    find: readModel.findVoices
-  })
-  list({
-    url: '/user/assistants/languages',
-    operationId: 'listLanguages',
-    summary: 'List the languages',
-    description: 'By name; every user may choose from them.',
-    item: Type.Object({ name: Name('English', 'The language of an assistant.') }),
-    example: { name: 'English' },
-    find: readModel.findLanguages
-  })
-  list({
-    url: '/user/assistants/models',
-    operationId: 'listModels',
-    summary: 'List the LLM models',
-    description: 'By name; an assistant may use others as well.',
-    item: Type.Object({ name: Name('gpt-4o', 'The llm_model of an assistant.') }),
-    example: { name: 'gpt-4o' },
-    find: readModel.findModels
-  })
-  list({
-    url: '/user/campaigns',
-    operationId: 'listCampaigns',
-    summary: 'List your campaigns',
-    description: 'Newest first.',
-    item: Type.Object({ id: Id({ description: 'The campaign_id of a lead.' }), name: Name('Spring renewals') }),
-    example: { id: 1, name: 'Spring renewals' },
-    find: (page, userId) => readModel.findCampaigns(userId, page)
-  })
-  list({
-    url: '/user/phone-numbers',
-    operationId: 'listPhoneNumbers',
-    summary: 'List your phone numbers',
-    description: 'Newest first.',
-    item: Type.Object({ id: Id({ description: 'The phone_number_id of an assistant.' }), phone_number: PhoneNumber() }),
-    example: { id: 1, phone_number: '+15551230001' },
-    find: (page, userId) => readModel.findPhoneNumbers(userId, page)
-  })
+/** Ties the item of a list to its example and its finder. */
+const list = <Item extends TSchema>(each: List<Item>) => each
 
-  function list<Item extends TSchema> ({ url, item, example, find, ...described }: List<Item>): void {
-    const answer = answered('The page that was asked for.', PageOf(item), page(100, example))
-    const response: Record<number, TSchema> = { 200: answer, ...readErrors }
-    const schema = {
-      ...described,
-      tags: ['catalog'],
-      security: [{ bearer: [] }],
-      headers: readHeaders,
-      querystring: Type.Object(paging(100)),
-      response
-    }
-    app.get(url, { schema, ...reading('catalog', readPositions) }, async ({ user, query }) =>
-      answerPage(query, await find(asked(query), user.id)))
+const voices = ({ findVoices }: ReadModel) => list({
+  url: '/user/assistants/voices',
+  operationId: 'listVoices',
+  summary: 'List the voices',
+  description: 'By name; every user may choose from them.',
+  item: Type.Object({ id: Id({ description: 'The voice_id of an assistant.' }), name: Name('Amelia') }),
+  example: { id: 1, name: 'Amelia' },
+  find: findVoices
+})
+
+const languages = ({ findLanguages }: ReadModel) => list({
+  url: '/user/assistants/languages',
+  operationId: 'listLanguages',
+  summary: 'List the languages',
+  description: 'By name; every user may choose from them.',
+  item: Type.Object({ name: Name('English', 'The language of an assistant.') }),
+  example: { name: 'English' },
+  find: findLanguages
+})
+
+const models = ({ findModels }: ReadModel) => list({
+  url: '/user/assistants/models',
+  operationId: 'listModels',
+  summary: 'List the LLM models',
+  description: 'By name; an assistant may use others as well.',
+  item: Type.Object({ name: Name('gpt-4o', 'The llm_model of an assistant.') }),
+  example: { name: 'gpt-4o' },
+  find: findModels
+})
+
+const campaigns = ({ findCampaigns }: ReadModel) => list({
+  url: '/user/campaigns',
+  operationId: 'listCampaigns',
+  summary: 'List your campaigns',
+  description: 'Newest first.',
+  item: Type.Object({ id: Id({ description: 'The campaign_id of a lead.' }), name: Name('Spring renewals') }),
+  example: { id: 1, name: 'Spring renewals' },
+  find: (page, userId) => findCampaigns(userId, page)
+})
+
+const phoneNumbers = ({ findPhoneNumbers }: ReadModel) => list({
+  url: '/user/phone-numbers',
+  operationId: 'listPhoneNumbers',
+  summary: 'List your phone numbers',
+  description: 'Newest first.',
+  item: Type.Object({ id: Id({ description: 'The phone_number_id of an assistant.' }), phone_number: PhoneNumber() }),
+  example: { id: 1, phone_number: '+15551230001' },
+  find: (page, userId) => findPhoneNumbers(userId, page)
+})
+
+export function listCatalog (app: App, { readModel, readPositions }: ReadDeps): void {
+  addList(app, readPositions, voices(readModel))
+  addList(app, readPositions, languages(readModel))
+  addList(app, readPositions, models(readModel))
+  addList(app, readPositions, campaigns(readModel))
+  addList(app, readPositions, phoneNumbers(readModel))
+}
+
+function addList<Item extends TSchema> (app: App, readPositions: ReadPositions, added: List<Item>): void {
+  const { url, item, example, find, ...described } = added
+  const answer = answered('The page that was asked for.', PageOf(item), page(100, example))
+  const response: Record<number, TSchema> = { 200: answer, ...readErrors }
+  const schema = {
+    ...described,
+    tags: ['catalog'],
+    security: [{ bearer: [] }],
+    headers: readHeaders,
+    querystring: Type.Object(paging(100)),
+    response
   }
+  app.get(url, { schema, ...reading('catalog', readPositions) }, async ({ user, query }) =>
+    answerPage(query, await find(requestedPage(query), user.id)))
 }

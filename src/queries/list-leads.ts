@@ -5,8 +5,8 @@ import { Id, inWords } from '../domain/json.js'
 import type { App } from '../http/app-types.js'
 import { answered } from '../http/docs/describe.js'
 import { lead } from '../http/docs/examples.js'
-import { dateRange, earliest, latest } from '../http/day-or-instant.js'
-import { PageOf, answerPage, asked, paging } from '../http/paging.js'
+import { dateRange, earliest, latest } from '../http/input/day-or-instant.js'
+import { PageOf, answerPage, requestedPage, paging } from '../http/paging.js'
 import { page } from '../http/docs/read-examples.js'
 import { readErrors, readHeaders, reading } from '../http/read-position.js'
 import type { ReadDeps } from './list-assistants.js'
@@ -43,7 +43,7 @@ export function listLeads (app: App, { readModel, readPositions }: ReadDeps): vo
       phonePrefix: query.phone_number?.replace(/^[+ ]?/, '+'),
       createdFrom: earliest(query.date_from),
       createdTo: latest(query.date_to)
-    }, asked(query))
+    }, requestedPage(query))
     return answerPage(query, { items: items.map(({ lead, campaignName }) => describeLead(lead, campaignName)), total })
   })
 }

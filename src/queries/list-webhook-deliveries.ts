@@ -5,7 +5,7 @@ import { CallId } from '../domain/call/events.js'
 import { Id } from '../domain/json.js'
 import type { App } from '../http/app-types.js'
 import { answered } from '../http/docs/describe.js'
-import { PageOf, answerPage, asked, paging } from '../http/paging.js'
+import { PageOf, answerPage, requestedPage, paging } from '../http/paging.js'
 import { deliverySummary, page } from '../http/docs/read-examples.js'
 import { readErrors, readHeaders, reading, type ReadPositions } from '../http/read-position.js'
 
@@ -27,7 +27,8 @@ export interface ListDeliveriesDeps {
 const schema = {
   operationId: 'listWebhookDeliveries',
   summary: 'List your webhook deliveries',
-  description: 'Newest first, without their attempts. One for each call of your assistants, also for those that are not sent, and one for each test.',
+  description: 'Newest first, without their attempts. One for each call of your assistants, ' +
+    'also for those that are not sent, and one for each test.',
   tags: ['webhooks'],
   security: [{ bearer: [] }],
   headers: readHeaders,
@@ -37,12 +38,16 @@ const schema = {
     status: Type.Optional(DeliverySummary.properties.status),
     ...paging(15)
   }),
-  response: { 200: answered('The page that was asked for.', PageOf(DeliverySummary), page(15, deliverySummary)), ...readErrors }
+  response: {
+    200: answered('The page that was asked for.', PageOf(DeliverySummary), page(15, deliverySummary)),
+    ...readErrors
+  }
 }
 
 export function listWebhookDeliveries (app: App, { listDeliveries, readPositions }: ListDeliveriesDeps): void {
   app.get('/user/webhook-deliveries', { schema, ...reading('deliveries', readPositions) }, async ({ user, query }) => {
     const { assistant_id: assistantId, call_id: callId, status } = query
-    return answerPage(query, await listDeliveries({ userId: user.id, assistantId, callId, status }, asked(query)))
+    const filter = { userId: user.id, assistantId, callId, status }
+    return answerPage(query, await listDeliveries(filter, requestedPage(query)))
   })
 }

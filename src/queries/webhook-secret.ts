@@ -1,11 +1,13 @@
 // GET /user/webhook-secret
 import Type, { type Static } from 'typebox'
 import type { App } from '../http/app-types.js'
-import { only } from '../http/auth.js'
+import { only } from '../http/auth/auth.js'
 import { answered } from '../http/docs/describe.js'
 
 export const WebhookSecret = Type.Object({
-  secret: Type.String({ description: 'Verifies webhook-signature, as Standard Webhooks describes.', examples: ['whsec_...'] }),
+  secret: Type.String({
+    description: 'Verifies webhook-signature, as Standard Webhooks describes.', examples: ['whsec_...']
+  }),
   previous: Type.Unsafe<{ secret: string, expires_at: string } | null>({
     type: ['object', 'null'],
     required: ['secret', 'expires_at'],
@@ -27,10 +29,13 @@ const schema = {
   tags: ['webhooks'],
   security: [{ bearer: [] }],
   response: {
-    200: answered('The secret, made at the first call.', WebhookSecretAnswer, { data: { secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD', previous: null } })
+    200: answered('The secret, made at the first call.', WebhookSecretAnswer, {
+      data: { secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD', previous: null }
+    })
   }
 }
 
 export function getWebhookSecret (app: App, { webhookSecret }: WebhookSecretDeps): void {
-  app.get('/user/webhook-secret', { schema, onRequest: only('user') }, async (request) => ({ data: await webhookSecret(request.user.id) }))
+  app.get('/user/webhook-secret', { schema, onRequest: only('user') }, async (request) =>
+    ({ data: await webhookSecret(request.user.id) }))
 }

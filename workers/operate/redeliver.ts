@@ -1,7 +1,7 @@
 // Attempts on demand: sends a delivery again, sends a test.
 import { randomUUID } from 'node:crypto'
 import type { Pool, PoolClient } from 'pg'
-import type { Asked } from '../../src/domain/webhook/delivery.js'
+import type { RequestedAttempt } from '../../src/domain/webhook/delivery.js'
 import type { WebhookTest } from '../../src/domain/webhook/payload.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { insertOnDemandAttempt, type NewOnDemandAttempt } from '../deliveries/on-demand-attempts.js'
@@ -22,7 +22,7 @@ export const perMinute = 10
 const lockSpace = 0x77_69 // any number that nobody else uses for advisory locks with two keys
 
 /** Inserts one more attempt of a delivery, to the assistant's URL of now. Operators name no user and have no limit. */
-export async function redeliver (pool: Pool, id: string, userId?: string): Promise<Asked> {
+export async function redeliver (pool: Pool, id: string, userId?: string): Promise<RequestedAttempt> {
   if (!isDeliveryId(id)) return { kind: 'not-found' }
   return await inTransaction(pool, async (tx) => {
     const found = await lockSendable(tx, id, userId)
@@ -39,7 +39,7 @@ export async function redeliver (pool: Pool, id: string, userId?: string): Promi
 }
 
 /** Inserts a test delivery and its only attempt. */
-export async function sendTest (pool: Pool, { userId, assistant, url }: TestTarget): Promise<Asked> {
+export async function sendTest (pool: Pool, { userId, assistant, url }: TestTarget): Promise<RequestedAttempt> {
   const body: WebhookTest = { type: 'webhook.test', timestamp: new Date().toISOString(), data: { assistant } }
   const attempt = { deliveryId: randomUUID(), trigger: 'test' as const, userId, assistantId: assistant.id }
   return await inTransaction(pool, async (tx) => {
@@ -77,7 +77,7 @@ const whyNothing = ({ status, reason }: Sendable) =>
 
 async function tooMany (
   tx: PoolClient, { assistantId, trigger }: NewAttempt, isLimited: boolean
-): Promise<Asked | undefined> {
+): Promise<RequestedAttempt | undefined> {
   const retryInSeconds = isLimited ? await secondsUntilFree(tx, assistantId, trigger) : 0
   return retryInSeconds > 0 ? { kind: 'too-many', retryInSeconds } : undefined
 }
@@ -107,7 +107,7 @@ async function insertTestDelivery (
   [deliveryId, body.type, userId, assistantId, endpoint, JSON.stringify(body)])
 }
 
-async function insertAttempt (tx: PoolClient, attempt: NewAttempt, endpoint: string): Promise<Asked> {
+async function insertAttempt (tx: PoolClient, attempt: NewAttempt, endpoint: string): Promise<RequestedAttempt> {
   await insertOnDemandAttempt(tx, { ...attempt, endpointId: endpoint })
   await notifyDue(tx, attempt.userId)
   const delivery = await findDelivery(tx, attempt.userId, attempt.deliveryId)

@@ -1,5 +1,6 @@
 // The one table of assistant fields: create, update, event, defaults and API document all come from it.
 import Type, { type Static } from 'typebox'
+import { frontDesk } from '../examples.js'
 import { AnyObject, Id, Nullable, inWords, withoutNul } from '../json.js'
 
 const Text = (maxLength: number | undefined, description: string, example: string) =>
@@ -28,16 +29,16 @@ const EndCallTool = Type.Object({
 
 const required = {
   assistant_name: Type.String({
-    minLength: 1, maxLength: 255, ...withoutNul, description: 'Name of the assistant.', examples: ['Front desk']
+    minLength: 1, maxLength: 255, ...withoutNul, description: 'Name of the assistant.', examples: [frontDesk.assistant_name]
   }),
   voice_id: Id({ description: 'An available voice.', examples: [1] }),
-  language: Text(100, 'Name of an available language.', 'English'),
-  llm_model: Text(100, 'Name of the LLM model.', 'gpt-4o'),
+  language: Text(100, 'Name of an available language.', frontDesk.language),
+  llm_model: Text(100, 'Name of the LLM model.', frontDesk.llm_model),
   calls_direction: Type.Enum(['receive', 'make'], { description: 'Whether the assistant takes calls or makes them.' }),
   engine_type: Type.Enum(['pipeline', 'multimodal'], { description: 'Engine that runs the conversation.' }),
-  timezone: Text(undefined, 'IANA time zone of the form Area/City.', 'Europe/Amsterdam'),
-  initial_message: Text(undefined, 'What the assistant speaks when the call starts.', 'Hello, how can I help?'),
-  system_prompt: Text(undefined, 'Behaviour and personality of the assistant.', 'You are a friendly receptionist.')
+  timezone: Text(undefined, 'IANA time zone of the form Area/City.', frontDesk.timezone),
+  initial_message: Text(undefined, 'What the assistant speaks when the call starts.', frontDesk.initial_message),
+  system_prompt: Text(undefined, 'Behaviour and personality of the assistant.', frontDesk.system_prompt)
 }
 
 /** Defaults are the public ones of the product that the interface comes from. */
@@ -52,7 +53,9 @@ const optional = {
   include_recording_in_webhook: Flag(true, 'Put the recording URL into the webhook payload.'),
   is_webhook_active: Flag(false, 'Webhook notifications on or off.'),
   webhook_url: Nullable(Type.String({ minLength: 1, maxLength: 2048 }), {
-    default: null, description: 'Absolute https URL; required when is_webhook_active is true; null removes it.', examples: ['https://example.com/hooks/calls']
+    default: null,
+    description: 'Absolute https URL; required when is_webhook_active is true; null removes it.',
+    examples: ['https://example.com/hooks/calls']
   }),
   use_min_interrupt_words: Flag(false, 'Apply min_interrupt_words.'),
   min_interrupt_words: Whole(0, 10, 0, 'Words the caller must say to interrupt.'),
@@ -77,12 +80,16 @@ const optional = {
   end_call_on_voicemail: Flag(true, 'End the call when voicemail is detected.'),
   noise_cancellation: Flag(true, 'Noise cancellation on or off.'),
   record_call: Flag(false, 'Record the call.'),
-  who_speaks_first: Type.Enum(['AI assistant', 'Customer'], { default: 'AI assistant', description: 'Who opens the conversation.' })
+  who_speaks_first: Type.Enum(['AI assistant', 'Customer'], {
+    default: 'AI assistant', description: 'Who opens the conversation.'
+  })
 }
 
 /** The spelling of the interface's field table, next to the nested object. */
 const literalSpelling = {
-  'end_call_tool.description': Type.Optional(Type.String({ maxLength: 500, description: 'Another spelling of end_call_tool: {description}, used when that is absent.' }))
+  'end_call_tool.description': Type.Optional(Type.String({
+    maxLength: 500, description: 'Another spelling of end_call_tool: {description}, used when that is absent.'
+  }))
 }
 
 /** Everything an assistant is set to: what events and answers carry. */

@@ -40,7 +40,8 @@ export function validateChanges (submitted: Submitted<UpdateAssistantBody>, fact
 
 /** What is on has a URL. */
 export function missingUrl ({ is_webhook_active, webhook_url }: Partial<AssistantSettings>): Problem {
-  return is_webhook_active && webhook_url == null && problem('webhook_url', 'is required when is_webhook_active is true')
+  const isMissing = is_webhook_active && webhook_url == null
+  return isMissing && problem('webhook_url', 'is required when is_webhook_active is true')
 }
 
 function problemsOf (given: Partial<AssistantSettings>, body: AssistantBody, facts: AssistantFacts): Problem[] {
@@ -51,7 +52,8 @@ function problemsOf (given: Partial<AssistantSettings>, body: AssistantBody, fac
     voice_id !== undefined && voiceExists === false && problem('voice_id', 'must be an available voice'),
     language !== undefined && languageExists === false && problem('language', 'must be an available language'),
     timezone !== undefined && !isAreaCity(timezone) && problem('timezone', noZone),
-    phone_number_id != null && ownsPhoneNumber === false && problem('phone_number_id', 'must be one of your phone numbers'),
+    phone_number_id != null && ownsPhoneNumber === false &&
+      problem('phone_number_id', 'must be one of your phone numbers'),
     webhook_url != null && webhookUrlProblem !== undefined && problem('webhook_url', webhookUrlProblem),
     ...repeated('post_call_schema', body.post_call_schema, 'name', 'must be unique in the schema')
   ]

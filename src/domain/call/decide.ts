@@ -3,9 +3,7 @@ import Value from 'typebox/value'
 import type { Decider } from '../decider.js'
 import { Rejection } from '../rejection.js'
 import type { CallCompleted, CallEvent } from './events.js'
-
-/** Nothing yet, or what the engine reported first. */
-export type CallState = CallCompleted | undefined
+import { evolve, type CallState } from './evolve.js'
 
 export interface CompleteCall { report: CallCompleted }
 
@@ -17,7 +15,7 @@ export const callDecider: Decider<CallState, CallEvent, CompleteCall> = {
   eventTypes: ['CallCompleted'],
   isShared: true, // the engine keeps events of its own there
   largestEvent,
-  evolve: (state, event) => state ?? event.data, // a later report of the same call is a duplicate
+  evolve,
   decide: completeCall
 }
 

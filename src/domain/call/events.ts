@@ -9,7 +9,8 @@ export type CallStatus = typeof callStatuses[number]
 
 const callIdRule = {
   pattern: '^[A-Za-z0-9._~-]{1,128}$',
-  description: 'Identifies the call; chosen by the call engine. 1 to 128 letters, digits, dots, underscores, tildes or hyphens.',
+  description: 'Identifies the call; chosen by the call engine. ' +
+    '1 to 128 letters, digits, dots, underscores, tildes or hyphens.',
   ...inWords('must be 1 to 128 letters, digits, dots, underscores, tildes or hyphens')
 }
 export const CallId = Type.String(callIdRule)
@@ -24,19 +25,25 @@ export const TranscriptTurn = Type.Object({
 const report = {
   assistant_id: Id({ description: 'The assistant that handled the call.' }),
   lead_id: Nullable(Id({}), { description: 'The lead that was called, or one of its secondary contacts.' }),
-  lead_status: Type.Optional(Type.Enum([...leadStatuses], { description: 'Moves the lead; without one a completed call makes it completed.' })),
+  lead_status: Type.Optional(Type.Enum([...leadStatuses], {
+    description: 'Moves the lead; without one a completed call makes it completed.'
+  })),
   status: Type.Enum([...callStatuses], { description: 'How the call ended.' }),
-  direction: Type.Enum(['inbound', 'outbound'], { description: 'Who called: the customer (inbound) or the assistant (outbound).' }),
+  direction: Type.Enum(['inbound', 'outbound'], {
+    description: 'Who called: the customer (inbound) or the assistant (outbound).'
+  }),
   from: Type.String({ minLength: 1, description: 'Calling number.' }),
   to: Type.String({ minLength: 1, description: 'Called number.' }),
-  started_at: Instant({ description: 'As the call engine told it: ISO 8601 with an offset.' }),
-  ended_at: Instant({ description: 'As the call engine told it: ISO 8601 with an offset.' }),
+  started_at: Instant({ description: 'As the call engine reported it: ISO 8601 with an offset.' }),
+  ended_at: Instant({ description: 'As the call engine reported it: ISO 8601 with an offset.' }),
   duration: Type.Number({ minimum: 0, description: 'Seconds.' }),
   recording_url: Nullable(Type.String(), { description: 'Where the recording is.' }),
   transcript: Type.Array(TranscriptTurn, { description: 'What was said, in order.' }),
   input_variables: AnyObject({ description: 'Variables the call started with.' }),
   extracted_variables: AnyObject({ description: 'Values per post_call_schema.' }),
-  evaluation: Type.Unsafe<JsonObject | null>({ type: ['object', 'null'], description: 'Outcome of the post-call evaluation.' })
+  evaluation: Type.Unsafe<JsonObject | null>({
+    type: ['object', 'null'], description: 'Outcome of the post-call evaluation.'
+  })
 }
 
 /** The body of POST /engine/calls/{call_id}/completed: the event's data without `call_id`. */

@@ -30,7 +30,9 @@ export const CallReport = Type.Object({
   transcript,
   input_variables,
   extracted_variables,
-  evaluation: Type.Unsafe<CallCompleted['evaluation']>({ type: ['object', 'null'], additionalProperties: true, description: 'Outcome of the post-call evaluation.' })
+  evaluation: Type.Unsafe<CallCompleted['evaluation']>({
+    type: ['object', 'null'], additionalProperties: true, description: 'Outcome of the post-call evaluation.'
+  })
 })
 export type CallReport = Static<typeof CallReport>
 

@@ -82,5 +82,6 @@ export const phoneNumberDecider: Decider<PhoneNumber | undefined, EventOf<'Phone
 }
 
 function otherOwner (what: string, id: number, owner: string): Rejection {
-  return new Rejection('catalog-conflict', `${what} ${id} belongs to user ${owner}: give another user's ${what} another id`)
+  const taken = `${what} ${id} belongs to user ${owner}`
+  return new Rejection('catalog-conflict', `${taken}: give another user's ${what} another id`)
 }

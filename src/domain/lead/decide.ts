@@ -18,7 +18,9 @@ export const leadDecider: Decider<LeadState, LeadEvent, CreateLead> = {
 function createLead (command: CreateLead, leads: LeadState): LeadEvent[] {
   const { ids, userId, now, campaign_id, phone_number, variables, allow_dupplicate, secondary_contacts } = command
   if (leads.length > 0 && !allow_dupplicate) {
-    throw invalid({ phone_number: ['is already a lead of this campaign; send allow_dupplicate: true to create another'] })
+    throw invalid({
+      phone_number: ['is already a lead of this campaign; send allow_dupplicate: true to create another']
+    })
   }
   const lead_id = idAt(ids, 0)
   const contacts = secondary_contacts.map((contact, index) => ({ id: idAt(ids, index + 1), ...contact }))

@@ -22,7 +22,9 @@ export const LeadCreated = Type.Object({
   user_id: UserId,
   campaign_id: Id({}),
   ...Contact,
-  secondary_contacts: Type.Array(Type.Object({ id: Id({ description: 'From the same sequence as lead ids.' }), ...Contact })),
+  secondary_contacts: Type.Array(Type.Object({
+    id: Id({ description: 'From the same sequence as lead ids.' }), ...Contact
+  })),
   created_at: Instant()
 })
 

@@ -1,12 +1,13 @@
 // What a caller sends to create a lead, and what is wrong with it whatever the leads are that exist.
 import Type, { type Static } from 'typebox'
+import { customer } from '../examples.js'
 import { AnyObject, Id, PhoneNumber, type JsonObject } from '../json.js'
 import { problem, repeated, soundBody, type Submitted } from '../validation.js'
 import type { ContactVariables } from './events.js'
 
 const Variables = Type.Unsafe<JsonObject & { customer_name?: string, email?: string }>(AnyObject({
   properties: {
-    customer_name: { type: 'string', description: 'Name of the person to call.', examples: ['Ada Example'] },
+    customer_name: { type: 'string', description: 'Name of the person to call.', examples: [customer.customer_name] },
     email: { type: 'string', description: 'E-mail address of the person to call.', examples: ['ada@example.com'] }
   },
   description: 'Free-form variables for the conversation.'
@@ -21,8 +22,12 @@ export const CreateLeadBody = Type.Object({
   phone_number: PhoneNumber({ description: 'Phone number in E.164 format.' }),
   campaign_id: Id({ description: 'Campaign to create the lead for.', examples: [1] }),
   variables: Type.Optional(Variables),
-  allow_dupplicate: Type.Optional(Type.Boolean({ default: false, description: 'Whether the campaign may hold this phone number more than once.' })),
-  secondary_contacts: Type.Optional(Type.Array(SecondaryContactBody, { maxItems: 10, description: 'Other people to call for this lead.' }))
+  allow_dupplicate: Type.Optional(Type.Boolean({
+    default: false, description: 'Whether the campaign may hold this phone number more than once.'
+  })),
+  secondary_contacts: Type.Optional(Type.Array(SecondaryContactBody, {
+    maxItems: 10, description: 'Other people to call for this lead.'
+  }))
 }, { title: 'NewLead' })
 
 export type CreateLeadBody = Static<typeof CreateLeadBody>
@@ -61,5 +66,6 @@ export function validateLead (submitted: Submitted<CreateLeadBody>, { campaignNa
 }
 
 function contactOf ({ phone_number, variables }: Pick<CreateLeadBody, 'phone_number' | 'variables'>): NewContact {
-  return { phone_number, variables: { ...variables, customer_name: variables?.customer_name ?? '', email: variables?.email ?? '' } }
+  const { customer_name = '', email = '' } = variables ?? {}
+  return { phone_number, variables: { ...variables, customer_name, email } }
 }

@@ -11,7 +11,8 @@ export const DispatcherCheckpointed = Type.Object({
   }),
   checkpoint: Type.String({
     pattern: '^(0|[1-9][0-9]*)$',
-    description: 'Every call up to this position has its webhook delivery. A position of the event store that the event was first written to.'
+    description: 'Every call up to this position has its webhook delivery. ' +
+      'A position of the event store that the event was first written to.'
   }),
   assistant_ids: Given('No higher assistant id was given out; 0 for none.'),
   lead_ids: Given('No higher id of a lead or secondary contact was given out; 0 for none.'),

@@ -7,11 +7,15 @@ const Missing = Nullable(Type.String())
 
 export const DeliveryAttempt = Type.Object({
   n: Type.Integer({ minimum: 1, description: 'Numbers the attempts of one trigger.' }),
-  trigger: Type.Enum(['schedule', 'manual', 'test'], { description: 'The schedule, or somebody who asked for it: a redelivery, a test.' }),
+  trigger: Type.Enum(['schedule', 'manual', 'test'], {
+    description: 'The schedule, or somebody who asked for it: a redelivery, a test.'
+  }),
   started_at: Nullable(At(''), { description: 'ISO 8601, UTC. Null while one that was asked for waits for its turn.' }),
   finished_at: Nullable(At(''), { description: 'Null until it has ended.' }),
   outcome: Nullable(Type.String(), {
-    description: 'Null until it has ended. delivered; gone (410) or rejected (any other answer); blocked, dns, connect, tls, connection or timeout where there was no answer; unknown when its worker died, and it is made again.'
+    description: 'Null until it has ended. delivered; gone (410) or rejected (any other answer); blocked, dns, ' +
+      'connect, tls, connection or timeout where there was no answer; ' +
+      'unknown when its worker died, and it is made again.'
   }),
   status_code: Nullable(Type.Integer(), { description: 'What the receiver answered.' }),
   duration_ms: Nullable(Type.Integer()),
@@ -27,7 +31,10 @@ const summary = {
   status: Type.Enum(
     ['scheduled', 'delivered', 'held', 'exhausted', 'cancelled', 'skipped'], { description: 'Where it stands.' }
   ),
-  reason: Nullable(Type.String(), { description: 'Why it is held (webhook_off, endpoint_suspended), exhausted (attempts_used_up), cancelled (gone, held_too_long, restored) or skipped (webhook_off, not_completed, unknown_assistant, invalid, restored).' }),
+  reason: Nullable(Type.String(), {
+    description: 'Why it is held (webhook_off, endpoint_suspended), exhausted (attempts_used_up), cancelled (gone, ' +
+      'held_too_long, restored) or skipped (webhook_off, not_completed, unknown_assistant, invalid, restored).'
+  }),
   attempt_count: Type.Integer({ minimum: 0, description: 'Attempts of the schedule that were started.' }),
   next_attempt_at: Nullable(At(''), { description: 'When the schedule tries it next; null unless it is scheduled.' }),
   created_at: At('ISO 8601, UTC.')
@@ -43,7 +50,7 @@ export const Delivery = Type.Object({
 export type Delivery = Static<typeof Delivery>
 
 /** What a request for an attempt led to: the delivery with that attempt, which waits, or why there is none. */
-export type Asked =
+export type RequestedAttempt =
   | { kind: 'accepted', delivery: Delivery }
   | { kind: 'not-found' }
   /** `why` says what is in the way, without a full stop. */

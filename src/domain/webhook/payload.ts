@@ -38,9 +38,15 @@ const call = {
   transcript: Type.String({ description: 'One line for each turn: `role: text`.' }),
   transcript_turns: transcript,
   input_variables,
-  extracted_variables: AnyObject({ description: 'Exactly the names of the post_call_schema; null for what was not extracted.' }),
-  evaluation: Type.Optional(Type.Unsafe<JsonObject | null>({ ...evaluation, description: 'Outcome of the post-call evaluation. Only with post_call_evaluation.' })),
-  recording_url: Type.Optional(Type.Unsafe<string | null>({ ...recording_url, description: 'Where the recording is. Only with include_recording_in_webhook.' }))
+  extracted_variables: AnyObject({
+    description: 'Exactly the names of the post_call_schema; null for what was not extracted.'
+  }),
+  evaluation: Type.Optional(Type.Unsafe<JsonObject | null>({
+    ...evaluation, description: 'Outcome of the post-call evaluation. Only with post_call_evaluation.'
+  })),
+  recording_url: Type.Optional(Type.Unsafe<string | null>({
+    ...recording_url, description: 'Where the recording is. Only with include_recording_in_webhook.'
+  }))
 }
 
 const WebhookCall = Type.Object(call, { title: 'WebhookCall' })
@@ -57,7 +63,9 @@ export type TruncatedCall = Static<typeof TruncatedCall>
 export const WebhookPayload = Type.Object({
   type: Type.Enum(['call.completed'], { description: 'What happened.' }),
   timestamp: Instant({ description: 'When the call was recorded: ISO 8601, UTC.' }),
-  data: Type.Union([WebhookCall, TruncatedCall], { description: 'The call; with `truncated`, what is left of one that is too large.' })
+  data: Type.Union([WebhookCall, TruncatedCall], {
+    description: 'The call; with `truncated`, what is left of one that is too large.'
+  })
 }, { title: 'WebhookPayload' })
 export type WebhookPayload = Static<typeof WebhookPayload>
 

@@ -1,0 +1,28 @@
+// The events of a command as they are appended: with ids that every try repeats, and with what caused them.
+import { currentVersion, type DomainEvent } from '../domain/events.js'
+import { Rejection } from '../domain/rejection.js'
+import { eventId } from '../event-store/event-id.js'
+import type { Proposed } from '../event-store/streams.js'
+
+export interface Sender {
+  /** A UUID that stays the same when the command is tried again. */
+  commandId: string
+  correlationId: string
+  /** Absent for the call engine and the command line. */
+  userId?: string | undefined
+}
+
+const usualLargestEvent = 900 * 1024
+
+/** @throws Rejection `too-large` */
+export function proposed (events: DomainEvent[], sender: Sender, largestEvent = usualLargestEvent): Proposed[] {
+  const { commandId, correlationId, userId } = sender
+  const caused = { $correlationId: correlationId, $causationId: commandId, command_id: commandId }
+  const sentBy = userId !== undefined && { user_id: userId }
+  return events.map(({ type, data }, index) => {
+    const bytes = Buffer.byteLength(JSON.stringify(data))
+    if (bytes > largestEvent) throw new Rejection('too-large', 'The request is too large.')
+    const metadata = { ...caused, schema_version: currentVersion(type), ...sentBy }
+    return { id: eventId(commandId, index), type, data, metadata }
+  })
+}
