@@ -5,9 +5,9 @@ import { inWords } from './domain/json.js'
 import type { FieldErrors } from './domain/rejection.js'
 import { collect, type Problem } from './domain/validation.js'
 import { defaultSchedule } from './domain/webhook/schedule.js'
-import { openAjv } from './http/ajv.js'
-import type { JwtSettings } from './http/auth.js'
-import { fieldErrors, type SchemaError } from './http/schema-errors.js'
+import { openAjv } from './http/input/ajv.js'
+import type { JwtSettings } from './http/auth/auth.js'
+import { fieldErrors, type SchemaError } from './http/input/schema-errors.js'
 
 const Flag = (value: boolean) => Type.Enum(['true', 'false', '1', '0'], { default: String(value) })
 const LongSecret = Type.Optional(Type.String({ minLength: 32 }))
@@ -35,8 +35,8 @@ const Environment = Type.Object({
   LEAD_DIGEST_KEY: LongSecret,
   READ_MODEL_WAIT_MS: Milliseconds(1_000),
   RATE_LIMIT_PER_MINUTE: Type.Integer({ minimum: 0, default: 600 }),
-  WEBHOOK_SCHEDULE: Text('^\\d+(ms|s|m|h)(,\\d+(ms|s|m|h))*$', 'must be the waits before each attempt, such as 0s,5s,5m,2h',
-    defaultSchedule),
+  WEBHOOK_SCHEDULE: Text('^\\d+(ms|s|m|h)(,\\d+(ms|s|m|h))*$',
+    'must be the waits before each attempt, such as 0s,5s,5m,2h', defaultSchedule),
   WEBHOOK_TIMEOUT_MS: Milliseconds(15_000, 100),
   WEBHOOK_ALLOW_HTTP: Flag(false),
   WEBHOOK_RETENTION_DAYS: Type.Integer({ minimum: 1, maximum: 36_500, default: 90 }),
@@ -66,7 +66,8 @@ export type Config = Readonly<ReturnType<typeof toConfig>>
 export class BadSettings extends Error {
   override readonly name = 'BadSettings'
   constructor (readonly errors: FieldErrors) {
-    super(Object.entries(errors).flatMap(([name, problems]) => problems.map((problem) => `${name} ${problem}`)).join('\n'))
+    const lines = Object.entries(errors).flatMap(([name, problems]) => problems.map((problem) => `${name} ${problem}`))
+    super(lines.join('\n'))
   }
 }
 

@@ -5,9 +5,9 @@ import { KeyInFlight } from './command-handling/idempotency.js'
 import { NotCaughtUp } from './command-handling/ids.js'
 import { Rejection, type RejectionCode } from './domain/rejection.js'
 import { AppendTooLarge, EventStoreUnavailable } from './event-store/errors.js'
-import { firstFields } from './http/docs/named-fields.js'
+import { firstFields } from './http/input/named-fields.js'
 import { BehindPosition } from './http/read-position.js'
-import { fieldErrors } from './http/schema-errors.js'
+import { fieldErrors } from './http/input/schema-errors.js'
 import { BehindLog } from './recovery/database-state.js'
 
 const statusOf: Record<RejectionCode, number> = {

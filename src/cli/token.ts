@@ -14,7 +14,10 @@ export function register (program: Command): void {
 
 async function printToken (request: TokenRequest): Promise<void> {
   const [{ loadConfig }, { isSubject }, { completeConfig }, { signToken }] = await Promise.all([
-    import('../config.js'), import('../http/auth.js'), import('./running/complete-config.js'), import('./running/sign-token.js')
+    import('../config.js'),
+    import('../http/auth/auth.js'),
+    import('./running/complete-config.js'),
+    import('./running/sign-token.js')
   ])
   if (!isSubject(request.user)) throw new Error('--user must be 1 to 128 printable characters')
   const { jwt } = await completeConfig(loadConfig(process.env))

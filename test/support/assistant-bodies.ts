@@ -1,13 +1,9 @@
-// The nine fields that every assistant needs.
+// The nine fields that every assistant needs, of one that makes calls.
+import { frontDesk } from '../../src/domain/examples.js'
 
 export const requiredFields = {
-  assistant_name: 'Front desk',
-  voice_id: 1,
-  language: 'English',
-  llm_model: 'gpt-4o',
+  ...frontDesk,
   calls_direction: 'make' as const,
-  engine_type: 'pipeline' as const,
-  timezone: 'Europe/Amsterdam',
   initial_message: 'Hello',
   system_prompt: 'Be kind.'
 }

@@ -1,20 +1,10 @@
 // Requests that the API accepts on the example catalogue, for tests that change what they are about.
+import { customerNumber, frontDesk, ownNumber } from '../../src/domain/examples.js'
 
 /** The nine required fields and nothing else. */
-export const newAssistant = (given: object = {}): object => ({
-  assistant_name: 'Front desk',
-  voice_id: 1,
-  language: 'English',
-  llm_model: 'gpt-4o',
-  calls_direction: 'receive',
-  engine_type: 'pipeline',
-  timezone: 'Europe/Amsterdam',
-  initial_message: 'Hello, how can I help?',
-  system_prompt: 'You are a friendly receptionist.',
-  ...given
-})
+export const newAssistant = (given: object = {}): object => ({ ...frontDesk, ...given })
 
-export const newLead = (given: object = {}): object => ({ phone_number: '+15551230100', campaign_id: 1, ...given })
+export const newLead = (given: object = {}): object => ({ phone_number: customerNumber, campaign_id: 1, ...given })
 
 /** What the engine tells of a call that ended. */
 export const callReport = (assistantId: number, given: object = {}): object => ({
@@ -22,13 +12,13 @@ export const callReport = (assistantId: number, given: object = {}): object => (
   lead_id: null,
   status: 'completed',
   direction: 'inbound',
-  from: '+15551230100',
-  to: '+15551230001',
+  from: customerNumber,
+  to: ownNumber,
   started_at: '2026-01-31T09:00:00Z',
   ended_at: '2026-01-31T09:00:42Z',
   duration: 42,
   recording_url: 'https://recordings.example.com/1.mp3',
-  transcript: [{ role: 'assistant', text: 'Hello, how can I help?', at: 0.4 }, { role: 'customer', text: 'Grüezi 👋', at: 2 }],
+  transcript: [{ role: 'assistant', text: frontDesk.initial_message, at: 0.4 }, { role: 'customer', text: 'Grüezi 👋', at: 2 }],
   input_variables: {},
   extracted_variables: { status: true, summary: 'A greeting' },
   evaluation: null,

@@ -8,21 +8,14 @@ import { currentVersion, type DomainEvent } from '../../src/domain/events.js'
 import { leadStream } from '../../src/domain/lead/events.js'
 import type { Proposed } from '../../src/event-store/streams.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
+import { requiredFields } from './assistant-bodies.js'
 
 /** Anything that somebody may append; without metadata it is of the first version of its type. */
 export interface Told { stream: string, type: string, data: object, metadata?: Record<string, string> }
 
 export const settings = (given: Partial<AssistantSettings> = {}): AssistantSettings => ({
   ...defaultSettings(),
-  assistant_name: 'Front desk',
-  voice_id: 1,
-  language: 'English',
-  llm_model: 'gpt-4o',
-  calls_direction: 'make',
-  engine_type: 'pipeline',
-  timezone: 'Europe/Amsterdam',
-  initial_message: 'Hello',
-  system_prompt: 'Be kind.',
+  ...requiredFields,
   ...given
 })
 

@@ -11,7 +11,9 @@ export function register (calls: Command): void {
 }
 
 async function completeCallFromFile (file: string): Promise<void> {
-  const [{ readReport }, { appendReport }] = await Promise.all([import('./report-file.js'), import('./append-report.js')])
+  const [{ readReport }, { appendReport }] = await Promise.all([
+    import('./report-file.js'), import('./append-report.js')
+  ])
   const report = await readReport(file)
   await withConnections('ringledger calls complete', ({ streams }) => appendReport(streams, report))
   say(`Call ${report.call_id} is in the log.`)

@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises'
 import Type, { type Static } from 'typebox'
 import { Id, PhoneNumber } from '../../domain/json.js'
 import type { FieldErrors } from '../../domain/rejection.js'
-import { openAjv } from '../../http/ajv.js'
-import { fieldErrors, type SchemaError } from '../../http/schema-errors.js'
-import { unstorable } from '../../http/unstorable.js'
+import { openAjv } from '../../http/input/ajv.js'
+import { fieldErrors, type SchemaError } from '../../http/input/schema-errors.js'
+import { unstorable } from '../../http/input/unstorable.js'
 
 const Name = Type.String({ minLength: 1, maxLength: 255 })
 const CatalogFile = Type.Object({
@@ -27,7 +27,8 @@ export async function readCatalogFile (file: string): Promise<CatalogFile> {
   const catalog = parse(await textOf(file), file)
   const isCatalog = validate(catalog)
   const errors = isCatalog ? repeatedIds(catalog) : fieldErrors((validate.errors ?? []) as SchemaError[])
-  const problems = Object.entries({ ...unstorable(catalog), ...errors }).map(([path, [problem]]) => `  ${path} ${problem}`)
+  const wrong = Object.entries({ ...unstorable(catalog), ...errors })
+  const problems = wrong.map(([path, [problem]]) => `  ${path} ${problem}`)
   if (isCatalog && problems.length === 0) return catalog
   throw new Error(`${file} is not a catalogue:\n${problems.join('\n')}`)
 }

@@ -10,7 +10,9 @@ import { importCatalog } from './import-catalog.js'
 const projectedWithinMs = 60_000
 
 /** Projects the catalogue too, unless a projector does already. */
-export async function importAndProject (connections: Connections, contents: CatalogFile, log: RunOptions['log']): Promise<void> {
+export async function importAndProject (
+  connections: Connections, contents: CatalogFile, log: RunOptions['log']
+): Promise<void> {
   const { streams, consumerPool: pool, positions } = connections
   const stopping = new AbortController()
   const projecting = feedGenerations(catalog, {
@@ -19,7 +21,8 @@ export async function importAndProject (connections: Connections, contents: Cata
   try {
     const position = await importCatalog(commandHandler(streams).handle, contents)
     if (await positions.reached('catalog', position, projectedWithinMs)) return
-    throw new Error(`the catalogue is in the log, but its projection has not caught up within ${projectedWithinMs / 1000} s: see \`ringledger projections list\``)
+    throw new Error('the catalogue is in the log, but its projection has not caught up within ' +
+      `${projectedWithinMs / 1000} s: see \`ringledger projections list\``)
   } finally {
     stopping.abort()
     await projecting

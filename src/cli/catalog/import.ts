@@ -11,7 +11,9 @@ export function register (catalog: Command): void {
 }
 
 async function importCatalogFile (file: string): Promise<void> {
-  const [{ readCatalogFile }, { importAndProject }] = await Promise.all([import('./catalog-file.js'), import('./import-and-project.js')])
+  const [{ readCatalogFile }, { importAndProject }] = await Promise.all([
+    import('./catalog-file.js'), import('./import-and-project.js')
+  ])
   const contents = await readCatalogFile(file)
   await withConnections('ringledger catalog import', (connections, log) => importAndProject(connections, contents, log))
   say(`The catalogue in ${file} is imported and projected.`)

@@ -67,7 +67,10 @@ async function play (
   })
   const receiver = await openReceiver(signal)
   closing.push(receiver.close)
-  const tokens = { user: await signToken(config.jwt, { user: '1', ttl: '5m' }), engine: await signToken(config.jwt, { user: 'engine', role: 'engine', ttl: '5m' }) }
+  const tokens = {
+    user: await signToken(config.jwt, { user: '1', ttl: '5m' }),
+    engine: await signToken(config.jwt, { user: 'engine', role: 'engine', ttl: '5m' })
+  }
   await runJourney({ url: service.url, tokens, receiver, timeline })
 }
 

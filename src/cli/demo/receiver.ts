@@ -19,7 +19,7 @@ export interface Receiver {
   close (): Promise<void>
 }
 
-/** Answers 503 to the first request and 204 to all later ones. Once `signal` is aborted, waiting for a delivery ends. */
+/** Answers 503 to the first request and 204 to all later ones. Waiting for a delivery ends when `signal` is aborted. */
 export async function openReceiver (signal: AbortSignal): Promise<Receiver> {
   const deliveries: Delivery[] = []
   const waiting = new Set<() => void>()
@@ -28,7 +28,8 @@ export async function openReceiver (signal: AbortSignal): Promise<Receiver> {
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
       const answered = deliveries.length === 0 ? 503 : 204
-      deliveries.push({ headers: request.headers, body: Buffer.concat(chunks).toString('utf8'), receivedAt: performance.now(), answered })
+      const body = Buffer.concat(chunks).toString('utf8')
+      deliveries.push({ headers: request.headers, body, receivedAt: performance.now(), answered })
       response.writeHead(answered).end()
       for (const wake of waiting) wake()
     })
@@ -43,15 +44,15 @@ export async function openReceiver (signal: AbortSignal): Promise<Receiver> {
         clearTimeout(timer)
         reject(new Interrupted('nobody waits for a webhook any more'))
       })
-      const look = () => {
+      const check = () => {
         const delivery = deliveries[number]
         if (!delivery) return
         clearTimeout(timer)
-        waiting.delete(look)
+        waiting.delete(check)
         resolve(delivery)
       }
-      waiting.add(look)
-      look()
+      waiting.add(check)
+      check()
     }),
     async close () {
       server.closeAllConnections()

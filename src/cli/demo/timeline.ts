@@ -1,7 +1,7 @@
 // Prints what happened, where, and how long it took.
 import { styleText } from 'node:util'
 
-type Told<Result> = string | readonly [result: Result, told: string]
+type Report<Result> = string | readonly [result: Result, line: string]
 
 export class Timeline {
   readonly #startedAt = performance.now()
@@ -16,22 +16,22 @@ export class Timeline {
   }
 
   /**
-   * Runs one step and prints its line; `work` answers what is to be told, or a result and what is to be told.
+   * Runs one step and prints its line; `work` answers a line to print below it, or a result and such a line.
    * A step that throws is printed as failed, and the error is thrown on.
    */
-  async step<Result = void> (what: string, where: string, work: () => Promise<Told<Result>>): Promise<Result> {
+  async step<Result = void> (what: string, where: string, work: () => Promise<Report<Result>>): Promise<Result> {
     this.#signal.throwIfAborted()
     return await this.lastStep(what, where, work)
   }
 
   /** A step that is due whatever happened before. */
-  async lastStep<Result = void> (what: string, where: string, work: () => Promise<Told<Result>>): Promise<Result> {
+  async lastStep<Result = void> (what: string, where: string, work: () => Promise<Report<Result>>): Promise<Result> {
     const startedAt = performance.now()
     try {
-      const told = await work()
+      const report = await work()
       this.#line(startedAt, this.#style('green', '✓'), what, where)
-      this.#print(this.#style('dim', `                      ${typeof told === 'string' ? told : told[1]}`))
-      return (typeof told === 'string' ? undefined : told[0]) as Result // a step that tells a string has no result
+      this.#print(this.#style('dim', `                      ${typeof report === 'string' ? report : report[1]}`))
+      return (typeof report === 'string' ? undefined : report[0]) as Result // a step with a line alone has no result
     } catch (error) {
       this.#failed = true
       this.#line(startedAt, this.#style('red', '✗'), what, where)
@@ -41,9 +41,10 @@ export class Timeline {
 
   end (): void {
     const seconds = ((performance.now() - this.#startedAt) / 1000).toFixed(1)
-    this.#print(this.#failed || this.#signal.aborted
-      ? this.#style('red', `\nThe demo failed after ${seconds} s.`)
-      : this.#style('green', `\nEverything held, in ${seconds} s.`) + '\nNext: `npm start` runs the service with a data directory of its own.')
+    const hasFailed = this.#failed || this.#signal.aborted
+    if (hasFailed) return this.#print(this.#style('red', `\nThe demo failed after ${seconds} s.`))
+    this.#print(this.#style('green', `\nEverything held, in ${seconds} s.`))
+    this.#print('Next: `npm start` runs the service with a data directory of its own.')
   }
 
   #line (startedAt: number, mark: string, what: string, where: string): void {

@@ -5,7 +5,8 @@ import { withConnections } from '../running/with-connections.js'
 
 export function register (events: Command): void {
   events.command('adopt')
-    .description('with every role stopped: make the consumers follow a log that was moved, or that is older than what they have read')
+    .description('with every role stopped: make the consumers follow a log that was moved, ' +
+      'or that is older than what they have read')
     .action(adoptEvents)
 }
 
@@ -14,6 +15,7 @@ async function adoptEvents (): Promise<void> {
     const { adoptLog } = await import('../../recovery/adopt-log.js')
     return await adoptLog(pool, streams)
   })
-  say(`The consumers follow this log now, which ends at position ${head}. The read models are rebuilt at the next start.`)
+  say(`The consumers follow this log now, which ends at position ${head}. ` +
+    'The read models are rebuilt at the next start.')
   if (problem !== undefined) say(problem)
 }

@@ -11,7 +11,9 @@ export async function copyLog (
   return await withStore(openStore(to, '--to'), options.signal, async (target) => {
     await reachable('The target', '--to', target.head())
     return await withPresentStore('copy', options.signal, async (store) => {
-      if (await isSameLog(store, target)) throw new TransferRefused('--to leads to the present event store itself: name another one')
+      if (await isSameLog(store, target)) {
+        throw new TransferRefused('--to leads to the present event store itself: name another one')
+      }
       const source = await logOf(store)
       const transferred = await transfer(source, target, options)
       return { ...transferred, sourceMovedOn: await store.head() > source.head }

@@ -11,7 +11,7 @@ interface CopyOptions {
 
 export function register (events: Command): void {
   events.command('copy')
-    .description('copy everything to another EventStoreDB and verify it; goes on where the target stands')
+    .description('copy everything to another EventStoreDB and verify it; goes on where the target ends')
     .requiredOption('--to <url>', 'where to, such as esdb://host:2113?tls=false')
     .addOption(inFlight())
     .option('--json', 'for programs')
@@ -23,5 +23,7 @@ async function copyEvents ({ to, inFlight, json }: CopyOptions): Promise<void> {
   const copied = await operate(runAgain, (operation) => copyLog(to, { inFlight, ...operation }))
   const { sourceMovedOn, ...transferred } = copied
   printTransferred(transferred, json, { source_moved_on: sourceMovedOn })
-  if (sourceMovedOn) say('The source has new events since this copy began: stop what writes to it, and copy again; only the new ones are sent.')
+  if (!sourceMovedOn) return
+  say('The source has new events since this copy began: ' +
+    'stop what writes to it, and copy again; only the new ones are sent.')
 }

@@ -20,7 +20,7 @@ export async function importLog (
   })
 }
 
-/** An export is read twice: its last line shows whether it is whole. Stdin can be read once, so it is kept in a file. */
+/** An export is read twice: its last line shows whether it is whole. Stdin is read once, so it is kept in a file. */
 async function withFile<Result> (
   file: string, signal: AbortSignal, work: (path: string) => Promise<Result>
 ): Promise<Result> {

@@ -19,7 +19,10 @@ export function printTransferred (transferred: Transferred, json?: boolean, more
     'Read back and compared: order, stream, revision, id, type, data and metadata of each are the same.',
     `SHA-256 ${sha256}`,
     `The last one stands at position ${positions.source} of the source and ${positions.target} of the target.`,
-    ...(others > 0 ? [`The target has ${others} further events in streams that the source does not know; they were left alone.`] : []),
+    ...(others > 0 ? [leftAlone(others)] : []),
     ''
   ].join('\n'))
 }
+
+const leftAlone = (others: number) =>
+  `The target has ${others} further events in streams that the source does not know; they were left alone.`

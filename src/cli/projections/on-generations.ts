@@ -5,7 +5,7 @@ import { operate } from '../running/operation.js'
 import { say } from '../running/output.js'
 import { withConnections } from '../running/with-connections.js'
 
-/** Runs `work` until it is done, or stopped by a signal; `stopped` tells the operator what that means. */
+/** Runs `work` until it is done, or stopped by a signal; `stopped` says to the operator what that means. */
 export async function onGenerations<Result> (
   command: string, stopped: string, work: (options: OperationOptions) => Promise<Result>
 ): Promise<Result> {

@@ -10,5 +10,6 @@ export class UnknownProjection extends Error {
 export function projectionNamed (name: string): Projection {
   const projection = projections.find((known) => known.name === name)
   if (projection) return projection
-  throw new UnknownProjection(`there is no projection ${name}: choose one of ${projections.map((known) => known.name).join(', ')}`)
+  const names = projections.map((known) => known.name).join(', ')
+  throw new UnknownProjection(`there is no projection ${name}: choose one of ${names}`)
 }

@@ -7,21 +7,30 @@ export async function printReplayPlan (projection: Projection): Promise<void> {
   const plan = await onGenerations('replay', 'stopped', (options) => estimate(projection, options))
   const { active, seconds, events, rows, bytes } = plan
   const { name, version } = projection
+  const folded = `folded by version ${active.codeVersion} of its code`
   process.stdout.write([
-    `Readers of ${name} see generation ${active.generation}, folded by version ${active.codeVersion} of its code: ${rows} rows, ${megabytes(bytes)} on disk.`,
+    `Readers of ${name} see generation ${active.generation}, ${folded}: ${rows} rows, ${megabytes(bytes)} on disk.`,
     beginning(plan, version),
-    plan.kind === 'wait' ? 'It is ready, and waits for its swap.' : `It would read about ${events} events, in about ${Math.ceil(seconds)} s by the first two seconds of them; indexes and verification come on top.`,
+    plan.kind === 'wait' ? 'It is ready, and waits for its swap.' : reading(events, seconds),
     `It would take about ${megabytes(bytes)} more on disk, until the former generation is dropped.`,
-    active.codeVersion === version ? 'All rows would be compared before the swap.' : 'The code has changed: a sample of the rows would be compared with the log before the swap.',
+    active.codeVersion === version
+      ? 'All rows would be compared before the swap.'
+      : 'The code has changed: a sample of the rows would be compared with the log before the swap.',
     'Nothing was changed.',
     ''
   ].join('\n'))
 }
 
 function beginning ({ kind, generation, from, until }: Estimate, version: number): string {
-  return kind === 'begin'
-    ? `A replay would build generation ${generation} with version ${version}, from the start of the log.`
-    : `Generation ${generation} has been begun with version ${version}; a replay would go on at position ${from} of ${until}.`
+  if (kind === 'begin') {
+    return `A replay would build generation ${generation} with version ${version}, from the start of the log.`
+  }
+  const begun = `Generation ${generation} has been begun with version ${version}`
+  return `${begun}; a replay would go on at position ${from} of ${until}.`
 }
+
+const reading = (events: number, seconds: number) =>
+  `It would read about ${events} events, in about ${Math.ceil(seconds)} s by the first two seconds of them; ` +
+  'indexes and verification come on top.'
 
 const megabytes = (bytes: number) => `${Math.ceil(bytes / 2 ** 20)} MiB`

@@ -11,13 +11,15 @@ interface ReplayOptions {
 export function register (projections: Command): void {
   projections.command('replay')
     .argument('<name>')
-    .description('build a projection anew beside the present one, verify it, swap; goes on where an earlier one stopped')
-    .option('--dry-run', 'only tell what it would do')
+    .description(
+      'build a projection anew beside the present one, verify it, swap; goes on where an earlier one stopped')
+    .option('--dry-run', 'only say what it would do')
     .option('--accept-differences', 'swap although rows differ from those that readers see')
     .action(replayProjection)
 }
 
-const stopped = 'The replay was stopped; readers see what they saw. Run the same command again to go on where it stands, or see `ringledger projections list`.'
+const stopped = 'The replay was stopped; readers see what they saw. ' +
+  'Run the same command again to go on where it stands, or see `ringledger projections list`.'
 
 async function replayProjection (name: string, { dryRun, acceptDifferences }: ReplayOptions): Promise<void> {
   const { projectionNamed } = await import('./projection-named.js')
@@ -29,7 +31,9 @@ async function replayProjection (name: string, { dryRun, acceptDifferences }: Re
   // Nearly all that a replay allocates is garbage soon. By default V8 lets a small heap grow to four times its use.
   setFlagsFromString('--heap-growing-percent=100')
   const began = Date.now()
-  const generation = await onGenerations('replay', stopped, (options) => replay(projection, { ...options, acceptDifferences }))
+  const generation = await onGenerations('replay', stopped, (options) =>
+    replay(projection, { ...options, acceptDifferences }))
   const seconds = ((Date.now() - began) / 1000).toFixed(1)
-  say(`Replayed ${name} in ${seconds} s; readers see generation ${generation} now. The former one is kept level for \`ringledger projections rollback ${name}\`, until \`ringledger projections drop ${name}\`.`)
+  say(`Replayed ${name} in ${seconds} s; readers see generation ${generation} now. The former one is kept level for ` +
+    `\`ringledger projections rollback ${name}\`, until \`ringledger projections drop ${name}\`.`)
 }

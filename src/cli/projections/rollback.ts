@@ -18,5 +18,6 @@ async function rollBackProjection (name: string): Promise<void> {
     import('./on-generations.js'), import('../../../projections/replay/rollback.js')
   ])
   const generation = await onGenerations('rollback', stopped, (options) => rollback(projection, options))
-  say(`Readers of ${name} see generation ${generation} again. \`ringledger projections rollback ${name}\` goes back to the other one.`)
+  say(`Readers of ${name} see generation ${generation} again. ` +
+    `\`ringledger projections rollback ${name}\` goes back to the other one.`)
 }

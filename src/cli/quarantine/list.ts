@@ -1,4 +1,4 @@
-// `ringledger projections quarantine list`: parked events by projection and generation, circuit breakers, and skipped events.
+// `ringledger projections quarantine list`: parked and skipped events, and open circuit breakers.
 import type { Command } from 'commander'
 import type { ParkedStream } from '../../../projections/parking/parked-events.js'
 import { printable, printJson, say, tableOf } from '../running/output.js'
@@ -16,9 +16,11 @@ export function register (quarantine: Command): void {
 }
 
 async function listQuarantine (name: string | undefined, { json }: { json?: boolean }): Promise<void> {
-  const [{ projections }, { projectionNamed }, { openBreakers }, { parkedStreams }, { skippedEvents }] = await Promise.all([
+  const [{ projections }, { projectionNamed }] = await Promise.all([
     import('../../../projections/index.js'),
-    import('../projections/projection-named.js'),
+    import('../projections/projection-named.js')
+  ])
+  const [{ openBreakers }, { parkedStreams }, { skippedEvents }] = await Promise.all([
     import('../../../projections/parking/circuit-breaker.js'),
     import('../../../projections/parking/parked-events.js'),
     import('../../../projections/parking/park.js')
@@ -32,7 +34,8 @@ async function listQuarantine (name: string | undefined, { json }: { json?: bool
   if (json) return printJson(found)
   await printParked(found.parked)
   for (const { projection, generation, streams, since, error } of found.breakers) {
-    say(`${projection} (generation ${generation}) stands since ${since}, as it refused ${streams} streams within a minute: ${printable(error)}`)
+    say(`${projection} (generation ${generation}) stands since ${since}, ` +
+      `as it refused ${streams} streams within a minute: ${printable(error)}`)
   }
   if (found.skipped.length > 0) say(`${found.skipped.length} events are skipped for good: --json has them`)
 }

@@ -19,5 +19,5 @@ async function resumeProjection (name: string): Promise<void> {
   const closed = await withConnections('ringledger projections quarantine resume',
     ({ pool }) => closeBreakers(pool, projectionNamed(name)))
   if (closed === 0) throw new ParkingRefused(`${name} does not stand still: its circuit breaker is closed`)
-  say(`${name} goes on within seconds, and sets aside what it refuses.`)
+  say(`${name} goes on within seconds, and parks what it refuses.`)
 }

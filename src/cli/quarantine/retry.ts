@@ -8,14 +8,15 @@ export function register (quarantine: Command): void {
     .description('project the parked events of a stream: all of them, or none')
     .argument('<name>')
     .argument('<stream>')
-    .action(retryHeld)
+    .action(retryParked)
 }
 
-async function retryHeld (name: string, stream: string): Promise<void> {
+async function retryParked (name: string, stream: string): Promise<void> {
   const [{ projectionNamed }, { retryStream }] = await Promise.all([
     import('../projections/projection-named.js'), import('../../../projections/parking/reproject.js')
   ])
   const { events, generation } = await withConnections('ringledger projections quarantine retry',
     (connections) => retryStream(connections, projectionNamed(name), stream))
-  say(`${events} events of ${stream} went into ${name} (generation ${generation}); none of its events is parked any more.`)
+  say(`${events} events of ${stream} went into ${name} (generation ${generation}); ` +
+    'none of its events is parked any more.')
 }

@@ -27,7 +27,8 @@ async function showParked (
   const inLog = event && printableEvent(event)
   const found = { projection: name, generation, stream, revision: at, parked, since, error, event: inLog ?? null }
   if (json) return printJson(found)
-  say(`${name} (generation ${generation}) has parked ${parked} events of ${stream} since ${since}. ${stream}@${at}: ${printable(error)}`)
+  say(`${name} (generation ${generation}) has parked ${parked} events of ${stream} since ${since}. ` +
+    `${stream}@${at}: ${printable(error)}`)
   if (inLog) printJson(inLog)
   else say('The log does not have this event any more.')
 }

@@ -12,10 +12,10 @@ export function register (quarantine: Command): void {
     .argument('<stream>')
     .argument('<revision>', 'of the event', revisionNumber)
     .requiredOption('--reason <text>', 'why, for those who come later')
-    .action(skipHeld)
+    .action(skipParked)
 }
 
-async function skipHeld (
+async function skipParked (
   name: string, stream: string, revision: bigint, { reason }: { reason: string }
 ): Promise<void> {
   const [{ projectionNamed }, { skipEvent }] = await Promise.all([

@@ -18,7 +18,8 @@ export interface BackEnds {
 
 /** `start` owns the DATA_DIR; a `command` joins the `start` that runs, or owns it for as long as it takes. */
 export async function openBackEnds (
-  config: Pick<Config, 'dataDir' | 'backEnds'>, role: 'start' | 'command', command: string, log: (line: string) => void = say
+  config: Pick<Config, 'dataDir' | 'backEnds'>, role: 'start' | 'command', command: string,
+  log: (line: string) => void = say
 ): Promise<BackEnds> {
   const { databaseUrl, eventStoreUrl, redisUrl } = config.backEnds
   // The embedded event store could not say which setting leads to a Postgres that is down.

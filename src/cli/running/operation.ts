@@ -8,7 +8,7 @@ export interface Operation {
   onProgress: ProgressView['update']
 }
 
-/** @param stopped what whoever broke it off is told; the exit status is 1 then */
+/** @param stopped printed when somebody breaks it off; then the exit status is 1 */
 export async function operate<Result> (
   stopped: string, work: (operation: Operation) => Promise<Result>
 ): Promise<Result> {

@@ -5,8 +5,9 @@ import { say } from './output.js'
 const barEveryMs = 100
 const lineEveryMs = 5_000
 const whole = 1_000
+const barFormat = '{doing} [{bar}] {percentage}% | {events} {things} | {rate}/s | ETA {eta_formatted}'
 
-/** Of any long work; what a transfer tells is one of these. */
+/** Of any long work; what a transfer reports is one of these. */
 export interface Shown {
   doing: string
   /** Since this began. */
@@ -24,7 +25,7 @@ export interface ProgressView {
 
 export function viewProgress (): ProgressView {
   const bar = process.stderr.isTTY
-    ? new SingleBar({ format: '{doing} [{bar}] {percentage}% | {events} {things} | {rate}/s | ETA {eta_formatted}', stream: process.stderr, hideCursor: true })
+    ? new SingleBar({ format: barFormat, stream: process.stderr, hideCursor: true })
     : undefined
   let latest: Shown | undefined
   let beganAt = 0
@@ -46,7 +47,8 @@ export function viewProgress (): ProgressView {
   function begin (progress: Shown, now: number): void {
     stop()
     beganAt = shownAt = now
-    bar?.start(whole, thousandths(progress), { doing: progress.doing.padEnd(9), events: 0, rate: 0, things: progress.things ?? 'events' })
+    const { doing, things = 'events' } = progress
+    bar?.start(whole, thousandths(progress), { doing: doing.padEnd(9), events: 0, rate: 0, things })
   }
 
   function show (progress: Shown, now: number): void {
@@ -63,7 +65,9 @@ const thousandths = ({ done = 0 }: Shown) => Math.floor(done * whole)
 const eta = (done: number, ms: number) => `${Math.ceil(ms * (1 - done) / done / 1000)} s`
 
 /** Shows the progress of `work` until it ends. @throws the reason of `signal` once that is aborted */
-export async function withProgress<Result> (signal: AbortSignal, work: (onProgress: ProgressView['update']) => Promise<Result>): Promise<Result> {
+export async function withProgress<Result> (
+  signal: AbortSignal, work: (onProgress: ProgressView['update']) => Promise<Result>
+): Promise<Result> {
   const view = viewProgress()
   try {
     return await work(view.update)

@@ -1,6 +1,6 @@
 // Signs bearer tokens with JWT_SECRET.
 import { SignJWT } from 'jose'
-import type { JwtSettings } from '../../http/auth.js'
+import type { JwtSettings } from '../../http/auth/auth.js'
 
 export interface TokenRequest {
   user: string
@@ -12,7 +12,9 @@ export interface TokenRequest {
 
 /** @throws when tokens come from an issuer of their own (JWT_JWKS_URL) */
 export async function signToken (jwt: JwtSettings, { user, role, ttl }: TokenRequest): Promise<string> {
-  if (!('secret' in jwt)) throw new Error('tokens come from the issuer behind JWT_JWKS_URL; only with JWT_SECRET can they be made here')
+  if (!('secret' in jwt)) {
+    throw new Error('tokens come from the issuer behind JWT_JWKS_URL; only with JWT_SECRET can they be made here')
+  }
   const { issuer, audience, roleClaim } = jwt
   const fromIssuer = { ...(issuer && { iss: issuer }), ...(audience && { aud: audience }) }
   const claims = { ...(role && { [roleClaim]: role }), ...fromIssuer }

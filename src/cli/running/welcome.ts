@@ -1,5 +1,6 @@
 // What `ringledger start` prints: where it listens, and commands to try it with.
 import type { CompleteConfig } from '../../composition/complete-config.js'
+import { customer, customerNumber, frontDesk } from '../../domain/examples.js'
 import { packageVersion } from '../../package-root.js'
 import { signToken } from './sign-token.js'
 
@@ -23,24 +24,15 @@ export async function welcome (
 /** Three commands that work when pasted, in this order, on the first start. */
 async function examples (base: string, { jwt }: CompleteConfig): Promise<string[]> {
   const token = await signToken(jwt, { user: '1', ttl: '1h' })
+  const { customer_name } = customer
+  const headers = '-H "Authorization: Bearer $TOKEN" -H \'Content-Type: application/json\''
   const curl = (method: string, path: string, body: object) =>
-    `  curl -sS -X ${method} ${base}${path} -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`
-  const assistant = {
-    assistant_name: 'Front desk',
-    voice_id: 1,
-    language: 'English',
-    llm_model: 'gpt-4o',
-    calls_direction: 'receive',
-    engine_type: 'pipeline',
-    timezone: 'Europe/Amsterdam',
-    initial_message: 'Hello, how can I help?',
-    system_prompt: 'You are a friendly receptionist.'
-  }
+    `  curl -sS -X ${method} ${base}${path} ${headers} -d '${JSON.stringify(body)}'`
   return [
     'Try it as user 1 of the example catalogue (the token is good for one hour):',
     `  TOKEN=${token}`,
-    curl('POST', '/user/assistant', assistant),
+    curl('POST', '/user/assistant', frontDesk),
     curl('PUT', '/user/assistant/1', { speech_speed: 1.1, max_call_duration: 300 }),
-    curl('POST', '/user/lead', { phone_number: '+15551230100', campaign_id: 1, variables: { customer_name: 'Ada Example' } })
+    curl('POST', '/user/lead', { phone_number: customerNumber, campaign_id: 1, variables: { customer_name } })
   ]
 }

@@ -17,7 +17,8 @@ async function resumeWebhooks ({ json }: { json?: boolean }): Promise<void> {
     const { position, cancelled } = resumed ?? {}
     printJson(resumed ? { resumed: true, position: String(position), cancelled } : { resumed: false })
   }
-  if (!resumed) return say('There is nothing to resume: the ledger knows of every call that the last marker knows of.')
-  say(`Webhooks go on. Calls up to position ${resumed.position} of the log are recorded as skipped (restored), later ones are sent; ` +
-    `of the deliveries that were pending in the restored ledger, ${resumed.cancelled} were cancelled.`)
+  if (!resumed) return say('There is nothing to resume: the delivery log has every call that the last marker knows of.')
+  say(`Webhooks go on. Calls up to position ${resumed.position} of the log are recorded as skipped (restored), ` +
+    'later ones are sent; ' +
+    `of the deliveries that were pending in the restored delivery log, ${resumed.cancelled} were cancelled.`)
 }

@@ -1,4 +1,4 @@
-// `ringledger webhooks stats`: the ledger in numbers, and whether every call in the log has its row.
+// `ringledger webhooks stats`: the delivery log in numbers, and whether every call in the log has its row.
 import type { Command } from 'commander'
 import type { Audit } from '../../../workers/operate/audit.js'
 import type { Stats } from '../../../workers/operate/stats.js'
@@ -15,7 +15,9 @@ export function register (webhooks: Command): void {
 /** @throws when calls are unaccounted for, after the numbers were printed */
 async function showWebhookStats ({ json }: { json?: boolean }): Promise<void> {
   const [{ operate }, { audit }, { webhookStats }] = await Promise.all([
-    import('../running/operation.js'), import('../../../workers/operate/audit.js'), import('../../../workers/operate/stats.js')
+    import('../running/operation.js'),
+    import('../../../workers/operate/audit.js'),
+    import('../../../workers/operate/stats.js')
   ])
   const stats = await operate('stopped before everything was counted', ({ signal }) =>
     withConnections('ringledger webhooks stats', async ({ pool, streams }) =>
@@ -23,7 +25,8 @@ async function showWebhookStats ({ json }: { json?: boolean }): Promise<void> {
   if (json) printJson(stats)
   else process.stdout.write(await tableOf(rowsOf(stats)))
   if (stats.unaccounted === 0) return
-  throw new Error(`${stats.unaccounted} calls are unaccounted for: the log has ${stats.calls} up to the dispatcher's checkpoint, the ledger has rows for ${stats.rows}`)
+  throw new Error(`${stats.unaccounted} calls are unaccounted for: ` +
+    `the log has ${stats.calls} up to the dispatcher's checkpoint, the delivery log has rows for ${stats.rows}`)
 }
 
 function rowsOf ({ statuses, due, suspended_endpoints: suspended, calls, rows, unaccounted }: Stats & Audit) {
@@ -34,7 +37,7 @@ function rowsOf ({ statuses, due, suspended_endpoints: suspended, calls, rows, u
     ['oldest due', due.oldest ?? 'none'],
     ['suspended endpoints', suspended],
     ['calls in the log', calls],
-    ['calls in the ledger', rows],
+    ['calls in the delivery log', rows],
     ['unaccounted', unaccounted]
   ]
 }
