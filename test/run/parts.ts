@@ -15,7 +15,7 @@ const rounds = { CHAOS_ROUNDS: process.env.CHAOS_ROUNDS ?? '200' }
 /** Each takes an hour at most on two cores. */
 const lists: Record<string, Record<string, Part>> = {
   chaos: {
-    'event-store': { files: ['packages/embedded-event-store/test/chaos.test.ts'], env: rounds },
+    'event-store': { files: ['chaos', 'model'].map((name) => `packages/embedded-event-store/test/${name}.test.ts`), env: rounds },
     'webhooks-postgres': { files: ['test/flow/webhook-chaos.test.ts'], env: rounds, grep: '/queue in Postgres/' },
     'webhooks-redis': { files: ['test/flow/webhook-chaos.test.ts'], env: rounds, grep: '/queue in Redis/' },
     flow: { files: ['kill', 'concurrency', 'read-your-write'].map((name) => `test/flow/${name}.test.ts`) },

@@ -1,4 +1,4 @@
-// The command line: a server on a Postgres of its own or on the one that is given.
+// The server as a process: from the command line, on a Postgres of its own or on the one given, and as a child.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { jsonEvent } from '@eventstore/db-client'
 import t, { type Test } from 'tap'
 import { scratchPostgres } from '@ringledger/embedded-postgres/testing'
+import { eventStoreEntry, eventStoreProcess } from '../src/testing/event-store-process.js'
 import { collect, connect } from '../src/testing/scratch-event-store.js'
 
 const bin = fileURLToPath(new URL('../../bin/embedded-event-store.js', import.meta.url))
@@ -47,5 +48,47 @@ t.test('with a database URL it serves from that Postgres', async (t) => {
 })
 
 t.test('an option that it does not know, or a port that is none, is refused with status 1', async (t) => {
-  for (const args of [['--prot', '0'], ['--port', '70000']]) t.same(await once(run(t, args), 'exit'), [1, null])
+  const refused = [['--prot', '0'], ['--port', '70000']].map(async (args) => await once(run(t, args), 'exit'))
+  t.same(await Promise.all(refused), [[1, null], [1, null]])
+})
+
+t.test('as a process of its own it says where it listens, serves, and goes when its stdin closes', async (t) => {
+  const postgres = await scratchPostgres(t)
+  const child = spawn(process.execPath, [eventStoreEntry, '--port', '0'], {
+    env: { ...process.env, DATABASE_URL: postgres.url, RINGLEDGER_STOP_ON_STDIN_CLOSE: '1' }, stdio: ['pipe', 'pipe', 'inherit']
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  const [line] = await once(child.stdout, 'data') as [Buffer]
+  const port = /^LISTENING (\d+)\n$/.exec(line.toString())?.[1]
+  t.ok(port)
+  await connect(t, `esdb://127.0.0.1:${port}?tls=false`).appendToStream('a', jsonEvent({ type: 'A', data: {} }))
+  t.equal((await fetch(`http://127.0.0.1:${port}/health/live`)).status, 204)
+  child.stdin.end()
+  t.same(await once(child, 'exit'), [0, null])
+})
+t.test('a process that cannot start says why in one line and fails', async (t) => {
+  const start = async (env: Record<string, string>) => {
+    const child = spawn(process.execPath, [eventStoreEntry], {
+      env: { PATH: process.env.PATH, ...env }, stdio: ['ignore', 'ignore', 'pipe']
+    })
+    let errors = ''
+    child.stderr.on('data', (text: Buffer) => { errors += text.toString() })
+    const [status] = await once(child, 'close') as [number]
+    return { status, errors }
+  }
+  const nowhere = { DATABASE_URL: 'postgres://postgres@127.0.0.1:1/postgres' }
+  const [unset, unreachable] = await Promise.all([start({}), start(nowhere)])
+  t.match(unset, { status: 1, errors: /^The event store cannot go on: DATABASE_URL is not set\n$/ })
+  t.match(unreachable, { status: 1, errors: /^The event store cannot go on: .*ECONNREFUSED.*\n$/ })
+})
+
+t.test('a process goes on SIGTERM, and ends open streams as cancelled', async (t) => {
+  const postgres = await scratchPostgres(t)
+  const server = await eventStoreProcess(t, postgres.url)
+  const subscription = connect(t, `esdb://127.0.0.1:${server.port}?tls=false`).subscribeToAll()
+  await once(subscription, 'caughtUp')
+  const failed = once(subscription, 'error')
+  server.process().kill('SIGTERM')
+  t.match(await failed, [{ type: 'cancelled' }])
+  t.equal(await server.exited(), 0)
 })

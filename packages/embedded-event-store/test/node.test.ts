@@ -1,26 +1,48 @@
 // What the node says of itself, and what it says of the parts of EventStoreDB that it does not have.
 import { once } from 'node:events'
 import http from 'node:http'
-import grpc from '@grpc/grpc-js'
 import t from 'tap'
+import { GossipClient } from '@eventstore/db-client/generated/gossip_grpc_pb.js'
+import type gossip from '@eventstore/db-client/generated/gossip_pb.js'
 import { ServerFeaturesClient } from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
 import type features from '@eventstore/db-client/generated/serverfeatures_pb.js'
-import shared from '@eventstore/db-client/generated/shared_pb.js'
 import { jsonEvent, persistentSubscriptionToStreamSettingsFromDefaults, UnknownError } from '@eventstore/db-client'
 import { connect, refused, scratchEventStore } from '../src/testing/scratch-event-store.js'
+import { asked, credentials, empty } from './support/wire.js'
 
 const { client, store } = await scratchEventStore(t)
+const address = `127.0.0.1:${store.port}`
 
-t.test('it follows release 24.10, offers batch append, and does not offer what it lacks', async (t) => {
-  const stub = new ServerFeaturesClient(`127.0.0.1:${store.port}`, grpc.credentials.createInsecure())
-  t.teardown(() => stub.close())
-  const supported = await new Promise<features.SupportedMethods>((resolve, reject) => {
-    stub.getSupportedMethods(new shared.Empty(), (error, methods) => { if (error === null) resolve(methods); else reject(error) })
-  })
+t.test('it follows release 24.10, and its features are those of a node without persistent subscriptions', async (t) => {
+  const node = new ServerFeaturesClient(address, credentials)
+  t.teardown(() => node.close())
+  const supported = await asked<features.SupportedMethods>((done) => node.getSupportedMethods(empty(), done))
+  const methods = supported.getMethodsList().map((method) => (
+    [method.getServiceName(), method.getMethodName(), ...method.getFeaturesList()].join(' ')
+  ))
   t.equal(supported.getEventStoreServerVersion(), '24.10.0')
-  const names = supported.getMethodsList().map((method) => `${method.getServiceName()}/${method.getMethodName()}`)
-  t.ok(names.includes('event_store.client.streams.streams/batchappend'))
-  t.notOk(names.some((name) => name.includes('persistent')))
+  t.same(methods.sort(), [
+    'event_store.client.gossip.gossip read',
+    'event_store.client.server_features.serverfeatures getsupportedmethods',
+    'event_store.client.streams.streams append',
+    'event_store.client.streams.streams batchappend deadline_duration',
+    'event_store.client.streams.streams delete',
+    'event_store.client.streams.streams read position events',
+    'event_store.client.streams.streams tombstone'
+  ])
+})
+
+t.test('gossip names one member: itself, alive, leading, where it can be reached', async (t) => {
+  const node = new GossipClient(address, credentials)
+  t.teardown(() => node.close())
+  const gossiped = async () => {
+    const cluster = await asked<gossip.ClusterInfo>((done) => node.read(empty(), done))
+    return cluster.toObject().membersList
+  }
+  const members = await gossiped()
+  t.match(members, [{ state: 8, isAlive: true, httpEndPoint: { address: '127.0.0.1', port: store.port } }])
+  t.equal(members.length, 1)
+  t.same((await gossiped())[0]?.instanceId, members[0]?.instanceId, 'the same instance each time')
 })
 
 t.test('a client that discovers finds it as the leader', async (t) => {
@@ -29,7 +51,9 @@ t.test('a client that discovers finds it as the leader', async (t) => {
 })
 
 t.test('what it does not have it refuses, and says where it is', async (t) => {
-  await refused(t, client.createPersistentSubscriptionToStream('a', 'group', persistentSubscriptionToStreamSettingsFromDefaults()), Error, { code: 12, message: /EventStoreDB/ })
+  const settings = persistentSubscriptionToStreamSettingsFromDefaults()
+  const created = client.createPersistentSubscriptionToStream('a', 'group', settings)
+  await refused(t, created, Error, { code: 12, message: /EventStoreDB/ })
   await refused(t, client.listProjections(), Error, { message: /EventStoreDB/ })
   const subscription = client.subscribeToPersistentSubscriptionToStream('a', 'group')
   t.match(await once(subscription, 'error'), [{ message: /EventStoreDB/ }])
@@ -44,7 +68,7 @@ t.test('what the client asks for over HTTP instead is refused in the same words'
 })
 
 t.test('it is alive over HTTP/1.1 on the same port', async (t) => {
-  const health = (path: string, method = 'GET') => fetch(`http://127.0.0.1:${store.port}${path}`, { method }).then(({ status }) => status)
+  const health = async (path: string, method = 'GET') => (await fetch(`http://${address}${path}`, { method })).status
   t.equal(await health('/health/live'), 204)
   t.equal(await health('/health/live', 'HEAD'), 204)
   t.equal(await health('/health/live?liveCode=200'), 200)

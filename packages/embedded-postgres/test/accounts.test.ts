@@ -1,18 +1,24 @@
 // Who runs Postgres and from where: as root and as an ordinary user, with private homes, without install scripts.
 import { execFileSync } from 'node:child_process'
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync
+} from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { accountFor } from '../src/cluster/account.js'
 import { findCluster, POINTER, removeDataDir, STATE_DIR } from '../src/cluster/paths.js'
-import { makeCheckout, openDirectory, PLATFORM_PACKAGE } from './support/checkout.js'
-import { dataDirs, postgresProcess } from './support/postgres-process.js'
+import {
+  copyCheckout, libraries, makeCheckout, openDirectory, PLATFORM_PACKAGE, withoutLinks
+} from './support/checkout.js'
+import { dataDirs, type ProcessOptions, postgresProcess } from './support/postgres-process.js'
 
 const isRoot = process.getuid?.() === 0
-const skip = isRoot ? false : 'only root can start processes of another account'
-const nobody = accountFor('/nonexistent') ?? { name: 'nobody', uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
+const asRoot = { skip: isRoot ? false : 'only root can start processes of another account', buffered: true }
+const caller = { name: 'nobody', uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
+const nobody = accountFor('/nonexistent') ?? caller
 const checkout = makeCheckout(join(openDirectory(t), 'checkout'), 'own')
 const dataDir = await dataDirs(t, checkout)
+t.jobs = 3 // each test has directories of its own, and waits for the disk most of the time
 
 function binariesOf (pid: number | undefined): string {
   return readlinkSync(`/proc/${pid}/exe`)
@@ -22,24 +28,10 @@ function ownerOf (pid: number | undefined): number {
   return statSync(`/proc/${pid}`).uid
 }
 
-function checkoutIn (folder: string): string {
-  const copy = join(folder, 'checkout')
-  execFileSync('cp', ['-al', checkout, copy])
-  return copy
-}
+const checkoutIn = (folder: string) => copyCheckout(checkout, folder)
+const unlinked = (folder: string) => withoutLinks(checkoutIn(folder))
 
-function unlinked (folder: string): string {
-  const copy = checkoutIn(folder)
-  const lib = libraries(copy)
-  for (const entry of readdirSync(lib, { withFileTypes: true })) if (entry.isSymbolicLink()) rmSync(join(lib, entry.name))
-  return copy
-}
-
-function libraries (checkout: string): string {
-  return join(checkout, 'node_modules', PLATFORM_PACKAGE, 'native/lib')
-}
-
-t.test('as root, Postgres runs as nobody in a DATA_DIR that stays private', { skip }, async (t) => {
+t.test('as root, Postgres runs as nobody in a DATA_DIR that stays private', asRoot, async (t) => {
   const dir = join(openDirectory(t), 'data')
   const { pids } = await postgresProcess(t, checkout, dir).message('opened')
   t.equal(ownerOf(pids.postgres), nobody.uid)
@@ -51,7 +43,7 @@ t.test('as root, Postgres runs as nobody in a DATA_DIR that stays private', { sk
   t.equal(findCluster(dir), join(dir, 'postgres/cluster'))
 })
 
-t.test('as root under a 0700 home, cluster and binaries live beside the other state of the system; a DATA_DIR made anew takes over neither', { skip }, async (t) => {
+t.test('as root under a 0700 home, cluster and binaries are outside; a DATA_DIR made anew takes over neither', asRoot, async (t) => {
   const home = openDirectory(t)
   chmodSync(home, 0o700)
   const hidden = checkoutIn(home)
@@ -81,10 +73,11 @@ t.test('as root under a 0700 home, cluster and binaries live beside the other st
   t.teardown(() => rmSync(place, { recursive: true }))
   rmSync(dir, { recursive: true })
   t.equal(await postgresProcess(t, hidden, dir, { how: 'once' }).ended, 0)
-  t.equal(readFileSync(join(dir, POINTER), 'utf8'), `${place}-2\n`, 'a DATA_DIR made anew at this path has a cluster of its own')
+  const pointer = readFileSync(join(dir, POINTER), 'utf8')
+  t.equal(pointer, `${place}-2\n`, 'a DATA_DIR made anew at this path has a cluster of its own')
 })
 
-t.test('as root with only the checkout under a 0700 home, the binaries are copied into DATA_DIR', { skip }, async (t) => {
+t.test('as root with only the checkout under a 0700 home, the binaries are copied into DATA_DIR', asRoot, async (t) => {
   const home = openDirectory(t)
   chmodSync(home, 0o700)
   const dir = dataDir(t)
@@ -92,16 +85,20 @@ t.test('as root with only the checkout under a 0700 home, the binaries are copie
   t.match(binariesOf(pids.postgres), new RegExp(`^${dir}/postgres/binaries-.*/bin/postgres$`))
 })
 
-t.test('root follows the pointer to the directory for clusters only, and makes no new cluster where one is lost', { skip }, async (t) => {
+t.test('root follows the pointer to no other directory, and makes no new cluster where one is lost', asRoot, async (t) => {
   const dir = openDirectory(t)
-  const cases = [['/etc/cluster', /must name a directory under/], [`${STATE_DIR}/../x`, /must name a directory under/], [`${STATE_DIR}/lost`, /is not there.*Restore/]] as const
+  const cases = [
+    ['/etc/cluster', /must name a directory under/],
+    [`${STATE_DIR}/../x`, /must name a directory under/],
+    [`${STATE_DIR}/lost`, /is not there.*Restore/]
+  ] as const
   for (const [target, says] of cases) {
     writeFileSync(join(dir, POINTER), `${target}\n`)
     t.match(await postgresProcess(t, checkout, dir).message('refused'), says)
   }
 })
 
-t.test('as an ordinary user, everything is in DATA_DIR and runs as that user', { skip }, async (t) => {
+t.test('as an ordinary user, everything is in DATA_DIR and runs as that user', asRoot, async (t) => {
   const home = openDirectory(t)
   chownSync(home, nobody.uid, nobody.gid)
   chmodSync(home, 0o700)
@@ -113,19 +110,19 @@ t.test('as an ordinary user, everything is in DATA_DIR and runs as that user', {
   main.kill('SIGTERM')
   t.equal(await main.ended, 0)
 
-  const asRoot = await postgresProcess(t, checkout, dir, { how: 'once' }).message('opened')
-  t.not(asRoot.pids.postgres, pids.postgres, 'root may start it too')
+  const again = await postgresProcess(t, checkout, dir, { how: 'once' }).message('opened')
+  t.not(again.pids.postgres, pids.postgres, 'root may start it too')
   t.ok(await postgresProcess(t, checkout, dir, { uid: nobody.uid }).message('opened'), 'and the user again')
 })
 
-t.test('without install scripts the library links are made at start', async (t) => {
+t.test('without install scripts the library links are made at start', { buffered: true }, async (t) => {
   const copy = unlinked(openDirectory(t))
   const { pids } = await postgresProcess(t, copy, dataDir(t)).message('opened')
   t.ok(binariesOf(pids.postgres).startsWith(`${copy}/node_modules`))
   t.same(readdirSync(libraries(copy)), readdirSync(libraries(checkout)))
 })
 
-t.test('without install scripts and in node_modules of somebody else, the binaries are copied', { skip }, async (t) => {
+t.test('without install scripts and in node_modules of somebody else, the binaries are copied', asRoot, async (t) => {
   const copy = unlinked(openDirectory(t))
   const home = openDirectory(t)
   chownSync(home, nobody.uid, nobody.gid)
@@ -133,14 +130,16 @@ t.test('without install scripts and in node_modules of somebody else, the binari
   t.match(binariesOf(pids.postgres), new RegExp(`^${home}/data/postgres/binaries-.*/bin/postgres$`))
 })
 
-t.test('a DATA_DIR that cannot be written or is a file is refused by name', { skip }, async (t) => {
+t.test('a DATA_DIR that cannot be written or is a file is refused by name', asRoot, async (t) => {
   const dir = openDirectory(t)
-  const uid = nobody.uid
-  t.match(await postgresProcess(t, checkout, join(dir, 'data'), { uid }).message('refused'),
-    `DATA_DIR ${dir}/data cannot be used: permission denied. Make it a directory that uid ${uid} may write, with about 200 MB to spare, or set DATA_DIR`)
+  const refusal = async (path: string, options: ProcessOptions = {}) =>
+    await postgresProcess(t, checkout, join(dir, path), options).message('refused')
+  const { uid } = nobody
+  const mend = `Make it a directory that uid ${uid} may write, with about 200 MB to spare, or set DATA_DIR`
+  t.match(await refusal('data', { uid }), `DATA_DIR ${dir}/data cannot be used: permission denied. ${mend}`)
   mkdirSync(join(dir, 'roots'))
-  t.match(await postgresProcess(t, checkout, join(dir, 'roots'), { uid }).message('refused'), `${dir}/roots cannot be used: permission denied`)
+  t.match(await refusal('roots', { uid }), `${dir}/roots cannot be used: permission denied`)
   writeFileSync(join(dir, 'file'), '')
-  t.match(await postgresProcess(t, checkout, join(dir, 'file')).message('refused'), `${dir}/file cannot be used: it is not a directory`)
-  t.match(await postgresProcess(t, checkout, join(dir, 'file/data')).message('refused'), `${dir}/file/data cannot be used: a part of its path is not a directory`)
+  t.match(await refusal('file'), `${dir}/file cannot be used: it is not a directory`)
+  t.match(await refusal('file/data'), `${dir}/file/data cannot be used: a part of its path is not a directory`)
 })

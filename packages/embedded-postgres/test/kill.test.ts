@@ -6,9 +6,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { identify } from '../src/process-identity.js'
+import { killAll } from '../src/testing/kill-all.js'
 import { processesOf } from '../src/server/postmaster.js'
 import { makeCheckout, openDirectory } from './support/checkout.js'
-import { killAll } from './support/kill-all.js'
 import { gone, type Opened, postgresProcess } from './support/postgres-process.js'
 
 const checkout = makeCheckout(join(openDirectory(t), 'checkout'))
@@ -56,7 +56,8 @@ async function allGone ({ pids }: Opened): Promise<void> {
 t.test('a start after kill -9 of everything recovers what was committed', async (t) => {
   killAll([...Object.values(opened.pids), main.pid])
   await startAgain(t)
-  t.match(readFileSync(join(dir, 'postgres.log'), 'utf8'), /database system was not properly shut down; automatic recovery/)
+  const log = readFileSync(join(dir, 'postgres.log'), 'utf8')
+  t.match(log, /database system was not properly shut down; automatic recovery/)
 })
 
 t.test('a start stops a Postgres whose supervisor is dead, and goes on', async (t) => {
@@ -84,7 +85,7 @@ t.test('a start right after the kill -9 waits for the old Postgres, and is not r
   await startAgain(t)
 })
 
-t.test('a stale postmaster.pid whose pid is another process by now does not keep Postgres out, nor harm that process', async (t) => {
+t.test('a stale postmaster.pid whose pid is another process does no harm to Postgres nor to that process', async (t) => {
   const pidFile = join(cluster, 'postmaster.pid')
   const stale = readFileSync(pidFile, 'utf8')
   killAll([...Object.values(opened.pids), main.pid])

@@ -32,8 +32,12 @@ t.test('the first start makes a durable cluster for loopback, and the next one f
   t.match(first.version, /^\d+\.\d+$/)
   t.match(lines, [`Starting Postgres ${first.version} in ${join(dir, 'postgres/cluster')}`])
   t.match(new URL(first.url), { hostname: '127.0.0.1', pathname: '/ringledger' })
-  t.same(await ask(first.url, `SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'lc_messages', 'listen_addresses',
-    'max_connections', 'password_encryption', 'synchronous_commit', 'TimeZone', 'unix_socket_directories') ORDER BY name COLLATE "C"`), [
+  const settings = await ask(first.url, `
+    SELECT name, setting FROM pg_settings WHERE name IN (
+      'fsync', 'full_page_writes', 'lc_messages', 'listen_addresses', 'max_connections', 'password_encryption',
+      'synchronous_commit', 'TimeZone', 'unix_socket_directories'
+    ) ORDER BY name COLLATE "C"`)
+  t.same(settings, [
     { name: 'TimeZone', setting: 'UTC' },
     { name: 'fsync', setting: 'on' },
     { name: 'full_page_writes', setting: 'on' },

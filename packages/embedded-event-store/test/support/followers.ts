@@ -9,7 +9,11 @@ import streams from '@eventstore/db-client/generated/streams_pb.js'
 export type Recorded = NonNullable<ResolvedEvent['event']>
 
 /** One line an event: its place in the log, its place in its stream, and which it is. */
-export const lineOf = ({ position, streamId, revision, id }: Recorded) => `${position?.commit} ${revision}@${streamId} ${id}`
+export function lineOf ({ position, streamId, revision, id }: Recorded): string {
+  return `${position?.commit} ${revision}@${streamId} ${id}`
+}
+
+const impatient = { 'grpc.initial_reconnect_backoff_ms': 50, 'grpc.max_reconnect_backoff_ms': 200 }
 
 export interface Followed {
   lines: string[]
@@ -25,7 +29,9 @@ export interface Until {
 }
 
 /** Follows and, whenever that breaks, goes on after the last event that it has seen. */
-export async function follow (open: (last: Recorded | undefined) => AllStreamSubscription | StreamSubscription, { lastType, stopped }: Until): Promise<Followed> {
+export async function follow (
+  open: (last: Recorded | undefined) => AllStreamSubscription | StreamSubscription, { lastType, stopped }: Until
+): Promise<Followed> {
   const lines: string[] = []
   let last: Recorded | undefined
   let tries = 0
@@ -56,8 +62,10 @@ export async function follow (open: (last: Recorded | undefined) => AllStreamSub
  * what came after the last checkpoint is forgotten when it breaks. It speaks to the server directly, for
  * the client may tell of a checkpoint before it has handed over the events that came first.
  */
-export async function followByCheckpoints (port: number, prefix: string, { lastType, stopped }: Until): Promise<Followed> {
-  const stub = new StreamsClient(`127.0.0.1:${port}`, grpc.credentials.createInsecure(), { 'grpc.initial_reconnect_backoff_ms': 50, 'grpc.max_reconnect_backoff_ms': 200 })
+export async function followByCheckpoints (
+  port: number, prefix: string, { lastType, stopped }: Until
+): Promise<Followed> {
+  const stub = new StreamsClient(`127.0.0.1:${port}`, grpc.credentials.createInsecure(), impatient)
   stopped.addEventListener('abort', () => { stub.close() })
   const kept: string[] = []
   let position = '0'

@@ -1,7 +1,8 @@
 // Writers that note what was acknowledged while the event store comes and goes.
 import { setTimeout as delay } from 'node:timers/promises'
 import {
-  ANY, jsonEvent, NO_STREAM, WrongExpectedVersionError, type AppendExpectedRevision, type AppendResult, type EventData, type EventStoreDBClient
+  ANY, jsonEvent, NO_STREAM, WrongExpectedVersionError, type AppendExpectedRevision, type AppendResult, type EventData,
+  type EventStoreDBClient
 } from '@eventstore/db-client'
 
 /** An append of events with these ids. */
@@ -24,7 +25,8 @@ export interface Writing {
 const newEvents = (count: number) => Array.from({ length: count }, () => jsonEvent({ type: 'Written', data: {} }))
 
 /**
- * Appends 1 to 3 events after those that it knows to be there, the same ones again until they are acknowledged, and so on.
+ * Appends 1 to 3 events after those that it knows to be there, the same ones again until they are acknowledged, and so
+ * on.
  * @throws WrongExpectedVersionError when the stream does not end where the last answer said
  */
 export async function insist (writing: Writing, isOver: () => boolean): Promise<void> {
@@ -38,7 +40,7 @@ export async function insistOn (writing: Writing, events: EventData[]): Promise<
   while (attempt.answer === undefined && !writing.stopped.aborted) await append(writing, events, expected, attempt)
 }
 
-/** Appends three events wherever the stream ends, once, and so on: of what failed nobody knows what became of it. */
+/** Appends three events wherever the stream ends, once, and so on. What failed may be written or not. */
 export async function giveUp (writing: Writing, isOver: () => boolean): Promise<void> {
   while (!isOver() && !writing.stopped.aborted) {
     const events = newEvents(3)
@@ -52,7 +54,9 @@ function newAttempt ({ attempts }: Writing, events: EventData[]): Attempt {
   return attempt
 }
 
-async function append ({ client, stream }: Writing, events: EventData[], expectedRevision: AppendExpectedRevision, attempt: Attempt): Promise<void> {
+async function append (
+  { client, stream }: Writing, events: EventData[], expectedRevision: AppendExpectedRevision, attempt: Attempt
+): Promise<void> {
   const patience = new AbortController() // the client itself may wait for ever for a server that is gone
   try {
     const late = delay(15_000, undefined, { signal: patience.signal }).then(() => { throw new Error('No answer') })

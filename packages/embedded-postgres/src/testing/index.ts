@@ -1,6 +1,12 @@
-// The entry for tests: databases and clusters that are gone with the test, and free ports.
+// The entry for tests: databases and clusters that are gone with the test, free ports, and how tests wait, kill and
+// choose.
 export { freePort } from '../free-port.js'
+export { amount, type Chaos, chaos, isInFull, seedOf } from './chaos.js'
+export { type Choices, choices } from './choices.js'
+export { eventually } from './eventually.js'
+export { killAll } from './kill-all.js'
 export { postgresCluster, type ClusterOptions, type PostgresCluster } from './postgres-cluster.js'
 export { scratchPostgres } from './scratch-postgres.js'
+export { seeded } from './seeded.js'
 export { type ScratchPostgres, sessionsOf } from './sessions.js'
 export type { Teardown } from './teardown.js'

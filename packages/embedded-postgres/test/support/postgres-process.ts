@@ -1,7 +1,7 @@
 // Runs postgres-main as a process of its own and reads what it says; nothing of it is left when the test ends.
 import { execFileSync, spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
+import { createInterface, type Interface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { identify } from '../../src/process-identity.js'
 import { openDirectory } from './checkout.js'
@@ -49,9 +49,11 @@ export async function dataDirs (t: Test, checkout: string): Promise<(t: Test) =>
 }
 
 /** Starts `postgres-main` of that checkout on that DATA_DIR, in a process group of its own. */
-export function postgresProcess (t: Test, checkout: string, dataDir: string, options: ProcessOptions = {}): PostgresProcess {
-  const { how = 'stay', uid } = options
-  const child = spawn('env', [...bareNode(), join(checkout, 'dist/test/support/postgres-main.js'), dataDir, how], {
+export function postgresProcess (
+  t: Test, checkout: string, dataDir: string, { how = 'stay', uid }: ProcessOptions = {}
+): PostgresProcess {
+  const main = join(checkout, 'dist/test/support/postgres-main.js')
+  const child = spawn('env', [...bareNode(), main, dataDir, how], {
     detached: true,
     cwd: '/',
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -68,37 +70,39 @@ export function postgresProcess (t: Test, checkout: string, dataDir: string, opt
     const opened = said.find((message) => message.opened)?.opened
     for (const own of Object.values(opened?.pids ?? {})) await gone(own)
   })
-  return {
-    pid,
-    said,
-    ended,
-    kill: (signal) => void process.kill(-pid, signal),
-    message: (kind) => new Promise((resolve, reject) => {
-      const look = (): void => {
-        const found = said.find((message) => message[kind] !== undefined)?.[kind]
-        if (found !== undefined) resolve(found)
-      }
-      look()
-      lines.on('line', look)
-      void ended.then((code) => reject(new Error(`ended (${code}) without saying ${kind}: ${JSON.stringify(said)}`)))
-    })
-  }
+  const message = messagesOf(lines, said, ended)
+  return { pid, said, ended, message, kill: (signal) => void process.kill(-pid, signal) }
+}
+
+function messagesOf (lines: Interface, said: readonly Said[], ended: Promise<number | null>): PostgresProcess['message'] {
+  return (kind) => new Promise((resolve, reject) => {
+    const look = (): void => {
+      const found = said.find((message) => message[kind] !== undefined)?.[kind]
+      if (found !== undefined) resolve(found)
+    }
+    look()
+    lines.on('line', look)
+    void ended.then((code) => reject(new Error(`ended (${code}) without saying ${kind}: ${JSON.stringify(said)}`)))
+  })
 }
 
 /** Runs so many processes that lock these directories at the same instants: for each process, which ones it got. */
-export async function locksOf (t: Test, checkout: string, directories: string[], processes: number): Promise<boolean[][]> {
+export async function locksOf (
+  t: Test, checkout: string, directories: string[], processes: number
+): Promise<boolean[][]> {
   const begin = Date.now() + 1_000
+  const main = join(checkout, 'dist/test/support/acquire-main.js')
   return await Promise.all(Array.from({ length: processes }, async () => {
-    const child = spawn('env', [...bareNode(), join(checkout, 'dist/test/support/acquire-main.js'), String(begin), ...directories], {
-      stdio: ['pipe', 'pipe', 'inherit']
-    })
+    const args = [...bareNode(), main, String(begin), ...directories]
+    const child = spawn('env', args, { stdio: ['pipe', 'pipe', 'inherit'] })
     t.teardown(() => void child.stdin.end())
     for await (const line of createInterface(child.stdout)) return JSON.parse(line)
     throw new Error('a process ended without saying what it got')
   }))
 }
 
-// The test runner adds loaders to the environment of every node process that it sees being spawned; they take longer than Postgres.
+// The test runner adds loaders to the environment of every node process that it sees being spawned. They take longer
+// than Postgres.
 function bareNode (): string[] {
   return ['-i', `PATH=${process.env.PATH}`, process.execPath]
 }

@@ -1,11 +1,12 @@
 // Finite reads, row by row: where each of them begins, which way it goes, and what is not found.
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import t from 'tap'
 import {
-  BACKWARDS, binaryEvent, END, FORWARDS, jsonEvent, START, StreamDeletedError, StreamNotFoundError,
+  BACKWARDS, binaryEvent, END, FORWARDS, jsonEvent, START, StreamDeletedError, StreamNotFoundError, streamNameFilter,
   type Direction, type ReadPosition, type ReadRevision, type ResolvedEvent
 } from '@eventstore/db-client'
-import { collect, refused, scratchEventStore } from '../src/testing/scratch-event-store.js'
+import { collect, refused, scratchEventStore } from '../../src/testing/scratch-event-store.js'
 
 const { client } = await scratchEventStore(t)
 const event = (type = 'Happened') => jsonEvent({ type, data: {} })
@@ -14,7 +15,8 @@ const revisions = (read: readonly ResolvedEvent[]) => read.map(({ event }) => Nu
 t.test('a stream is read from a revision, either way', async (t) => {
   const stream = randomUUID()
   await client.appendToStream(stream, [event(), event(), event(), event()])
-  const read = async (direction: Direction, fromRevision: ReadRevision, maxCount?: number) => revisions(await collect(client.readStream(stream, { direction, fromRevision, ...(maxCount !== undefined && { maxCount }) })))
+  const read = async (direction: Direction, fromRevision: ReadRevision, maxCount = Number.MAX_SAFE_INTEGER) =>
+    revisions(await collect(client.readStream(stream, { direction, fromRevision, maxCount })))
   t.same(await read(FORWARDS, START), [0, 1, 2, 3])
   t.same(await read(FORWARDS, 2n), [2, 3])
   t.same(await read(FORWARDS, END), [])
@@ -44,7 +46,10 @@ t.test('$all is read from a position, either way: forwards with it, backwards wi
   const first = await client.appendToStream(stream, event())
   await client.appendToStream(stream, [event(), event()])
   const at = first.position ?? { commit: 0n, prepare: 0n }
-  const read = async (direction: Direction, fromPosition: ReadPosition) => revisions((await collect(client.readAll({ direction, fromPosition }))).filter(({ event }) => event?.streamId === stream))
+  const read = async (direction: Direction, fromPosition: ReadPosition) => {
+    const all = await collect(client.readAll({ direction, fromPosition }))
+    return revisions(all.filter(({ event }) => event?.streamId === stream))
+  }
   t.same(await read(FORWARDS, at), [0, 1, 2])
   t.same(await read(BACKWARDS, at), [])
   t.same(await read(BACKWARDS, { commit: at.commit + 1n, prepare: at.prepare + 1n }), [0])
@@ -70,11 +75,13 @@ t.test('$all still shows what its stream does not: events of deleted and truncat
 
 t.test('more events than a page, and larger than a page, arrive complete and in order', async (t) => {
   const stream = randomUUID()
-  await client.appendToStream(stream, Array.from({ length: 2500 }, () => event()))
-  for (let n = 0; n < 6; n++) await client.appendToStream(stream, binaryEvent({ type: 'Large', data: new Uint8Array(900_000) }))
-  const expected = Array.from({ length: 2506 }, (_, index) => index)
+  await client.appendToStream(stream, Array.from({ length: 1200 }, () => event()))
+  const large = () => binaryEvent({ type: 'Large', data: new Uint8Array(900_000) })
+  for (let n = 0; n < 6; n++) await client.appendToStream(stream, large())
+  const expected = Array.from({ length: 1206 }, (_, index) => index)
   t.same(revisions(await collect(client.readStream(stream))), expected)
-  t.same(revisions(await collect(client.readStream(stream, { direction: BACKWARDS, fromRevision: END }))), expected.reverse())
+  const backwards = await collect(client.readStream(stream, { direction: BACKWARDS, fromRevision: END }))
+  t.same(revisions(backwards), expected.reverse())
 })
 
 t.test('a reader who stops reading is not sent the rest, and the server goes on', async (t) => {
@@ -90,10 +97,35 @@ t.test('links are followed when asked for, and shown alone when their target can
   await client.appendToStream(target, [event('Zero'), event('One')])
   await client.appendToStream(gone, event())
   await client.deleteStream(gone)
-  await client.appendToStream(links, [link(`1@${target}`), link(`7@${target}`), link(`0@${gone}`), link('nonsense'), event('Plain')])
+  const all = [`1@${target}`, `7@${target}`, `0@${gone}`, 'nonsense']
+  await client.appendToStream(links, [...all.map(link), event('Plain')])
   const followed = await collect(client.readStream(links, { resolveLinkTos: true }))
-  t.match(followed[0], { event: { type: 'One', streamId: target, revision: 1n }, link: { type: '$>', streamId: links, revision: 0n } })
+  t.match(followed[0], {
+    event: { type: 'One', streamId: target, revision: 1n },
+    link: { type: '$>', streamId: links, revision: 0n }
+  })
   t.equal(followed[0]?.commitPosition, followed[0]?.link?.position?.commit)
-  t.same(followed.map(({ event, link }) => [event?.type, link?.type]), [['One', '$>'], [undefined, '$>'], [undefined, '$>'], [undefined, '$>'], ['Plain', undefined]])
-  t.same((await collect(client.readStream(links))).map(({ event }) => event?.type), ['$>', '$>', '$>', '$>', 'Plain'])
+  const shownAlone = [undefined, '$>']
+  const types = followed.map(({ event, link }) => [event?.type, link?.type])
+  t.same(types, [['One', '$>'], shownAlone, shownAlone, shownAlone, ['Plain', undefined]])
+  const plain = await collect(client.readStream(links))
+  t.same(plain.map(({ event }) => event?.type), ['$>', '$>', '$>', '$>', 'Plain'])
+})
+
+t.test('$all does not show the server\'s own bookkeeping', async (t) => {
+  const tag = randomUUID().slice(0, 8)
+  const ofAll = `$persistentsubscription-$all::${tag}`
+  const hidden = ['$epoch-information', `${ofAll}-parked`, `${ofAll}-checkpoint`]
+  const shown = `$persistentsubscription-${tag}::group-parked`
+  for (const stream of [...hidden, shown]) await client.appendToStream(stream, event(tag))
+  const all = await collect(client.readAll())
+  const streams = all.flatMap(({ event }) => event?.type === tag ? [event.streamId] : [])
+  t.same(streams, [shown])
+  const subscription = client.subscribeToAll({ filter: streamNameFilter({ prefixes: ['$'] }) })
+  const followed: string[] = []
+  subscription.on('data', ({ event }) => { if (event?.type === tag) followed.push(event.streamId) })
+  await once(subscription, 'caughtUp')
+  await subscription.unsubscribe()
+  t.same(followed, [shown])
+  t.equal((await collect(client.readStream(hidden[0] ?? ''))).length, 1, 'by its name it is read')
 })

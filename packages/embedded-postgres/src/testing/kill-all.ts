@@ -1,6 +1,6 @@
 // kill -9 of several processes, some of which end because others did.
 
-/** Kills them all; who is gone already is what was wanted. */
+/** Kills them all. A process that is gone already is no error. */
 export function killAll (pids: ReadonlyArray<number | undefined>): void {
   for (const pid of pids) {
     try {

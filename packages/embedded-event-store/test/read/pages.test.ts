@@ -2,37 +2,14 @@
 import fc from 'fast-check'
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import type { RecordedEvent } from '../src/log/event.js'
-import { pages, Readers } from '../src/log/read/pages.js'
-import type { PageSize, Range } from '../src/log/read/range.js'
-import { portion, weightOf } from '../src/log/read/portion.js'
+import type { RecordedEvent } from '../../src/log/event.js'
+import { Readers } from '../../src/log/read/pages.js'
+import { portion } from '../../src/log/read/portion.js'
+import { event, reading } from '../support/reading.js'
 
 const kib = 1024
 const mib = 1024 * kib
 const measure = 32 * mib
-
-const event = (revision: number, data: Uint8Array): RecordedEvent => ({ position: revision, stream: 's', revision, id: '', type: 'A', isJson: false, created: 0, metadata: Buffer.alloc(0), data })
-
-/** Reading of the revisions 0 to `last`, each with so many bytes; notes which pages were asked for. */
-function reading ({ readers = new Readers(), last = 99, data = Buffer.alloc(0), wanted = Infinity, direction = 'forward' as Range['direction'], fails = () => false }) {
-  const asked: Array<PageSize & { from: number, to: number }> = []
-  const made = pages(readers, { direction, from: 0, to: last }, wanted, {
-    key: ({ revision }) => revision,
-    async read (from, to, { events, bytes }) {
-      asked.push({ from, to, events, bytes })
-      await turn()
-      if (fails()) throw new Error('gone')
-      const page: RecordedEvent[] = []
-      for (let n = 0, weight = 0; n < events && from + n <= to && weight < bytes; n++) {
-        const recorded = event(direction === 'forward' ? from + n : to - n, data)
-        weight += weightOf(recorded)
-        page.push(recorded)
-      }
-      return page
-    }
-  })
-  return { asked, made }
-}
 
 const revisions = async (made: AsyncIterable<RecordedEvent[]>) => {
   const seen: number[] = []
@@ -72,7 +49,7 @@ t.test('the first page is small, and who wants few events is read few and nothin
   t.equal(few.asked.length, 1)
 })
 
-t.test('however many readers stand still, they hold no more than the measure, and each sees everything once when it goes on', async (t) => {
+t.test('readers that stand still hold no more than the measure, and see everything once when they go on', async (t) => {
   const readers = new Readers()
   const data = Buffer.alloc(16 * kib)
   const crowd = Array.from({ length: 300 }, () => reading({ readers, last: 300, data }))
@@ -89,7 +66,7 @@ t.test('however many readers stand still, they hold no more than the measure, an
   t.equal(readers.bytes, 0)
 })
 
-t.test('a reader alone has whole pages; a crowd that goes on shares them; one that stands still gives way to who goes on', async (t) => {
+t.test('one reader has whole pages, a crowd shares them, one that stands still gives way to one that goes on', async (t) => {
   const readers = new Readers()
   const data = Buffer.alloc(64 * kib)
   const size = (one?: ReturnType<typeof reading>) => one?.asked.at(-1)?.bytes
@@ -108,7 +85,10 @@ t.test('in whatever order readers go on, each sees everything once', async (t) =
   const order = fc.array(fc.nat(24), { minLength: 100, maxLength: 400 })
   await fc.assert(fc.asyncProperty(order, async (order) => {
     const readers = new Readers()
-    const crowd = Array.from({ length: 25 }, (_, n) => ({ ...reading({ readers, last: 40, data: Buffer.alloc(n % 2 === 0 ? mib : 100 * kib) }), seen: [] as number[] }))
+    const crowd = Array.from({ length: 25 }, (_, n) => {
+      const data = Buffer.alloc(n % 2 === 0 ? mib : 100 * kib)
+      return { ...reading({ readers, last: 40, data }), seen: [] as number[] }
+    })
     for (const { made, seen } of order.flatMap((index) => crowd[index] ?? [])) {
       seen.push(...await next(made))
       if (readers.bytes > measure) throw new Error(`${readers.bytes} bytes are held`)

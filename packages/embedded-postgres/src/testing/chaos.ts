@@ -1,0 +1,51 @@
+// What chaos tests share: how long they go on, choices that a seed repeats, and a line now and then on their progress.
+import { type Choices, choices } from './choices.js'
+
+export interface Chaos extends Choices {
+  /** `CHAOS_ROUNDS`, or as many as fit into `npm test`. */
+  rounds: number
+  /** `CHAOS_SEED` repeats what a run has chosen, though not how that met with the work of other processes. */
+  seed: number
+  /** In ms, for all of the rounds on a busy machine. */
+  timeout: number
+  /** To be called after each round. Says how far it is, every ten seconds. */
+  roundIsOver (found: string): void
+}
+
+/** `npm run chaos` and `npm run scale`: tests take the time that they need. */
+export const isInFull = process.env.TESTS_AT_LENGTH !== undefined || process.env.CHAOS_ROUNDS !== undefined
+
+/** How much a test does: little in `npm test`, all of it in `npm run chaos` or `npm run scale`. */
+export const amount = ({ short, whole }: { short: number, whole: number }): number => isInFull ? whole : short
+
+/** What the variable says. Without it, 1 in `npm test`, and another seed each time when tests run at length. */
+export function seedOf (variable: string): number {
+  return Number(process.env[variable] ?? (isInFull ? Math.floor(Math.random() * 2 ** 31) : 1))
+}
+
+const lineEveryMs = 10_000
+
+interface Clock { setTimeout (ms: number): void }
+
+/** Settings of this run of `name`. Gives the file its time: half a minute a round, and what comes before and after. */
+export function chaos (t: Clock, name: string, usualRounds: number, restMs = 120_000): Chaos {
+  const rounds = Number(process.env.CHAOS_ROUNDS ?? usualRounds)
+  const seed = seedOf('CHAOS_SEED')
+  const timeout = restMs + rounds * 30_000
+  t.setTimeout(timeout)
+  return { rounds, seed, timeout, ...choices(seed), roundIsOver: progress(name, rounds) }
+}
+
+function progress (name: string, rounds: number): (found: string) => void {
+  const beganAt = Date.now()
+  let [over, saidAt] = [0, beganAt]
+  return (found) => {
+    over++
+    const now = Date.now()
+    if (now - saidAt < lineEveryMs) return
+    saidAt = now
+    const each = (now - beganAt) / over / 1000
+    const left = `${each.toFixed(1)} s a round, about ${Math.ceil(each * (rounds - over))} s to go`
+    process.stderr.write(`${name}: round ${over} of ${rounds}, ${found}; ${left}\n`)
+  }
+}

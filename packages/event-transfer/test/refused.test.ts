@@ -1,0 +1,74 @@
+// What a transfer refuses because the target holds something else, and what it leaves alone.
+import { refused } from '@ringledger/embedded-event-store/testing'
+import t from 'tap'
+import { TransferRefused } from '../src/refused.js'
+import { appendRaw, event, rawEvent } from '../src/testing/varied-log.js'
+import { transfer } from '../src/transfer.js'
+import { copy, placesOn } from './support/place.js'
+
+const place = await placesOn(t)
+
+t.test('other events in a stream of the source are refused by its name, and nothing is written', async (t) => {
+  const [source, target] = [await place(t), await place(t)]
+  await source.client.appendToStream('assistant-1', [event()])
+  await source.client.appendToStream('lead-7', [event(), event()])
+  for (const [stream, count] of [['lead-7', 1], ['lead-7', 3], ['assistant-1', 1]] as const) {
+    const target = await place(t)
+    await target.client.appendToStream(stream, Array.from({ length: count }, () => event()))
+    const head = await target.store.head()
+    const message = new RegExp(`stream ${stream} of the target holds another event`)
+    await refused(t, copy(source.store, target.store), TransferRefused, { message })
+    t.equal(await target.store.head(), head)
+  }
+
+  await copy(source.store, target.store)
+  await target.client.appendToStream('lead-7', [event()])
+  await refused(t, copy(source.store, target.store), TransferRefused, { message: /stream lead-7 .* at revision 2/ })
+})
+
+t.test('an event with the same id and anything else changed is refused', async (t) => {
+  const source = await place(t)
+  const original = rawEvent('a', 0n, '{"n":1}', '{"m":1}')
+  await appendRaw(source.store, original)
+  const changes = [
+    { data: Buffer.from('{"n": 1}') },
+    { metadata: Buffer.from('{"m":2}') },
+    { type: 'Rav' },
+    { contentType: 'application/octet-stream' }
+  ]
+  for (const change of changes) {
+    const target = await place(t)
+    await appendRaw(target.store, { ...original, ...change })
+    const message = /stream a of the target holds another event at revision 0/
+    await refused(t, copy(source.store, target.store), TransferRefused, { message })
+  }
+})
+
+t.test('the same events in another order are refused', async (t) => {
+  const [source, target] = [await place(t), await place(t)]
+  const [one, other] = [event(), event()]
+  await source.client.appendToStream('a', [one])
+  await source.client.appendToStream('b', [other])
+  await target.client.appendToStream('b', [other])
+  await target.client.appendToStream('a', [one])
+  const message = /stream b of the target .*in another order/
+  await refused(t, copy(source.store, target.store), TransferRefused, { message })
+})
+
+t.test('streams that the source does not know are left alone and counted', async (t) => {
+  const [source, target] = [await place(t), await place(t)]
+  await target.client.appendToStream('theirs', [event(), event()])
+  await source.client.appendToStream('ours', [event()])
+  t.match(await copy(source.store, target.store), { events: 1, appended: 1, others: 2 })
+  await target.client.appendToStream('theirs', [event()])
+  t.match(await copy(source.store, target.store), { events: 1, appended: 0, others: 3 })
+})
+
+t.test('a stream that begins in the middle cannot be kept, and is refused by its name', async (t) => {
+  const target = await place(t)
+  const scavenged = { ...rawEvent('old', 7n, '{}'), position: 1n }
+  const source = { head: 1n, async * read () { yield scavenged }, knows: async () => 'other' as const }
+  const { signal } = new AbortController()
+  const transferred = transfer(source, target.store, { inFlight: 1, signal, onProgress () {} })
+  await refused(t, transferred, TransferRefused, { message: /stream old has no revision 6: .* scavenged/ })
+})

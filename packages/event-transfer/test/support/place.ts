@@ -1,0 +1,26 @@
+// Event stores to transfer from and to, on one Postgres.
+import { scratchEventStore } from '@ringledger/embedded-event-store/testing'
+import { scratchPostgres, type Teardown } from '@ringledger/embedded-postgres/testing'
+import { openStore, type Store } from '../../src/store.js'
+import { logOf, transfer, type TransferOptions, type Transferred } from '../../src/transfer.js'
+
+/** Makes a store for a test, each in a schema of its own. */
+export async function placesOn (file: Teardown) {
+  const postgres = await scratchPostgres(file)
+  let schemas = 0
+  return async (t: Teardown) => {
+    const { client, store: { url } } = await scratchEventStore(t, { postgres, schema: `log_${schemas++}` })
+    return { client, store: opened(t, url), url }
+  }
+}
+
+export function opened (t: Teardown, url: string): Store {
+  const store = openStore(url, 'EVENTSTORE_URL')
+  t.teardown(() => store.close())
+  return store
+}
+
+export async function copy (from: Store, to: Store, options: Partial<TransferOptions> = {}): Promise<Transferred> {
+  const { signal } = new AbortController()
+  return await transfer(await logOf(from), to, { inFlight: 256, signal, onProgress () {}, ...options })
+}
