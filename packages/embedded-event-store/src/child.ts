@@ -10,7 +10,7 @@ const STOP_SECONDS = 10
 export interface EmbeddedEventStore {
   url: string
   pid: number
-  /** Settles when it ended although nobody closed it. */
+  /** Settles when it ended and was not closed. */
   lost: Promise<Error>
   /** Returns when the process has ended. Idempotent. */
   close(): Promise<void>

@@ -8,7 +8,7 @@ import { acquireLock, DataDirInUseError, releaseLock } from '@ringledger/embedde
 
 export interface OwnDatabase {
   url: string
-  /** Settles when Postgres ended though nobody closed it. */
+  /** Settles when Postgres ended and was not closed. */
   lost: Promise<Error>
   close: () => Promise<void>
 }

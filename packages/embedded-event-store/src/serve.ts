@@ -32,7 +32,7 @@ export function fail (reason: unknown): never {
   process.exit(1)
 }
 
-/** The port in a text; ends the process when it is none. */
+/** The port in a text; ends the process when the text is no port. */
 export function portFrom (text: string): number {
   return /^\d{1,5}$/.test(text) && Number(text) < 65536 ? Number(text) : fail(`${text} is not a port`)
 }

@@ -47,7 +47,7 @@ async function missNothing (t: Test, followers: readonly Follower[], log: readon
   for (const { of, isWanted, following } of followers) {
     const { lines, tries } = await following
     const wanted = log.filter(({ streamId }) => isWanted(streamId)).map(lineOf)
-    same(t, lines, wanted, `who follows ${of} sees each event once, in order, in ${tries} tries`)
+    same(t, lines, wanted, `a follower of ${of} sees each event once, in order, in ${tries} tries`)
     t.ok(tries > 1 || rounds < 20, 'it was interrupted')
   }
 }

@@ -47,7 +47,7 @@ t.test('with a database URL it serves from that Postgres', async (t) => {
   t.same(await once(child, 'exit'), [0, null])
 })
 
-t.test('an option that it does not know, or a port that is none, is refused with status 1', async (t) => {
+t.test('an unknown option or a text that is no port is refused with status 1', async (t) => {
   const refused = [['--prot', '0'], ['--port', '70000']].map(async (args) => await once(run(t, args), 'exit'))
   t.same(await Promise.all(refused), [[1, null], [1, null]])
 })

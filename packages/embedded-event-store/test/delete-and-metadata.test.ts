@@ -1,4 +1,4 @@
-// Deleting for now and for ever, and what metadata lets one see of a stream.
+// Deletes that can be undone, tombstones, and what metadata hides of a stream.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import {
@@ -66,7 +66,7 @@ t.test('metadata set on a deleted stream bring it back without its events', asyn
   t.same(await revisions(stream), [3])
 })
 
-t.test('a tombstone is for ever, also for the metadata', async (t) => {
+t.test('a tombstone cannot be undone, and ends the metadata too', async (t) => {
   const stream = await streamOf(2)
   const tombstone = client.tombstoneStream(stream, { expectedRevision: 0n })
   await refused(t, tombstone, WrongExpectedVersionError, { actualVersion: 1n })

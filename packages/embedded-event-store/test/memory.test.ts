@@ -14,7 +14,7 @@ type Subscription = AllStreamSubscription | StreamSubscription
 const mib = 1024 * 1024
 const streams = Array.from({ length: 49 }, (_, n) => `load-${n}`)
 const data = randomBytes(48 * 1024) // random: Postgres cannot make it smaller. An event of each stream is 2.3 MiB
-const rounds = { warmUp: 5, measured: 14 } // 11 MiB fill what is kept for everybody; the next 32 must change nothing
+const rounds = { warmUp: 5, measured: 14 } // 11 MiB fill what is kept for all; 32 more must change nothing
 const bound = 16 * mib
 const upTo = (count: number) => Array.from({ length: count }, (_, revision) => revision)
 

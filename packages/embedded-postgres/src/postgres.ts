@@ -26,7 +26,7 @@ export interface EmbeddedPostgres {
   supervisorPid: number
   /** Such as `18.4`. */
   version: string
-  /** Settles when Postgres ended although nobody closed it. */
+  /** Settles when Postgres ended and was not closed. */
   lost: Promise<Error>
   /** Ends every session and stops Postgres, durably; returns when no process of it is left. Idempotent. */
   close(): Promise<void>

@@ -57,7 +57,7 @@ t.test('the first start makes a durable cluster for loopback, and the next one f
   t.same(await ask((await running.message('opened')).databaseUrl, 'SELECT word FROM kept'), [{ word: 'still here' }])
 })
 
-t.test('nobody gets in without the password, which only its owner can read', async (t) => {
+t.test('the password is needed, and only its owner can read it', async (t) => {
   const { databaseUrl, pids } = await running.message('opened')
   const guess = new URL(databaseUrl)
   guess.password = 'guess'

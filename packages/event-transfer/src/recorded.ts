@@ -2,7 +2,7 @@
 
 export interface Recorded {
   stream: string
-  /** `tombstoneRevision` for the event that ends a stream for ever. */
+  /** `tombstoneRevision` for the event that ends a stream. */
   revision: bigint
   id: string
   type: string

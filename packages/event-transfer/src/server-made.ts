@@ -1,10 +1,9 @@
-// Tells which events a server writes by itself when others are written, so that nobody writes them twice.
+// Tells which events a server writes by itself when others are written, so that they are not written twice.
 import { describedBy, isTombstone, type Recorded } from './recorded.js'
 
 /**
- * A tombstone is the answer to a request, and whoever appends to a soft-deleted stream or to its metadata gets a
- * `$metadata` event with it that brings the stream back. Both have ids of the server's own: they are alike when they
- * say the same.
+ * A tombstone is the answer to a request. An append to a soft-deleted stream or to its metadata adds a `$metadata` event
+ * that brings the stream back. Both have ids of the server's own: they are the same when they say the same.
  */
 export class ServerMade {
   readonly #softDeleted: Set<string>
@@ -51,7 +50,7 @@ function isSoftDelete (metadata: unknown): boolean {
   return typeof metadata === 'object' && metadata !== null && '$tb' in metadata && metadata.$tb === 2 ** 63
 }
 
-/** The value of a JSON text, or undefined when it is none. */
+/** The value of a JSON text, or undefined when the text is no JSON. */
 export function parsed (bytes: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(bytes).toString())

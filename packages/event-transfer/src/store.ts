@@ -27,7 +27,7 @@ export interface Store {
   /** Whether this store has an event with this id at the same place. */
   knows (event: Recorded): Promise<Knowledge>
   openPipe (mostAppends: number): Promise<AppendPipe>
-  /** Ends a stream for ever; once is enough. */
+  /** Ends a stream: nothing can be appended to it again. Idempotent. */
   tombstone (stream: string): Promise<void>
   close (): Promise<void>
 }

@@ -23,7 +23,7 @@ export interface RecordedEvent extends ProposedEvent {
   revision: number
   /** Unix milliseconds. */
   created: number
-  /** The event as the protocol sends it, kept by the first who encodes it: many subscribers share one encoding. */
+  /** The event as the protocol sends it. It is encoded once, for all subscribers. */
   encoded?: Buffer
 }
 

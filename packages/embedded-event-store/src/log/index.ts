@@ -1,4 +1,4 @@
-// The entry for those who keep the log elsewhere, or fill its table by themselves, as benchmarks do.
+// The entry for programs that keep the log elsewhere or fill its table themselves, such as benchmarks.
 export { metastreamOf, type RecordedEvent } from './event.js'
 export type { Direction, PageSize } from './read/range.js'
 export { createSchema } from './table/schema.js'

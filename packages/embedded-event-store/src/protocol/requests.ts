@@ -93,7 +93,7 @@ export function checkSize (size: number): void {
 
 const canonical = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** A UUID, lower-case and hyphenated; throws a `Refusal` when it is none. */
+/** A UUID, lower-case and hyphenated; throws a `Refusal` when the text is no UUID. */
 function uuid (text: string): string {
   if (canonical.test(text)) return text
   const hex = text.toLowerCase().replace(/[-{}]/g, '')

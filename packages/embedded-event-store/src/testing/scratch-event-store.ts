@@ -26,7 +26,7 @@ export async function scratchEventStore (t: Teardown, options: ScratchOptions = 
 /** A client of the official kind that goes away with the test. */
 export function connect (t: Teardown, url: string): EventStoreDBClient {
   const client = EventStoreDBClient.connectionString(url)
-  // dispose() waits for streams of a server that is gone, which may be for ever.
+  // dispose() waits for streams, and without an end when their server is gone.
   t.teardown(() => Promise.race([client.dispose(), delay(500, undefined, { ref: false })]))
   return client
 }

@@ -40,7 +40,7 @@ t.test('a range is read in either direction, to its end', async (t) => {
   t.same(await revisions(reading({ last: -1 }).made), [])
 })
 
-t.test('the first page is small, and who wants few events is read few and nothing ahead of them', async (t) => {
+t.test('the first page is small; a reader that wants few events reads few, and nothing ahead of them', async (t) => {
   const all = reading({ last: 3000 })
   await revisions(all.made)
   t.same(all.asked.slice(0, 2).map(({ from, events }) => [from, events]), [[0, 64], [64, 1024]])
@@ -78,7 +78,7 @@ t.test('one reader has whole pages, a crowd shares them, one that stands still g
   t.equal(size(crowd.at(-1)), mib, 'two pages of 16 readers make up the measure')
   const goesOn = reading({ readers, last: 1000, data })
   t.same(await revisions(goesOn.made), upTo(1000))
-  t.equal(new Set(goesOn.asked.map(({ from }) => from)).size, goesOn.asked.length, 'who goes on reads nothing twice')
+  t.equal(new Set(goesOn.asked.map(({ from }) => from)).size, goesOn.asked.length, 'a reader that goes on reads nothing twice')
 })
 
 t.test('in whatever order readers go on, each sees everything once', async (t) => {
@@ -97,7 +97,7 @@ t.test('in whatever order readers go on, each sees everything once', async (t) =
   }), { seed: 7, numRuns: 10 })
 })
 
-t.test('who breaks off or fails holds nothing, also not what was under way', async (t) => {
+t.test('a reader that breaks off or fails holds nothing, not even the page under way', async (t) => {
   const readers = new Readers()
   const broken = reading({ readers, last: 3000 })
   await broken.made.next()

@@ -84,7 +84,7 @@ t.test('more events than a page, and larger than a page, arrive complete and in 
   t.same(revisions(backwards), expected.reverse())
 })
 
-t.test('a reader who stops reading is not sent the rest, and the server goes on', async (t) => {
+t.test('a reader that stops reading is not sent the rest, and the server goes on', async (t) => {
   const reading = client.readAll()
   for await (const { event } of reading) if (event !== undefined) break
   await reading.cancel()

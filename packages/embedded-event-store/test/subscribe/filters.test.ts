@@ -54,7 +54,7 @@ t.test('system events can be kept out', async (t) => {
   t.same(types.filter((type) => type.startsWith('$')), [])
 })
 
-t.test('an expression that is none is refused', async (t) => {
+t.test('an expression that is not valid is refused', async (t) => {
   const subscription = client.subscribeToAll({ filter: eventTypeFilter({ regex: '(' }) })
   const [error] = await once(subscription, 'error') as [Error & { code: number }]
   t.match(error, { code: 3 })
@@ -110,7 +110,7 @@ t.test('a filter looks at the link, not at what it stands for; a target\'s name 
   t.same(types(await followed(eventTypeFilter({ prefixes: ['$>'] }))), [['Target', '$>']])
 })
 
-t.test('while live, checkpoints come by the number of considered events, and events wait for who handles one', async (t) => {
+t.test('while live, checkpoints come by the number of considered events; events wait until one is handled', async (t) => {
   const { position } = await client.appendToStream(randomUUID(), event())
   const seen: string[] = []
   let isHandling = false

@@ -97,7 +97,7 @@ t.test('a subscriber that stood still gets everything, in order, when it goes on
   await once(subscription, 'confirmation')
   subscription.pause()
   const large = () => Array.from({ length: 5 }, () => binaryEvent({ type: 'Large', data: new Uint8Array(200_000) }))
-  // Memory keeps half of them for those who lag.
+  // Memory keeps half of them for subscribers that lag.
   for (let n = 0; n < 16; n++) await client.appendToStream(stream, large())
   const { until } = watch(t, subscription)
   subscription.resume()
@@ -105,7 +105,7 @@ t.test('a subscriber that stood still gets everything, in order, when it goes on
   t.same(log.filter((entry) => /^\d/.test(entry)).map(Number), Array.from({ length: 80 }, (_, index) => index))
 })
 
-t.test('a tombstone reaches those who follow the stream, and is the end', async (t) => {
+t.test('a tombstone reaches the subscribers of the stream, and is the end', async (t) => {
   const stream = randomUUID()
   await client.appendToStream(stream, event())
   const live = watch(t, client.subscribeToStream(stream))

@@ -57,7 +57,7 @@ function newAttempt ({ attempts }: Writing, events: EventData[]): Attempt {
 async function append (
   { client, stream }: Writing, events: EventData[], expectedRevision: AppendExpectedRevision, attempt: Attempt
 ): Promise<void> {
-  const patience = new AbortController() // the client itself may wait for ever for a server that is gone
+  const patience = new AbortController() // the client itself may wait without end for a server that is gone
   try {
     const late = delay(15_000, undefined, { signal: patience.signal }).then(() => { throw new Error('No answer') })
     attempt.answer = await Promise.race([client.appendToStream(stream, events, { expectedRevision }), late])

@@ -56,7 +56,7 @@ function openHome (dataDir: string, home: string): Place {
     'Let others pass the directories above it (chmod o+x), as it was when the cluster was made.')
 }
 
-// Of a DATA_DIR that only root may enter, the group of the account gets the right to pass, and nobody else.
+// Of a DATA_DIR that only root may enter, the group of the account gets the right to pass; others do not.
 function letIn (dataDir: string, account: Account): void {
   const { uid, mode } = statSync(dataDir)
   if (uid !== 0 || (mode & 0o077) !== 0 || canReach(account, dataDir, 1)) return

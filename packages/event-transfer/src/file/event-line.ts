@@ -46,7 +46,7 @@ export function eventLine ({ stream, revision, id, type, created, contentType, d
   return JSON.stringify(line)
 }
 
-/** JSON as it is where that gives the same bytes again, base64 for everything else, nothing for nothing. */
+/** JSON where that gives the same bytes again, else base64; no field when there are no bytes. */
 function field (name: 'data' | 'metadata', bytes: Uint8Array): object {
   if (bytes.length === 0) return {}
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -96,7 +96,7 @@ function eventIn (line: JsonObject): Omit<Recorded, 'position'> {
 
 const missing = () => new Error('stream, revision, id, type or contentType is missing')
 
-/** The version of an export by its first line, or undefined when it is none. */
+/** The version of an export by its first line, or undefined when the file is no export. */
 export function versionOf (header: string): number | undefined {
   try {
     const line: unknown = JSON.parse(header)

@@ -1,4 +1,4 @@
-// The lines of an export, each with its place; a file that is none is refused.
+// The lines of an export, each with its place; a file that is no export is refused.
 import { parseLine, version, versionOf, type Line } from './event-line.js'
 import type { Recorded } from '../recorded.js'
 import { TransferRefused } from '../refused.js'

@@ -27,7 +27,7 @@ export function plan (
     const decision = decide({ stream, expected, ids: events.map((event) => event.id), state, seen })
     return planned(decision, () => planAppend(request, state, described))
   }
-  // A delete is decided as an append of an id that nobody has seen.
+  // A delete is decided as an append of an id that is new.
   const decision = decide({ stream, expected, ids: [randomUUID()], state, seen: nothingSeen })
   return planned(decision, () => action === 'delete' ? planDelete(stream, state) : planTombstone(stream))
 }

@@ -5,7 +5,7 @@ import type { streams } from '../generated.js'
 /** How many events the real server considers at a time when it is not told. */
 const defaultWindow = 32
 
-/** Throws `InvalidFilter` for an expression that is none. */
+/** @throws InvalidFilter when its regular expression is not valid */
 export function requestedFilter (read: streams.ReadReq.Options): Filter | undefined {
   const options = read.getFilter()
   const expression = options?.getStreamIdentifier() ?? options?.getEventType()

@@ -1,4 +1,4 @@
-// Events as they are sent: encoded by hand, for speed, and once for all who receive them.
+// Events as they are sent: encoded by hand, for speed, and once for all receivers.
 import { int64Max, type RecordedEvent, tombstoneRevision } from '../../log/event.js'
 import { field, sizeOf, Writer } from '../protobuf.js'
 

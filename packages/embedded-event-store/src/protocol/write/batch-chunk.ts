@@ -22,7 +22,7 @@ export interface BatchChunk {
   isFinal: boolean
 }
 
-/** Decodes `BatchAppendReq`; throws when it is none. */
+/** Decodes `BatchAppendReq`; throws when the bytes are no such message. */
 export function decodeBatchChunk (bytes: Buffer): BatchChunk {
   const chunk: BatchChunk = { id: empty, options: undefined, messages: [], isFinal: false }
   const reader = new Reader(bytes)
