@@ -18,7 +18,8 @@ t.test('docs/asyncapi.yaml is what the schemas say; npm run docs:events writes i
 
 t.test('it is valid AsyncAPI 3.0', async (t) => {
   t.equal(document.asyncapi, '3.0.0')
-  const ajv = new Ajv({ strict: false, allErrors: true, meta: false, validateSchema: false }) // the schema brings draft-07 along
+  // the schema brings draft-07 along
+  const ajv = new Ajv({ strict: false, allErrors: true, meta: false, validateSchema: false })
   addFormats.default(ajv)
   const check = ajv.compile(specs.schemas['3.0.0'])
   check(document)
@@ -38,15 +39,20 @@ t.test('every event has its schema, on the stream that it belongs to', async (t)
   t.equal(document.channels.call.address, 'call-{call_id}')
 })
 
-t.test('a message says which version it is in, and every version that the log may still hold has its schema', async (t) => {
+t.test('a message names its version, and every version that the log may hold has a schema', async (t) => {
   for (const [type, { schemas }] of Object.entries(eventVersions)) {
     t.equal(document.components.messages[type]['x-schema-version'], currentVersion(type))
-    for (const [index, schema] of schemas.slice(0, -1).entries()) t.same(document.components.schemas[`${type}.v${index + 1}`], JSON.parse(JSON.stringify(schema)))
+    for (const [index, schema] of schemas.slice(0, -1).entries()) {
+      t.same(document.components.schemas[`${type}.v${index + 1}`], JSON.parse(JSON.stringify(schema)))
+    }
   }
   t.ok(document.components.schemas['AssistantCreated.v1'])
 })
 
 t.test('the example of a CallCompleted is one', async (t) => {
   const [{ payload }] = document.components.messages.CallCompleted.examples
-  t.match(decode({ type: 'CallCompleted', data: payload, stream: `call-${payload.call_id}`, revision: 0n, metadata: {} }), { type: 'CallCompleted' })
+  t.match(
+    decode({ type: 'CallCompleted', data: payload, stream: `call-${payload.call_id}`, revision: 0n, metadata: {} }),
+    { type: 'CallCompleted' }
+  )
 })

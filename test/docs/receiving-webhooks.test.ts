@@ -15,15 +15,16 @@ import { currentSecret } from '../../workers/deliver/secrets.js'
 import { assistantCreated, callCompleted } from '../support/call-events.js'
 import { deliveryRig } from '../support/delivery-rig.js'
 import { eventually } from '../support/eventually.js'
-import { scratchPostgres } from '../support/scratch-postgres.js'
 import { webhookProblems } from '../support/webhook-schemas.js'
 import { vectorFile, vectors, vectorText, type Vector } from '../support/webhook-vectors.js'
 
 const folder = 'docs/webhooks'
 if (process.env.TAP_SNAPSHOT === '1') await writeFile(vectorFile, vectorText())
 const guide = await readFile('docs/receiving-webhooks.md', 'utf8')
-const blocks = (language: string) => [...guide.matchAll(/^```(\w+)\n(.*?)^```$/gms)].flatMap(([, of, text = '']) => of === language ? [text] : [])
-const headersOf = ({ id, timestamp, signature }: Vector) => ({ 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature })
+const blocks = (language: string) =>
+  [...guide.matchAll(/^```(\w+)\n(.*?)^```$/gms)].flatMap(([, of, text = '']) => of === language ? [text] : [])
+const headersOf = ({ id, timestamp, signature }: Vector) =>
+  ({ 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature })
 
 t.test('the code in the guide is the code of the files, and every file is shown', async (t) => {
   const shown = [...blocks('ts'), ...blocks('python'), ...blocks('php')].sort()
@@ -39,7 +40,8 @@ t.test('the request in the guide is a true one', async (t) => {
 })
 
 t.test('the timetable in the guide is the default schedule', async (t) => {
-  const rows = [...guide.matchAll(/^\| \d+ \| ([^|]+) \| ([^|]*)\|$/gm)].map(([, wait = '', sum = '']) => [wait.replace('at once', '0 s'), sum.trim()])
+  const rows = [...guide.matchAll(/^\| \d+ \| ([^|]+) \| ([^|]*)\|$/gm)]
+    .map(([, wait = '', sum = '']) => [wait.replace('at once', '0 s'), sum.trim()])
   const waits = parseSchedule(defaultSchedule)
   t.same(rows.map(([wait = '']) => parseSchedule(wait.replace(' ', '').replace('min', 'm'))[0]), waits)
   const hours = waits.reduce((sum, wait) => sum + wait) / 3_600_000
@@ -64,10 +66,13 @@ t.test('the standardwebhooks package judges every vector as it says', async (t) 
 })
 
 t.test('and so does the code of the guide, in TypeScript', async (t) => {
-  for (const vector of vectors) t.equal(isSigned(vector.secret, headersOf(vector), Buffer.from(vector.body), vector.now), vector.valid, vector.name)
+  for (const vector of vectors) {
+    t.equal(isSigned(vector.secret, headersOf(vector), Buffer.from(vector.body), vector.now), vector.valid, vector.name)
+  }
   const [{ secret = '', body = '', now = 0 } = {}] = vectors
   t.equal(isSigned(secret, {}, Buffer.from(body), now), false, 'without headers')
-  t.notOk(vectors.some((vector) => isSigned(vector.secret, headersOf(vector), Buffer.from(vector.body))), 'by the present time all are too old')
+  t.notOk(vectors.some((vector) =>
+    isSigned(vector.secret, headersOf(vector), Buffer.from(vector.body))), 'by the present time all are too old')
 })
 
 const python = `
@@ -87,7 +92,9 @@ $said = array_map(fn ($v) => is_signed($v['secret'], $headers($v), $v['body'], $
 $v = $vectors[0];
 echo json_encode([...$said, is_signed($v['secret'], [], $v['body'], $v['now']), is_signed($v['secret'], $headers($v), $v['body'])]);`
 
-for (const [language, command, args] of [['Python', 'python3', ['-B', '-c', python]], ['PHP', 'php', ['-n', '-r', php]]] as const) {
+for (const [language, command, args] of [
+  ['Python', 'python3', ['-B', '-c', python]], ['PHP', 'php', ['-n', '-r', php]]
+] as const) {
   t.test(`and in ${language}, where it is installed`, async (t) => {
     if (spawnSync(command, ['--version']).status !== 0) {
       t.pass(`${command} does not run here: the guide shows what was tried where it does`)
@@ -95,12 +102,14 @@ for (const [language, command, args] of [['Python', 'python3', ['-B', '-c', pyth
     }
     const { stdout, stderr } = spawnSync(command, args, { cwd: folder, encoding: 'utf8' })
     t.equal(stderr, '')
-    t.same(JSON.parse(stdout), [...vectors.map(({ valid }) => valid), false, false], 'without headers, and by the present time, it refuses')
+    t.same(JSON.parse(stdout), [
+      ...vectors.map(({ valid }) => valid), false, false
+    ], 'without headers, and by the present time, it refuses')
   })
 }
 
 t.test('the receiver of the guide takes what the worker sends, and is sent again what it could not keep', async (t) => {
-  const rig = await deliveryRig(t, { postgres: await scratchPostgres(t) })
+  const rig = await deliveryRig(t)
   const secret = await currentSecret(rig.pool, rig.keys, '1')
   const kept: [id: string, event: unknown][] = []
   let isFirst = true
@@ -122,7 +131,9 @@ t.test('the receiver of the guide refuses what is old, and what has no signature
   if (!old) throw new Error('unreachable')
   const kept: string[] = []
   const url = await listening(t, old.secret, async (id) => { kept.push(id) })
-  for (const headers of [headersOf(old), {}]) t.equal((await fetch(url, { method: 'POST', headers, body: old.body })).status, 401)
+  for (const headers of [headersOf(old), {}]) {
+    t.equal((await fetch(url, { method: 'POST', headers, body: old.body })).status, 401)
+  }
   t.same(kept, [])
 })
 

@@ -4,10 +4,14 @@ import { webhookPayload, webhookTest } from '../../src/http/docs/examples.js'
 import { receiverSchema, receiverSchemaText, schemaFiles, webhookProblems } from '../support/webhook-schemas.js'
 
 const types = ['call.completed', 'webhook.test'] as const
-if (process.env.TAP_SNAPSHOT === '1') for (const type of types) await writeFile(schemaFiles[type], receiverSchemaText(type))
+if (process.env.TAP_SNAPSHOT === '1') {
+  for (const type of types) await writeFile(schemaFiles[type], receiverSchemaText(type))
+}
 
 t.test('the schema files are what the code says; npm run docs:webhooks writes them anew', async (t) => {
-  for (const type of types) t.equal(await readFile(schemaFiles[type], 'utf8'), receiverSchemaText(type), schemaFiles[type])
+  for (const type of types) {
+    t.equal(await readFile(schemaFiles[type], 'utf8'), receiverSchemaText(type), schemaFiles[type])
+  }
 })
 
 t.test('the schemas need nothing from elsewhere and no keyword of ours', async (t) => {
@@ -30,10 +34,20 @@ t.test('every field of a webhook is described', async (t) => {
 
 t.test('bodies fit the schema of their type', async (t) => {
   const { data, ...envelope } = webhookPayload
-  for (const body of [webhookPayload, webhookTest, { ...webhookPayload, new_field: 1 }]) t.same(webhookProblems(JSON.stringify(body)), [])
-  t.same(webhookProblems(JSON.stringify({ ...envelope, data: { call_id: 'c-1', status: 'completed', truncated: true } })), [])
-  for (const name of ['call_id', 'status', 'assistant', 'lead', 'transcript', 'transcript_turns', 'extracted_variables'] as const) {
-    t.match(webhookProblems(JSON.stringify({ ...envelope, data: { ...data, [name]: undefined } })), [new RegExp(name)], `a whole call has ${name}`)
+  for (const body of [webhookPayload, webhookTest, { ...webhookPayload, new_field: 1 }]) {
+    t.same(webhookProblems(JSON.stringify(body)), [])
+  }
+  t.same(
+    webhookProblems(JSON.stringify({ ...envelope, data: { call_id: 'c-1', status: 'completed', truncated: true } })), []
+  )
+  for (const name of [
+    'call_id', 'status', 'assistant', 'lead', 'transcript', 'transcript_turns', 'extracted_variables'
+  ] as const) {
+    t.match(
+      webhookProblems(JSON.stringify({ ...envelope, data: { ...data, [name]: undefined } })),
+      [new RegExp(name)],
+      `a whole call has ${name}`
+    )
   }
   t.match(webhookProblems(JSON.stringify({ ...envelope, data: { ...data, status: 'done' } })), [/status/])
   t.match(webhookProblems(JSON.stringify({ ...webhookTest, data: {} })), [/assistant/])
@@ -46,7 +60,9 @@ function fieldsOf (schema: Schema, defs: Record<string, Schema>, path = ''): [st
   const resolve = (part: Schema) => part.$ref ? defs[part.$ref.replace('#/$defs/', '')] ?? {} : part
   const { properties = {}, anyOf = [], items } = resolve(schema)
   return [
-    ...Object.entries(properties).flatMap(([name, field]) => [[`${path}${name}`, resolve(field)] as [string, Schema], ...fieldsOf(field, defs, `${path}${name}.`)]),
+    ...Object.entries(properties).flatMap(([name, field]) => [
+      [`${path}${name}`, resolve(field)] as [string, Schema], ...fieldsOf(field, defs, `${path}${name}.`)
+    ]),
     ...[...anyOf, ...(items ? [items] : [])].flatMap((part) => fieldsOf(part, defs, path))
   ]
 }

@@ -7,7 +7,7 @@ import { validateNewAssistant, type AssistantFacts } from '../../src/domain/assi
 import type { FieldErrors } from '../../src/domain/rejection.js'
 import { invalid, scenarios } from '../support/given.js'
 import { requiredFields } from '../support/assistant-bodies.js'
-import { documentedDefaults } from '../support/assistant-fields.js'
+import { documentedDefaults } from '../support/documented-defaults.js'
 
 const given = scenarios(assistantDecider)
 const now = '2026-01-31T12:00:00.000Z'
@@ -16,13 +16,17 @@ const allExists: AssistantFacts = { voiceExists: true, languageExists: true, own
 interface Circumstances { refused?: FieldErrors, facts?: Partial<AssistantFacts> }
 
 const create = (body: AssistantBody, { refused, facts = {} }: Circumstances = {}) => (): CreateAssistant => ({
-  ...validateNewAssistant({ body: { ...requiredFields, ...body }, ...(refused && { refused }) }, { ...allExists, ...facts }),
+  ...validateNewAssistant(
+    { body: { ...requiredFields, ...body }, ...(refused && { refused }) }, { ...allExists, ...facts }
+  ),
   ...{ ids: [7], userId: '1', now }
 })
 
 const created = (given: Partial<AssistantSettings>): AssistantEvent[] => {
   const settings = { ...requiredFields, ...documentedDefaults, ...given }
-  return [{ type: 'AssistantCreated', data: { assistant_id: 7, user_id: '1', settings, created_at: now, status: 'active' } }]
+  return [{
+    type: 'AssistantCreated', data: { assistant_id: 7, user_id: '1', settings, created_at: now, status: 'active' }
+  }]
 }
 
 t.test('omitted optional fields get the documented defaults', async (t) => {
@@ -30,7 +34,9 @@ t.test('omitted optional fields get the documented defaults', async (t) => {
 })
 
 t.test('given fields replace their defaults, falsy ones and an explicit empty array too', async (t) => {
-  const body = { endpoint_sensitivity: 0, allow_interruptions: false, post_call_schema: [], variables: { a: { b: null } } }
+  const body = {
+    endpoint_sensitivity: 0, allow_interruptions: false, post_call_schema: [], variables: { a: { b: null } }
+  }
   given([]).when(create(body)).then(t, created(body))
 })
 
@@ -40,16 +46,20 @@ t.test('two assistants never share a default object', async (t) => {
 
 t.test('unknown fields, of the body and of schema items, are not stored', async (t) => {
   const item = { name: 'a', type: 'bool' as const, description: 'b' }
-  const body = { nickname: 'x', post_call_schema: [{ ...item, extra: 1 }], end_call_tool: { description: 'c', extra: 1 } } as unknown as AssistantBody
+  const body = {
+    nickname: 'x', post_call_schema: [{ ...item, extra: 1 }], end_call_tool: { description: 'c', extra: 1 }
+  } as unknown as AssistantBody
   given([]).when(create(body)).then(t, created({ post_call_schema: [item], end_call_tool: { description: 'c' } }))
 })
 
 t.test('both spellings of end_call_tool are stored nested; an explicit object or null wins', async (t) => {
   const literal = { 'end_call_tool.description': 'when done' }
   given([]).when(create(literal)).then(t, created({ end_call_tool: { description: 'when done' } }))
-  given([]).when(create({ end_call_tool: { description: 'when done' } })).then(t, created({ end_call_tool: { description: 'when done' } }))
+  given([]).when(create({ end_call_tool: { description: 'when done' } }))
+    .then(t, created({ end_call_tool: { description: 'when done' } }))
   given([]).when(create({ ...literal, end_call_tool: null })).then(t, created({ end_call_tool: null }))
-  given([]).when(create({ ...literal, end_call_tool: { description: 'other' } })).then(t, created({ end_call_tool: { description: 'other' } }))
+  given([]).when(create({ ...literal, end_call_tool: { description: 'other' } }))
+    .then(t, created({ end_call_tool: { description: 'other' } }))
   given([]).when(create({ end_call_tool: {} })).then(t, created({ end_call_tool: {} }))
 })
 
@@ -68,7 +78,8 @@ t.test('a timezone is an IANA name with an area: aliases pass, UTC and invention
     given([]).when(create({ timezone })).then(t, created({ timezone }))
   }
   for (const timezone of ['UTC', 'GMT', 'EST', 'Europe', 'Mars/Base', 'Europe/', '/Amsterdam', '+01:00', 'Europe/Amsterdam ', '']) {
-    given([]).when(create({ timezone })).then(t, invalid({ timezone: ['must be an IANA time zone of the form Area/City, such as Europe/Amsterdam'] }))
+    given([]).when(create({ timezone }))
+      .then(t, invalid({ timezone: ['must be an IANA time zone of the form Area/City, such as Europe/Amsterdam'] }))
   }
 })
 
@@ -76,14 +87,16 @@ t.test('an active webhook needs a URL, and a URL alone does not switch it on', a
   const missing = invalid({ webhook_url: ['is required when is_webhook_active is true'] })
   given([]).when(create({ is_webhook_active: true })).then(t, missing)
   given([]).when(create({ is_webhook_active: true, webhook_url: null })).then(t, missing)
-  given([]).when(create({ webhook_url: 'https://example.com/x' })).then(t, created({ webhook_url: 'https://example.com/x' }))
+  given([]).when(create({ webhook_url: 'https://example.com/x' }))
+    .then(t, created({ webhook_url: 'https://example.com/x' }))
   given([]).when(create({ webhook_url: null })).then(t, created({}))
 })
 
 t.test('a webhook URL that may not be used is refused whether the webhook is active or not', async (t) => {
   const facts = { webhookUrlProblem: 'must be an https URL' }
   for (const is_webhook_active of [true, false]) {
-    given([]).when(create({ webhook_url: 'ftp://x', is_webhook_active }, { facts })).then(t, invalid({ webhook_url: ['must be an https URL'] }))
+    given([]).when(create({ webhook_url: 'ftp://x', is_webhook_active }, { facts }))
+      .then(t, invalid({ webhook_url: ['must be an https URL'] }))
   }
 })
 
@@ -92,11 +105,16 @@ t.test('names in the post-call schema are unique; every repetition is named', as
   const again = ['must be unique in the schema']
   given([]).when(create({ post_call_schema: [item('a'), item('b'), item('a'), item('a')] }))
     .then(t, invalid({ 'post_call_schema.2.name': again, 'post_call_schema.3.name': again }))
-  given([]).when(create({ post_call_schema: [item('a'), item('A')] })).then(t, created({ post_call_schema: [item('a'), item('A')] }))
+  given([]).when(create({ post_call_schema: [item('a'), item('A')] }))
+    .then(t, created({ post_call_schema: [item('a'), item('A')] }))
 })
 
 t.test('what the schema refused and what the rules found is told together, once a field', async (t) => {
-  const refused = { webhook_url: ['must be a string or null'], timezone: ['must be a string'], 'post_call_schema.0.type': ['must be one of: …'] }
+  const refused = {
+    webhook_url: ['must be a string or null'],
+    timezone: ['must be a string'],
+    'post_call_schema.0.type': ['must be one of: …']
+  }
   given([]).when(create({ is_webhook_active: true }, { refused, facts: { voiceExists: false } }))
     .then(t, invalid({ ...refused, voice_id: ['must be an available voice'] }))
 })

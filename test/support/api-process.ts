@@ -14,7 +14,9 @@ export interface ApiProcess {
 }
 
 /** Starts it; `environment` overrides settings, for instance with the address of a proxy. */
-export async function apiProcess (t: Teardown, { urls, token }: TestService, environment: Environment = {}): Promise<ApiProcess> {
+export async function apiProcess (
+  t: Teardown, { urls, token }: TestService, environment: Environment = {}
+): Promise<ApiProcess> {
   const process = ringledger(t, ['api'], {
     ...secrets,
     DATABASE_URL: urls.databaseUrl,

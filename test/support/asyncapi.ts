@@ -21,7 +21,14 @@ const streams = {
   marker: markerStream
 }
 
-const events: Record<EventType, { stream: keyof typeof streams, summary: string, description?: string, examples?: object[] }> = {
+interface Described {
+  stream: keyof typeof streams
+  summary: string
+  description?: string
+  examples?: object[]
+}
+
+const events: Record<EventType, Described> = {
   CallCompleted: {
     stream: 'call',
     summary: 'A call has ended.',
@@ -34,7 +41,11 @@ The same by HTTP: \`POST /engine/calls/{call_id}/completed\`.`,
   },
   AssistantCreated: { stream: 'assistant', summary: 'An assistant was created, with every setting.' },
   AssistantUpdated: { stream: 'assistant', summary: 'Settings of an assistant changed.' },
-  LeadCreated: { stream: 'lead', summary: 'A lead was created in a campaign.', description: 'The digest stands for the phone number, which is in no stream name.' },
+  LeadCreated: {
+    stream: 'lead',
+    summary: 'A lead was created in a campaign.',
+    description: 'The digest stands for the phone number, which is in no stream name.'
+  },
   VoiceAdded: { stream: 'voices', summary: 'A voice became available.' },
   LanguageAdded: { stream: 'languages', summary: 'A language became available.' },
   ModelAdded: { stream: 'models', summary: 'A model became available.' },
@@ -57,20 +68,26 @@ const metadata = {
     $causationId: { type: 'string', description: 'The command that led to the event.' },
     command_id: { type: 'string', description: 'One command, one set of events.' },
     user_id: { type: 'string', description: 'Who gave the command.' },
-    schema_version: { type: 'string', description: 'Version of the data, a whole number; 1 when absent. One that this document does not know is parked.' },
+    schema_version: {
+      type: 'string',
+      description: 'Version of the data, a whole number; 1 when absent. One that this document does not know is parked.'
+    },
     traceparent: { type: 'string', description: 'W3C Trace Context.' }
   }
 }
 
-const typesOn = (stream: string) => Object.entries(events).flatMap(([type, event]) => event.stream === stream ? [type] : [])
-const map = <Value>(keys: string[], value: (key: string) => Value) => Object.fromEntries(keys.map((key) => [key, value(key)]))
+const typesOn = (stream: string) =>
+  Object.entries(events).flatMap(([type, event]) => event.stream === stream ? [type] : [])
+const map = <Value>(keys: string[], value: (key: string) => Value) =>
+  Object.fromEntries(keys.map((key) => [key, value(key)]))
 const parameters: Record<string, string> = {
   call_id: 'The call, as the data names it: 1 to 128 letters, digits, dots, underscores, tildes or hyphens.',
   id: 'The id in the data.',
   campaign_id: 'The campaign of the lead.',
   digest: 'Stands for the phone number: 32 hexadecimal digits of a keyed hash.'
 }
-const parametersOf = (address: string) => map([...address.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name), (name) => ({ description: parameters[name] }))
+const parametersOf = (address: string) =>
+  map([...address.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name), (name) => ({ description: parameters[name] }))
 
 /** AsyncAPI 3.0, as plain data. */
 export function eventDocument () {
@@ -79,8 +96,10 @@ export function eventDocument () {
     info: {
       title: 'Ringledger events',
       version: '1.1.0',
-      description: 'The streams of Ringledger in EventStoreDB. Call engines append CallCompleted; everything else is appended by Ringledger alone.\n' +
-        'An event is written in the version that its message names (`x-schema-version`); older ones in the log have the schema `<event>.v<n>`.\n' +
+      description: 'The streams of Ringledger in EventStoreDB. Call engines append CallCompleted; ' +
+        'everything else is appended by Ringledger alone.\n' +
+        'An event is written in the version that its message names (`x-schema-version`); ' +
+        'older ones in the log have the schema `<event>.v<n>`.\n' +
         'Made from the schemas in src/domain by `npm run docs:events`.\n',
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' }
     },
@@ -91,30 +110,39 @@ export function eventDocument () {
       messages: map(typesOn(name), (type) => ({ $ref: `#/components/messages/${type}` }))
     }])),
     operations: {
-      recordCall: operation('receive', 'call', 'Ringledger records calls that an engine reports, and sends their webhooks.'),
-      ...map(Object.keys(streams).filter((name) => name !== 'call'), (name) => operation('send', name, 'Appended by Ringledger.'))
+      recordCall: operation(
+        'receive', 'call', 'Ringledger records calls that an engine reports, and sends their webhooks.'
+      ),
+      ...map(Object.keys(streams).filter((name) => name !== 'call'), (name) =>
+        operation('send', name, 'Appended by Ringledger.'))
     },
     components: {
-      messages: Object.fromEntries(Object.entries(events).map(([type, { summary, description, examples }]) => [type, {
-        name: type,
-        title: type,
-        summary,
-        ...(description && { description }),
-        'x-schema-version': currentVersion(type),
-        headers: { $ref: '#/components/schemas/Metadata' },
-        payload: { $ref: `#/components/schemas/${type}` },
-        ...(examples && { examples })
-      }])),
+      messages: messages(),
       schemas: { ...schemas(), Metadata: metadata }
     }
   }
 }
 
+const messages = () => Object.fromEntries(Object.entries(events).map(([type, event]) => [type, message(type, event)]))
+
+const message = (type: string, { summary, description, examples }: Described) => ({
+  name: type,
+  title: type,
+  summary,
+  ...(description && { description }),
+  'x-schema-version': currentVersion(type),
+  headers: { $ref: '#/components/schemas/Metadata' },
+  payload: { $ref: `#/components/schemas/${type}` },
+  ...(examples && { examples })
+})
+
 /** The current version of each event under its name, former ones as `<name>.v<n>`. */
 const schemas = () => Object.fromEntries(Object.entries(eventVersions).flatMap(([type, { schemas }]) =>
   schemas.map((schema, index) => [index + 1 === schemas.length ? type : `${type}.v${index + 1}`, schema])))
 
-const operation = (action: 'send' | 'receive', channel: string, summary: string) => ({ action, channel: { $ref: `#/channels/${channel}` }, summary })
+const operation = (action: 'send' | 'receive', channel: string, summary: string) =>
+  ({ action, channel: { $ref: `#/channels/${channel}` }, summary })
 
 /** The text of docs/asyncapi.yaml. */
-export const eventDocumentText = () => stringify(JSON.parse(JSON.stringify(eventDocument())), { lineWidth: 120, aliasDuplicateObjects: false })
+export const eventDocumentText = () =>
+  stringify(JSON.parse(JSON.stringify(eventDocument())), { lineWidth: 120, aliasDuplicateObjects: false })

@@ -1,4 +1,4 @@
-// Holds the back ends of a test run: one Postgres with templates of databases, and event stores that serve logs in them.
+// Holds the back ends of a test run: one Postgres with template databases, and event stores on its databases.
 import { createServer, type IncomingMessage } from 'node:http'
 import { once } from 'node:events'
 import { json } from 'node:stream/consumers'
@@ -21,7 +21,8 @@ const settings = {
 }
 
 const undo: Array<() => unknown> = []
-const { url: clusterUrl } = await postgresCluster({ teardown: (step) => { undo.unshift(step) } }, { fsync: false, settings })
+const { url: clusterUrl } =
+  await postgresCluster({ teardown: (step) => { undo.unshift(step) } }, { fsync: false, settings })
 const admin = new pg.Pool({ connectionString: clusterUrl, max: 4 })
 undo.unshift(() => admin.end())
 const logs = new Map<number, RunningEventStore>()
@@ -50,7 +51,8 @@ const routes: Record<string, (body: Record<string, string>) => Promise<object>> 
 const server = createServer((request, response) => {
   answer(request).then(
     (body) => response.end(JSON.stringify(body)),
-    (error: unknown) => response.writeHead(500).end(JSON.stringify({ error: error instanceof Error ? error.message : String(error) })))
+    (error: unknown) =>
+      response.writeHead(500).end(JSON.stringify({ error: error instanceof Error ? error.message : String(error) })))
 }).listen(0, '127.0.0.1')
 await once(server, 'listening')
 const address = server.address()

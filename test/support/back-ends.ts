@@ -5,7 +5,7 @@ import { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-/** What a new database is a copy of: nothing, the migrated ledger, or a service with the example catalogue and its log. */
+/** A new database is empty, has the migrated ledger, or has a service with the example catalogue and its log. */
 export type Template = 'empty' | 'migrated' | 'service'
 
 /** Where the holder of the run listens; the runner sets it. */
@@ -25,10 +25,14 @@ export async function startHolder (): Promise<Holder> {
   // Without what the test runner puts into the environment, and out of reach of Ctrl-C.
   const variables = ['PATH', 'TMPDIR', 'RINGLEDGER_CI_RUN'].map((name) => `${name}=${process.env[name] ?? ''}`)
   const kept = variables.filter((variable) => !variable.endsWith('='))
-  const child = spawn('env', ['-i', ...kept, process.execPath, main], { stdio: ['pipe', 'pipe', 'inherit'], detached: true })
+  const child = spawn('env', ['-i', ...kept, process.execPath, main], {
+    stdio: ['pipe', 'pipe', 'inherit'], detached: true
+  })
   child.stdin.on('error', () => {}) // it ended first
   const ended = once(child, 'exit')
-  const early = ended.then(([code, signal]) => { throw new Error(`The holder of the back ends ended with ${signal ?? code}`) })
+  const early = ended.then(([code, signal]) => {
+    throw new Error(`The holder of the back ends ended with ${signal ?? code}`)
+  })
   const [line] = await Promise.race([once(createInterface(child.stdout), 'line'), early]) as [string]
   const [url = '', postgresUrl = ''] = line.split(' ')
   early.catch(() => {})
@@ -47,7 +51,9 @@ export async function startHolder (): Promise<Holder> {
 let holder: Promise<string> | undefined
 
 async function ask<Answer> (path: string, body: object): Promise<Answer> {
-  holder ??= process.env[holderVariable] ? Promise.resolve(process.env[holderVariable]) : startHolder().then(({ url }) => url)
+  holder ??= process.env[holderVariable]
+    ? Promise.resolve(process.env[holderVariable])
+    : startHolder().then(({ url }) => url)
   const response = await fetch(`${await holder}${path}`, { method: 'POST', body: JSON.stringify(body) })
   const answer = await response.json() as Answer & { error?: string }
   if (!response.ok) throw new Error(answer.error)
@@ -68,8 +74,10 @@ export interface ServedLog {
   close (): Promise<void>
 }
 
-/** An event store on a schema of a database, on the port given or any. Also where the database is not one of the run. */
-export async function serveLog (request: { databaseUrl: string, port?: number | undefined, schema?: string | undefined }): Promise<ServedLog> {
+/** An event store on a schema of a database, of the run or another one, on the port given or any. */
+export async function serveLog (
+  request: { databaseUrl: string, port?: number | undefined, schema?: string | undefined }
+): Promise<ServedLog> {
   const { url, port } = await ask<{ url: string, port: number }>('/logs', request)
   let closed: Promise<void> | undefined
   return { url, port, close: () => closed ??= ask('/logs/close', { port }) }

@@ -18,7 +18,9 @@ export const callReport = (assistantId: number, given: object = {}): object => (
   ended_at: '2026-01-31T09:00:42Z',
   duration: 42,
   recording_url: 'https://recordings.example.com/1.mp3',
-  transcript: [{ role: 'assistant', text: frontDesk.initial_message, at: 0.4 }, { role: 'customer', text: 'Grüezi 👋', at: 2 }],
+  transcript: [
+    { role: 'assistant', text: frontDesk.initial_message, at: 0.4 }, { role: 'customer', text: 'Grüezi 👋', at: 2 }
+  ],
   input_variables: {},
   extracted_variables: { status: true, summary: 'A greeting' },
   evaluation: null,

@@ -39,7 +39,9 @@ export const assistantUpdated = (assistant_id: number, changes: Partial<Assistan
     data: { assistant_id, user_id, changes, updated_at: '2026-01-31T12:00:00.000Z' }
   })
 
-export const campaign = (type: 'CampaignCreated' | 'CampaignRenamed', campaign_id: number, name: string, user_id = '1') =>
+export const campaign = (
+  type: 'CampaignCreated' | 'CampaignRenamed', campaign_id: number, name: string, user_id = '1'
+) =>
   tell(catalogStreams.campaign(campaign_id), { type, data: { campaign_id, user_id, name } })
 
 const nameless = { customer_name: '', email: '' }
@@ -89,6 +91,17 @@ export function logOf () {
     const revision = revisions.get(event.stream) ?? 0n
     revisions.set(event.stream, revision + 1n)
     position += 100n
-    return { metadata: {}, ...event, id: `event-${position}`, revision, position, created: new Date('2026-01-31T12:01:02.345Z') }
+    return {
+      metadata: {}, ...event, id: `event-${position}`, revision, position, created: new Date('2026-01-31T12:01:02.345Z')
+    }
   })
 }
+
+/** Settings of an assistant whose webhook leads to `url`. */
+export const webhookTo = (url: string) => ({ is_webhook_active: true, webhook_url: url })
+
+export const assistantTo = (url: string, id = 1, user = '1') => assistantCreated(id, webhookTo(url), user)
+
+/** So many calls of one assistant, `call-<assistant>-0` and so on. */
+export const callsOf = (assistant_id: number, count: number) =>
+  Array.from({ length: count }, (_, n) => callCompleted(`call-${assistant_id}-${n}`, { assistant_id }))

@@ -6,14 +6,16 @@ export interface Clock {
   pass (interval: string): Promise<void>
 }
 
-/** Puts functions before those of Postgres for all connections of `pool`, and for the times that deliveries are made. */
+/** Puts its functions before those of Postgres, for all connections of `pool` and for the times of deliveries. */
 export async function clockOf (pool: Pool): Promise<Clock> {
   await pool.query(`
     CREATE SCHEMA clock;
     CREATE TABLE clock.ahead (by interval NOT NULL);
     INSERT INTO clock.ahead VALUES ('0');
-    CREATE FUNCTION clock.now() RETURNS timestamptz LANGUAGE sql STABLE AS 'SELECT pg_catalog.now() + by FROM clock.ahead';
-    CREATE FUNCTION clock.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS 'SELECT pg_catalog.clock_timestamp() + by FROM clock.ahead';
+    CREATE FUNCTION clock.now() RETURNS timestamptz LANGUAGE sql STABLE AS
+      'SELECT pg_catalog.now() + by FROM clock.ahead';
+    CREATE FUNCTION clock.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS
+      'SELECT pg_catalog.clock_timestamp() + by FROM clock.ahead';
     ALTER TABLE ledger.webhook_deliveries ALTER created_at SET DEFAULT clock.clock_timestamp();`)
   const readsIt = 'SET search_path = clock, pg_catalog, public'
   pool.on('connect', (client) => { client.query(readsIt).catch(() => {}) }) // goes before whatever it is asked first

@@ -5,7 +5,7 @@ import type { Teardown } from './teardown.js'
 
 export interface Question { name: string, type: 'A' | 'AAAA' }
 
-/** Addresses of the type that is asked for, an error, or nothing at all: then it stays silent. */
+/** Addresses of the type in the question, an error, or undefined: then no answer is sent. */
 export type DnsAnswer = string[] | 'NXDOMAIN' | 'SERVFAIL' | undefined
 
 export interface DnsStub {
@@ -18,15 +18,18 @@ const types = new Map([[1, 'A'], [28, 'AAAA']] as const)
 const codes = { NXDOMAIN: 3, SERVFAIL: 2 }
 const headerBytes = 12
 
-/** `count` is how often this very question was asked so far, this time included. Answers may not be kept: their time to live is 0. */
-export async function dnsStub (t: Teardown, answer: (question: Question, count: number) => DnsAnswer): Promise<DnsStub> {
+/** `count` is the number of times that this question came, this time included. The time to live of answers is 0. */
+export async function dnsStub (
+  t: Teardown, answer: (question: Question, count: number) => DnsAnswer
+): Promise<DnsStub> {
   const asked: Question[] = []
   const socket = createSocket('udp4')
   socket.on('message', (message, from) => {
     const question = questionOf(message)
     if (!question) return
     asked.push(question)
-    const given = answer(question, asked.filter(({ name, type }) => name === question.name && type === question.type).length)
+    const same = asked.filter(({ name, type }) => name === question.name && type === question.type)
+    const given = answer(question, same.length)
     if (given !== undefined) socket.send(response(message, given), from.port, from.address)
   })
   socket.bind(0, '127.0.0.1')
@@ -40,7 +43,9 @@ const endOf = (message: Buffer) => message.indexOf(0, headerBytes) + 5
 
 function questionOf (message: Buffer): Question | undefined {
   const labels: string[] = []
-  for (let at = headerBytes, length = message[at]; length; at += length + 1, length = message[at]) labels.push(message.toString('latin1', at + 1, at + 1 + length))
+  for (let at = headerBytes, length = message[at]; length; at += length + 1, length = message[at]) {
+    labels.push(message.toString('latin1', at + 1, at + 1 + length))
+  }
   const type = types.get(message.readUInt16BE(endOf(message) - 4) as 1 | 28)
   return type && { name: labels.join('.'), type }
 }

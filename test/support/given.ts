@@ -6,13 +6,16 @@ import { Rejection, type FieldErrors, type RejectionCode } from '../../src/domai
 /** What a command was refused with; `errors` must match exactly when given. */
 export interface Refusal { code: RejectionCode, errors?: FieldErrors | undefined }
 
-export function scenarios<State, Event extends { type: string }, Command extends object> (decider: Decider<State, Event, Command>) {
+export function scenarios<State, Event extends { type: string }, Command extends object> (
+  decider: Decider<State, Event, Command>
+) {
   return (events: Event[]) => ({
     /** The command, or what validates it: nothing is decided of a body that is refused. */
     when: (command: Command | (() => Command)) => ({
       /** Asserts exactly these events, or the refusal. */
       then (t: Test, expected: Event[] | Refusal): void {
-        const outcome = attempt(() => decider.decide(typeof command === 'function' ? command() : command, fold(decider, events)))
+        const given = () => typeof command === 'function' ? command() : command
+        const outcome = attempt(() => decider.decide(given(), fold(decider, events)))
         if (Array.isArray(expected)) t.strictSame(outcome, expected)
         else t.strictSame(outcome, { errors: undefined, ...expected })
       }

@@ -6,7 +6,8 @@ import { packageRoot } from '../../src/package-root.js'
 export interface Golden { stream: string, type: string, schema_version: string, data: Record<string, unknown> }
 
 const folder = join(packageRoot, 'test/golden')
-const files = new Map(readdirSync(folder).map((file) => [file, JSON.parse(readFileSync(join(folder, file), 'utf8')) as Golden]))
+const read = (file: string) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Golden
+const files = new Map(readdirSync(folder).map((file) => [file, read(file)]))
 
 export const golden = Object.assign(find, { files })
 

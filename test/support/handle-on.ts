@@ -37,7 +37,9 @@ export const updateRequest = (id: number, body: AssistantBody, commandId: string
   assistantRequest(id, () => ({ ...validateChanges({ body }, {}), ...circumstances }), commandId)
 
 /** `contact` stands for the phone number's hash. */
-export const leadRequest = (id: number, contact: string, allow_dupplicate = false, commandId: string = randomUUID()) => {
+export const leadRequest = (
+  id: number, contact: string, allow_dupplicate = false, commandId: string = randomUUID()
+) => {
   const body = { phone_number: '+15551230001', campaign_id: 1, allow_dupplicate }
   const command = { ...validateLead({ body }, {}), ...circumstances, ids: [id] }
   return {

@@ -11,12 +11,13 @@ export function assistantCaller ({ call }: TestService) {
   const update = (id: number, body: unknown): Promise<Answer> => call('PUT', `/user/assistant/${id}`, body)
 
   /** The assistant that a write answered with, not older than that write. */
-  const seen = async (written: Answer): Promise<Seen> => (await read(`/user/assistant/${written.body.data.id}`, written)).body.data
+  const seen = async (written: Answer): Promise<Seen> =>
+    (await read(`/user/assistant/${written.body.data.id}`, written)).body.data
 
   /** How many assistants the user has, at the position of `after`. */
   const count = async (after: Answer): Promise<number> => (await read('/user/assistants', after)).body.meta.total
 
-  /** No older than `after`; asked again, as a caller would, while the read model is late (503). */
+  /** Not older than `after`; repeated, as a caller would do, while the read model is late (503). */
   async function read (path: string, { headers }: Answer): Promise<Answer> {
     const position = headers.get('x-read-position') ?? ''
     return await eventually(async () => {
@@ -29,7 +30,8 @@ export function assistantCaller ({ call }: TestService) {
 }
 
 /** The answer to a request with exactly these refused fields. */
-export const refusal = (errors: Record<string, string[]>) => ({ status: 422, body: { message: 'The given data was invalid.', errors } })
+export const refusal = (errors: Record<string, string[]>) =>
+  ({ status: 422, body: { message: 'The given data was invalid.', errors } })
 
 /** What an assertion compares of an answer. */
 export const told = ({ status, body }: Answer) => ({ status, body })

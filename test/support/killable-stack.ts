@@ -25,10 +25,10 @@ export interface KillableStack {
   isUp (): Promise<void>
 }
 
-/** With the example catalogue, and everything up. The queue is in Redis where that is given. */
+/** With the example catalogue; all processes are up. The queue is in Redis where that is given. */
 export async function killableStack (t: Test, settings: Environment, redis?: ScratchRedis): Promise<KillableStack> {
-  const [postgres, storage] = await Promise.all([postgresCluster(t), postgresCluster(t)])
-  const eventStore = await eventStoreProcess(t, storage.url)
+  const backEnds = await openBackEnds(t, redis)
+  const { postgres, eventStore } = backEnds
   const env = {
     ...secrets,
     ...localWebhooks,
@@ -43,38 +43,57 @@ export async function killableStack (t: Test, settings: Environment, redis?: Scr
   }
   const imported = await run(t, ['catalog', 'import', exampleCatalog], env)
   if (imported.code !== 0) throw new Error(imported.stderr)
-  const [api, projector, worker, other] = ['api', 'projector', 'worker', 'worker'].map((role) => roleProcess(t, role, env)) as [RoleProcess, RoleProcess, RoleProcess, RoleProcess]
-  const roles = [api, projector, worker, other]
+  const open = (role: string) => roleProcess(t, role, env)
+  const roles = { api: open('api'), projector: open('projector'), worker: open('worker'), other: open('worker') }
+  const all = Object.values(roles)
   const pool = openPool(postgres.url, { applicationName: 'test', max: 4, onError: () => {} })
   t.teardown(() => pool.end())
-  const killed = async (...roles: RoleProcess[]) => { await Promise.all(roles.map(({ kill }) => kill())) }
-  const again = async (...roles: RoleProcess[]) => { await killed(...roles); for (const { start } of roles) start() }
-  const isUp = async () => { await Promise.all(roles.map(({ up }) => up())) }
-  for (const { start } of roles) start()
+  const isUp = async () => { await Promise.all(all.map(({ up }) => up())) }
+  startAll(all)
   await isUp()
+  const client = connect(t, env.EVENTSTORE_URL)
+  return { api: roles.api, roles: all, env, pool, client, isUp, ways: waysToKill(roles, backEnds, pool) }
+}
 
+type BackEnds = Awaited<ReturnType<typeof openBackEnds>>
+type Roles = Record<'api' | 'projector' | 'worker' | 'other', RoleProcess>
+
+async function openBackEnds (t: Test, redis: ScratchRedis | undefined) {
+  const [postgres, storage] = await Promise.all([postgresCluster(t), postgresCluster(t)])
+  return { postgres, storage, eventStore: await eventStoreProcess(t, storage.url), redis }
+}
+
+function waysToKill (roles: Roles, backEnds: BackEnds, pool: Pool): KillableStack['ways'] {
+  const { api, projector, worker, other } = roles
+  const { postgres, storage, eventStore, redis } = backEnds
   return {
-    api,
-    roles,
-    env,
-    pool,
-    client: connect(t, env.EVENTSTORE_URL),
-    isUp,
-    ways: {
-      'a worker': () => again(worker),
-      'both workers': () => again(worker, other),
-      'the projector': () => again(projector),
-      'the API': () => again(api),
-      async 'Postgres' () { await postgres.kill(); await postgres.start() },
-      'Postgres, restarted': () => postgres.restart(),
-      async 'the event store' () { await eventStore.kill(); await eventStore.start() },
-      async 'the queue, emptied' () { await (redis ? redis.flush() : pool.query('TRUNCATE queue.job CASCADE')) },
-      ...(redis && { async 'Redis' () { await redis.kill(); await redis.start() } }),
-      async 'everything' () {
-        await Promise.all([killed(...roles), postgres.kill(), storage.kill(), eventStore.kill(), redis?.kill()])
-        await Promise.all([postgres.start(), storage.start().then(() => eventStore.start()), redis?.start()])
-        for (const { start } of roles) start()
-      }
+    'a worker': () => again(worker),
+    'both workers': () => again(worker, other),
+    'the projector': () => again(projector),
+    'the API': () => again(api),
+    async 'Postgres' () { await postgres.kill(); await postgres.start() },
+    'Postgres, restarted': () => postgres.restart(),
+    async 'the event store' () { await eventStore.kill(); await eventStore.start() },
+    async 'the queue, emptied' () { await (redis ? redis.flush() : pool.query('TRUNCATE queue.job CASCADE')) },
+    ...(redis && { async 'Redis' () { await redis.kill(); await redis.start() } }),
+    async 'everything' () {
+      const all = Object.values(roles)
+      await Promise.all([killAll(all), postgres.kill(), storage.kill(), eventStore.kill(), redis?.kill()])
+      await Promise.all([postgres.start(), storage.start().then(() => eventStore.start()), redis?.start()])
+      startAll(all)
     }
   }
+}
+
+async function killAll (roles: RoleProcess[]): Promise<void> {
+  await Promise.all(roles.map(({ kill }) => kill()))
+}
+
+function startAll (roles: RoleProcess[]): void {
+  for (const { start } of roles) start()
+}
+
+async function again (...roles: RoleProcess[]): Promise<void> {
+  await killAll(roles)
+  startAll(roles)
 }

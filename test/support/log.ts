@@ -8,7 +8,8 @@ import { toStoredEvent } from '../../src/event-store/stored.js'
 export async function eventsAfter (client: EventStoreDBClient, position: bigint): Promise<StoredEvent[]> {
   const fromPosition = position === 0n ? START : { commit: position, prepare: position }
   const resolved = await collect(client.readAll({ direction: FORWARDS, fromPosition }), 5_000)
-  return resolved.flatMap(({ event }) => event && !event.type.startsWith('$') ? [toStoredEvent(event)] : []).filter((event) => event.position > position)
+  return resolved.flatMap(({ event }) => event && !event.type.startsWith('$') ? [toStoredEvent(event)] : [])
+    .filter((event) => event.position > position)
 }
 
 /** The id that an event gave out. */

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { Teardown } from './teardown.js'
 
 export interface MainProcess<Said> {
-  /** What it said, a line of JSON each. */
+  /** Its output, a line of JSON each. */
   said: Said[]
   signal (name: NodeJS.Signals): void
   ended: Promise<NodeJS.Signals | number | null>
@@ -15,10 +15,13 @@ export interface MainProcess<Said> {
 export function mainProcess<Said> (t: Teardown, name: string, args: readonly string[]): MainProcess<Said> {
   const main = fileURLToPath(new URL(`./${name}.js`, import.meta.url))
   // Without what the test runner puts into the environment.
-  const child = spawn('env', ['-i', `PATH=${process.env.PATH}`, process.execPath, main, ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawn('env', ['-i', `PATH=${process.env.PATH}`, process.execPath, main, ...args], {
+    stdio: ['pipe', 'pipe', 'inherit']
+  })
   const said: Said[] = []
   createInterface(child.stdout).on('line', (line) => said.push(JSON.parse(line)))
-  const ended = new Promise<NodeJS.Signals | number | null>((resolve) => child.once('close', (code, signal) => resolve(signal ?? code)))
+  const ended = new Promise<NodeJS.Signals | number | null>((resolve) =>
+    child.once('close', (code, signal) => resolve(signal ?? code)))
   t.teardown(() => { child.kill('SIGKILL'); return ended })
   return { said, ended, signal: (name) => void child.kill(name) }
 }

@@ -1,4 +1,4 @@
-// What the rows of a projection have to be: the fold of the log, one event after the other, with nothing but maps.
+// The rows that a projection must have: the fold of the log in maps, one event after the other.
 import { assistants } from '../../projections/assistants.js'
 import { calls } from '../../projections/calls.js'
 import { leads } from '../../projections/leads.js'
@@ -13,7 +13,9 @@ import type { StoredEvent } from '../../src/domain/stored-event.js'
 export interface Model { wanted: Map<unknown, object>, parked: string[] }
 
 /** `step` answers false when the event contradicts what is there. */
-function fold (projection: Projection, log: StoredEvent[], step: (event: DomainEvent, stored: StoredEvent) => boolean): string[] {
+function fold (
+  projection: Projection, log: StoredEvent[], step: (event: DomainEvent, stored: StoredEvent) => boolean
+): string[] {
   const parkedStreams = new Set<string>()
   const parked: string[] = []
   for (const stored of log.filter(({ type }) => projection.eventTypes.some((known) => known === type))) {
@@ -36,7 +38,7 @@ function fold (projection: Projection, log: StoredEvent[], step: (event: DomainE
 
 /** `takes` tells which names the table may hold. */
 export function assistantModel (log: StoredEvent[], takes = (_name: string) => true): Model {
-  const states = new Map<number, { state: AssistantState, revision: number }>()
+  const states = new Map<number, { state: NonNullable<AssistantState>, revision: number }>()
   const parked = fold(assistants, log, (event, { revision }) => {
     if (event.type !== 'AssistantCreated' && event.type !== 'AssistantUpdated') return true
     const id = event.data.assistant_id
@@ -45,15 +47,16 @@ export function assistantModel (log: StoredEvent[], takes = (_name: string) => t
     if (state) states.set(id, { state, revision: Number(revision) })
     return true
   })
-  const wanted = [...states].map(([id, { state, revision }]) => [id, {
-    id, user_id: state?.user_id, name: state?.settings.assistant_name, settings: state?.settings, revision, created_at: state?.created_at, updated_at: state?.updated_at
-  }] as const)
+  const wanted = [...states].map(([id, { state: { user_id, settings, created_at, updated_at }, revision }]) =>
+    [id, { id, user_id, name: settings.assistant_name, settings, revision, created_at, updated_at }] as const)
   return { wanted: new Map(wanted), parked }
 }
 
+interface LeadRow { stream: string, user_id: string, status: string, updated_at: string, primary_id: number | null }
+
 /** `takes` tells which statuses the table may hold. */
 export function leadModel (log: StoredEvent[], takes = (_status: string) => true): Model {
-  const rows = new Map<number, { stream: string, user_id: string, status: string, updated_at: string, primary_id: number | null }>()
+  const rows = new Map<number, LeadRow>()
   const owners = new Map<number, string>()
   const reported = new Set<string>()
   const parked = fold(leads, log, (event, { stream }) => {
@@ -62,7 +65,10 @@ export function leadModel (log: StoredEvent[], takes = (_status: string) => true
       const { id, user_id, secondary_contacts, created_at } = leadOf(event)
       const ids = [id, ...secondary_contacts.map((contact) => contact.id)]
       if (ids.some((one) => rows.has(one) && rows.get(one)?.stream !== stream)) return false
-      for (const one of ids) if (!rows.has(one)) rows.set(one, { stream, user_id, status: 'created', updated_at: created_at, primary_id: one === id ? null : id })
+      const row = { stream, user_id, status: 'created', updated_at: created_at }
+      for (const one of ids.filter((one) => !rows.has(one))) {
+        rows.set(one, { ...row, primary_id: one === id ? null : id })
+      }
     }
     if (event.type === 'CallCompleted' && !reported.has(event.data.call_id)) {
       reported.add(event.data.call_id)
@@ -82,12 +88,16 @@ export function callModel (log: StoredEvent[]): Model {
   const [assistantOwners, leadOwners] = [new Map<number, string>(), new Map<number, string>()]
   const parked = fold(calls, log, (event, { position }) => {
     if (event.type === 'AssistantCreated') assistantOwners.set(event.data.assistant_id, event.data.user_id)
-    if (event.type === 'LeadCreated') for (const id of [event.data.lead_id, ...event.data.secondary_contacts.map((contact) => contact.id)]) leadOwners.set(id, event.data.user_id)
+    if (event.type === 'LeadCreated') {
+      const { lead_id, secondary_contacts, user_id } = event.data
+      for (const { id } of [{ id: lead_id }, ...secondary_contacts]) leadOwners.set(id, user_id)
+    }
     if (event.type === 'CallCompleted' && !rows.has(event.data.call_id)) {
       const { call_id, assistant_id, lead_id, status } = event.data
       const user_id = assistantOwners.get(assistant_id) ?? null
       const isOwn = lead_id !== null && user_id !== null && leadOwners.get(lead_id) === user_id
-      rows.set(call_id, { id: call_id, user_id, assistant_id, lead_id: isOwn ? lead_id : null, status, report: event.data, position: Number(position) })
+      const owned = { id: call_id, user_id, assistant_id, lead_id: isOwn ? lead_id : null, status }
+      rows.set(call_id, { ...owned, report: event.data, position: Number(position) })
     }
     return true
   })

@@ -1,4 +1,4 @@
-// A server like those before 24.10.5, in front of a present one: until its filter has matched, a subscription's checkpoint says 2^64-1.
+// Acts like a server before 24.10.5: until the filter of a subscription matches, its checkpoint says 2^64-1.
 import streamsService from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
 import * as grpc from '@grpc/grpc-js'
@@ -30,7 +30,8 @@ export async function oldEventStore (t: Teardown, port: number): Promise<{ url: 
     }
   })
   const own = await new Promise<number>((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', grpc.ServerCredentials.createInsecure(), (error, bound) => error ? reject(error) : resolve(bound))
+    server.bindAsync('127.0.0.1:0', grpc.ServerCredentials.createInsecure(), (error, bound) =>
+      error ? reject(error) : resolve(bound))
   })
   t.teardown(() => { server.forceShutdown(); target.close() })
   return { url: `esdb://127.0.0.1:${own}?tls=false`, saidNothing: () => count }

@@ -13,15 +13,21 @@ export interface Operation {
 export interface QueryParameter { type: string, enum?: string[], maximum?: number, format?: string }
 
 interface Document {
-  paths: Record<string, Record<string, { requestBody?: object, parameters?: Array<{ in: string, name: string, schema: QueryParameter }> }>>
+  paths: Record<string, Record<string, {
+    requestBody?: object
+    parameters?: Array<{ in: string, name: string, schema: QueryParameter }>
+  }>>
 }
 
 export async function documentedOperations ({ call }: TestService): Promise<Operation[]> {
   const document: Document = (await call('GET', '/docs/json')).body
-  return Object.entries(document.paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, { requestBody, parameters = [] }]) => ({
+  return Object.entries(
+    document.paths
+  ).flatMap(([path, methods]) => Object.entries(methods).map(([method, { requestBody, parameters = [] }]) => ({
     method: method.toUpperCase(),
     path,
     takesBody: requestBody !== undefined,
-    query: Object.fromEntries(parameters.filter((parameter) => parameter.in === 'query').map(({ name, schema }) => [name, schema]))
+    query: Object.fromEntries(parameters.filter((parameter) => parameter.in === 'query')
+      .map(({ name, schema }) => [name, schema]))
   })))
 }

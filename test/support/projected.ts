@@ -14,7 +14,9 @@ import { generationConsumer } from '../../projections/engine/run.js'
 export const everyProjection: readonly Projection[] = [assistants, leads, calls, catalog]
 
 /** Empty read models, on generation 1. */
-export async function emptyReadModels (pool: Pool, projections: readonly Projection[] = everyProjection): Promise<void> {
+export async function emptyReadModels (
+  pool: Pool, projections: readonly Projection[] = everyProjection
+): Promise<void> {
   const schemas = projections.map((projection) => `DROP SCHEMA IF EXISTS ${schemaOf(projection, 1)} CASCADE`)
   await pool.query([...schemas, 'DELETE FROM ledger.generations', 'DELETE FROM ledger.parked_events'].join('; '))
   await ensureProjections(pool, projections)
@@ -27,7 +29,8 @@ export interface Feed {
 
 /** A consumer as it is after a start. */
 export async function feeding (projection: Projection, pool: Pool, epoch = 1n): Promise<Feed> {
-  const { checkpointTable, handle } = await generationConsumer(projection, await activeGeneration(pool, projection), pool).open()
+  const { checkpointTable, handle } =
+    await generationConsumer(projection, await activeGeneration(pool, projection), pool).open()
   let from = await claimCheckpoint(pool, checkpointTable, epoch)
   return {
     async batch (events) {
@@ -48,13 +51,19 @@ export async function project (pool: Pool, events: StoredEvent[]): Promise<void>
 }
 
 /** The rows of the active generation's table by key, with times in ISO 8601. */
-export async function rowsOf (pool: Pool, projection: Projection, name = projection.name): Promise<Map<unknown, Record<string, unknown>>> {
+export async function rowsOf (
+  pool: Pool, projection: Projection, name = projection.name
+): Promise<Map<unknown, Record<string, unknown>>> {
   const table = projection.tables.find((known) => known.name === name)
   if (!table) throw new Error(`${projection.name} has no table ${name}`)
   const schema = schemaOf(projection, await activeGeneration(pool, projection))
-  const { rows } = await pool.query<{ row: Record<string, unknown> }>(`SELECT row_to_json(t) AS row FROM ${schema}.${name} t ORDER BY "${table.key}"`)
+  const { rows } = await pool.query<{ row: Record<string, unknown> }>(
+    `SELECT row_to_json(t) AS row FROM ${schema}.${name} t ORDER BY "${table.key}"`
+  )
   const times = Object.entries(table.columns).filter(([, type]) => type === 'timestamptz').map(([column]) => column)
-  return new Map(rows.map(({ row }) => [row[table.key], { ...row, ...Object.fromEntries(times.map((column) => [column, new Date(String(row[column])).toISOString()])) }]))
+  return new Map(rows.map(({ row }) => [row[table.key], {
+    ...row, ...Object.fromEntries(times.map((column) => [column, new Date(String(row[column])).toISOString()]))
+  }]))
 }
 
 export interface Parked { stream: string, revision: number, error: string }
@@ -62,6 +71,8 @@ export interface Parked { stream: string, revision: number, error: string }
 /** What the projection's active generation has parked, oldest first. */
 export async function parkedEvents (pool: Pool, projection: Projection): Promise<Parked[]> {
   const consumer = checkpointOf(projection, await activeGeneration(pool, projection)).split('.')[0]
-  const { rows } = await pool.query<Parked>('SELECT stream, revision::int, error FROM ledger.parked_events WHERE consumer = $1 ORDER BY position', [consumer])
+  const { rows } = await pool.query<Parked>(`
+    SELECT stream, revision::int, error FROM ledger.parked_events
+    WHERE consumer = $1 ORDER BY position`, [consumer])
   return rows
 }

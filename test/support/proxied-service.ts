@@ -17,12 +17,16 @@ export interface ProxiedService {
 }
 
 /** Runs roles on the back ends of `direct`, through proxies of their own. */
-export async function behindProxies (t: Teardown, direct: TestService, roles: Role[] = ['api']): Promise<ProxiedService> {
+export async function behindProxies (
+  t: Teardown, direct: TestService, roles: Role[] = ['api']
+): Promise<ProxiedService> {
   const postgres = await tcpProxy(t, Number(new URL(direct.urls.databaseUrl).port))
   const store = await tcpProxy(t, direct.store.port)
   const databaseUrl = Object.assign(new URL(direct.urls.databaseUrl), { port: String(postgres.port) }).href
   const eventStoreUrl = `esdb://127.0.0.1:${store.port}?tls=false`
-  const { url, stop } = await startRoles(roles, direct.config, { databaseUrl, eventStoreUrl }, pino({ level: process.env.LOG_LEVEL ?? 'silent' }))
+  const { url, stop } = await startRoles(roles, direct.config, { databaseUrl, eventStoreUrl }, pino({
+    level: process.env.LOG_LEVEL ?? 'silent'
+  }))
   t.teardown(stop)
   const token = await direct.token('1')
   const call = caller(url)
@@ -36,7 +40,7 @@ export async function timed (answering: Promise<Answer>): Promise<Answer & { ms:
   return { ...answer, ms: Math.round(performance.now() - beganAt) }
 }
 
-/** Asks until the answer has this status and does not have to wait for the read model: how long that took, in milliseconds. */
+/** The time until an answer has this status and does not wait for the read model, in milliseconds. */
 export async function backAfter (ask: () => Promise<Answer>, status: number): Promise<number> {
   const beganAt = performance.now()
   await eventually(async () => {

@@ -12,5 +12,9 @@ export async function sendRaw (url: string, bytes: string): Promise<RawAnswer> {
   socket.write(bytes)
   await new Promise<void>((resolve, reject) => socket.on('close', () => resolve()).on('error', reject))
   const [head = '', ...rest] = answer.split('\r\n\r\n')
-  return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]), contentType: /^content-type: (.*)$/im.exec(head)?.[1], text: rest.join('\r\n\r\n') }
+  return {
+    status: Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]),
+    contentType: /^content-type: (.*)$/im.exec(head)?.[1],
+    text: rest.join('\r\n\r\n')
+  }
 }

@@ -3,9 +3,12 @@ import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import type { Teardown } from './teardown.js'
 
-export async function rawServer (t: Teardown, serve: (socket: Socket, count: number) => void): Promise<{ url: string, connections: () => number }> {
+export async function rawServer (
+  t: Teardown, serve: (socket: Socket, count: number) => void
+): Promise<{ url: string, connections: () => number }> {
   let count = 0
-  const server = createServer((socket) => { socket.on('error', () => {}); serve(socket, ++count) }).listen(0, '127.0.0.1')
+  const server = createServer((socket) => { socket.on('error', () => {}); serve(socket, ++count) })
+    .listen(0, '127.0.0.1')
   const sockets = new Set<Socket>()
   server.on('connection', (socket) => sockets.add(socket))
   await once(server, 'listening')

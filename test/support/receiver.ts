@@ -24,14 +24,18 @@ export interface Receiver {
 export const answers = (status: number, headers: Record<string, string> = {}, body = ''): Answer =>
   (response) => { response.writeHead(status, headers).end(body) }
 
-export async function receiver (t: Teardown, answer: Answer = answers(200), host = '127.0.0.1', port = 0): Promise<Receiver> {
+export async function receiver (
+  t: Teardown, answer: Answer = answers(200), host = '127.0.0.1', port = 0
+): Promise<Receiver> {
   let connections = 0
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('error', () => {})
     request.on('end', () => {
-      const received = { path: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks), at: Date.now() }
+      const received = {
+        path: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks), at: Date.now()
+      }
       running.received.push(received)
       running.answer(response, received, running.received.length)
     })
@@ -45,6 +49,12 @@ export async function receiver (t: Teardown, answer: Answer = answers(200), host
   })
   const address = server.address()
   if (typeof address !== 'object' || address === null) throw new Error('the receiver has no port')
-  const running: Receiver = { url: `http://${host}:${address.port}/hook`, received: [], connections: () => connections, answer }
+  const running: Receiver = {
+    url: `http://${host}:${address.port}/hook`, received: [], connections: () => connections, answer
+  }
   return running
 }
+
+/** The headers as the libraries that verify a webhook want them. */
+export const stringsOf = (headers: IncomingHttpHeaders): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))

@@ -1,10 +1,9 @@
 // A Redis of a test's own, on a free port of loopback.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { existsSync } from 'node:fs'
 import { Redis } from 'ioredis'
 import { freePort } from '@ringledger/embedded-postgres/testing'
 import { eventually } from './eventually.js'
@@ -31,34 +30,37 @@ export async function scratchRedis (t: Teardown): Promise<ScratchRedis> {
   const home = mkdtempSync(join(tmpdir(), 'rl-redis-'))
   const port = await freePort()
   const url = `redis://127.0.0.1:${port}`
+  const settings = ['--port', String(port), '--bind', '127.0.0.1', '--dir', home, '--save', '', '--appendonly', 'no']
   let server: ChildProcess | undefined
-  const redis: ScratchRedis = { url, start, kill, flush: async () => { await withClient((client) => client.flushall()) }, keys: (pattern) => withClient((client) => client.keys(pattern)) }
+  const redis: ScratchRedis = {
+    url,
+    async start () {
+      server = spawn('redis-server', settings, { stdio: 'ignore' })
+      await eventually(() => withClient(url, (client) => client.ping()))
+    },
+    async kill () {
+      if (!server || server.exitCode !== null || server.signalCode !== null) return
+      const exited = once(server, 'exit')
+      server.kill('SIGKILL')
+      await exited
+    },
+    flush: async () => { await withClient(url, (client) => client.flushall()) },
+    keys: (pattern) => withClient(url, (client) => client.keys(pattern))
+  }
   t.teardown(async () => {
-    await kill()
+    await redis.kill()
     rmSync(home, { recursive: true, force: true })
   })
-  await start()
+  await redis.start()
   return redis
+}
 
-  async function start () {
-    server = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--dir', home, '--save', '', '--appendonly', 'no'], { stdio: 'ignore' })
-    await eventually(() => withClient((client) => client.ping()))
-  }
-
-  async function kill () {
-    if (!server || server.exitCode !== null || server.signalCode !== null) return
-    const exited = once(server, 'exit')
-    server.kill('SIGKILL')
-    await exited
-  }
-
-  async function withClient<Result> (work: (client: Redis) => Promise<Result>): Promise<Result> {
-    const client = new Redis(url, { retryStrategy: () => null, maxRetriesPerRequest: 0 })
-    client.on('error', () => {})
-    try {
-      return await work(client)
-    } finally {
-      client.disconnect()
-    }
+async function withClient<Result> (url: string, work: (client: Redis) => Promise<Result>): Promise<Result> {
+  const client = new Redis(url, { retryStrategy: () => null, maxRetriesPerRequest: 0 })
+  client.on('error', () => {})
+  try {
+    return await work(client)
+  } finally {
+    client.disconnect()
   }
 }

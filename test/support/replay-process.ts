@@ -1,6 +1,6 @@
 // Runs replay-main as a process of its own.
 import { mainProcess, type MainProcess } from './main-process.js'
-import { checkEveryMs } from './replay-rig.js'
+import { checkEveryMs } from './replay-database.js'
 import type { Teardown } from './teardown.js'
 
 export type Command = 'replay' | 'rollback' | 'drop'
@@ -8,8 +8,10 @@ export type Command = 'replay' | 'rollback' | 'drop'
 /** Where it signals itself: before the nth statement like this. */
 export interface SignalAt { signal: NodeJS.Signals, at: string, nth?: number }
 
-/** Starts a command. It says the statement at which it signals itself, or all of them, then the error that it ended with. */
-export function replayProcesses (t: Teardown, eventStoreUrl: string): (databaseUrl: string, command: Command, signalAt?: SignalAt) => MainProcess<string> {
+/** Starts a command. It prints the statement at which it signals itself, or all of them, and then its error. */
+export function replayProcesses (
+  t: Teardown, eventStoreUrl: string
+): (databaseUrl: string, command: Command, signalAt?: SignalAt) => MainProcess<string> {
   return (databaseUrl, command, signalAt) => {
     const options = { databaseUrl, eventStoreUrl, command, at: '', nth: 1, checkEveryMs, ...signalAt }
     return mainProcess(t, 'replay-main', [JSON.stringify(options)])

@@ -51,7 +51,8 @@ export interface Restorable {
 
 /** With the example catalogue in the log. */
 export async function restorable (t: Teardown): Promise<Restorable> {
-  const [postgres, now, log] = await Promise.all([scratchPostgres(t), scratchPostgres(t, 'service'), scratchPostgres(t, 'service')])
+  const [postgres, now, log] =
+    await Promise.all([scratchPostgres(t), scratchPostgres(t, 'service'), scratchPostgres(t, 'service')])
   const [nowName, logName] = [nameOf(now), nameOf(log)]
   const sql = async (...statements: string[]) => {
     const client = new pg.Client({ connectionString: postgres.url })
@@ -59,7 +60,8 @@ export async function restorable (t: Teardown): Promise<Restorable> {
     for (const statement of statements) await client.query(statement)
     await client.end()
   }
-  const copy = (from: string, to: string) => sql(`DROP DATABASE IF EXISTS ${to} WITH (FORCE)`, `CREATE DATABASE ${to} TEMPLATE ${from} STRATEGY file_copy`)
+  const copy = (from: string, to: string) =>
+    sql(`DROP DATABASE IF EXISTS ${to} WITH (FORCE)`, `CREATE DATABASE ${to} TEMPLATE ${from} STRATEGY file_copy`)
   let store = await eventStoreOn(log.url)
   t.teardown(() => store.close())
   const urls = { databaseUrl: now.url, get eventStoreUrl () { return store.url } }
@@ -98,20 +100,27 @@ async function start (t: Teardown, urls: Urls, roles: Role[]): Promise<Running> 
   const stop = () => stopped ??= service.stop()
   t.teardown(stop)
   const call = caller(service.url)
-  const as = async (user: string, role?: string) => ({ token: await signToken(config.jwt, { user, ttl: '1h', ...(role && { role }) }) })
+  const as = async (user: string, role?: string) =>
+    ({ token: await signToken(config.jwt, { user, ttl: '1h', ...(role && { role }) }) })
   return {
     url: service.url,
     stop,
     logged,
-    createAssistant: async (url) => await call('POST', '/user/assistant', { ...await as('1'), body: newAssistant({ is_webhook_active: true, webhook_url: url }) }),
-    createLead: async () => await call('POST', '/user/lead', { ...await as('1'), body: newLead({ allow_dupplicate: true }) }),
-    completeCall: async (callId, id) => await call('POST', `/engine/calls/${callId}/completed`, { ...await as('engine', 'engine'), body: callReport(id) }),
+    createAssistant: async (url) => await call('POST', '/user/assistant', {
+      ...await as('1'), body: newAssistant({ is_webhook_active: true, webhook_url: url })
+    }),
+    createLead: async () =>
+      await call('POST', '/user/lead', { ...await as('1'), body: newLead({ allow_dupplicate: true }) }),
+    completeCall: async (callId, id) => await call('POST', `/engine/calls/${callId}/completed`, {
+      ...await as('engine', 'engine'), body: callReport(id)
+    }),
     get: async (path) => await call('GET', path, await as('1'))
   }
 }
 
 /** The call that a webhook is about. */
-export const callOf = ({ body }: Received) => (JSON.parse(body.toString()) as { data: { call_id: string } }).data.call_id
+export const callOf = ({ body }: Received) =>
+  (JSON.parse(body.toString()) as { data: { call_id: string } }).data.call_id
 export const created = (answer: Answer) => answer.status === 201 && answer
 export const idOf = ({ body }: Answer) => body.data?.id ?? 0
 
@@ -129,7 +138,8 @@ export async function ready ({ url }: Running): Promise<{ status: number, body: 
 /** Status and reason by call. */
 export async function deliveries (r: Restorable): Promise<Record<string, unknown[]>> {
   return await r.withParts(async ({ pool }) => {
-    const { rows } = await pool.query<{ call_id: string, status: string, reason: string | null }>('SELECT call_id, status, reason FROM ledger.webhook_deliveries ORDER BY created_at')
+    const { rows } = await pool.query<{ call_id: string, status: string, reason: string | null }>(`
+      SELECT call_id, status, reason FROM ledger.webhook_deliveries ORDER BY created_at`)
     return Object.fromEntries(rows.map(({ call_id: call, status, reason }) => [call, [status, reason]]))
   })
 }

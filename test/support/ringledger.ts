@@ -23,7 +23,7 @@ export interface Ringledger {
   pid: number
   stdout (): string
   stderr (): string
-  /** What `pick` finds in what it has said so far; rejects when it ends, or `withinMs` pass, without that. */
+  /** What `pick` finds in the output so far; rejects when the process ends, or `withinMs` pass, without that. */
   says<Found> (pick: (stdout: string, stderr: string) => Found | undefined, withinMs?: number): Promise<Found>
   /** To the whole process group, as a terminal does it. */
   signal (name: NodeJS.Signals): void
@@ -37,7 +37,7 @@ export interface Ringledger {
 export const bin = join(packageRoot, 'bin/ringledger.js')
 export const exampleCatalog = join(packageRoot, 'examples/catalog.json')
 
-/** An empty directory that goes away with the test; whatever runs in it must be registered for teardown later. */
+/** An empty directory, removed in `t.teardown`. Start what runs in it afterwards, so that it is stopped before. */
 export function dataDir (t: Teardown): string {
   const folder = mkdtempSync(join(tmpdir(), 'rl-flow-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }))
@@ -47,7 +47,10 @@ export function dataDir (t: Teardown): string {
 /** What is in a directory, and the clusters of its DATA_DIRs where Postgres' account cannot reach them in there. */
 export function leftIn (folder: string): string[] {
   const notes = existsSync(STATE_DIR) ? readdirSync(STATE_DIR).map((name) => join(STATE_DIR, name, 'data-dir.txt')) : []
-  return [...readdirSync(folder), ...notes.filter((note) => existsSync(note) && readFileSync(note, 'utf8').startsWith(folder))]
+  return [
+    ...readdirSync(folder),
+    ...notes.filter((note) => existsSync(note) && readFileSync(note, 'utf8').startsWith(folder))
+  ]
 }
 
 /**
@@ -56,14 +59,13 @@ export function leftIn (folder: string): string[] {
  */
 export function ringledger (t: Teardown, args: readonly string[], env: Environment = {}): Ringledger {
   const mark = `RINGLEDGER_TEST_RUN=${randomUUID()}`
-  // As under npm: it ends with the process that started it, should a test be killed before its teardown.
-  const variables = Object.entries({ PATH: process.env.PATH, HOME: process.env.HOME, npm_lifecycle_event: 'test', ...env }).map(([name, value]) => `${name}=${value ?? ''}`)
   const beganAt = performance.now()
-  const child = spawn('env', ['-i', mark, ...variables, process.execPath, bin, ...args], { detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
-  let stdout = ''
-  let stderr = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => { stdout += text })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => { stderr += text })
+  const child = spawn('env', ['-i', mark, ...variablesOf(env), process.execPath, bin, ...args], {
+    detached: true, stdio: ['ignore', 'pipe', 'pipe']
+  })
+  const said = { stdout: '', stderr: '' }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => { said.stdout += text })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => { said.stderr += text })
   const pid = child.pid ?? 0
   let over: Ended | undefined
   const ended = new Promise<Ended>((resolve) => child.once('close', (code, signal) => {
@@ -81,24 +83,44 @@ export function ringledger (t: Teardown, args: readonly string[], env: Environme
     ended,
     signal,
     processes,
-    stdout: () => stdout,
-    stderr: () => stderr,
+    stdout: () => said.stdout,
+    stderr: () => said.stderr,
     gone: async () => { await eventually(() => processes().length === 0) },
     says: async (pick, withinMs = 45_000) => {
-      const deadline = Date.now() + withinMs
-      for (;;) {
-        const wasOver = over
-        const found = pick(stdout, stderr)
-        if (found !== undefined) return found
-        if (wasOver || Date.now() > deadline) throw new Error(`${args.join(' ')} ${wasOver ? `ended with ${wasOver.signal ?? wasOver.code}` : 'did not get there'}:\n${stdout}${stderr}`)
-        await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 10))])
-      }
+      const find = () => pick(said.stdout, said.stderr)
+      const found = await foundBefore(ended, find, withinMs)
+      if (found !== undefined) return found
+      const why = over ? `ended with ${over.signal ?? over.code}` : 'did not get there'
+      throw new Error(`${args.join(' ')} ${why}:\n${said.stdout}${said.stderr}`)
     }
   }
 }
 
+/** As under npm: the process ends with the one that started it, should a test be killed before its teardown. */
+function variablesOf (env: Environment): string[] {
+  const variables = { PATH: process.env.PATH, HOME: process.env.HOME, npm_lifecycle_event: 'test', ...env }
+  return Object.entries(variables).map(([name, value]) => `${name}=${value ?? ''}`)
+}
+
+/** What `find` answers, looked for again and again until the process has ended or the time is over. */
+async function foundBefore<Found> (
+  ended: Promise<unknown>, find: () => Found | undefined, withinMs: number
+): Promise<Found | undefined> {
+  const deadline = Date.now() + withinMs
+  let isOver = false
+  for (;;) {
+    const wasOver = isOver || Date.now() > deadline
+    const found = find()
+    if (found !== undefined || wasOver) return found
+    const pause = new Promise((resolve) => setTimeout(resolve, 10))
+    await Promise.race([ended.then(() => { isOver = true }), pause])
+  }
+}
+
 /** Runs a command to its end. */
-export async function run (t: Teardown, args: readonly string[], env: Environment = {}): Promise<Ended & { stdout: string, stderr: string }> {
+export async function run (
+  t: Teardown, args: readonly string[], env: Environment = {}
+): Promise<Ended & { stdout: string, stderr: string }> {
   const command = ringledger(t, args, env)
   const ended = await command.ended
   return { ...ended, stdout: command.stdout(), stderr: command.stderr() }

@@ -1,26 +1,27 @@
 // `ringledger <role>` under a supervisor: killed when a test says so, and started again until it listens.
-import { ringledger, type Environment, type Ringledger } from './ringledger.js'
+import { ringledger, type Ended, type Environment, type Ringledger } from './ringledger.js'
 import type { Teardown } from './teardown.js'
 
 export interface RoleProcess {
   role: string
   /** Where it listens, or listened last. */
   url (): string
-  /** Starts it, again and again while a back end that it needs is away. Not waited for, so that it can be killed meanwhile. */
+  /** Starts it, again and again while a back end is away. Nothing waits for it, so that it can be killed meanwhile. */
   start (): void
   /** Resolves when it listens; rejects when it has not come that far within two minutes. */
   up (): Promise<void>
   /** kill -9 of its whole process group, also while it starts. */
   kill (): Promise<void>
-  /** What it said before it ended by itself after it had listened, each time: nobody asked it to. */
+  /** The last output each time that it ended by itself after it had listened. */
   deaths: string[]
-  /** The last it said. */
+  /** The last of its output. */
   words (): string
 }
 
 const startWithinMs = 120_000
 
 export function roleProcess (t: Teardown, role: string, env: Environment): RoleProcess {
+  const listeningOn = new RegExp(`${role} is listening on (\\S+)`)
   const deaths: string[] = []
   let run = 0
   let process: Ringledger | undefined
@@ -44,11 +45,12 @@ export function roleProcess (t: Teardown, role: string, env: Environment): RoleP
   }
 
   async function listens (mine: number): Promise<void> {
-    for (const deadline = Date.now() + startWithinMs; mine === run;) {
+    const deadline = Date.now() + startWithinMs
+    while (mine === run) {
       const started = process = ringledger(t, [role], env)
       try {
-        url = await started.says((_, stderr) => new RegExp(`${role} is listening on (\\S+)`).exec(stderr)?.[1])
-        void started.ended.then(({ code, signal }) => { if (mine === run) deaths.push(`${role} ended with ${signal ?? code}: ${started.stderr().slice(-500)}`) })
+        url = await started.says((_, stderr) => listeningOn.exec(stderr)?.[1])
+        void started.ended.then((end) => { if (mine === run) deaths.push(`${role} ${lastOf(started, end)}`) })
         return
       } catch (error) {
         started.signal('SIGKILL')
@@ -57,3 +59,6 @@ export function roleProcess (t: Teardown, role: string, env: Environment): RoleP
     }
   }
 }
+
+const lastOf = (started: Ringledger, { signal, code }: Ended) =>
+  `ended with ${signal ?? code}: ${started.stderr().slice(-500)}`

@@ -1,4 +1,4 @@
-// A projector in small, for tests that kill or freeze it between two statements: says where it is, and dies or stops there.
+// A small projector for tests that kill or freeze it between two statements. It prints each statement or stops at one.
 import { writeSync } from 'node:fs'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import { assistants } from '../../projections/assistants.js'
@@ -30,7 +30,7 @@ await runSubscription(generationConsumer(assistants, 1, watchedPool(pool, watchi
   log: { debug: () => {}, info: tell, warn: tell, error: tell }
 })
 
-/** At once, as what comes next may be the end. */
+/** Written at once, as the process may end next. */
 function say (message: object): void {
   writeSync(1, `${JSON.stringify(message)}\n`)
 }

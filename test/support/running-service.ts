@@ -36,10 +36,14 @@ export interface ServiceOptions {
 }
 
 /** Variables that let a receiver on this machine be reached, and fast. */
-export const localWebhooks = { WEBHOOK_SCHEDULE: '0s,1s', WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' }
+export const localWebhooks = {
+  WEBHOOK_SCHEDULE: '0s,1s', WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8'
+}
 
 /** `ringledger start`, ready to answer. */
-export async function startService (t: Teardown, { env = {}, dataDir: given }: ServiceOptions = {}): Promise<RunningService> {
+export async function startService (
+  t: Teardown, { env = {}, dataDir: given }: ServiceOptions = {}
+): Promise<RunningService> {
   const folder = given ?? dataDir(t)
   const process = ringledger(t, ['start'], { DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'warn', ...env })
   const url = await process.says((stdout) => /^ +listening +(\S+)$/m.exec(stdout)?.[1])
@@ -61,11 +65,15 @@ export async function startService (t: Teardown, { env = {}, dataDir: given }: S
 }
 
 /** The same on a database and a log of the run, with the example catalogue, instead of embedded back ends. */
-export async function startServiceOnRun (t: Teardown, env: Environment = {}): Promise<RunningService & { eventStoreUrl: string }> {
+export async function startServiceOnRun (
+  t: Teardown, env: Environment = {}
+): Promise<RunningService & { eventStoreUrl: string }> {
   const { url: databaseUrl } = await scratchPostgres(t, 'service')
   const store = await serveLog({ databaseUrl })
   t.teardown(store.close)
-  const service = await startService(t, { env: { ...secrets, DATABASE_URL: databaseUrl, EVENTSTORE_URL: store.url, ...env } })
+  const service = await startService(t, {
+    env: { ...secrets, DATABASE_URL: databaseUrl, EVENTSTORE_URL: store.url, ...env }
+  })
   return { ...service, eventStoreUrl: store.url }
 }
 

@@ -22,7 +22,9 @@ export interface ScratchEventStoreOptions {
 }
 
 /** Starts it in the process that holds the back ends, where it is warm. */
-export async function scratchEventStore (t: Teardown, { postgres: given, schema }: ScratchEventStoreOptions = {}): Promise<ScratchEventStore> {
+export async function scratchEventStore (
+  t: Teardown, { postgres: given, schema }: ScratchEventStoreOptions = {}
+): Promise<ScratchEventStore> {
   const postgres = given ?? await scratchPostgres(t)
   const store = await serveLog({ databaseUrl: postgres.url, schema })
   t.teardown(store.close)
@@ -30,7 +32,9 @@ export async function scratchEventStore (t: Teardown, { postgres: given, schema 
 }
 
 /** Starts it in this process, for tests that look into the server. */
-export async function ownEventStore (t: Teardown, options: Partial<EventStoreOptions> & { postgres?: ScratchPostgres } = {}): Promise<ScratchEventStore<RunningEventStore>> {
+export async function ownEventStore (
+  t: Teardown, options: Partial<EventStoreOptions> & { postgres?: ScratchPostgres } = {}
+): Promise<ScratchEventStore<RunningEventStore>> {
   const postgres = options.postgres ?? await scratchPostgres(t)
   const store = await startEventStore({ databaseUrl: postgres.url, ...options })
   t.teardown(() => store.close())

@@ -5,7 +5,7 @@ import type { Teardown } from './teardown.js'
 
 export type { ScratchPostgres } from '@ringledger/embedded-postgres/testing'
 
-/** Made as a copy in some milliseconds, and dropped in `t.teardown`. To kill or restart Postgres, take `postgresCluster`. */
+/** A copy of a template, made in milliseconds. To kill or restart Postgres, take `postgresCluster`. */
 export async function scratchPostgres (t: Teardown, template: Template = 'empty'): Promise<ScratchPostgres> {
   const { url, drop } = await newDatabase(template)
   t.teardown(drop)

@@ -1,4 +1,4 @@
-// A worker of the queue in small, for tests that kill or freeze it around a request: says where it is, and dies there when told to.
+// A small worker of the queue for tests that kill or freeze it around a request. It prints each step, and dies at one.
 import { writeSync } from 'node:fs'
 import { openPool } from '../../src/postgres/pool.js'
 import { deliverer } from '../../workers/deliver/deliver.js'
@@ -43,7 +43,7 @@ queue.work(async (job) => {
   pass('has recorded')
 }, 10)
 
-/** At once, as what comes next may be the end. */
+/** Written at once, as the process may end next. */
 function pass (at: string): void {
   writeSync(1, `${JSON.stringify({ at })}\n`)
   if (at === diesAt) process.kill(process.pid, 'SIGKILL')

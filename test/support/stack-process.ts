@@ -99,7 +99,7 @@ export function startStack (t: Test, dataDir: string, options: StackOptions = {}
   }
 }
 
-// The test runner adds loaders to the environment of every node process that it sees being spawned; they take longer than Postgres.
+// The test runner adds loaders to the environment of node processes that it spawns; they are slower than Postgres.
 function bareNode (variables: Record<string, string | undefined> = {}): string[] {
   const kept = Object.entries({ PATH: process.env.PATH, ...variables }).filter(([, value]) => value !== undefined)
   return ['-i', ...kept.map(([name, value]) => `${name}=${value}`), process.execPath]

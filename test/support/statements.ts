@@ -33,7 +33,9 @@ function inOneLine (question: unknown): string {
 }
 
 /** Calls `happen` before the nth statement like this. */
-export function beforeNth (like: RegExp, nth: number, happen: (statement: string) => unknown): (statement: string) => unknown {
+export function beforeNth (
+  like: RegExp, nth: number, happen: (statement: string) => unknown
+): (statement: string) => unknown {
   let count = 0
   return (statement) => like.test(statement) && ++count === nth ? happen(statement) : undefined
 }
@@ -42,5 +44,6 @@ export function beforeNth (like: RegExp, nth: number, happen: (statement: string
 export const exactly = (statement: string) => `^${statement.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')}$`
 
 /** The statements in the order in which they first came, each once, without those that come with time alone. */
-export const distinct = (statements: string[]) => [...new Set(statements)].filter((statement) => !isRenewal.test(statement))
+export const distinct = (statements: string[]) =>
+  [...new Set(statements)].filter((statement) => !isRenewal.test(statement))
 const isRenewal = /^UPDATE ledger.leases SET expires_at = clock_timestamp/

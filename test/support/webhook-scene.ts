@@ -30,7 +30,7 @@ export interface Scene {
   received: Received[]
   /** Must see no connection: redirects and one webhook URL lead there. */
   blocked: Receiver
-  /** As a user, at wherever the API is just now. */
+  /** As a user, where the API listens now. */
   call (user: string, ...request: Parameters<Call>): ReturnType<Call>
   /** Lets the receiver that refused connections be one that answers. */
   revive (): Promise<unknown>
@@ -50,38 +50,59 @@ export async function webhookScene (t: Test, redis?: ScratchRedis): Promise<Scen
     received.push(request)
     answer(response, request, count)
   }
+  const hook = async (answer: Answer) => (await receiver(t, remembering(answer))).url
   const deadPort = await freePort()
   const stack = await killableStack(t, settings, redis)
-  const targets = new Map<number, Target>()
   const call: Scene['call'] = async (user, method, path, request) =>
     await caller(stack.api.url())(method, path, { token: await token(secrets.JWT_SECRET, user), ...request })
-
-  const create = async (kind: string, user: string, webhook_url: string, delivers: boolean) => {
-    const { body } = await call(user, 'POST', '/user/assistant', { body: newAssistant({ is_webhook_active: true, webhook_url }) })
-    const assistant = body.data?.id
-    if (assistant === undefined) throw new Error(`no assistant for ${kind}: ${JSON.stringify(body)}`)
-    targets.set(assistant, { assistant, user, kind, delivers })
+  const targets = new Map<number, Target>()
+  const create = async (webhookUrl: string, target: Omit<Target, 'assistant'>) => {
+    const assistant = await createAssistant(call, webhookUrl, target)
+    targets.set(assistant, { assistant, ...target })
   }
-  for (const [kind, { answer, delivers, hostile }] of Object.entries(behaviours(blocked.url))) await create(kind, hostile ? '2' : '1', (await receiver(t, remembering(answer))).url, delivers)
-  await create('healthy, beside hostile ones', '2', (await receiver(t, remembering(answers(200)))).url, true)
-  await create('dead', '1', `http://127.0.0.1:${deadPort}/dead`, true)
-  // Over HTTP that would be refused.
+  for (const [kind, { answer, delivers, hostile }] of Object.entries(behaviours(blocked.url))) {
+    await create(await hook(answer), { kind, user: hostile ? '2' : '1', delivers })
+  }
+  await create(await hook(answers(200)), { kind: 'healthy, beside hostile ones', user: '2', delivers: true })
+  await create(`http://127.0.0.1:${deadPort}/dead`, { kind: 'dead', user: '1', delivers: true })
   targets.set(blockedAssistant, { assistant: blockedAssistant, user: '2', kind: 'blocked', delivers: false })
-  const { data } = assistantCreated(blockedAssistant, { is_webhook_active: true, webhook_url: `${blocked.url}/direct` }, '2')
-  await stack.client.appendToStream(`assistant-${blockedAssistant}`, jsonEvent({ type: 'AssistantCreated', data: { ...data } }), { expectedRevision: NO_STREAM, credentials: unbatched })
-  return { stack, targets, received, blocked, call, revive: async () => await receiver(t, remembering(answers(200)), '127.0.0.1', deadPort) }
+  await appendBlocked(stack.client, blocked)
+  const revive = async () => await receiver(t, remembering(answers(200)), '127.0.0.1', deadPort)
+  return { stack, targets, received, blocked, call, revive }
 }
 
-/** Deliveries by receiver and state, who owns what, and what the roles said last: for whoever waits in vain. */
+async function createAssistant (
+  call: Scene['call'], webhook_url: string, { kind, user }: Pick<Target, 'kind' | 'user'>
+): Promise<number> {
+  const body = newAssistant({ is_webhook_active: true, webhook_url })
+  const answer = await call(user, 'POST', '/user/assistant', { body })
+  const assistant = answer.body.data?.id
+  if (assistant === undefined) throw new Error(`no assistant for ${kind}: ${JSON.stringify(answer.body)}`)
+  return assistant
+}
+
+/** An assistant whose webhook leads to a blocked address, as an event: over HTTP it would be refused. */
+async function appendBlocked (client: KillableStack['client'], blocked: Receiver): Promise<void> {
+  const webhook = { is_webhook_active: true, webhook_url: `${blocked.url}/direct` }
+  const { data } = assistantCreated(blockedAssistant, webhook, '2')
+  const event = jsonEvent({ type: 'AssistantCreated', data: { ...data } })
+  const stream = `assistant-${blockedAssistant}`
+  await client.appendToStream(stream, event, { expectedRevision: NO_STREAM, credentials: unbatched })
+}
+
+/** Deliveries by receiver and state, leases and their holders, and the last output of the roles. */
 export async function whereItStands ({ stack: { pool, roles }, targets }: Scene): Promise<string> {
-  const rows = async (text: string): Promise<Array<Record<string, unknown>>> => await pool.query(text).then(({ rows }) => rows, (error: Error) => [{ error: error.message }])
+  const rows = async (text: string): Promise<Array<Record<string, unknown>>> =>
+    await pool.query(text).then(({ rows }) => rows, (error: Error) => [{ error: error.message }])
   const deliveries = await rows(`
-    SELECT assistant_id, status, reason, queued_at IS NOT NULL AS queued, started_at IS NOT NULL AS started, next_attempt_at <= clock_timestamp() AS due, count(*), min(call_id) AS one
+    SELECT assistant_id, status, reason, queued_at IS NOT NULL AS queued, started_at IS NOT NULL AS started,
+      next_attempt_at <= clock_timestamp() AS due, count(*), min(call_id) AS one
     FROM ledger.webhook_deliveries GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1`)
-  const owners = [...await rows('SELECT name, holder, expires_at FROM ledger.leases ORDER BY name'), ...await rows('SELECT position, epoch, updated_at FROM ledger.dispatcher_checkpoint')]
+  const leases = await rows('SELECT name, holder, expires_at FROM ledger.leases ORDER BY name')
+  const checkpoint = await rows('SELECT position, epoch, updated_at FROM ledger.dispatcher_checkpoint')
   return [
     ...deliveries.map((row) => `${targets.get(Number(row.assistant_id))?.kind}: ${JSON.stringify(row)}`),
-    ...owners.map((row) => JSON.stringify(row)),
+    ...[...leases, ...checkpoint].map((row) => JSON.stringify(row)),
     ...roles.map(({ role, words }) => `${role} said: ${words()}`)
   ].join('\n')
 }

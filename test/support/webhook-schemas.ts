@@ -1,4 +1,4 @@
-// The JSON Schemas for receivers, made from the schemas that the API document shows; docs/webhooks/*.schema.json is their text.
+// The JSON Schemas for receivers, made from those of the API document; docs/webhooks/*.schema.json is their text.
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { nameSchemas } from '../../src/http/docs/named-schemas.js'
 import { webhooks } from '../../src/http/docs/webhook-docs.js'
@@ -15,7 +15,8 @@ export const schemaFiles: Record<Type, string> = {
 export function receiverSchema (type: Type): Record<string, unknown> {
   const { schema, example } = webhooks[type].post.requestBody.content['application/json']
   const { title = '' }: { title?: string } = schema
-  const { components: { schemas = {} } = {} } = nameSchemas<{ components?: { schemas?: Record<string, object> } }>({}, { schema })
+  const { components: { schemas = {} } = {} } =
+    nameSchemas<{ components?: { schemas?: Record<string, object> } }>({}, { schema })
   const { [title]: root, ...$defs } = schemas
   return JSON.parse(JSON.stringify({
     $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -30,7 +31,10 @@ export function receiverSchema (type: Type): Record<string, unknown> {
 export const receiverSchemaText = (type: Type) => `${JSON.stringify(receiverSchema(type), null, 2)}\n`
 
 const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true })
-const checks = { 'call.completed': ajv.compile(receiverSchema('call.completed')), 'webhook.test': ajv.compile(receiverSchema('webhook.test')) }
+const checks = {
+  'call.completed': ajv.compile(receiverSchema('call.completed')),
+  'webhook.test': ajv.compile(receiverSchema('webhook.test'))
+}
 
 /** What is wrong with a body by the schema of its type; nothing when it fits. */
 export function webhookProblems (body: string | Buffer): string[] {

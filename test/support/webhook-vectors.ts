@@ -1,4 +1,4 @@
-// Signed and forged webhooks for whoever writes a receiver; docs/webhooks/vectors.json is their text.
+// Signed and forged webhooks for authors of receivers; docs/webhooks/vectors.json is their text.
 import { webhookPayload, webhookTest } from '../../src/http/docs/examples.js'
 import { signedHeaders } from '../../workers/deliver/sign.js'
 
@@ -29,13 +29,17 @@ const odd = JSON.stringify({
   data: {
     ...webhookPayload.data,
     transcript: 'customer: Grüezi, señor Łukasz 👋🏽\u2028\nassistant: "你好" \\ \u0000 \ud800',
-    input_variables: { largest_safe: Number.MAX_SAFE_INTEGER, beyond: 2 ** 64, huge: 1.7976931348623157e308, tiny: 5e-324, fraction: 0.1 }
+    input_variables: {
+      largest_safe: Number.MAX_SAFE_INTEGER, beyond: 2 ** 64, huge: 1.7976931348623157e308, tiny: 5e-324, fraction: 0.1
+    }
   }
 })
 
 function signed (name: string, body: string, given: { secrets?: string[] } & Partial<Vector> = {}): Vector {
   const { secrets = [secret], ...changes } = given
-  const { 'webhook-signature': signature = '' } = signedHeaders({ id, attempt: 1, body, at: new Date(at * 1000), secrets })
+  const { 'webhook-signature': signature = '' } = signedHeaders({
+    id, attempt: 1, body, at: new Date(at * 1000), secrets
+  })
   return { name, secret, id, timestamp: String(at), signature, body, now: at, valid: true, ...changes }
 }
 

@@ -17,7 +17,9 @@ const postgres = await scratchPostgres(t)
 const ids = { assistant: 0, log: 0 }
 
 /** Workers beside a database and a log of their own: with another database beside its log they would send nothing. */
-async function workers (t: Test, given: Partial<WorkerDeps> = {}): Promise<Workers & { deps: WorkerDeps, tell (told: Told): Promise<unknown> }> {
+async function workers (
+  t: Test, given: Partial<WorkerDeps> = {}
+): Promise<Workers & { deps: WorkerDeps, tell (told: Told): Promise<unknown> }> {
   const ledger = await scratchLedger(t, postgres)
   const { client } = await scratchEventStore(t, { postgres, schema: `log_${++ids.log}` })
   const streams = openStreams(client)
@@ -43,7 +45,8 @@ async function workers (t: Test, given: Partial<WorkerDeps> = {}): Promise<Worke
 async function journey (t: Test, given: Partial<WorkerDeps>): Promise<void> {
   const { ready, stop, deps, tell } = await workers(t, given)
   await ready
-  const hook = await receiver(t, (response, received, count) => answers(count === 1 ? 500 : 200)(response, received, count))
+  const hook =
+    await receiver(t, (response, received, count) => answers(count === 1 ? 500 : 200)(response, received, count))
   const assistant_id = ++ids.assistant
   const callId = randomUUID()
   await tell(assistantCreated(assistant_id, { is_webhook_active: true, webhook_url: hook.url }))
@@ -56,10 +59,12 @@ async function journey (t: Test, given: Partial<WorkerDeps>): Promise<void> {
     t.equal(headers['user-agent'], 'Ringledger/1.2.3')
   }
   await stop()
-  t.same((await deps.pool.query('SELECT status FROM ledger.webhook_deliveries WHERE call_id = $1', [callId])).rows, [{ status: 'delivered' }])
+  t.same((await deps.pool.query(`
+    SELECT status FROM ledger.webhook_deliveries WHERE call_id = $1`, [callId])).rows, [{ status: 'delivered' }])
 }
 
-t.test('a call in the log arrives at its receiver, signed, after one failure, on Postgres alone', async (t) => journey(t, {}))
+t.test('a call in the log arrives at its receiver, signed, after one failure, on Postgres alone', async (t) =>
+  journey(t, {}))
 t.test('and with Redis', { skip: noRedis() }, async (t) => journey(t, { redisUrl: (await scratchRedis(t)).url }))
 
 t.test('of two worker processes one dispatches, and a call arrives once', async (t) => {
@@ -93,7 +98,9 @@ t.test('stopping waits for the answer that is on its way', async (t) => {
   await tell(callCompleted(callId, { assistant_id }))
   await eventually(() => stopping !== undefined)
   await stopping
-  t.same((await deps.pool.query('SELECT status, started_at FROM ledger.webhook_deliveries WHERE call_id = $1', [callId])).rows, [{ status: 'delivered', started_at: null }])
+  t.same((await deps.pool.query(
+    'SELECT status, started_at FROM ledger.webhook_deliveries WHERE call_id = $1', [callId]
+  )).rows, [{ status: 'delivered', started_at: null }])
 })
 
 t.test('a Redis that is down at the start is waited for', { skip: noRedis() }, async (t) => {

@@ -14,9 +14,13 @@ function readBy (projection: Projection, told: Told): Readable {
 }
 
 t.test('a projection that reads a row without naming its key is stopped', (t) => {
-  const forgetful: Projection = { ...leads, keys: (event, place) => event.type === 'CallCompleted' ? [] : leads.keys(event, place) }
+  const forgetful: Projection = {
+    ...leads, keys: (event, place) => event.type === 'CallCompleted' ? [] : leads.keys(event, place)
+  }
   const rows = new MemoryRows(forgetful.tables, { isEmpty: true })
-  t.throws(() => fold(forgetful, readBy(forgetful, callCompleted('a', { lead_id: 10 })), rows), { message: 'leads reads leads 10, which its keys do not name' })
+  t.throws(() => fold(forgetful, readBy(forgetful, callCompleted('a', { lead_id: 10 })), rows), {
+    message: 'leads reads leads 10, which its keys do not name'
+  })
   t.end()
 })
 

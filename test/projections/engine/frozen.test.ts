@@ -1,15 +1,16 @@
-// A projector that is frozen past its lease: another takes over within five seconds, and what it does when it wakes up is refused.
+// A projector that is frozen past its lease: another one replaces it within five seconds, and its late writes are refused.
 import t from 'tap'
 import { eventually } from '../../support/eventually.js'
 import { projectorRig } from '../../support/projector-rig.js'
 
-const { startRunner, something, writing, rowsAreTheFold, expireLease, claimedBy, standby, reached } = await projectorRig(t)
+const { startRunner, something, writing, rowsAreTheFold, expireLease, claimedBy, standby, reached } =
+  await projectorRig(t)
 
 /** In a transaction that holds the checkpoint, outside of one, and before its end. */
 const points = [['^SAVEPOINT', /./], ['^BEGIN$', /^Fenced$/], ['^COMMIT$', /./]] as const
 
 for (const [at, refusal] of points) {
-  t.test(`frozen before ${at} it is replaced within five seconds, and what it does afterwards is refused`, async (t) => {
+  t.test(`frozen before ${at} it is replaced within five seconds, and its late writes are refused`, async (t) => {
     const frozen = startRunner({ signal: 'SIGSTOP', at, nth: 2 })
     await eventually(() => frozen.said.some((line) => line.message === 'owns'))
     const stopStandby = standby(t)
@@ -24,7 +25,8 @@ for (const [at, refusal] of points) {
     await reached(await stop())
     await rowsAreTheFold(t, 'the standby has everything')
     frozen.signal('SIGCONT')
-    const stopped = await eventually(() => frozen.said.find(({ message }) => message?.startsWith('consumer stopped')) ?? false)
+    const stopped =
+      await eventually(() => frozen.said.find(({ message }) => message?.startsWith('consumer stopped')) ?? false)
     t.match(stopped.error, refusal, `${stopped.error}: ${stopped.reason}`)
     await reached(await something())
     await rowsAreTheFold(t, 'it changed nothing')

@@ -1,4 +1,4 @@
-// A projector that is killed, wherever it is: rows are the fold of the log up to the checkpoint, and the next one goes on.
+// A projector that is killed at any statement: rows are the fold of the log up to the checkpoint, and the next one goes on.
 import { randomInt } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { isInFull } from '../../support/chaos.js'
@@ -16,7 +16,8 @@ const usualPoints = ['^INSERT INTO read_assistants_g1', '^ROLLBACK TO SAVEPOINT'
 async function everyPoint (t: Test): Promise<string[]> {
   const runner = startRunner({})
   const sent = () => runner.said.flatMap(({ sends }) => sends ?? [])
-  await eventually(() => ['^ROLLBACK TO SAVEPOINT', '^SELECT ledger.raise_ids'].every((like) => sent().some((one) => new RegExp(like).test(one))))
+  await eventually(() => ['^ROLLBACK TO SAVEPOINT', '^SELECT ledger.raise_ids']
+    .every((like) => sent().some((one) => new RegExp(like).test(one))))
   await eventually(() => sent().filter((one) => one === 'COMMIT').length > 20)
   runner.signal('SIGKILL')
   await runner.ended

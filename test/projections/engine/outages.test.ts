@@ -6,7 +6,8 @@ import { replay } from '../../../projections/replay/replay.js'
 import { openStreams } from '../../../src/event-store/streams.js'
 import { leadCreated } from '../../support/call-events.js'
 import { rowsOf } from '../../support/projected.js'
-import { history, replayRig, type ReplayDatabase } from '../../support/replay-rig.js'
+import type { ReplayDatabase } from '../../support/replay-database.js'
+import { history, replayRig } from '../../support/replay-rig.js'
 import { connect } from '../../support/scratch-event-store.js'
 import { postgresCluster } from '@ringledger/embedded-postgres/testing'
 import type { Watching } from '../../support/statements.js'
@@ -25,11 +26,13 @@ interface Outage { watching: Watching, count (): number }
 /** Lets something happen after each statement like this, `times` at most. */
 function afterEach (like: RegExp, times: number, happen: () => unknown): Outage {
   let count = 0
-  const watching: Watching = { after: async (statement) => { if (like.test(statement) && count < times) { count += 1; await happen() } } }
+  const watching: Watching = {
+    after: async (statement) => { if (like.test(statement) && count < times) { count += 1; await happen() } }
+  }
   return { watching, count: () => count }
 }
 
-/** Leads are projected and replayed through the proxy, a lead more comes, and rows are those of a replay with nothing in between. */
+/** Leads are projected and replayed through the proxy, and rows are those of a replay without it. */
 async function holds (t: Test, db: ReplayDatabase, outages: () => number): Promise<void> {
   db.project(t, leads)
   t.equal(await untilReplayed(t, db, db.options({ limits })), 2)
@@ -38,7 +41,9 @@ async function holds (t: Test, db: ReplayDatabase, outages: () => number): Promi
   await db.reached(leads, head)
   const calm = await rig.database(t)
   t.equal(await replay(leads, calm.options()), 2)
-  for (const { name } of leads.tables) t.strictSame(await rowsOf(db.pool, leads, name), await rowsOf(calm.pool, leads, name), name)
+  for (const { name } of leads.tables) {
+    t.strictSame(await rowsOf(db.pool, leads, name), await rowsOf(calm.pool, leads, name), name)
+  }
 }
 
 /** As an operator would: the same command again, as long as it says so. */
@@ -47,7 +52,10 @@ async function untilReplayed (t: Test, db: ReplayDatabase, options: BuildOptions
     try {
       return await replay(leads, options)
     } catch (error) {
-      t.match(error, { name: 'BrokenOff', message: /^The replay of leads broke off: .*\nReaders see what they saw. Run the same command again/ })
+      t.match(error, {
+        name: 'BrokenOff',
+        message: /^The replay of leads broke off: .*\nReaders see what they saw. Run the same command again/
+      })
       t.ok((await db.generations(leads)).includes('1 active'))
     }
   }
@@ -87,6 +95,7 @@ for (const [where, like] of [
 }
 
 t.test('the event store is restarted in the middle', async (t) => {
-  const { watching, count } = afterEach(/^UPDATE read_leads_g2.checkpoint SET position/, 1, () => rig.restartEventStore())
+  const { watching, count } =
+    afterEach(/^UPDATE read_leads_g2.checkpoint SET position/, 1, () => rig.restartEventStore())
   await holds(t, await rig.database(t, { watching }), count)
 })

@@ -1,55 +1,12 @@
-// Waiting until readers can see a position: a notification tells it, or a look-up finds it.
-import t, { type Test } from 'tap'
-import type { Pool } from 'pg'
-import { assistants } from '../../../projections/assistants.js'
+// Waiting until readers can see a position: a notification says so, or a look-up finds it.
+import t from 'tap'
 import { listenForPositions } from '../../../projections/engine/positions/positions.js'
-import { openPool } from '../../../src/postgres/pool.js'
 import { assistantCreated, logOf } from '../../support/call-events.js'
 import { eventually } from '../../support/eventually.js'
-import { scratchLedger } from '../../support/ledger.js'
-import { emptyReadModels, feeding, type Feed } from '../../support/projected.js'
+import { positionRig } from '../../support/position-rig.js'
 import { tcpProxy } from '../../support/tcp-proxy.js'
 
-const { databaseUrl, pool } = await scratchLedger(t)
-const ofListener = "application_name = 'ringledger positions' AND datname = current_database()"
-let feed: Feed
-let place = logOf()
-let lastId = 0
-
-t.beforeEach(async () => {
-  await emptyReadModels(pool, [assistants])
-  feed = await feeding(assistants, pool)
-  place = logOf()
-})
-
-/** Projects one more assistant, and answers its position. */
-async function projectOne (): Promise<bigint> {
-  lastId += 1
-  const [event] = place([assistantCreated(lastId)])
-  if (!event) throw new Error('no event')
-  await feed.batch([event])
-  return event.position
-}
-
-async function listening (t: Test, through: Pool = pool) {
-  await isGone() // the one of the test before
-  const positions = listenForPositions(databaseUrl, through, () => {})
-  t.teardown(() => positions.close())
-  await isListening()
-  return positions
-}
-
-const isListening = () => eventually(async () =>
-  (await pool.query(`SELECT FROM pg_stat_activity WHERE ${ofListener} AND state = 'idle' AND query LIKE 'LISTEN%'`)).rowCount === 1)
-
-const isGone = () => eventually(async () => (await pool.query(`SELECT FROM pg_stat_activity WHERE ${ofListener}`)).rowCount === 0)
-
-/** A pool whose database does not answer: positions that use it learn from notifications only. */
-function deafPool (t: Test): Pool {
-  const deaf = openPool('postgres://nobody@127.0.0.1:1/none', { applicationName: 'deaf', onError: () => {} })
-  t.teardown(() => deaf.end())
-  return deaf
-}
+const { databaseUrl, pool, listening, deafPool, projectOne, feed, isListening, isGone, cutListener } = await positionRig(t)
 
 t.test('a position that was passed is reached at once, one in the future is not', async (t) => {
   const positions = await listening(t)
@@ -68,17 +25,17 @@ t.test('the notification of a batch ends the waiting for its position', async (t
 
 t.test('a batch that is rolled back notifies nobody', async (t) => {
   const positions = await listening(t, deafPool(t))
-  const other = await feeding(assistants, pool, 2n) // fences the feed off
+  const other = await feed(2n) // fences the feed off
   await t.rejects(projectOne(), { name: 'Fenced' })
   t.equal(await positions.reached('assistants', 100n, 200), false)
   await other.batch(logOf()([assistantCreated(99)]))
   t.equal(await positions.reached('assistants', 100n, 10_000), true)
 })
 
-t.test('while the listener’s connection is lost, looking finds what was projected', async (t) => {
+t.test('while the listener has no connection, a look-up finds what was projected', async (t) => {
   const positions = await listening(t)
   const waiting = positions.reached('assistants', 100n, 10_000)
-  await pool.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${ofListener}`)
+  await cutListener()
   const began = Date.now()
   await projectOne()
   t.equal(await waiting, true)
@@ -87,7 +44,7 @@ t.test('while the listener’s connection is lost, looking finds what was projec
 
 t.test('a lost connection is made again', async (t) => {
   const positions = await listening(t, deafPool(t))
-  await pool.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${ofListener}`)
+  await cutListener()
   await isGone()
   await isListening()
   const waiting = positions.reached('assistants', 100n, 10_000)
@@ -100,7 +57,8 @@ t.test('a connection that died silently is noticed, and made again', async (t) =
   const proxy = await tcpProxy(t, Number(new URL(databaseUrl).port))
   const through = Object.assign(new URL(databaseUrl), { port: String(proxy.port) }).href
   const errors: string[] = []
-  const positions = listenForPositions(through, deafPool(t), ({ message }) => { if (!message.includes('ECONNREFUSED')) errors.push(message) }, { heartbeatMs: 100 })
+  const onError = ({ message }: Error) => { if (!message.includes('ECONNREFUSED')) errors.push(message) }
+  const positions = listenForPositions(through, deafPool(t), onError, { heartbeatMs: 100 })
   t.teardown(() => positions.close())
   await isListening()
   proxy.freeze()
@@ -113,17 +71,24 @@ t.test('a connection that died silently is noticed, and made again', async (t) =
   t.equal(await waiting, true)
 })
 
-t.test('a notification that is none of ours changes nothing', async (t) => {
+t.test('a notification of another kind changes nothing', async (t) => {
   const positions = await listening(t, deafPool(t))
-  for (const payload of ['', 'assistants', 'assistants x', 'assistants -1', 'assistants 99999999 1']) await pool.query('SELECT pg_notify($1, $2)', ['ringledger_checkpoint', payload])
+  for (const payload of ['', 'assistants', 'assistants x', 'assistants -1', 'assistants 99999999 1']) {
+    await pool.query('SELECT pg_notify($1, $2)', ['ringledger_checkpoint', payload])
+  }
   t.equal(await positions.reached('assistants', 1n, 100), false)
   await projectOne()
   t.equal(await positions.reached('assistants', 100n, 10_000), true)
 })
 
-t.test('however many wait, each projection is looked up once in 100 ms, and every call is answered at once or in time', async (t) => {
+t.test('a projection is looked up once in 100 ms, and every call is answered, at once or in time', async (t) => {
   let looks = 0
-  const counting = new Proxy(pool, { get: (target, name) => name === 'query' ? (...given: Parameters<Pool['query']>) => { looks++; return target.query(...given) } : Reflect.get(target, name) })
+  const counting = new Proxy(pool, {
+    get (target, name) {
+      if (name === 'query') looks++
+      return Reflect.get(target, name)
+    }
+  })
   const positions = listenForPositions('postgres://nobody@127.0.0.1:1/none', counting, () => {}) // hears of nothing
   t.teardown(() => positions.close())
   const began = performance.now()
@@ -133,16 +98,16 @@ t.test('however many wait, each projection is looked up once in 100 ms, and ever
     return { isReached, after: performance.now() - began }
   })
   await projectOne()
-  t.strictSame(new Set(await Promise.all(early)), new Set([true]), 'those whose position came are told')
-  t.ok(performance.now() - began < 1_000, 'at the next look')
+  t.strictSame(new Set(await Promise.all(early)), new Set([true]), 'those whose position has come have their answer')
+  t.ok(performance.now() - began < 1_000, 'at the next look-up')
   const told = await Promise.all(late)
   t.notOk(told.some(({ isReached }) => isReached))
   const [first, last] = [Math.min(...told.map(({ after }) => after)), Math.max(...told.map(({ after }) => after))]
   t.ok(first >= 500 && last < 1_200, `the others after ${Math.round(first)} to ${Math.round(last)} ms`)
-  t.ok(looks <= 2 * (last / 100 + 1), `${looks} looks`)
+  t.ok(looks <= 2 * (last / 100 + 1), `${looks} look-ups`)
   const before = looks
   await pool.query('SELECT pg_sleep(0.25)')
-  t.equal(looks, before, 'when nobody waits, nobody looks')
+  t.equal(looks, before, 'without a call there is no look-up')
 })
 
 t.test('look-ups that fail in a row are reported once', async (t) => {

@@ -1,4 +1,5 @@
-// What operators do about quarantine: a stream goes in as a whole or stays, a skip is for good, and the live projection never notices.
+// What operators do about parked events: a retry takes a whole stream or nothing, a skip is final,
+// and the live projection goes on meanwhile.
 import t, { type Test } from 'tap'
 import { assistants } from '../../../projections/assistants.js'
 import { parkedEvent, parkedStreams } from '../../../projections/parking/parked-events.js'
@@ -7,8 +8,9 @@ import { CannotProject, type Projection } from '../../../projections/engine/proj
 import { generationConsumer } from '../../../projections/engine/run.js'
 import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import { runSubscription } from '../../../src/subscriptions/run.js'
-import { noStream, openStreams } from '../../../src/event-store/streams.js'
-import { assistantCreated, assistantUpdated, proposed, type Told } from '../../support/call-events.js'
+import { openStreams } from '../../../src/event-store/streams.js'
+import { appender } from '../../support/appender.js'
+import { assistantCreated, assistantUpdated, type Told } from '../../support/call-events.js'
 import { eventually } from '../../support/eventually.js'
 import { keepingLog, scratchLedger } from '../../support/ledger.js'
 import { emptyReadModels, parkedEvents, rowsOf } from '../../support/projected.js'
@@ -21,32 +23,25 @@ const on = { pool, streams }
 await emptyReadModels(pool)
 
 let assistantIds = 0
-const revisions = new Map<string, bigint>()
+const append = appender(streams)
 
-async function append (...told: Told[]): Promise<bigint> {
-  let last = 0n
-  for (const each of told) {
-    const { stream } = each
-    const { revision, position } = await streams.append(stream, [proposed(each)], revisions.get(stream) ?? noStream)
-    revisions.set(stream, revision)
-    last = position
-  }
-  return last
-}
-
-/** Projects live until the test ends; `has` resolves when it is there. */
+/** Projects live until the test ends; `has` resolves when it has come to a position. */
 function live (t: Test, projection: Projection) {
   const stopping = new AbortController()
   const log = keepingLog()
-  const running = runSubscription(generationConsumer(projection, 1, pool), { pool, streams, holder: 'test', signal: stopping.signal, log })
+  const options = { pool, streams, holder: 'test', signal: stopping.signal, log }
+  const running = runSubscription(generationConsumer(projection, 1, pool), options)
   const stop = async () => { stopping.abort(); await running }
   t.teardown(stop)
-  return { log, stop, has: (position: bigint) => eventually(async () => await readCheckpoint(pool, 'read_assistants_g1.checkpoint') >= position) }
+  const has = (position: bigint) =>
+    eventually(async () => await readCheckpoint(pool, 'read_assistants_g1.checkpoint') >= position)
+  return { log, stop, has }
 }
 
 const malformed = (stream: string): Told => ({ stream, type: 'AssistantUpdated', data: { nonsense: true } })
 const named = async (id: number) => (await rowsOf(pool, assistants)).get(id)
-const parkedOf = async (stream: string) => (await parkedEvents(pool, assistants)).filter((parked) => parked.stream === stream).map(({ revision }) => revision)
+const parkedOf = async (stream: string) =>
+  (await parkedEvents(pool, assistants)).filter((parked) => parked.stream === stream).map(({ revision }) => revision)
 
 /** A stream whose updates to this name are refused by `picky`, with one before and one after. */
 async function refusedStream (): Promise<{ id: number, stream: string, last: bigint }> {
@@ -57,19 +52,25 @@ async function refusedStream (): Promise<{ id: number, stream: string, last: big
 const picky: Projection = {
   ...assistants,
   project (event, place, rows) {
-    if (event.type === 'AssistantUpdated' && event.data.changes.assistant_name === 'refused') throw new CannotProject('not this name')
+    if (event.type === 'AssistantUpdated' && event.data.changes.assistant_name === 'refused') {
+      throw new CannotProject('not this name')
+    }
     assistants.project(event, place, rows)
   }
 }
 
-t.test('mended code takes a stream in again, in order, beside the live projection', async (t) => {
+t.test('corrected code projects a parked stream, in order, beside the live projection', async (t) => {
   const { id, stream, last } = await refusedStream()
   const before = live(t, picky)
   await before.has(last)
   await before.stop()
   t.strictSame(await parkedOf(stream), [1, 2])
-  t.match(await parkedStreams(pool, [assistants]), [{ projection: 'assistants', generation: 1, stream, events: 2, revision: '1', type: 'AssistantUpdated', error: 'not this name' }])
-  t.match(await parkedEvent(on, assistants, stream), { generation: 1, parked: 2, revision: 1n, error: 'not this name', event: { data: { changes: { assistant_name: 'refused' } } } })
+  const first = { generation: 1, error: 'not this name' }
+  t.match(await parkedStreams(pool, [assistants]), [
+    { ...first, projection: 'assistants', stream, events: 2, revision: '1', type: 'AssistantUpdated' }
+  ])
+  const event = { data: { changes: { assistant_name: 'refused' } } }
+  t.match(await parkedEvent(on, assistants, stream), { ...first, parked: 2, revision: 1n, event })
   t.match(await parkedEvent(on, assistants, stream, 2n), { revision: 2n, error: /earlier event/ })
 
   const after = live(t, assistants)
@@ -78,34 +79,39 @@ t.test('mended code takes a stream in again, in order, beside the live projectio
   t.strictSame(await parkedOf(stream), [])
   await after.has(await append(assistantUpdated(id, { assistant_name: 'goes on' })))
   t.match(await named(id), { name: 'goes on', revision: 3 })
-  t.strictSame(after.log.lines.filter(({ message }) => message.startsWith('consumer stopped')), [], 'it was not disturbed')
+  const stops = after.log.lines.filter(({ message }) => message.startsWith('consumer stopped'))
+  t.strictSame(stops, [], 'it goes on all the time')
 })
 
 t.test('a stream of which one event is refused again stays parked, as it was', async (t) => {
   const { id, stream, last } = await refusedStream()
   await live(t, picky).has(last)
   const parked = await parkedEvents(pool, assistants)
-  await t.rejects(retryStream(on, picky, stream), { name: 'ParkingRefused', message: `${stream} stays parked, as it was: not this name` })
+  const message = `${stream} stays parked, as it was: not this name`
+  await t.rejects(retryStream(on, picky, stream), { name: 'ParkingRefused', message })
   t.strictSame(await parkedEvents(pool, assistants), parked)
   t.match(await named(id), { name: 'Front desk', revision: 0 })
 })
 
-t.test('a skip is for good, and the rest of the stream goes on up to the next event that is refused', async (t) => {
+t.test('a skip is final, and the rest of the stream goes on up to the next event that is refused', async (t) => {
   const id = ++assistantIds
   const stream = `assistant-${id}`
   const projector = live(t, assistants)
-  await projector.has(await append(assistantCreated(id), malformed(stream), assistantUpdated(id, { assistant_name: 'between' }), malformed(stream), assistantUpdated(id, { assistant_name: 'last' })))
+  await projector.has(await append(
+    assistantCreated(id), malformed(stream), assistantUpdated(id, { assistant_name: 'between' }), malformed(stream),
+    assistantUpdated(id, { assistant_name: 'last' })
+  ))
   const since = (await parkedEvent(on, assistants, stream)).since
   t.match(await skipEvent(on, assistants, stream, 1n, 'nonsense'), { parked: 2, refused: /nonsense|changes|data/ })
   t.match(await named(id), { name: 'between', revision: 2 })
-  t.strictSame((await parkedEvent(on, assistants, stream)).since, since, 'what waits still is nothing new')
+  t.strictSame((await parkedEvent(on, assistants, stream)).since, since, 'what still waits is not new')
   t.match(await skipEvent(on, assistants, stream, 3n, 'nonsense'), { parked: 0, refused: undefined })
   t.match(await named(id), { name: 'last', revision: 4 })
   await projector.has(await append(assistantUpdated(id, { assistant_name: 'live' })))
   t.match(await named(id), { name: 'live', revision: 5 })
 })
 
-t.test('an event that does not wait may be skipped before it comes', async (t) => {
+t.test('an event may be skipped before it comes', async (t) => {
   const id = ++assistantIds
   const stream = `assistant-${id}`
   const last = await append(assistantCreated(id), malformed(stream), assistantUpdated(id, { assistant_name: 'later' }))
@@ -116,9 +122,11 @@ t.test('an event that does not wait may be skipped before it comes', async (t) =
 })
 
 t.test('what is not there is refused, and nothing is kept of it', async (t) => {
-  await t.rejects(retryStream(on, assistants, 'assistant-none'), { name: 'ParkingRefused', message: /^assistants has not parked assistant-none: / })
-  await t.rejects(parkedEvent(on, assistants, 'assistant-none', 3n), { message: /^assistants has not parked assistant-none@3: / })
-  await t.rejects(skipEvent(on, assistants, 'assistant-none', 0n, 'why'), { message: 'the log has no event assistant-none@0' })
+  const none = 'assistant-none'
+  const noStream = { name: 'ParkingRefused', message: /^assistants has not parked assistant-none: / }
+  await t.rejects(retryStream(on, assistants, none), noStream)
+  await t.rejects(parkedEvent(on, assistants, none, 3n), { message: /^assistants has not parked assistant-none@3: / })
+  await t.rejects(skipEvent(on, assistants, none, 0n, 'why'), { message: 'the log has no event assistant-none@0' })
   t.equal((await pool.query("SELECT FROM ledger.skipped_events WHERE stream = 'assistant-none'")).rowCount, 0)
 })
 

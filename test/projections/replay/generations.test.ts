@@ -13,7 +13,9 @@ const { pool } = await scratchLedger(t)
 t.test('making sure that projections are there is safe from many processes at once', async (t) => {
   await Promise.all(Array.from({ length: 5 }, () => ensureProjections(pool, everyProjection)))
   t.equal((await pool.query('SELECT FROM read_model.leads')).rowCount, 0)
-  t.match(await generationsOf(pool, leads), [{ generation: 1, state: 'active', codeVersion: leads.version, verified: null }])
+  t.match(await generationsOf(pool, leads), [{
+    generation: 1, state: 'active', codeVersion: leads.version, verified: null
+  }])
 })
 
 t.test('tables whose schema was dropped are made again', async (t) => {
@@ -31,8 +33,12 @@ t.test('a read model that other code has folded is named with what to run', asyn
 })
 
 t.test('a view keeps the columns that a generation does not have', async (t) => {
-  await pool.query('CREATE OR REPLACE VIEW read_model.lead_campaigns AS SELECT campaign_id, name, 7::integer AS extra FROM read_leads_g1.lead_campaigns')
+  await pool.query(`
+    CREATE OR REPLACE VIEW read_model.lead_campaigns AS
+    SELECT campaign_id, name, 7::integer AS extra FROM read_leads_g1.lead_campaigns`)
   await pool.query("INSERT INTO read_leads_g1.lead_campaigns VALUES (1, 'Spring')")
   await inTransaction(pool, (tx) => pointReaders(tx, leads, schemaOf(leads, 1)))
-  t.strictSame((await pool.query('SELECT * FROM read_model.lead_campaigns')).rows, [{ campaign_id: '1', name: 'Spring', extra: null }])
+  t.strictSame((await pool.query('SELECT * FROM read_model.lead_campaigns')).rows, [{
+    campaign_id: '1', name: 'Spring', extra: null
+  }])
 })

@@ -10,7 +10,9 @@ import { runSubscription, type Consumer } from '../../../src/subscriptions/run.j
 import { noStream } from '../../../src/event-store/streams.js'
 import { packageRoot } from '../../../src/package-root.js'
 import { dispatcher } from '../../../workers/dispatch/dispatch.js'
-import { assistantCreated, callCompleted, campaign, leadCreated, proposed, type Told } from '../../support/call-events.js'
+import {
+  assistantCreated, callCompleted, campaign, leadCreated, proposed, type Told
+} from '../../support/call-events.js'
 import { eventually } from '../../support/eventually.js'
 import { keepingLog } from '../../support/ledger.js'
 import { receiver } from '../../support/receiver.js'
@@ -43,7 +45,11 @@ function environment (name: string): Record<string, string> {
 /** The modules that such a process loaded which have to do with sending. */
 function sendersLoaded (name: string): { all: number, senders: string[] } {
   const loaded = new Set(readFileSync(join(folder, name), 'utf8').split('\n'))
-  return { all: loaded.size, senders: [...loaded].filter((url) => /\/dist\/workers\/|\/(bullmq|undici|ioredis|standardwebhooks)(\/|\.js$)/.test(url)) }
+  return {
+    all: loaded.size,
+    senders: [...loaded].filter((url) =>
+      /\/dist\/workers\/|\/(bullmq|undici|ioredis|standardwebhooks)(\/|\.js$)/.test(url))
+  }
 }
 
 t.test('a reactor is not assignable to a projection, and a replay takes nothing else', async (t) => {
@@ -78,19 +84,27 @@ t.test('a worker on the same back ends loads what sends, and sends all of it', a
   worker.signal('SIGTERM')
   await worker.ended
   const { senders } = sendersLoaded('worker')
-  for (const part of ['/dist/workers/deliver/post.js', '/bullmq.js', '/undici.js']) t.ok(senders.some((url) => url.includes(part)), part)
+  for (const part of ['/dist/workers/deliver/post.js', '/bullmq.js', '/undici.js']) {
+    t.ok(senders.some((url) => url.includes(part)), part)
+  }
 })
 
 /** Fills the log, and runs the dispatcher alone: every call has a delivery that is due and is not made. */
 async function dispatchOnly (): Promise<void> {
   const webhook = { is_webhook_active: true, webhook_url: hook.url }
-  const log: Told[] = [assistantCreated(500, webhook), campaign('CampaignCreated', 500, 'Spring'), leadCreated(500, 500)]
-  log.push(...Array.from({ length: calls }, (_, index) => callCompleted(`c${index}`, { assistant_id: 500, lead_id: 500 })))
+  const log: Told[] = [
+    assistantCreated(500, webhook), campaign('CampaignCreated', 500, 'Spring'), leadCreated(500, 500)
+  ]
+  log.push(...Array.from({ length: calls }, (_, index) =>
+    callCompleted(`c${index}`, { assistant_id: 500, lead_id: 500 })))
   for (const told of log) await streams.append(told.stream, [proposed(told)], noStream)
   const stopping = new AbortController()
   const reactor = dispatcher({ firstDelayMs: 0, onDispatched: () => {}, log: keepingLog() })
-  const dispatching = runSubscription(reactor, { pool, streams, holder: 'test', signal: stopping.signal, log: keepingLog() })
-  await eventually(async () => (await pool.query('SELECT FROM ledger.webhook_deliveries WHERE status = \'scheduled\' AND next_attempt_at < now()')).rowCount === calls)
+  const dispatching = runSubscription(reactor, {
+    pool, streams, holder: 'test', signal: stopping.signal, log: keepingLog()
+  })
+  await eventually(async () => (await pool.query(`
+    SELECT FROM ledger.webhook_deliveries WHERE status = 'scheduled' AND next_attempt_at < now()`)).rowCount === calls)
   stopping.abort()
   await dispatching
 }

@@ -1,4 +1,4 @@
-// A replay that is frozen past its lease: another one takes over, and what the frozen one does when it wakes up is refused.
+// A replay that is frozen past its lease: another one replaces it, and its late writes are refused.
 import t, { type Test } from 'tap'
 import { checkpointOf, generationsOf } from '../../../projections/replay/generations.js'
 import { leads } from '../../../projections/leads.js'
@@ -13,7 +13,7 @@ const rig = await replayRig(t)
 const start = replayProcesses(t, rig.eventStoreUrl)
 const head = await rig.append(history(40))
 
-/** Outside of a transaction, inside of one that holds the checkpoint, after the verification, and in the middle of the swap. */
+/** Outside a transaction, inside one that holds the checkpoint, after the verification, and during the swap. */
 const points = [
   ['^SELECT ledger.raise_ids', 2],
   ['^INSERT INTO read_leads_g2.leads ', 2],
@@ -27,7 +27,11 @@ async function freezeAt (t: Test, at: string, nth: number): Promise<void> {
   await db.reached(leads, head)
   await live.stop()
   const rows = () => Promise.all(leads.tables.map(({ name }) => rowsOf(db.pool, leads, name)))
-  const state = async () => ({ rows: await rows(), generations: await generationsOf(db.pool, leads), position: await readCheckpoint(db.pool, checkpointOf(leads, 2)) })
+  const state = async () => ({
+    rows: await rows(),
+    generations: await generationsOf(db.pool, leads),
+    position: await readCheckpoint(db.pool, checkpointOf(leads, 2))
+  })
   const before = await rows()
   const frozen = start(db.databaseUrl, 'replay', { signal: 'SIGSTOP', at, nth })
   await eventually(() => frozen.said.length > 0)
@@ -39,7 +43,13 @@ async function freezeAt (t: Test, at: string, nth: number): Promise<void> {
   frozen.signal('SIGCONT')
   t.equal(await frozen.ended, at.includes('VIEW') ? 0 : 1, frozen.said.join('\n'))
   t.strictSame(await state(), done, 'it changed nothing')
-  if (!at.includes('VIEW')) t.match(frozen.said[1], /^BrokenOff: The replay of leads broke off: .*(was lost|moved|terminat|no longer being built)/, `and says why: ${at}`)
+  if (!at.includes('VIEW')) {
+    t.match(
+      frozen.said[1],
+      /^BrokenOff: The replay of leads broke off: .*(was lost|moved|terminat|no longer being built)/,
+    `and says why: ${at}`
+    )
+  }
 }
 
 t.test('frozen anywhere it is replaced, and commits nothing more', async (t) => {

@@ -8,7 +8,8 @@ import { rollback } from '../../../projections/replay/rollback.js'
 import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import { isInFull } from '../../support/chaos.js'
 import { rowsOf } from '../../support/projected.js'
-import { history, replayRig, type ReplayDatabase } from '../../support/replay-rig.js'
+import type { ReplayDatabase } from '../../support/replay-database.js'
+import { history, replayRig } from '../../support/replay-rig.js'
 import { replayProcesses, type Command } from '../../support/replay-process.js'
 import { distinct, exactly } from '../../support/statements.js'
 
@@ -32,7 +33,9 @@ async function projected (t: Test): Promise<ReplayDatabase> {
 }
 
 /** While rows are written, before an index is built, and in the middle of the swap. */
-const usualPoints: Point[] = [['^UPDATE read_leads_g2.checkpoint SET position', 3], ['^CREATE INDEX', 2], ['^CREATE OR REPLACE VIEW', 1]]
+const usualPoints: Point[] = [
+  ['^UPDATE read_leads_g2.checkpoint SET position', 3], ['^CREATE INDEX', 2], ['^CREATE OR REPLACE VIEW', 1]
+]
 
 type Point = readonly [at: string, nth: number]
 
@@ -41,12 +44,19 @@ async function everyPoint (t: Test, db: ReplayDatabase, command: Command): Promi
   const { said, ended } = start(db.databaseUrl, command)
   t.equal(await ended, 0, command)
   const often = distinct(said).filter((statement) => said.filter((other) => other === statement).length >= 6)
-  return [...distinct(said).map((statement) => [exactly(statement), 1] as const), ...often.map((statement) => [exactly(statement), 3] as const)]
+  return [
+    ...distinct(said).map((statement) => [exactly(statement), 1] as const),
+    ...often.map((statement) => [exactly(statement), 3] as const)
+  ]
 }
 
 async function killAt (t: Test, at: string, nth: number): Promise<void> {
   const db = await projected(t)
-  t.equal(await start(db.databaseUrl, 'replay', { signal: 'SIGKILL', at, nth }).ended, 'SIGKILL', `killed before ${at}, time ${nth}`)
+  t.equal(
+    await start(db.databaseUrl, 'replay', { signal: 'SIGKILL', at, nth }).ended,
+    'SIGKILL',
+    `killed before ${at}, time ${nth}`
+  )
   await db.expireLeases()
   t.equal((await db.pool.query('SELECT FROM read_model.leads')).rowCount, 80, 'readers see every row')
   const generations = await generationsOf(db.pool, leads)
@@ -60,7 +70,9 @@ async function killAt (t: Test, at: string, nth: number): Promise<void> {
   const again = db.project(t, leads)
   await db.reached(leads, head)
   await again.stop()
-  for (const { name } of leads.tables) t.strictSame(await rowsOf(db.pool, leads, name), await rowsOf(whole.pool, leads, name), `${name} after ${at}`)
+  for (const { name } of leads.tables) {
+    t.strictSame(await rowsOf(db.pool, leads, name), await rowsOf(whole.pool, leads, name), `${name} after ${at}`)
+  }
 }
 
 t.test('a replay that is killed before any statement is gone on with', async (t) => {
@@ -79,7 +91,8 @@ async function replayed (t: Test): Promise<ReplayDatabase> {
 }
 
 t.test('a rollback that is killed before any statement is gone on with', async (t) => {
-  const points: Point[] = isInFull ? await everyPoint(t, await replayed(t), 'rollback') : [['^CREATE OR REPLACE VIEW', 1]]
+  const points: Point[] =
+    isInFull ? await everyPoint(t, await replayed(t), 'rollback') : [['^CREATE OR REPLACE VIEW', 1]]
   for (const [at, nth] of points) {
     const db = await replayed(t)
     t.equal(await start(db.databaseUrl, 'rollback', { signal: 'SIGKILL', at, nth }).ended, 'SIGKILL', at)
@@ -91,7 +104,11 @@ t.test('a rollback that is killed before any statement is gone on with', async (
 })
 
 t.test('a drop that is killed before any statement is gone on with', async (t) => {
-  const points: Point[] = isInFull ? await everyPoint(t, await replayed(t), 'drop') : [['^DROP SCHEMA', 1], ['^DELETE FROM ledger.generations', 1]]
+  const points: Point[] = isInFull
+    ? await everyPoint(t, await replayed(t), 'drop')
+    : [
+        ['^DROP SCHEMA', 1], ['^DELETE FROM ledger.generations', 1]
+      ]
   for (const [at, nth] of points) {
     const db = await replayed(t)
     await db.expireLeases()
@@ -99,6 +116,7 @@ t.test('a drop that is killed before any statement is gone on with', async (t) =
     const left = (await db.generations(leads)).filter((each) => each !== '2 active')
     t.match(left, [/^1 (retained|dropping)$/])
     t.strictSame(await drop(leads, undefined, db.options()), [1])
-    t.equal((await db.pool.query("SELECT FROM pg_namespace WHERE nspname ~ '^read_leads_g' AND nspname <> 'read_leads_g2'")).rowCount, 0)
+    t.equal((await db.pool.query(`
+      SELECT FROM pg_namespace WHERE nspname ~ '^read_leads_g' AND nspname <> 'read_leads_g2'`)).rowCount, 0)
   }
 })

@@ -11,7 +11,8 @@ import { activeGeneration, schemaOf } from '../../../projections/replay/generati
 import { openIds } from '../../../src/command-handling/ids.js'
 import { assistantCreated, callCompleted, leadCreated } from '../../support/call-events.js'
 import { rowsOf } from '../../support/projected.js'
-import { history, replayRig, type ReplayDatabase } from '../../support/replay-rig.js'
+import type { ReplayDatabase } from '../../support/replay-database.js'
+import { history, replayRig } from '../../support/replay-rig.js'
 
 const rig = await replayRig(t)
 const filled = await rig.append(history(40))
@@ -30,7 +31,7 @@ async function projected (t: { teardown (undo: () => unknown): void }, ...live: 
   return db
 }
 
-t.test('the rows are identical, no reader ever misses one, and the live projector goes on with the new generation', async (t) => {
+t.test('rows are identical, no reader misses one, and the live projector goes on with the new generation', async (t) => {
   const db = await projected(t, leads)
   const before = await rowsOf(db.pool, leads)
   t.equal(before.size, 80)
@@ -38,8 +39,12 @@ t.test('the rows are identical, no reader ever misses one, and the live projecto
   let looks = 0
   const reading = Array.from({ length: 3 }, async () => {
     while (!isOver) {
-      const [{ rows: [all] }, one] = await Promise.all([db.pool.query<{ count: string }>('SELECT count(*) FROM read_model.leads'), findLead(db.pool, '1', 20)])
-      if (all?.count !== '80' || one?.lead.secondary_contacts.length !== 1) throw new Error(`a reader saw ${all?.count} rows and ${JSON.stringify(one)}`)
+      const [{ rows: [all] }, one] = await Promise.all([
+        db.pool.query<{ count: string }>('SELECT count(*) FROM read_model.leads'), findLead(db.pool, '1', 20)
+      ])
+      if (all?.count !== '80' || one?.lead.secondary_contacts.length !== 1) {
+        throw new Error(`a reader saw ${all?.count} rows and ${JSON.stringify(one)}`)
+      }
       looks += 1
     }
   })
@@ -82,7 +87,9 @@ t.test('a fresh database gets the same rows without a projector, and gives out n
     const own = fresh.project(t, projection)
     await fresh.reached(projection, head)
     await own.stop()
-    for (const { name } of projection.tables) t.strictSame(await rowsOf(fresh.pool, projection, name), await rowsOf(db.pool, projection, name), name)
+    for (const { name } of projection.tables) {
+      t.strictSame(await rowsOf(fresh.pool, projection, name), await rowsOf(db.pool, projection, name), name)
+    }
   }
   const ids = openIds(fresh.pool, async () => true)
   for (const [kind, projection] of [['assistant', assistants], ['lead', leads]] as const) {
@@ -93,15 +100,20 @@ t.test('a fresh database gets the same rows without a projector, and gives out n
 
 t.test('with less memory than rows, the rows are the same', async (t) => {
   const db = await projected(t, leads, calls)
-  const late = await rig.append(Array.from({ length: 20 }, (_, index) => callCompleted(`late${index}`, { assistant_id: index + 11, lead_id: index * 10 + 110, lead_status: 'rescheduled' })))
+  const late = await rig.append(Array.from({ length: 20 }, (_, index) =>
+    callCompleted(`late${index}`, { assistant_id: index + 11, lead_id: index * 10 + 110, lead_status: 'rescheduled' })))
   for (const projection of [leads, calls]) await db.reached(projection, late)
-  for (const projection of [leads, calls]) t.equal(await replay(projection, db.options({ limits: { cacheBytes: 0, events: 7 } })), 2) // compared before the swap
+  for (const projection of [leads, calls]) {
+    t.equal(await replay(projection, db.options({ limits: { cacheBytes: 0, events: 7 } })), 2)
+  } // compared before the swap
 })
 
 t.test('rows that differ are shown, and stop it; the operator may accept them', async (t) => {
   const db = await projected(t, leads)
   const schema = schemaOf(leads, 1)
-  await db.pool.query(`UPDATE ${schema}.leads SET status = 'planted' WHERE id = 20; DELETE FROM ${schema}.leads WHERE id = 31; DELETE FROM ${schema}.assistant_owners WHERE assistant_id = 3`)
+  await db.pool.query(
+    `UPDATE ${schema}.leads SET status = 'planted' WHERE id = 20; DELETE FROM ${schema}.leads WHERE id = 31; DELETE FROM ${schema}.assistant_owners WHERE assistant_id = 3`
+  )
   await db.pool.query(`INSERT INTO ${schema}.lead_campaigns VALUES (77, 'planted')`)
   const failure: Error = await replay(leads, db.options()).then(() => t.fail('swapped'), (error) => error)
   t.equal(failure.name, 'ReplayRefused')
@@ -121,7 +133,9 @@ t.test('what Postgres refuses stops it at the event that is at fault', async (t)
   const db = await projected(t, leads)
   await beginReplay(leads, db.pool)
   await db.pool.query(`ALTER TABLE ${schemaOf(leads, 2)}.leads ADD CHECK (id <> 211)`)
-  await t.rejects(replay(leads, db.options()), { name: 'ReplayRefused', message: /past lead-10-210@0: .*violates check constraint/ })
+  await t.rejects(replay(leads, db.options()), {
+    name: 'ReplayRefused', message: /past lead-10-210@0: .*violates check constraint/
+  })
 })
 
 t.test('an event that cannot be projected stops it with what to run, and readers see what they saw', async (t) => {

@@ -22,10 +22,16 @@ async function read (isOver: () => boolean): Promise<number> {
   let looks = 0
   for (; !isOver(); looks++) {
     const { rows: [all] } = await pool.query<{ count: string, position: string }>(
-      `SELECT (SELECT count(*) FROM read_model.assistants) AS count, (SELECT position FROM ${activeCheckpoint('assistants')}) AS position`)
+      `SELECT (SELECT count(*) FROM read_model.assistants) AS count, (SELECT position FROM ${activeCheckpoint(
+        'assistants'
+      )}) AS position`)
     const one = await findAssistant(pool, '1', 1)
     const now = { revision: one?.revision ?? -1, position: BigInt(all?.position ?? -1), count: Number(all?.count) }
-    if (now.revision < seen.revision || now.position < seen.position || now.count < seen.count) throw new Error(`a reader saw ${now.revision}, ${now.position}, ${now.count} after ${seen.revision}, ${seen.position}, ${seen.count}`)
+    if (now.revision < seen.revision || now.position < seen.position || now.count < seen.count) {
+      throw new Error(
+      `a reader saw ${now.revision}, ${now.position}, ${now.count} after ${seen.revision}, ${seen.position}, ${seen.count}`
+      )
+    }
     seen = now
   }
   return looks
@@ -35,7 +41,11 @@ t.test('through 20 swaps and rollbacks under writes readers see only what is new
   let isOver = false
   let writes = 0
   const writing = (async () => {
-    for (; !isOver; writes++) await rig.append([assistantUpdated(1, { assistant_name: `Name ${writes}` }), assistantCreated(1_000 + writes)])
+    for (; !isOver; writes++) {
+      await rig.append([
+        assistantUpdated(1, { assistant_name: `Name ${writes}` }), assistantCreated(1_000 + writes)
+      ])
+    }
   })()
   const reading = Array.from({ length: 4 }, () => read(() => isOver))
   const swapping = (async () => {
@@ -58,7 +68,9 @@ t.test('a position that was reached is visible right after a swap', async (t) =>
       const position = await rig.append([assistantUpdated(1, { assistant_name: `Round ${round} ${name}` })])
       await db.reached(assistants, position)
       const found = await findAssistant(pool, '1', 1)
-      if (found?.settings.assistant_name !== `Round ${round} ${name}`) t.fail(`told of ${position}, and found ${found?.settings.assistant_name}`)
+      if (found?.settings.assistant_name !== `Round ${round} ${name}`) {
+        t.fail(`told of ${position}, and found ${found?.settings.assistant_name}`)
+      }
     }
     await swapping
   }
@@ -91,7 +103,9 @@ t.test('generations are dropped once no process feeds them, and the active one n
   t.strictSame(await drop(assistants, undefined, { pool, signal }), [2])
   t.strictSame(await db.generations(assistants), ['1 active'])
   t.equal((await pool.query("SELECT FROM pg_namespace WHERE nspname = 'read_assistants_g2'")).rowCount, 0)
-  await t.rejects(drop(assistants, undefined, { pool, signal }), { name: 'ReplayRefused', message: /no retained generation/ })
+  await t.rejects(drop(assistants, undefined, { pool, signal }), {
+    name: 'ReplayRefused', message: /no retained generation/
+  })
   await t.rejects(rollback(assistants, db.options()), { name: 'ReplayRefused', message: /no retained generation/ })
   await db.reached(assistants, await rig.append([assistantCreated(5_000)]))
 })
@@ -103,14 +117,15 @@ t.test('without a projector a rollback is brought level first, and swapped by th
   t.equal(await rollback(assistants, db.options()), 1)
 })
 
-t.test('a generation of other code is left alone, and a rollback to it is refused while no process feeds it', async (t) => {
+t.test('a generation of other code is left, and a rollback to it is refused while no process feeds it', async (t) => {
   const newer = { ...assistants, version: assistants.version + 1 }
   const older = db.project(t, assistants)
   await db.reached(assistants, await rig.append([assistantCreated(6_000)]))
   const stopping = new AbortController()
   const options = db.options({ signal: stopping.signal })
   const replaying = replay(newer, options)
-  await eventually(() => options.said.some((line) => /is ready. The projector that runs has version 1 of the code; the first one with version 2 swaps/.test(line)))
+  await eventually(() => options.said.some((line) =>
+    /is ready. The projector that runs has version 1 of the code; the first one with version 2 swaps/.test(line)))
   stopping.abort()
   await replaying.catch(() => {})
   t.equal(await activeGeneration(pool, assistants), 1, 'it is not swapped in while only older code could go on')
@@ -118,9 +133,16 @@ t.test('a generation of other code is left alone, and a rollback to it is refuse
   const current = db.project(t, newer)
   await eventually(async () => await activeGeneration(pool, assistants) === 3)
   await db.reached(assistants, await rig.append([assistantCreated(6_001)]))
-  t.match(await generationsOf(pool, newer), [{ state: 'retained' }, { state: 'retained' }, { state: 'active', codeVersion: 2, verified: /rows folded from the log/ }])
+  t.match(await generationsOf(pool, newer), [
+    { state: 'retained' },
+    { state: 'retained' },
+    { state: 'active', codeVersion: 2, verified: /rows folded from the log/ }
+  ])
   t.equal(await rollback(newer, db.options()), 2, 'the older projector feeds it')
   await current.stop()
   await older.stop()
-  await t.rejects(rollback(assistants, db.options()), { name: 'ReplayRefused', message: /no projector of that version runs.*Start a projector of the release that has version 2/s })
+  await t.rejects(rollback(assistants, db.options()), {
+    name: 'ReplayRefused',
+    message: /no projector of that version runs.*Start a projector of the release that has version 2/s
+  })
 })

@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { generateSync, type JsonSchema } from 'json-schema-faker'
 import { Raw, jsonText, nested } from './json-text.js'
+import { entryText, names, object, odd, text } from './odd-values.js'
 
 export type JsonObject = Record<string, unknown>
 export type Kind = 'valid' | 'near' | 'wild'
@@ -11,26 +12,13 @@ export interface FuzzBody {
   bytes: Buffer
 }
 
-const raw = (...texts: string[]) => fc.constantFrom(...texts.map((text) => new Raw(text)))
-const text = fc.string({ unit: 'binary', maxLength: 40 })
-const lengths = fc.tuple(fc.constantFrom('x', ' ', 'ß', '💥', '\u2028'), fc.constantFrom(1, 100, 101, 255, 256, 500, 501, 2_048)).map(([unit, count]) => unit.repeat(count))
-const numbers = raw('-0', '1e300', '-1e300', '1e400', '1e-400', '1E15', '9e15', '9007199254740991', '9007199254740992', '-9007199254740993', '1.0', '0.1e1', '1e-7', '5e-324', '123456789012345678901234567890', '0.30000000000000004')
-const letters = raw('"\\u0000"', '"a\\u0000b"', '"\\ud800"', '"\\udc00\\ud800"', '"\\ud83d\\ude00"', '"\\ufeff"', '"\\u2028\\/"', '"__proto__"')
-const edges = fc.constantFrom<unknown>(null, true, false, 0, 1, -1, 0.5, 1.5, 5, 7, 11, 1201, '', ' ', '5', 'true', 'null', 'NaN', [], {}, [null], [[]], [{}], { '': '' })
-const names = fc.oneof(text, fc.constantFrom('constructor', 'toString', 'hasOwnProperty', 'toJSON', 'length', 'then', '', ' ', '0', 'a.b', 'a\nb', 'a/b~c', 'ſ', 'end_call_tool.description', 'prototype'))
-const object = fc.uniqueArray(fc.tuple(names, fc.oneof(edges, text, letters, numbers, fc.jsonValue({ maxDepth: 2 }))), { maxLength: 5, selector: ([name]) => name })
-  .map((entries): unknown => new Raw(`{${entries.map(([name, value]) => `${JSON.stringify(name)}:${jsonText(value)}`).join(',')}}`))
-const depth = fc.constantFrom(29, 30, 31, 32, 33, 34, 2_000).map(nested)
-const oddKey = raw('{"__proto__":{}}', '{"constructor":{"prototype":{}}}', '{"\\u005f_proto__":1}', '{"a\\u0000":1}', '{"\\ud800":1}', '{"a":1,"a":2}', '{"a":{"b":1},"a":{}}')
-
-/** One value where another was expected. */
-const odd: fc.Arbitrary<unknown> = fc.oneof(
-  { weight: 5, arbitrary: edges }, { weight: 3, arbitrary: lengths }, { weight: 3, arbitrary: numbers }, { weight: 2, arbitrary: text },
-  { weight: 2, arbitrary: fc.jsonValue({ maxDepth: 3 }) }, { weight: 2, arbitrary: object }, { weight: 1, arbitrary: letters }, { weight: 1, arbitrary: depth }, { weight: 1, arbitrary: oddKey })
-
 /** Up to three changes: a field replaced, left out or unknown, or an odd value somewhere inside of it. */
 function damaged (valid: fc.Arbitrary<JsonObject>, fields: readonly string[]): fc.Arbitrary<Buffer> {
-  const change = fc.record({ field: fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...fields) }, { weight: 1, arbitrary: names }), how: fc.constantFrom('replace', 'replace', 'drop', 'inside', 'twice'), value: odd })
+  const change = fc.record({
+    field: fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...fields) }, { weight: 1, arbitrary: names }),
+    how: fc.constantFrom('replace', 'replace', 'drop', 'inside', 'twice'),
+    value: odd
+  })
   return fc.tuple(valid, fc.array(change, { minLength: 1, maxLength: 3 })).map(([body, changes]) => {
     let twice = ''
     const fieldsNow = new Map(Object.entries(body))
@@ -39,7 +27,7 @@ function damaged (valid: fc.Arbitrary<JsonObject>, fields: readonly string[]): f
       else if (how === 'twice') twice += `,${JSON.stringify(field)}:${jsonText(value)}`
       else fieldsNow.set(field, how === 'inside' ? inside(fieldsNow.get(field), value) : value)
     }
-    const entries = [...fieldsNow].map(([name, value]) => `${JSON.stringify(name)}:${jsonText(value)}`)
+    const entries = [...fieldsNow].map(entryText)
     return Buffer.from(`{${entries.join(',')}${entries.length > 0 ? twice : ''}}`)
   })
 }
@@ -51,15 +39,25 @@ function inside (container: unknown, value: unknown): unknown {
   return { ...container, [first]: value }
 }
 
+const noJson = fc.constantFrom(
+  '', ' ', '{', '}', '{}', '[]', 'null', '-', '01', '1.', '.5', '+1', 'NaN', 'Infinity', 'undefined', "{'a':1}",
+  '{a:1}', '{"a":1,}', '{} {}', '/**/{}', '\ufeff{}', '\ufeff\ufeff{}', '\0', '"\n"', '{"a":"\\x41"}',
+  `{"variables":${nested(60_000).text}}`
+)
+
 /** Texts and bytes that may not be JSON at all. */
 function wild (valid: fc.Arbitrary<JsonObject>): fc.Arbitrary<Buffer> {
   const sound = valid.map((body) => Buffer.from(jsonText(body)))
-  const cut = fc.tuple(sound, fc.double({ min: 0, max: 1, noNaN: true })).map(([bytes, share]) => bytes.subarray(0, Math.floor(bytes.length * share)))
-  const spoilt = fc.tuple(sound, fc.nat(), fc.nat(255)).map(([bytes, at, byte]) => Buffer.concat([bytes.subarray(0, at % bytes.length), Buffer.from([byte]), bytes.subarray(at % bytes.length + 1)]))
-  const texts = fc.oneof(fc.jsonValue().map((value) => JSON.stringify(value)), odd.map(jsonText), object.map(jsonText), text,
-    fc.constantFrom('', ' ', '{', '}', '{}', '[]', 'null', '-', '01', '1.', '.5', '+1', 'NaN', 'Infinity', 'undefined', "{'a':1}", '{a:1}', '{"a":1,}', '{} {}', '/**/{}', '\ufeff{}', '\ufeff\ufeff{}', '\0', '"\n"', '{"a":"\\x41"}', `{"variables":${nested(60_000).text}}`))
-  return fc.oneof(cut, spoilt, texts.map((value) => Buffer.from(value)), texts.map((value) => Buffer.from(value, 'utf16le')),
-    fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)))
+  const cut = fc.tuple(sound, fc.double({ min: 0, max: 1, noNaN: true }))
+    .map(([bytes, share]) => bytes.subarray(0, Math.floor(bytes.length * share)))
+  const spoilt = fc.tuple(sound, fc.nat(), fc.nat(255)).map(([bytes, at, byte]) =>
+    Buffer.concat([bytes.subarray(0, at % bytes.length), Buffer.from([byte]), bytes.subarray(at % bytes.length + 1)]))
+  const texts = fc.oneof(fc.jsonValue().map((value) => JSON.stringify(value)), odd.map(jsonText), object.map(jsonText),
+    text, noJson)
+  const utf8 = texts.map((value) => Buffer.from(value))
+  const utf16 = texts.map((value) => Buffer.from(value, 'utf16le'))
+  const anything = fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes))
+  return fc.oneof(cut, spoilt, utf8, utf16, anything)
 }
 
 export interface FuzzPlan {
@@ -73,7 +71,8 @@ export interface FuzzPlan {
 /** As many bodies as asked for: one in ten valid, three nearly, the rest wild; the same for the same seed. */
 export function fuzzBodies ({ seed, count, schema, sound }: FuzzPlan): FuzzBody[] {
   const plain: JsonSchema = JSON.parse(JSON.stringify(schema))
-  const drawn = Array.from({ length: 300 }, (_, index) => generateSync(plain, { seed: seed + index, optionalsProbability: 0.4, maxLength: 60 }) as JsonObject)
+  const drawn = Array.from({ length: 300 }, (_, index) =>
+    generateSync(plain, { seed: seed + index, optionalsProbability: 0.4, maxLength: 60 }) as JsonObject)
   const valid = fc.constantFrom(...drawn).map(sound)
   const near = damaged(valid, Object.keys(schema.properties))
   const kinds: Array<fc.WeightedArbitrary<FuzzBody>> = [

@@ -1,8 +1,11 @@
 // What an assistant must be set to after a body, written from the interface and not from the code.
-import { documentedDefaults } from '../assistant-fields.js'
+import { documentedDefaults } from '../documented-defaults.js'
 import type { JsonObject } from './bodies.js'
 
-const required = ['assistant_name', 'voice_id', 'language', 'llm_model', 'calls_direction', 'engine_type', 'timezone', 'initial_message', 'system_prompt']
+const required = [
+  'assistant_name', 'voice_id', 'language', 'llm_model', 'calls_direction', 'engine_type', 'timezone',
+  'initial_message', 'system_prompt'
+]
 const known = [...required, ...Object.keys(documentedDefaults)]
 
 /** `before` with what an accepted body changes; of objects with a fixed shape only the known keys are kept. */
@@ -12,23 +15,35 @@ export function settingsAfter (before: JsonObject, body: JsonObject): JsonObject
   const spelled = body['end_call_tool.description']
   if (spelled !== undefined && !Object.hasOwn(body, 'end_call_tool')) after.end_call_tool = { description: spelled }
   if (after.end_call_tool) after.end_call_tool = only(['description'], after.end_call_tool)
-  after.post_call_schema = (after.post_call_schema as unknown[]).map((field) => only(['name', 'type', 'description'], field))
+  after.post_call_schema = (after.post_call_schema as unknown[])
+    .map((field) => only(['name', 'type', 'description'], field))
   if (body.webhook_url === null && !Object.hasOwn(body, 'is_webhook_active')) after.is_webhook_active = false
   return after
 }
 
-const only = (names: string[], value: unknown) => Object.fromEntries(Object.entries(value as JsonObject).filter(([name]) => names.includes(name)))
+const only = (names: string[], value: unknown) =>
+  Object.fromEntries(Object.entries(value as JsonObject).filter(([name]) => names.includes(name)))
 
 /** The answer's `data` for an assistant with these settings. */
-export const summaryOf = (id: number, { assistant_name: name, calls_direction: direction, engine_type: mode }: JsonObject): JsonObject =>
+export const summaryOf = (
+  id: number, { assistant_name: name, calls_direction: direction, engine_type: mode }: JsonObject
+): JsonObject =>
   ({ id, name, status: 'active', type: direction === 'receive' ? 'inbound' : 'outbound', mode })
 
 /** Makes what fits the schema of an assistant fit the rules as well. */
 export function soundAssistant (generated: JsonObject): JsonObject {
   const body = structuredClone(generated)
-  const exactly: JsonObject = { voice_id: 1 + Number(body.voice_id) % 12, language: 'German', timezone: 'America/New_York', phone_number_id: 2, webhook_url: 'https://example.com/hooks?a=b#c' }
+  const exactly: JsonObject = {
+    voice_id: 1 + Number(body.voice_id) % 12,
+    language: 'German',
+    timezone: 'America/New_York',
+    phone_number_id: 2,
+    webhook_url: 'https://example.com/hooks?a=b#c'
+  }
   for (const name of Object.keys(exactly)) if (body[name] != null) body[name] = exactly[name]
   if (body.is_webhook_active === true) body.webhook_url = 'https://example.com/hooks'
-  if (Array.isArray(body.post_call_schema)) body.post_call_schema.forEach((field: JsonObject, index) => { field.name = `field_${index}` })
+  if (Array.isArray(body.post_call_schema)) {
+    body.post_call_schema.forEach((field: JsonObject, index) => { field.name = `field_${index}` })
+  }
   return body
 }

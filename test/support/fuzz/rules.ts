@@ -13,18 +13,20 @@ export interface FuzzAnswer {
   body: any
 }
 
-export type Send = (method: 'GET' | 'POST' | 'PUT', path: string, bytes?: Buffer, headers?: Record<string, string>) => Promise<FuzzAnswer>
+export type Send = (
+  method: 'GET' | 'POST' | 'PUT', path: string, bytes?: Buffer, headers?: Record<string, string>
+) => Promise<FuzzAnswer>
 
-/** An answer that takes longer than this is none. */
+/** After that there is no answer. */
 const hangsAfterMs = 15_000
 
-/** Requests that are under way at the same time, one at each place. */
+/** How many requests run at the same time, one at each place. */
 export const places = 24
 
 /** How many bodies are thrown at a route. */
 export const bodyCount = amount({ short: 500, whole: 6_800 })
 
-/** The seed of this run, printed: always the same in `npm test`, and `FUZZ_SEED` repeats one that failed. Gives the file time. */
+/** The seed of this run, printed; `FUZZ_SEED` repeats a run. `npm test` has a fixed one. Gives the file time. */
 export function fuzzSeed (t: Test): number {
   t.setTimeout(300_000)
   const seed = seedOf('FUZZ_SEED')
@@ -38,7 +40,12 @@ export async function sender (t: Test, service: TestService): Promise<Send> {
   t.teardown(() => pool.close())
   const authorization = `Bearer ${await service.token('1')}`
   return async (method, path, bytes, headers = {}) => {
-    const response = await pool.request({ method, path, body: bytes ?? null, headers: { authorization, ...(bytes && { 'content-type': 'application/json' }), ...headers } })
+    const response = await pool.request({
+      method,
+      path,
+      body: bytes ?? null,
+      headers: { authorization, ...(bytes && { 'content-type': 'application/json' }), ...headers }
+    })
     const text = await response.body.text()
     return { status: response.statusCode, headers: response.headers, body: JSON.parse(text) }
   }
@@ -48,7 +55,12 @@ export async function sender (t: Test, service: TestService): Promise<Send> {
  * Runs `each` for all bodies, many at a time and one after the other at each of `places`. What it answers is what is
  * wrong with the outcome; the first few are printed with their bodies.
  */
-export async function throwAll<Place> (t: Test, bodies: readonly FuzzBody[], places: readonly Place[], each: (body: FuzzBody, place: Place) => Promise<{ status: number, wrong: string | undefined }>): Promise<void> {
+export async function throwAll<Place> (
+  t: Test,
+  bodies: readonly FuzzBody[],
+  places: readonly Place[],
+  each: (body: FuzzBody, place: Place) => Promise<{ status: number, wrong: string | undefined }>
+): Promise<void> {
   const rest = bodies.values()
   const counts = new Map<string, number>()
   const failures: string[] = []
@@ -56,7 +68,9 @@ export async function throwAll<Place> (t: Test, bodies: readonly FuzzBody[], pla
     for (const body of rest) {
       const { status, wrong } = await each(body, place)
       counts.set(`${body.kind} ${status}`, (counts.get(`${body.kind} ${status}`) ?? 0) + 1)
-      if (wrong !== undefined) failures.push(`${wrong}\n  ${body.kind} ${body.bytes.subarray(0, 2_000).toString('latin1')}`)
+      if (wrong !== undefined) {
+        failures.push(`${wrong}\n  ${body.kind} ${body.bytes.subarray(0, 2_000).toString('latin1')}`)
+      }
     }
   }))
   t.comment([...counts].sort().map(([name, count]) => `${name}: ${count}`).join(', '))
@@ -65,7 +79,9 @@ export async function throwAll<Place> (t: Test, bodies: readonly FuzzBody[], pla
 }
 
 /** How an answer breaks a rule that holds for all of them, if it does. */
-export function brokenRule ({ kind }: FuzzBody, { status, headers, body }: FuzzAnswer, allowed: readonly number[]): string | undefined {
+export function brokenRule (
+  { kind }: FuzzBody, { status, headers, body }: FuzzAnswer, allowed: readonly number[]
+): string | undefined {
   if (!allowed.includes(status)) return `a ${status}`
   if (!String(headers['content-type']).startsWith('application/json')) return 'an answer that is no JSON'
   if (typeof body.message !== 'string' || body.message === '') return 'no message'
@@ -74,7 +90,8 @@ export function brokenRule ({ kind }: FuzzBody, { status, headers, body }: FuzzA
   if (kind === 'valid') return `a valid body was refused: ${JSON.stringify(body)}`
   if (status !== 422) return keys === 'message' ? undefined : `a ${status} with ${keys}`
   const lists = Object.values<unknown>(body.errors ?? {})
-  const areTold = lists.length > 0 && lists.every((list) => Array.isArray(list) && list.length > 0 && list.every((word) => typeof word === 'string' && word !== ''))
+  const areTold = lists.length > 0 && lists.every((list) =>
+    Array.isArray(list) && list.length > 0 && list.every((word) => typeof word === 'string' && word !== ''))
   return areTold ? undefined : `a 422 that does not say why: ${JSON.stringify(body)}`
 }
 

@@ -24,7 +24,9 @@ function doubling (limit = 100) {
     onError: (error) => errors.push(error)
   }
   const double = batcher(options)
-  return { batches, alone, errors, waiting, double: (value: number) => double({ value }), next: () => waiting.shift()?.() }
+  return {
+    batches, alone, errors, waiting, double: (value: number) => double({ value }), next: () => waiting.shift()?.()
+  }
 }
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
@@ -85,7 +87,9 @@ t.test('an error of one item fails only that item, and the rest of its batch is 
 })
 
 t.test('every item gets its own answer, whenever it arrives', async (t) => {
-  await fc.assert(fc.asyncProperty(fc.array(fc.array(fc.integer({ min: 0, max: 50 }), { maxLength: 8 }), { maxLength: 12 }), async (rounds) => {
+  await fc.assert(fc.asyncProperty(fc.array(
+    fc.array(fc.integer({ min: 0, max: 50 }), { maxLength: 8 }), { maxLength: 12 }
+  ), async (rounds) => {
     const { double, next, waiting } = doubling(3)
     const answers: Promise<number>[] = []
     for (const round of rounds) {

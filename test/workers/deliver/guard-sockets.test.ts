@@ -1,25 +1,25 @@
-// Nothing reaches a blocked address: looked at where a connection would arrive, with names that a stub resolves.
+// Nothing connects to a blocked address: a trap listens there, and a stub resolves names to it.
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import t, { type Test } from 'tap'
 import { resolveName } from '../../../workers/deliver/guard.js'
 import { openPoster, type Poster } from '../../../workers/deliver/post.js'
 import type { Result } from '../../../workers/deliver/outcome.js'
-import { assistantCreated, assistantUpdated, callCompleted } from '../../support/call-events.js'
+import { assistantTo, assistantUpdated, callCompleted } from '../../support/call-events.js'
 import { deliveryRig } from '../../support/delivery-rig.js'
 import { dnsStub, type DnsAnswer, type DnsStub, type Question } from '../../support/dns-stub.js'
 import { eventually } from '../../support/eventually.js'
 import { privateHosts, zoned } from '../../support/private-hosts.js'
 import { answers, receiver } from '../../support/receiver.js'
-import { scratchPostgres } from '../../support/scratch-postgres.js'
 
 const never = new AbortController().signal
 
-/** Listens on every address that this machine has, and wants no visitor. */
+/** Listens on every address of this machine and counts connections. */
 async function trap (t: Test): Promise<{ port: number, visitors: () => number }> {
   let visitors = 0
   const server = createServer((socket) => { visitors += 1; socket.destroy() })
-  server.listen(0, '::').once('error', () => server.listen(0, '0.0.0.0')) // a machine without IPv6 cannot be reached by it
+  // A machine without IPv6 listens on IPv4 alone.
+  server.listen(0, '::').once('error', () => server.listen(0, '0.0.0.0'))
   await once(server, 'listening')
   t.teardown(() => server.close())
   const address = server.address()
@@ -33,9 +33,10 @@ function poster (t: Test, allowCidrs: string[] = [], dns?: DnsStub): Poster {
   return opened
 }
 
-const send = (by: Poster, url: string, timeoutMs = 5_000): Promise<Result> => by.post({ url, headers: {}, body: Buffer.from('{}'), timeoutMs, signal: never })
+const send = (by: Poster, url: string, timeoutMs = 5_000): Promise<Result> =>
+  by.post({ url, headers: {}, body: Buffer.from('{}'), timeoutMs, signal: never })
 
-t.test('the trap is one: whoever is allowed to goes into it', async (t) => {
+t.test('the trap is a trap: a poster that may reach it is caught', async (t) => {
   const { port, visitors } = await trap(t)
   await send(poster(t, ['127.0.0.0/8']), `http://127.0.0.1:${port}/`)
   t.equal(visitors(), 1)
@@ -45,11 +46,19 @@ t.test('an address in any spelling, with a user name, a path or over https', asy
   const { port, visitors } = await trap(t)
   const by = poster(t)
   for (const host of privateHosts) {
-    for (const url of [`http://${host}:${port}/`, `https://${host}:${port}/`]) t.match(await send(by, url), { kind: 'failure', stage: 'blocked' }, url)
+    for (const url of [`http://${host}:${port}/`, `https://${host}:${port}/`]) {
+      t.match(await send(by, url), { kind: 'failure', stage: 'blocked' }, url)
+    }
   }
-  const users = ['user@127.0.0.1', 'user:pw@127.1', 'example.com@127.0.0.1', 'example.com:443@[::1]', '127.0.0.1%40@127.0.0.1', 'localhost', 'LocalHost.', 'ⓛocalhost', 'a.b.localhost']
+  const users = [
+    'user@127.0.0.1', 'user:pw@127.1', 'example.com@127.0.0.1', 'example.com:443@[::1]', '127.0.0.1%40@127.0.0.1',
+    'localhost', 'LocalHost.', 'ⓛocalhost', 'a.b.localhost'
+  ]
   for (const host of users) t.match(await send(by, `http://${host}:${port}/`), { kind: 'failure' }, host)
-  for (const url of [`http://127.0.0.1:${port}\\@example.com/`, `http://127.0.0.1:${port}#@example.com/`, `http://127.0.0.1:${port}?@example.com/`]) t.match(await send(by, url), { kind: 'failure', stage: 'blocked' }, url)
+  for (const rest of ['\\@example.com/', '#@example.com/', '?@example.com/']) {
+    const url = `http://127.0.0.1:${port}${rest}`
+    t.match(await send(by, url), { kind: 'failure', stage: 'blocked' }, url)
+  }
   for (const host of zoned) t.match(await send(by, `http://${host}:${port}/`), { kind: 'failure' }, host)
   t.equal(visitors(), 0)
 })
@@ -75,7 +84,7 @@ t.test('a name that resolves to private addresses, alone or among each other, in
   t.equal(visitors(), 0)
 })
 
-t.test('a mixed answer: only what is allowed is connected to, and failing to does not turn to the others', async (t) => {
+t.test('a mixed answer: only the allowed address is tried, and after a failure no other', async (t) => {
   const hook = await receiver(t)
   const other = await receiver(t, answers(200), '127.0.0.2')
   const dns = await dnsStub(t, ({ type }) => type === 'A' ? ['127.0.0.2', '127.0.0.1', '127.0.0.3'] : ['::1'])
@@ -85,15 +94,17 @@ t.test('a mixed answer: only what is allowed is connected to, and failing to doe
   t.equal(other.connections(), 0)
 })
 
-t.test('rebinding: a name is asked for once, and what was checked is what is connected to', async (t) => {
+t.test('rebinding: a name is resolved once, and only the checked address is connected', async (t) => {
   const hook = await receiver(t, answers(200, { connection: 'close' }))
   const port = new URL(hook.url).port
-  const rebinding = ({ type }: Question, count: number): DnsAnswer => type === 'AAAA' ? [] : count === 1 ? ['127.0.0.1'] : ['127.0.0.2']
+  const rebinding = ({ type }: Question, count: number): DnsAnswer =>
+    type === 'AAAA' ? [] : count === 1 ? ['127.0.0.1'] : ['127.0.0.2']
   const dns = await dnsStub(t, rebinding)
   const by = poster(t, ['127.0.0.1/32'], dns)
   t.match(await send(by, `http://rebinding.example:${port}/`), { kind: 'answer', status: 200 })
   t.same(dns.asked.map(({ type }) => type).sort(), ['A', 'AAAA'], 'each kind once')
-  t.match(await send(by, `http://rebinding.example:${port}/`), { kind: 'failure', stage: 'blocked' }, 'the next connection is checked anew')
+  const again = await send(by, `http://rebinding.example:${port}/`)
+  t.match(again, { kind: 'failure', stage: 'blocked' }, 'the next connection is checked anew')
   t.equal(hook.received.length, 1)
 })
 
@@ -108,14 +119,15 @@ t.test('a redirect, wherever it leads', async (t) => {
   t.equal(visitors(), 0)
 })
 
-t.test('a URL that was changed after creation, by whoever reaches the log', async (t) => {
+t.test('a URL that was changed after creation, by an event', async (t) => {
   const { port, visitors } = await trap(t)
   const hook = await receiver(t, answers(500), '127.0.0.9')
-  const r = await deliveryRig(t, { postgres: await scratchPostgres(t) }, { schedule: [0, 50, 3_600_000], allowCidrs: ['127.0.0.9/32'] })
-  await r.tell(assistantCreated(1, { is_webhook_active: true, webhook_url: hook.url }), callCompleted('c-1'))
+  const r = await deliveryRig(t, { schedule: [0, 50, 3_600_000], allowCidrs: ['127.0.0.9/32'] })
+  await r.tell(assistantTo(hook.url), callCompleted('c-1'))
   await eventually(() => hook.received.length === 1)
   await r.tell(assistantUpdated(1, { webhook_url: `http://[::ffff:127.0.0.1]:${port}/` }), callCompleted('c-2'))
   await eventually(async () => (await r.attempts()).filter(({ outcome }) => outcome === 'blocked').length >= 2)
-  t.match(await r.deliveries(), [{ status: 'scheduled' }, { status: 'scheduled' }], 'it is tried again, like any failure')
+  const tried = await r.deliveries()
+  t.match(tried, [{ status: 'scheduled' }, { status: 'scheduled' }], 'it is tried again, like any failure')
   t.equal(visitors(), 0)
 })

@@ -6,16 +6,18 @@ import { privateHosts, zoned } from '../../support/private-hosts.js'
 const strict = { allowHttp: false, allowCidrs: [] }
 
 const blocked = [
-  '0.0.0.0', '0.255.255.255', '10.0.0.1', '100.64.0.1', '100.127.255.255', '127.0.0.1', '127.255.255.255', '169.254.169.254',
-  '172.16.0.1', '172.31.255.255', '192.0.0.1', '192.0.2.1', '192.88.99.1', '192.168.1.1', '198.18.0.1', '198.19.255.255',
-  '198.51.100.1', '203.0.113.1', '224.0.0.1', '240.0.0.1', '255.255.255.255',
-  '::', '::1', '::7f00:1', '::1.1.1.1', '::ffff:127.0.0.1', '::ffff:10.0.0.1', '::ffff:7f00:1', '64:ff9b::7f00:1', '64:ff9b:1::1', '100::1', 'fc00::1',
-  'fd12:3456::1', 'fe80::1', 'fe80::1%eth0', 'fec0::1', 'ff02::1', '2001::1', '2001:1ff:ffff::1', '2001:db8::1', '2002:7f00:1::', '3fff::1', '5f00::1'
+  '0.0.0.0', '0.255.255.255', '10.0.0.1', '100.64.0.1', '100.127.255.255', '127.0.0.1', '127.255.255.255',
+  '169.254.169.254', '172.16.0.1', '172.31.255.255', '192.0.0.1', '192.0.2.1', '192.88.99.1', '192.168.1.1',
+  '198.18.0.1', '198.19.255.255', '198.51.100.1', '203.0.113.1', '224.0.0.1', '240.0.0.1', '255.255.255.255', '::',
+  '::1', '::7f00:1', '::1.1.1.1', '::ffff:127.0.0.1', '::ffff:10.0.0.1', '::ffff:7f00:1', '64:ff9b::7f00:1',
+  '64:ff9b:1::1', '100::1', 'fc00::1', 'fd12:3456::1', 'fe80::1', 'fe80::1%eth0', 'fec0::1', 'ff02::1', '2001::1',
+  '2001:1ff:ffff::1', '2001:db8::1', '2002:7f00:1::', '3fff::1', '5f00::1'
 ]
 const open = [
-  '1.1.1.1', '9.255.255.255', '11.0.0.0', '100.63.255.255', '100.128.0.0', '126.255.255.255', '128.0.0.0', '169.253.255.255', '172.15.255.255',
-  '172.32.0.0', '192.0.1.0', '192.167.255.255', '198.17.255.255', '198.20.0.0', '223.255.255.255', '::ffff:1.1.1.1',
-  '2000::1', '2001:200::1', '2001:4860:4860::8888', '2003::1', '2606:4700::1111', '3ffe::1'
+  '1.1.1.1', '9.255.255.255', '11.0.0.0', '100.63.255.255', '100.128.0.0', '126.255.255.255', '128.0.0.0',
+  '169.253.255.255', '172.15.255.255', '172.32.0.0', '192.0.1.0', '192.167.255.255', '198.17.255.255', '198.20.0.0',
+  '223.255.255.255', '::ffff:1.1.1.1', '2000::1', '2001:200::1', '2001:4860:4860::8888', '2003::1', '2606:4700::1111',
+  '3ffe::1'
 ]
 
 t.test('private and reserved addresses are blocked, to the edge of each range', async (t) => {
@@ -34,7 +36,8 @@ t.test('an allowed range opens exactly itself, mapped addresses included', async
 })
 
 t.test('a v4 address and its mapped form are judged alike', async () => {
-  fc.assert(fc.property(fc.ipV4(), (ip) => (blockedReason(ip, []) === undefined) === (blockedReason(`::ffff:${ip}`, []) === undefined)))
+  fc.assert(fc.property(fc.ipV4(), (ip) =>
+    (blockedReason(ip, []) === undefined) === (blockedReason(`::ffff:${ip}`, []) === undefined)))
 })
 
 t.test('no v6 address outside 2000::/3 is open, mapped ones aside', async () => {
@@ -46,37 +49,61 @@ t.test('no v6 address outside 2000::/3 is open, mapped ones aside', async () => 
 })
 
 t.test('an https URL with a name or a public address may be stored', async (t) => {
-  for (const url of ['https://example.com/hook?a=1', 'HTTPS://EXAMPLE.COM', 'https://1.1.1.1:8443/', 'https://[2606:4700::1111]/', 'https://exämple.com/ü', 'https://example.com:443', 'https://xn--exmple-cua.com:65535/#x']) {
+  const storable = [
+    'https://example.com/hook?a=1', 'HTTPS://EXAMPLE.COM', 'https://1.1.1.1:8443/', 'https://[2606:4700::1111]/',
+    'https://exämple.com/ü', 'https://example.com:443', 'https://xn--exmple-cua.com:65535/#x'
+  ]
+  for (const url of storable) {
     t.equal(webhookUrlProblem(url, strict), undefined, url)
   }
 })
 
 t.test('what is no absolute https URL is refused', async (t) => {
-  for (const url of ['', 'example.com', '//example.com', '/hook', 'ftp://example.com', 'http://example.com', 'https:example.com', 'https://', 'https:\\\\example.com', ' https://example.com', 'https://example.com ', 'https://exa mple.com', 'https://example.com/\n', 'https://example.com:99999', 'javascript:alert(1)']) {
+  const noUrls = [
+    '', 'example.com', '//example.com', '/hook', 'ftp://example.com', 'http://example.com', 'https:example.com',
+    'https://', 'https:\\\\example.com', ' https://example.com', 'https://example.com ', 'https://exa mple.com',
+    'https://example.com/\n', 'https://example.com:99999', 'javascript:alert(1)'
+  ]
+  for (const url of noUrls) {
     t.equal(webhookUrlProblem(url, strict), 'must be an absolute https URL', JSON.stringify(url))
   }
 })
 
 t.test('http is open only where it is allowed', async (t) => {
   t.equal(webhookUrlProblem('http://example.com', { ...strict, allowHttp: true }), undefined)
-  t.equal(webhookUrlProblem('ftp://example.com', { ...strict, allowHttp: true }), 'must be an absolute https or http URL')
+  t.equal(webhookUrlProblem('ftp://example.com', {
+    ...strict, allowHttp: true
+  }), 'must be an absolute https or http URL')
 })
 
 t.test('user-info, closed ports and long URLs are refused', async (t) => {
-  for (const url of ['https://user@example.com', 'https://user:pw@example.com', 'https://:pw@example.com']) t.match(webhookUrlProblem(url, strict), /user name/)
+  for (const url of ['https://user@example.com', 'https://user:pw@example.com', 'https://:pw@example.com']) {
+    t.match(webhookUrlProblem(url, strict), /user name/)
+  }
   for (const port of [1, 22, 25, 81, 1023]) t.match(webhookUrlProblem(`https://example.com:${port}`, strict), /port/)
-  t.equal(webhookUrlProblem('https://example.com/' + '👋'.repeat(2_048 - 20), strict), undefined, 'code points are counted')
+  t.equal(webhookUrlProblem('https://example.com/' +
+    '👋'.repeat(2_048 - 20), strict), undefined, 'code points are counted')
   t.match(webhookUrlProblem('https://example.com/' + 'x'.repeat(2_048 - 19), strict), /2048/)
 })
 
 t.test('a private literal is refused in every spelling', async (t) => {
-  for (const host of privateHosts) t.equal(webhookUrlProblem(`https://${host}/`, strict), 'must not point to a private or reserved address', host)
-  for (const host of zoned) t.equal(webhookUrlProblem(`https://${host}/`, strict), 'must be an absolute https URL', host)
-  t.equal(webhookUrlProblem('https://127.0.0.1:8443/', { ...strict, allowCidrs: ['127.0.0.0/8'] }), undefined, 'unless its range is allowed')
+  for (const host of privateHosts) {
+    t.equal(webhookUrlProblem(`https://${host}/`, strict), 'must not point to a private or reserved address', host)
+  }
+  for (const host of zoned) {
+    t.equal(webhookUrlProblem(`https://${host}/`, strict), 'must be an absolute https URL', host)
+  }
+  t.equal(
+    webhookUrlProblem('https://127.0.0.1:8443/', { ...strict, allowCidrs: ['127.0.0.0/8'] }),
+    undefined,
+    'unless its range is allowed'
+  )
 })
 
 t.test('localhost is loopback and never asked for', async (t) => {
-  for (const name of ['localhost', 'LOCALHOST', 'localhost.', 'a.localhost']) t.same(await resolveName(name), ['127.0.0.1', '::1'])
+  for (const name of ['localhost', 'LOCALHOST', 'localhost.', 'a.localhost']) {
+    t.same(await resolveName(name), ['127.0.0.1', '::1'])
+  }
 })
 
 t.test('a name that does not resolve says so', async (t) => {

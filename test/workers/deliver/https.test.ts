@@ -1,4 +1,4 @@
-// Over https: the certificate is verified for the name of the URL, and HTTP/1.1 is spoken, whatever the receiver would rather have.
+// Over https: the certificate is verified for the name of the URL, and the protocol is always HTTP/1.1.
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -34,7 +34,13 @@ const url = (name: string) => `https://${name}:${port}/hook`
 t.test('a certificate that nobody trusts gets no request', async (t) => {
   const poster = openPoster({ allowCidrs: ['127.0.0.0/8'] }, async () => ['127.0.0.1'])
   t.teardown(() => poster.close())
-  const result = await poster.post({ url: url('hook.example'), headers: {}, body: Buffer.from('{}'), timeoutMs: 5_000, signal: new AbortController().signal })
+  const result = await poster.post({
+    url: url('hook.example'),
+    headers: {},
+    body: Buffer.from('{}'),
+    timeoutMs: 5_000,
+    signal: new AbortController().signal
+  })
   t.match(result, { kind: 'failure', stage: 'tls' })
   t.same(requests, [])
 })
@@ -44,9 +50,15 @@ t.test('a trusted one gets it under its own name only, by HTTP/1.1, and HTTP/2 i
   writeFileSync(trusted, cert)
   const main = fileURLToPath(new URL('../../support/https-main.js', import.meta.url))
   const env = { ...process.env, NODE_EXTRA_CA_CERTS: trusted }
-  const { stdout } = await promisify(execFile)(process.execPath, [main, url('hook.example'), url('other.example'), url('127.0.0.1')], { env })
-  t.match(stdout.trim().split('\n').map((line) => JSON.parse(line)), [{ kind: 'answer', status: 204 }, { kind: 'failure', stage: 'tls' }, { kind: 'failure', stage: 'tls' }])
+  const { stdout } = await promisify(execFile)(
+    process.execPath, [main, url('hook.example'), url('other.example'), url('127.0.0.1')], { env }
+  )
+  t.match(stdout.trim().split('\n').map((line) => JSON.parse(line)), [
+    { kind: 'answer', status: 204 }, { kind: 'failure', stage: 'tls' }, { kind: 'failure', stage: 'tls' }
+  ])
   t.same(requests, [{ version: '1.1', host: `hook.example:${port}` }])
   t.same(new Set(hellos.flatMap(({ protocols }) => protocols)), new Set(['http/1.1']))
-  t.same(hellos.map(({ servername }) => servername).slice(1, 3), ['hook.example', 'other.example'], 'the name of the URL is told, not the address')
+  t.same(hellos.map(({ servername }) => servername).slice(1, 3), [
+    'hook.example', 'other.example'
+  ], 'the name of the URL is told, not the address')
 })

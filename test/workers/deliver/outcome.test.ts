@@ -5,7 +5,8 @@ import { judge, outcomeOf, parseRetryAfter, type Result, type Stage } from '../.
 const now = Date.UTC(2026, 0, 31, 12)
 const minute = 60_000
 const schedule = [0, 5_000, 5 * minute, 24 * 60 * minute]
-const answer = (status: number, retryAfter?: string): Result => ({ kind: 'answer', status, retryAfter, excerpt: '', truncated: false })
+const answer = (status: number, retryAfter?: string): Result =>
+  ({ kind: 'answer', status, retryAfter, excerpt: '', truncated: false })
 const failure = (stage: Stage): Result => ({ kind: 'failure', stage, message: 'no' })
 const judged = (result: Result, failures = 0) => judge(result, { schedule, failures, now, random: 0.5 })
 
@@ -51,31 +52,43 @@ t.test('Retry-After is honoured between the base and the larger of twice the bas
   t.same(retryAfter('1', 0), { status: 'retry', inMs: 5_000 }, 'not sooner than the base')
   t.same(retryAfter('315360000', 0), { status: 'retry', inMs: 15 * minute }, 'ten years are 15 minutes')
   t.same(retryAfter('315360000', 2), { status: 'retry', inMs: 48 * 60 * minute }, 'or twice the base')
-  t.same(retryAfter(new Date(now + 10 * minute).toUTCString(), 0), { status: 'retry', inMs: 10 * minute }, 'a date counts from now')
+  t.same(retryAfter(new Date(now + 10 * minute).toUTCString(), 0), {
+    status: 'retry', inMs: 10 * minute
+  }, 'a date counts from now')
   t.same(judged(answer(429, '30')), { status: 'retry', inMs: minute }, 'the floor of 429 stays')
   t.same(judged(answer(429, '120')), { status: 'retry', inMs: 2 * minute })
-  for (const date of ['Sat, 31 Jan 2026 12:10:00 GMT', 'Saturday, 31-Jan-26 12:10:00 GMT', 'Sat Jan 31 12:10:00 2026']) {
+  const dates = ['Sat, 31 Jan 2026 12:10:00 GMT', 'Saturday, 31-Jan-26 12:10:00 GMT', 'Sat Jan 31 12:10:00 2026']
+  for (const date of dates) {
     t.same(retryAfter(date, 0), { status: 'retry', inMs: 10 * minute }, `${date}, whatever this machine's time zone is`)
   }
   t.same(retryAfter('Fri, 31 Jan 9999 12:10:00 GMT', 0), { status: 'retry', inMs: 15 * minute })
-  for (const seconds of ['9'.repeat(20), '9'.repeat(400), '00000000000000000000900']) t.same(retryAfter(seconds, 0), { status: 'retry', inMs: 15 * minute }, 'no number is too large')
+  for (const seconds of ['9'.repeat(20), '9'.repeat(400), '00000000000000000000900']) {
+    t.same(retryAfter(seconds, 0), { status: 'retry', inMs: 15 * minute }, 'no number is too large')
+  }
 })
 
 t.test('a Retry-After that is past or not readable counts as absent', async (t) => {
   const odd = [
-    '0', '-1', '-9999999999', '+60', '1.5', '60.0', '60,0', '60, 120', '60;', '', ' ', 'soon', 'NaN', 'Infinity', '1e3', '5 minutes', '0x10', '\u0664\u0665', 'Thu',
-    new Date(now - minute).toUTCString(), 'Thu, 01 Jan 1970 00:00:00 GMT', 'Mon, 99 Foo 2026 00:00:00 GMT', 'Sat, 31 Jan 2026 99:10:00 GMT',
-    'Sat, 31 Jan 2026 12:10:00 PST', 'Sat, 31 Jan 2026 12:10:00 +0100', 'Sat, 31 Jan 2026 12:10:00 +0100 GMT', 'Sat, 31 Jan 2026 12:10:00', '2026-01-31T12:10:00Z', '1769861400000ms'
+    '0', '-1', '-9999999999', '+60', '1.5', '60.0', '60,0', '60, 120', '60;', '', ' ', 'soon', 'NaN', 'Infinity', '1e3',
+    '5 minutes', '0x10', '\u0664\u0665', 'Thu', new Date(now - minute).toUTCString(), 'Thu, 01 Jan 1970 00:00:00 GMT',
+    'Mon, 99 Foo 2026 00:00:00 GMT', 'Sat, 31 Jan 2026 99:10:00 GMT', 'Sat, 31 Jan 2026 12:10:00 PST',
+    'Sat, 31 Jan 2026 12:10:00 +0100', 'Sat, 31 Jan 2026 12:10:00 +0100 GMT', 'Sat, 31 Jan 2026 12:10:00',
+    '2026-01-31T12:10:00Z', '1769861400000ms'
   ]
   for (const header of odd) t.same(judged(answer(503, header)), { status: 'retry', inMs: 5_000 }, header)
   t.equal(parseRetryAfter(undefined, now), undefined)
 })
 
-t.test('whatever a receiver answers, the wait is finite and within [0.8 x base, the larger of 2 x base and 15 minutes]', async () => {
+t.test('every wait is finite: from 0.8 x base to the larger of 2 x base and 15 minutes', async () => {
   const anyResult = fc.oneof(
-    fc.record({ status: fc.integer({ min: 100, max: 599 }), retryAfter: fc.oneof(fc.string(), fc.bigInt().map(String), fc.constant(undefined)) }).map(({ status, retryAfter }) => answer(status, retryAfter)),
+    fc.record({
+      status: fc.integer({ min: 100, max: 599 }),
+      retryAfter: fc.oneof(fc.string(), fc.bigInt().map(String), fc.constant(undefined))
+    }).map(({ status, retryAfter }) => answer(status, retryAfter)),
     fc.constantFrom(...(['blocked', 'dns', 'connect', 'tls', 'connection', 'timeout'] as const)).map(failure))
-  fc.assert(fc.property(anyResult, fc.nat(2), fc.double({ min: 0, max: 0.999, noNaN: true }), (result, failures, random) => {
+  fc.assert(fc.property(anyResult, fc.nat(2), fc.double({
+    min: 0, max: 0.999, noNaN: true
+  }), (result, failures, random) => {
     const verdict = judge(result, { schedule, failures, now, random })
     if (verdict.status !== 'retry') return true
     const base = schedule[failures + 1] ?? 0

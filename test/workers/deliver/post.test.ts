@@ -1,3 +1,4 @@
+// One request to a receiver: its deadline, the answer that is kept, and the names of failures.
 import t from 'tap'
 import { gzipSync } from 'node:zlib'
 import type { Result } from '../../../workers/deliver/outcome.js'
@@ -5,40 +6,49 @@ import { openPoster, type Poster } from '../../../workers/deliver/post.js'
 import { resolveName, type Resolve } from '../../../workers/deliver/guard.js'
 import { dnsStub } from '../../support/dns-stub.js'
 import { rawServer } from '../../support/raw-server.js'
-import { answers, receiver } from '../../support/receiver.js'
+import { answers, receiver, type Answer } from '../../support/receiver.js'
+import type { Teardown } from '../../support/teardown.js'
 
 const loopback = { allowCidrs: ['127.0.0.0/8'] }
 const never = new AbortController().signal
 
-function poster (t: Tap, guard: { allowCidrs: string[] } = loopback, resolve?: Resolve): Poster {
+function poster (t: Teardown, guard: { allowCidrs: string[] } = loopback, resolve?: Resolve): Poster {
   const opened = openPoster(guard, resolve)
   t.teardown(() => opened.close())
   return opened
 }
-type Tap = Pick<typeof t, 'teardown'>
 
-const send = (by: Poster, url: string, timeoutMs = 5_000): Promise<Result> =>
-  by.post({ url, headers: { 'content-type': 'application/json' }, body: Buffer.from('{"a":"é"}'), timeoutMs, signal: never })
+const message = { headers: { 'content-type': 'application/json' }, body: Buffer.from('{"a":"é"}'), signal: never }
+const send = (by: Poster, url: string, timeoutMs = 5_000): Promise<Result> => by.post({ ...message, url, timeoutMs })
 
-t.test('the body arrives byte for byte, and the answer is told', async (t) => {
+/** A body that never ends. */
+const endless = (status: number, headers: Record<string, string> = {}): Answer => (response) => {
+  response.writeHead(status, headers)
+  const timer = setInterval(() => response.write('x'), 20)
+  response.on('close', () => clearInterval(timer))
+}
+
+t.test('the body arrives byte for byte, and the answer is returned', async (t) => {
   const hook = await receiver(t, answers(503, { 'retry-after': '7' }, 'busy\0'))
-  t.same(await send(poster(t), hook.url), { kind: 'answer', status: 503, retryAfter: '7', excerpt: 'busy\uFFFD', truncated: false })
+  const expected = { kind: 'answer', status: 503, retryAfter: '7', excerpt: 'busy\uFFFD', truncated: false }
+  t.same(await send(poster(t), hook.url), expected)
   t.equal(hook.received[0]?.body.toString(), '{"a":"é"}')
   t.equal(hook.received[0]?.headers['content-length'], '10')
 })
 
-t.test('of the answer 64 KiB are read and 16 KiB kept', async (t) => {
+t.test('64 KiB of the answer are read and 16 KiB kept', async (t) => {
   const wrote = { bytes: 0 }
   const hook = await receiver(t, (response) => {
     response.writeHead(200)
-    const more = () => { while (!response.destroyed && response.write(Buffer.alloc(65_536, 'x'))) wrote.bytes += 65_536 }
+    const piece = Buffer.alloc(65_536, 'x')
+    const more = () => { while (!response.destroyed && response.write(piece)) wrote.bytes += piece.length }
     response.on('drain', more)
     more()
   })
   const result = await send(poster(t), hook.url)
   t.match(result, { kind: 'answer', status: 200, truncated: true })
   t.equal(result.kind === 'answer' && result.excerpt.length, 16 * 1024)
-  t.ok(wrote.bytes < 64 * 1024 * 1024, 'beside what the buffers of both sides hold nothing is taken')
+  t.ok(wrote.bytes < 64 * 1024 * 1024, 'nothing is read but what the buffers of both sides hold')
 })
 
 t.test('headers that are too long are no answer', async (t) => {
@@ -49,11 +59,13 @@ t.test('headers that are too long are no answer', async (t) => {
 t.test('a packed answer is not unpacked', async (t) => {
   const packed = gzipSync(Buffer.alloc(50 * 1024 * 1024))
   const hook = await receiver(t, (response) => { response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed) })
-  t.match(await send(poster(t), hook.url), { kind: 'answer', status: 200, excerpt: packed.toString('utf8', 0, 3).replaceAll('\0', '\uFFFD') })
+  const excerpt = packed.toString('utf8', 0, 3).replaceAll('\0', '\uFFFD')
+  t.match(await send(poster(t), hook.url), { kind: 'answer', status: 200, excerpt })
 })
 
 t.test('of two Retry-After the first one counts', async (t) => {
-  const hook = await rawServer(t, (socket) => socket.on('data', () => socket.end('HTTP/1.1 503 x\r\nretry-after: 7\r\nretry-after: 9\r\ncontent-length: 0\r\n\r\n')))
+  const hook = await rawServer(t, (socket) => socket.on('data', () =>
+    socket.end('HTTP/1.1 503 x\r\nretry-after: 7\r\nretry-after: 9\r\ncontent-length: 0\r\n\r\n')))
   t.match(await send(poster(t), hook.url), { status: 503, retryAfter: '7' })
 })
 
@@ -73,7 +85,9 @@ t.test('the deadline begins with the name and goes on through TLS and a body tha
   const deaf = await rawServer(t, (socket) => socket.pause())
   const by = poster(t, loopback, (name) => resolveName(name, [mute.server]))
   const whole = Buffer.alloc(64 * 1024 * 1024)
-  for (const [url, body] of [['http://mute.example:8080/', '{}'], [deaf.url.replace('http:', 'https:'), '{}'], [deaf.url, whole]] as const) {
+  for (const [url, body] of [
+    ['http://mute.example:8080/', '{}'], [deaf.url.replace('http:', 'https:'), '{}'], [deaf.url, whole]
+  ] as const) {
     const from = performance.now()
     const result = await by.post({ url, headers: {}, body: Buffer.from(body), timeoutMs: 200, signal: never })
     t.same(result, { kind: 'failure', stage: 'timeout', message: 'no answer within 200 ms' })
@@ -81,7 +95,7 @@ t.test('the deadline begins with the name and goes on through TLS and a body tha
   }
 })
 
-t.test('what was given up while it connected is not sent when the connection stands', async (t) => {
+t.test('a request that timed out while it connected is not sent when the connection stands', async (t) => {
   const hook = await receiver(t)
   let resolved = (_addresses: string[]) => {}
   const late = new Promise<string[]>((resolve) => { resolved = resolve })
@@ -94,20 +108,12 @@ t.test('what was given up while it connected is not sent when the connection sta
 })
 
 t.test('an answer that is no success stands too, although its body never ends', async (t) => {
-  const hook = await receiver(t, (response) => {
-    response.writeHead(429, { 'retry-after': '60' })
-    const timer = setInterval(() => response.write('x'), 20)
-    response.on('close', () => clearInterval(timer))
-  })
+  const hook = await receiver(t, endless(429, { 'retry-after': '60' }))
   t.match(await send(poster(t), hook.url, 200), { kind: 'answer', status: 429, retryAfter: '60', truncated: true })
 })
 
 t.test('a 2xx stands although its body never ends', async (t) => {
-  const hook = await receiver(t, (response) => {
-    response.writeHead(202)
-    const timer = setInterval(() => response.write('x'), 20)
-    response.on('close', () => clearInterval(timer))
-  })
+  const hook = await receiver(t, endless(202))
   t.match(await send(poster(t), hook.url, 200), { kind: 'answer', status: 202, truncated: true })
 })
 
@@ -120,7 +126,8 @@ t.test('failures are named by where they happened', async (t) => {
   t.match(await send(poster(t), junk.url), { kind: 'failure', stage: 'connection' })
   const plain = await receiver(t)
   t.match(await send(poster(t), plain.url.replace('http:', 'https:')), { kind: 'failure', stage: 'tls' })
-  t.match(await send(poster(t, loopback, async () => []), 'http://nowhere.example:8080/'), { kind: 'failure', stage: 'dns' })
+  const nameless = poster(t, loopback, async () => [])
+  t.match(await send(nameless, 'http://nowhere.example:8080/'), { kind: 'failure', stage: 'dns' })
 })
 
 t.test('proxies of the environment are ignored', async (t) => {
@@ -128,7 +135,8 @@ t.test('proxies of the environment are ignored', async (t) => {
   const hook = await receiver(t)
   const before = { ...process.env }
   t.teardown(() => { process.env = before })
-  Object.assign(process.env, { http_proxy: proxy.url, HTTP_PROXY: proxy.url, ALL_PROXY: proxy.url, NODE_USE_ENV_PROXY: '1' })
+  const named = { http_proxy: proxy.url, HTTP_PROXY: proxy.url, ALL_PROXY: proxy.url }
+  Object.assign(process.env, named, { NODE_USE_ENV_PROXY: '1' })
   t.match(await send(poster(t), hook.url), { status: 200 })
   t.equal(proxy.connections(), 0)
 })
@@ -136,7 +144,7 @@ t.test('proxies of the environment are ignored', async (t) => {
 t.test('a signal hands the attempt over: nothing is told about it', async (t) => {
   const silent = await receiver(t, () => {})
   const stop = new AbortController()
-  const sending = poster(t).post({ url: silent.url, headers: {}, body: Buffer.from('{}'), timeoutMs: 5_000, signal: stop.signal })
+  const sending = poster(t).post({ ...message, url: silent.url, timeoutMs: 5_000, signal: stop.signal })
   stop.abort(new Error('stopping'))
   await t.rejects(sending, /stopping/)
 })

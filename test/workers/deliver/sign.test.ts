@@ -5,7 +5,8 @@ import { keyId, seal, unseal } from '../../../workers/deliver/secrets.js'
 import { newSecret, signedHeaders } from '../../../workers/deliver/sign.js'
 
 const body = '{"text":"Grüezi 👋","large":9007199254740991}'
-const signed = (secrets: string[], at = new Date()) => signedHeaders({ id: 'c7a8e3f0-0000-5000-8000-000000000000', attempt: 3, body, at, secrets })
+const signed = (secrets: string[], at = new Date()) =>
+  signedHeaders({ id: 'c7a8e3f0-0000-5000-8000-000000000000', attempt: 3, body, at, secrets })
 
 t.test('the standardwebhooks package verifies what was signed', async (t) => {
   const secret = newSecret()
@@ -31,7 +32,9 @@ t.test('during a rotation the old and the new secret both verify', async (t) => 
 })
 
 t.test('the headers carry whole seconds and the number of the attempt', async (t) => {
-  t.match(signed([newSecret()], new Date(1_769_860_862_999)), { 'webhook-timestamp': '1769860862', 'webhook-attempt': '3' })
+  t.match(signed([newSecret()], new Date(1_769_860_862_999)), {
+    'webhook-timestamp': '1769860862', 'webhook-attempt': '3'
+  })
 })
 
 t.test('a secret is whsec_ and 32 random bytes', async (t) => {
@@ -49,6 +52,11 @@ t.test('a sealed secret opens with its key and for its user only', async (t) => 
   t.throws(() => unseal({ current: other, previous: [] }, '1', row), /SECRET_KEY_PREVIOUS/)
   const spoiled = Buffer.from(row.sealed, 'base64')
   spoiled.writeUInt8(spoiled.readUInt8(spoiled.length - 1) ^ 1, spoiled.length - 1)
-  t.throws(() => unseal({ current: key, previous: [] }, '1', { ...row, sealed: spoiled.toString('base64') }), 'a changed row')
-  t.not(seal({ current: key, previous: [] }, '1', 'whsec_abc').sealed, row.sealed, 'the same secret is never sealed the same way')
+  t.throws(() =>
+    unseal({ current: key, previous: [] }, '1', { ...row, sealed: spoiled.toString('base64') }), 'a changed row')
+  t.not(
+    seal({ current: key, previous: [] }, '1', 'whsec_abc').sealed,
+    row.sealed,
+    'the same secret is never sealed the same way'
+  )
 })

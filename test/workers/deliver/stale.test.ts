@@ -1,4 +1,4 @@
-// A connection that the receiver closed while it was kept for the next request is no attempt, and nothing else is sent twice.
+// A request on a kept connection that the receiver has closed is sent again; nothing else is sent twice.
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -17,7 +17,9 @@ function poster (t: Test): Poster {
 
 /** Its connection is free for the next request when this is told. */
 async function send (by: Poster, url: string): Promise<Result> {
-  const result = await by.post({ url, headers: {}, body: Buffer.from('{}'), timeoutMs: 5_000, signal: new AbortController().signal })
+  const result = await by.post({
+    url, headers: {}, body: Buffer.from('{}'), timeoutMs: 5_000, signal: new AbortController().signal
+  })
   await turn()
   return result
 }
@@ -43,13 +45,13 @@ for (const [name, close] of Object.entries(endings)) {
     t.same(requests, [1, 1, 2], 'by connection')
   })
 
-  t.test(`a receiver that ${name} without an answer, on a new connection, fails the attempt, and sees it once`, async (t) => {
+  t.test(`on a new connection, a receiver that ${name} without an answer gets the request once`, async (t) => {
     const server = await rawServer(t, (socket) => socket.on('data', () => close(socket)))
     t.match(await send(poster(t), server.url), { kind: 'failure', stage: 'connection' })
     t.equal(server.connections(), 1)
   })
 
-  t.test(`a receiver that ${name} in the middle of its answer has had the request, and does not get it again`, async (t) => {
+  t.test(`a receiver that ${name} in the middle of its answer does not get the request again`, async (t) => {
     const requests: number[] = []
     const server = await rawServer(t, (socket, count) => {
       socket.on('data', () => {
@@ -73,7 +75,9 @@ t.test('a receiver that was restarted has closed many: none of them costs an att
     socket.on('data', () => {
       requests += 1
       if (count > 5) socket.write(ok)
-      else if (requests > 1) { closed += 1; socket.resetAndDestroy() } else if (waiting.push(socket) === 5) for (const each of waiting) each.write(ok)
+      else if (requests > 1) { closed += 1; socket.resetAndDestroy() } else if (waiting.push(socket) === 5) {
+        for (const each of waiting) each.write(ok)
+      }
     })
   })
   const by = poster(t)

@@ -1,4 +1,4 @@
-// Weeks of a receiver that fails, by a clock in the test's hands: suspended after five days, held for thirty, kept for ninety.
+// Weeks of failures, by a clock that the test moves: suspended after five days, held for thirty, kept for ninety.
 import t from 'tap'
 import { defaultSchedule, parseSchedule } from '../../../src/domain/webhook/schedule.js'
 import { removeExpired } from '../../../workers/deliveries/retention.js'
@@ -7,9 +7,8 @@ import { clockOf } from '../../support/clock.js'
 import { deliveryRig } from '../../support/delivery-rig.js'
 import { eventually } from '../../support/eventually.js'
 import { answers, receiver } from '../../support/receiver.js'
-import { scratchPostgres } from '../../support/scratch-postgres.js'
 
-const r = await deliveryRig(t, { postgres: await scratchPostgres(t) }, { schedule: parseSchedule(defaultSchedule) })
+const r = await deliveryRig(t, { schedule: parseSchedule(defaultSchedule) })
 const clock = await clockOf(r.pool)
 const [failing, recovering] = [await receiver(t, answers(500)), await receiver(t, answers(503))]
 const on = (webhook_url: string) => ({ is_webhook_active: true, webhook_url })
@@ -27,10 +26,16 @@ const allTried = () => eventually(async () => {
   await r.reconcile()
   return (await r.pool.query(`
     SELECT FROM ledger.webhook_deliveries
-    WHERE started_at IS NOT NULL OR queued_at IS NOT NULL OR (status = 'scheduled' AND next_attempt_at <= clock_timestamp())`)).rowCount === 0
+    WHERE started_at IS NOT NULL OR queued_at IS NOT NULL
+      OR (status = 'scheduled' AND next_attempt_at <= clock_timestamp())`)).rowCount === 0
 })
-const suspended = async () => (await r.pool.query('SELECT url, suspended_reason FROM ledger.webhook_endpoints WHERE suspended_at IS NOT NULL ORDER BY id')).rows
-const statusesOf = async (assistant: number) => [...new Set((await r.deliveries()).filter(({ assistant_id }) => Number(assistant_id) === assistant).map(({ status, reason }) => `${status} ${reason}`))].sort()
+const suspended = async () => (await r.pool.query(`
+  SELECT url, suspended_reason FROM ledger.webhook_endpoints
+  WHERE suspended_at IS NOT NULL ORDER BY id`)).rows
+const statusesOf = async (assistant: number) => {
+  const rows = (await r.deliveries()).filter(({ assistant_id }) => Number(assistant_id) === assistant)
+  return [...new Set(rows.map(({ status, reason }) => `${status} ${reason}`))].sort()
+}
 
 t.test('less than five days of failures suspend nobody', async (t) => {
   while (hours < 96) await halfADay()
@@ -38,7 +43,7 @@ t.test('less than five days of failures suspend nobody', async (t) => {
   t.same([await statusesOf(1), await statusesOf(2)], [['scheduled null'], ['scheduled null']])
 })
 
-t.test('one success on the fourth day begins the five days anew; without one the endpoint is suspended, once, and what comes is held', async (t) => {
+t.test('after five days without success an endpoint is suspended, once; a success begins them anew', async (t) => {
   recovering.answer = answers(200)
   await halfADay()
   recovering.answer = answers(503)
@@ -54,7 +59,7 @@ t.test('one success on the fourth day begins the five days anew; without one the
   t.equal((await suspended()).length, 2)
 })
 
-t.test('held for thirty days it is cancelled, and what is held for less goes out when the webhook is switched on again', async (t) => {
+t.test('a delivery is cancelled after thirty days; before, it is sent when the webhook is on again', async (t) => {
   await clock.pass('24 days')
   t.match(await removeExpired({ pool: r.pool, days: 90 }), { cancelled: 0 })
   await clock.pass('2 days')
@@ -71,7 +76,8 @@ t.test('held for thirty days it is cancelled, and what is held for less goes out
 })
 
 t.test('payloads and attempts are there for ninety days', async (t) => {
-  const kept = async () => [(await r.deliveries()).filter(({ body }) => body !== null).length, (await r.attempts()).length]
+  const kept = async () =>
+    [(await r.deliveries()).filter(({ body }) => body !== null).length, (await r.attempts()).length]
   const all = await kept()
   await clock.pass('53 days')
   t.match(await removeExpired({ pool: r.pool, days: 90 }), { payloads: 0 })

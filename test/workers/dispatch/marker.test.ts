@@ -52,7 +52,7 @@ async function working (t: Test, markEveryMs: number) {
   }
 }
 
-t.test('one marker at the start, one some time after events, one at the end, and none while nothing happens', async (t) => {
+t.test('there is a marker at the start, some time after events, and at the end; none without events', async (t) => {
   const { start, tell, markers } = await working(t, 200)
   const first = await start()
   await eventually(async () => (await markers()).length === 1)
@@ -79,7 +79,7 @@ t.test('what came since the last marker is said when the worker stops', async (t
   t.ok(checkpointOf((await markers()).at(-1)) >= position)
 })
 
-t.test('workers that run stop sending as soon as another database writes a marker, until they are told to go on', async (t) => {
+t.test('workers stop sending when another database writes a marker, until an operator resumes them', async (t) => {
   const { start, tell, streams, log, pool } = await working(t, 100)
   const hook = await receiver(t)
   await start()
@@ -87,17 +87,24 @@ t.test('workers that run stop sending as soon as another database writes a marke
   await tell(callCompleted('c-1'))
   await eventually(() => hook.received.length === 1)
   const { pool: other } = await scratchLedger(t, postgres)
-  await other.query('INSERT INTO ledger.markers (id, calls_known, ids_passed) VALUES ($1, true, true)', [(await streams.last(markerStream))?.id])
+  await other.query(
+    'INSERT INTO ledger.markers (id, calls_known, ids_passed) VALUES ($1, true, true)',
+    [(await streams.last(markerStream))?.id]
+  )
   await writeMarker({ pool: other, streams, always: true })
   await tell(assistantCreated(2))
   await eventually(() => log.lines.some(({ message }) => /^This database is behind the event log/.test(message)))
   await tell(callCompleted('c-2'))
-  await eventually(() => log.lines.some(({ details }) => 'err' in details && details.err instanceof Error && details.err.name === 'BehindLog'))
+  await eventually(() => log.lines.some(({ details }) =>
+    'err' in details && details.err instanceof Error && details.err.name === 'BehindLog'))
   t.equal((await pool.query("SELECT FROM ledger.webhook_deliveries WHERE call_id = 'c-2'")).rowCount, 0)
-  await pool.query("INSERT INTO ledger.webhook_deliveries (id, call_id, type, status, reason, body, held_at) VALUES (gen_random_uuid(), 'held', 'call.completed', 'held', 'webhook_off', '{}', now())")
+  await pool.query(`
+    INSERT INTO ledger.webhook_deliveries (id, call_id, type, status, reason, body, held_at)
+    VALUES (gen_random_uuid(), 'held', 'call.completed', 'held', 'webhook_off', '{}', now())`)
   t.match(await resumeWebhooks(pool, streams), { cancelled: 1 })
   await eventually(() => hook.received.length === 2)
-  await eventually(async () => (await pool.query("SELECT FROM ledger.webhook_deliveries WHERE status = 'delivered'")).rowCount === 2)
+  await eventually(async () => (await pool.query(`
+    SELECT FROM ledger.webhook_deliveries WHERE status = 'delivered'`)).rowCount === 2)
 })
 
 function checkpointOf (marker: StoredEvent | undefined): bigint {

@@ -1,22 +1,16 @@
+// The fields of a webhook, and what decides about each.
 import fc from 'fast-check'
 import t from 'tap'
 import { isSigned } from '../../../docs/webhooks/is-signed.js'
-import type { AssistantSettings } from '../../../src/domain/assistant/settings.js'
-import type { CallCompleted } from '../../../src/domain/call/events.js'
 import type { JsonObject } from '../../../src/domain/json.js'
 import { callId, completedCall, webhookPayload } from '../../../src/http/docs/examples.js'
-import { buildBody, longestBodyBytes, type PayloadLead, type PayloadSources } from '../../../workers/dispatch/payload.js'
+import { buildBody, type PayloadSources } from '../../../workers/dispatch/payload.js'
+import { uuidV5 } from '../../../src/event-store/event-id.js'
+import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
 import { newSecret, signedHeaders } from '../../../workers/deliver/sign.js'
 import { call, settings } from '../../support/call-events.js'
 import { webhookProblems } from '../../support/webhook-schemas.js'
-
-const at = new Date('2026-01-31T12:01:02.345Z')
-const lead: PayloadLead = { id: 7, user_id: '1', campaign_id: 3, phone_number: '+15551230001', variables: { zeta: 1, customer_name: 'Ada', email: '' }, status: 'completed' }
-
-function body (given: Partial<CallCompleted> = {}, set: Partial<AssistantSettings> = {}, of: PayloadLead | undefined = lead): string {
-  return buildBody({ call: call('c-1', given), at, assistant: { assistant_id: 1, user_id: '1', settings: settings(set) }, lead: of, campaignName: 'Spring' })
-}
-const read = (text: string) => JSON.parse(text)
+import { at, lead, body, read } from '../../support/payload.js'
 
 t.test('the payload has exactly these fields', async (t) => {
   t.strictSame(read(body()), {
@@ -32,9 +26,17 @@ t.test('the payload has exactly these fields', async (t) => {
       ended_at: '2026-01-31T12:01:00.000Z',
       duration: 60,
       assistant: { id: 1, name: 'Front desk' },
-      lead: { id: 7, phone_number: '+15551230001', variables: { zeta: 1, customer_name: 'Ada', email: '' }, status: 'completed', campaign: { id: 3, name: 'Spring' } },
+      lead: {
+        id: 7,
+        phone_number: '+15551230001',
+        variables: { zeta: 1, customer_name: 'Ada', email: '' },
+        status: 'completed',
+        campaign: { id: 3, name: 'Spring' }
+      },
       transcript: 'assistant: Hello\ncustomer: Grüezi 👋',
-      transcript_turns: [{ role: 'assistant', text: 'Hello', at: 0 }, { role: 'customer', text: 'Grüezi 👋', at: 1.5 }],
+      transcript_turns: [
+        { role: 'assistant', text: 'Hello', at: 0 }, { role: 'customer', text: 'Grüezi 👋', at: 1.5 }
+      ],
       input_variables: { name: 'Ada' },
       extracted_variables: { status: true, summary: null },
       evaluation: { score: 0.5 },
@@ -43,8 +45,11 @@ t.test('the payload has exactly these fields', async (t) => {
   })
 })
 
-t.test('the example of the API document is what is sent for the call of its story', async (t) => {
-  const assistant = { assistant_id: 1, user_id: '1', settings: settings({ assistant_name: 'Renewals', post_call_schema: [{ name: 'renewed', type: 'bool', description: 'Whether the customer renewed' }] }) }
+t.test('the example of the API document is the payload of its call', async (t) => {
+  const post_call_schema = [{ name: 'renewed', type: 'bool' as const, description: 'Whether the customer renewed' }]
+  const assistant = {
+    assistant_id: 1, user_id: '1', settings: settings({ assistant_name: 'Renewals', post_call_schema })
+  }
   const { id, phone_number, variables, status, campaign } = read(JSON.stringify(webhookPayload)).data.lead
   const text = buildBody({
     call: { call_id: callId, ...completedCall },
@@ -57,7 +62,8 @@ t.test('the example of the API document is what is sent for the call of its stor
 })
 
 t.test('a call without a lead says null, and a campaign that has no name yet an empty one', async (t) => {
-  const of = (given: Pick<PayloadSources, 'lead' | 'campaignName'>) => buildBody({ call: call('c'), at, assistant: { assistant_id: 1, user_id: '1', settings: settings() }, ...given })
+  const of = (given: Pick<PayloadSources, 'lead' | 'campaignName'>) =>
+    buildBody({ call: call('c'), at, assistant: { assistant_id: 1, user_id: '1', settings: settings() }, ...given })
   const without = of({ lead: undefined, campaignName: undefined })
   t.equal(read(without).data.lead, null)
   t.same(webhookProblems(without), [])
@@ -73,7 +79,8 @@ t.test('each flag adds its own field and nothing else, null when the engine has 
       for (const given of [{}, { recording_url: null, evaluation: null }]) {
         const text = body(given, { include_recording_in_webhook, post_call_evaluation })
         const left = { recording_url: include_recording_in_webhook, evaluation: post_call_evaluation }
-        t.same(Object.keys(read(text).data), fields.filter((name) => Object.entries(left).every(([flagged, stays]) => name !== flagged || stays)))
+        const stays = (name: string) => Object.entries(left).every(([flagged, stays]) => name !== flagged || stays)
+        t.same(Object.keys(read(text).data), fields.filter(stays))
         t.same(webhookProblems(text), [])
       }
     }
@@ -87,74 +94,28 @@ t.test('extracted variables are those of the schema, missing ones null, others l
   t.match(text, '"extracted_variables":{"mood":"good","__proto__":null,"toString":null}')
   const falsy = { a: false, b: 0, c: '', d: null }
   const names = Object.keys(falsy).map((name) => ({ name, type: 'string' as const, description: 'x' }))
-  t.same(read(body({ extracted_variables: falsy }, { post_call_schema: names })).data.extracted_variables, falsy, 'what is false or empty stays')
+  const { extracted_variables } = read(body({ extracted_variables: falsy }, { post_call_schema: names })).data
+  t.same(extracted_variables, falsy, 'what is false or empty stays')
   t.same(read(body({}, { post_call_schema: [] })).data.extracted_variables, {})
 })
 
-t.test('a body of 256 KiB goes whole, one byte more goes without the turns', async (t) => {
-  const filler = (bytes: number) => ({ transcript: [{ role: 'tool' as const, text: 'x'.repeat(bytes), at: 0 }] })
-  const spare = longestBodyBytes - Buffer.byteLength(body(filler(0)))
-  const largest = body(filler(spare / 2))
-  t.equal(Buffer.byteLength(largest), longestBodyBytes - spare % 2)
-  t.notOk(read(largest).data.truncated)
-  const cut = read(body(filler(spare / 2 + 1))).data
-  t.equal(cut.truncated, true)
-  t.notOk('transcript_turns' in cut)
-  t.equal(cut.transcript.length, 'tool: '.length + Math.floor(spare / 2) + 1)
-})
-
-t.test('a transcript that is too long alone goes too, the rest stays', async (t) => {
-  const cut = read(body({ transcript: [{ role: 'customer', text: 'é'.repeat(longestBodyBytes / 2), at: 0 }] })).data
-  t.notOk('transcript' in cut)
-  t.same(cut.input_variables, { name: 'Ada' })
-  t.equal(cut.lead.id, 7)
-  t.equal(cut.truncated, true)
-})
-
-t.test('fields go in the documented order, each only when the rest is still too large', async (t) => {
-  const text = 'x'.repeat(longestBodyBytes)
-  const order = ['transcript_turns', 'transcript', 'input_variables', 'evaluation', 'extracted_variables', 'lead']
-  const tooLarge: { [field: string]: () => string } = {
-    transcript: () => body({ transcript: [{ role: 'tool', text, at: 0 }] }),
-    input_variables: () => body({ input_variables: { text } }),
-    evaluation: () => body({ evaluation: { text } }),
-    extracted_variables: () => body({ extracted_variables: { summary: text } }),
-    lead: () => body({}, {}, { ...lead, variables: { ...lead.variables, text } })
-  }
-  const whole = Object.keys(read(body()).data)
-  for (const [field, build] of Object.entries(tooLarge)) {
-    const cut = build()
-    const gone = order.slice(0, order.indexOf(field) + 1)
-    t.same(Object.keys(read(cut).data), [...whole.filter((name) => !gone.includes(name)), 'truncated'], field)
-    t.same(webhookProblems(cut), [])
-  }
-  t.same(read(body({ from: text })).data, { call_id: 'c-1', status: 'completed', truncated: true }, 'what nothing helps is named all the same')
-})
-
-t.test('the limit counts bytes, not characters', async (t) => {
-  const turns = (text: string) => read(body({ transcript: [{ role: 'tool', text, at: 0 }] })).data
-  t.notOk(turns('x'.repeat(100_000)).truncated)
-  t.equal(turns('é'.repeat(100_000)).truncated, true)
-})
-
-t.test('no call makes a body over 256 KiB, and the call id is always in it', async () => {
-  const large = fc.constantFrom(0, 1_000, 200_000, 300_000)
-  const text = (size: number) => '👋'.repeat(size / 4)
-  fc.assert(fc.property(large, large, large, large, large, (turns, input, extracted, from, variables) => {
-    const result = body(
-      { transcript: [{ role: 'tool', text: text(turns), at: 0 }], input_variables: { a: text(input) }, extracted_variables: { summary: text(extracted) }, from: text(from) + '1' },
-      {}, { ...lead, variables: { customer_name: text(variables), email: '' } })
-    return Buffer.byteLength(result) <= longestBodyBytes && read(result).data.call_id === 'c-1' && webhookProblems(result).length === 0
-  }), { numRuns: 60 })
-})
-
-t.test('whatever text and numbers a call brings, they arrive as they were, and the signed text is the sent bytes', async () => {
+t.test('any text and number of a call arrives as it was, and the signed text is the sent bytes', async () => {
   const secret = newSecret()
-  fc.assert(fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue({ stringUnit: 'binary' })), fc.string({ unit: 'binary' }), (variables, said) => {
+  const text = fc.string({ unit: 'binary' })
+  const variables = fc.dictionary(text, fc.jsonValue({ stringUnit: 'binary' }))
+  fc.assert(fc.property(variables, text, (variables, said) => {
     const input_variables: JsonObject = JSON.parse(JSON.stringify(variables))
     const text = body({ input_variables, transcript: [{ role: 'customer', text: said, at: 0 }] })
     const { data } = read(text)
-    return JSON.stringify(data.input_variables) === JSON.stringify(input_variables) && data.transcript_turns[0].text === said &&
-      isSigned(secret, signedHeaders({ id: 'c-1', attempt: 1, body: text, at, secrets: [secret] }), Buffer.from(text), at.getTime() / 1000)
+    const headers = signedHeaders({ id: 'c-1', attempt: 1, body: text, at, secrets: [secret] })
+    return JSON.stringify(data.input_variables) === JSON.stringify(input_variables) &&
+      data.transcript_turns[0].text === said && isSigned(secret, headers, Buffer.from(text), at.getTime() / 1000)
   }))
+})
+
+t.test('the webhook-id follows from the call alone', async (t) => {
+  t.equal(deliveryId('c-1'), deliveryId('c-1'))
+  t.not(deliveryId('c-1'), deliveryId('c-2'))
+  t.match(deliveryId('c-1'), /^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+  t.not(deliveryId('c-1'), uuidV5('00000000-0000-0000-0000-000000000000', 'c-1:call.completed'))
 })

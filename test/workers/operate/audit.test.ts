@@ -19,9 +19,12 @@ const tell = (told: Told, expected = noStream) => streams.append(told.stream, [p
 /** Lets the dispatcher pass everything that is in the log. */
 async function dispatchAll (): Promise<void> {
   const stopping = new AbortController()
-  const running = runSubscription(dispatcher({ firstDelayMs: 3_600_000, onDispatched () {}, log: keepingLog() }), { streams, pool, holder: randomUUID(), signal: stopping.signal, log: keepingLog() })
+  const running = runSubscription(dispatcher({ firstDelayMs: 3_600_000, onDispatched () {}, log: keepingLog() }), {
+    streams, pool, holder: randomUUID(), signal: stopping.signal, log: keepingLog()
+  })
   const head = await streams.head()
-  await eventually(async () => BigInt((await pool.query('SELECT position FROM ledger.dispatcher_checkpoint')).rows[0].position) >= head)
+  await eventually(async () =>
+    BigInt((await pool.query('SELECT position FROM ledger.dispatcher_checkpoint')).rows[0].position) >= head)
   stopping.abort()
   await running
 }
@@ -33,7 +36,7 @@ t.test('an empty log has nothing to account for', async (t) => {
   t.same(await count(), { calls: 0, rows: 0, unaccounted: 0 })
 })
 
-t.test('each call counts once: repeated, malformed, of nobody, skipped, and in a stream that begins with something else', async (t) => {
+t.test('each call counts once: repeated, malformed, skipped, of no assistant, in a stream of others', async (t) => {
   await tell(assistantCreated(1, { is_webhook_active: true, webhook_url: 'https://hooks.example.com' }))
   for (const call of ['a', 'b']) await tell(callCompleted(call))
   await tell(callCompleted('a', { duration: 1 }), 0n)
@@ -57,10 +60,17 @@ t.test('what the dispatcher has not reached is not missed', async (t) => {
 })
 
 t.test('a row that vanished and a row that nobody called for are told, and a test is neither', async (t) => {
-  await pool.query("INSERT INTO ledger.webhook_deliveries (id, type, user_id, assistant_id, status) VALUES (gen_random_uuid(), 'webhook.test', '1', 1, 'exhausted')")
+  await pool.query(`
+    INSERT INTO ledger.webhook_deliveries (id, type, user_id, assistant_id, status)
+    VALUES (gen_random_uuid(), 'webhook.test', '1', 1, 'exhausted')`)
   t.match(await count(), { unaccounted: 0 })
   await pool.query("DELETE FROM ledger.webhook_deliveries WHERE call_id = 'a'")
-  t.match([await count(), await audit({ pool, streams, signal })], [{ calls: 6, rows: 5, unaccounted: 1 }, { unaccounted: 1 }])
-  await pool.query("INSERT INTO ledger.webhook_deliveries (id, call_id, type, position, last_position, status) SELECT gen_random_uuid(), 'made-up-' || i, 'call.completed', 1, 1, 'skipped' FROM generate_series(1, 2) i")
+  t.match(
+    [await count(), await audit({ pool, streams, signal })], [{ calls: 6, rows: 5, unaccounted: 1 }, { unaccounted: 1 }]
+  )
+  await pool.query(`
+    INSERT INTO ledger.webhook_deliveries (id, call_id, type, position, last_position, status)
+    SELECT gen_random_uuid(), 'made-up-' || i, 'call.completed', 1, 1, 'skipped'
+    FROM generate_series(1, 2) i`)
   t.match(await count(), { unaccounted: -1 })
 })

@@ -3,38 +3,21 @@ import t, { type Test } from 'tap'
 import type { ServerResponse } from 'node:http'
 import { redeliver } from '../../../workers/operate/redeliver.js'
 import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
-import { assistantCreated, callCompleted } from '../../support/call-events.js'
+import { assistantTo, callCompleted } from '../../support/call-events.js'
 import { amount, isInFull } from '../../support/chaos.js'
-import { deliveryRig, type BackEnds, type Rig } from '../../support/delivery-rig.js'
+import { deliveryRig, type Rig } from '../../support/delivery-rig.js'
+import { onEachQueue } from '../../support/each-queue.js'
 import { eventually } from '../../support/eventually.js'
 import { mainProcess } from '../../support/main-process.js'
 import { answers, receiver, type Receiver } from '../../support/receiver.js'
-import { noRedis, scratchRedis } from '../../support/redis.js'
-import { scratchPostgres } from '../../support/scratch-postgres.js'
+import type { ScratchRedis } from '../../support/redis.js'
 
-const postgres = await scratchPostgres(t)
 const id = deliveryId('c-1')
 const schedule = [0, 3_600_000]
 
-t.test('on Postgres', async (t) => onBackEnd(t, { postgres }))
-t.test('on Redis', { skip: noRedis() }, async (t) => onBackEnd(t, { postgres, redis: await scratchRedis(t) }))
-
-async function onBackEnd (t: Test, backEnds: BackEnds): Promise<void> {
-  /** One delivery that is due, and what starts worker processes, which die at a point when they are told to. */
-  async function due (t: Test) {
-    const r = await deliveryRig(t, backEnds, { works: false, enqueues: false, timeoutMs: 300, schedule })
-    const hook = await receiver(t)
-    await r.tell(assistantCreated(1, { is_webhook_active: true, webhook_url: hook.url }), callCompleted('c-1'))
-    const start = (diesAt = '') => {
-      const worker = mainProcess<{ at: string }>(t, 'sender-main', [r.databaseUrl, backEnds.redis?.url ?? '', r.keys.current.toString('hex'), schedule.join(), diesAt])
-      t.teardown(() => { worker.signal('SIGKILL'); return worker.ended }) // the next test has the same Redis
-      return worker
-    }
-    return { r, hook, start }
-  }
-
-  await t.test('a delivery is made although its workers are killed before or after its request', async (t) => {
-    const { r, hook, start } = await due(t)
+onEachQueue(t, {
+  async 'a delivery is made although its workers are killed before or after its request' (t, redis) {
+    const { r, hook, start } = await due(t, redis)
     const deaths = ['sends', 'was answered', 'sends', 'was answered', 'sends'].slice(0, amount({ short: 2, whole: 5 }))
     for (const diesAt of deaths) {
       const worker = start(diesAt)
@@ -44,13 +27,15 @@ async function onBackEnd (t: Test, backEnds: BackEnds): Promise<void> {
     }
     start()
     await eventually(async () => (await row(r)).status === 'delivered')
-    t.same(await attemptsOf(r), [...deaths.map((_, n) => ['schedule', n + 1, 'unknown']), ['schedule', deaths.length + 1, 'delivered']])
+    t.same(await attemptsOf(r), [
+      ...deaths.map((_, n) => ['schedule', n + 1, 'unknown']), ['schedule', deaths.length + 1, 'delivered']
+    ])
     t.match(await row(r), { attempt_count: deaths.length + 1, failure_count: 0, queued_at: null, started_at: null })
     isOneWebhook(t, hook, [...deaths, 'none'].flatMap((diesAt, n) => diesAt === 'sends' ? [] : [String(n + 1)]))
-  })
+  },
 
-  await t.test('a redelivery whose worker is killed is made again, and the schedule goes on as if nothing had happened', async (t) => {
-    const { r, hook, start } = await due(t)
+  async 'a redelivery whose worker is killed is made again, and the schedule goes on as before' (t, redis) {
+    const { r, hook, start } = await due(t, redis)
     hook.answer = answers(500)
     await r.reconcile()
     await r.deliver({ deliveryId: id, n: 1, jobNumber: 1 })
@@ -65,54 +50,82 @@ async function onBackEnd (t: Test, backEnds: BackEnds): Promise<void> {
       t.equal(await killed.ended, 'SIGKILL', `killed when it ${diesAt}`)
       t.same(await row(r), before)
       const next = start()
-      await eventually(async () => await r.reconcile() && (await r.attempts()).every(({ outcome }) => outcome !== null) && next.said.some(({ at }) => at === 'has recorded'), 45_000)
+      await eventually(async () => await r.reconcile() && await hasEnded(r), 45_000)
+      await eventually(() => next.said.some(({ at }) => at === 'has recorded'), 45_000)
       if (index < ways.length - 1) t.same(await row(r), before, 'the one that failed left no trace')
       next.signal('SIGKILL')
       await next.ended
     }
     t.match(await row(r), { status: 'delivered', attempt_count: 1, failure_count: 1, next_attempt_at: null })
-    t.match(await attemptsOf(r), [['schedule', 1, 'rejected'], ['manual', 1, 'unknown'], ['manual', 2, 'rejected'], ['manual', 3, 'unknown'], ['manual', 4]])
+    t.match(await attemptsOf(r), [
+      ['schedule', 1, 'rejected'],
+      ['manual', 1, 'unknown'],
+      ['manual', 2, 'rejected'],
+      ['manual', 3, 'unknown'],
+      ['manual', 4]
+    ])
     t.equal(hook.received.length, isInFull ? 5 : 4)
-  })
+  },
 
-  for (const late of [200, 500]) {
-    await t.test(`a frozen worker whose job is no longer its own records nothing twice: its answer was ${late}`, async (t) => {
-      const { r, hook, start } = await due(t)
-      const held: ServerResponse[] = []
-      hook.answer = (response) => { held.push(response) }
-      const frozen = start()
-      await r.reconcile()
-      await eventually(() => held.length === 1)
-      frozen.signal('SIGSTOP')
-      held[0]?.writeHead(late).end()
-      hook.answer = answers(200)
-      const other = start()
-      if (isInFull) await eventually(async () => !(await r.queue.ids()).has(`${id}-1-1`), 45_000) // its lock has expired
-      else await r.emptyQueue()
-      await isGivenUp(r)
-      await eventually(async () => (await row(r)).status === 'delivered')
-      const before = await row(r)
-      other.signal('SIGKILL')
-      await other.ended
+  'a frozen worker that comes back with a success records it once': (t, redis) => comesBack(t, redis, 200),
+  'a frozen worker that comes back with a failure records nothing': (t, redis) => comesBack(t, redis, 500)
+})
 
-      frozen.signal('SIGCONT')
-      await eventually(() => frozen.said.some(({ at }) => at === 'has recorded'))
-      t.same(await row(r), before)
-      t.same(await attemptsOf(r), [['schedule', 1, late === 200 ? 'delivered' : 'unknown'], ['schedule', 2, 'delivered']])
-      isOneWebhook(t, hook, ['1', '2'])
-      await r.tell(callCompleted('c-2'))
-      await r.reconcile()
-      await eventually(() => hook.received.length === 3)
-      t.pass('and it works on')
-    })
+/** One delivery that is due, and what starts worker processes, which die at a point when they are told to. */
+async function due (t: Test, redis?: ScratchRedis) {
+  const r = await deliveryRig(t, { redis, works: false, enqueues: false, timeoutMs: 300, schedule })
+  const hook = await receiver(t)
+  await r.tell(assistantTo(hook.url), callCompleted('c-1'))
+  const place = [r.databaseUrl, redis?.url ?? '', r.keys.current.toString('hex'), schedule.join()]
+  const start = (diesAt = '') => {
+    const worker = mainProcess<{ at: string }>(t, 'sender-main', [...place, diesAt])
+    t.teardown(() => { worker.signal('SIGKILL'); return worker.ended }) // the next test has the same Redis
+    return worker
   }
+  return { r, hook, start }
+}
+
+/** A worker is frozen until another has taken its job; then it gets its answer. */
+async function comesBack (t: Test, redis: ScratchRedis | undefined, late: number): Promise<void> {
+  const { r, hook, start } = await due(t, redis)
+  const held: ServerResponse[] = []
+  hook.answer = (response) => { held.push(response) }
+  const frozen = start()
+  await r.reconcile()
+  await eventually(() => held.length === 1)
+  frozen.signal('SIGSTOP')
+  held[0]?.writeHead(late).end()
+  hook.answer = answers(200)
+  const other = start()
+  // In the queue in full its lock must expire.
+  if (isInFull) await eventually(async () => !(await r.queue.ids()).has(`${id}-1-1`), 45_000)
+  else await r.emptyQueue()
+  await isGivenUp(r)
+  await eventually(async () => (await row(r)).status === 'delivered')
+  const before = await row(r)
+  other.signal('SIGKILL')
+  await other.ended
+
+  frozen.signal('SIGCONT')
+  await eventually(() => frozen.said.some(({ at }) => at === 'has recorded'))
+  t.same(await row(r), before)
+  t.same(await attemptsOf(r), [
+    ['schedule', 1, late === 200 ? 'delivered' : 'unknown'], ['schedule', 2, 'delivered']
+  ])
+  isOneWebhook(t, hook, ['1', '2'])
+  await r.tell(callCompleted('c-2'))
+  await r.reconcile()
+  await eventually(() => hook.received.length === 3)
+  t.pass('and it works on')
 }
 
 const row = async (r: Rig) => (await r.deliveries()).find((each) => each.id === id) ?? {}
 const attemptsOf = async (r: Rig) => (await r.attempts()).map(({ trigger, n, outcome }) => [trigger, n, outcome])
+const hasEnded = async (r: Rig) => (await r.attempts()).every(({ outcome }) => outcome !== null)
 const isGivenUp = (r: Rig) => eventually(async () => (await r.reconcile()).unknown === 1)
 
 function isOneWebhook (t: Test, { received }: Receiver, attempts: string[]): void {
   t.same(received.map(({ headers }) => headers['webhook-attempt']), attempts)
-  t.equal(new Set(received.map(({ headers, body }) => `${String(headers['webhook-id'])} ${body.toString()}`)).size, 1, 'the same id and the same bytes')
+  const webhooks = received.map(({ headers, body }) => `${String(headers['webhook-id'])} ${body.toString()}`)
+  t.equal(new Set(webhooks).size, 1, 'the same id and the same bytes')
 }

@@ -1,3 +1,4 @@
+// Long work leaves the concurrency of a worker for an overflow with a limit of its own.
 import t from 'tap'
 import { openOverflow } from '../../../workers/queue/overflow.js'
 

@@ -1,0 +1,62 @@
+// Histories of events, and courses of a projector through them, at random.
+import fc from 'fast-check'
+import { assistantCreated, assistantUpdated, callCompleted, leadCreated, type Told } from './call-events.js'
+
+// Few ids, so that events meet.
+const assistantId = fc.integer({ min: 1, max: 2 })
+const leadId = fc.integer({ min: 1, max: 3 })
+const callNumber = fc.integer({ min: 1, max: 6 })
+const user = fc.constantFrom('1', '1', '1', '2')
+
+const creation = fc.tuple(assistantId, user).map(([id, owner]) => assistantCreated(id, {}, owner))
+
+const changes = fc.record(
+  { assistant_name: fc.constantFrom('a', 'Grüezi 👋', '{"\'\\,', 'refused'), record_call: fc.boolean() },
+  { requiredKeys: [] }
+)
+const update = fc.tuple(assistantId, changes).map(([id, changes]) => assistantUpdated(id, changes))
+
+const lead = fc.tuple(leadId, user, fc.constantFrom([], [1], [1, 2])).map(([id, owner, more]) =>
+  leadCreated(id * 10, 10, more.map((extra) => id * 10 + extra), owner))
+const misplacedLead = fc.tuple(leadId, leadId).map(([id, stream]) =>
+  ({ ...leadCreated(id * 10, 10), stream: `lead-10-${stream * 10}` }))
+
+const outcome = fc.record({
+  assistant_id: assistantId,
+  lead_id: fc.constantFrom(null, 10, 11, 12, 20, 21, 30),
+  status: fc.constantFrom('completed' as const, 'failed' as const)
+})
+const leadStatus = fc.constantFrom(undefined, undefined, 'rescheduled' as const, 'processing' as const)
+const call = fc.tuple(callNumber, outcome, leadStatus).map(([id, outcome, lead_status]) =>
+  callCompleted(`c${id}`, { ...outcome, ...(lead_status && { lead_status }) }))
+const otherType = callNumber.map((id) => ({ type: 'CallStarted', stream: `call-c${id}`, data: {} }))
+
+const malformed = fc.constantFrom(
+  { type: 'AssistantUpdated', stream: 'assistant-1' },
+  { type: 'LeadCreated', stream: 'lead-10-10' },
+  { type: 'CallCompleted', stream: 'call-c1' }
+).map((event) => ({ ...event, data: { nonsense: true } }))
+
+/** Any events in any order, also those that no command of ours leads to. */
+export const history: fc.Arbitrary<Told[]> = fc.array(fc.oneof<fc.MaybeWeightedArbitrary<Told>[]>(
+  { weight: 3, arbitrary: creation },
+  { weight: 4, arbitrary: update },
+  { weight: 5, arbitrary: lead },
+  { weight: 1, arbitrary: misplacedLead },
+  { weight: 8, arbitrary: call },
+  { weight: 2, arbitrary: otherType },
+  { weight: 1, arbitrary: malformed }
+), { minLength: 20, maxLength: 60 })
+
+export interface Step { size: number, incident: string, failure: { statement: number, when: 'before' | 'after' } }
+
+const failure = fc.record({
+  statement: fc.integer({ min: 1, max: 12 }), when: fc.constantFrom('before' as const, 'after' as const)
+})
+
+/** The sizes of batches, what happens before each, and which of the next statements fails. */
+export const course: fc.Arbitrary<Iterable<Step>> = fc.infiniteStream(fc.record({
+  size: fc.integer({ min: 1, max: 6 }),
+  incident: fc.constantFrom('goes on', 'goes on', 'goes on', 'repeats', 'doubles', 'fails', 'ends', 'restarts'),
+  failure
+}))

@@ -1,0 +1,100 @@
+// Deliveries, payloads and attempts that are old enough are cancelled or removed, a bounded number at a time.
+import t, { type Test } from 'tap'
+import { redeliver } from '../../../workers/operate/redeliver.js'
+import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
+import { removeExpired } from '../../../workers/deliveries/retention.js'
+import { assistantCreated, assistantTo, assistantUpdated, callCompleted, callsOf } from '../../support/call-events.js'
+import { deliveryRig, type Rig } from '../../support/delivery-rig.js'
+import { receiver } from '../../support/receiver.js'
+
+const rig = (t: Test) => deliveryRig(t, { works: false, enqueues: false, schedule: [0, 3_600_000] })
+const firstUrl = 'https://hooks.example.com/1'
+const stands = async (r: Rig) => (await r.deliveries()).map(({ call_id, status, reason }) => [call_id, status, reason])
+const attempt = async (r: Rig, call: string, n = 1) => {
+  await r.pool.query(`
+    UPDATE ledger.webhook_deliveries SET next_attempt_at = now()
+    WHERE call_id = $1 AND status = 'scheduled'`, [call])
+  await r.enqueuer.enqueue(['1'])
+  const { rows: [{ job_number: jobNumber }] } = await r.pool.query(`
+    SELECT job_number FROM ledger.webhook_deliveries WHERE call_id = $1`, [call])
+  await r.deliver({ deliveryId: deliveryId(call), n, jobNumber })
+}
+
+t.test('a delivery that is held for thirty days is cancelled; after a resume they begin anew', async (t) => {
+  const r = await rig(t)
+  await r.tell(
+    assistantTo(firstUrl),
+    callCompleted('c-1'),
+    assistantUpdated(1, { is_webhook_active: false })
+  )
+  const age = (time: string) => r.pool.query(`
+    UPDATE ledger.webhook_deliveries SET held_at = held_at - $1::interval`, [time])
+  await age('29 days 23 hours')
+  t.equal((await removeExpired({ pool: r.pool, days: 90 })).cancelled, 0)
+  await r.tell(assistantUpdated(1, { is_webhook_active: true }))
+  await r.tell(assistantUpdated(1, { is_webhook_active: false }))
+  await age('2 hours')
+  t.equal((await removeExpired({ pool: r.pool, days: 90 })).cancelled, 0)
+  await age('30 days')
+  t.equal((await removeExpired({ pool: r.pool, days: 90 })).cancelled, 1)
+  t.same(await stands(r), [['c-1', 'cancelled', 'held_too_long']])
+})
+
+t.test('old payloads and attempts are removed, but not the row of a call, nor what still waits', async (t) => {
+  const r = await rig(t)
+  const hook = await receiver(t)
+  await r.tell(
+    assistantTo(hook.url),
+    ...['old', 'redelivered', 'waiting', 'young'].map((call) => callCompleted(call)),
+    assistantCreated(2),
+    callCompleted('off', { assistant_id: 2 })
+  )
+  for (const call of ['old', 'redelivered', 'young']) await attempt(r, call)
+  await redeliver(r.pool, deliveryId('redelivered'), '1')
+  await r.pool.query(`
+    INSERT INTO ledger.webhook_deliveries (id, type, user_id, assistant_id, endpoint_id, body, status)
+    VALUES ('00000000-0000-4000-8000-000000000000', 'webhook.test', '1', 1, 1, '{}', 'exhausted')`)
+  await r.pool.query(`
+    UPDATE ledger.webhook_deliveries SET created_at = created_at - interval '7 days 1 second'
+    WHERE call_id IS DISTINCT FROM 'young'`)
+  t.match(await removeExpired({ pool: r.pool, days: 8 }), { payloads: 0 })
+  t.match(await removeExpired({ pool: r.pool, days: 7 }), { payloads: 2 })
+  t.same((await r.deliveries()).map(({ call_id, body }) => [call_id, body !== null]), [
+    ['old', false], ['redelivered', true], ['waiting', true], ['young', true], ['off', false]
+  ])
+  t.same(
+    new Set((await r.attempts()).map(({ delivery_id }) => delivery_id)),
+    new Set([deliveryId('redelivered'), deliveryId('young')])
+  )
+  t.match(await redeliver(r.pool, deliveryId('old'), '1'), { kind: 'refused', why: 'its payload is no longer kept' })
+  t.match(await removeExpired({ pool: r.pool, days: 7 }), { payloads: 0 }, 'nothing is left to remove')
+})
+
+t.test('rows are removed in small batches, a transaction each; a locked row is left for later', async (t) => {
+  const r = await rig(t)
+  await r.tell(assistantTo(firstUrl), ...callsOf(1, 1_101))
+  await r.pool.query(`
+    UPDATE ledger.webhook_deliveries
+    SET status = 'delivered', created_at = now() - interval '91 days'`)
+  const holder = await r.pool.connect()
+  t.teardown(() => holder.release())
+  await holder.query("BEGIN; SELECT FROM ledger.webhook_deliveries WHERE call_id = 'call-1-0' FOR SHARE")
+  t.match(await removeExpired({ pool: r.pool, days: 90 }), { payloads: 1_100 })
+  const { rows } = await r.pool.query(`
+    SELECT count(*)::integer AS size FROM ledger.webhook_deliveries
+    WHERE body IS NULL GROUP BY xmin::text ORDER BY size`)
+  t.same(rows, [{ size: 100 }, { size: 500 }, { size: 500 }])
+  await holder.query('COMMIT')
+  t.match(await removeExpired({ pool: r.pool, days: 90 }), { payloads: 1 })
+})
+
+t.test('one pass removes ten thousand at most, the next one goes on', async (t) => {
+  const r = await rig(t)
+  await r.pool.query(`
+    INSERT INTO ledger.webhook_deliveries (id, call_id, type, user_id, assistant_id, position, last_position, body,
+      status, created_at)
+    SELECT gen_random_uuid(), 'c-' || n, 'call.completed', '1', 1, n, n, '{}', 'exhausted', now() - interval '91 days'
+    FROM generate_series(1, 10001) n`)
+  t.match(await removeExpired({ pool: r.pool, days: 90 }), { payloads: 10_000 })
+  t.match(await removeExpired({ pool: r.pool, days: 90 }), { payloads: 1 })
+})

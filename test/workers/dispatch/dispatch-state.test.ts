@@ -1,0 +1,135 @@
+// What the dispatcher remembers of assistants, leads and campaigns, also in a database that was restored.
+import t from 'tap'
+import {
+  assistantCreated, assistantTo, assistantUpdated, callCompleted, campaign, leadCreated, logOf
+} from '../../support/call-events.js'
+import { statuses } from '../../support/delivery-rig.js'
+import { dispatchRig, onlyDelivery, tables, webhookOn } from '../../support/dispatching.js'
+
+t.test('the payload carries the lead as it stands after the call, with its campaign', async (t) => {
+  const r = await dispatchRig(t)
+  await r.tell(
+    assistantCreated(1, webhookOn),
+    campaign('CampaignCreated', 3, 'Spring'),
+    leadCreated(7, 3, [8]),
+    campaign('CampaignRenamed', 3, 'Summer')
+  )
+  await r.tell(callCompleted('c-1', { lead_id: 7 }))
+  const { lead } = (await onlyDelivery(r)).data
+  t.same(lead, {
+    id: 7,
+    phone_number: '+15551230001',
+    variables: { zeta: 1, customer_name: 'Ada Example', email: 'ada@example.com' },
+    status: 'completed',
+    campaign: { id: 3, name: 'Summer' }
+  })
+  t.same(Object.keys(lead.variables), ['zeta', 'customer_name', 'email'], 'in the order in which they were given')
+})
+
+t.test('the payload carries the secondary contact that was called, with its own number and variables', async (t) => {
+  const r = await dispatchRig(t)
+  await r.tell(
+    assistantCreated(1, webhookOn),
+    campaign('CampaignCreated', 3, 'Spring'),
+    leadCreated(7, 3, [8]),
+    callCompleted('c-1', { lead_id: 8, status: 'completed' })
+  )
+  t.strictSame((await onlyDelivery(r)).data.lead, {
+    id: 8,
+    phone_number: '+15551230002',
+    variables: { customer_name: '', email: '' },
+    status: 'completed',
+    campaign: { id: 3, name: 'Spring' }
+  })
+})
+
+t.test('a call moves its lead or secondary contact, also when it is not sent, and a duplicate does not', async (t) => {
+  const r = await dispatchRig(t)
+  await r.tell(assistantCreated(1), leadCreated(7, 3, [8, 9]))
+  await r.tell(
+    callCompleted('c-1', { lead_id: 7, status: 'busy', lead_status: 'rescheduled' }),
+    callCompleted('c-2', { lead_id: 8 }),
+    callCompleted('c-3', { lead_id: 9, status: 'failed' })
+  )
+  await r.tell(callCompleted('c-1', { lead_id: 7, lead_status: 'blacklisted' }))
+  const { rows } = await r.pool.query('SELECT contact_id, status FROM ledger.dispatch_leads ORDER BY contact_id')
+  t.same(rows.map(({ contact_id, status }) => [contact_id, status]), [
+    ['7', 'rescheduled'], ['8', 'completed'], ['9', 'created']
+  ])
+})
+
+t.test('an unknown lead and a lead of another user are sent as null and not moved', async (t) => {
+  const r = await dispatchRig(t)
+  await r.tell(
+    assistantCreated(1, webhookOn),
+    leadCreated(7, 3, [], 'another'),
+    callCompleted('c-1', { lead_id: 7 }),
+    callCompleted('c-2', { lead_id: 404 })
+  )
+  for (const row of await r.deliveries()) t.match(String(row.body), '"lead":null')
+  t.equal((await r.pool.query('SELECT status FROM ledger.dispatch_leads')).rows[0]?.status, 'created')
+})
+
+t.test('pending deliveries follow their assistant to a new URL', async (t) => {
+  const r = await dispatchRig(t)
+  await r.tell(assistantCreated(1, webhookOn), callCompleted('c-1'))
+  await r.tell(callCompleted('c-2'), assistantUpdated(1, { webhook_url: 'https://new.example/' }))
+  const { rows } = await r.pool.query(`
+    SELECT call_id, url FROM ledger.webhook_deliveries d
+    JOIN ledger.webhook_endpoints e ON e.id = endpoint_id ORDER BY call_id`)
+  t.same(rows.map((row) => Object.values(row)), [['c-1', 'https://new.example/'], ['c-2', 'https://new.example/']])
+})
+
+t.test('pending deliveries are held while the webhook is off, and scheduled when it is on again', async (t) => {
+  const r = await dispatchRig(t)
+  await r.tell(
+    assistantCreated(1, webhookOn), assistantCreated(2, webhookOn), callCompleted('c-1'), callCompleted(
+      'c-2', { assistant_id: 2 }
+    )
+  )
+  await r.tell(assistantUpdated(1, { is_webhook_active: false }))
+  t.same(statuses(await r.deliveries()), [['held', 'webhook_off'], ['scheduled', null]])
+  await r.tell(assistantUpdated(1, { is_webhook_active: true }))
+  t.same(statuses(await r.deliveries()), [['scheduled', null], ['scheduled', null]])
+})
+
+t.test('one URL in two spellings is one endpoint, another user\'s is another', async (t) => {
+  const r = await dispatchRig(t)
+  await r.tell(
+    assistantTo('https://a.example'),
+    assistantTo('HTTPS://A.example:443/', 2),
+    assistantTo('https://a.example/', 3, '2'),
+    ...[1, 2, 3].map((assistant_id) => callCompleted(`c-${assistant_id}`, { assistant_id }))
+  )
+  const { rows } = await r.pool.query('SELECT user_id, url FROM ledger.webhook_endpoints ORDER BY 1')
+  t.same(rows.map((row) => Object.values(row)), [['1', 'https://a.example/'], ['2', 'https://a.example/']])
+})
+
+t.test('a log that is read again, at other positions, holds and counts nothing, and is known at its end', async (t) => {
+  const r = await dispatchRig(t)
+  const events = [
+    assistantCreated(1, webhookOn), callCompleted('c-1'), assistantUpdated(1, { is_webhook_active: false }),
+    assistantUpdated(1, { is_webhook_active: true })
+  ]
+  await r.tell(...events, callCompleted('c-2'))
+  const before = await r.deliveries()
+  await r.pool.query('UPDATE ledger.this_database SET reread_until = 1000')
+  await r.pool.query('TRUNCATE ledger.dispatch_assistants')
+  const elsewhere = logOf()(events).map((event) => ({ ...event, position: event.position + 100n }))
+  for (const event of elsewhere) await r.tellStored([event])
+  t.same(await r.deliveries(), before)
+  t.match((await tables(r))[0], [{ revision: '2', settings: { is_webhook_active: true } }])
+})
+
+t.test('up to the marker of a database that was lost, a call is recorded with its body and not sent', async (t) => {
+  const r = await dispatchRig(t)
+  await r.pool.query('UPDATE ledger.this_database SET skip_until = 400')
+  await r.tell(assistantCreated(1, webhookOn), assistantCreated(2), callCompleted('c-1'))
+  await r.tell(callCompleted('c-2', { assistant_id: 2 }), callCompleted('c-3'))
+  const rows = await r.deliveries()
+  const outcomes = rows.map((row) => [row.call_id, row.status, row.reason, row.next_attempt_at !== null])
+  t.same(outcomes, [
+    ['c-1', 'skipped', 'restored', false], ['c-2', 'skipped', 'webhook_off', false], ['c-3', 'scheduled', null, true]
+  ])
+  t.match(rows[0], { body: /"c-1"/, endpoint_id: /\d/ }, 'an operator can send it still')
+})
