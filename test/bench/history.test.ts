@@ -20,7 +20,8 @@ t.test('the same seed makes the same log, another one another', async (t) => {
 
 t.test('every event is what a reader decodes, at the next revision of its stream', async (t) => {
   const revisions = new Map<string, number>()
-  const read = made.map(({ stream, revision, type, data, metadata }) => decode({ stream, revision: BigInt(revision), type, data: JSON.parse(JSON.stringify(data)), metadata }))
+  const read = made.map(({ stream, revision, type, data, metadata }) =>
+    decode({ stream, revision: BigInt(revision), type, data: JSON.parse(JSON.stringify(data)), metadata }))
   t.same(read, made.map(({ type, data }) => ({ type, data })))
   const outOfOrder = made.filter(({ stream, revision }) => {
     const expected = revisions.get(stream) ?? 0
@@ -28,7 +29,9 @@ t.test('every event is what a reader decodes, at the next revision of its stream
     return revision !== expected
   })
   t.strictSame(outOfOrder, [])
-  t.ok(made.some(({ type, revision }) => type === 'CallCompleted' && revision > 0), 'a call reported twice is among them')
+  t.ok(
+    made.some(({ type, revision }) => type === 'CallCompleted' && revision > 0), 'a call reported twice is among them'
+  )
 })
 
 t.test('an event store on the filled table serves it and goes on after it', async (t) => {
@@ -48,6 +51,8 @@ t.test('an event store on the filled table serves it and goes on after it', asyn
   const streams = openStreams(client)
   t.equal(await streams.head(), BigInt(count + 1))
   const renamed = made.findLast(({ type }) => type === 'CampaignRenamed')
-  await client.appendToStream(renamed?.stream ?? '', jsonEvent({ type: 'CampaignRenamed', data: {} }), { expectedRevision: BigInt(renamed?.revision ?? 0) })
+  await client.appendToStream(renamed?.stream ?? '', jsonEvent({ type: 'CampaignRenamed', data: {} }), {
+    expectedRevision: BigInt(renamed?.revision ?? 0)
+  })
   t.equal(await streams.head(), BigInt(count + 2))
 })

@@ -10,7 +10,11 @@ t.test('an id whose stream exists already is passed over, and nobody else\'s ass
   await pool.query('SELECT setval(\'ledger.assistant_ids\', 1, false)')
   const { url } = await service.start(['api'])
   const response = await fetch(`${url}/user/assistant`, {
-    method: 'POST', headers: { authorization: `Bearer ${await service.token('2')}`, 'content-type': 'application/json' }, body: JSON.stringify(newAssistant)
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${await service.token('2')}`, 'content-type': 'application/json'
+    },
+    body: JSON.stringify(newAssistant)
   })
   t.equal(response.status, 201)
   const { data } = JSON.parse(await response.text())

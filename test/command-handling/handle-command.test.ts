@@ -25,7 +25,10 @@ function watched () {
   let appends = 0
   const observed: Streams = {
     ...streams,
-    read: async (stream, fromRevision = 0n, maxCount) => { reads.push(fromRevision); return await streams.read(stream, fromRevision, maxCount) },
+    read: async (stream, fromRevision = 0n, maxCount) => {
+      reads.push(fromRevision)
+      return await streams.read(stream, fromRevision, maxCount)
+    },
     append: async (stream, events, expected) => { appends += 1; return await streams.append(stream, events, expected) }
   }
   return { observed, reads, appends: () => appends }
@@ -73,7 +76,8 @@ t.test('the outcome is the fold of the stream', async (t) => {
   const handle = handleOn(streams)
   const id = newId()
   await handle(createRequest(id))
-  const { state, revision, position } = await handle(updateRequest(id, { webhook_url: 'https://example.com', variables: { a: [1] } }))
+  const { state, revision, position } =
+    await handle(updateRequest(id, { webhook_url: 'https://example.com', variables: { a: [1] } }))
   const stored = await streams.read(`assistant-${id}`)
   t.strictSame(state, fold(assistantDecider, stored.map((event) => decode(event) as never)))
   t.strictSame([revision, position], [stored[1]?.revision, stored[1]?.position])
@@ -92,7 +96,9 @@ t.test('metadata says who, why and in which shape; ids follow from the command',
   await handleOn(streams)(createRequest(id, {}, commandId))
   const [stored] = await streams.read(`assistant-${id}`)
   t.equal(stored?.id, eventId(commandId, 0))
-  t.strictSame(stored?.metadata, { $correlationId: 'correlation-1', $causationId: commandId, command_id: commandId, schema_version: '2', user_id: '1' })
+  t.strictSame(stored?.metadata, {
+    $correlationId: 'correlation-1', $causationId: commandId, command_id: commandId, schema_version: '2', user_id: '1'
+  })
 })
 
 t.test('commands of one stream queue up inside a process: no conflict among them', async (t) => {
@@ -100,33 +106,47 @@ t.test('commands of one stream queue up inside a process: no conflict among them
   const handle = handleOn(observed)
   const id = newId()
   await handle(createRequest(id))
-  await Promise.all(Array.from({ length: 20 }, (_, index) => handle(updateRequest(id, { max_call_duration: 20 + index }))))
+  await Promise.all(Array.from({ length: 20 }, (_, index) =>
+    handle(updateRequest(id, { max_call_duration: 20 + index }))))
   t.equal(appends(), 21)
   const stored = await streams.read(`assistant-${id}`)
-  t.strictSame(stored.slice(1).map(({ data }) => Reflect.get(Reflect.get(data as object, 'changes'), 'max_call_duration')), Array.from({ length: 20 }, (_, index) => 20 + index))
+  t.strictSame(
+    stored.slice(1).map(({ data }) => Reflect.get(Reflect.get(data as object, 'changes'), 'max_call_duration')),
+    Array.from({ length: 20 }, (_, index) => 20 + index)
+  )
 })
 
 t.test('a refused command does not hold up the ones behind it', async (t) => {
   const handle = handleOn(streams)
   const id = newId()
-  const outcomes = await Promise.allSettled([handle(createRequest(id)), handle(updateRequest(id, { timezone: 'UTC' })), handle(updateRequest(id, { record_call: true }))])
+  const outcomes = await Promise.allSettled([
+    handle(createRequest(id)), handle(updateRequest(id, { timezone: 'UTC' })),
+    handle(updateRequest(id, { record_call: true }))
+  ])
   t.strictSame(outcomes.map(({ status }) => status), ['fulfilled', 'rejected', 'fulfilled'])
 })
 
 t.test('a conflict with another process reads and decides again', async (t) => {
   const processes = Array.from({ length: 4 }, () => handleOn(streams))
   const contact = randomUUID()
-  const outcomes = await Promise.all(processes.flatMap((handle) => Array.from({ length: 5 }, () => handle(leadRequest(newId(), contact, true)))))
+  const outcomes = await Promise.all(processes.flatMap((handle) =>
+    Array.from({ length: 5 }, () => handle(leadRequest(newId(), contact, true)))))
   t.equal((await streams.read(`lead-1-${contact}`)).length, 20)
-  t.strictSame(outcomes.map(({ revision }) => Number(revision)).sort((a, b) => a - b), Array.from({ length: 20 }, (_, index) => index))
+  t.strictSame(
+    outcomes.map(({ revision }) => Number(revision)).sort((a, b) => a - b),
+    Array.from({ length: 20 }, (_, index) => index)
+  )
 })
 
 t.test('any number of identical requests at once, from any number of processes, create one lead', async (t) => {
   const processes = Array.from({ length: 4 }, () => handleOn(streams))
   const contact = randomUUID()
-  const outcomes = await Promise.allSettled(processes.flatMap((handle) => Array.from({ length: 10 }, () => handle(leadRequest(newId(), contact)))))
+  const outcomes = await Promise.allSettled(processes.flatMap((handle) =>
+    Array.from({ length: 10 }, () => handle(leadRequest(newId(), contact)))))
   t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
-  for (const outcome of outcomes) if (outcome.status === 'rejected') t.match(outcome.reason, { name: 'Rejection', code: 'invalid' })
+  for (const outcome of outcomes) {
+    if (outcome.status === 'rejected') t.match(outcome.reason, { name: 'Rejection', code: 'invalid' })
+  }
   t.equal((await streams.read(`lead-1-${contact}`)).length, 1)
 })
 
@@ -165,13 +185,23 @@ t.test('an event over the limit is refused and nothing is written', async (t) =>
   await t.rejects(handle(createRequest(id, { system_prompt: 'x'.repeat(900 * 1024) })), tooLarge)
   await t.rejects(handle({ ...createRequest(id), aggregate: { ...assistantDecider, largestEvent: 100 } }), tooLarge)
   t.strictSame(await streams.read(`assistant-${id}`), [])
-  await t.rejects(handle(createRequest(other, { system_prompt: 'é'.repeat(470_000) })), tooLarge, 'bytes are counted, not characters')
-  t.match(await handle(createRequest(other, { system_prompt: 'x'.repeat(890 * 1024) })), { revision: 0n }, 'just under the limit it fits')
+  await t.rejects(
+    handle(createRequest(other, { system_prompt: 'é'.repeat(470_000) })), tooLarge, 'bytes are counted, not characters'
+  )
+  t.match(
+    await handle(createRequest(other, { system_prompt: 'x'.repeat(890 * 1024) })),
+    { revision: 0n },
+    'just under the limit it fits'
+  )
 })
 
 t.test('a stream with an event that cannot be read is an error, not a refusal', async (t) => {
   const id = newId()
-  await streams.append(`assistant-${id}`, [{ id: randomUUID(), type: 'AssistantCreated', data: { assistant_id: id }, metadata: {} }], noStream)
+  await streams.append(
+    `assistant-${id}`,
+    [{ id: randomUUID(), type: 'AssistantCreated', data: { assistant_id: id }, metadata: {} }],
+    noStream
+  )
   const failure: unknown = await handleOn(streams)(updateRequest(id, {})).catch((error: unknown) => error)
   t.match(failure, { name: 'DecodeError' })
   t.notOk(failure instanceof Rejection)

@@ -41,7 +41,12 @@ t.test('a replayed answer is the one of then, whatever happened since', async (t
 
 t.test('a lead is created once under a key', async (t) => {
   const key = randomUUID()
-  const body = { phone_number: nextPhone(), campaign_id: 1, allow_dupplicate: true, secondary_contacts: [{ phone_number: nextPhone() }] }
+  const body = {
+    phone_number: nextPhone(),
+    campaign_id: 1,
+    allow_dupplicate: true,
+    secondary_contacts: [{ phone_number: nextPhone() }]
+  }
   const first = await call('POST', '/user/lead', body, keyed(key))
   const second = await call('POST', '/user/lead', body, keyed(key))
   t.equal(first.status, 200)
@@ -74,7 +79,8 @@ t.test('a refused command frees its key', async (t) => {
 
 t.test('of two requests at once one is handled, the other is told to wait or gets its answer', async (t) => {
   const key = randomUUID()
-  const answers = await Promise.all(Array.from({ length: 8 }, () => call('POST', '/user/assistant', newAssistant, keyed(key))))
+  const answers =
+    await Promise.all(Array.from({ length: 8 }, () => call('POST', '/user/assistant', newAssistant, keyed(key))))
   const ids = new Set(answers.filter(({ status }) => status === 201).map(({ body }) => body.data.id))
   t.equal(ids.size, 1, 'one assistant')
   t.same(answers.map(({ status }) => status).filter((status) => status !== 201 && status !== 409), [])
@@ -86,9 +92,17 @@ t.test('a request that crashed after its append is finished by the next one with
   const key = randomUUID()
   const first = await call('POST', '/user/assistant', newAssistant, keyed(key))
   // What a crash between the append and the answer leaves: the event, and a row whose lease runs out.
-  await pool.query('UPDATE ledger.idempotency_keys SET committed_at = NULL, stream = NULL, revision = NULL, leased_until = now() + interval \'1 hour\' WHERE key = $1', [key])
-  t.equal((await call('POST', '/user/assistant', newAssistant, keyed(key))).status, 409, 'while the lease holds it may still be running')
-  await pool.query('UPDATE ledger.idempotency_keys SET leased_until = now() - interval \'1 second\' WHERE key = $1', [key])
+  await pool.query(`
+    UPDATE ledger.idempotency_keys
+    SET committed_at = NULL, stream = NULL, revision = NULL, leased_until = now() + interval '1 hour'
+    WHERE key = $1`, [key])
+  t.equal(
+    (await call('POST', '/user/assistant', newAssistant, keyed(key))).status,
+    409,
+    'while the lease holds it may still be running'
+  )
+  await pool.query(`
+    UPDATE ledger.idempotency_keys SET leased_until = now() - interval '1 second' WHERE key = $1`, [key])
   const retried = await call('POST', '/user/assistant', newAssistant, keyed(key))
   t.equal(retried.status, 201)
   t.equal(retried.body.data.id, first.body.data.id)
@@ -99,7 +113,10 @@ t.test('a request that crashed before its append is carried out by the next one,
   const key = randomUUID()
   const first = await call('POST', '/user/assistant', newAssistant, keyed(key))
   const unused = Number(first.body.data.id) + 100_000
-  await pool.query('UPDATE ledger.idempotency_keys SET committed_at = NULL, ids = ARRAY[$2::bigint], leased_until = now() - interval \'1 second\' WHERE key = $1', [key, unused])
+  await pool.query(`
+    UPDATE ledger.idempotency_keys
+    SET committed_at = NULL, ids = ARRAY[$2::bigint], leased_until = now() - interval '1 second'
+    WHERE key = $1`, [key, unused])
   const retried = await call('POST', '/user/assistant', newAssistant, keyed(key))
   t.equal(retried.status, 201)
   t.equal(retried.body.data.id, unused)
@@ -115,17 +132,27 @@ t.test('a key that is empty, too long or not printable is refused by name', asyn
 })
 
 t.test('two keys in one request are refused', async (t) => {
-  const twice = request(`${service.url}/user/assistant`, { method: 'POST', headers: { authorization: `Bearer ${await service.token('1')}`, 'content-type': 'application/json', 'idempotency-key': ['one', 'two'] } })
+  const twice = request(`${service.url}/user/assistant`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${await service.token('1')}`,
+      'content-type': 'application/json',
+      'idempotency-key': ['one', 'two']
+    }
+  })
   twice.end(JSON.stringify(newAssistant))
   const [answer] = await once(twice, 'response') as [IncomingMessage]
   t.equal(answer.statusCode, 422)
-  t.match(JSON.parse(await text(answer)), { errors: { 'Idempotency-Key': ['must be 1 to 255 printable ASCII characters, once'] } })
+  t.match(JSON.parse(await text(answer)), {
+    errors: { 'Idempotency-Key': ['must be 1 to 255 printable ASCII characters, once'] }
+  })
 })
 
 t.test('keys are kept for 24 hours and removed afterwards', async (t) => {
   const [young, old] = [randomUUID(), randomUUID()]
   for (const key of [young, old]) await call('POST', '/user/assistant', newAssistant, keyed(key))
-  await pool.query('UPDATE ledger.idempotency_keys SET created_at = now() - interval \'25 hours\' WHERE key = $1', [old])
+  await pool.query(`
+    UPDATE ledger.idempotency_keys SET created_at = now() - interval '25 hours' WHERE key = $1`, [old])
   t.equal(await openIdempotency(pool, commandHandler(streams)).removeExpired(), 1)
   const { rows } = await pool.query('SELECT key FROM ledger.idempotency_keys WHERE key = ANY($1)', [[young, old]])
   t.same(rows, [{ key: young }])
@@ -133,8 +160,10 @@ t.test('keys are kept for 24 hours and removed afterwards', async (t) => {
 
 t.test('however many are old, and however many processes remove them, each is removed once', async (t) => {
   await pool.query(`
-    INSERT INTO ledger.idempotency_keys (user_id, method, route, key, request_hash, command_id, ids, leased_until, created_at)
-    SELECT '1', 'POST', '/', 'old ' || n, '', gen_random_uuid(), '{}', now(), now() - interval '25 hours' FROM generate_series(1, 2500) n`)
+    INSERT INTO ledger.idempotency_keys (user_id, method, route, key, request_hash, command_id, ids,
+      leased_until, created_at)
+    SELECT '1', 'POST', '/', 'old ' || n, '', gen_random_uuid(), '{}', now(), now() - interval '25 hours'
+    FROM generate_series(1, 2500) n`)
   const removed = await Promise.all([1, 2, 3].map(() => openIdempotency(pool, commandHandler(streams)).removeExpired()))
   t.equal(removed.reduce((sum, count) => sum + count), 2500)
   t.same((await pool.query('SELECT FROM ledger.idempotency_keys WHERE key LIKE \'old %\'')).rowCount, 0)
@@ -142,7 +171,8 @@ t.test('however many are old, and however many processes remove them, each is re
 
 t.test('a request that was overtaken by a retry does not free the key under it', async (t) => {
   const key = randomUUID()
-  const lease = (until: string) => pool.query(`UPDATE ledger.idempotency_keys SET leased_until = now() ${until} WHERE key = $1`, [key])
+  const lease = (until: string) =>
+    pool.query(`UPDATE ledger.idempotency_keys SET leased_until = now() ${until} WHERE key = $1`, [key])
   const claim = { userId: '1', method: 'POST', route: '/', key, body: {}, path: '/' }
   const slow = openIdempotency(pool, {
     ...commandHandler(streams),
@@ -151,7 +181,9 @@ t.test('a request that was overtaken by a retry does not free the key under it',
       throw new EventStoreUnavailable('x')
     }
   })
-  await t.rejects(slow.once(claim, async () => [1], ({ commandId }) => updateRequest(1, {}, commandId)), EventStoreUnavailable)
+  await t.rejects(
+    slow.once(claim, async () => [1], ({ commandId }) => updateRequest(1, {}, commandId)), EventStoreUnavailable
+  )
   t.equal((await pool.query('SELECT FROM ledger.idempotency_keys WHERE key = $1', [key])).rowCount, 1)
   await t.rejects(slow.once(claim, async () => [1], ({ commandId }) => updateRequest(1, {}, commandId)), KeyInFlight)
 })
@@ -171,7 +203,7 @@ t.test('If-Match lets an update through only at the revision that it names', asy
   t.equal((await call('PUT', path, { speech_speed: 0.7 }, { headers: { 'if-match': 'W/"3"' } })).status, 412)
 })
 
-t.test('a key and If-Match together: the first answer stands though the ETag has moved on, and a 412 frees the key', async (t) => {
+t.test('with a key and If-Match the first answer stands under a newer ETag, and a 412 frees the key', async (t) => {
   const path = `/user/assistant/${(await call('POST', '/user/assistant', newAssistant)).body.data.id}`
   const change = { assistant_name: 'First' }
   const both = (key: string, tag: string) => ({ headers: { 'idempotency-key': key, 'if-match': tag } })
@@ -180,7 +212,10 @@ t.test('a key and If-Match together: the first answer stands though the ETag has
   t.equal(first.status, 200)
   await call('PUT', path, { assistant_name: 'Second' })
   const replayed = await call('PUT', path, change, both(key, '"0"'))
-  t.same([replayed.status, replayed.body, replayed.headers.get('etag'), replayed.headers.get('idempotent-replayed')], [200, first.body, '"1"', 'true'])
+  t.same(
+    [replayed.status, replayed.body, replayed.headers.get('etag'), replayed.headers.get('idempotent-replayed')],
+    [200, first.body, '"1"', 'true']
+  )
   t.equal((await call('PUT', path, change, both(late, '"0"'))).status, 412)
   t.equal((await call('PUT', path, change, both(late, '"2"'))).status, 200)
 })

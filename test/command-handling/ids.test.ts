@@ -8,7 +8,8 @@ const ids = () => openIds(pool, async () => true)
 
 t.test('ids of any number of processes and requests at once are different', async (t) => {
   const processes = [ids(), ids(), ids()]
-  const taken = (await Promise.all(processes.flatMap((process) => Array.from({ length: 50 }, (_, index) => process.take('lead', 1 + index % 7))))).flat()
+  const taken = (await Promise.all(processes.flatMap((process) =>
+    Array.from({ length: 50 }, (_, index) => process.take('lead', 1 + index % 7))))).flat()
   t.equal(new Set(taken).size, taken.length)
   t.ok(taken.every((id) => Number.isSafeInteger(id) && id > 0))
 })
@@ -20,7 +21,7 @@ t.test('assistants and leads count by themselves, and as many are given as were 
   t.equal((await process.take('lead', 11)).length, 11)
 })
 
-t.test('no id is given before the projections have passed the head of the start, and from then on nobody asks again', async (t) => {
+t.test('no id is given before the projections have passed the head at the start; after that none asks', async (t) => {
   let asked = 0
   let isCaughtUp = false
   const process = openIds(pool, async () => { asked += 1; return isCaughtUp })
@@ -50,7 +51,8 @@ t.test('an id inside a block that was given out raises nothing', async (t) => {
 t.test('raising and taking at once gives no id twice', async (t) => {
   const process = ids()
   const [seen = 0] = await process.take('assistant', 100)
-  const raising = Array.from({ length: 20 }, (_, index) => pool.query('SELECT ledger.raise_ids(\'ledger.assistant_ids\', $1)', [seen + 100 + index * 30]))
+  const raising = Array.from({ length: 20 }, (_, index) =>
+    pool.query('SELECT ledger.raise_ids(\'ledger.assistant_ids\', $1)', [seen + 100 + index * 30]))
   const taken = (await Promise.all(Array.from({ length: 40 }, () => ids().take('assistant')))).flat()
   await Promise.all(raising)
   t.equal(new Set(taken).size, taken.length)

@@ -1,6 +1,8 @@
 // What importing a catalogue leads to.
 import t from 'tap'
-import { campaignDecider, languagesDecider, phoneNumberDecider, voicesDecider } from '../../src/domain/catalog/decide.js'
+import {
+  campaignDecider, languagesDecider, phoneNumberDecider, voicesDecider
+} from '../../src/domain/catalog/decide.js'
 import { scenarios } from '../support/given.js'
 
 const voice = (id: number, name: string) => ({ type: 'VoiceAdded' as const, data: { id, name } })
@@ -20,7 +22,8 @@ t.test('an entry under another name is renamed, under its id', async (t) => {
 })
 
 t.test('an entry that the list names twice is added once', async (t) => {
-  scenarios(languagesDecider)([]).when({ entries: [{ name: 'English' }, { name: 'English' }] }).then(t, [language('English')])
+  scenarios(languagesDecider)([]).when({ entries: [{ name: 'English' }, { name: 'English' }] })
+    .then(t, [language('English')])
 })
 
 t.test('nothing but id and name goes into the log', async (t) => {

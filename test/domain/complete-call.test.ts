@@ -9,15 +9,19 @@ import { invalid, scenarios } from '../support/given.js'
 
 const given = scenarios(callDecider)
 const { call_id: callId, ...body } = call('c-1', { lead_id: 3 })
-const completed = (changes: Partial<CallCompleted> = {}) => ({ type: 'CallCompleted' as const, data: call('c-1', { lead_id: 3, ...changes }) })
+const completed = (changes: Partial<CallCompleted> = {}) =>
+  ({ type: 'CallCompleted' as const, data: call('c-1', { lead_id: 3, ...changes }) })
 
-const complete = (changes: Partial<CompleteCallBody> = {}, { refused, facts = {} }: { refused?: FieldErrors, facts?: CallFacts } = {}) =>
+const complete = (
+  changes: Partial<CompleteCallBody> = {}, { refused, facts = {} }: { refused?: FieldErrors, facts?: CallFacts } = {}
+) =>
   () => validateReport(callId, { body: { ...body, ...changes }, ...(refused && { refused }) }, facts)
 
 t.test('a call is recorded as it was reported, without fields that nobody knows', async (t) => {
   given([]).when(complete()).then(t, [completed()])
   given([]).when(complete({ note: 'x' } as Partial<CompleteCallBody>)).then(t, [completed()])
-  given([]).when(complete({ transcript: body.transcript.map((turn) => ({ ...turn, mood: 'x' })) })).then(t, [completed()])
+  given([]).when(complete({ transcript: body.transcript.map((turn) => ({ ...turn, mood: 'x' })) }))
+    .then(t, [completed()])
 })
 
 t.test('the same report again changes nothing, whatever the order of its keys', async (t) => {
@@ -27,7 +31,9 @@ t.test('the same report again changes nothing, whatever the order of its keys', 
 })
 
 t.test('another report for the same call is refused', async (t) => {
-  for (const change of [{ duration: 61 }, { lead_id: null }, { transcript: [] }, { lead_status: 'completed' as const }, { evaluation: null }]) {
+  for (const change of [{ duration: 61 }, { lead_id: null }, { transcript: [] }, {
+    lead_status: 'completed' as const
+  }, { evaluation: null }]) {
     given([completed()]).when(complete(change)).then(t, { code: 'call-differs' })
   }
 })
@@ -37,8 +43,10 @@ t.test('the first report counts: a later event in the stream is a duplicate', as
 })
 
 t.test('the assistant must exist, and the lead must be its owner’s', async (t) => {
-  given([]).when(complete({}, { facts: { assistantExists: false } })).then(t, invalid({ assistant_id: ['must be an existing assistant'] }))
-  given([]).when(complete({}, { facts: { assistantExists: true, leadBelongs: false } })).then(t, invalid({ lead_id: ['must be a lead of the user who owns the assistant'] }))
+  given([]).when(complete({}, { facts: { assistantExists: false } }))
+    .then(t, invalid({ assistant_id: ['must be an existing assistant'] }))
+  given([]).when(complete({}, { facts: { assistantExists: true, leadBelongs: false } }))
+    .then(t, invalid({ lead_id: ['must be a lead of the user who owns the assistant'] }))
   given([]).when(complete({ lead_id: null })).then(t, [completed({ lead_id: null })])
 })
 
@@ -52,6 +60,8 @@ t.test('what the schema refused is told together with what the rules found', asy
 
 t.test('a call id is 1 to 128 characters that are safe in a path and in a stream name', async (t) => {
   for (const id of ['a', 'A-b_c.d~9', 'x'.repeat(128)]) t.ok(isCallId(id) && callIdOf(`call-${id}`) === id, id)
-  for (const id of ['', 'x'.repeat(129), 'a b', 'a/b', 'ä', 'a\n', 'a:b', '$x']) t.notOk(isCallId(id) || callIdOf(`call-${id}`), JSON.stringify(id))
+  for (const id of ['', 'x'.repeat(129), 'a b', 'a/b', 'ä', 'a\n', 'a:b', '$x']) {
+    t.notOk(isCallId(id) || callIdOf(`call-${id}`), JSON.stringify(id))
+  }
   t.equal(callIdOf('lead-1-2'), undefined)
 })

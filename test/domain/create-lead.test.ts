@@ -15,14 +15,19 @@ const number = (index: number) => `+1555123000${index}`
 
 interface Circumstances { refused?: FieldErrors, facts?: LeadFacts }
 
-const create = (given: Partial<CreateLeadBody>, { refused, facts = { campaignName: 'Spring' } }: Circumstances = {}) => (): CreateLead => {
+const create = (
+  given: Partial<CreateLeadBody>, { refused, facts = { campaignName: 'Spring' } }: Circumstances = {}
+) => (): CreateLead => {
   const body = { phone_number: number(0), campaign_id: 5, ...given }
   return { ...validateLead({ body, ...(refused && { refused }) }, facts), ids: [100, 101, 102, 103], userId: '1', now }
 }
 
 const created = (given: Partial<LeadEvent['data']> = {}): LeadEvent => {
   const contact = { phone_number: number(0), variables: { customer_name: '', email: '' } }
-  return { type: 'LeadCreated', data: { lead_id: 100, user_id: '1', campaign_id: 5, ...contact, secondary_contacts: [], created_at: now, ...given } }
+  return {
+    type: 'LeadCreated',
+    data: { lead_id: 100, user_id: '1', campaign_id: 5, ...contact, secondary_contacts: [], created_at: now, ...given }
+  }
 }
 
 t.test('customer_name and email are always there, empty when not given; other variables are kept', async (t) => {
@@ -32,7 +37,11 @@ t.test('customer_name and email are always there, empty when not given; other va
 })
 
 t.test('secondary contacts keep their order and get the ids after the lead’s', async (t) => {
-  const contacts = [{ phone_number: number(3) }, { phone_number: number(1), variables: { customer_name: 'Ada' } }, { phone_number: number(2) }]
+  const contacts = [
+    { phone_number: number(3) },
+    { phone_number: number(1), variables: { customer_name: 'Ada' } },
+    { phone_number: number(2) }
+  ]
   const none = { customer_name: '', email: '' }
   given([]).when(create({ secondary_contacts: contacts })).then(t, [created({
     secondary_contacts: [
@@ -44,7 +53,9 @@ t.test('secondary contacts keep their order and get the ids after the lead’s',
 })
 
 t.test('a phone number is a lead of a campaign once', async (t) => {
-  const duplicate = invalid({ phone_number: ['is already a lead of this campaign; send allow_dupplicate: true to create another'] })
+  const duplicate = invalid({
+    phone_number: ['is already a lead of this campaign; send allow_dupplicate: true to create another']
+  })
   given([created()]).when(create({})).then(t, duplicate)
   given([created()]).when(create({ allow_dupplicate: false })).then(t, duplicate)
 })
@@ -60,7 +71,8 @@ t.test('allow_dupplicate allows another one, and as many as one likes', async (t
 })
 
 t.test('the campaign must be the user’s; a campaign that the schema refused is told once', async (t) => {
-  given([]).when(create({}, { facts: { campaignName: null } })).then(t, invalid({ campaign_id: ['must be one of your campaigns'] }))
+  given([]).when(create({}, { facts: { campaignName: null } }))
+    .then(t, invalid({ campaign_id: ['must be one of your campaigns'] }))
   const refused = { campaign_id: ['must be an integer'] }
   given([]).when(create({}, { facts: {}, refused })).then(t, invalid(refused))
 })
@@ -76,12 +88,15 @@ t.test('numbers differ from the primary one and from each other, and each repeti
 t.test('rules bear what the schema refused: null contacts, contacts without numbers, no list at all', async (t) => {
   for (const secondary_contacts of [[null, {}, { phone_number: 5 }], null, 'x', 7, { length: 2 }]) {
     const refused = { secondary_contacts: ['must be an array'] }
-    given([]).when(create({ secondary_contacts } as unknown as Partial<CreateLeadBody>, { refused })).then(t, invalid(refused))
+    given([]).when(create({ secondary_contacts } as unknown as Partial<CreateLeadBody>, { refused }))
+      .then(t, invalid(refused))
   }
 })
 
 t.test('the lead is described with exactly the documented keys, in UTC, seconds cut off', async (t) => {
-  const [event] = [created({ secondary_contacts: [{ id: 101, phone_number: number(1), variables: { customer_name: '', email: '', x: 1 } }] })]
+  const [event] = [created({
+    secondary_contacts: [{ id: 101, phone_number: number(1), variables: { customer_name: '', email: '', x: 1 } }]
+  })]
   const fresh = { status: 'created', created_at: '2026-01-31 12:00:00', updated_at: '2026-01-31 12:00:00' }
   t.strictSame(describeLead(leadOf(event), 'Spring'), {
     id: 100,
@@ -90,7 +105,9 @@ t.test('the lead is described with exactly the documented keys, in UTC, seconds 
     ...fresh,
     campaign_id: 5,
     campaign: { id: 5, name: 'Spring' },
-    secondary_contacts: [{ id: 101, phone_number: number(1), variables: { customer_name: '', email: '', x: 1 }, ...fresh }]
+    secondary_contacts: [{
+      id: 101, phone_number: number(1), variables: { customer_name: '', email: '', x: 1 }, ...fresh
+    }]
   })
 })
 
@@ -98,5 +115,7 @@ t.test('a call moves the lead to the status the engine gives; a completed call w
   t.equal(statusAfterCall({ status: 'failed', lead_status: 'rescheduled' }), 'rescheduled')
   t.equal(statusAfterCall({ status: 'completed', lead_status: 'processing' }), 'processing')
   t.equal(statusAfterCall({ status: 'completed' }), 'completed')
-  for (const status of ['failed', 'no-answer', 'busy', 'voicemail', 'canceled'] as const) t.equal(statusAfterCall({ status }), undefined)
+  for (const status of ['failed', 'no-answer', 'busy', 'voicemail', 'canceled'] as const) {
+    t.equal(statusAfterCall({ status }), undefined)
+  }
 })

@@ -19,9 +19,16 @@ const allExists: AssistantFacts = { voiceExists: true, languageExists: true, own
 interface Circumstances { userId?: string, refused?: FieldErrors, facts?: Partial<AssistantFacts> }
 
 const created = (changes: Partial<AssistantSettings> = {}): AssistantEvent =>
-  ({ type: 'AssistantCreated', data: { assistant_id: 7, user_id: '1', settings: settings(changes), created_at: '2026-01-31T12:00:00.000Z', status: 'active' } })
+  ({
+    type: 'AssistantCreated',
+    data: {
+      assistant_id: 7, user_id: '1', settings: settings(changes), created_at: '2026-01-31T12:00:00.000Z', status: 'active'
+    }
+  })
 
-const update = (body: AssistantBody, { userId = '1', refused, facts = {} }: Circumstances = {}) => (): UpdateAssistant =>
+const update = (
+  body: AssistantBody, { userId = '1', refused, facts = {} }: Circumstances = {}
+) => (): UpdateAssistant =>
   ({ ...validateChanges({ body, ...(refused && { refused }) }, { ...allExists, ...facts }), userId, now })
 
 const updated = (changes: Partial<AssistantSettings>): AssistantEvent[] =>
@@ -46,8 +53,11 @@ t.test('what is wrong with the body is told first, whoever the assistant belongs
 
 t.test('an update that changes nothing leads to nothing', async (t) => {
   given([created()]).when(update({})).then(t, [])
-  given([created()]).when(update({ assistant_name: 'Front desk', variables: {}, webhook_url: null, nickname: 'x' } as AssistantBody)).then(t, [])
-  given([created({ variables: { a: 1, b: [{ c: 2 }] } })]).when(update({ variables: { b: [{ c: 2 }], a: 1 } })).then(t, [])
+  given([created()]).when(update({
+    assistant_name: 'Front desk', variables: {}, webhook_url: null, nickname: 'x'
+  } as AssistantBody)).then(t, [])
+  given([created({ variables: { a: 1, b: [{ c: 2 }] } })]).when(update({ variables: { b: [{ c: 2 }], a: 1 } }))
+    .then(t, [])
 })
 
 t.test('the settings as they were read can be sent back', async (t) => {
@@ -56,8 +66,10 @@ t.test('the settings as they were read can be sent back', async (t) => {
 })
 
 t.test('an event holds only what differs', async (t) => {
-  given([created()]).when(update({ assistant_name: 'Front desk', llm_temperature: 0.2 })).then(t, updated({ llm_temperature: 0.2 }))
-  given([created(), ...updated({ llm_temperature: 0.2 })]).when(update({ llm_temperature: 0.1 })).then(t, updated({ llm_temperature: 0.1 }))
+  given([created()]).when(update({ assistant_name: 'Front desk', llm_temperature: 0.2 }))
+    .then(t, updated({ llm_temperature: 0.2 }))
+  given([created(), ...updated({ llm_temperature: 0.2 })]).when(update({ llm_temperature: 0.1 }))
+    .then(t, updated({ llm_temperature: 0.1 }))
 })
 
 t.test('only the top level merges: objects and arrays are replaced whole', async (t) => {
@@ -66,45 +78,57 @@ t.test('only the top level merges: objects and arrays are replaced whole', async
   given([before]).when(update({ post_call_schema: [] })).then(t, updated({ post_call_schema: [] }))
   given([before]).when(update({ end_call_tool: {} })).then(t, updated({ end_call_tool: {} }))
   given([before]).when(update({ end_call_tool: null })).then(t, updated({ end_call_tool: null }))
-  given([before]).when(update({ 'end_call_tool.description': 'y' })).then(t, updated({ end_call_tool: { description: 'y' } }))
+  given([before]).when(update({ 'end_call_tool.description': 'y' }))
+    .then(t, updated({ end_call_tool: { description: 'y' } }))
 })
 
 t.test('null unassigns the phone number, and no number has to be owned for it', async (t) => {
-  given([created({ phone_number_id: 3 })]).when(update({ phone_number_id: null }, { facts: { ownsPhoneNumber: false } })).then(t, updated({ phone_number_id: null }))
-  given([created()]).when(update({ phone_number_id: 4 }, { facts: { ownsPhoneNumber: false } })).then(t, invalid({ phone_number_id: ['must be one of your phone numbers'] }))
+  given([created({ phone_number_id: 3 })]).when(update(
+    { phone_number_id: null }, { facts: { ownsPhoneNumber: false } }
+  )).then(t, updated({ phone_number_id: null }))
+  given([created()]).when(update({ phone_number_id: 4 }, { facts: { ownsPhoneNumber: false } }))
+    .then(t, invalid({ phone_number_id: ['must be one of your phone numbers'] }))
 })
 
 t.test('a null URL also switches the webhook off', async (t) => {
   const on = created({ webhook_url: url, is_webhook_active: true })
   given([on]).when(update({ webhook_url: null })).then(t, updated({ webhook_url: null, is_webhook_active: false }))
-  given([on]).when(update({ webhook_url: null, is_webhook_active: false })).then(t, updated({ webhook_url: null, is_webhook_active: false }))
+  given([on]).when(update({ webhook_url: null, is_webhook_active: false }))
+    .then(t, updated({ webhook_url: null, is_webhook_active: false }))
   given([created({ webhook_url: url })]).when(update({ webhook_url: null })).then(t, updated({ webhook_url: null }))
 })
 
 t.test('null together with true is refused on webhook_url', async (t) => {
   const missing = invalid({ webhook_url: ['is required when is_webhook_active is true'] })
-  given([created({ webhook_url: url, is_webhook_active: true })]).when(update({ webhook_url: null, is_webhook_active: true })).then(t, missing)
+  given([created({ webhook_url: url, is_webhook_active: true })])
+    .when(update({ webhook_url: null, is_webhook_active: true })).then(t, missing)
   given([created()]).when(update({ is_webhook_active: true })).then(t, missing)
 })
 
 t.test('the webhook is judged on the merged state', async (t) => {
-  given([created({ webhook_url: url })]).when(update({ is_webhook_active: true })).then(t, updated({ is_webhook_active: true }))
-  given([created()]).when(update({ is_webhook_active: true, webhook_url: url })).then(t, updated({ is_webhook_active: true, webhook_url: url }))
-  given([created({ webhook_url: url, is_webhook_active: true })]).when(update({ is_webhook_active: false })).then(t, updated({ is_webhook_active: false }))
+  given([created({ webhook_url: url })]).when(update({ is_webhook_active: true }))
+    .then(t, updated({ is_webhook_active: true }))
+  given([created()]).when(update({ is_webhook_active: true, webhook_url: url }))
+    .then(t, updated({ is_webhook_active: true, webhook_url: url }))
+  given([created({ webhook_url: url, is_webhook_active: true })]).when(update({ is_webhook_active: false }))
+    .then(t, updated({ is_webhook_active: false }))
 })
 
 t.test('a stored URL that the body does not mention is not refused for it', async (t) => {
   const facts = { webhookUrlProblem: 'must be an https URL' }
   const stored = created({ webhook_url: 'http://old.example.com', is_webhook_active: true })
   given([stored]).when(update({ record_call: true }, { facts })).then(t, updated({ record_call: true }))
-  given([stored]).when(update({ webhook_url: 'http://old.example.com' }, { facts })).then(t, invalid({ webhook_url: ['must be an https URL'] }))
+  given([stored]).when(update({ webhook_url: 'http://old.example.com' }, { facts }))
+    .then(t, invalid({ webhook_url: ['must be an https URL'] }))
 })
 
 t.test('the rules of creation hold for the fields that are given', async (t) => {
   const facts = { voiceExists: false, languageExists: false }
   const item = { name: 'a', type: 'bool' as const, description: 'x' }
   given([created()]).when(update({ record_call: true }, { facts })).then(t, updated({ record_call: true }))
-  given([created()]).when(update({ voice_id: 9, language: 'Klingon', timezone: 'UTC', post_call_schema: [item, item] }, { facts })).then(t, invalid({
+  given([created()]).when(update(
+    { voice_id: 9, language: 'Klingon', timezone: 'UTC', post_call_schema: [item, item] }, { facts }
+  )).then(t, invalid({
     voice_id: ['must be an available voice'],
     language: ['must be an available language'],
     timezone: ['must be an IANA time zone of the form Area/City, such as Europe/Amsterdam'],
@@ -113,8 +137,12 @@ t.test('the rules of creation hold for the fields that are given', async (t) => 
 })
 
 t.test('the summary says what the interface calls direction and engine', async (t) => {
-  const state = fold(assistantDecider, [created(), ...updated({ calls_direction: 'receive', engine_type: 'multimodal' })])
-  t.strictSame(state && summarize(state), { id: 7, name: 'Front desk', status: 'active', type: 'inbound', mode: 'multimodal' })
+  const state = fold(assistantDecider, [
+    created(), ...updated({ calls_direction: 'receive', engine_type: 'multimodal' })
+  ])
+  t.strictSame(state && summarize(state), {
+    id: 7, name: 'Front desk', status: 'active', type: 'inbound', mode: 'multimodal'
+  })
   t.equal(state?.created_at, '2026-01-31T12:00:00.000Z')
   t.equal(state?.updated_at, now)
   const fresh = evolve(undefined, created())

@@ -19,7 +19,9 @@ const direct = openStreams(client)
 /** Streams of a client behind a proxy, whose connection is up. */
 async function behindProxy (t: Test, options: StreamsOptions = {}) {
   const proxy = await tcpProxy(t, store.port)
-  const streams = openStreams(connect(t, `esdb://127.0.0.1:${proxy.port}?tls=false`), { quietAfterMs: Infinity, ...options })
+  const streams = openStreams(connect(t, `esdb://127.0.0.1:${proxy.port}?tls=false`), {
+    quietAfterMs: Infinity, ...options
+  })
   await streams.append(name(), [proposed()], noStream)
   return { proxy, streams }
 }
@@ -32,14 +34,33 @@ t.test('a stream that is not there has no events', async (t) => {
 
 t.test('metadata is a map of texts whatever others wrote: a version that is a number is not overlooked', async (t) => {
   const stream = name()
-  const metadata: JSONType[] = [{ schema_version: 2, user_id: '1', trace: { id: 1 }, none: null }, ['schema_version'], 'text']
-  await client.appendToStream(stream, [...metadata.map((metadata) => jsonEvent({ type: 'Happened', data: {}, metadata })), jsonEvent({ type: 'Happened', data: {} })])
-  t.strictSame((await direct.read(stream)).map(({ metadata }) => metadata), [{ schema_version: '2', user_id: '1', trace: '{"id":1}' }, {}, {}, {}])
+  const metadata: JSONType[] = [
+    { schema_version: 2, user_id: '1', trace: { id: 1 }, none: null }, ['schema_version'], 'text'
+  ]
+  await client.appendToStream(stream, [
+    ...metadata.map((metadata) => jsonEvent({ type: 'Happened', data: {}, metadata })),
+    jsonEvent({ type: 'Happened', data: {} })
+  ])
+  t.strictSame((await direct.read(stream)).map(({ metadata }) => metadata), [
+    { schema_version: '2', user_id: '1', trace: '{"id":1}' }, {}, {}, {}
+  ])
 })
 
 t.test('metadata that is nested deeper than can be written as JSON ends nobody', async (t) => {
   const metadata = { deep: JSON.parse('['.repeat(20_000) + ']'.repeat(20_000)), schema_version: '2' }
-  const stored = toStoredEvent({ id: randomUUID(), streamId: 's', revision: 0n, position: { commit: 1n, prepare: 1n }, type: 'Happened', isJson: true, data: {}, metadata, created: new Date() })
+  const stored = toStoredEvent({
+    id: randomUUID(),
+    streamId: 's',
+    revision: 0n,
+    position: {
+      commit: 1n, prepare: 1n
+    },
+    type: 'Happened',
+    isJson: true,
+    data: {},
+    metadata,
+    created: new Date()
+  })
   t.strictSame(stored.metadata, { deep: 'nested too deep', schema_version: '2' })
 })
 
@@ -48,7 +69,8 @@ t.test('events come back as they were appended, from any revision on', async (t)
   const events = [proposed('A'), proposed('B'), proposed('C')]
   const appended = await direct.append(stream, events, noStream)
   const read = await direct.read(stream)
-  t.match(read, events.map(({ id, type, data, metadata }, index) => ({ id, type, data, metadata, stream, revision: BigInt(index) })))
+  t.match(read, events.map(({ id, type, data, metadata }, index) =>
+    ({ id, type, data, metadata, stream, revision: BigInt(index) })))
   t.strictSame(appended, { revision: 2n, position: read[2]?.position })
   t.equal(await direct.head(), appended.position)
   t.strictSame((await direct.read(stream, 1n)).map(({ type }) => type), ['B', 'C'])
@@ -60,7 +82,9 @@ t.test('events come back as they were appended, from any revision on', async (t)
 t.test('an append at another revision is a conflict and writes nothing', async (t) => {
   const stream = name()
   await direct.append(stream, [proposed()], noStream)
-  for (const expected of [noStream, 1n]) await t.rejects(direct.append(stream, [proposed()], expected), RevisionConflict)
+  for (const expected of [noStream, 1n]) {
+    await t.rejects(direct.append(stream, [proposed()], expected), RevisionConflict)
+  }
   t.equal((await direct.read(stream)).length, 1)
 })
 
@@ -115,7 +139,7 @@ t.test('an append that met somebody else’s while its answer was lost is a conf
   t.strictSame((await direct.read(stream)).map(({ id }) => id), [theirs.id])
 })
 
-t.test('when the store stays away after the request left, the outcome is unknown and never called unwritten', async (t) => {
+t.test('when the store stays away after a request, the outcome is unknown and never called unwritten', async (t) => {
   const { proxy, streams } = await behindProxy(t, { resolveWithinMs: 400 })
   const stream = name()
   proxy.loseAnswers()

@@ -15,16 +15,17 @@ const flags = [undefined, true, false]
 const missing = refusal({ webhook_url: ['is required when is_webhook_active is true'] })
 interface Webhook { webhook_url: string | null, is_webhook_active: boolean }
 
-/** The rule in other words than the code's: a missing field stays, null switches off, and what is on has a URL. */
+/** The rule, written without the code: a missing field stays, null switches off, and an active webhook has a URL. */
 function merged (stored: Webhook, url: string | null | undefined, flag: boolean | undefined): Webhook | 'refused' {
   const webhook_url = url === undefined ? stored.webhook_url : url
   const is_webhook_active = flag ?? (url === null ? false : stored.is_webhook_active)
   return is_webhook_active && webhook_url === null ? 'refused' : { webhook_url, is_webhook_active }
 }
 
-const webhookOf = ({ settings: { webhook_url, is_webhook_active } }: { settings: Record<string, unknown> }) => ({ webhook_url, is_webhook_active })
+const webhookOf = ({ settings: { webhook_url, is_webhook_active } }: { settings: Record<string, unknown> }) =>
+  ({ webhook_url, is_webhook_active })
 
-t.test('create: whatever is given of the webhook, what is on has a URL', async (t) => {
+t.test('create: an active webhook has a URL, whatever else is given', async (t) => {
   for (const webhook_url of urls) {
     for (const is_webhook_active of flags) {
       const created = await create(newAssistant({ webhook_url, is_webhook_active }))
@@ -36,19 +37,21 @@ t.test('create: whatever is given of the webhook, what is on has a URL', async (
   }
 })
 
-t.test('update: the webhook rule holds for what was stored together with what is given', async (t) => {
+t.test('update: the webhook rule holds for the stored and the given fields together', async (t) => {
   const storedBefore: Webhook[] = [
-    { webhook_url: null, is_webhook_active: false }, { webhook_url: storedUrl, is_webhook_active: false }, { webhook_url: storedUrl, is_webhook_active: true }
+    { webhook_url: null, is_webhook_active: false },
+    { webhook_url: storedUrl, is_webhook_active: false },
+    { webhook_url: storedUrl, is_webhook_active: true }
   ]
-  await Promise.all(storedBefore.flatMap((stored) => urls.flatMap((webhook_url) => flags.map(async (is_webhook_active) => {
+  const given = urls.flatMap((webhook_url) => flags.map((is_webhook_active) => ({ webhook_url, is_webhook_active })))
+  await Promise.all(storedBefore.flatMap((stored) => given.map(async (body) => {
     const created = await create(newAssistant(stored))
-    const updated = await update(created.body.data.id, { webhook_url, is_webhook_active })
-    const expected = merged(stored, webhook_url, is_webhook_active)
-    const isRefused = expected === 'refused'
-    const title = `${brief(stored)} <- ${brief({ webhook_url, is_webhook_active })}`
-    if (isRefused) t.strictSame(told(updated), missing, title)
-    t.strictSame(webhookOf(await seen(isRefused ? created : updated)), expected === 'refused' ? stored : expected, title)
-  }))))
+    const updated = await update(created.body.data.id, body)
+    const expected = merged(stored, body.webhook_url, body.is_webhook_active)
+    const title = `${brief(stored)} <- ${brief(body)}`
+    if (expected === 'refused') t.strictSame(told(updated), missing, title)
+    t.strictSame(webhookOf(await seen(created)), expected === 'refused' ? stored : expected, title)
+  })))
 })
 
 t.test('a URL that was stored under other rules is refused only where it is given', async (t) => {
@@ -60,11 +63,16 @@ t.test('a URL that was stored under other rules is refused only where it is give
   })
   t.equal(response.status, 201)
   const { data: { id } } = await response.json() as { data: { id: number } }
-  t.strictSame(told(await update(id, { webhook_url: 'http://example.com/hook' })), refusal({ webhook_url: ['must be an absolute https URL'] }))
-  for (const body of [{ assistant_name: 'Night desk' }, { is_webhook_active: true }, { is_webhook_active: false }]) t.equal((await update(id, body)).status, 200, brief(body))
+  t.strictSame(
+    told(await update(id, { webhook_url: 'http://example.com/hook' })),
+    refusal({ webhook_url: ['must be an absolute https URL'] })
+  )
+  for (const body of [{ assistant_name: 'Night desk' }, { is_webhook_active: true }, { is_webhook_active: false }]) {
+    t.equal((await update(id, body)).status, 200, brief(body))
+  }
 })
 
-t.test('a phone number is given to several assistants, taken away with null, and kept when it is not mentioned', async (t) => {
+t.test('several assistants may have one phone number; null takes it away, and absence keeps it', async (t) => {
   const [one, other] = [await idOf({ phone_number_id: 1 }), await idOf({ phone_number_id: 1 })]
   t.equal((await seen(await update(one, { assistant_name: 'x' }))).settings.phone_number_id, 1)
   t.equal((await seen(await update(one, { phone_number_id: null }))).settings.phone_number_id, null)
@@ -85,8 +93,10 @@ t.test('a summary has the five documented keys, and says what the settings mean'
       const data = { id: created.body.data.id, name: 'Grüezi 👋', status: 'active', type, mode }
       t.strictSame(told(created), { status: 201, body: { message: 'Assistant created successfully', data } })
       const updated = await update(data.id, { assistant_name: 'x' })
-      t.strictSame(told(updated), { status: 200, body: { message: 'Assistant updated successfully', data: { ...data, name: 'x' } } })
-      const { settings, revision, created_at, updated_at, webhook, ...summary } = (await call('GET', `/user/assistant/${data.id}`)).body.data
+      const body = { message: 'Assistant updated successfully', data: { ...data, name: 'x' } }
+      t.strictSame(told(updated), { status: 200, body })
+      const { settings, revision, created_at, updated_at, webhook, ...summary } =
+        (await call('GET', `/user/assistant/${data.id}`)).body.data
       t.strictSame(summary, updated.body.data, 'a read has the same summary')
     }
   }
@@ -94,7 +104,8 @@ t.test('a summary has the five documented keys, and says what the settings mean'
 
 t.test('the settings of any assistant can be sent back as they are: 200, and nothing is appended', async (t) => {
   const kinds = [
-    {}, { is_webhook_active: true, webhook_url: storedUrl }, { end_call_tool: {} }, { end_call_tool: { description: '' } }, { post_call_schema: [] },
+    {}, { is_webhook_active: true, webhook_url: storedUrl }, { end_call_tool: {} },
+    { end_call_tool: { description: '' } }, { post_call_schema: [] },
     { phone_number_id: 2, variables: { a: [1.5, null, { b: '👋' }] }, timezone: 'US/Eastern' }
   ]
   for (const given of kinds) {
@@ -111,14 +122,18 @@ t.test('the settings of any assistant can be sent back as they are: 200, and not
 t.test('the ETag is the revision: one more with every update that changes something', async (t) => {
   const id = await idOf()
   const etags = []
-  for (const body of [{}, { speech_speed: 1.1 }, { speech_speed: 1.1 }, { variables: { b: 1, a: 2 } }, { variables: { a: 2, b: 1 } }, { unknown: 1 }, { speech_speed: 1 }]) etags.push((await update(id, body)).headers.get('etag'))
+  const [faster, ordered, reordered] = [{ speech_speed: 1.1 }, { b: 1, a: 2 }, { a: 2, b: 1 }]
+  const bodies = [
+    {}, faster, faster, { variables: ordered }, { variables: reordered }, { unknown: 1 }, { speech_speed: 1 }
+  ]
+  for (const body of bodies) etags.push((await update(id, body)).headers.get('etag'))
   t.strictSame(etags, ['"0"', '"1"', '"1"', '"2"', '"2"', '"2"', '"3"'])
   const read = await call('GET', `/user/assistant/${id}`)
   t.equal(read.headers.get('etag'), '"3"')
   t.equal(read.body.data.revision, 3)
 })
 
-t.test('what nobody knows is ignored at every depth, and named', async (t) => {
+t.test('unknown fields are ignored at every depth, and named', async (t) => {
   const given = {
     colour: 'red',
     end_call_tool: { description: 'x', voice: 1 },
@@ -129,7 +144,10 @@ t.test('what nobody knows is ignored at every depth, and named', async (t) => {
   t.equal(created.headers.get('x-ignored-fields'), 'colour, end_call_tool.voice, post_call_schema.0.required')
   const { settings } = await seen(created)
   t.notOk('colour' in settings)
-  t.strictSame([settings.end_call_tool, settings.post_call_schema, settings.variables], [{ description: 'x' }, [{ name: 'a', type: 'bool', description: 'x' }], given.variables])
+  t.strictSame(
+    [settings.end_call_tool, settings.post_call_schema, settings.variables],
+    [{ description: 'x' }, [{ name: 'a', type: 'bool', description: 'x' }], given.variables]
+  )
   const names = Array.from({ length: 200 }, (_, index) => [`${index}${'ä'.repeat(200)}`, 1])
   const many = (await update(created.body.data.id, Object.fromEntries(names))).headers.get('x-ignored-fields') ?? ''
   t.ok(many.length > 0 && many.length <= 2_048, 'no more than a client reads of a header')

@@ -14,18 +14,24 @@ async function ready (url: string): Promise<{ status: number, checks: Record<str
 }
 
 const aliveMetric = async () => /^ringledger_projection_feed_alive\{projection="assistants"\} (\d)$/m
-  .exec(await (await fetch(`${service.url}/metrics`, { headers: { authorization: `Bearer ${METRICS_TOKEN}` } })).text())?.[1]
+  .exec(await (await fetch(`${service.url}/metrics`, {
+    headers: { authorization: `Bearer ${METRICS_TOKEN}` }
+  })).text())?.[1]
 
 t.test('a role says what it needs', async (t) => {
-  const feeds = Object.fromEntries(['assistants', 'leads', 'calls', 'catalog'].map((name) => [`projection ${name}`, 'ok']))
-  t.strictSame(await ready(standby.url), { status: 200, checks: { postgres: 'ok', eventStore: 'ok', ledger: 'ok', ...feeds } })
+  const feeds = Object.fromEntries(['assistants', 'leads', 'calls', 'catalog']
+    .map((name) => [`projection ${name}`, 'ok']))
+  t.strictSame(await ready(standby.url), {
+    status: 200, checks: { postgres: 'ok', eventStore: 'ok', ledger: 'ok', ...feeds }
+  })
   t.strictSame((await ready(api.url)).checks, { postgres: 'ok', eventStore: 'ok', ledger: 'ok' })
 })
 
-t.test('a read model that stands still while the log moves on is told by every projector, until it moves again', async (t) => {
+t.test('every projector reports a read model that stands still while the log moves, until it moves again', async (t) => {
   const blocker = await service.parts.pool.connect()
   t.teardown(() => blocker.release(true))
-  await blocker.query('BEGIN; SELECT FROM read_assistants_g1.checkpoint FOR UPDATE') // whatever it is that holds the owner up
+  // whatever it is that holds the owner up
+  await blocker.query('BEGIN; SELECT FROM read_assistants_g1.checkpoint FOR UPDATE')
   await service.call('POST', '/user/assistant', newAssistant)
   const since = performance.now()
   for (const { url } of [service, standby]) {

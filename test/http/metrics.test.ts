@@ -1,10 +1,9 @@
-// /metrics: for operators and the scraper, in every role, with labels that stay few.
+// /metrics: for operators and the scraper, in every role, with few labels.
 import t, { type Test } from 'tap'
-import { inBackground } from '../../src/composition/status/in-background.js'
 import { noStream } from '../../src/event-store/streams.js'
-import type { Sample } from '../../src/http/status/metrics.js'
 import { assistantCreated, callCompleted, proposed } from '../support/call-events.js'
 import { eventually } from '../support/eventually.js'
+import { valueOf } from '../support/metrics.js'
 import { newAssistant, testService } from '../support/service.js'
 
 const METRICS_TOKEN = 'm'.repeat(32)
@@ -15,12 +14,6 @@ async function scrape (url: string, token = METRICS_TOKEN): Promise<string> {
   const response = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } })
   if (response.status !== 200) throw new Error(`status ${response.status}`)
   return await response.text()
-}
-
-/** The value of a metric, given as it stands before the value. */
-const valueOf = (text: string, series: string) => {
-  const line = text.split('\n').find((one) => one.startsWith(`${series} `))
-  return line === undefined ? undefined : Number(line.slice(series.length + 1))
 }
 
 const refused = async (t: Test, headers: Record<string, string>, status: number, url = service.url) => {
@@ -63,11 +56,12 @@ t.test('requests are counted by route pattern and status, never by what was aske
   t.notMatch(text, /secret|987654321|nowhere/)
 })
 
-t.test('the read models tell where they are, and that they are fed', async (t) => {
+t.test('read models report their positions and that their projections run', async (t) => {
   await service.call('POST', '/api/user/assistant', newAssistant)
   const text = await eventually(async () => {
     const found = await scrape(service.url)
-    return valueOf(found, 'ringledger_projection_position{projection="assistants"}') === Number(await service.parts.streams.head()) && found
+    const position = valueOf(found, 'ringledger_projection_position{projection="assistants"}')
+    return position === Number(await service.parts.streams.head()) && found
   })
   for (const name of ['assistants', 'leads', 'calls', 'catalog']) {
     t.equal(valueOf(text, `ringledger_projection_feed_alive{projection="${name}"}`), 1, name)
@@ -79,10 +73,11 @@ t.test('the read models tell where they are, and that they are fed', async (t) =
   t.ok((valueOf(text, 'ringledger_consumer_events_total{consumer="projection assistants g1"}') ?? 0) >= 2)
 })
 
-t.test('so do parked streams, circuit breakers, pools, deliveries and the process itself', async (t) => {
+t.test('parked streams, circuit breakers, pools and the process have their metrics', async (t) => {
   await service.parts.pool.query(`
     INSERT INTO ledger.parked_events (consumer, stream, revision, position, event_type, error)
-    SELECT 'read_leads_g1', 'lead-1-' || n, r, 0, 'LeadCreated', 'no' FROM generate_series(1, 2) n, generate_series(1, 3) r;
+    SELECT 'read_leads_g1', 'lead-1-' || n, r, 0, 'LeadCreated', 'no'
+    FROM generate_series(1, 2) n, generate_series(1, 3) r;
     INSERT INTO ledger.circuit_breakers (consumer, position, streams, error) VALUES ('read_calls_g1', 1, 11, 'no')`)
   const text = await scrape(service.url)
   t.equal(valueOf(text, 'ringledger_projection_quarantined_streams{projection="leads",generation="1"}'), 2)
@@ -92,24 +87,29 @@ t.test('so do parked streams, circuit breakers, pools, deliveries and the proces
   t.match(text, /^process_resident_memory_bytes \d+$/m)
   t.notMatch(await scrape(worker.url), /ringledger_projection_position/, 'a worker feeds no read model')
   const ready = await fetch(`${service.url}/health/ready`)
-  t.equal(ready.status, 503, 'probes hear of an open circuit breaker as well')
+  t.equal(ready.status, 503, 'probes notice an open circuit breaker as well')
   t.match(await ready.json(), { checks: { 'projection calls': 'failing', 'projection leads': 'ok' } })
   await service.parts.pool.query('DELETE FROM ledger.circuit_breakers; DELETE FROM ledger.parked_events')
   t.equal((await fetch(`${service.url}/health/ready`)).status, 200)
 })
 
-t.test('a worker tells what became of recent attempts, and that no call is missed', async (t) => {
+t.test('a worker reports the outcomes of recent attempts, and that no call is missed', async (t) => {
   const { pool, streams } = service.parts
   for (const told of [assistantCreated(900), callCompleted('m-1', { assistant_id: 900 })]) {
     await streams.append(told.stream, [proposed(told)], noStream)
   }
-  await eventually(async () => (await pool.query("SELECT FROM ledger.webhook_deliveries WHERE call_id = 'm-1'")).rowCount === 1)
+  await eventually(async () =>
+    (await pool.query("SELECT FROM ledger.webhook_deliveries WHERE call_id = 'm-1'")).rowCount === 1)
   await pool.query(`
-    WITH endpoint AS (INSERT INTO ledger.webhook_endpoints (user_id, url, url_digest) VALUES ('1', 'https://example.com/', 'digest') RETURNING id),
+    WITH endpoint AS (INSERT INTO ledger.webhook_endpoints (user_id, url, url_digest)
+      VALUES ('1', 'https://example.com/', 'digest') RETURNING id),
          delivery AS (SELECT id FROM ledger.webhook_deliveries WHERE call_id = 'm-1')
-    INSERT INTO ledger.webhook_attempts (delivery_id, trigger, n, worker_token, endpoint_id, started_at, finished_at, outcome)
-    SELECT delivery.id, 'schedule', n, gen_random_uuid(), endpoint.id, now() - n * interval '1 minute', finished, outcome
-    FROM delivery, endpoint, (VALUES (1, now(), 'timeout'), (2, now(), 'timeout'), (3, now(), 'delivered'), (4, NULL, NULL), (9, now(), 'gone')) given (n, finished, outcome)`)
+    INSERT INTO ledger.webhook_attempts (delivery_id, trigger, n, worker_token, endpoint_id, started_at,
+      finished_at, outcome)
+    SELECT delivery.id, 'schedule', n, gen_random_uuid(), endpoint.id, now() - n * interval '1 minute', finished,
+      outcome
+    FROM delivery, endpoint, (VALUES (1, now(), 'timeout'), (2, now(), 'timeout'), (3, now(), 'delivered'),
+      (4, NULL, NULL), (9, now(), 'gone')) given (n, finished, outcome)`)
   const text = await eventually(async () => {
     const found = await scrape(worker.url)
     return valueOf(found, 'ringledger_webhook_calls_unaccounted') !== undefined && found
@@ -123,26 +123,7 @@ t.test('a worker tells what became of recent attempts, and that no call is misse
   await eventually(async () => valueOf(await scrape(fresh.url), 'ringledger_webhook_calls_unaccounted') === 1)
 })
 
-t.test('what takes longer than a scrape is read in the background, once at a time, and left out while it fails', async (t) => {
-  let answer = (_value: Promise<Sample[]>) => {}
-  let looks = 0
-  const read = inBackground<Sample[]>([], () => { looks++; return new Promise((resolve) => { answer = resolve }) }, 0)
-  t.strictSame([read(), read(), looks], [[], [], 1])
-  const sample = [{ labels: {}, value: 7 }]
-  answer(Promise.resolve(sample))
-  await eventually(() => read().length > 0)
-  t.strictSame([read(), looks], [sample, 2], 'the next look is under way')
-  answer(Promise.reject(new Error('away')))
-  await eventually(() => { try { return !read() } catch (error) { return String(error).includes('away') } })
-  answer(Promise.resolve(sample))
-  await eventually(() => read().length > 0)
-  const seldom = inBackground<Sample[]>([], async () => { looks++; return sample })
-  const before = looks
-  await eventually(() => seldom().length > 0)
-  t.equal(looks, before + 1, 'at most once a minute')
-})
-
-t.test('what cannot be read is left out and counted, and the rest is told', async (t) => {
+t.test('a figure that cannot be read is left out and counted; the others are there', async (t) => {
   await service.parts.pool.query('ALTER TABLE ledger.leases RENAME TO elsewhere')
   const text = await scrape(service.url)
   await service.parts.pool.query('ALTER TABLE ledger.elsewhere RENAME TO leases')

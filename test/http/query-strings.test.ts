@@ -11,27 +11,41 @@ const { call } = service
 const { id } = (await call('POST', '/user/assistant', newAssistant())).body.data
 await call('PUT', `/user/assistant/${id}`, { assistant_name: 'Night desk' })
 await call('POST', '/user/assistant', newAssistant({ calls_direction: 'make' }))
-for (const phone_number of ['+15551230100', '+15551230101', '+15551230102']) await call('POST', '/user/lead', newLead({ phone_number }))
+for (const phone_number of ['+15551230100', '+15551230101', '+15551230102']) {
+  await call('POST', '/user/lead', newLead({ phone_number }))
+}
 
-const lists = (await documentedOperations(service)).filter(({ query }) => 'page' in query).map(({ path, query }) => ({ path: path.replace('{id}', String(id)), query }))
+const lists = (await documentedOperations(service)).filter(({ query }) => 'page' in query)
+  .map(({ path, query }) => ({ path: path.replace('{id}', String(id)), query }))
 const days = ['2026-01-31', '2024-02-29', '1000-01-01', '2026-01-31T12:00:00Z', '2026-01-31T12:00:00.5%2B05:30']
-const noDays = ['', 'x', '2026-02-30', '2026-02-29', '2026-13-01', '2026-1-1', '20260131', '2026-01-31%2012:00:00', '2026-01-31T12:00:00', '2026-01-31T25:00:00Z', '0000-01-01', '12026-01-01', 'null']
+const noDays = [
+  '', 'x', '2026-02-30', '2026-02-29', '2026-13-01', '2026-1-1', '20260131', '2026-01-31%2012:00:00',
+  '2026-01-31T12:00:00', '2026-01-31T25:00:00Z', '0000-01-01', '12026-01-01', 'null'
+]
 const texts: Record<string, [good: string[], bad: string[]]> = {
   call_id: [['c-1', 'A.b~c_d', 'x'.repeat(128)], ['', 'x'.repeat(129), '%2F', 'a%20b', '%00']],
   name: [['a', '%25', '_', 'x'.repeat(255), '%F0%9F%98%80'], ['', 'x'.repeat(256), '%00']],
   phone_number: [['%2B1', '+1555', '4'], ['', '%2B', '0', 'abc', '1-2', '1'.repeat(16)]]
 }
 
-function valuesOf (name: string, { type, enum: choices, maximum = 0, format }: QueryParameter): [good: string[], bad: string[]] {
+function valuesOf (
+  name: string, { type, enum: choices, maximum = 0, format }: QueryParameter
+): [good: string[], bad: string[]] {
   if (choices) return [choices, ['bogus', '', choices.join(','), choices.join('').toUpperCase()]]
   if (format) return [days, noDays]
-  if (type === 'integer') return [['1', String(maximum)], ['0', '-1', '1.5', '', 'abc', 'true', 'null', String(maximum + 1), '9'.repeat(400), '1e400']]
+  if (type === 'integer') {
+    return [
+      ['1', String(maximum)], ['0', '-1', '1.5', '', 'abc', 'true', 'null', String(maximum + 1), '9'.repeat(400), '1e400']
+    ]
+  }
   return texts[name] ?? [[], []]
 }
 
 t.test('the lists are those of the design', async (t) => {
   t.strictSame(lists.map(({ path }) => path.replace(String(id), '1')).sort(), [
-    '/user/assistant/1/history', '/user/assistants', '/user/assistants/languages', '/user/assistants/models', '/user/assistants/voices', '/user/calls', '/user/campaigns', '/user/leads', '/user/phone-numbers', '/user/webhook-deliveries'
+    '/user/assistant/1/history', '/user/assistants', '/user/assistants/languages', '/user/assistants/models',
+    '/user/assistants/voices', '/user/calls', '/user/campaigns', '/user/leads', '/user/phone-numbers',
+    '/user/webhook-deliveries'
   ])
 })
 
@@ -40,7 +54,9 @@ t.test('each parameter takes what fits and is refused by its name for what does 
     for (const [name, parameter] of Object.entries(query)) {
       const [good, bad] = valuesOf(name, parameter)
       t.ok(good.length > 0, `${path}?${name} is known here`)
-      for (const value of good) t.equal((await call('GET', `${path}?${name}=${value}`)).status, 200, `${path}?${name}=${value.slice(0, 30)}`)
+      for (const value of good) {
+        t.equal((await call('GET', `${path}?${name}=${value}`)).status, 200, `${path}?${name}=${value.slice(0, 30)}`)
+      }
       for (const value of [...bad, `${good[0]}&${name}=${good[0]}`]) {
         const answer = await call('GET', `${path}?${name}=${value}`)
         isRefusal(t, answer, 422, `${path}?${name}=${value.slice(0, 30)}`)
@@ -60,7 +76,9 @@ t.test('what nobody knows is ignored and named, on every list', async (t) => {
 
 t.test('a range of dates that ends before it begins holds nothing', async (t) => {
   for (const path of ['/user/leads', '/user/calls']) {
-    t.strictSame((await call('GET', `${path}?date_from=2999-01-02&date_to=2999-01-01`)).body, { data: [], meta: { page: 1, per_page: 15, total: 0, last_page: 1 } }, path)
+    t.strictSame((await call('GET', `${path}?date_from=2999-01-02&date_to=2999-01-01`)).body, {
+      data: [], meta: { page: 1, per_page: 15, total: 0, last_page: 1 }
+    }, path)
   }
 })
 
@@ -70,9 +88,12 @@ t.test('page by page every list holds each item once, and its totals are true', 
     t.equal(whole.meta.total, whole.data.length, path)
     for (const per_page of [1, 2, 5]) {
       const pages = Math.max(1, Math.ceil(whole.data.length / per_page))
-      const walked = await Promise.all(Array.from({ length: pages + 1 }, async (_, index) => (await call('GET', `${path}?per_page=${per_page}&page=${index + 1}`)).body))
+      const walked = await Promise.all(Array.from({ length: pages + 1 }, async (_, index) =>
+        (await call('GET', `${path}?per_page=${per_page}&page=${index + 1}`)).body))
       t.strictSame(walked.flatMap(({ data }) => data), whole.data, `${path} by ${per_page}`)
-      for (const [index, { meta }] of walked.entries()) t.strictSame(meta, { page: index + 1, per_page, total: whole.data.length, last_page: pages })
+      for (const [index, { meta }] of walked.entries()) {
+        t.strictSame(meta, { page: index + 1, per_page, total: whole.data.length, last_page: pages })
+      }
     }
   }
 })

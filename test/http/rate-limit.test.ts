@@ -11,7 +11,9 @@ const service = await testService(t, ['api', 'projector'], { RATE_LIMIT_PER_MINU
 const path = '/user/webhook-secret'
 
 async function get (url: string, token: string | undefined, route = path, method = 'GET'): Promise<Answer> {
-  const response = await fetch(`${url}${route}`, { method, headers: token === undefined ? {} : { authorization: `Bearer ${token}` } })
+  const response = await fetch(`${url}${route}`, {
+    method, headers: token === undefined ? {} : { authorization: `Bearer ${token}` }
+  })
   return { status: response.status, headers: response.headers, body: await response.json() }
 }
 const statuses = async (times: number, ask: () => Promise<Answer>) => {
@@ -48,7 +50,9 @@ t.test('the call engine and operators are not limited', async (t) => {
   const token = await service.token('engine', 'engine')
   const operator = await service.token('operator', 'ops')
   t.same(await statuses(5, () => get(service.url, operator)), [403, 403, 403, 403, 403])
-  t.same(await statuses(5, () => get(service.url, token, '/engine/calls/c-1/completed', 'POST')), [422, 422, 422, 422, 422])
+  t.same(await statuses(5, () => get(service.url, token, '/engine/calls/c-1/completed', 'POST')), [
+    422, 422, 422, 422, 422
+  ])
 })
 
 t.test('who has no valid token is limited by address, and holds up no user behind it', async (t) => {
@@ -61,7 +65,9 @@ t.test('who has no valid token is limited by address, and holds up no user behin
 
 t.test('the setting is a whole number, 600 when it is not set', async (t) => {
   t.equal(loadConfig({}).rateLimitPerMinute, 600)
-  for (const wrong of ['-1', '1.5', 'many']) t.throws(() => loadConfig({ RATE_LIMIT_PER_MINUTE: wrong }), { message: /^RATE_LIMIT_PER_MINUTE must be/ })
+  for (const wrong of ['-1', '1.5', 'many']) {
+    t.throws(() => loadConfig({ RATE_LIMIT_PER_MINUTE: wrong }), { message: /^RATE_LIMIT_PER_MINUTE must be/ })
+  }
 })
 
 t.test('0 is no limit', async (t) => {
@@ -76,14 +82,24 @@ t.test('processes share their counts through Redis, and answer as ever without i
   const [one, two] = await Promise.all([0, 1].map(() => service.start(['api'], { REDIS_URL: redis.url })))
   if (!one || !two) throw new Error('two processes were started')
   const token = await service.token('shared')
-  await eventually(async () => { if ((await get(two.url, await service.token(`probe ${Date.now()}`))).headers.get('x-ratelimit-remaining') !== '2') throw new Error('Redis does not count yet') })
-  t.same([await statuses(2, () => get(one.url, token)), await statuses(2, () => get(two.url, token))], [[200, 200], [200, 429]])
+  await eventually(async () => {
+    if ((await get(two.url, await service.token(`probe ${Date.now()}`))).headers
+      .get('x-ratelimit-remaining') !== '2') throw new Error('Redis does not count yet')
+  })
+  t.same(
+    [await statuses(2, () => get(one.url, token)), await statuses(2, () => get(two.url, token))],
+    [[200, 200], [200, 429]]
+  )
   await redis.kill()
   const started = Date.now()
   t.same(await statuses(10, () => get(one.url, token)), Array(10).fill(200), 'nobody is counted, nobody is refused')
   t.ok(Date.now() - started < 5_000, 'and nobody waits')
   await redis.start()
-  await eventually(async () => { if ((await get(one.url, token)).status !== 429) throw new Error('Redis does not count again') })
+  await eventually(async () => {
+    if ((await get(one.url, token)).status !== 429) {
+      throw new Error('Redis does not count again')
+    }
+  })
 })
 
 t.test('a Redis that accepts connections and never answers slows nobody down for long', async (t) => {

@@ -2,7 +2,9 @@
 import t from 'tap'
 import { leads } from '../../projections/leads.js'
 import { openReadModel } from '../../projections/read-model.js'
-import { assistantCreated, assistantUpdated, callCompleted, campaign, leadCreated, logOf, settings, type Told } from '../support/call-events.js'
+import {
+  assistantCreated, assistantUpdated, callCompleted, campaign, leadCreated, logOf, settings, type Told
+} from '../support/call-events.js'
 import { scratchLedger } from '../support/ledger.js'
 import { emptyReadModels, feeding, project } from '../support/projected.js'
 
@@ -16,7 +18,11 @@ await project(pool, place([
   { stream: 'catalog-voices', type: 'VoiceAdded', data: { id: 1, name: 'Nova' } },
   { stream: 'catalog-languages', type: 'LanguageAdded', data: { name: 'English' } },
   { stream: 'catalog-models', type: 'ModelAdded', data: { name: 'gpt-4o' } },
-  { stream: 'phonenumber-1', type: 'PhoneNumberAdded', data: { phone_number_id: 1, user_id: '1', phone_number: '+15551230009' } },
+  {
+    stream: 'phonenumber-1',
+    type: 'PhoneNumberAdded',
+    data: { phone_number_id: 1, user_id: '1', phone_number: '+15551230009' }
+  },
   campaign('CampaignCreated', 10, 'Spring'),
   campaign('CampaignRenamed', 10, 'Summer'),
   assistantCreated(1),
@@ -25,20 +31,40 @@ await project(pool, place([
   callCompleted('a', { lead_id: 7, lead_status: 'rescheduled' })
 ] satisfies Told[]))
 
-t.test('an assistant is its settings as they were written, at the revision of its last event, for its owner only', async (t) => {
+t.test('an assistant has its settings as written, at the revision of its last event, for its owner only', async (t) => {
   t.strictSame(await read.findAssistant('1', 1), {
-    assistant_id: 1, user_id: '1', status: 'active', settings: settings({ variables: odd }), created_at: '2026-01-31T12:00:00.000Z', updated_at: '2026-01-31T12:00:00.000Z', revision: 1
+    assistant_id: 1,
+    user_id: '1',
+    status: 'active',
+    settings: settings(
+      { variables: odd }
+    ),
+    created_at: '2026-01-31T12:00:00.000Z',
+    updated_at: '2026-01-31T12:00:00.000Z',
+    revision: 1
   })
-  t.equal(JSON.stringify((await read.findAssistant('1', 1))?.settings.variables), JSON.stringify(odd), 'keys keep their order')
-  for (const [user, id] of [['2', 1], ['1', 2], ['', 1]] as const) t.equal(await read.findAssistant(user, id), undefined)
+  t.equal(
+    JSON.stringify((await read.findAssistant('1', 1))?.settings.variables), JSON.stringify(odd), 'keys keep their order'
+  )
+  for (const [user, id] of [['2', 1], ['1', 2], ['', 1]] as const) {
+    t.equal(await read.findAssistant(user, id), undefined)
+  }
 })
 
-t.test('a lead has its contacts in the order they were given, each with its own status, and its campaign’s present name', async (t) => {
+t.test('a lead has its contacts in their order, each with its status, and the present name of its campaign', async (t) => {
   const found = await read.findLead('1', 5)
   t.equal(found?.campaignName, 'Summer')
-  t.match(found?.lead, { id: 5, status: 'created', campaign_id: 10, variables: { zeta: 1, customer_name: 'Ada Example' }, created_at: '2026-01-31T12:00:00.000Z' })
+  t.match(found?.lead, {
+    id: 5,
+    status: 'created',
+    campaign_id: 10,
+    variables: { zeta: 1, customer_name: 'Ada Example' },
+    created_at: '2026-01-31T12:00:00.000Z'
+  })
   t.strictSame(found?.lead.secondary_contacts.map(({ id, status, updated_at }) => [id, status, updated_at]), [
-    [9, 'created', '2026-01-31T12:00:00.000Z'], [7, 'rescheduled', '2026-01-31T12:01:00.000Z'], [8, 'created', '2026-01-31T12:00:00.000Z']
+    [9, 'created', '2026-01-31T12:00:00.000Z'], [7, 'rescheduled', '2026-01-31T12:01:00.000Z'], [
+      8, 'created', '2026-01-31T12:00:00.000Z'
+    ]
   ])
 })
 
@@ -50,17 +76,25 @@ t.test('neither a secondary contact nor the lead of another user is found as a l
 
 t.test('a lead and the name of its campaign are of one position, wherever the catalogue is', async (t) => {
   const feed = await feeding(leads, pool)
-  await feed.batch(place([campaign('CampaignCreated', 11, 'Early'), leadCreated(15, 11), campaign('CampaignRenamed', 11, 'Late')]))
+  await feed.batch(place([
+    campaign('CampaignCreated', 11, 'Early'), leadCreated(15, 11), campaign('CampaignRenamed', 11, 'Late')
+  ]))
   t.equal((await read.findLead('1', 15))?.campaignName, 'Late')
   const { items } = await read.findLeads({ userId: '1', campaignId: 11 }, { page: 1, perPage: 10 })
   t.strictSame(items.map(({ campaignName }) => campaignName), ['Late'])
   t.equal(await read.findCampaignName('1', 11), undefined, 'the catalogue has not heard of it')
 })
 
-t.test('the catalogue answers what exists and what belongs to the user, and false for what was not asked', async (t) => {
-  t.strictSame(await read.lookUpCatalog({ userId: '1', voiceId: 1, language: 'English', phoneNumberId: 1 }), { voiceExists: true, languageExists: true, ownsPhoneNumber: true })
-  t.strictSame(await read.lookUpCatalog({ userId: '2', voiceId: 2, language: 'english', phoneNumberId: 1 }), { voiceExists: false, languageExists: false, ownsPhoneNumber: false })
-  t.strictSame(await read.lookUpCatalog({ userId: '1' }), { voiceExists: false, languageExists: false, ownsPhoneNumber: false })
+t.test('the catalogue answers what exists and what the user owns, and false where nothing was asked', async (t) => {
+  t.strictSame(await read.lookUpCatalog({ userId: '1', voiceId: 1, language: 'English', phoneNumberId: 1 }), {
+    voiceExists: true, languageExists: true, ownsPhoneNumber: true
+  })
+  t.strictSame(await read.lookUpCatalog({ userId: '2', voiceId: 2, language: 'english', phoneNumberId: 1 }), {
+    voiceExists: false, languageExists: false, ownsPhoneNumber: false
+  })
+  t.strictSame(await read.lookUpCatalog({ userId: '1' }), {
+    voiceExists: false, languageExists: false, ownsPhoneNumber: false
+  })
   t.equal(await read.findCampaignName('1', 10), 'Summer')
   t.equal(await read.findCampaignName('2', 10), undefined)
 })

@@ -12,7 +12,8 @@ const service = await testService(t, ['api', 'projector', 'worker'], {
 const { call } = service
 const hook = await receiver(t)
 const get = async (path: string, user = '1') => await call('GET', path, undefined, { user })
-const create = async (body: object = {}, user = '1') => (await call('POST', '/user/assistant', { ...newAssistant, ...body }, { user })).body.data.id
+const create = async (body: object = {}, user = '1') =>
+  (await call('POST', '/user/assistant', { ...newAssistant, ...body }, { user })).body.data.id
 const createLead = async (phone_number: string, contacts: string[] = []) => (await call('POST', '/user/lead', {
   phone_number, campaign_id: 1, secondary_contacts: contacts.map((phone_number) => ({ phone_number }))
 })).body.data
@@ -24,7 +25,9 @@ const complete = async (callId: string, body: object) => {
 const at = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 t.test('an assistant is its summary, settings, revision, times and webhook, with its revision as ETag', async (t) => {
-  const given = { variables: { a: [1.5, { b: null }] }, end_call_tool: { description: 'When done' }, llm_temperature: 0.25 }
+  const given = {
+    variables: { a: [1.5, { b: null }] }, end_call_tool: { description: 'When done' }, llm_temperature: 0.25
+  }
   const id = await create(given)
   const { status, headers, body } = await get(`/user/assistant/${id}`)
   t.equal(status, 200)
@@ -53,7 +56,8 @@ t.test('the settings of an assistant can be sent back as they are, and change no
 t.test('the ETag of a read holds for an update, until somebody else updates', async (t) => {
   const id = await create()
   const etag = (await get(`/user/assistant/${id}`)).headers.get('etag') ?? ''
-  const update = async (name: string) => await call('PUT', `/user/assistant/${id}`, { assistant_name: name }, { headers: { 'if-match': etag } })
+  const update = async (name: string) =>
+    await call('PUT', `/user/assistant/${id}`, { assistant_name: name }, { headers: { 'if-match': etag } })
   t.equal((await update('One')).status, 200)
   t.equal((await update('Two')).status, 412)
 })
@@ -74,7 +78,8 @@ t.test('the history tells every change, newest first, with what was there before
   ])
   t.same(second.changes, [{ field: 'assistant_name', from: 'Front desk', to: 'Night desk' }])
   t.match(first, { revision: 0, event: 'AssistantCreated' })
-  t.ok(first.changes.some((change: object) => JSON.stringify(change) === '{"field":"speech_speed","from":null,"to":1.1}'))
+  t.ok(first.changes.some((change: object) =>
+    JSON.stringify(change) === '{"field":"speech_speed","from":null,"to":1.1}'))
   const page = (await get(`/user/assistant/${id}/history?per_page=1&page=2`)).body
   t.same(page, { data: [second], meta: { page: 2, per_page: 1, total: 3, last_page: 3 } })
 })
@@ -88,20 +93,39 @@ t.test('a lead is the object that its creation answered', async (t) => {
 t.test('a call tells what was said and what became of its webhook', async (t) => {
   const id = await create({ is_webhook_active: true, webhook_url: hook.url })
   const lead = await createLead('+15558880010')
-  const { status, headers } = await complete('told', { assistant_id: id, lead_id: lead.id, started_at: '2026-01-31T13:00:00+01:00' })
+  const { status, headers } =
+    await complete('told', { assistant_id: id, lead_id: lead.id, started_at: '2026-01-31T13:00:00+01:00' })
   t.equal(status, 202)
   const delivered = await eventually(async () => {
-    const { body } = await call('GET', '/user/call/told', undefined, { headers: { 'x-read-position': headers.get('x-read-position') ?? '' } })
+    const { body } = await call('GET', '/user/call/told', undefined, {
+      headers: { 'x-read-position': headers.get('x-read-position') ?? '' }
+    })
     return body.data.deliveries[0]?.status === 'delivered' && body.data
   })
   const { deliveries, ...rest } = delivered
   const { call_id, lead_status, ...reported } = report('told')
   t.same(rest, { call_id, ...reported, assistant_id: id, lead_id: lead.id, started_at: '2026-01-31T12:00:00.000Z' })
   t.equal(deliveries.length, 1)
-  t.same(Object.keys(deliveries[0]), ['id', 'call_id', 'assistant_id', 'type', 'status', 'reason', 'attempt_count', 'next_attempt_at', 'created_at', 'attempts'])
-  t.match(deliveries[0], { id: hook.received.at(-1)?.headers['webhook-id'], call_id, assistant_id: id, type: 'call.completed', reason: null, attempt_count: 1, next_attempt_at: null, created_at: at })
-  t.same(Object.keys(deliveries[0].attempts[0]), ['n', 'trigger', 'started_at', 'finished_at', 'outcome', 'status_code', 'duration_ms', 'error', 'response_excerpt'])
-  t.match(deliveries[0].attempts, [{ n: 1, trigger: 'schedule', started_at: at, finished_at: at, outcome: 'delivered', status_code: 200, error: null }])
+  t.same(Object.keys(deliveries[0]), [
+    'id', 'call_id', 'assistant_id', 'type', 'status', 'reason', 'attempt_count', 'next_attempt_at', 'created_at',
+    'attempts'
+  ])
+  t.match(deliveries[0], {
+    id: hook.received.at(-1)?.headers['webhook-id'],
+    call_id,
+    assistant_id: id,
+    type: 'call.completed',
+    reason: null,
+    attempt_count: 1,
+    next_attempt_at: null,
+    created_at: at
+  })
+  t.same(Object.keys(deliveries[0].attempts[0]), [
+    'n', 'trigger', 'started_at', 'finished_at', 'outcome', 'status_code', 'duration_ms', 'error', 'response_excerpt'
+  ])
+  t.match(deliveries[0].attempts, [{
+    n: 1, trigger: 'schedule', started_at: at, finished_at: at, outcome: 'delivered', status_code: 200, error: null
+  }])
   t.equal((await get(`/user/lead/${lead.id}`)).body.data.status, 'completed')
 })
 
@@ -111,10 +135,18 @@ t.test('a failed delivery says when it is tried next, and one that is not sent w
   await complete('failing', { assistant_id: on })
   await complete('silent', { assistant_id: off })
   const [failed, silent] = await eventually(async () => {
-    const found = [(await get('/user/call/failing')).body.data.deliveries[0], (await get('/user/call/silent')).body.data.deliveries[0]]
+    const found = [
+      (await get('/user/call/failing')).body.data.deliveries[0],
+      (await get('/user/call/silent')).body.data.deliveries[0]
+    ]
     return found[0].attempts[0].outcome !== null && found[1] !== undefined && found
   })
-  t.match(failed, { status: 'scheduled', attempt_count: 1, next_attempt_at: at, attempts: [{ status_code: 500, response_excerpt: 'broken' }] })
+  t.match(failed, {
+    status: 'scheduled',
+    attempt_count: 1,
+    next_attempt_at: at,
+    attempts: [{ status_code: 500, response_excerpt: 'broken' }]
+  })
   t.match(silent, { status: 'skipped', reason: 'webhook_off', attempts: [], next_attempt_at: null })
 })
 
@@ -149,7 +181,9 @@ t.test('calls are listed without what was said, those that ended last first, and
   t.same(await ids('status=completed'), ['list-3', 'list-1'])
   t.same(await ids('date_from=2025-03-02'), ['list-2', 'list-3'])
   const { body } = await get('/user/calls?date_to=2025-03-01')
-  t.same(Object.keys(body.data[0]), ['call_id', 'assistant_id', 'lead_id', 'status', 'direction', 'from', 'to', 'started_at', 'ended_at', 'duration'])
+  t.same(Object.keys(body.data[0]), [
+    'call_id', 'assistant_id', 'lead_id', 'status', 'direction', 'from', 'to', 'started_at', 'ended_at', 'duration'
+  ])
 })
 
 t.test('whoever is not the owner sees nothing of it', async (t) => {
@@ -166,7 +200,9 @@ t.test('whoever is not the owner sees nothing of it', async (t) => {
   }
   for (const path of ['/user/assistants', '/user/leads', '/user/calls', '/user/leads?campaign_id=1&phone_number=15558880030', `/user/calls?assistant_id=${id}`, `/user/calls?lead_id=${lead.id}`]) {
     t.ok((await get(path)).body.meta.total > 0, path)
-    t.same((await get(path, '2')).body, { data: [], meta: { page: 1, per_page: path.includes('assistants') ? 10 : 15, total: 0, last_page: 1 } }, path)
+    t.same((await get(path, '2')).body, {
+      data: [], meta: { page: 1, per_page: path.includes('assistants') ? 10 : 15, total: 0, last_page: 1 }
+    }, path)
   }
   for (const path of ['/user/campaigns', '/user/phone-numbers']) {
     const ids = async (user: string) => (await get(path, user)).body.data.map(({ id }: { id: number }) => id)
@@ -178,9 +214,13 @@ t.test('whoever is not the owner sees nothing of it', async (t) => {
 
 t.test('an id that nothing can have is not found', async (t) => {
   for (const id of ['0', '-1', '1.5', 'x', '01', '9007199254740993', '99999999999999999999', '1e3', '%00', '%E2%82%AC', '1%20']) {
-    for (const path of [`/user/assistant/${id}`, `/user/assistant/${id}/history`, `/user/lead/${id}`]) t.equal((await get(path)).status, 404, path)
+    for (const path of [`/user/assistant/${id}`, `/user/assistant/${id}/history`, `/user/lead/${id}`]) {
+      t.equal((await get(path)).status, 404, path)
+    }
   }
-  for (const id of ['unknown', '%00', '%2F', 'x'.repeat(129), 'x'.repeat(2000), '%F0%9F%98%80']) t.equal((await get(`/user/call/${id}`)).status, 404, id)
+  for (const id of ['unknown', '%00', '%2F', 'x'.repeat(129), 'x'.repeat(2000), '%F0%9F%98%80']) {
+    t.equal((await get(`/user/call/${id}`)).status, 404, id)
+  }
 })
 
 t.test('a call is found by the longest id that an engine may choose', async (t) => {
@@ -190,10 +230,15 @@ t.test('a call is found by the longest id that an engine may choose', async (t) 
 })
 
 t.test('every read needs a token of a user', async (t) => {
-  const paths = ['assistants', 'assistant/1', 'assistant/1/history', 'leads', 'lead/1', 'calls', 'call/x', 'assistants/voices', 'assistants/languages', 'assistants/models', 'campaigns', 'phone-numbers']
+  const paths = [
+    'assistants', 'assistant/1', 'assistant/1/history', 'leads', 'lead/1', 'calls', 'call/x', 'assistants/voices',
+    'assistants/languages', 'assistants/models', 'campaigns', 'phone-numbers'
+  ]
   const engine = `Bearer ${await service.token('engine', 'engine')}`
   for (const path of paths) {
-    t.equal((await call('GET', `/user/${path}`, undefined, { headers: { authorization: 'Bearer x' } })).status, 401, path)
+    t.equal(
+      (await call('GET', `/user/${path}`, undefined, { headers: { authorization: 'Bearer x' } })).status, 401, path
+    )
     t.equal((await call('GET', `/user/${path}`, undefined, { headers: { authorization: engine } })).status, 403, path)
   }
 })

@@ -13,11 +13,17 @@ const assistants: Array<{ assistant_name: string, calls_direction: string }> = [
   { assistant_name: '100% sure_thing', calls_direction: 'make' }
 ]
 const created: Array<{ id: number, name: string }> = []
-for (const body of assistants) created.push((await call('POST', '/user/assistant', { ...newAssistant, ...body })).body.data)
+for (const body of assistants) {
+  created.push((await call('POST', '/user/assistant', { ...newAssistant, ...body })).body.data)
+}
 const leads: Array<{ id: number }> = []
-for (const [phone_number, campaign_id, contacts] of [['+15557770001', 1, 2], ['+15557770002', 2, 0], ['+4915112345678', 1, 0]] as const) {
+for (const [phone_number, campaign_id, contacts] of [
+  ['+15557770001', 1, 2], ['+15557770002', 2, 0], ['+4915112345678', 1, 0]
+] as const) {
   const secondary_contacts = Array.from({ length: contacts }, (_, index) => ({ phone_number: `+1666000000${index}` }))
-  leads.push((await call('POST', '/user/lead', { phone_number, campaign_id, variables: { customer_name: 'Ada', deep: { list: [1.5] } }, secondary_contacts })).body.data)
+  leads.push((await call('POST', '/user/lead', {
+    phone_number, campaign_id, variables: { customer_name: 'Ada', deep: { list: [1.5] } }, secondary_contacts
+  })).body.data)
 }
 
 t.test('assistants are listed as their summaries, newest first', async (t) => {
@@ -28,27 +34,39 @@ t.test('assistants are listed as their summaries, newest first', async (t) => {
 })
 
 t.test('assistants are filtered by a part of the name, whatever its case, and taken literally', async (t) => {
-  for (const [name, found] of [['desk', 'Front desk'], ['büro él', 'Büro ÉLYSÉE'], ['100%', '100% sure_thing'], ['SURE_T', '100% sure_thing'], ['%desk', undefined]] as const) {
-    t.same(namesOf((await get(`/user/assistants?name=${encodeURIComponent(name)}`)).body.data), found ? [found] : [], name)
+  for (const [name, found] of [
+    ['desk', 'Front desk'],
+    ['büro él', 'Büro ÉLYSÉE'],
+    ['100%', '100% sure_thing'],
+    ['SURE_T', '100% sure_thing'],
+    ['%desk', undefined]
+  ] as const) {
+    t.same(
+      namesOf((await get(`/user/assistants?name=${encodeURIComponent(name)}`)).body.data), found ? [found] : [], name
+    )
   }
 })
 
 t.test('assistants are filtered by status and type', async (t) => {
   t.same(namesOf((await get('/user/assistants?type=inbound')).body.data), ['Front desk'])
   t.equal((await get('/user/assistants?type=outbound&status=active')).body.meta.total, 2)
-  t.same((await get('/user/assistants?status=inactive')).body, { data: [], meta: { page: 1, per_page: 10, total: 0, last_page: 1 } })
+  t.same((await get('/user/assistants?status=inactive')).body, {
+    data: [], meta: { page: 1, per_page: 10, total: 0, last_page: 1 }
+  })
 })
 
 t.test('leads are listed as their creation answered them, newest first', async (t) => {
-  t.same((await get('/user/leads')).body, { data: leads.toReversed(), meta: { page: 1, per_page: 15, total: 3, last_page: 1 } })
+  t.same((await get('/user/leads')).body, {
+    data: leads.toReversed(), meta: { page: 1, per_page: 15, total: 3, last_page: 1 }
+  })
 })
 
 t.test('leads are filtered by campaign, status and the beginning of the phone number', async (t) => {
   const [first, second, third] = leads.map(({ id }) => id)
   for (const [query, ids] of [
-    ['campaign_id=1', [third, first]], ['campaign_id=3', []], ['status=created', [third, second, first]], ['status=blacklisted', []],
-    ['phone_number=%2B1555', [second, first]], ['phone_number=+1555', [second, first]], ['phone_number=4915112345678', [third]],
-    ['phone_number=1666', []], ['campaign_id=1&phone_number=%2B1555', [first]]
+    ['campaign_id=1', [third, first]], ['campaign_id=3', []], ['status=created', [third, second, first]],
+    ['status=blacklisted', []], ['phone_number=%2B1555', [second, first]], ['phone_number=+1555', [second, first]],
+    ['phone_number=4915112345678', [third]], ['phone_number=1666', []], ['campaign_id=1&phone_number=%2B1555', [first]]
   ] as const) {
     const { body } = await get(`/user/leads?${query}`)
     t.same(body.data.map(({ id }: { id: number }) => id), ids, query)
@@ -70,29 +88,43 @@ t.test('leads are filtered by days in UTC and by instants, both ends included', 
 
 t.test('the catalogue is listed by name, what is the user\'s own newest first', async (t) => {
   const voices = (await get('/user/assistants/voices?per_page=2')).body
-  t.same(voices, { data: [{ id: 1, name: 'Amelia' }, { id: 2, name: 'Benjamin' }], meta: { page: 1, per_page: 2, total: 12, last_page: 6 } })
+  t.same(voices, {
+    data: [{ id: 1, name: 'Amelia' }, { id: 2, name: 'Benjamin' }],
+    meta: { page: 1, per_page: 2, total: 12, last_page: 6 }
+  })
   t.same(namesOf((await get('/user/assistants/languages?per_page=1&page=2')).body.data), ['English'])
-  t.same((await get('/user/assistants/models?per_page=1')).body, { data: [{ name: 'claude-sonnet-4' }], meta: { page: 1, per_page: 1, total: 6, last_page: 6 } })
-  t.same((await get('/user/campaigns')).body.data, [{ id: 2, name: 'Appointment reminders' }, { id: 1, name: 'Spring renewals' }])
-  t.same((await get('/user/phone-numbers', '2')).body, { data: [{ id: 3, phone_number: '+15551230003' }], meta: { page: 1, per_page: 100, total: 1, last_page: 1 } })
+  t.same((await get('/user/assistants/models?per_page=1')).body, {
+    data: [{ name: 'claude-sonnet-4' }], meta: { page: 1, per_page: 1, total: 6, last_page: 6 }
+  })
+  t.same((await get('/user/campaigns')).body.data, [
+    { id: 2, name: 'Appointment reminders' }, { id: 1, name: 'Spring renewals' }
+  ])
+  t.same((await get('/user/phone-numbers', '2')).body, {
+    data: [{ id: 3, phone_number: '+15551230003' }], meta: { page: 1, per_page: 100, total: 1, last_page: 1 }
+  })
 })
 
 t.test('a page after the last one is empty and tells the same total', async (t) => {
-  t.same((await get('/user/leads?page=3&per_page=2')).body, { data: [], meta: { page: 3, per_page: 2, total: 3, last_page: 2 } })
+  t.same((await get('/user/leads?page=3&per_page=2')).body, {
+    data: [], meta: { page: 3, per_page: 2, total: 3, last_page: 2 }
+  })
   t.equal((await get('/user/leads?page=1000000000&per_page=100')).status, 200)
 })
 
 t.test('walking the pages meets each lead that was there, however many are added meanwhile', async (t) => {
   const own = { user: '2' }
-  const add = async (index: number) => (await call('POST', '/user/lead', { phone_number: `+1777${1000000 + index}`, campaign_id: 3 }, own)).body.data.id
+  const add = async (index: number) =>
+    (await call('POST', '/user/lead', { phone_number: `+1777${1000000 + index}`, campaign_id: 3 }, own)).body.data.id
   const before: number[] = []
   for (let index = 0; index < 12; index++) before.push(await add(index))
   const last = new Date().toISOString()
   const walked: number[] = []
   const held: number[] = []
   for (let page = 1; page <= 8; page++) {
-    walked.push(...(await get(`/user/leads?per_page=2&page=${page}`, '2')).body.data.map(({ id }: { id: number }) => id))
-    held.push(...(await get(`/user/leads?per_page=2&page=${page}&date_to=${last}`, '2')).body.data.map(({ id }: { id: number }) => id))
+    walked.push(...(await get(`/user/leads?per_page=2&page=${page}`, '2')).body.data
+      .map(({ id }: { id: number }) => id))
+    held.push(...(await get(`/user/leads?per_page=2&page=${page}&date_to=${last}`, '2')).body.data
+      .map(({ id }: { id: number }) => id))
     if (page % 3 === 0) await add(100 + page)
   }
   t.same(before.filter((id) => !walked.includes(id)), [], 'none was passed over')
@@ -100,7 +132,9 @@ t.test('walking the pages meets each lead that was there, however many are added
 })
 
 t.test('a query string that does not fit is refused with every field at once', async (t) => {
-  const { status, body } = await get('/user/leads?page=0&per_page=101&campaign_id=x&status=lost&phone_number=abc&date_from=2026-02-30&date_to=tomorrow')
+  const { status, body } = await get(
+    '/user/leads?page=0&per_page=101&campaign_id=x&status=lost&phone_number=abc&date_from=2026-02-30&date_to=tomorrow'
+  )
   t.equal(status, 422)
   t.same(body, {
     message: 'The given data was invalid.',
@@ -118,8 +152,9 @@ t.test('a query string that does not fit is refused with every field at once', a
 
 t.test('no query string leads to a 500', async (t) => {
   for (const query of [
-    'name=%00', 'name=', 'name=%ED%A0%80', 'name=%', 'page=1&page=2', 'page=', 'page=1e400', 'page=9007199254740993', 'page=-1', 'page=1.5',
-    'name[]=x', 'name=a&name=b', '__proto__=1', 'constructor=1', 'status=active&status=inactive', `name=${'x'.repeat(256)}`, "name='%3B--", 'type=%F0%9F%98%80'
+    'name=%00', 'name=', 'name=%ED%A0%80', 'name=%', 'page=1&page=2', 'page=', 'page=1e400', 'page=9007199254740993',
+    'page=-1', 'page=1.5', 'name[]=x', 'name=a&name=b', '__proto__=1', 'constructor=1', 'status=active&status=inactive',
+    `name=${'x'.repeat(256)}`, "name='%3B--", 'type=%F0%9F%98%80'
   ]) t.ok([200, 422].includes((await get(`/user/assistants?${query}`)).status), query)
   for (const date of ['0000-01-01', '1000-01-01T00:00:00%2B14:00', '2026-01-01T24:00:00Z', '2026-01-01T23:59:60Z', '99999-01-01', '2026-13-01', '2999-12-31T23:59:59.999999999-14:00', '2026-01-01T00:00:00%2B99:99']) {
     t.ok([200, 422].includes((await get(`/user/leads?date_from=${date}`)).status), date)

@@ -102,7 +102,8 @@ for (const userId of ['1', '7']) {
 }
 
 t.test('no combination of filters reads a whole table', async (t) => {
-  const read = await Promise.all([...combinations(leadFilters['every filter'] ?? {})].flatMap((filter) => ['1', '7'].map(async (userId) => {
+  const read = await Promise.all([...combinations(leadFilters['every filter'] ??
+    {})].flatMap((filter) => ['1', '7'].map(async (userId) => {
     const nodes = await plan((db) => findLeads(db, { userId, ...filter }, { page: 2, perPage: 15 }))
     return { userId, filter, nodes }
   })))
@@ -111,7 +112,9 @@ t.test('no combination of filters reads a whole table', async (t) => {
 })
 
 t.test('nor does one without statistics, such as that of a replay that has just ended', async (t) => {
-  const ofLeads = "SELECT 'read_leads_g1.leads'::regclass UNION SELECT indexrelid FROM pg_index WHERE indrelid = 'read_leads_g1.leads'::regclass"
+  const ofLeads = `
+    SELECT 'read_leads_g1.leads'::regclass UNION SELECT indexrelid FROM pg_index
+    WHERE indrelid = 'read_leads_g1.leads'::regclass`
   await pool.query(`DELETE FROM pg_statistic WHERE starelid IN (${ofLeads})`)
   await pool.query(`UPDATE pg_class SET reltuples = -1, relpages = 0, relallvisible = 0 WHERE oid IN (${ofLeads})`)
   for (const [name, filter] of Object.entries(leadFilters)) {
@@ -130,7 +133,9 @@ t.test('one lead is found by its key, its contacts by theirs, and a delivery by 
 
 t.test('a page and its total are what a plain count says', async (t) => {
   const { rows: [plain] } = await pool.query<{ total: string }>(
-    'SELECT count(*) AS total FROM read_leads_g1.leads WHERE user_id = $1 AND primary_id IS NULL AND phone_number LIKE $2', ['1', '+15550012%'])
+    `
+      SELECT count(*) AS total FROM read_leads_g1.leads
+      WHERE user_id = $1 AND primary_id IS NULL AND phone_number LIKE $2`, ['1', '+15550012%'])
   const { items, total } = await findLeads(pool, { userId: '1', phonePrefix: '+15550012' }, { page: 1, perPage: 100 })
   t.equal(total, Number(plain?.total))
   t.equal(items.length, Math.min(total, 100))
@@ -140,5 +145,6 @@ t.test('a page and its total are what a plain count says', async (t) => {
 /** Every choice of the filters, from none to all. */
 function * combinations (filters: object): Generator<object> {
   const all = Object.entries(filters)
-  for (let choice = 0; choice < 2 ** all.length; choice++) yield Object.fromEntries(all.filter((_, bit) => choice & 2 ** bit))
+  for (let choice =
+    0; choice < 2 ** all.length; choice++) yield Object.fromEntries(all.filter((_, bit) => choice & 2 ** bit))
 }

@@ -7,7 +7,10 @@ const service = await testService(t, ['api'], { READ_MODEL_WAIT_MS: '2000' })
 const projector = await service.start(['projector'])
 const hasty = await service.start(['api'], { READ_MODEL_WAIT_MS: '200' })
 const { call, parts: { pool, streams } } = service
-const routes = ['assistants', 'leads', 'calls', 'assistants/voices', 'assistants/languages', 'assistants/models', 'campaigns', 'phone-numbers']
+const routes = [
+  'assistants', 'leads', 'calls', 'assistants/voices', 'assistants/languages', 'assistants/models', 'campaigns',
+  'phone-numbers'
+]
 const at = (position: string | null) => ({ headers: { 'x-read-position': position ?? '' } })
 
 await call('POST', '/user/assistant', newAssistant)
@@ -37,7 +40,9 @@ t.test('a read at a later write waits for it in every projection', async (t) => 
 })
 
 t.test('a position that is no position is refused by name, together with the query string', async (t) => {
-  for (const position of ['x', '-1', '1.5', ' ', '9223372036854775808', '18446744073709551616', '1, 2', '0x10', '1e3', '+1', '9'.repeat(1_000)]) {
+  for (const position of ['x', '-1', '1.5', ' ', '9223372036854775808', '18446744073709551616', '1, 2', '0x10', '1e3', '+1', '9'.repeat(
+    1_000
+  )]) {
     const { status, body } = await call('GET', '/user/leads?page=0', undefined, at(position))
     t.equal(status, 422, position)
     t.same(Object.keys(body.errors), ['page', 'X-Read-Position'])
@@ -47,10 +52,13 @@ t.test('a position that is no position is refused by name, together with the que
 t.test('a position that is not there yet is a 503 within the bound, for every GET', async (t) => {
   const authorization = `Bearer ${await service.token('1')}`
   const future = String(await streams.head() + 1_000_000n)
-  const asked = [...routes, 'assistant/1', 'assistant/1/history', 'lead/1', 'call/x'].map((route) => [route, future] as const)
+  const asked = [...routes, 'assistant/1', 'assistant/1/history', 'lead/1', 'call/x']
+    .map((route) => [route, future] as const)
   for (const [route, future] of [...asked, ['leads', String(2n ** 63n - 1n)] as const]) {
     const from = performance.now()
-    const response = await fetch(`${hasty.url}/user/${route}`, { headers: { authorization, 'x-read-position': future } })
+    const response = await fetch(`${hasty.url}/user/${route}`, {
+      headers: { authorization, 'x-read-position': future }
+    })
     t.equal(response.status, 503, route)
     t.equal(response.headers.get('retry-after'), '1')
     t.same(Object.keys(await response.json() as object), ['message'])
@@ -59,7 +67,9 @@ t.test('a position that is not there yet is a 503 within the bound, for every GE
 })
 
 t.test('a position stays right when the connection that listens is lost', async (t) => {
-  await pool.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = \'ringledger positions\' AND datname = current_database()')
+  await pool.query(`
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE application_name = 'ringledger positions' AND datname = current_database()`)
   for (let round = 0; round < 5; round++) {
     const { headers } = await call('PUT', '/user/assistant/1', { assistant_name: `After ${round}` })
     const read = await call('GET', '/user/assistant/1', undefined, at(headers.get('x-read-position')))
@@ -68,7 +78,7 @@ t.test('a position stays right when the connection that listens is lost', async 
   }
 })
 
-t.test('with the projector stopped a write is pending, and a read of it is a 503 rather than an older state', async (t) => {
+t.test('while the projector is stopped a write is pending, and a read of it is a 503, not an older state', async (t) => {
   const { body: { data: before } } = await call('GET', '/user/assistant/1')
   await projector.stop()
   const pending = await call('PUT', '/user/assistant/1', { assistant_name: 'Pending' })
@@ -76,7 +86,9 @@ t.test('with the projector stopped a write is pending, and a read of it is a 503
   t.equal(pending.headers.get('x-read-model'), 'pending')
   t.equal(pending.body.data.name, 'Pending', 'the answer is folded from the events')
   const position = pending.headers.get('x-read-position')
-  t.same((await call('GET', '/user/assistant/1')).body.data, before, 'without a position the state of before is an answer')
+  t.same(
+    (await call('GET', '/user/assistant/1')).body.data, before, 'without a position the state of before is an answer'
+  )
   t.equal((await call('GET', '/user/assistant/1', undefined, at(position))).status, 503)
   const history = await call('GET', '/user/assistant/1/history', undefined, at(position))
   t.equal(history.status, 200, 'the history is read from the log, which has no lag')

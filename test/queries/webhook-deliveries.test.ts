@@ -14,27 +14,40 @@ const service = await testService(t, ['api', 'projector', 'worker'], {
 const { call } = service
 const { pool } = service.parts
 const get = async (path: string, user = '1') => (await call('GET', path, undefined, { user })).body
-const create = async (webhook_url: string | null, user = '1') => (await call('POST', '/user/assistant', newAssistant({ is_webhook_active: webhook_url !== null, webhook_url }), { user })).body.data.id
+const create = async (webhook_url: string | null, user = '1') => (await call('POST', '/user/assistant', newAssistant({
+  is_webhook_active: webhook_url !== null, webhook_url
+}), { user })).body.data.id
 const at = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 /** Completes a call, and answers its delivery once `isDone`. */
-async function complete (assistantId: number, isDone: (delivery: { status: string, attempts: Array<{ outcome: unknown }> }) => boolean, callId = randomUUID()) {
+async function complete (
+  assistantId: number,
+  isDone: (delivery: { status: string, attempts: Array<{ outcome: unknown }> }) => boolean,
+  callId = randomUUID()
+) {
   const authorization = `Bearer ${await service.token('engine', 'engine')}`
-  const { headers } = await call('POST', `/engine/calls/${callId}/completed`, callReport(assistantId), { headers: { authorization } })
+  const { headers } =
+    await call('POST', `/engine/calls/${callId}/completed`, callReport(assistantId), { headers: { authorization } })
   const found = await eventually(async () => {
-    const { body } = await call('GET', `/user/webhook-deliveries?call_id=${callId}`, undefined, { headers: { 'x-read-position': headers.get('x-read-position') ?? '' } })
+    const { body } = await call('GET', `/user/webhook-deliveries?call_id=${callId}`, undefined, {
+      headers: { 'x-read-position': headers.get('x-read-position') ?? '' }
+    })
     return body.data[0]
   })
   return await delivery(found.id, isDone)
 }
-const delivery = (id: string, isDone: (delivery: { status: string, attempts: Array<{ outcome: unknown }> }) => boolean) => eventually(async () => {
+const delivery = (
+  id: string, isDone: (delivery: { status: string, attempts: Array<{ outcome: unknown }> }) => boolean
+) => eventually(async () => {
   const { data } = await get(`/user/webhook-deliveries/${id}`)
   return isDone(data) && data
 })
-const tried = (count: number) => ({ attempts }: { attempts: Array<{ outcome: unknown }> }) => attempts.filter(({ outcome }) => outcome !== null).length >= count
+const tried = (count: number) => ({ attempts }: { attempts: Array<{ outcome: unknown }> }) =>
+  attempts.filter(({ outcome }) => outcome !== null).length >= count
 const verifies = (secret: string, { headers, body }: Received) => {
   try {
-    return new Webhook(secret).verify(body, Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))) !== undefined
+    return new Webhook(secret).verify(body, Object.fromEntries(Object.entries(headers).map(([name, value]) =>
+      [name, String(value)]))) !== undefined
   } catch {
     return false
   }
@@ -45,17 +58,27 @@ t.test('deliveries are listed newest first, by assistant, call and status, and o
   const delivered = await complete(hook, ({ status }) => status === 'delivered')
   const skipped = await complete(off, ({ status }) => status === 'skipped')
   const { attempts, ...summary } = delivered
-  t.same(Object.keys(delivered), ['id', 'call_id', 'assistant_id', 'type', 'status', 'reason', 'attempt_count', 'next_attempt_at', 'created_at', 'attempts'])
-  t.same(Object.keys(attempts[0]), ['n', 'trigger', 'started_at', 'finished_at', 'outcome', 'status_code', 'duration_ms', 'error', 'response_excerpt'])
-  const ids = async (query: string) => (await get(`/user/webhook-deliveries?${query}`)).data.map(({ id }: { id: string }) => id)
+  t.same(Object.keys(delivered), [
+    'id', 'call_id', 'assistant_id', 'type', 'status', 'reason', 'attempt_count', 'next_attempt_at', 'created_at',
+    'attempts'
+  ])
+  t.same(Object.keys(attempts[0]), [
+    'n', 'trigger', 'started_at', 'finished_at', 'outcome', 'status_code', 'duration_ms', 'error', 'response_excerpt'
+  ])
+  const ids = async (query: string) =>
+    (await get(`/user/webhook-deliveries?${query}`)).data.map(({ id }: { id: string }) => id)
   t.same((await ids('')).slice(0, 2), [skipped.id, delivered.id])
-  t.same(await get(`/user/webhook-deliveries?assistant_id=${hook}`), { data: [summary], meta: { page: 1, per_page: 15, total: 1, last_page: 1 } })
+  t.same(await get(`/user/webhook-deliveries?assistant_id=${hook}`), {
+    data: [summary], meta: { page: 1, per_page: 15, total: 1, last_page: 1 }
+  })
   t.same(await ids(`call_id=${skipped.call_id}`), [skipped.id])
   t.same(await ids(`status=skipped&assistant_id=${off}`), [skipped.id])
   t.same(await ids(`status=delivered&assistant_id=${off}`), [])
   t.match(await get('/user/webhook-deliveries', '2'), { meta: { total: 0 } })
   t.equal((await call('GET', `/user/webhook-deliveries/${delivered.id}`, undefined, { user: '2' })).status, 404)
-  t.equal((await call('POST', `/user/webhook-deliveries/${delivered.id}/redeliver`, undefined, { user: '2' })).status, 404)
+  t.equal(
+    (await call('POST', `/user/webhook-deliveries/${delivered.id}/redeliver`, undefined, { user: '2' })).status, 404
+  )
 })
 
 t.test('a redelivery is accepted, shown as waiting, and made within moments', async (t) => {
@@ -65,9 +88,21 @@ t.test('a redelivery is accepted, shown as waiting, and made within moments', as
   const from = Date.now()
   const { status, body } = await call('POST', `/user/webhook-deliveries/${id}/redeliver`)
   t.equal(status, 202)
-  t.match(body, { message: /sent again/, data: { id, status: 'scheduled', attempts: [{ trigger: 'schedule' }, { trigger: 'manual', n: 1, started_at: null, finished_at: null, outcome: null }] } })
+  t.match(body, {
+    message: /sent again/,
+    data: {
+      id,
+      status: 'scheduled',
+      attempts: [
+        { trigger: 'schedule' }, { trigger: 'manual', n: 1, started_at: null, finished_at: null, outcome: null }
+      ]
+    }
+  })
   const after = await delivery(id, ({ status }) => status === 'delivered')
-  t.match(after, { next_attempt_at: null, attempts: [{}, { trigger: 'manual', n: 1, started_at: at, outcome: 'delivered', status_code: 200 }] })
+  t.match(after, {
+    next_attempt_at: null,
+    attempts: [{}, { trigger: 'manual', n: 1, started_at: at, outcome: 'delivered', status_code: 200 }]
+  })
   t.ok(Date.now() - from < 9_000, 'told by a notification, not found by the reconciler')
 })
 
@@ -79,9 +114,13 @@ t.test('what cannot be sent is a 409 that says why', async (t) => {
     isRefusal(t, answer, 409, path)
     t.equal(answer.body.message, why)
   }
-  await refused(`/user/webhook-deliveries/${id}/redeliver`, 'Nothing can be sent: it was never to be sent: webhook_off.')
+  await refused(
+    `/user/webhook-deliveries/${id}/redeliver`, 'Nothing can be sent: it was never to be sent: webhook_off.'
+  )
   await refused(`/user/assistant/${off}/webhook-test`, 'Nothing can be sent: the assistant has no webhook_url.')
-  await refused(`/user/assistant/${off}/webhook-resume`, 'The webhook is switched off: set is_webhook_active to true instead.')
+  await refused(
+    `/user/assistant/${off}/webhook-resume`, 'The webhook is switched off: set is_webhook_active to true instead.'
+  )
 })
 
 t.test('the eleventh test in a minute is a 429 that says when to try again', async (t) => {
@@ -94,7 +133,7 @@ t.test('the eleventh test in a minute is a 429 that says when to try again', asy
   await eventually(() => hook.received.length === 10)
 })
 
-t.test('a suspended webhook is released by a test that succeeds, by resuming, and by saying again that it is active', async (t) => {
+t.test('a suspended webhook resumes by a test that succeeds, by resuming, and by setting it active again', async (t) => {
   const hook = await receiver(t, answers(410))
   const assistant = await create(hook.url)
   const state = async () => (await get(`/user/assistant/${assistant}`)).data.webhook.state
@@ -123,7 +162,9 @@ t.test('a suspended webhook is released by a test that succeeds, by resuming, an
 
 t.test('after a rotation both secrets verify for 24 hours, then the new one alone', async (t) => {
   const hook = await receiver(t)
-  const assistant = (await call('POST', '/user/assistant', newAssistant({ is_webhook_active: true, webhook_url: hook.url }), { user: '2' })).body.data.id
+  const assistant = (await call('POST', '/user/assistant', newAssistant({
+    is_webhook_active: true, webhook_url: hook.url
+  }), { user: '2' })).body.data.id
   const send = async () => {
     const before = hook.received.length
     await call('POST', `/user/assistant/${assistant}/webhook-test`, undefined, { user: '2' })
@@ -141,7 +182,9 @@ t.test('after a rotation both secrets verify for 24 hours, then the new one alon
   isRefusal(t, await rotate(), 409, 'a third within the day')
   const during = await send()
   for (const { secret } of [first, second, third]) t.ok(verifies(secret, during))
-  await pool.query("UPDATE ledger.webhook_secrets SET expires_at = now() - interval '1 s' WHERE user_id = '2' AND expires_at IS NOT NULL")
+  await pool.query(`
+    UPDATE ledger.webhook_secrets SET expires_at = now() - interval '1 s'
+    WHERE user_id = '2' AND expires_at IS NOT NULL`)
   const after = await send()
   t.same([first, second, third].map(({ secret }) => verifies(secret, after)), [false, false, true])
   t.match((await get('/user/webhook-secret', '2')).data, { secret: third.secret, previous: null })
@@ -149,6 +192,7 @@ t.test('after a rotation both secrets verify for 24 hours, then the new one alon
 })
 
 t.test('rotations at the same time are one after the other', async (t) => {
-  const answers = await Promise.all(Array.from({ length: 6 }, () => call('POST', '/user/webhook-secret/rotate', undefined, { user: '3' })))
+  const answers = await Promise.all(Array.from({ length: 6 }, () =>
+    call('POST', '/user/webhook-secret/rotate', undefined, { user: '3' })))
   t.same(answers.map(({ status }) => status).sort(), [200, 200, 409, 409, 409, 409])
 })

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import fastify from 'fastify'
 import { SignJWT, type JWTPayload } from 'jose'
-import { only, registerAuth, type JwtSettings } from '../../src/http/auth.js'
+import { only, registerAuth, type JwtSettings } from '../../src/http/auth/auth.js'
 import { registerRateLimits } from '../../src/http/rate-limit.js'
 import { eventually } from './eventually.js'
 import { tokenIssuer, type Issuer } from './issuer.js'

@@ -17,8 +17,10 @@ t.beforeEach(async () => {
 })
 
 const consumer = 'read_assistants_g1'
-const poison = (from: number, count: number) => Array.from({ length: count }, (_, index) => ({ ...assistantCreated(from + index), data: { nonsense: true } }))
-const breaker = async () => (await pool.query<{ isOpen: boolean, streams: number }>('SELECT closed_at IS NULL AS "isOpen", streams FROM ledger.circuit_breakers WHERE consumer = $1', [consumer])).rows[0]
+const poison = (from: number, count: number) =>
+  Array.from({ length: count }, (_, index) => ({ ...assistantCreated(from + index), data: { nonsense: true } }))
+const breaker = async () => (await pool.query<{ isOpen: boolean, streams: number }>(`
+  SELECT closed_at IS NULL AS "isOpen", streams FROM ledger.circuit_breakers WHERE consumer = $1`, [consumer])).rows[0]
 const parkedStreams = async () => new Set((await parkedEvents(pool, assistants)).map(({ stream }) => stream)).size
 
 t.test('ten streams are parked, and with the eleventh the batch moves nothing', async (t) => {
@@ -26,7 +28,10 @@ t.test('ten streams are parked, and with the eleventh the batch moves nothing', 
   const feed = await feeding(assistants, pool)
   await feed.batch(place(poison(1, 10)))
   const reached = await readCheckpoint(pool, `${consumer}.checkpoint`)
-  await t.rejects(feed.batch(place([assistantCreated(50), ...poison(11, 1)])), { name: 'Stopped', message: /has refused 11 streams within 1 minute, the last one with: AssistantCreated at assistant-11@0/ })
+  await t.rejects(feed.batch(place([assistantCreated(50), ...poison(11, 1)])), {
+    name: 'Stopped',
+    message: /has refused 11 streams within 1 minute, the last one with: AssistantCreated at assistant-11@0/
+  })
   t.equal(await parkedStreams(), 10)
   t.equal((await rowsOf(pool, assistants)).size, 0)
   t.equal(await readCheckpoint(pool, `${consumer}.checkpoint`), reached)
@@ -35,7 +40,8 @@ t.test('ten streams are parked, and with the eleventh the batch moves nothing', 
 
 t.test('many refused events of few streams do not open it', async (t) => {
   const place = logOf()
-  await (await feeding(assistants, pool)).batch(place([...poison(1, 5), ...poison(1, 5), ...poison(1, 5), ...poison(1, 5)]))
+  await (await feeding(assistants, pool))
+    .batch(place([...poison(1, 5), ...poison(1, 5), ...poison(1, 5), ...poison(1, 5)]))
   t.equal(await parkedStreams(), 5)
 })
 
@@ -51,16 +57,22 @@ t.test('many refused streams over more than a minute do not open it', async (t) 
 t.test('an open circuit breaker lets no stream be parked up to its position, in other processes too', async (t) => {
   const log = logOf()([...poison(1, 11), assistantCreated(50)])
   await t.rejects((await feeding(assistants, pool)).batch(log), Stopped)
-  await t.rejects((await feeding(assistants, pool, 2n)).batch(log.slice(0, 1)), { name: 'Stopped', message: /^the circuit breaker of read_assistants_g1 is open: / })
+  await t.rejects((await feeding(assistants, pool, 2n)).batch(log.slice(0, 1)), {
+    name: 'Stopped', message: /^the circuit breaker of read_assistants_g1 is open: /
+  })
   t.equal(await parkedStreams(), 0)
 })
 
-t.test('a process that dies as it opens the circuit breaker has parked nothing, and the next one stands still', async (t) => {
+t.test('a process that dies as it opens the circuit breaker parks nothing; the next one stands still', async (t) => {
   const log = logOf()(poison(1, 11))
-  const dying = watchedPool(pool, { after: beforeNth(/^INSERT INTO ledger.circuit_breakers/, 1, () => { throw new Error('dies') }) })
+  const dying = watchedPool(pool, {
+    after: beforeNth(/^INSERT INTO ledger.circuit_breakers/, 1, () => { throw new Error('dies') })
+  })
   await t.rejects((await feeding(assistants, dying)).batch(log), { message: 'dies' })
   t.equal(await parkedStreams(), 0)
-  await t.rejects((await feeding(assistants, pool, 2n)).batch(log), { name: 'Stopped', message: /^the circuit breaker of read_assistants_g1 is open: / })
+  await t.rejects((await feeding(assistants, pool, 2n)).batch(log), {
+    name: 'Stopped', message: /^the circuit breaker of read_assistants_g1 is open: /
+  })
 })
 
 t.test('a projection with mended code goes on without a command', async (t) => {
@@ -89,7 +101,9 @@ t.test('once an operator has closed it, events up to its position are parked, an
 t.test('a projection also goes on when the events at fault are skipped', async (t) => {
   const log = logOf()([...poison(1, 11), assistantCreated(50)])
   await t.rejects((await feeding(assistants, pool)).batch(log), Stopped)
-  await pool.query("INSERT INTO ledger.skipped_events (projection, stream, revision, reason) SELECT 'assistants', 'assistant-' || n, 0, 'nonsense' FROM generate_series(1, 11) n")
+  await pool.query(`
+    INSERT INTO ledger.skipped_events (projection, stream, revision, reason)
+    SELECT 'assistants', 'assistant-' || n, 0, 'nonsense' FROM generate_series(1, 11) n`)
   await (await feeding(assistants, pool, 2n)).batch(log)
   t.strictSame([...(await rowsOf(pool, assistants)).keys()], [50])
   t.strictSame(await parkedEvents(pool, assistants), [])

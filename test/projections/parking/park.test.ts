@@ -6,7 +6,9 @@ import { catalog } from '../../../projections/catalog.js'
 import { leads } from '../../../projections/leads.js'
 import { loadSkipped } from '../../../projections/parking/park.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
-import { assistantCreated, assistantUpdated, callCompleted, leadCreated, logOf, type Told } from '../../support/call-events.js'
+import {
+  assistantCreated, assistantUpdated, callCompleted, leadCreated, logOf, type Told
+} from '../../support/call-events.js'
 import { scratchLedger } from '../../support/ledger.js'
 import { emptyReadModels, feeding, project, parkedEvents, rowsOf } from '../../support/projected.js'
 
@@ -28,48 +30,74 @@ t.test('a malformed event is parked with the later events of its stream, and oth
   const rows = await rowsOf(pool, assistants)
   t.match(rows.get(1), { name: 'Front desk', revision: 0 })
   t.match(rows.get(2), { name: 'In time', revision: 1 })
-  t.match(await parkedEvents(pool, assistants), [{ stream: 'assistant-1', revision: 1, error: /^AssistantUpdated at assistant-1@1: / }, { stream: 'assistant-1', revision: 2, error: earlier }])
+  t.match(await parkedEvents(pool, assistants), [
+    { stream: 'assistant-1', revision: 1, error: /^AssistantUpdated at assistant-1@1: / },
+    { stream: 'assistant-1', revision: 2, error: earlier }
+  ])
 })
 
 t.test('an event in a version that only a later release knows is parked, and never read as an older one', async (t) => {
   const later = { metadata: { schema_version: '2' } }
-  await project(pool, logOf()([assistantCreated(1), { ...assistantUpdated(1, { assistant_name: 'Later' }), ...later }, { ...callCompleted('c'), ...later }]))
+  await project(pool, logOf()([
+    assistantCreated(1), { ...assistantUpdated(1, { assistant_name: 'Later' }), ...later },
+    { ...callCompleted('c'), ...later }
+  ]))
   t.match((await rowsOf(pool, assistants)).get(1), { name: 'Front desk', revision: 0 })
-  t.match(await parkedEvents(pool, assistants), [{ stream: 'assistant-1', revision: 1, error: 'AssistantUpdated at assistant-1@1: schema_version 2 is not known to this release; its latest is 1' }])
-  for (const projection of [leads, calls]) t.match(await parkedEvents(pool, projection), [{ stream: 'call-c', revision: 0 }])
+  t.match(await parkedEvents(pool, assistants), [{
+    stream: 'assistant-1',
+    revision: 1,
+    error: 'AssistantUpdated at assistant-1@1: schema_version 2 is not known to this release; its latest is 1'
+  }])
+  for (const projection of [leads, calls]) {
+    t.match(await parkedEvents(pool, projection), [{ stream: 'call-c', revision: 0 }])
+  }
 })
 
 t.test('it stays so after a restart', async (t) => {
   const place = logOf()
   await (await feeding(assistants, pool)).batch(place([assistantCreated(1), malformed('assistant-1')]))
-  await (await feeding(assistants, pool, 2n)).batch(place([assistantUpdated(1, { assistant_name: 'Late' }), assistantCreated(2)]))
+  await (await feeding(assistants, pool, 2n))
+    .batch(place([assistantUpdated(1, { assistant_name: 'Late' }), assistantCreated(2)]))
   t.strictSame([...(await rowsOf(pool, assistants)).values()].map(({ name }) => name), ['Front desk', 'Front desk'])
   t.strictSame((await parkedEvents(pool, assistants)).map(({ error }) => error).slice(1), [earlier])
 })
 
 t.test('a text that Postgres cannot store is malformed', async (t) => {
-  await project(pool, logOf()([assistantCreated(1), assistantCreated(2, { assistant_name: 'NUL \0' }), assistantCreated(3, {}, 'user\0'), leadCreated(1, 10, [], 'user\0')]))
+  await project(pool, logOf()([
+    assistantCreated(1), assistantCreated(2, { assistant_name: 'NUL \0' }), assistantCreated(3, {}, 'user\0'),
+    leadCreated(1, 10, [], 'user\0')
+  ]))
   t.strictSame([...(await rowsOf(pool, assistants)).keys()], [1])
   t.strictSame((await parkedEvents(pool, assistants)).map(({ stream }) => stream), ['assistant-2', 'assistant-3'])
   t.match(await parkedEvents(pool, leads), [{}, {}, { stream: 'lead-10-1', error: /user_id/ }])
 })
 
-t.test('an event that is nested too deep for what has to read it is malformed, and one that is not stays as it is', async (t) => {
+t.test('an event that is nested too deep is malformed; one that is not stays as it is', async (t) => {
   const nested = (levels: number) => JSON.parse(`{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`)
-  await project(pool, logOf()([callCompleted('deep', { evaluation: nested(498) }), callCompleted('deeper', { evaluation: nested(499) }), callCompleted('deepest', { evaluation: nested(200_000) })]))
+  await project(pool, logOf()([
+    callCompleted('deep', { evaluation: nested(498) }), callCompleted('deeper', { evaluation: nested(499) }),
+    callCompleted('deepest', { evaluation: nested(200_000) })
+  ]))
   t.strictSame([...(await rowsOf(pool, calls)).keys()], ['deep'])
-  t.match(await parkedEvents(pool, calls), [{ stream: 'call-deeper', error: 'CallCompleted at call-deeper@0: nested more than 500 levels deep' }, { stream: 'call-deepest' }])
+  t.match(await parkedEvents(pool, calls), [
+    { stream: 'call-deeper', error: 'CallCompleted at call-deeper@0: nested more than 500 levels deep' },
+    { stream: 'call-deepest' }
+  ])
 })
 
 t.test('what Postgres refuses all the same is parked, alone of its batch', async (t) => {
   await pool.query('ALTER TABLE read_assistants_g1.assistants ADD CHECK (name <> \'refused\')')
   const log = logOf()([
-    assistantCreated(1), assistantCreated(2), assistantUpdated(2, { assistant_name: 'refused' }), assistantUpdated(1, { assistant_name: 'In time' }),
-    malformed('assistant-3'), assistantCreated(4)
+    assistantCreated(1), assistantCreated(2), assistantUpdated(2, { assistant_name: 'refused' }),
+    assistantUpdated(1, { assistant_name: 'In time' }), malformed('assistant-3'), assistantCreated(4)
   ])
   await (await feeding(assistants, pool)).batch(log)
-  t.strictSame([...(await rowsOf(pool, assistants)).values()].map(({ name }) => name), ['In time', 'Front desk', 'Front desk'])
-  t.match(await parkedEvents(pool, assistants), [{ stream: 'assistant-2', revision: 1, error: /violates check constraint/ }, { stream: 'assistant-3', revision: 0 }])
+  t.strictSame([...(await rowsOf(pool, assistants)).values()].map(({ name }) => name), [
+    'In time', 'Front desk', 'Front desk'
+  ])
+  t.match(await parkedEvents(pool, assistants), [
+    { stream: 'assistant-2', revision: 1, error: /violates check constraint/ }, { stream: 'assistant-3', revision: 0 }
+  ])
 })
 
 t.test('an error that is not about data stops the batch and parks nothing', async (t) => {
@@ -83,16 +111,25 @@ t.test('an error that is not about data stops the batch and parks nothing', asyn
   t.equal((await rowsOf(pool, assistants)).size, 1)
 })
 
-t.test('a lead id that belongs to another stream is parked and overwrites nothing, also as a secondary contact', async (t) => {
-  const other = (id: number, secondary: number[]): Told => ({ ...leadCreated(id, 10, secondary), stream: `lead-10-other-${id}` })
+t.test('a lead id of another stream is parked and overwrites nothing, also as a secondary contact', async (t) => {
+  const other = (id: number, secondary: number[]): Told =>
+    ({ ...leadCreated(id, 10, secondary), stream: `lead-10-other-${id}` })
   const log = logOf()([leadCreated(1, 10, [2]), other(1, []), other(2, []), other(3, [1]), other(4, [])])
   await (await feeding(leads, pool)).batch(log)
-  t.strictSame([...(await rowsOf(pool, leads)).entries()].map(([id, { stream }]) => [id, stream]), [[1, 'lead-10-1'], [2, 'lead-10-1'], [4, 'lead-10-other-4']])
-  t.strictSame((await parkedEvents(pool, leads)).map(({ error }) => error), [1, 2, 1].map((id) => `lead id ${id} already belongs to lead-10-1`))
+  t.strictSame([...(await rowsOf(pool, leads)).entries()].map(([id, { stream }]) => [id, stream]), [
+    [1, 'lead-10-1'], [2, 'lead-10-1'], [4, 'lead-10-other-4']
+  ])
+  t.strictSame(
+    (await parkedEvents(pool, leads)).map(({ error }) => error),
+    [1, 2, 1].map((id) => `lead id ${id} already belongs to lead-10-1`)
+  )
 })
 
 t.test('an event on another aggregate’s stream changes nothing of it', async (t) => {
-  const log = logOf()([assistantCreated(1), { ...assistantCreated(1, {}, '2'), stream: 'assistant-2' }, callCompleted('a'), { ...callCompleted('a', { duration: 1 }), stream: 'call-b' }])
+  const log = logOf()([
+    assistantCreated(1), { ...assistantCreated(1, {}, '2'), stream: 'assistant-2' }, callCompleted('a'),
+    { ...callCompleted('a', { duration: 1 }), stream: 'call-b' }
+  ])
   await project(pool, log)
   t.match((await rowsOf(pool, assistants)).get(1), { user_id: '1' })
   t.match((await rowsOf(pool, calls)).get('a'), { report: { duration: 60 } })
@@ -103,7 +140,9 @@ t.test('what is parked is kept for each projection by itself', async (t) => {
   await project(pool, logOf()([malformed('call-x', 'CallCompleted'), assistantCreated(1)]))
   t.strictSame(await parkedEvents(pool, assistants), [])
   t.strictSame(await parkedEvents(pool, catalog), [])
-  for (const projection of [leads, calls]) t.match(await parkedEvents(pool, projection), [{ stream: 'call-x', revision: 0 }])
+  for (const projection of [leads, calls]) {
+    t.match(await parkedEvents(pool, projection), [{ stream: 'call-x', revision: 0 }])
+  }
 })
 
 t.test('a stream whose name Postgres cannot store is parked too, also when the error quotes the name', async (t) => {
@@ -120,8 +159,13 @@ t.test('a RangeError of a single event is a bug of ours, and parks nothing', asy
 })
 
 t.test('a skipped event is passed over, and the rest of its stream goes on', async (t) => {
-  const log = logOf()([assistantCreated(1), malformed('assistant-1'), assistantUpdated(1, { assistant_name: 'In time' }), malformed('assistant-1')])
-  await pool.query("INSERT INTO ledger.skipped_events (projection, stream, revision, reason) VALUES ('assistants', 'assistant-1', 1, 'nonsense')")
+  const log = logOf()([
+    assistantCreated(1), malformed('assistant-1'), assistantUpdated(1, { assistant_name: 'In time' }),
+    malformed('assistant-1')
+  ])
+  await pool.query(`
+    INSERT INTO ledger.skipped_events (projection, stream, revision, reason)
+    VALUES ('assistants', 'assistant-1', 1, 'nonsense')`)
   await (await feeding(assistants, pool)).batch(log)
   t.match((await rowsOf(pool, assistants)).get(1), { name: 'In time', revision: 2 })
   t.match(await parkedEvents(pool, assistants), [{ stream: 'assistant-1', revision: 3 }])
