@@ -1,4 +1,4 @@
-// Turns errors into HTTP answers; the only place that does.
+// Turns errors into HTTP answers; nothing else does.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { StreamBusy } from './command-handling/handle-command.js'
 import { KeyInFlight } from './command-handling/idempotency.js'

@@ -91,7 +91,7 @@ async function run (
   const listener = listenForDue({
     databaseUrl,
     onDue: (user) => enqueuer.enqueueSoon([user]),
-    onError: (err) => log.warn({ err }, 'cannot hear what is due, the reconciler looks')
+    onError: (err) => log.warn({ err }, 'cannot hear what is due, the reconciler finds it')
   })
   const onDispatched = (users: Iterable<string>) => enqueuer.enqueueSoon(users)
   const marking = withMarkers(dispatcher({ firstDelayMs: schedule[0] ?? 0, onDispatched, log }), {

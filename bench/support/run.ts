@@ -9,7 +9,7 @@ export interface Ran {
   stderr: string
   /** From its start to its end. */
   seconds: number
-  /** Largest resident memory of this process alone, in MiB, as Linux tells it; NaN elsewhere. */
+  /** Largest resident memory of this process alone, in MiB, as Linux reports it; NaN elsewhere. */
   peak: number
 }
 

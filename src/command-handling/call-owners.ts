@@ -1,4 +1,4 @@
-// Tells whose assistant and whose lead a reported call names.
+// Finds out whose assistant and whose lead a reported call names.
 import { assistantStream } from '../domain/assistant/events.js'
 import { tryDecode } from '../domain/events.js'
 import type { Streams } from '../event-store/streams.js'

@@ -98,7 +98,7 @@ class KeyedCommands implements Idempotency {
   ): Promise<Outcome<State>> {
     try {
       const outcome = await this.commands.handle(request)
-      // Without the commit the events stand all the same: a retry finds them by the id of the command.
+      // The events are in the log, with or without the commit: a retry finds them by the id of the command.
       await this.keys.commit(row, request.stream, outcome.revision).catch(() => {})
       return outcome
     } catch (error) {
@@ -112,7 +112,7 @@ class KeyedCommands implements Idempotency {
 const hashOf = ({ path, body }: Claim) =>
   createHash('sha256').update(path).update('\0').update(JSON.stringify(body) ?? '').digest()
 
-/** The command itself was refused, in full view of what an earlier try had written. */
+/** The command itself was refused, after what an earlier try had written was read. */
 const isRefusal = (error: unknown) => error instanceof Rejection || error instanceof AppendTooLarge
 
 const isUnwritten = (error: unknown) => error instanceof EventStoreUnavailable || error instanceof StreamBusy

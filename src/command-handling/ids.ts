@@ -19,7 +19,7 @@ export class NotCaughtUp extends Error {
 const blockSizes = { assistant: 20, lead: 200 }
 
 /**
- * `isCaughtUp` tells whether the projections have passed the head that was read at the start. `hold` throws while
+ * `isCaughtUp` answers whether the projections have passed the head that was read at the start. `hold` throws while
  * this database is behind the log; it is asked before each block, so also when it was restored under a running process.
  */
 export function openIds (

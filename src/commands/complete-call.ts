@@ -69,7 +69,7 @@ function callIdIn (text: string): string {
   throw refused({ call_id: ['must be 1 to 128 letters, digits, dots, underscores, tildes or hyphens'] })
 }
 
-/** An event that stands in the call's stream and cannot be read is no report that this one could be the same as. */
+/** An event in the stream of the call that cannot be read: this report cannot be compared with it. */
 async function refuseUnreadable<Answer> (callId: string, handling: Promise<Answer>): Promise<Answer> {
   try {
     return await handling

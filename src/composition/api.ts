@@ -1,4 +1,4 @@
-// The api role: HTTP on top of commands, read model and ledger.
+// The api role: HTTP on top of commands, read model and delivery log.
 import { openReadModel, type ReadModel } from '../../projections/read-model.js'
 import type { AppDeps } from '../app.js'
 import { assistantHistory } from '../command-handling/assistant-history.js'

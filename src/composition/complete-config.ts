@@ -11,5 +11,5 @@ export function secretKeys ({ secrets, previousSecretKey }: CompleteConfig): { c
   return { current: keyBytes(secrets.secretKey), previous: previousSecretKey ? [keyBytes(previousSecretKey)] : [] }
 }
 
-/** The 32 bytes that a key setting of any length and spelling stands for. */
+/** The 32 bytes of the key that a setting of any length and spelling gives. */
 export const keyBytes = (setting: string): Buffer => createHash('sha256').update(setting).digest()

@@ -1,6 +1,6 @@
 // The shape of every aggregate: how its events add up, and what a command makes of them.
 
-/** What stands in a stream, and how it adds up to a state. */
+/** The events of a stream, and how they add up to a state. */
 export interface Aggregate<State, Event extends { type: string }> {
   initialState: State
   eventTypes: readonly Event['type'][]
@@ -35,7 +35,7 @@ export function fold<State, Event extends { type: string }> (
   return state
 }
 
-/** The id at this place. @throws when fewer were reserved */
+/** The reserved id with this index. @throws when fewer were reserved */
 export function idAt (ids: readonly number[], index: number): number {
   const id = ids[index]
   if (id === undefined) throw new RangeError(`${ids.length} ids were reserved, and number ${index + 1} is asked for`)

@@ -1,6 +1,6 @@
 // The shape in which events come back from the log.
 
-/** An event as the log holds it. `position` is its place in $all, `revision` its place in its stream. */
+/** An event as the log holds it. `position` is where it is in $all, `revision` its number in its stream. */
 export interface StoredEvent {
   id: string
   stream: string

@@ -13,7 +13,7 @@ export interface Versions<Data> {
   next: <Schema extends TSchema>(schema: Schema, upcast: (data: Data) => Static<Schema>) => Versions<Static<Schema>>
 }
 
-/** A type as it was first written; whatever follows is added by `next`. */
+/** A type as it was first written; `next` adds later versions. */
 export const firstVersion = <Schema extends TSchema>(schema: Schema): Versions<Static<Schema>> => versions([schema], [])
 
 function versions<Data> (schemas: readonly TSchema[], upcasts: readonly Upcast[]): Versions<Data> {

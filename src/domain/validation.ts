@@ -37,7 +37,7 @@ export function soundFields<Body extends object> ({ body, refused = {} }: Submit
 
 const topOf = (path: string) => path.split('.', 1)[0]
 
-/** One problem for each item whose `name` an earlier item has, or `first`. Bears whatever the schema refused. */
+/** One problem for each item whose `name` an earlier item has, or `first`. Takes items that the schema refused, too. */
 export function repeated (list: string, items: unknown, name: string, message: string, first?: unknown): Problem[] {
   if (!Array.isArray(items)) return []
   const seen = new Set<unknown>([first])

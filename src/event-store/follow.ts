@@ -1,4 +1,4 @@
-// Follows the log until it is told to end, and notices a subscription that no longer delivers.
+// Follows the log until a signal ends it, and notices a subscription that no longer delivers.
 import { FORWARDS, START, type EventStoreDBClient } from '@eventstore/db-client'
 import { collect } from './collect.js'
 import { toStoredEvent } from './stored.js'

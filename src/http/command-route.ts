@@ -37,7 +37,7 @@ export interface CommandRoute<
   answer (handled: Handled<State, Facts, Static<Schema>>): Answer | Promise<Answer>
 }
 
-/** A command that stands. */
+/** A command that was handled. */
 export interface Handled<State, Facts = object, Body = object> extends Once<State> {
   body: Body
   facts: Partial<Facts>
@@ -59,8 +59,8 @@ export const command = (role: Role, failure: string, ...requestHeaders: RequestH
 export type HandleRoute = ReturnType<typeof commandRoutes>
 
 /**
- * What is wrong with a body is told at once, before anything is reserved. An answer that stands under the key comes
- * before that: it stays what it was, though its body would be refused by now.
+ * A body that is wrong is refused at once, before anything is reserved. An answer that was given under the key comes
+ * first: it stays what it was, though its body would be refused by now.
  */
 export function commandRoutes ({ idempotency, ids, readPositions }: CommandServices) {
   return async function handle<
@@ -89,10 +89,10 @@ export function commandRoutes ({ idempotency, ids, readPositions }: CommandServi
     })
     const handling = passOverTaken(() => idempotency.once(claim, takeIds, requestFor))
     const outcome = await handling.catch((error: unknown) => {
-      if (!(error instanceof Rejection)) validated() // what is wrong by itself needs no back end to be told
+      if (!(error instanceof Rejection)) validated() // a body that is wrong by itself is refused without a back end
       throw error
     })
-    tellOutcome(reply, outcome, route.etag)
+    nameOutcome(reply, outcome, route.etag)
     const readWritten = <Data>(written: Written<Data>) => readBack(readPositions, reply, outcome, written)
     return await route.answer({ ...outcome, body, facts, readBack: readWritten })
   }
@@ -100,7 +100,7 @@ export function commandRoutes ({ idempotency, ids, readPositions }: CommandServi
 
 const none = { kind: undefined, count: 0 }
 
-/** Nothing is known where a back end is away and the schema has refused the body: at least its refusal is told. */
+/** Nothing is known when a back end is away. Then a body that the schema has refused is refused without the facts. */
 async function lookUp<Body extends object, Facts> (
   submitted: Submitted<Body>, find: (fields: Partial<Body>) => Promise<Facts>
 ): Promise<Partial<Facts>> {
@@ -112,7 +112,7 @@ async function lookUp<Body extends object, Facts> (
   }
 }
 
-/** Does the work now; what came of it, also an error, comes out whenever it is called for. */
+/** Does the work now. The function that it returns gives the result, or throws the error, at every call. */
 function settled<Result> (work: () => Result): () => Result {
   try {
     const result = work()
@@ -127,7 +127,7 @@ function senderOf ({ id, user }: FastifyRequest) {
   return { correlationId: id, userId: user.role === 'user' ? user.id : undefined }
 }
 
-function tellOutcome (reply: FastifyReply, { position, revision, isReplay }: Once<unknown>, withEtag = false): void {
+function nameOutcome (reply: FastifyReply, { position, revision, isReplay }: Once<unknown>, withEtag = false): void {
   reply.header('x-read-position', String(position))
   if (isReplay) reply.header('idempotent-replayed', 'true')
   if (withEtag) reply.header('etag', `"${revision}"`)

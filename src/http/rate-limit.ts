@@ -1,4 +1,4 @@
-// How many requests a minute a caller may make: told in headers, refused with 429.
+// How many requests a minute a caller may make: headers say it, 429 refuses more.
 import fastifyRateLimit, { normalizeIP } from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 

@@ -9,7 +9,7 @@ import { nameIgnored } from './input/received.js'
 import { fieldErrors, type SchemaError } from './input/schema-errors.js'
 import { unstorable } from './input/unstorable.js'
 
-/** What a GET reads from: a projection, the ledger of deliveries, or the log itself. */
+/** What a GET reads from: a projection, the delivery log, or the log itself. */
 export type Source = 'assistants' | 'leads' | 'calls' | 'catalog' | 'deliveries' | 'log'
 
 export interface ReadPositions {

@@ -2,7 +2,7 @@
 import type { FastifyReply } from 'fastify'
 import type { ReadPositions, Source } from './read-position.js'
 
-/** What was written: where it is found, and how it is told when it cannot be found yet. */
+/** What was written: where it is read, and what is answered while it cannot be read yet. */
 export interface Written<Data> {
   source: Source
   read (): Promise<Data | undefined>
@@ -11,9 +11,9 @@ export interface Written<Data> {
 }
 
 /**
- * What `read` finds once readers see the position. When it has not in time, or the read fails, the
- * command stands all the same: `folded` is answered, marked by `X-Read-Model: pending`. An answer that was given before
- * is `folded` as it was then, and marked just so while reads are behind it.
+ * What `read` finds once readers see the position. The command is valid without it: when they do not see the position
+ * in time, or the read fails, the answer is `folded`, with `X-Read-Model: pending`. An answer that was given before is
+ * `folded` as it was then, with the same header while reads are behind it.
  */
 export async function readBack<Data> (
   { reached, waitMs }: ReadPositions, reply: FastifyReply,

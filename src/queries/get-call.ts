@@ -24,7 +24,7 @@ const CallAnswer = Type.Object({
 const schema = {
   operationId: 'getCall',
   summary: 'Get a call',
-  description: 'Everything that a webhook tells of it, for when one was missed, and what became of its webhook.',
+  description: 'Everything that a webhook says of it, for when one was missed, and what became of its webhook.',
   tags: ['calls'],
   security: [{ bearer: [] }],
   headers: readHeaders,

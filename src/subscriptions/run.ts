@@ -28,7 +28,7 @@ export interface OpenConsumer {
   committed? (batch: Batch): void
 }
 
-/** The consumer needs an operator before it can go on. It is tried again all the same: the operator may have acted. */
+/** The consumer needs an operator before it can go on. It is tried again, as the operator may have acted. */
 export class Stopped extends Error {
   override readonly name = 'Stopped'
 }

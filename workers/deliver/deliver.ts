@@ -4,7 +4,7 @@ import type { Attempt, Finish, Job } from '../deliveries/attempts.js'
 import { finishOnDemandAttempt, startOnDemandAttempt } from '../deliveries/on-demand-attempts.js'
 import type { Enqueuer } from '../queue/enqueue.js'
 import { followOutcome } from './follow-outcome.js'
-import { judge, outcomeOf, type Result, type Verdict } from './outcome.js'
+import { outcomeOf, verdictOf, type Result, type Verdict } from './outcome.js'
 import { openRecorder, type Recorder } from './recorder.js'
 import { send, type SendOptions } from './send.js'
 
@@ -47,14 +47,14 @@ async function makeAttempt (attempt: Attempt, options: DelivererOptions): Promis
   try {
     const result = await send(attempt, options)
     const finish = { outcome: outcomeOf(result), durationMs: durationMs(), ...answerOf(result) }
-    return { finish, verdict: judgeNow(result, attempt, options) }
+    return { finish, verdict: verdictNow(result, attempt, options) }
   } catch (error) {
     return unmade(attempt, error, durationMs(), options)
   }
 }
 
-const judgeNow = (result: Result, { failures }: Attempt, { schedule }: DelivererOptions): Verdict =>
-  judge(result, { schedule, failures, now: Date.now(), random: Math.random() })
+const verdictNow = (result: Result, { failures }: Attempt, { schedule }: DelivererOptions): Verdict =>
+  verdictOf(result, { schedule, failures, now: Date.now(), random: Math.random() })
 
 function answerOf (result: Result): Pick<Finish, 'statusCode' | 'error' | 'excerpt' | 'truncated'> {
   if (result.kind === 'failure') return { statusCode: null, error: result.message, excerpt: null, truncated: false }

@@ -4,12 +4,12 @@ import { baseDelay, withJitter } from '../../src/domain/webhook/schedule.js'
 /** Where an attempt without an answer ended. */
 export type Stage = 'blocked' | 'dns' | 'connect' | 'tls' | 'connection' | 'timeout'
 
-/** What the receiver did. An answer counts when its headers arrive, whatever becomes of its body. */
+/** What the receiver did. An answer counts when its headers arrive, with or without its body. */
 export type Result =
   | { kind: 'answer', status: number, retryAfter: string | undefined, excerpt: string, truncated: boolean }
   | { kind: 'failure', stage: Stage, message: string }
 
-/** `outcome` of a finished attempt. `unknown`: its worker died or was stopped before it could tell. */
+/** `outcome` of a finished attempt. `unknown`: its worker died or was stopped before it could report. */
 export type Outcome = 'delivered' | 'gone' | 'rejected' | Stage | 'unknown'
 
 /** What happens to the delivery. `retry` is due after `inMs`. */
@@ -40,7 +40,7 @@ export function outcomeOf (result: Result): Outcome {
 }
 
 /** As Standard Webhooks says: 2xx is success, 410 ends the delivery, the schedule repeats the rest. */
-export function judge (result: Result, { schedule, failures, now, random }: Circumstances): Verdict {
+export function verdictOf (result: Result, { schedule, failures, now, random }: Circumstances): Verdict {
   const outcome = outcomeOf(result)
   if (outcome === 'delivered') return { status: 'delivered' }
   if (outcome === 'gone') return { status: 'cancelled', reason: 'gone' }

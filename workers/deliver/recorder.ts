@@ -1,4 +1,4 @@
-// Writes starts and outcomes of attempts of the schedule into the ledger, many in one statement.
+// Writes starts and outcomes of attempts of the schedule into the delivery log, many in one statement.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { finishAttempt, finishAttempts, type Finished } from '../deliveries/finish-attempts.js'

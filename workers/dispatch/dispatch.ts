@@ -26,8 +26,8 @@ const eventTypes = [
 ]
 
 /**
- * The subscription that gives every call exactly one row in the ledger. It keeps what it has to know in tables of its
- * own, so a decision depends only on the log up to the call.
+ * The subscription that gives every call exactly one row in the delivery log. It keeps what it has to know in
+ * tables of its own, so a decision depends only on the log up to the call.
  */
 export function dispatcher (options: DispatcherOptions): Consumer {
   return {

@@ -1,4 +1,4 @@
-// The ledger's rows for new calls, written with the dispatcher's checkpoint.
+// The rows of the delivery log for new calls, written with the dispatcher's checkpoint.
 import type { PoolClient } from 'pg'
 import { endpointIds } from '../deliveries/endpoints.js'
 

@@ -1,4 +1,4 @@
-// Parks events for operators, who find them in the ledger.
+// Parks events for operators, who find them in `ledger.parked_events`.
 import type { PoolClient } from 'pg'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 

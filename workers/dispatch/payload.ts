@@ -19,7 +19,7 @@ export interface PayloadAssistant {
   settings: RelevantSettings
 }
 
-/** A lead or a secondary contact, as it stands after the call. */
+/** A lead or a secondary contact, as it is after the call. */
 export interface PayloadLead {
   id: number
   user_id: string

@@ -7,7 +7,7 @@ import type { Streams } from '../../src/event-store/streams.js'
 export interface Audit {
   /** Distinct calls in the log up to the dispatcher's checkpoint. */
   calls: number
-  /** Rows of calls in the ledger at that checkpoint. */
+  /** Rows of calls in the delivery log at that checkpoint. */
   rows: number
   /** The difference: always 0, or calls were lost or made up. */
   unaccounted: number
@@ -25,8 +25,8 @@ export interface AuditOptions {
 export const audit = (options: AuditOptions): Promise<Audit> => openAudit(options)()
 
 /**
- * Counts again at every call, for a metric: in the log only what is new, in the ledger all rows, so that it notices a
- * row that vanishes. One call at a time.
+ * Counts again at every call, for a metric: in the log only what is new, in the delivery log all rows, so that it
+ * notices a row that vanishes. One call at a time.
  */
 export function openAudit ({ pool, streams, signal }: AuditOptions): () => Promise<Audit> {
   let counted = 0n
@@ -34,7 +34,7 @@ export function openAudit ({ pool, streams, signal }: AuditOptions): () => Promi
   const reported = new Map<string, bigint>() // where the first report is, of streams that begin otherwise; hardly any
 
   return async () => {
-    const { checkpoint, rows } = await ledger(pool)
+    const { checkpoint, rows } = await deliveryLog(pool)
     if (checkpoint > counted) await countUpTo(checkpoint)
     return { calls, rows, unaccounted: calls - rows }
   }
@@ -51,7 +51,7 @@ export function openAudit ({ pool, streams, signal }: AuditOptions): () => Promi
     signal.throwIfAborted()
   }
 
-  /** Remembers no call: the first event of a stream tells whether a later one repeats it. */
+  /** Remembers no call: the first event of a stream shows whether a later one repeats it. */
   async function isFirst ({ stream, revision, position }: StoredEvent): Promise<boolean> {
     if (callIdOf(stream) === undefined) return false
     if (revision === 0n) return true
@@ -64,7 +64,7 @@ export function openAudit ({ pool, streams, signal }: AuditOptions): () => Promi
 }
 
 /** Both from one snapshot: rows and checkpoint are written in one transaction. */
-async function ledger (pool: Pool): Promise<{ checkpoint: bigint, rows: number }> {
+async function deliveryLog (pool: Pool): Promise<{ checkpoint: bigint, rows: number }> {
   const { rows: [found] } = await pool.query<{ position: string, rows: string }>(`
     SELECT position, (SELECT count(*) FROM ledger.webhook_deliveries WHERE call_id IS NOT NULL) AS rows
     FROM ledger.dispatcher_checkpoint`)

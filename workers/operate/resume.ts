@@ -7,7 +7,7 @@ import { inTransaction } from '../../src/postgres/transaction.js'
 export interface Resumed {
   /** Calls up to this position get deliveries that are not sent. */
   position: bigint
-  /** Deliveries that were due or held in the restored ledger. */
+  /** Deliveries that were due or held in the restored delivery log. */
   cancelled: number
 }
 

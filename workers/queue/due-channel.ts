@@ -1,4 +1,4 @@
-// Notifies the workers that something of a user is due. A lost notification costs time only: the reconciler looks too.
+// Notifies the workers that something of a user is due. A lost notification costs time only: the reconciler finds it.
 import type { Pool, PoolClient } from 'pg'
 import { listenOn, type Listener, type ListenerOptions } from '../../src/postgres/listen.js'
 

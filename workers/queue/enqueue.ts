@@ -1,4 +1,4 @@
-// Moves due deliveries from the ledger into the queue, as slots become free.
+// Moves due deliveries from the delivery log into the queue, as slots become free.
 import type { Pool } from 'pg'
 import type { JobQueue } from './queue.js'
 import { acquireSlots, releaseSlots } from './slots.js'
@@ -28,8 +28,8 @@ export interface EnqueuerOptions {
 
 const usersAtOnce = 100
 const timerMarginMs = 5
-// The ledger knows the time of every attempt. A timer in the process that wrote it makes short waits exact. A delayed
-// job would use one of the endpoint's slots while it waits. Long waits can bear the reconciler's period.
+// The delivery log has the time of every attempt. A timer in the process that wrote it makes short waits exact. A
+// delayed job would use one of the endpoint's slots while it waits. Long waits can bear the reconciler's period.
 const longestTimerMs = 75_000
 
 export function openEnqueuer (options: EnqueuerOptions): Enqueuer {

@@ -1,4 +1,4 @@
-// The queue of jobs: BullMQ on Redis or on Postgres. It may lose everything at any time; the ledger does not.
+// The queue of jobs: BullMQ on Redis or on Postgres. It may lose everything at any time; the delivery log does not.
 import { Queue, Worker, type IQueueBackend } from 'bullmq'
 import type { Pool } from 'pg'
 import type { Job } from '../deliveries/attempts.js'
@@ -39,7 +39,7 @@ const stalledByDefault = { lockDuration: 10_000, stalledInterval: 5_000 }
 
 /**
  * A receiver that hangs costs a socket and its body's memory, and should cost no more: the limit is the slots of forty
- * users who all have such receivers. The ledger knows what has started, so a job may end before its attempt.
+ * users who all have such receivers. The delivery log knows what has started: a job may end before its attempt.
  */
 const longJobs = { afterMs: 1_000, limit: 2_000 }
 
@@ -123,7 +123,7 @@ function openWorker<Connection> (
   return new Worker<Job, void, string, IQueueBackend, never, Connection>(queueName, process, {
     connection: worker,
     concurrency,
-    maxStalledCount: 0, // the ledger decides what becomes of an attempt whose worker died
+    maxStalledCount: 0, // the delivery log decides what becomes of an attempt whose worker died
     ...stalled,
     runRetryDelay: 1_000
   }, factory)

@@ -87,8 +87,9 @@ export async function reconcile (options: PassOptions): Promise<Reconciled> {
 }
 
 /**
- * Releases the slots of jobs that the ledger knows and the queue does not. A job that a worker takes at this moment may
- * look lost too: then a second job follows and the first one is stale, or the attempt has started and nothing happens.
+ * Releases the slots of jobs that the delivery log has and the queue has not. A job that a worker takes at this moment
+ * may seem lost too: then a second job follows and the first one is stale, or the attempt has started and nothing
+ * happens.
  */
 async function releaseLost ({ pool, queue, everyMs = defaultPeriodMs }: PassOptions): Promise<number> {
   const unstarted = await unstartedJobs(pool, everyMs)

@@ -104,7 +104,7 @@ class ListenedPositions implements Positions {
     this.#clock = undefined
   }
 
-  /** Whether a call that begins to wait has to look: a projection that is known notifies. */
+  /** Whether a call that begins to wait has to read the checkpoint: a projection whose position is known notifies. */
   #isDue (source: string, known: KnownPosition): boolean {
     return this.#polled.has(source) ? !known.wasReadWithin(pollMs) : !known.isKnown
   }

@@ -34,7 +34,7 @@ export class WriteBehind {
   #last: StoredEvent | undefined
   #tookAt = performance.now()
 
-  /** `position` is where the checkpoint stands. */
+  /** `position` is that of the checkpoint. */
   constructor (
     private readonly target: Target, private readonly rows: MemoryRows,
     private position: bigint, private readonly mostEvents: number

@@ -1,4 +1,4 @@
-// Compares two generations that stand at the same position: whole tables by a hash, and where it differs, row by row.
+// Compares two generations at the same position: whole tables by a hash, and row by row where the hashes differ.
 import type { Pool, PoolClient } from 'pg'
 import { schemaOf } from '../generations.js'
 import type { Projection } from '../../engine/projection.js'

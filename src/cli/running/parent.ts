@@ -1,10 +1,9 @@
 // Notices that npm is gone: it signals only the shell that it runs a script in, and that passes nothing on.
 
 /**
- * Calls `onLost` once when the parent process has ended, looking every `everyMs` milliseconds, if npm
- * started this process (else outliving the parent is what the operator asked for). Keeps no process
- * alive by itself. Returns a function that stops the watch: call it when closing has begun, lest one
- * signal to the whole group count twice.
+ * Calls `onLost` once when the parent process has ended, if npm started this process. It checks every `everyMs`
+ * milliseconds, and keeps no process alive. Without npm the operator may want this process to outlive its parent.
+ * @returns a function that stops the checks: call it when closing begins, or one signal to the whole group counts twice
  */
 export function watchParent (onLost: () => void, everyMs = 250): () => void {
   if (process.env.npm_lifecycle_event === undefined) return () => {}

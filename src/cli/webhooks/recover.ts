@@ -1,4 +1,4 @@
-// `ringledger webhooks recover`: schedules everything anew that was not delivered since a time.
+// `ringledger webhooks recover`: schedules again everything that was not delivered since a time.
 import type { Command } from 'commander'
 import { say } from '../running/output.js'
 import { withConnections } from '../running/with-connections.js'

@@ -10,7 +10,7 @@ export function register (webhooks: Command): void {
     .action(redeliverWebhooks)
 }
 
-/** @throws when one of them cannot be sent; the others are sent all the same */
+/** @throws when one of them cannot be sent, after the others were */
 async function redeliverWebhooks (ids: string[]): Promise<void> {
   const { redeliver } = await import('../../../workers/operate/redeliver.js')
   const refused = await withConnections('ringledger webhooks redeliver', async ({ pool }) => {

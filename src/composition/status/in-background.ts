@@ -1,4 +1,4 @@
-// Answers at once what was found last, and looks again in the background.
+// Answers at once what was read last, and reads again in the background.
 
 /**
  * For a read that takes longer than a scrape may, or costs too much for each scrape: at most one begins every

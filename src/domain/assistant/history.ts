@@ -1,4 +1,4 @@
-// What changed when: the events of an assistant, each with the fields that it changed. Who did it goes without saying:
+// What changed when: the events of an assistant, each with the fields that it changed. Who changed it is not named:
 // only its owner can.
 import Type, { type Static } from 'typebox'
 import Value from 'typebox/value'

@@ -1,4 +1,4 @@
-// What is wrong with the settings of an assistant, whatever the assistant is now.
+// What is wrong with the settings that were sent for an assistant, without regard to its present ones.
 import { isAreaCity } from '../time-zone.js'
 import { problem, repeated, soundBody, soundFields, type Problem, type Submitted } from '../validation.js'
 import {

@@ -1,4 +1,4 @@
-// What is wrong with the report of a call, whatever was reported before.
+// What is wrong with the report of a call, without regard to earlier reports.
 import { problem, soundBody, type Submitted } from '../validation.js'
 import type { CallCompleted, CompleteCallBody } from './events.js'
 

@@ -1,4 +1,4 @@
-// What a caller sends to create a lead, and what is wrong with it whatever the leads are that exist.
+// What a caller sends to create a lead, and what is wrong with it, without regard to the leads that exist.
 import Type, { type Static } from 'typebox'
 import { customer } from '../examples.js'
 import { AnyObject, Id, PhoneNumber, type JsonObject } from '../json.js'

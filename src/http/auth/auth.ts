@@ -79,10 +79,10 @@ export function only (role: Role) {
 
 const inWords = (role: Role) => role === 'user' ? 'without a role' : `with the role ${role}`
 
-/** Whether a token may stand for this user: 1 to 128 printable characters. */
+/** Whether a token may name this user: 1 to 128 printable characters. */
 export const isSubject = (sub: unknown): sub is string => typeof sub === 'string' && /^[^\p{C}]{1,128}$/u.test(sub)
 
-/** @throws when the token stands for no user */
+/** @throws when the token names no user */
 function subjectOf ({ sub }: Record<string, unknown>): string {
   if (!isSubject(sub)) throw new Error('sub must be 1 to 128 printable characters')
   return sub

@@ -6,7 +6,7 @@ import { answerHeaders, pick, type AnswerHeader, type RequestHeader } from './he
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Headers that the route reads, for the API document; `X-Correlation-Id` goes without saying. */
+    /** Headers that the route reads, for the API document; every route reads `X-Correlation-Id`. */
     requestHeaders?: readonly RequestHeader[]
   }
 }

@@ -1,4 +1,4 @@
-// Gives every schema with a title one place in the API document, so that clients can be generated with those names.
+// Defines every schema with a title once in the API document, so that clients can be generated with those names.
 
 type Schema = Record<string, unknown>
 interface Document { paths?: unknown, components?: { schemas?: Record<string, unknown> } }

@@ -57,7 +57,7 @@ const refusals: Record<string, Refusal> = {
   }
 }
 
-/** The route's schema with what goes without saying: usual refusals with examples, and headers that all have. */
+/** The route's schema with what all routes share: usual refusals with examples, and headers. */
 export function documented (route: Pick<RouteOptions, 'schema' | 'config' | 'url'>): FastifySchema {
   const { schema = {}, config, url } = route
   const isUsers = url.includes('/user/')

@@ -13,7 +13,7 @@ class UnreadableBody extends Error {
 /**
  * Takes `application/json` only, without a charset or with that of JSON: any other is a 415, bytes that are no UTF-8
  * are a 400. Of a key that is there twice the last one counts; keys that reach for prototypes are a 400. A route that
- * has no body takes an empty one: many clients declare one all the same.
+ * has no body takes an empty one: many clients declare a body although they send none.
  */
 export function takeOnlyJson (app: App): void {
   const parse = app.getDefaultJsonParser('error', 'error')

@@ -1,7 +1,7 @@
 // How many refused fields an answer names: a hostile body has more of them than anybody reads.
 import type { FieldErrors } from '../../domain/rejection.js'
 
-/** Fields that one answer names; whoever collects them may stop after one more. */
+/** So many fields one answer names. What collects them may stop after one more. */
 export const mostFields = 500
 
 /** The errors as they are answered: of too many the first, and under `body` that there are more. */

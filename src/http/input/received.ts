@@ -34,7 +34,7 @@ export function nameIgnored (reply: FastifyReply, given: object, known: object):
   if (ignored.length > 0) reply.header('x-ignored-fields', headerList(ignored))
 }
 
-/** Names in ASCII, whatever they contain, and no more of them than a client reads of a header. */
+/** Any names as ASCII, and no more of them than a client reads of a header. */
 function headerList (names: string[]): string {
   const ascii = names.slice(0, 50).map((name) => encodeURIComponent(name.slice(0, 100).toWellFormed()))
   return ascii.join(', ').slice(0, longestHeader)

@@ -4,12 +4,12 @@ import { mostFields } from './named-fields.js'
 
 const deepest = 32
 
-/** Keys are as long as callers like, and stand in the path of everything inside them: there they are cut. */
+/** A key may be of any length, and is part of the path of everything inside it: in paths it is cut. */
 const longestKey = 100
 
 /**
- * NUL or lone surrogates in keys and strings, numbers that lose digits, and too many levels; paths have dots. Looks no
- * further than an answer would say.
+ * NUL or lone surrogates in keys and strings, numbers that lose digits, and too many levels; paths have dots. Finds no
+ * more than an answer would name.
  */
 export function unstorable (body: unknown): FieldErrors {
   const errors = new Map<string, string[]>()

@@ -28,7 +28,7 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
   return bounded
 }
 
-/** As Fastify takes it: what is refused stands in `errors` until the next call. */
+/** As Fastify takes it: `errors` has what was refused, until the next call. */
 interface Bounded {
   (data: unknown): boolean
   errors?: ErrorObject[] | null

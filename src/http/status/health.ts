@@ -1,7 +1,7 @@
 // Whether the process lives, and whether it can do its work.
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 
-/** What a check remarks, if anything: the process can do its work all the same. */
+/** What a check remarks, if anything, of a process that can do its work. */
 export type Remark = string | undefined
 
 /** What a role needs, by name: a check resolves when it is there, perhaps with a remark, and rejects when it is not. */

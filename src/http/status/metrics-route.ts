@@ -14,7 +14,7 @@ export function addMetrics (app: FastifyInstance, metrics: Metrics, token: strin
   }, async (_request, reply) => await reply.type(metrics.contentType).send(await metrics.text()))
 }
 
-/** Compared as digests: in a time that tells nothing, whatever the lengths are. */
+/** Compared as digests: the time that it takes says nothing about the token or its length. */
 function carries ({ headers }: FastifyRequest, token: string): boolean {
   const given = /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1]
   return given !== undefined && timingSafeEqual(digest(given), digest(token))

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { judge, outcomeOf, parseRetryAfter, type Result, type Stage } from '../../../workers/deliver/outcome.js'
+import { outcomeOf, parseRetryAfter, verdictOf, type Result, type Stage } from '../../../workers/deliver/outcome.js'
 
 const now = Date.UTC(2026, 0, 31, 12)
 const minute = 60_000
@@ -8,7 +8,7 @@ const schedule = [0, 5_000, 5 * minute, 24 * 60 * minute]
 const answer = (status: number, retryAfter?: string): Result =>
   ({ kind: 'answer', status, retryAfter, excerpt: '', truncated: false })
 const failure = (stage: Stage): Result => ({ kind: 'failure', stage, message: 'no' })
-const judged = (result: Result, failures = 0) => judge(result, { schedule, failures, now, random: 0.5 })
+const judged = (result: Result, failures = 0) => verdictOf(result, { schedule, failures, now, random: 0.5 })
 
 t.test('2xx delivers, whatever else is said', async (t) => {
   for (const status of [200, 201, 202, 204, 299]) t.same(judged(answer(status, '3600')), { status: 'delivered' })
@@ -89,7 +89,7 @@ t.test('every wait is finite: from 0.8 x base to the larger of 2 x base and 15 m
   fc.assert(fc.property(anyResult, fc.nat(2), fc.double({
     min: 0, max: 0.999, noNaN: true
   }), (result, failures, random) => {
-    const verdict = judge(result, { schedule, failures, now, random })
+    const verdict = verdictOf(result, { schedule, failures, now, random })
     if (verdict.status !== 'retry') return true
     const base = schedule[failures + 1] ?? 0
     return verdict.inMs >= Math.floor(0.8 * base) && verdict.inMs <= Math.max(2 * base, 15 * minute)
