@@ -2,8 +2,8 @@
 import { describedBy, isTombstone, type Recorded } from './recorded.js'
 
 /**
- * A tombstone is the answer to a request. An append to a soft-deleted stream or to its metadata adds a `$metadata` event
- * that brings the stream back. Both have ids of the server's own: they are the same when they say the same.
+ * A tombstone is the answer to a request. An append to a soft-deleted stream or to its metadata adds a `$metadata`
+ * event that brings the stream back. Both have ids of the server's own: they are the same when they say the same.
  */
 export class ServerMade {
   readonly #softDeleted: Set<string>

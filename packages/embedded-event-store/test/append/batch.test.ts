@@ -1,6 +1,6 @@
 // The edges of the batch-append stream, where the client never goes by itself: spoken to directly.
 import { randomUUID } from 'node:crypto'
-import grpc from '@grpc/grpc-js'
+import * as grpc from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import shared from '@eventstore/db-client/generated/shared_pb.js'

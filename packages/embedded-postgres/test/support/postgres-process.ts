@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { identify } from '../../src/process-identity.js'
-import { openDirectory } from './checkout.js'
+import { openDirectory, programIn } from './checkout.js'
 
 export interface Opened {
   databaseUrl: string
@@ -52,7 +52,7 @@ export async function dataDirs (t: Test, checkout: string): Promise<(t: Test) =>
 export function postgresProcess (
   t: Test, checkout: string, dataDir: string, { how = 'stay', uid }: ProcessOptions = {}
 ): PostgresProcess {
-  const main = join(checkout, 'dist/test/support/postgres-main.js')
+  const main = programIn(checkout, 'postgres-main')
   const child = spawn('env', [...bareNode(), main, dataDir, how], {
     detached: true,
     cwd: '/',
@@ -91,7 +91,7 @@ export async function locksOf (
   t: Test, checkout: string, directories: string[], processes: number
 ): Promise<boolean[][]> {
   const begin = Date.now() + 1_000
-  const main = join(checkout, 'dist/test/support/acquire-main.js')
+  const main = programIn(checkout, 'acquire-main')
   return await Promise.all(Array.from({ length: processes }, async () => {
     const args = [...bareNode(), main, String(begin), ...directories]
     const child = spawn('env', args, { stdio: ['pipe', 'pipe', 'inherit'] })
