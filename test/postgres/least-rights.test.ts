@@ -1,0 +1,42 @@
+// The service needs no more of Postgres than a database that its role owns.
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import { openPool } from '../../src/postgres/pool.js'
+import { serveLog } from '../support/back-ends.js'
+import { callReport, newAssistant } from '../support/bodies.js'
+import { eventually } from '../support/eventually.js'
+import { answers, receiver } from '../support/receiver.js'
+import { exampleCatalog, run } from '../support/ringledger.js'
+import { localWebhooks, startService } from '../support/running-service.js'
+import { scratchPostgres } from '../support/scratch-postgres.js'
+import { secrets } from '../support/secrets.js'
+
+t.test('a role that is no superuser migrates an empty database, and runs everything on it', async (t) => {
+  const env = { ...secrets, ...localWebhooks, ...await backEnds() }
+  t.match(await run(t, ['migrate'], env), { code: 0 })
+  const service = await startService(t, { env })
+  t.match(await run(t, ['catalog', 'import', exampleCatalog], env), { code: 0 })
+  const hook = await receiver(t, answers(204))
+  const body = newAssistant({ is_webhook_active: true, webhook_url: hook.url })
+  const created = await service.call('POST', '/user/assistant', { token: await service.token('1'), body })
+  t.equal(created.status, 201)
+  const token = await service.token('pbx', 'engine')
+  const report = callReport(created.body.data.id)
+  t.equal((await service.call('POST', '/engine/calls/one/completed', { token, body: report })).status, 202)
+  await eventually(() => hook.received.length === 1)
+  t.match(await run(t, ['projections', 'replay', 'calls'], env), { code: 0 })
+})
+
+/** A log, and an empty database that belongs to a new role. */
+async function backEnds (): Promise<{ DATABASE_URL: string, EVENTSTORE_URL: string }> {
+  const [log, { url }] = [await scratchPostgres(t), await scratchPostgres(t)]
+  const store = await serveLog({ databaseUrl: log.url })
+  t.teardown(store.close)
+  const role = `owner_${randomUUID().slice(0, 8)}`
+  const admin = openPool(url, { applicationName: 'test', onError: () => {} })
+  await admin.query(`CREATE ROLE ${role} LOGIN PASSWORD 'owner'`)
+  await admin.query(`ALTER DATABASE "${new URL(url).pathname.slice(1)}" OWNER TO ${role}`)
+  await admin.end()
+  const { href } = Object.assign(new URL(url), { username: role, password: 'owner' })
+  return { DATABASE_URL: href, EVENTSTORE_URL: store.url }
+}
