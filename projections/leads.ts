@@ -1,4 +1,4 @@
-// Leads and their secondary contacts; a call moves the status of whom it reached.
+// Leads and their secondary contacts; a call changes the status of the person that it reached.
 import type { CallCompleted } from '../src/domain/call/events.js'
 import type { ContactVariables, LeadEvent } from '../src/domain/lead/events.js'
 import { leadOf } from '../src/domain/lead/evolve.js'

@@ -1,4 +1,4 @@
-// Stops a projection that refuses too many streams at once: that is a bug, and no poison event.
+// Stops a projection that refuses too many streams at once: that is a bug, and not bad events.
 import type { Pool, PoolClient } from 'pg'
 import { Stopped } from '../../src/subscriptions/run.js'
 import type { Projection } from '../engine/projection.js'

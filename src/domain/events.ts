@@ -48,7 +48,7 @@ export function currentVersion (type: string): string {
   return String(versions.size)
 }
 
-/** What is nested some thousand levels deep neither JSON.stringify nor Postgres takes, each from its own depth on. */
+/** JSON.stringify and Postgres refuse deep nesting, each from its own depth of some thousand levels on. */
 const deepest = 500
 
 /** A stored event has another shape than its type and version, an unknown version, or the wrong stream. */

@@ -1,4 +1,4 @@
-// Monitors from outside whether subscriptions get on: reads their checkpoints and the end of the log, again and again.
+// Monitors from outside whether subscriptions make progress: reads their checkpoints and the head of the log repeatedly.
 import { pause } from './pause.js'
 
 /** How far a subscription is behind the log. */

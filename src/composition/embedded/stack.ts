@@ -30,7 +30,7 @@ export interface EmbeddedStack {
   /** Whether this is the stack of a running `start`, which close() leaves alone. */
   joined: boolean
   pids: Record<string, number>
-  /** Settles when an embedded process ended although nobody closed it. */
+  /** Settles when an embedded process ended without being closed. */
   lost: Promise<Error>
   /** Role `start`: writes run.json (mode 0600, atomically) with URLs, pids and these further values. */
   publish(extra: Record<string, unknown>): Promise<void>

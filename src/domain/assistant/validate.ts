@@ -6,7 +6,7 @@ import {
   type AssistantBody, type AssistantSettings, type CreateAssistantBody, type UpdateAssistantBody
 } from './settings.js'
 
-/** What is true outside the stream of what the body names. Absent is not known, and refuses nothing. */
+/** What is true outside the stream of what the body names. An absent fact is not known, and refuses nothing. */
 export interface AssistantFacts {
   voiceExists?: boolean
   languageExists?: boolean

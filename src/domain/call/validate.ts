@@ -2,14 +2,14 @@
 import { problem, soundBody, type Submitted } from '../validation.js'
 import type { CallCompleted, CompleteCallBody } from './events.js'
 
-/** What is true outside the stream. Absent is not known, and refuses nothing. */
+/** What is true outside the stream. An absent fact is not known, and refuses nothing. */
 export interface CallFacts {
   assistantExists?: boolean
   /** Whether the lead is one of the user who owns the assistant. */
   leadBelongs?: boolean
 }
 
-/** The report without fields that nobody knows. @throws Rejection `invalid` with every problem */
+/** The report without unknown fields. @throws Rejection `invalid` with every problem */
 export function validateReport (
   callId: string, submitted: Submitted<CompleteCallBody>, facts: CallFacts
 ): { report: CallCompleted } {

@@ -12,7 +12,7 @@ export type ListState = ReadonlyMap<number | string, string>
 interface List<Event extends ListEvent> {
   type: Event['type']
   keyOf (entry: Event['data']): number | string
-  /** The event that adds an entry, or renames it under its id; without fields that nobody knows. */
+  /** The event that adds an entry, or renames it under its id; without unknown fields. */
   added (entry: Event['data']): Event
 }
 

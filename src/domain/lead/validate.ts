@@ -32,7 +32,7 @@ export const CreateLeadBody = Type.Object({
 
 export type CreateLeadBody = Static<typeof CreateLeadBody>
 
-/** What is true outside the stream. Absent is not known, and refuses nothing. */
+/** What is true outside the stream. An absent fact is not known, and refuses nothing. */
 export interface LeadFacts {
   /** The name of the campaign; null when it is not one of the user's. */
   campaignName?: string | null | undefined

@@ -1,4 +1,4 @@
-// The public keys that an issuer publishes: fetched, kept, renewed, and never once for each unknown key id.
+// The public keys that an issuer publishes: fetched, kept and renewed; unknown key ids do not fetch them each time.
 import { KeyObject } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import {

@@ -1,4 +1,4 @@
-// Answers to what is no HTTP request, or one that never arrives whole, in the form of all other refusals.
+// Answers requests that are not HTTP or never arrive whole, in the form of all other refusals.
 import type { Socket } from 'node:net'
 import type { FastifyServerOptions } from 'fastify'
 import type { App } from '../app-types.js'
@@ -14,7 +14,7 @@ const answers: Record<string, { status: string, message: string }> = {
 }
 const malformed = { status: '400 Bad Request', message: 'This is not a valid HTTP/1.1 request.' }
 
-/** HTTP/1.1 asks for a Host (RFC 9112, 3.2); an expectation that nobody knows may be passed over (RFC 9110, 10.1.1). */
+/** HTTP/1.1 asks for a Host (RFC 9112, 3.2); an unknown expectation may be passed over (RFC 9110, 10.1.1). */
 export function refuseWithoutHost (app: App): void {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.addHook('onRequest', async ({ raw: { httpVersion, headers } }) => {

@@ -1,4 +1,4 @@
-// What arrived: the body, what the schema refused of it, and which of its fields nobody knows.
+// What arrived: the body, what the schema refused of it, and which of its fields are unknown.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static, TObject } from 'typebox'
 import type { FieldErrors } from '../../domain/rejection.js'
@@ -27,7 +27,7 @@ export function received<Schema extends TObject> (
 const isSound = <Body extends object>(_body: Partial<Body>, refused: FieldErrors): _body is Body =>
   Object.keys(refused).length === 0
 
-/** Names what nobody knows in `X-Ignored-Fields`; `known` are the properties of the schema. */
+/** Names unknown fields in `X-Ignored-Fields`; `known` are the properties of the schema. */
 export function nameIgnored (reply: FastifyReply, given: object, known: object): void {
   // TypeBox leaves the type of a schema's parts open.
   const ignored = unknownFields(given, { properties: known as NonNullable<Names['properties']> })

@@ -1,4 +1,4 @@
-// Which fields of a body nobody knows.
+// Which fields of a body its schema does not know.
 
 /** What a schema says of the names inside a value. */
 export interface Names {

@@ -1,4 +1,4 @@
-// `/metrics`, for operators and for who has the token of the scraper.
+// `/metrics`, for operators, and for the scraper with a token of its own.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { only } from '../auth/auth.js'
