@@ -1,4 +1,4 @@
-// Monitors from outside whether subscriptions make progress: reads their checkpoints and the head of the log repeatedly.
+// Monitors from outside whether subscriptions make progress: it reads their checkpoints and the head of the log.
 import { pause } from './pause.js'
 
 /** How far a subscription is behind the log. */
