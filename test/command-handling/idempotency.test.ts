@@ -1,17 +1,15 @@
+// Idempotency keys and If-Match: one command, one set of events, one answer, at one revision.
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { request, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import { commandHandler } from '../../src/command-handling/handle-command.js'
-import { EventStoreUnavailable } from '../../src/event-store/errors.js'
-import { KeyInFlight, openIdempotency } from '../../src/command-handling/idempotency.js'
-import { updateRequest } from '../support/handle-on.js'
 import { newAssistant, testService } from '../support/service.js'
 
 const service = await testService(t)
-const { call, parts: { pool, streams } } = service
+const { call, parts: { streams } } = service
 const keyed = (key: string) => ({ headers: { 'idempotency-key': key } })
+
 let phone = 15551000000
 const nextPhone = () => `+${phone++}`
 
@@ -88,40 +86,6 @@ t.test('of two requests at once one is handled, the other is told to wait or get
   if (waiting) t.equal(waiting.headers.get('retry-after'), '1')
 })
 
-t.test('a request that crashed after its append is finished by the next one with its key', async (t) => {
-  const key = randomUUID()
-  const first = await call('POST', '/user/assistant', newAssistant, keyed(key))
-  // What a crash between the append and the answer leaves: the event, and a row whose lease runs out.
-  await pool.query(`
-    UPDATE ledger.idempotency_keys
-    SET committed_at = NULL, stream = NULL, revision = NULL, leased_until = now() + interval '1 hour'
-    WHERE key = $1`, [key])
-  t.equal(
-    (await call('POST', '/user/assistant', newAssistant, keyed(key))).status,
-    409,
-    'while the lease holds it may still be running'
-  )
-  await pool.query(`
-    UPDATE ledger.idempotency_keys SET leased_until = now() - interval '1 second' WHERE key = $1`, [key])
-  const retried = await call('POST', '/user/assistant', newAssistant, keyed(key))
-  t.equal(retried.status, 201)
-  t.equal(retried.body.data.id, first.body.data.id)
-  t.equal((await streams.read(`assistant-${first.body.data.id}`)).length, 1, 'one event')
-})
-
-t.test('a request that crashed before its append is carried out by the next one, with the same id', async (t) => {
-  const key = randomUUID()
-  const first = await call('POST', '/user/assistant', newAssistant, keyed(key))
-  const unused = Number(first.body.data.id) + 100_000
-  await pool.query(`
-    UPDATE ledger.idempotency_keys
-    SET committed_at = NULL, ids = ARRAY[$2::bigint], leased_until = now() - interval '1 second'
-    WHERE key = $1`, [key, unused])
-  const retried = await call('POST', '/user/assistant', newAssistant, keyed(key))
-  t.equal(retried.status, 201)
-  t.equal(retried.body.data.id, unused)
-})
-
 t.test('a key that is empty, too long or not printable is refused by name', async (t) => {
   for (const key of ['', 'k'.repeat(256), 'caf\u00e9']) {
     const { status, body } = await call('POST', '/user/assistant', newAssistant, keyed(key))
@@ -148,61 +112,6 @@ t.test('two keys in one request are refused', async (t) => {
   })
 })
 
-t.test('keys are kept for 24 hours and removed afterwards', async (t) => {
-  const [young, old] = [randomUUID(), randomUUID()]
-  for (const key of [young, old]) await call('POST', '/user/assistant', newAssistant, keyed(key))
-  await pool.query(`
-    UPDATE ledger.idempotency_keys SET created_at = now() - interval '25 hours' WHERE key = $1`, [old])
-  t.equal(await openIdempotency(pool, commandHandler(streams)).removeExpired(), 1)
-  const { rows } = await pool.query('SELECT key FROM ledger.idempotency_keys WHERE key = ANY($1)', [[young, old]])
-  t.same(rows, [{ key: young }])
-})
-
-t.test('however many are old, and however many processes remove them, each is removed once', async (t) => {
-  await pool.query(`
-    INSERT INTO ledger.idempotency_keys (user_id, method, route, key, request_hash, command_id, ids,
-      leased_until, created_at)
-    SELECT '1', 'POST', '/', 'old ' || n, '', gen_random_uuid(), '{}', now(), now() - interval '25 hours'
-    FROM generate_series(1, 2500) n`)
-  const removed = await Promise.all([1, 2, 3].map(() => openIdempotency(pool, commandHandler(streams)).removeExpired()))
-  t.equal(removed.reduce((sum, count) => sum + count), 2500)
-  t.same((await pool.query('SELECT FROM ledger.idempotency_keys WHERE key LIKE \'old %\'')).rowCount, 0)
-})
-
-t.test('a request that was overtaken by a retry does not free the key under it', async (t) => {
-  const key = randomUUID()
-  const lease = (until: string) =>
-    pool.query(`UPDATE ledger.idempotency_keys SET leased_until = now() ${until} WHERE key = $1`, [key])
-  const claim = { userId: '1', method: 'POST', route: '/', key, body: {}, path: '/' }
-  const slow = openIdempotency(pool, {
-    ...commandHandler(streams),
-    async handle () { // while this one was busy its lease ran out, and a retry took the key over
-      await lease('+ interval \'1 hour\'')
-      throw new EventStoreUnavailable('x')
-    }
-  })
-  await t.rejects(
-    slow.once(claim, async () => [1], ({ commandId }) => updateRequest(1, {}, commandId)), EventStoreUnavailable
-  )
-  t.equal((await pool.query('SELECT FROM ledger.idempotency_keys WHERE key = $1', [key])).rowCount, 1)
-  await t.rejects(slow.once(claim, async () => [1], ({ commandId }) => updateRequest(1, {}, commandId)), KeyInFlight)
-})
-
-t.test('If-Match lets an update through only at the revision that it names', async (t) => {
-  const created = await call('POST', '/user/assistant', newAssistant)
-  const path = `/user/assistant/${created.body.data.id}`
-  t.equal(created.headers.get('etag'), '"0"')
-  const updated = await call('PUT', path, { speech_speed: 1.1 }, { headers: { 'if-match': '"0"' } })
-  t.equal(updated.status, 200)
-  t.equal(updated.headers.get('etag'), '"1"')
-  const late = await call('PUT', path, { speech_speed: 0.9 }, { headers: { 'if-match': '"0"' } })
-  t.equal(late.status, 412)
-  t.same(Object.keys(late.body), ['message'])
-  t.equal((await call('PUT', path, { speech_speed: 0.9 }, { headers: { 'if-match': '"7", "1"' } })).status, 200)
-  t.equal((await call('PUT', path, { speech_speed: 0.8 }, { headers: { 'if-match': '*' } })).status, 200)
-  t.equal((await call('PUT', path, { speech_speed: 0.7 }, { headers: { 'if-match': 'W/"3"' } })).status, 412)
-})
-
 t.test('with a key and If-Match the first answer stands under a newer ETag, and a 412 frees the key', async (t) => {
   const path = `/user/assistant/${(await call('POST', '/user/assistant', newAssistant)).body.data.id}`
   const change = { assistant_name: 'First' }
@@ -218,4 +127,19 @@ t.test('with a key and If-Match the first answer stands under a newer ETag, and 
   )
   t.equal((await call('PUT', path, change, both(late, '"0"'))).status, 412)
   t.equal((await call('PUT', path, change, both(late, '"2"'))).status, 200)
+})
+
+t.test('If-Match lets an update through only at the revision that it names', async (t) => {
+  const created = await call('POST', '/user/assistant', newAssistant)
+  const path = `/user/assistant/${created.body.data.id}`
+  t.equal(created.headers.get('etag'), '"0"')
+  const updated = await call('PUT', path, { speech_speed: 1.1 }, { headers: { 'if-match': '"0"' } })
+  t.equal(updated.status, 200)
+  t.equal(updated.headers.get('etag'), '"1"')
+  const late = await call('PUT', path, { speech_speed: 0.9 }, { headers: { 'if-match': '"0"' } })
+  t.equal(late.status, 412)
+  t.same(Object.keys(late.body), ['message'])
+  t.equal((await call('PUT', path, { speech_speed: 0.9 }, { headers: { 'if-match': '"7", "1"' } })).status, 200)
+  t.equal((await call('PUT', path, { speech_speed: 0.8 }, { headers: { 'if-match': '*' } })).status, 200)
+  t.equal((await call('PUT', path, { speech_speed: 0.7 }, { headers: { 'if-match': 'W/"3"' } })).status, 412)
 })

@@ -53,7 +53,13 @@ t.test('bodies fit the schema of their type', async (t) => {
   t.match(webhookProblems(JSON.stringify({ ...webhookTest, data: {} })), [/assistant/])
 })
 
-interface Schema { description?: string, properties?: Record<string, Schema>, anyOf?: Schema[], items?: Schema, $ref?: string }
+interface Schema {
+  description?: string
+  properties?: Record<string, Schema>
+  anyOf?: Schema[]
+  items?: Schema
+  $ref?: string
+}
 
 /** Every property with the path that leads there, references followed. */
 function fieldsOf (schema: Schema, defs: Record<string, Schema>, path = ''): [string, Schema][] {

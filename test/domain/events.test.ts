@@ -1,4 +1,4 @@
-// Every event version that was ever written can be read; malformed, misplaced and future ones cannot.
+// Every event version that was ever written can be read.
 import fc from 'fast-check'
 import t from 'tap'
 import { assistantDecider, type CreateAssistant } from '../../src/domain/assistant/decide.js'
@@ -9,9 +9,7 @@ import {
   campaignDecider, languagesDecider, modelsDecider, phoneNumberDecider, voicesDecider
 } from '../../src/domain/catalog/decide.js'
 import { fold } from '../../src/domain/decider.js'
-import {
-  DecodeError, currentVersion, decode, eventVersions, type DomainEvent, type EventType
-} from '../../src/domain/events.js'
+import { currentVersion, decode, eventVersions, type DomainEvent, type EventType } from '../../src/domain/events.js'
 import { leadDecider } from '../../src/domain/lead/decide.js'
 import { requiredFields } from '../support/assistant-bodies.js'
 import { golden, type Golden } from '../support/golden.js'
@@ -67,47 +65,11 @@ t.test('a former version is read as what the current one would have written, wha
   }), { numRuns: 50 })
 })
 
-const creating = (id: number, body: AssistantBody): CreateAssistant =>
-  ({
-    ...validateNewAssistant({ body: { ...requiredFields, ...body } }, {}),
-    ids: [id],
-    userId: '1',
-    now: '2026-01-31T12:00:00.000Z'
-  })
-
 t.test('an event that does not say its version is of the first one', async (t) => {
   for (const type of types) {
     const { stream, data } = golden(type, '1')
     t.strictSame(read({ stream, type, data }), read(golden(type, '1')), type)
   }
-})
-
-t.test('a version that only a later release knows is never read as an older one', async (t) => {
-  for (const type of types) {
-    const latest = Number(currentVersion(type))
-    for (const schema_version of [String(
-      latest + 1
-    ), '0', '01', '1.0', ' 1', '', 'constructor', '99999999999999999999']) {
-      t.throws(() => read({ ...golden(type, currentVersion(type)), schema_version }), {
-        name: 'DecodeError',
-        message: `${type} at ${golden(
-          type, '1'
-        ).stream}@0: schema_version ${schema_version} is not known to this release; its latest is ${latest}`
-      })
-    }
-  }
-})
-
-t.test('each version is held to its own schema', async (t) => {
-  const { data } = golden('AssistantCreated', '1')
-  t.throws(() => read({ ...golden('AssistantCreated', '2'), data }), {
-    name: 'DecodeError', message: /status/
-  }, 'version 2 without what version 2 has')
-  t.match(
-    read({ ...golden('AssistantCreated', '1'), data: { ...data, status: 'inactive' } }),
-    { data: { status: 'active' } },
-    'version 1 with what it could not say'
-  )
 })
 
 t.test('the golden events fold', async (t) => {
@@ -133,41 +95,10 @@ t.test('the golden events fold', async (t) => {
   t.match(fold(campaignDecider, [event('CampaignCreated'), event('CampaignRenamed')]), { name: 'Summer' })
   t.match(fold(phoneNumberDecider, [event('PhoneNumberAdded')]), { phone_number: '+15551230009' })
 })
-
-t.test('an event without one of its fields, or with another type in it, is malformed', async (t) => {
-  for (const { data, ...place } of golden.files.values()) {
-    for (const name of Object.keys(data).filter((name) => name !== 'lead_status')) {
-      const { [name]: _left, ...rest } = data
-      t.throws(() => read({ ...place, data: rest }), DecodeError, `${place.type} without ${name}`)
-      t.throws(
-        () => read({ ...place, data: { ...data, [name]: Symbol('none of JSON') } }),
-        DecodeError,
-        `${place.type} with another ${name}`
-      )
-    }
-  }
-})
-
-t.test('data that is not an object is malformed, and the message says where the event stands', async (t) => {
-  for (const data of [null, 'text', 5, [], new Uint8Array([1])]) {
-    t.throws(() => decode({ type: 'CallCompleted', stream: 'call-x', revision: 3n, metadata: {}, data }), {
-      name: 'DecodeError', message: /^CallCompleted at call-x@3: /
-    })
-  }
-})
-
-t.test('an event on a stream that is not its own is malformed', async (t) => {
-  for (const event of golden.files.values()) {
-    for (const stream of ['assistant-2', 'lead-2-x', 'call-c-2', 'campaign-2', 'phonenumber-2', 'catalog-others', 'else']) {
-      t.throws(() => read({ ...event, stream }), DecodeError, `${event.type} on ${stream}`)
-    }
-  }
-})
-
-t.test('types that are not ours are nobody’s business, whatever their version', async (t) => {
-  t.equal(decode({
-    type: 'LeadDigestKeyChosen', stream: 'ringledger-settings', revision: 0n, metadata: { schema_version: '7' }, data: 5
-  }), undefined)
-  t.equal(decode({ type: 'constructor', stream: 'x', revision: 0n, metadata: {}, data: {} }), undefined)
-  t.throws(() => currentVersion('constructor'), /no event type/)
-})
+const creating = (id: number, body: AssistantBody): CreateAssistant =>
+  ({
+    ...validateNewAssistant({ body: { ...requiredFields, ...body } }, {}),
+    ids: [id],
+    userId: '1',
+    now: '2026-01-31T12:00:00.000Z'
+  })

@@ -4,13 +4,11 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { noStream, openStreams, type Streams } from '../../src/event-store/streams.js'
 import { catchUp } from '../../src/event-store/subscribe.js'
-import { oldEventStore } from '../support/old-event-store.js'
 import { connect, scratchEventStore } from '../support/scratch-event-store.js'
 import { tcpProxy } from '../support/tcp-proxy.js'
 
 const { store, client } = await scratchEventStore(t)
 const direct = openStreams(client)
-
 const append = (...types: string[]) =>
   direct.append(
     `test-${randomUUID()}`, types.map((type) => ({ id: randomUUID(), type, data: {}, metadata: {} })), noStream
@@ -77,27 +75,6 @@ t.test('large events come in small batches, and all of them', async (t) => {
   t.ok(sizes.every((size) => size * text.length <= 16 * 2 ** 20), `batches of ${sizes.join(', ')}`)
 })
 
-t.test('a type that starts like another is another', async (t) => {
-  await append('CallCompletedTwice', 'NotCallCompleted')
-  const { position } = await append('CallCompleted')
-  t.strictSame((await take(direct, ['CallCompleted', 'Else'], 0n, 1)).positions, [position])
-})
-
-t.test('events that the filter leaves out move the position of an idle log, also one by one', async (t) => {
-  const signal = until(t).signal
-  const batches =
-    direct.follow({ after: await direct.head(), eventTypes: ['NeverAppended'], signal })[Symbol.asyncIterator]()
-  for (let round = 0; round < 3; round += 1) {
-    const { position } = await append('Other')
-    for (;;) {
-      const { value } = await batches.next()
-      t.strictSame(value?.events, [])
-      if ((value?.position ?? 0n) >= position) break
-    }
-  }
-  t.pass('each of them was passed')
-})
-
 t.test('an abort ends it, also while it waits', async (t) => {
   const stopping = until(t)
   const batches = direct.follow({ after: await direct.head(), eventTypes: ['NeverAppended'], signal: stopping.signal })
@@ -119,59 +96,4 @@ t.test('a lost connection is an error, so that the caller starts again from its 
   await t.rejects(waiting)
   const { position } = await append(type)
   t.strictSame((await take(streams, [type], value?.position ?? 0n, 1)).positions, [position])
-})
-
-t.test('a flood of events outside the filter is passed as it comes, and delays no event that matches', async (t) => {
-  const signal = until(t).signal
-  const type = `Type${Date.now()}`
-  const start = await direct.head()
-  let isOver = false
-  const flooding = Promise.all(Array.from({ length: 4 }, async () => {
-    while (!isOver) {
-      await append(...Array<string>(20).fill('Other'))
-    }
-  }))
-  let passed = start
-  let movedAt = performance.now()
-  let longestMs = 0
-  let found = 0
-  for await (const { events, position } of direct.follow({ after: start, eventTypes: [type], signal })) {
-    longestMs = Math.max(longestMs, performance.now() - movedAt)
-    movedAt = performance.now()
-    t.ok(position > passed)
-    passed = position
-    found += events.length
-    if (found === 10) break
-    if (events.length > 0 || found === 0) await append(type)
-  }
-  isOver = true
-  await flooding
-  t.equal(found, 10)
-  t.ok(longestMs < 2_000, `the longest stand was ${Math.round(longestMs)} ms`)
-})
-
-t.test('a store that answers 2^64-1 until its filter matches is followed, and matching events have their place', async (t) => {
-  const old = await oldEventStore(t, store.port)
-  const streams = openStreams(connect(t, old.url))
-  const signal = until(t).signal
-  const type = `Type${Date.now()}`
-  const batches = streams.follow({ after: await direct.head(), eventTypes: [type], signal })[Symbol.asyncIterator]()
-  const pass = async (position: bigint) => {
-    const events = []
-    for (;;) {
-      const { value } = await batches.next()
-      events.push(...value?.events ?? [])
-      if ((value?.position ?? 0n) >= position) return { events, passed: value?.position }
-    }
-  }
-  for (let round = 0; round < 3; round += 1) {
-    const { position } = await append('Other', 'Other')
-    const began = performance.now()
-    t.strictSame(await pass(position), { events: [], passed: position })
-    // sooner than it is called dead
-    t.ok(performance.now() - began < 4_000, `passed after ${Math.round(performance.now() - began)} ms`)
-  }
-  t.ok(old.saidNothing() > 0)
-  const { position } = await append('Other', type)
-  t.match(await pass(position), { events: [{ type, position }], passed: position })
 })

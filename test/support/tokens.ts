@@ -13,7 +13,8 @@ export const issuer = 'https://issuer.example.com'
 export const audience = 'ringledger'
 export const claims = (changes: JWTPayload = {}): JWTPayload =>
   ({ sub: 'user-1', iss: issuer, aud: audience, exp: now() + 60, ...changes })
-export const without = (name: string) => Object.fromEntries(Object.entries(claims()).filter(([claim]) => claim !== name))
+export const without = (name: string) =>
+  Object.fromEntries(Object.entries(claims()).filter(([claim]) => claim !== name))
 export const base64url = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
 /** An app with one route for users and one for engines. */

@@ -1,4 +1,4 @@
-// A projector that is frozen past its lease: another one replaces it within five seconds, and its late writes are refused.
+// A projector that is frozen past its lease is replaced within five seconds, and its late writes are refused.
 import t from 'tap'
 import { eventually } from '../../support/eventually.js'
 import { projectorRig } from '../../support/projector-rig.js'

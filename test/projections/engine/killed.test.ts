@@ -1,4 +1,4 @@
-// A projector that is killed at any statement: rows are the fold of the log up to the checkpoint, and the next one goes on.
+// A projector that is killed at any statement: rows are the fold up to the checkpoint, and the next one goes on.
 import { randomInt } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { isInFull } from '../../support/chaos.js'

@@ -6,7 +6,8 @@ import { eventually } from '../../support/eventually.js'
 import { positionRig } from '../../support/position-rig.js'
 import { tcpProxy } from '../../support/tcp-proxy.js'
 
-const { databaseUrl, pool, listening, deafPool, projectOne, feed, isListening, isGone, cutListener } = await positionRig(t)
+const rig = await positionRig(t)
+const { databaseUrl, pool, listening, deafPool, projectOne, feed, isListening, isGone, cutListener } = rig
 
 t.test('a position that was passed is reached at once, one in the future is not', async (t) => {
   const positions = await listening(t)

@@ -1,0 +1,75 @@
+// A consumer misses nothing and handles nothing twice, while its event store and its Postgres come and go.
+import t from 'tap'
+import { openStreams } from '../../src/event-store/streams.js'
+import { postgresCluster } from '@ringledger/embedded-postgres/testing'
+import { consuming } from '../support/consuming.js'
+import { eventually } from '../support/eventually.js'
+import { scratchLedger } from '../support/ledger.js'
+import { connect, eventStoreOn } from '../support/scratch-event-store.js'
+import { tcpProxy } from '../support/tcp-proxy.js'
+
+const postgres = await postgresCluster(t, { fsync: false })
+const { pool } = await scratchLedger(t, postgres)
+let store = await eventStoreOn(postgres.url)
+t.teardown(() => store.close())
+const proxy = await tcpProxy(t, store.port)
+const streams = openStreams(connect(t, `esdb://127.0.0.1:${proxy.port}?tls=false`))
+const { append, consume } = consuming(pool, streams)
+
+async function restartStore (): Promise<void> {
+  await store.close()
+  proxy.cut()
+  store = await eventStoreOn(postgres.url)
+  proxy.leadTo(store.port)
+}
+
+t.test('restarts of the event store are survived, with nothing twice and nothing missing', async (t) => {
+  const { ids } = await consume(t, 'Restarted')
+  const wanted = await append('Restarted', 10)
+  for (let round = 0; round < 2; round += 1) {
+    const appending = append('Restarted', 10)
+    await restartStore()
+    wanted.push(...await appending)
+  }
+  await eventually(async () => (await ids()).length >= wanted.length)
+  t.strictSame(await ids(), wanted)
+})
+
+t.test('lost connections of Postgres are survived too', async (t) => {
+  const { ids } = await consume(t, 'Cut')
+  const wanted = await append('Cut', 5)
+  for (let round = 0; round < 3; round += 1) {
+    const appending = append('Cut', 5)
+    await eventually(async () => (await ids()).length > 5 * round)
+    await pool.query(`
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE application_name = 'test' AND pid <> pg_backend_pid()`)
+    wanted.push(...await appending)
+  }
+  await eventually(async () => (await ids()).length >= wanted.length)
+  t.strictSame(await ids(), wanted)
+})
+
+t.test('a restart of Postgres is survived, with nothing twice and nothing missing', async (t) => {
+  const { ids } = await consume(t, 'Rebooted')
+  const wanted = await append('Rebooted', 10)
+  await eventually(async () => (await ids()).length === 10)
+  await postgres.restart()
+  wanted.push(...await append('Rebooted', 10))
+  await eventually(async () => (await ids()).length >= wanted.length)
+  t.strictSame(await ids(), wanted)
+})
+
+t.test('an event store that falls silent is noticed within ten seconds, and followed again afterwards', async (t) => {
+  const { ids, log } = await consume(t, 'Silent')
+  const wanted = await append('Silent', 3)
+  await eventually(async () => (await ids()).length === 3)
+  const since = performance.now()
+  proxy.freeze()
+  await eventually(() => log.lines.some(({ message }) => message.startsWith('consumer stopped')))
+  t.ok(performance.now() - since < 10_000, `after ${Math.round(performance.now() - since)} ms`)
+  proxy.cut()
+  wanted.push(...await append('Silent', 3))
+  await eventually(async () => (await ids()).length >= wanted.length)
+  t.strictSame(await ids(), wanted)
+})
