@@ -1,7 +1,7 @@
 // Makes dist/ from the sources: a module of JavaScript for each of TypeScript, and one for each package that they use.
 // A package is many files; as one, it lets a process start in half of the time. Types are for `npm run check`.
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build as esbuild } from 'esbuild'
@@ -20,6 +20,7 @@ const vendor = join(root, 'dist/vendor', versionsOf())
 
 try {
   await bundle(await transpile())
+  removeUnused()
   writeFileSync(join(root, 'dist/.built'), '')
 } catch (error) {
   if (!error.errors) throw error
@@ -47,16 +48,20 @@ async function transpile () {
 /** Bundles what is imported of packages, what they share into files of its own. */
 async function bundle (imported) {
   if (imported.every((path) => existsSync(bundleOf(path)))) return
-  const entryPoints = imported.map((path) => ({ in: path, out: basename(bundleOf(path), '.js') }))
-  const resolve = ({ path, kind }) => kind === 'entry-point' ? { path, namespace: 'whole' } : undefined
-  const load = async ({ path }) => ({ contents: await whole(path), resolveDir: root })
+  const names = new Map(imported.map((path) => [wholeOf(path), path]))
+  const entryPoints = [...names].map(([file, path]) => ({ in: file, out: basename(bundleOf(path), '.js') }))
   const setup = (build) => {
-    build.onResolve({ filter: /./ }, resolve)
-    build.onLoad({ filter: /./, namespace: 'whole' }, load)
+    build.onResolve({ filter: /./ }, ({ path, kind }) => kind === 'entry-point' ? { path } : undefined)
+    build.onLoad({ filter: /\.whole\.mjs$/ }, async ({ path }) => ({ contents: await whole(names.get(path)), resolveDir: root }))
   }
   const banner = { js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);" }
   const external = [...inPlace, 'pg-native']
   await esbuild({ ...common, entryPoints, outdir: vendor, splitting: true, external, banner, plugins: [{ name: 'whole', setup }] })
+}
+
+/** No file: what it would hold is `whole`. By its extension, esbuild imports as Node does. */
+function wholeOf (path) {
+  return bundleOf(path).replace(/\.js$/, '.whole.mjs')
 }
 
 /** A module that exports all that a package does. Of one that is no ES module, node alone tells the names. */
@@ -68,6 +73,13 @@ async function whole (path) {
 function bundledPackages () {
   const { dependencies = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   return Object.keys(dependencies).filter((name) => !name.startsWith('@ringledger/') && !inPlace.includes(name))
+}
+
+/** A command that runs may still load from bundles of an hour ago. */
+function removeUnused () {
+  const folders = readdirSync(dirname(vendor)).map((name) => join(dirname(vendor), name))
+  const isOld = (folder) => folder !== vendor && Date.now() - statSync(folder).mtimeMs > 3_600_000
+  for (const folder of folders.filter(isOld)) rmSync(folder, { recursive: true, force: true })
 }
 
 /** Changes with the packages and with how they are bundled. */

@@ -19,7 +19,7 @@ const lists: Record<string, Record<string, Part>> = {
     'webhooks-postgres': { files: ['test/flow/webhook-chaos.test.ts'], env: rounds, grep: '/queue in Postgres/' },
     'webhooks-redis': { files: ['test/flow/webhook-chaos.test.ts'], env: rounds, grep: '/queue in Redis/' },
     flow: { files: ['kill', 'concurrency', 'read-your-write'].map((name) => `test/flow/${name}.test.ts`) },
-    copy: { files: ['test/cli/events-kill.test.ts'] },
+    copy: { files: ['test/cli/events-kill.test.ts', 'packages/event-transfer/test/export.test.ts'] },
     workers: { files: ['test/workers/queue/killed.test.ts', 'test/workers/queue/emptied.test.ts'] },
     projections: { files: ['killed', 'model'].map((name) => `test/projections/engine/${name}.test.ts`) },
     replay: { files: ['test/projections/replay/replay-kill.test.ts'] },
