@@ -5,6 +5,7 @@ import { request, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { BACKWARDS, END } from '@eventstore/db-client'
 import t, { type Test } from 'tap'
+import { projections as known } from '../../projections/index.js'
 import { callReport, newAssistant } from '../support/bodies.js'
 import { eventually } from '../support/eventually.js'
 import { dataDir, exampleCatalog, ringledger, run } from '../support/ringledger.js'
@@ -38,7 +39,7 @@ t.test('commands beside a running start', async (t) => {
 
   await t.test('projections list joins it', async (t) => {
     const projections = await list(t)
-    t.same(projections.map(({ projection, generation, state }) => `${projection} ${generation} ${state}`), ['assistants', 'leads', 'calls', 'catalog'].map((name) => `${name} 1 active`))
+    t.same(projections.map(({ projection, generation, state }) => `${projection} ${generation} ${state}`), known.map(({ name }) => `${name} 1 active`))
     for (const { owner } of projections) t.match(owner, new RegExp(` ${service.process.pid} `))
   })
 

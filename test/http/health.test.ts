@@ -1,5 +1,6 @@
 // /health/ready of the role projector: a read model that is not fed is noticed within ten seconds.
 import t from 'tap'
+import { projections } from '../../projections/index.js'
 import { eventually } from '../support/eventually.js'
 import { newAssistant, testService } from '../support/service.js'
 
@@ -19,8 +20,7 @@ const aliveMetric = async () => /^ringledger_projection_feed_alive\{projection="
   })).text())?.[1]
 
 t.test('a role says what it needs', async (t) => {
-  const feeds = Object.fromEntries(['assistants', 'leads', 'calls', 'catalog']
-    .map((name) => [`projection ${name}`, 'ok']))
+  const feeds = Object.fromEntries(projections.map(({ name }) => [`projection ${name}`, 'ok']))
   t.strictSame(await ready(standby.url), {
     status: 200, checks: { postgres: 'ok', eventStore: 'ok', ledger: 'ok', ...feeds }
   })

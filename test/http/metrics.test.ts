@@ -1,5 +1,6 @@
 // /metrics: for operators and the scraper, in every role, with few labels.
 import t, { type Test } from 'tap'
+import { projections } from '../../projections/index.js'
 import { noStream } from '../../src/event-store/streams.js'
 import { assistantCreated, callCompleted, proposed } from '../support/call-events.js'
 import { eventually } from '../support/eventually.js'
@@ -63,7 +64,7 @@ t.test('read models report their positions and that their projections run', asyn
     const position = valueOf(found, 'ringledger_projection_position{projection="assistants"}')
     return position === Number(await service.parts.streams.head()) && found
   })
-  for (const name of ['assistants', 'leads', 'calls', 'catalog']) {
+  for (const { name } of projections) {
     t.equal(valueOf(text, `ringledger_projection_feed_alive{projection="${name}"}`), 1, name)
     t.ok((valueOf(text, `ringledger_consumer_commits_total{consumer="projection ${name} g1"}`) ?? 0) > 0)
     t.equal(valueOf(text, `ringledger_lease_held{lease="projection ${name} g1"}`), 1)

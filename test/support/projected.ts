@@ -3,23 +3,18 @@ import type { Pool } from 'pg'
 import { claimCheckpoint, moveCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import { assistants } from '../../projections/assistants.js'
-import { calls } from '../../projections/calls.js'
-import { catalog } from '../../projections/catalog.js'
+import { projections } from '../../projections/index.js'
 import { activeGeneration, checkpointOf, ensureProjections, schemaOf } from '../../projections/replay/generations.js'
-import { leads } from '../../projections/leads.js'
 import type { Projection } from '../../projections/engine/projection.js'
 import { generationConsumer } from '../../projections/engine/run.js'
 
-export const everyProjection: readonly Projection[] = [assistants, leads, calls, catalog]
-
 /** Empty read models, on generation 1. */
 export async function emptyReadModels (
-  pool: Pool, projections: readonly Projection[] = everyProjection
+  pool: Pool, wanted: readonly Projection[] = projections
 ): Promise<void> {
-  const schemas = projections.map((projection) => `DROP SCHEMA IF EXISTS ${schemaOf(projection, 1)} CASCADE`)
+  const schemas = wanted.map((projection) => `DROP SCHEMA IF EXISTS ${schemaOf(projection, 1)} CASCADE`)
   await pool.query([...schemas, 'DELETE FROM ledger.generations', 'DELETE FROM ledger.parked_events'].join('; '))
-  await ensureProjections(pool, projections)
+  await ensureProjections(pool, wanted)
 }
 
 export interface Feed {
@@ -47,7 +42,7 @@ export async function feeding (projection: Projection, pool: Pool, epoch = 1n): 
 
 /** Projects all events into every read model. */
 export async function project (pool: Pool, events: StoredEvent[]): Promise<void> {
-  for (const projection of everyProjection) await (await feeding(projection, pool)).batch(events)
+  for (const projection of projections) await (await feeding(projection, pool)).batch(events)
 }
 
 /** The rows of the active generation's table by key, with times in ISO 8601. */

@@ -8,7 +8,7 @@ import type { Projection } from '../../projections/engine/projection.js'
 import type { BuildOptions } from '../../projections/replay/build.js'
 import type { Streams } from '../../src/event-store/streams.js'
 import { keepingLog, scratchLedger } from './ledger.js'
-import { everyProjection } from './projected.js'
+import { projections } from '../../projections/index.js'
 import type { ScratchPostgres } from './scratch-postgres.js'
 import { watchedPool, type Watching } from './statements.js'
 import type { Teardown } from './teardown.js'
@@ -46,7 +46,7 @@ export async function replayDatabase (
 ): Promise<ReplayDatabase> {
   const { databaseUrl, pool } = await scratchLedger(t, postgres)
   const watched = watchedPool(pool, watching)
-  await ensureProjections(pool, everyProjection)
+  await ensureProjections(pool, projections)
   const positions = listenForPositions(databaseUrl, pool, () => {})
   t.teardown(() => positions.close())
   return {

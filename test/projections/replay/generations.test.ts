@@ -6,12 +6,12 @@ import { assistants } from '../../../projections/assistants.js'
 import { pointReaders } from '../../../projections/replay/views.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { scratchLedger } from '../../support/ledger.js'
-import { everyProjection } from '../../support/projected.js'
+import { projections } from '../../../projections/index.js'
 
 const { pool } = await scratchLedger(t)
 
 t.test('making sure that projections are there is safe from many processes at once', async (t) => {
-  await Promise.all(Array.from({ length: 5 }, () => ensureProjections(pool, everyProjection)))
+  await Promise.all(Array.from({ length: 5 }, () => ensureProjections(pool, projections)))
   t.equal((await pool.query('SELECT FROM read_model.leads')).rowCount, 0)
   t.match(await generationsOf(pool, leads), [{
     generation: 1, state: 'active', codeVersion: leads.version, verified: null
@@ -20,12 +20,12 @@ t.test('making sure that projections are there is safe from many processes at on
 
 t.test('tables whose schema was dropped are made again', async (t) => {
   await pool.query(`DROP SCHEMA ${schemaOf(leads, 1)} CASCADE`)
-  await ensureProjections(pool, everyProjection)
+  await ensureProjections(pool, projections)
   t.equal((await pool.query('SELECT FROM read_model.leads')).rowCount, 0)
 })
 
 t.test('a read model that other code has folded is named with what to run', async (t) => {
-  t.strictSame(await outdated(pool, everyProjection), [])
+  t.strictSame(await outdated(pool, projections), [])
   const newer = { ...leads, version: leads.version + 1 }
   t.strictSame(await outdated(pool, [assistants, newer]), [
     { name: 'leads', foldedBy: leads.version, version: newer.version, mend: 'ringledger projections replay leads' }
