@@ -1,7 +1,7 @@
 // Assistants as their owners read them.
 import type { Pool } from 'pg'
 import { evolve, type Assistant } from '../src/domain/assistant/evolve.js'
-import type { AssistantStatus } from '../src/domain/assistant/events.js'
+import { assistantEventTypes, isAssistantEvent, type AssistantStatus } from '../src/domain/assistant/events.js'
 import type { AssistantSettings } from '../src/domain/assistant/settings.js'
 import { summarize, type AssistantSummary } from '../src/domain/assistant/summary.js'
 import type { Projection } from './engine/projection.js'
@@ -44,11 +44,11 @@ const assistantTable = table<AssistantRow>({
 export const assistants: Projection = {
   name: 'assistants',
   version: 1,
-  eventTypes: ['AssistantCreated', 'AssistantUpdated'],
+  eventTypes: assistantEventTypes,
   tables: [assistantTable],
   keys: (event) => 'assistant_id' in event.data ? [[assistantTable, event.data.assistant_id]] : [],
   project (event, { revision }, rows) {
-    if (event.type !== 'AssistantCreated' && event.type !== 'AssistantUpdated') return
+    if (!isAssistantEvent(event)) return
     const row = rows.get(assistantTable, event.data.assistant_id)
     if (row && revision <= BigInt(row.revision)) return
     const assistant = evolve(row && toAssistant(row), event)

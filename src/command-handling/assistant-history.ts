@@ -1,5 +1,5 @@
 // Reads an assistant's history straight from its events.
-import { assistantStream, type AssistantEvent } from '../domain/assistant/events.js'
+import { assistantStream, isAssistantEvent } from '../domain/assistant/events.js'
 import { historyOf, type HistoryEntry } from '../domain/assistant/history.js'
 import { decode } from '../domain/events.js'
 import type { Streams } from '../event-store/streams.js'
@@ -10,10 +10,7 @@ export type AssistantHistory = (userId: string, assistantId: number) => Promise<
 export function assistantHistory (streams: Pick<Streams, 'read'>): AssistantHistory {
   return async (userId, assistantId) => {
     const stored = await streams.read(assistantStream(assistantId))
-    const events = stored.map(decode).filter((event) => event !== undefined).filter(isOfAssistant)
+    const events = stored.map(decode).filter((event) => event !== undefined).filter(isAssistantEvent)
     return events[0]?.data.user_id === userId ? historyOf(events).reverse() : undefined
   }
 }
-
-const isOfAssistant = (event: { type: string }): event is AssistantEvent =>
-  event.type === 'AssistantCreated' || event.type === 'AssistantUpdated'

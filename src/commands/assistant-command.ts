@@ -1,5 +1,6 @@
-// What creating and updating an assistant share: the facts that the rules need, and the answer.
+// What the commands of an assistant share: its id in the path, the facts that the rules need, and the answer.
 import Type, { type Static } from 'typebox'
+import { assistantNotFound } from '../domain/assistant/decide.js'
 import type { AssistantState } from '../domain/assistant/evolve.js'
 import type { AssistantSettings } from '../domain/assistant/settings.js'
 import { AssistantSummary, summarize } from '../domain/assistant/summary.js'
@@ -7,6 +8,7 @@ import type { AssistantFacts } from '../domain/assistant/validate.js'
 import type { Handled, HandleRoute } from '../http/command-route.js'
 import { answered, writeHeaders } from '../http/docs/describe.js'
 import { assistantSummary } from '../http/docs/examples.js'
+import { idIn } from '../http/path-id.js'
 import type { ReadModel } from '../../projections/read-model.js'
 
 export interface AssistantDeps {
@@ -23,6 +25,13 @@ export const assistantAnswer = (message: string) => answered(
   'The assistant as it stands after the command.', AssistantAnswer, { message, data: assistantSummary },
   ['ETag', ...writeHeaders]
 )
+
+/** @throws Rejection when the path holds no id that an assistant could have */
+export function assistantIdIn (text: string): number {
+  const id = idIn(text)
+  if (id === undefined) throw assistantNotFound()
+  return id
+}
 
 /** Looks up what the body refers to, in one round trip. */
 export async function lookUpFacts (

@@ -1,6 +1,6 @@
 // PUT /user/assistant/{id}
 import type { FastifyBaseLogger } from 'fastify'
-import { assistantDecider, assistantNotFound } from '../domain/assistant/decide.js'
+import { assistantDecider } from '../domain/assistant/decide.js'
 import { assistantStream } from '../domain/assistant/events.js'
 import type { AssistantState } from '../domain/assistant/evolve.js'
 import { UpdateAssistantBody } from '../domain/assistant/settings.js'
@@ -9,8 +9,10 @@ import type { App } from '../http/app-types.js'
 import { command, type Handled } from '../http/command-route.js'
 import { example, invalid, refusal } from '../http/docs/describe.js'
 import { changedAssistant } from '../http/docs/examples.js'
-import { assistantPath, idIn } from '../http/path-id.js'
-import { answerAssistant, assistantAnswer, lookUpFacts, type AssistantDeps } from './assistant-command.js'
+import { assistantPath } from '../http/path-id.js'
+import {
+  answerAssistant, assistantAnswer, assistantIdIn, lookUpFacts, type AssistantDeps
+} from './assistant-command.js'
 
 const updated = 'Assistant updated successfully'
 
@@ -53,13 +55,6 @@ export function updateAssistant (app: App, deps: UpdateAssistantDeps): void {
       }
     })
   })
-}
-
-/** @throws Rejection when the path holds no id that an assistant could have */
-function assistantIdIn (text: string): number {
-  const id = idIn(text)
-  if (id === undefined) throw assistantNotFound()
-  return id
 }
 
 type Updated = Handled<AssistantState, AssistantFacts, UpdateAssistantBody>

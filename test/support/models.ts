@@ -3,6 +3,7 @@ import { assistants } from '../../projections/assistants.js'
 import { calls } from '../../projections/calls.js'
 import { leads } from '../../projections/leads.js'
 import type { Projection } from '../../projections/engine/projection.js'
+import { isAssistantEvent } from '../../src/domain/assistant/events.js'
 import { evolve, type AssistantState } from '../../src/domain/assistant/evolve.js'
 import { DecodeError, decode, type DomainEvent } from '../../src/domain/events.js'
 import { leadOf } from '../../src/domain/lead/evolve.js'
@@ -40,7 +41,7 @@ function fold (
 export function assistantModel (log: StoredEvent[], takes = (_name: string) => true): Model {
   const states = new Map<number, { state: NonNullable<AssistantState>, revision: number }>()
   const parked = fold(assistants, log, (event, { revision }) => {
-    if (event.type !== 'AssistantCreated' && event.type !== 'AssistantUpdated') return true
+    if (!isAssistantEvent(event)) return true
     const id = event.data.assistant_id
     const state = evolve(states.get(id)?.state, event)
     if (state && !takes(state.settings.assistant_name)) return false

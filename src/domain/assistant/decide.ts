@@ -2,7 +2,7 @@
 import Value from 'typebox/value'
 import { idAt, type Circumstances, type Decider } from '../decider.js'
 import { Rejection, invalid } from '../rejection.js'
-import type { AssistantEvent } from './events.js'
+import { assistantEventTypes, type AssistantEvent } from './events.js'
 import { evolve, type AssistantState } from './evolve.js'
 import type { AssistantSettings } from './settings.js'
 import { missingUrl, type AssistantChanges, type NewAssistant } from './validate.js'
@@ -14,9 +14,15 @@ export type AssistantCommand = CreateAssistant | UpdateAssistant
 
 export const assistantDecider: Decider<AssistantState, AssistantEvent, AssistantCommand> = {
   initialState: undefined,
-  eventTypes: ['AssistantCreated', 'AssistantUpdated'],
+  eventTypes: assistantEventTypes,
   evolve,
-  decide: (command, state) => command.type === 'create' ? create(command, state) : update(command, state)
+  decide (command, state) {
+    switch (command.type) {
+      case 'create': return create(command, state)
+      case 'update': return update(command, state)
+      default: return command satisfies never
+    }
+  }
 }
 
 function create ({ ids, userId, now, settings }: CreateAssistant, state: AssistantState): AssistantEvent[] {

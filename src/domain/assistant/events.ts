@@ -36,4 +36,8 @@ export type AssistantEvent =
   | { type: 'AssistantCreated', data: Static<typeof AssistantCreated> }
   | { type: 'AssistantUpdated', data: Static<typeof AssistantUpdated> }
 
+export const assistantEventTypes = ['AssistantCreated', 'AssistantUpdated'] as const
+export const isAssistantEvent = (event: { type: string }): event is AssistantEvent =>
+  assistantEventTypes.some((type) => type === event.type)
+
 export const assistantStream = (assistantId: number) => `assistant-${assistantId}`

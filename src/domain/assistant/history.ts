@@ -3,14 +3,14 @@
 import Type, { type Static } from 'typebox'
 import Value from 'typebox/value'
 import type { Json } from '../json.js'
-import type { AssistantEvent } from './events.js'
-import type { AssistantSettings } from './settings.js'
+import { assistantEventTypes, type AssistantEvent } from './events.js'
+import { evolve, type AssistantState } from './evolve.js'
 
 const AnyValue = (description: string) => Type.Unsafe<Json>({ description })
 
 export const HistoryEntry = Type.Object({
   revision: Type.Integer({ minimum: 0, description: 'Of the assistant after the change; its ETag.' }),
-  event: Type.Enum(['AssistantCreated', 'AssistantUpdated']),
+  event: Type.Enum([...assistantEventTypes]),
   at: Type.String({ description: 'ISO 8601, UTC.', examples: ['2026-01-31T12:00:00.000Z'] }),
   changes: Type.Array(Type.Object({
     field: Type.String({ examples: ['assistant_name'] }),
@@ -22,17 +22,24 @@ export type HistoryEntry = Static<typeof HistoryEntry>
 
 /** One entry for each event of an assistant's stream, in their order. */
 export function historyOf (events: readonly AssistantEvent[]): HistoryEntry[] {
-  let settings: Partial<AssistantSettings> = {}
+  let state: AssistantState
   return events.map((event, index) => {
-    const given = event.type === 'AssistantCreated' ? event.data.settings : event.data.changes
-    const at = event.type === 'AssistantCreated' ? event.data.created_at : event.data.updated_at
-    const changes = changesBetween(settings, given)
-    settings = { ...settings, ...given }
+    const { at, given } = toldBy(event)
+    const changes = changesBetween({ ...state, ...state?.settings }, given)
+    state = evolve(state, event)
     return { revision: index, event: event.type, at, changes }
   })
 }
 
-function changesBetween (before: object, given: Partial<AssistantSettings>): HistoryEntry['changes'] {
+function toldBy ({ type, data }: AssistantEvent): { at: string, given: Record<string, Json> } {
+  switch (type) {
+    case 'AssistantCreated': return { at: data.created_at, given: data.settings }
+    case 'AssistantUpdated': return { at: data.updated_at, given: data.changes }
+    default: return type satisfies never
+  }
+}
+
+function changesBetween (before: object, given: Record<string, Json>): HistoryEntry['changes'] {
   return Object.entries(given).flatMap(([field, to]) => {
     const from: Json = Reflect.get(before, field) ?? null
     return Value.Equal(from, to) ? [] : { field, from, to: to ?? null }
