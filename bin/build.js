@@ -77,6 +77,7 @@ function bundledPackages () {
 
 /** A command that runs may still load from bundles of an hour ago. */
 function removeUnused () {
+  if (!existsSync(vendor)) return // nothing is imported
   const folders = readdirSync(dirname(vendor)).map((name) => join(dirname(vendor), name))
   const isOld = (folder) => folder !== vendor && Date.now() - statSync(folder).mtimeMs > 3_600_000
   for (const folder of folders.filter(isOld)) rmSync(folder, { recursive: true, force: true })
