@@ -9,7 +9,9 @@ import { bin, dataDir } from '../support/ringledger.js'
 const checkout = dataDir(t)
 const source = join(checkout, 'src/main.ts')
 for (const folder of ['bin', 'src']) mkdirSync(join(checkout, folder))
-for (const name of ['ringledger.js', 'compile.js', 'build.js']) copyFileSync(join(dirname(bin), name), join(checkout, 'bin', name))
+for (const name of ['ringledger.js', 'compile.js', 'build.js']) {
+  copyFileSync(join(dirname(bin), name), join(checkout, 'bin', name))
+}
 symlinkSync(join(dirname(bin), '../node_modules'), join(checkout, 'node_modules'))
 writeFileSync(join(checkout, 'package.json'), '{"type":"module"}')
 writeFileSync(join(checkout, 'tsconfig.json'), '{}')

@@ -25,8 +25,14 @@ t.test('it prints a timeline, exits 0, and nothing is left', async (t) => {
 
 t.test('Ctrl-C at any step ends it soon, with exit status 1, and nothing is left', async (t) => {
   const moments: Array<[string, (started: ReturnType<typeof demo>) => Promise<unknown>]> = [
-    ['while the back ends start', ({ tmp, running }) => eventually(() => readdirSync(tmp).length > 0 && running.processes().length > 1)],
-    ['while it waits for the second attempt', ({ running }) => running.says((stdout) => /first attempt/.exec(stdout) ?? undefined)]
+    [
+      'while the back ends start',
+      ({ tmp, running }) => eventually(() => readdirSync(tmp).length > 0 && running.processes().length > 1)
+    ],
+    [
+      'while it waits for the second attempt',
+      ({ running }) => running.says((stdout) => /first attempt/.exec(stdout) ?? undefined)
+    ]
   ]
   for (const [when, come] of moments) {
     const started = demo(t)

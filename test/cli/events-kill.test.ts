@@ -14,7 +14,8 @@ const rounds = 30
 const source = await place(t, 'source')
 await fillVaried(source.client, source.store)
 for (let round = 0; round < rounds; round++) {
-  await Promise.all(Array.from({ length: streams }, (_, index) => source.client.appendToStream(`call-${index}`, [event('Round', { round })])))
+  await Promise.all(Array.from({ length: streams }, (_, index) =>
+    source.client.appendToStream(`call-${index}`, [event('Round', { round })])))
 }
 const all = 31 + streams * rounds
 
@@ -30,7 +31,8 @@ t.test('a copier that is killed anywhere goes on where the target stands, and do
   const seed = seedOf('SEED') % 300
   t.comment(`seed ${seed}`)
   for (const [share, signal] of [[0.05, 'SIGKILL'], [0.2, 'SIGKILL'], [0.4, 'SIGINT'], [0.6, 'SIGKILL']] as const) {
-    const copier = ringledger(t, ['events', 'copy', '--to', target.url, '--in-flight', '32'], { EVENTSTORE_URL: source.url })
+    const copier =
+      ringledger(t, ['events', 'copy', '--to', target.url, '--in-flight', '32'], { EVENTSTORE_URL: source.url })
     const enough = BigInt(Math.floor(all * share) + seed)
     await eventually(async () => await target.store.head() > enough)
     copier.signal(signal)

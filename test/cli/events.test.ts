@@ -22,7 +22,8 @@ async function place (t: Pick<Test, 'teardown'>, schema: string) {
   return { client, store, url }
 }
 
-const events = (t: Test, args: readonly string[], env: Environment = {}) => run(t, ['events', ...args], { DATA_DIR: join(folder, 'data'), EVENTSTORE_URL: source.url, ...env })
+const events = (t: Test, args: readonly string[], env: Environment = {}) =>
+  run(t, ['events', ...args], { DATA_DIR: join(folder, 'data'), EVENTSTORE_URL: source.url, ...env })
 
 async function refused (t: Test, args: readonly string[], env: Environment, wanted: RegExp): Promise<void> {
   const { code, stdout, stderr } = await events(t, args, env)
@@ -36,7 +37,10 @@ async function refused (t: Test, args: readonly string[], env: Environment, want
 async function piped (
   args: readonly string[], env: Environment, stdin: string
 ): Promise<{ code: unknown, stdout: string }> {
-  const child = spawn('env', ['-i', ...Object.entries({ PATH: process.env.PATH, ...env }).map(([name, value]) => `${name}=${value ?? ''}`), process.execPath, bin, 'events', ...args], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawn('env', [
+    '-i', ...Object.entries({ PATH: process.env.PATH, ...env }).map(([name, value]) => `${name}=${value ?? ''}`),
+    process.execPath, bin, 'events', ...args
+  ], { stdio: ['pipe', 'pipe', 'inherit'] })
   const code = new Promise((resolve) => child.once('exit', resolve))
   createReadStream(stdin).pipe(child.stdin)
   return { stdout: await text(child.stdout), code: await code }
@@ -49,31 +53,57 @@ t.test('copy tells in JSON what was verified', async (t) => {
   const first: { sha256: string, position: { source: string } } = JSON.parse(stdout)
   t.match(first, { events: 31, streams: 13, appended: 31, others: 0, sha256: /^[0-9a-f]{64}$/, source_moved_on: false })
   t.equal(first.position.source, String(await source.store.head()))
-  t.match(JSON.parse((await events(t, ['copy', '--to', target.url, '--json'])).stdout), { appended: 0, sha256: first.sha256 })
+  t.match(JSON.parse((await events(t, ['copy', '--to', target.url, '--json'])).stdout), {
+    appended: 0, sha256: first.sha256
+  })
 })
 
 t.test('a target that holds something else is refused by the name of the stream', async (t) => {
   const target = await place(t, 'conflict')
   await target.client.appendToStream('raw-1', [event()])
-  await refused(t, ['copy', '--to', target.url], {}, /stream raw-1 of the target holds another event at revision 0 .*Nothing was overwritten: choose an empty target/)
+  await refused(
+    t,
+    ['copy', '--to', target.url],
+    {},
+    /stream raw-1 of the target holds another event at revision 0 .*Nothing was overwritten: choose an empty target/
+  )
 })
 
 t.test('what cannot work is refused in words that mend it', async (t) => {
   await refused(t, ['copy', '--to', source.url], {}, /--to leads to the present event store itself: name another one/)
-  await refused(t, ['copy', '--to', source.url.replace('127.0.0.1', 'localhost')], {}, /--to leads to the present event store itself/)
-  await refused(t, ['copy', '--to', 'esdb://127.0.0.1:1?tls=false'], {}, /The target did not answer: .*Check that it runs and that --to leads to it/s)
-  await refused(t, ['copy', '--to', 'localhost'], {}, /--to is no connection string: write it as esdb:\/\/host:2113\?tls=false/)
+  await refused(
+    t,
+    ['copy', '--to', source.url.replace('127.0.0.1', 'localhost')],
+    {},
+    /--to leads to the present event store itself/
+  )
+  await refused(
+    t,
+    ['copy', '--to', 'esdb://127.0.0.1:1?tls=false'],
+    {},
+    /The target did not answer: .*Check that it runs and that --to leads to it/s
+  )
+  await refused(
+    t, ['copy', '--to', 'localhost'], {}, /--to is no connection string: write it as esdb:\/\/host:2113\?tls=false/
+  )
   await refused(t, ['copy'], {}, /required option '--to <url>' not specified/)
   await refused(t, ['copy', '--to', source.url, '--in-flight', '0'], {}, /must be a number from 1 to 9999/)
-  await refused(t, ['export'], { EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false' }, /The event store did not answer: .*EVENTSTORE_URL leads to it/s)
+  await refused(
+    t,
+    ['export'],
+    { EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false' },
+    /The event store did not answer: .*EVENTSTORE_URL leads to it/s
+  )
   await refused(t, ['export', join(folder, 'no/such/file')], {}, /no\/such\/file cannot be written: ENOENT/)
   await refused(t, ['import', join(folder, 'none')], {}, /none cannot be read: ENOENT/)
   writeFileSync(join(folder, 'other.json'), '{}')
-  await refused(t, ['import', join(folder, 'other.json')], { EVENTSTORE_URL: '' }, /other\.json is not a Ringledger export/)
+  await refused(
+    t, ['import', join(folder, 'other.json')], { EVENTSTORE_URL: '' }, /other\.json is not a Ringledger export/
+  )
   t.notOk(readdirSync(folder).includes('data'), 'and nothing was started for it')
 })
 
-t.test('an export goes to stdout and comes from stdin, into an embedded event store that runs as long as it takes', async (t) => {
+t.test('an export goes to stdout and comes from stdin, into an embedded event store that runs meanwhile', async (t) => {
   const { code, stdout, stderr } = await events(t, ['export'])
   t.equal(code, 0)
   t.equal(stdout.split('\n').length, 31 + 2 + 1, 'a header, the events, a last line')

@@ -15,8 +15,16 @@ t.test('a help text loads no role, no back end and no settings', async (t) => {
   const loaded = readFileSync(file, 'utf8').split('\n').filter(Boolean)
   const ours = loaded.filter((url) => /\/dist\/(src|projections|workers)\//.test(url))
   t.ok(ours.some((url) => url.endsWith('/dist/src/cli/projections/replay.js')), 'a command is known')
-  t.strictSame(ours.filter((url) => !/\/dist\/src\/(main|package-root|cli\/.+)\.js$/.test(url)), [], 'only the command line is loaded')
+  t.strictSame(
+    ours.filter((url) => !/\/dist\/src\/(main|package-root|cli\/.+)\.js$/.test(url)),
+    [],
+    'only the command line is loaded'
+  )
   const packages = loaded.filter((url) => /\/(node_modules|dist\/vendor)\//.test(url))
-  t.strictSame(packages.filter((url) => !/\/dist\/vendor\/\w+\/(commander|chunk-\w+)\.js$/.test(url)), [], 'and of packages only its parser')
+  t.strictSame(
+    packages.filter((url) => !/\/dist\/vendor\/\w+\/(commander|chunk-\w+)\.js$/.test(url)),
+    [],
+    'and of packages only its parser'
+  )
   t.ok(packages.length <= 3, `the parser alone is loaded: ${packages.join(' ')}`)
 })

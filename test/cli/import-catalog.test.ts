@@ -15,7 +15,10 @@ const catalog: CatalogFile = {
   voices: [{ id: 1, name: 'Nova' }, { id: 2, name: 'Echo' }],
   languages: ['English', 'Dutch'],
   models: ['gpt-4o'],
-  users: [{ id: 1, campaigns: [{ id: 1, name: 'Spring' }], phone_numbers: [{ id: 1, phone_number: '+15551230001' }] }, { id: 'user-2' }]
+  users: [
+    { id: 1, campaigns: [{ id: 1, name: 'Spring' }], phone_numbers: [{ id: 1, phone_number: '+15551230001' }] },
+    { id: 'user-2' }
+  ]
 }
 
 function reading (t: Test, contents: unknown): Promise<CatalogFile> {
@@ -30,17 +33,26 @@ t.test('everything in the file is in the log, and the same file again appends no
   t.equal(position, head)
   t.match(await streams.read('catalog-voices'), [{ data: { id: 1, name: 'Nova' } }, { data: { id: 2, name: 'Echo' } }])
   t.match(await streams.read('catalog-languages'), [{ data: { name: 'English' } }, { data: { name: 'Dutch' } }])
-  t.match(await streams.read('campaign-1'), [{ type: 'CampaignCreated', data: { campaign_id: 1, user_id: '1', name: 'Spring' } }])
-  t.match(await streams.read('phonenumber-1'), [{ type: 'PhoneNumberAdded', data: { user_id: '1', phone_number: '+15551230001' } }])
+  t.match(await streams.read('campaign-1'), [{
+    type: 'CampaignCreated', data: { campaign_id: 1, user_id: '1', name: 'Spring' }
+  }])
+  t.match(await streams.read('phonenumber-1'), [{
+    type: 'PhoneNumberAdded', data: { user_id: '1', phone_number: '+15551230001' }
+  }])
   t.equal(await importCatalog(handleOn(streams), catalog), position, 'it is complete where it was')
   t.equal(await streams.head(), head)
 })
 
 t.test('another name renames, another owner is refused', async (t) => {
-  await importCatalog(handleOn(streams), { voices: [{ id: 2, name: 'Alloy' }], users: [{ id: 1, campaigns: [{ id: 1, name: 'Summer' }] }] })
+  await importCatalog(handleOn(streams), {
+    voices: [{ id: 2, name: 'Alloy' }], users: [{ id: 1, campaigns: [{ id: 1, name: 'Summer' }] }]
+  })
   t.match((await streams.read('catalog-voices')).at(-1), { data: { id: 2, name: 'Alloy' } })
   t.match((await streams.read('campaign-1')).at(-1), { type: 'CampaignRenamed', data: { name: 'Summer' } })
-  await t.rejects(importCatalog(handleOn(streams), { users: [{ id: 2, campaigns: [{ id: 1, name: 'Mine' }] }] }), { code: 'catalog-conflict' })
+  await t.rejects(
+    importCatalog(handleOn(streams), { users: [{ id: 2, campaigns: [{ id: 1, name: 'Mine' }] }] }),
+    { code: 'catalog-conflict' }
+  )
 })
 
 t.test('lists of any length are taken, in appends that the store takes', async (t) => {
@@ -64,13 +76,20 @@ t.test('a file that is none is refused, with every field that is wrong', async (
 })
 
 t.test('what a projection could not store is refused', async (t) => {
-  await t.rejects(reading(t, { voices: [{ id: 1, name: 'a\0b' }], users: [{ id: '\ud800' }] }), { message: /voices\.0\.name must not contain NUL.*\n.*users\.0\.id must not contain NUL/ })
+  await t.rejects(reading(t, { voices: [{ id: 1, name: 'a\0b' }], users: [{ id: '\ud800' }] }), {
+    message: /voices\.0\.name must not contain NUL.*\n.*users\.0\.id must not contain NUL/
+  })
 })
 
 t.test('an id that stands twice is refused: the two would rename each other at every import', async (t) => {
   const number = { id: 1, phone_number: '+15551230001' }
   await t.rejects(reading(t, {
     voices: [{ id: 1, name: 'a' }, { id: 1, name: 'b' }],
-    users: [{ id: 1, campaigns: [{ id: 7, name: 'a' }], phone_numbers: [number] }, { id: 2, campaigns: [{ id: 7, name: 'b' }], phone_numbers: [number] }]
-  }), { message: /voices\.1\.id must be unique, and 1 is not\n.*users\.1\.campaigns\.0\.id.*\n.*users\.1\.phone_numbers\.0\.id/ })
+    users: [
+      { id: 1, campaigns: [{ id: 7, name: 'a' }], phone_numbers: [number] },
+      { id: 2, campaigns: [{ id: 7, name: 'b' }], phone_numbers: [number] }
+    ]
+  }), {
+    message: /voices\.1\.id must be unique, and 1 is not\n.*users\.1\.campaigns\.0\.id.*\n.*users\.1\.phone_numbers\.0\.id/
+  })
 })

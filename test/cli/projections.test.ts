@@ -16,7 +16,15 @@ const projector = db.project(t, leads, assistants)
 const head = await rig.append(history(20))
 for (const projection of [leads, assistants]) await db.reached(projection, head)
 
-interface Standing { projection: string, generation: number, state: string, behind: string, owner: string | null, due: string | null, verified: string | null }
+interface Standing {
+  projection: string
+  generation: number
+  state: string
+  behind: string
+  owner: string | null
+  due: string | null
+  verified: string | null
+}
 
 async function list (t: Test): Promise<Standing[]> {
   const { code, stdout, stderr } = await projections(t, 'list', '--json')
@@ -34,20 +42,36 @@ t.test('a dry run tells what a replay would do, and changes nothing', async (t) 
 })
 
 t.test('replay, rollback and drop, each with what comes next', async (t) => {
-  t.match(await projections(t, 'replay', 'leads'), { code: 0, stdout: '', stderr: /Replayed leads in .*; readers see generation 2 now.*projections rollback leads/ })
+  t.match(await projections(t, 'replay', 'leads'), {
+    code: 0, stdout: '', stderr: /Replayed leads in .*; readers see generation 2 now.*projections rollback leads/
+  })
   t.match(await list(t), [
     { generation: 1, state: 'retained', behind: '0', owner: /^projector /, due: null },
-    { generation: 2, state: 'active', behind: '0', owner: /^projector /, due: null, verified: /^all rows of generation 1 at position \d+$/ }
+    {
+      generation: 2,
+      state: 'active',
+      behind: '0',
+      owner: /^projector /,
+      due: null,
+      verified: /^all rows of generation 1 at position \d+$/
+    }
   ])
   t.match(await projections(t, 'rollback', 'leads'), { code: 0, stderr: /Readers of leads see generation 1 again/ })
-  t.match(await projections(t, 'drop', 'leads', '--generation', '1'), { code: 1, stderr: /Readers see generation 1 of leads/ })
+  t.match(await projections(t, 'drop', 'leads', '--generation', '1'), {
+    code: 1, stderr: /Readers see generation 1 of leads/
+  })
   t.match(await projections(t, 'drop', 'leads'), { code: 0, stderr: /Dropped of leads: generation 2/ })
   t.match(await projections(t, 'list'), { code: 0, stdout: /leads .* 1 .* active/ })
 })
 
 t.test('verify finds what is not as the log has it, by the same sample', async (t) => {
-  t.match(await projections(t, 'verify', 'leads', '--seed', '7'), { code: 0, stderr: /The rows of leads are as they should be: generation 1 has the same as 80 rows folded from the log to position \d+ \(seed 7\)/ })
-  await db.pool.query("UPDATE read_leads_g1.leads SET phone_number = '+15550000000' WHERE id = 21; DELETE FROM read_leads_g1.leads WHERE id = 30")
+  t.match(await projections(t, 'verify', 'leads', '--seed', '7'), {
+    code: 0,
+    stderr: /The rows of leads are as they should be: generation 1 has the same as 80 rows folded from the log to position \d+ \(seed 7\)/
+  })
+  await db.pool.query(`
+    UPDATE read_leads_g1.leads SET phone_number = '+15550000000' WHERE id = 21; DELETE
+    FROM read_leads_g1.leads WHERE id = 30`)
   const found = await projections(t, 'verify', 'leads', '--seed', '7')
   t.equal(found.code, 1)
   t.match(found.stderr, /leads 21: phone_number \+15550000000 in generation 1, \+15551230002 in the log/)
@@ -61,7 +85,8 @@ t.test('a replay that is stopped says how to go on; two at once are refused', as
   const blocker = await db.pool.connect() // holds up the build at its first row
   await blocker.query('BEGIN; LOCK TABLE ledger.skipped_events IN ACCESS EXCLUSIVE MODE')
   const first = ringledger(t, ['projections', 'replay', 'assistants'], env)
-  await eventually(async () => (await db.pool.query("SELECT FROM ledger.leases WHERE name = 'projection assistants g2'")).rowCount === 1)
+  await eventually(async () => (await db.pool.query(`
+    SELECT FROM ledger.leases WHERE name = 'projection assistants g2'`)).rowCount === 1)
   const second = await projections(t, 'replay', 'assistants')
   t.match(second, { code: 1, stderr: /A replay of assistants is under way already, by .*: wait for its end/ })
   first.signal('SIGINT')
@@ -69,5 +94,7 @@ t.test('a replay that is stopped says how to go on; two at once are refused', as
   blocker.release()
   t.equal((await first.ended).code, 1)
   t.match(first.stderr(), /The replay was stopped; readers see what they saw. Run the same command again to go on/)
-  t.match(await projections(t, 'replay', 'assistants'), { code: 0, stderr: /Generation 2 of assistants was begun earlier: going on with it.*Replayed assistants/s })
+  t.match(await projections(t, 'replay', 'assistants'), {
+    code: 0, stderr: /Generation 2 of assistants was begun earlier: going on with it.*Replayed assistants/s
+  })
 })

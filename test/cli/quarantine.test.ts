@@ -12,9 +12,13 @@ const env = { ...secrets, DATABASE_URL: urls.databaseUrl, EVENTSTORE_URL: urls.e
 const quarantine = (t: Test, ...args: string[]) => run(t, ['projections', 'quarantine', ...args], env)
 
 const stream = 'assistant-1'
-const told = [assistantCreated(1), { type: 'AssistantUpdated', data: { nonsense: '\u001b[31mred' } }, assistantUpdated(1, { assistant_name: 'Later' })]
+const told = [
+  assistantCreated(1), { type: 'AssistantUpdated', data: { nonsense: '\u001b[31mred' } },
+  assistantUpdated(1, { assistant_name: 'Later' })
+]
 await streams.append(stream, told.map(proposed), noStream)
-await eventually(async () => (await pool.query('SELECT FROM ledger.parked_events WHERE consumer = \'read_assistants_g1\'')).rowCount === 2)
+await eventually(async () => (await pool.query(`
+  SELECT FROM ledger.parked_events WHERE consumer = 'read_assistants_g1'`)).rowCount === 2)
 
 async function refused (t: Test, wanted: RegExp, ...args: string[]): Promise<void> {
   const { code, stdout, stderr } = await quarantine(t, ...args)
@@ -25,9 +29,12 @@ async function refused (t: Test, wanted: RegExp, ...args: string[]): Promise<voi
 }
 
 t.test('what waits is listed, for people and for programs', async (t) => {
-  const [{ stdout: table }, { stdout: json }] = await Promise.all([quarantine(t, 'list'), quarantine(t, 'list', 'assistants', '--json')])
+  const [{ stdout: table }, { stdout: json }] =
+    await Promise.all([quarantine(t, 'list'), quarantine(t, 'list', 'assistants', '--json')])
   t.match(table, /assistants .* assistant-1 .* 2 .*AssistantUpdated at assistant-1@1/)
-  t.match(JSON.parse(json), { parked: [{ projection: 'assistants', generation: 1, stream, events: 2, revision: '1' }], breakers: [], skipped: [] })
+  t.match(JSON.parse(json), {
+    parked: [{ projection: 'assistants', generation: 1, stream, events: 2, revision: '1' }], breakers: [], skipped: []
+  })
 })
 
 t.test('an event is shown as the log has it, and cannot write to the terminal as it likes', async (t) => {
@@ -39,7 +46,9 @@ t.test('an event is shown as the log has it, and cannot write to the terminal as
 
 t.test('what cannot be done is refused, and says why', async (t) => {
   await Promise.all([
-    refused(t, /there is no projection nothing: choose one of assistants, leads, calls, catalog/, 'retry', 'nothing', stream),
+    refused(
+      t, /there is no projection nothing: choose one of assistants, leads, calls, catalog/, 'retry', 'nothing', stream
+    ),
     refused(t, /assistants has not parked assistant-2/, 'show', 'assistants', 'assistant-2'),
     refused(t, /assistant-1 stays parked, as it was: AssistantUpdated at assistant-1@1/, 'retry', 'assistants', stream),
     refused(t, /the log has no event assistant-1@9/, 'skip', 'assistants', stream, '9', '--reason', 'why'),
@@ -52,8 +61,12 @@ t.test('what cannot be done is refused, and says why', async (t) => {
 t.test('an event is skipped with its reason, and its stream goes on', async (t) => {
   const { code, stderr } = await quarantine(t, 'skip', 'assistants', stream, '1', '--reason', 'a test wrote it')
   t.equal(code, 0)
-  t.match(stderr, /assistants skips assistant-1@1 from now on, in rebuilds too\. No event of the stream is parked any more\./)
+  t.match(
+    stderr, /assistants skips assistant-1@1 from now on, in rebuilds too\. No event of the stream is parked any more\./
+  )
   t.match((await pool.query('SELECT name FROM read_model.assistants WHERE id = 1')).rows, [{ name: 'Later' }])
   const { stdout } = await quarantine(t, 'list', '--json')
-  t.match(JSON.parse(stdout), { parked: [], skipped: [{ projection: 'assistants', stream, revision: '1', reason: 'a test wrote it' }] })
+  t.match(JSON.parse(stdout), {
+    parked: [], skipped: [{ projection: 'assistants', stream, revision: '1', reason: 'a test wrote it' }]
+  })
 })

@@ -34,23 +34,42 @@ t.test('--help lists every command, and so does npx', async (t) => {
   t.equal(npx.stdout, stdout)
 })
 
-t.test('a command that does not exist is refused with the help text', (t) => refused(t, ['statr'], {}, [/unknown command 'statr'/, /Usage: ringledger/]))
-t.test('an option that does not exist is refused', (t) => refused(t, ['start', '--port', '1'], {}, [/unknown option '--port'/]))
-t.test('an argument that is missing is refused', (t) => refused(t, ['catalog', 'import'], {}, [/missing required argument 'file'/]))
-t.test('an option out of range is refused', (t) => refused(t, ['event-store', '--port', '70000'], {}, [/must be a port from 0 to 65535/]))
+t.test('a command that does not exist is refused with the help text', (t) =>
+  refused(t, ['statr'], {}, [/unknown command 'statr'/, /Usage: ringledger/]))
+t.test('an option that does not exist is refused', (t) =>
+  refused(t, ['start', '--port', '1'], {}, [/unknown option '--port'/]))
+t.test('an argument that is missing is refused', (t) =>
+  refused(t, ['catalog', 'import'], {}, [/missing required argument 'file'/]))
+t.test('an option out of range is refused', (t) =>
+  refused(t, ['event-store', '--port', '70000'], {}, [/must be a port from 0 to 65535/]))
 
 t.test('all settings that are wrong are named at once', (t) => refused(t, ['start'],
-  { PORT: 'http', JWT_SECRET: 'short', WEBHOOK_ALLOW_HTTP: 'maybe', WEBHOOK_SCHEDULE: 'now', DATABASE_URL: 'mysql://localhost' },
-  [/^ {2}PORT must be an integer/m, /^ {2}JWT_SECRET must be at least 32 characters/m, /^ {2}WEBHOOK_ALLOW_HTTP must be/m, /^ {2}WEBHOOK_SCHEDULE must be/m, /^ {2}DATABASE_URL must be a URL/m]))
+  {
+    PORT: 'http',
+    JWT_SECRET: 'short',
+    WEBHOOK_ALLOW_HTTP: 'maybe',
+    WEBHOOK_SCHEDULE: 'now',
+    DATABASE_URL: 'mysql://localhost'
+  },
+  [
+    /^ {2}PORT must be an integer/m, /^ {2}JWT_SECRET must be at least 32 characters/m,
+    /^ {2}WEBHOOK_ALLOW_HTTP must be/m, /^ {2}WEBHOOK_SCHEDULE must be/m, /^ {2}DATABASE_URL must be a URL/m
+  ]))
 
-t.test('a back end of one\'s own asks for secrets of one\'s own, all named at once', (t) => refused(t, ['api'], { REDIS_URL: 'redis://localhost:1' },
-  [/^ {2}JWT_SECRET .*is required/m, /^ {2}SECRET_KEY is required/m, /^ {2}LEAD_DIGEST_KEY is required/m]))
+t.test('a back end of one\'s own asks for secrets of one\'s own, all named at once', (t) => refused(t, ['api'], {
+  REDIS_URL: 'redis://localhost:1'
+},
+[/^ {2}JWT_SECRET .*is required/m, /^ {2}SECRET_KEY is required/m, /^ {2}LEAD_DIGEST_KEY is required/m]))
 
 t.test('a DATA_DIR that cannot be used is named, by every command that needs it', async (t) => {
   const file = join(folder, 'file')
   writeFileSync(file, '')
-  for (const [unusable, args] of [[file, ['start']], [join(file, 'below'), ['token', '--user', '1']], [file, ['event-store', '--port', '0']]] as const) {
-    await refused(t, args, { DATA_DIR: unusable }, [new RegExp(`DATA_DIR ${unusable} cannot be used: .*directory`), /or set DATA_DIR to another one/])
+  for (const [unusable, args] of [
+    [file, ['start']], [join(file, 'below'), ['token', '--user', '1']], [file, ['event-store', '--port', '0']]
+  ] as const) {
+    await refused(t, args, { DATA_DIR: unusable }, [
+      new RegExp(`DATA_DIR ${unusable} cannot be used: .*directory`), /or set DATA_DIR to another one/
+    ])
   }
 })
 
@@ -64,8 +83,10 @@ t.test('a Postgres that does not answer is told by its setting', async (t) => {
 t.test('an event store that does not answer is told by its setting', async (t) => {
   const { url } = await scratchPostgres(t)
   for (const [role, scheme] of [['start', 'esdb'], ['worker', 'esdb+discover']] as const) {
-    await refused(t, [role], { ...secrets, DATABASE_URL: url, EVENTSTORE_URL: `${scheme}://127.0.0.1:${nowhere}?tls=false` },
-      [/The event store did not answer: /, /EVENTSTORE_URL leads to it/])
+    await refused(t, [role], {
+      ...secrets, DATABASE_URL: url, EVENTSTORE_URL: `${scheme}://127.0.0.1:${nowhere}?tls=false`
+    },
+    [/The event store did not answer: /, /EVENTSTORE_URL leads to it/])
   }
 })
 
@@ -76,15 +97,24 @@ t.test('files that are not there or not right are named', async (t) => {
   }
   await refused(t, ['catalog', 'import', file('text.json', 'voices')], {}, [/text\.json is not JSON/])
   await refused(t, ['catalog', 'import', file('odd.json', '{"voices":[{"id":"1"}],"languages":[""]}')], {},
-    [/odd\.json is not a catalogue/, /voices\.0\.id must be an integer/, /voices\.0\.name is required/, /languages\.0 must not be empty/])
+    [
+      /odd\.json is not a catalogue/, /voices\.0\.id must be an integer/, /voices\.0\.name is required/,
+      /languages\.0 must not be empty/
+    ])
   await refused(t, ['calls', 'complete', join(folder, 'none.json')], {}, [/none\.json is not a completed call: ENOENT/])
-  await refused(t, ['calls', 'complete', file('odd.json', '{"call_id":"a b"}')], {}, [/odd\.json is not a completed call/])
-  await refused(t, ['projections', 'replay', 'leeds'], {}, [/no projection leeds: choose one of assistants, leads, calls, catalog/])
+  await refused(
+    t, ['calls', 'complete', file('odd.json', '{"call_id":"a b"}')], {}, [/odd\.json is not a completed call/]
+  )
+  await refused(
+    t, ['projections', 'replay', 'leeds'], {}, [/no projection leeds: choose one of assistants, leads, calls, catalog/]
+  )
   t.notOk(readdirSync(folder).includes('data'), 'and nothing was started for it')
 })
 
 t.test('tokens are not made where they could not be good', async (t) => {
-  const jwks = { JWT_JWKS_URL: 'https://issuer.example.com/jwks.json', JWT_ISSUER: 'issuer', JWT_AUDIENCE: 'ringledger' }
+  const jwks = {
+    JWT_JWKS_URL: 'https://issuer.example.com/jwks.json', JWT_ISSUER: 'issuer', JWT_AUDIENCE: 'ringledger'
+  }
   await refused(t, ['token', '--user', '1'], jwks, [/only with JWT_SECRET can they be made here/])
   await refused(t, ['token', '--user', 'x'.repeat(129)], secrets, [/--user/])
   await refused(t, ['token', '--user', '1', '--ttl', 'soon'], secrets, [/--ttl/])

@@ -9,7 +9,8 @@ import { secrets } from '../support/secrets.js'
 const service = await startServiceOnRun(t)
 const { call } = service
 const key = new TextEncoder().encode(secrets.JWT_SECRET)
-const hs256 = (claims: object, secret = key) => new SignJWT({ ...claims }).setProtectedHeader({ alg: 'HS256' }).sign(secret)
+const hs256 = (claims: object, secret = key) =>
+  new SignJWT({ ...claims }).setProtectedHeader({ alg: 'HS256' }).sign(secret)
 const inOneMinute = Math.floor(Date.now() / 1000) + 60
 const create = (given?: string) => call('POST', '/user/assistant', { token: given, body: newAssistant() })
 
@@ -20,9 +21,13 @@ t.test('what is no valid token is answered 401, with one body for all', async (t
     garbage: 'garbage',
     'three parts of garbage': 'a.b.c',
     'alg none': new UnsecuredJWT({ sub: '1', exp: inOneMinute }).encode(),
-    'alg none, spelled oddly': `${Buffer.from('{"alg":"nOnE"}').toString('base64url')}.${Buffer.from(JSON.stringify({ sub: '1', exp: inOneMinute })).toString('base64url')}.`,
-    'HS512 with the right secret': await new SignJWT({ sub: '1', exp: inOneMinute }).setProtectedHeader({ alg: 'HS512' }).sign(Buffer.concat([key, key])),
-    'another secret': await hs256({ sub: '1', exp: inOneMinute }, new TextEncoder().encode('another secret that is long enough too')),
+    'alg none, spelled oddly': `${Buffer.from('{"alg":"nOnE"}')
+      .toString('base64url')}.${Buffer.from(JSON.stringify({ sub: '1', exp: inOneMinute })).toString('base64url')}.`,
+    'HS512 with the right secret': await new SignJWT({ sub: '1', exp: inOneMinute })
+      .setProtectedHeader({ alg: 'HS512' }).sign(Buffer.concat([key, key])),
+    'another secret': await hs256(
+      { sub: '1', exp: inOneMinute }, new TextEncoder().encode('another secret that is long enough too')
+    ),
     'a changed payload': changed(await hs256({ sub: '1', exp: inOneMinute })),
     expired: await hs256({ sub: '1', exp: inOneMinute - 120 }),
     'no exp': await hs256({ sub: '1' }),
@@ -42,7 +47,9 @@ t.test('what is no valid token is answered 401, with one body for all', async (t
 })
 
 t.test('another scheme than Bearer is answered 401 too', async (t) => {
-  const { status, body } = await call('POST', '/user/assistant', { body: newAssistant(), headers: { authorization: `Basic ${await token(secrets.JWT_SECRET, '1')}` } })
+  const { status, body } = await call('POST', '/user/assistant', {
+    body: newAssistant(), headers: { authorization: `Basic ${await token(secrets.JWT_SECRET, '1')}` }
+  })
   t.equal(status, 401)
   t.strictSame(body, { message: 'Unauthenticated.' })
 })
@@ -72,9 +79,13 @@ t.test('a role enters its own part only', async (t) => {
   ]
   for (const role of ['ops', 'admin', 'user', '']) {
     const odd = await token(secrets.JWT_SECRET, '1', role)
-    entries.push([odd, 'POST', '/user/assistant', { body: newAssistant() }], [odd, 'POST', '/engine/calls/c1/completed', report])
+    entries.push(
+      [odd, 'POST', '/user/assistant', { body: newAssistant() }], [odd, 'POST', '/engine/calls/c1/completed', report]
+    )
   }
-  entries.push([await hs256({ sub: '1', exp: inOneMinute, role: null }), 'POST', '/user/assistant', { body: newAssistant() }])
+  entries.push([
+    await hs256({ sub: '1', exp: inOneMinute, role: null }), 'POST', '/user/assistant', { body: newAssistant() }
+  ])
   for (const [token, method, path, request] of entries) {
     const { status, body } = await call(method, path, { ...request, token })
     t.equal(status, 403, `${method} ${path}`)
@@ -84,7 +95,8 @@ t.test('a role enters its own part only', async (t) => {
 
 /** A token with the right signature whatever its claims are. */
 function unchecked (claims: object): string {
-  const body = [{ alg: 'HS256' }, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
+  const body = [{ alg: 'HS256' }, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    .join('.')
   return `${body}.${createHmac('sha256', key).update(body).digest('base64url')}`
 }
 

@@ -12,7 +12,8 @@ const other = await service.token('2')
 const engine = await service.token('engine', 'engine')
 const utcTime = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/
 
-const created = async (given: object = {}) => await call('POST', '/user/assistant', { token: user, body: newAssistant(given) })
+const created = async (given: object = {}) =>
+  await call('POST', '/user/assistant', { token: user, body: newAssistant(given) })
 const idOf = async (given: object = {}) => (await created(given)).body.data?.id ?? 0
 const refusedFields = async (path: string, body: object, method = 'POST') => {
   const answer = await call(method, path, { token: user, body })
@@ -47,7 +48,9 @@ t.test('creating an assistant answers 201 with its summary and nothing else', as
 
 t.test('updating changes the given fields only and answers 200 with the new summary', async (t) => {
   const id = await idOf()
-  const { status, headers, body } = await call('PUT', `/user/assistant/${id}`, { token: user, body: { assistant_name: 'Night desk', engine_type: 'multimodal' } })
+  const { status, headers, body } = await call('PUT', `/user/assistant/${id}`, {
+    token: user, body: { assistant_name: 'Night desk', engine_type: 'multimodal' }
+  })
   t.equal(status, 200)
   t.strictSame(body, {
     message: 'Assistant updated successfully',
@@ -73,7 +76,9 @@ t.test('a field that nobody knows is ignored and named', async (t) => {
 })
 
 t.test('every field that is wrong is named at once', async (t) => {
-  t.same(await refusedFields('/user/assistant', { voice_id: '1', language: 'Klingon', speech_speed: 2, post_call_schema: [{ name: 'a b', type: 'string' }] }), {
+  t.same(await refusedFields('/user/assistant', {
+    voice_id: '1', language: 'Klingon', speech_speed: 2, post_call_schema: [{ name: 'a b', type: 'string' }]
+  }), {
     status: 422,
     message: 'The given data was invalid.',
     fields: ['assistant_name', 'calls_direction', 'engine_type', 'initial_message', 'language', 'llm_model', 'post_call_schema.0.description',
@@ -84,15 +89,20 @@ t.test('every field that is wrong is named at once', async (t) => {
 t.test('the webhook needs a URL when it is on, and null takes it away', async (t) => {
   t.same((await refusedFields('/user/assistant', newAssistant({ is_webhook_active: true }))).fields, ['webhook_url'])
   const id = await idOf({ is_webhook_active: true, webhook_url: 'https://example.com/hooks' })
-  t.equal((await call('PUT', `/user/assistant/${id}`, { token: user, body: { webhook_url: null, phone_number_id: null } })).status, 200)
+  t.equal((await call('PUT', `/user/assistant/${id}`, {
+    token: user, body: { webhook_url: null, phone_number_id: null }
+  })).status, 200)
   t.same((await refusedFields(`/user/assistant/${id}`, { is_webhook_active: true }, 'PUT')).fields, ['webhook_url'])
 })
 
 t.test('an assistant of somebody else is not found, like one that is not there', async (t) => {
   const id = await idOf()
   const notFound = { message: 'Assistant not found or does not belong to the authenticated user' }
-  for (const [path, token] of [[id, other], [999_999, user], ['abc', user], ['1e2', user], ['0', user], ['9007199254740993', user]] as const) {
-    const { status, body } = await call('PUT', `/user/assistant/${path}`, { token, body: { assistant_name: 'Mine now' } })
+  for (const [path, token] of [
+    [id, other], [999_999, user], ['abc', user], ['1e2', user], ['0', user], ['9007199254740993', user]
+  ] as const) {
+    const { status, body } =
+      await call('PUT', `/user/assistant/${path}`, { token, body: { assistant_name: 'Mine now' } })
     t.equal(status, 404, `PUT /user/assistant/${path}`)
     t.strictSame(body, notFound)
   }
@@ -102,7 +112,9 @@ t.test('an assistant of somebody else is not found, like one that is not there',
 
 t.test('phone numbers and campaigns of somebody else are refused on their field', async (t) => {
   t.same((await refusedFields('/user/assistant', newAssistant({ phone_number_id: 3 }))).fields, ['phone_number_id'])
-  t.same((await refusedFields(`/user/assistant/${await idOf()}`, { phone_number_id: 3 }, 'PUT')).fields, ['phone_number_id'])
+  t.same(
+    (await refusedFields(`/user/assistant/${await idOf()}`, { phone_number_id: 3 }, 'PUT')).fields, ['phone_number_id']
+  )
   t.same((await refusedFields('/user/lead', newLead({ campaign_id: 3 }))).fields, ['campaign_id'])
 })
 
@@ -112,7 +124,9 @@ t.test('creating a lead answers 200 with the documented keys and nothing else', 
     body: newLead({
       phone_number: '+15551230200',
       variables: { customer_name: 'Ada Example', appointment: { day: 'Tuesday' } },
-      secondary_contacts: [{ phone_number: '+15551230202', variables: { email: 'charles@example.com' } }, { phone_number: '+15551230201' }]
+      secondary_contacts: [
+        { phone_number: '+15551230202', variables: { email: 'charles@example.com' } }, { phone_number: '+15551230201' }
+      ]
     })
   })
   t.equal(status, 200)
@@ -134,8 +148,20 @@ t.test('creating a lead answers 200 with the documented keys and nothing else', 
       ...times,
       campaign: { id: 1, name: 'Spring renewals' },
       secondary_contacts: [
-        { id: first, phone_number: '+15551230202', variables: { customer_name: '', email: 'charles@example.com' }, status: 'created', ...times },
-        { id: second, phone_number: '+15551230201', variables: { customer_name: '', email: '' }, status: 'created', ...times }
+        {
+          id: first,
+          phone_number: '+15551230202',
+          variables: { customer_name: '', email: 'charles@example.com' },
+          status: 'created',
+          ...times
+        },
+        {
+          id: second,
+          phone_number: '+15551230201',
+          variables: { customer_name: '', email: '' },
+          status: 'created',
+          ...times
+        }
       ]
     }
   })
@@ -146,8 +172,16 @@ t.test('a phone number is a lead of a campaign once, however many ask at the sam
   const answers = await Promise.all(Array.from({ length: 8 }, () => call('POST', '/user/lead', { token: user, body })))
   t.same(answers.map(({ status }) => status).sort(), [200, 422, 422, 422, 422, 422, 422, 422])
   t.same(Object.keys(answers.find(({ status }) => status === 422)?.body.errors ?? {}), ['phone_number'])
-  t.equal((await call('POST', '/user/lead', { token: user, body: { ...body, campaign_id: 2 } })).status, 200, 'another campaign may have it')
-  t.equal((await call('POST', '/user/lead', { token: user, body: { ...body, allow_dupplicate: true } })).status, 200, 'allow_dupplicate allows it')
+  t.equal(
+    (await call('POST', '/user/lead', { token: user, body: { ...body, campaign_id: 2 } })).status,
+    200,
+    'another campaign may have it'
+  )
+  t.equal(
+    (await call('POST', '/user/lead', { token: user, body: { ...body, allow_dupplicate: true } })).status,
+    200,
+    'allow_dupplicate allows it'
+  )
 })
 
 t.test('a call of 128 characters is accepted, a longer one refused', async (t) => {
@@ -164,8 +198,11 @@ t.test('a call of 128 characters is accepted, a longer one refused', async (t) =
 t.test('what the report of a call names must exist, and belong together', async (t) => {
   const id = await idOf()
   const strange = (await call('POST', '/user/lead', { token: other, body: newLead({ campaign_id: 3 }) })).body.data?.id
-  for (const [given, field] of [[{ assistant_id: 999_999 }, 'assistant_id'], [{ lead_id: strange }, 'lead_id'], [{ lead_id: 999_999 }, 'lead_id']] as const) {
-    const { status, body } = await call('POST', '/engine/calls/odd/completed', { token: engine, body: callReport(id, given) })
+  for (const [given, field] of [
+    [{ assistant_id: 999_999 }, 'assistant_id'], [{ lead_id: strange }, 'lead_id'], [{ lead_id: 999_999 }, 'lead_id']
+  ] as const) {
+    const { status, body } =
+      await call('POST', '/engine/calls/odd/completed', { token: engine, body: callReport(id, given) })
     t.equal(status, 422)
     t.same(Object.keys(body.errors ?? {}), [field])
   }
@@ -193,7 +230,9 @@ t.test('what is no request is a 4xx with a message, never a stack', async (t) =>
     t.equal(answer.status, expected, `${method} ${path} ${body?.slice(0, 20) ?? ''}`)
     t.same(Object.keys(answer.body).filter((key) => key !== 'errors'), ['message'])
   }
-  const { status, body } = await call('POST', '/user/lead', { token: user, body: 'phone_number=1', headers: { 'content-type': 'application/x-www-form-urlencoded' } })
+  const { status, body } = await call('POST', '/user/lead', {
+    token: user, body: 'phone_number=1', headers: { 'content-type': 'application/x-www-form-urlencoded' }
+  })
   t.equal(status, 415)
   t.same(Object.keys(body), ['message'])
 })

@@ -14,19 +14,22 @@ const { call, store } = await behindProxies(t, service, ['api', 'projector'])
 const engine = await service.token('engine', 'engine')
 const keyed = (key: string) => ({ headers: { 'idempotency-key': key } })
 
-await eventually(async () => !(await call('POST', '/user/assistant', { body: newAssistant() })).headers.has('x-read-model'))
+await eventually(async () =>
+  !(await call('POST', '/user/assistant', { body: newAssistant() })).headers.has('x-read-model'))
 const assistant = (await call('POST', '/user/assistant', { body: newAssistant() })).body.data?.id ?? 0
 const lead = (await call('POST', '/user/lead', { body: newLead() })).body.data?.id ?? 0
 
 let speed = 0.7
-const update = () => call('PUT', `/user/assistant/${assistant}`, { body: { speech_speed: speed = speed === 0.7 ? 0.8 : 0.7 } })
+const update = () =>
+  call('PUT', `/user/assistant/${assistant}`, { body: { speech_speed: speed = speed === 0.7 ? 0.8 : 0.7 } })
 const report = (body: object) => call('POST', `/engine/calls/${randomUUID()}/completed`, { token: engine, body })
 const creations = () => [
   call('POST', '/user/assistant', { body: newAssistant() }),
   call('POST', '/user/assistant', { body: newAssistant(), ...keyed('while-away') }),
   call('POST', '/user/lead', { body: newLead({ phone_number: '+15551230400' }) })
 ]
-const needTheStore = () => [update(), report(callReport(assistant)), call('GET', `/user/assistant/${assistant}/history`)]
+const needTheStore = () =>
+  [update(), report(callReport(assistant)), call('GET', `/user/assistant/${assistant}/history`)]
 
 async function saysAway (t: Test, answers: Array<Promise<Answer>>, withinMs: number): Promise<void> {
   for (const { status, headers, body, ms } of await Promise.all(answers.map(timed))) {
@@ -39,7 +42,10 @@ async function saysAway (t: Test, answers: Array<Promise<Answer>>, withinMs: num
 
 /** What needs no event store is answered as ever. */
 async function goesOn (t: Test): Promise<void> {
-  const paths = ['assistants', `assistant/${assistant}`, 'leads', `lead/${lead}`, 'calls', 'assistants/voices', 'campaigns', 'phone-numbers', 'webhook-secret']
+  const paths = [
+    'assistants', `assistant/${assistant}`, 'leads', `lead/${lead}`, 'calls', 'assistants/voices', 'campaigns',
+    'phone-numbers', 'webhook-secret'
+  ]
   for (const path of paths) t.equal((await call('GET', `/user/${path}`)).status, 200, `GET /user/${path}`)
   const refused = [
     ['/user/assistant', newAssistant({ assistant_name: 5 }), 'assistant_name'],
@@ -55,7 +61,7 @@ async function goesOn (t: Test): Promise<void> {
   }
 }
 
-t.test('while it refuses, commands are told so at once and nothing is written; all else goes on; then it is over', async (t) => {
+t.test('while it refuses, commands fail at once and write nothing; the rest goes on; then it is over', async (t) => {
   const before = await streams.head()
   await store.close()
   await saysAway(t, [...creations(), ...needTheStore()], 2_000)
@@ -72,7 +78,8 @@ t.test('while it hangs, nobody hangs with it, and what was never sent is surely 
   const before = await streams.head()
   store.freeze()
   await Promise.all([
-    saysAway(t, [...needTheStore(), ...Array.from({ length: 10 }, update)], 12_000), // updates of one assistant queue up: no try begins after 5 s
+    // updates of one assistant queue up: no try begins after 5 s
+    saysAway(t, [...needTheStore(), ...Array.from({ length: 10 }, update)], 12_000),
     goesOn(t)
   ])
   await saysAway(t, creations(), 7_000)
@@ -83,9 +90,30 @@ t.test('while it hangs, nobody hangs with it, and what was never sent is surely 
 })
 
 const commands = [
-  { type: 'AssistantCreated', method: 'POST', path: '/user/assistant', body: newAssistant(), failure: 'Assistant creation failed', status: 201 },
-  { type: 'AssistantUpdated', method: 'PUT', path: `/user/assistant/${assistant}`, body: { assistant_name: 'Unheard' }, failure: 'Assistant update failed', status: 200 },
-  { type: 'LeadCreated', method: 'POST', path: '/user/lead', body: newLead({ phone_number: '+15551230401' }), failure: 'Lead creation failed', status: 200 }
+  {
+    type: 'AssistantCreated',
+    method: 'POST',
+    path: '/user/assistant',
+    body: newAssistant(),
+    failure: 'Assistant creation failed',
+    status: 201
+  },
+  {
+    type: 'AssistantUpdated',
+    method: 'PUT',
+    path: `/user/assistant/${assistant}`,
+    body: { assistant_name: 'Unheard' },
+    failure: 'Assistant update failed',
+    status: 200
+  },
+  {
+    type: 'LeadCreated',
+    method: 'POST',
+    path: '/user/lead',
+    body: newLead({ phone_number: '+15551230401' }),
+    failure: 'Lead creation failed',
+    status: 200
+  }
 ]
 
 t.test('an append whose answer never came is a failure of unknown outcome, which the same key resolves', async (t) => {

@@ -1,4 +1,4 @@
-// What was acknowledged survives kill -9 at any instant: the assistant is there, the call is delivered, once and for all.
+// What was acknowledged survives kill -9 at any instant: the assistant is there, the call is delivered once.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -35,7 +35,9 @@ t.test(`${rounds} rounds of kill -9 right after acknowledged commands (SEED=${se
     if (isWhole) killAll(service.process.processes())
     else await service.kill()
     await writing
-    t.pass(`round ${round}: killed ${isWhole ? 'every process' : 'the process group'} with ${assistants.size} assistants and ${calls.length} calls acknowledged`)
+    t.pass(`round ${round}: killed ${isWhole
+      ? 'every process'
+      : 'the process group'} with ${assistants.size} assistants and ${calls.length} calls acknowledged`)
   }
   const service = await startService(t, { dataDir: folder, env })
   await everythingIsThere(t, service)
@@ -58,10 +60,14 @@ async function write (service: RunningService, round: number): Promise<void> {
   const writer = async (number: number) => {
     for (let count = 1; ; count++) {
       const name = `${round}-${number}-${count}`
-      const created = await service.call('POST', '/user/assistant', { token: user, body: newAssistant({ assistant_name: name, is_webhook_active: true, webhook_url: hook.url }) })
+      const created = await service.call('POST', '/user/assistant', {
+        token: user, body: newAssistant({ assistant_name: name, is_webhook_active: true, webhook_url: hook.url })
+      })
       const id = created.body.data?.id ?? 0
       if (created.status === 201) assistants.set(id, name)
-      const completed = await service.call('POST', `/engine/calls/${name}/completed`, { token: engine, body: callReport(id) })
+      const completed = await service.call('POST', `/engine/calls/${name}/completed`, {
+        token: engine, body: callReport(id)
+      })
       if (completed.status === 202) calls.push(name)
     }
   }
@@ -72,16 +78,25 @@ async function everythingIsThere (t: Test, { call, token }: RunningService): Pro
   const user = await token('1')
   for (const [id, name] of assistants) {
     const { status, body } = await call('PUT', `/user/assistant/${id}`, { token: user, body: {} })
-    if (status !== 200 || body.data?.name !== name) t.fail(`assistant ${id} was acknowledged as ${name}`, { status, body })
+    if (status !== 200 || body.data?.name !== name) {
+      t.fail(`assistant ${id} was acknowledged as ${name}`, { status, body })
+    }
   }
   await eventually(() => {
     const missing = calls.filter((name) => !idsOf(name).length)
-    if (missing.length > 0) throw new Error(`${missing.length} of ${calls.length} acknowledged calls were not delivered: ${missing.slice(0, 5).join(', ')}`)
+    if (missing.length > 0) {
+      throw new Error(
+      `${missing.length} of ${calls.length} acknowledged calls were not delivered: ${missing.slice(0, 5).join(', ')}`
+      )
+    }
   }, 60_000)
-  for (const name of calls) if (new Set(idsOf(name)).size !== 1) t.fail(`call ${name} was delivered under several ids`, { ids: idsOf(name) })
+  for (const name of calls) {
+    if (new Set(idsOf(name)).size !== 1) t.fail(`call ${name} was delivered under several ids`, { ids: idsOf(name) })
+  }
   t.pass(`${assistants.size} assistants are there, ${calls.length} calls were delivered`)
 }
 
 function idsOf (callId: string): unknown[] {
-  return hook.received.filter(({ body }) => body.includes(`"call_id":"${callId}"`)).map(({ headers }) => headers['webhook-id'])
+  return hook.received.filter(({ body }) => body.includes(`"call_id":"${callId}"`))
+    .map(({ headers }) => headers['webhook-id'])
 }

@@ -1,4 +1,4 @@
-// From the embedded event store to another one, as docs/embedded-event-store.md says: nothing is lost, nothing is sent twice.
+// From the embedded event store to another one, as docs/embedded-event-store.md says: nothing lost, nothing sent twice.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { jsonEvent } from '@eventstore/db-client'
@@ -12,27 +12,43 @@ import { connect, scratchEventStore } from '../support/scratch-event-store.js'
 import { scratchPostgres } from '../support/scratch-postgres.js'
 import { secrets } from '../support/secrets.js'
 
-interface Copied { events: number, appended: number, sha256: string, source_moved_on: boolean, position: { source: string, target: string } }
+interface Copied {
+  events: number,
+  appended: number,
+  sha256: string,
+  source_moved_on: boolean,
+  position: {
+    source: string
+    target: string
+  }
+}
 
 const postgres = await scratchPostgres(t)
 const { store: target } = await scratchEventStore(t, { postgres, schema: 'moved' })
 const hook = await receiver(t, (response) => response.writeHead(204).end())
 const env = { ...secrets, ...localWebhooks, DATABASE_URL: postgres.url }
 
-const delivered = () => hook.received.map(({ body }) => (JSON.parse(body.toString()) as { data: { call_id: string } }).data.call_id)
+const delivered = () =>
+  hook.received.map(({ body }) => (JSON.parse(body.toString()) as { data: { call_id: string } }).data.call_id)
 
 async function complete (service: RunningService, callId: string, assistant: number): Promise<void> {
-  await service.call('POST', `/engine/calls/${callId}/completed`, { token: await service.token('engine', 'engine'), body: callReport(assistant) })
+  await service.call('POST', `/engine/calls/${callId}/completed`, {
+    token: await service.token('engine', 'engine'), body: callReport(assistant)
+  })
   await eventually(() => delivered().includes(callId))
 }
 
 t.test('a log is moved while the service runs, the tail while it is stopped, and it goes on there', async (t) => {
   const before = await startService(t, { env })
-  const { eventStoreUrl }: { eventStoreUrl: string } = JSON.parse(readFileSync(join(before.dataDir, 'run.json'), 'utf8'))
+  const { eventStoreUrl }: { eventStoreUrl: string } =
+    JSON.parse(readFileSync(join(before.dataDir, 'run.json'), 'utf8'))
   // What stays behind makes positions in the target smaller: whoever kept the old ones would pass over events there.
-  await connect(t, eventStoreUrl).appendToStream('$noise', Array.from({ length: 50 }, () => jsonEvent({ type: '$Noise', data: {} })))
+  await connect(t, eventStoreUrl)
+    .appendToStream('$noise', Array.from({ length: 50 }, () => jsonEvent({ type: '$Noise', data: {} })))
   const user = await before.token('1')
-  const assistant = (await before.call('POST', '/user/assistant', { token: user, body: newAssistant({ is_webhook_active: true, webhook_url: hook.url }) })).body.data?.id ?? 0
+  const assistant = (await before.call('POST', '/user/assistant', {
+    token: user, body: newAssistant({ is_webhook_active: true, webhook_url: hook.url })
+  })).body.data?.id ?? 0
   await complete(before, 'first', assistant)
 
   const operator = { DATA_DIR: before.dataDir, DATABASE_URL: postgres.url }
@@ -49,11 +65,15 @@ t.test('a log is moved while the service runs, the tail while it is stopped, and
   await before.stop()
 
   const tail = await copy()
-  t.match(tail, { events: bulk.events + 2, appended: 2, source_moved_on: false }, 'the call, and the marker of the stop')
+  t.match(tail, {
+    events: bulk.events + 2, appended: 2, source_moved_on: false
+  }, 'the call, and the marker of the stop')
   t.ok(Number(tail.position.target) < Number(tail.position.source) - 40)
 
   const moved = { ...env, DATA_DIR: before.dataDir, EVENTSTORE_URL: target.url }
-  t.match(await run(t, ['start'], { ...moved, PORT: '0' }), { code: 1, stderr: /^ringledger: The events stand at other positions.* run `ringledger events adopt`/m })
+  t.match(await run(t, ['start'], { ...moved, PORT: '0' }), {
+    code: 1, stderr: /^ringledger: The events stand at other positions.* run `ringledger events adopt`/m
+  })
   t.match(await run(t, ['events', 'adopt'], moved), { code: 0, stderr: /The consumers follow this log now/ })
   const after = await startService(t, { dataDir: before.dataDir, env: { ...env, EVENTSTORE_URL: target.url } })
   await complete(after, 'third', assistant)

@@ -26,7 +26,10 @@ t.test('a log that is older than what was read of it is a refusal to start, unti
   await r.restoreLog()
 
   await t.rejects(r.start(['api']), { name: 'OtherLog' })
-  t.match(await run(t, ['worker'], { ...r.env, PORT: '0' }), { code: 1, stderr: /^ringledger: The event log lacks marker \d.* older than this database, or another log.*Check EVENTSTORE_URL.*`ringledger events adopt`/m })
+  t.match(await run(t, ['worker'], { ...r.env, PORT: '0' }), {
+    code: 1,
+    stderr: /^ringledger: The event log lacks marker \d.* older than this database, or another log.*Check EVENTSTORE_URL.*`ringledger events adopt`/m
+  })
   t.match(await adopt(), { problem: undefined })
   const adopted = await r.start()
   await readsGoOn(t, adopted, assistant)
@@ -40,5 +43,8 @@ t.test('a log that is older than what was read of it is a refusal to start, unti
 t.test('a log that ends before the checkpoint of a projection is refused too, by its name', async (t) => {
   const r = await restorable(t)
   await r.withParts(async ({ pool }) => pool.query('UPDATE read_model.catalog_checkpoint SET position = 1000000'))
-  await t.rejects(r.start(), { name: 'OtherLog', message: /^The event log ends at position \d+, and the projection catalog has read it up to 1000000: it is older/ })
+  await t.rejects(r.start(), {
+    name: 'OtherLog',
+    message: /^The event log ends at position \d+, and the projection catalog has read it up to 1000000: it is older/
+  })
 })

@@ -19,15 +19,16 @@ const { call, postgres, store } = await behindProxies(t, service, ['api', 'proje
 const engine = await service.token('engine', 'engine')
 const keyed = (key: string) => ({ headers: { 'idempotency-key': key } })
 
-await eventually(async () => !(await call('POST', '/user/assistant', { body: newAssistant() })).headers.has('x-read-model'))
+await eventually(async () =>
+  !(await call('POST', '/user/assistant', { body: newAssistant() })).headers.has('x-read-model'))
 const assistant = (await call('POST', '/user/assistant', { body: newAssistant() })).body.data?.id ?? 0
-const create = (key?: string) => call('POST', '/user/assistant', { body: newAssistant(), ...(key !== undefined && keyed(key)) })
+const create = (key?: string) =>
+  call('POST', '/user/assistant', { body: newAssistant(), ...(key !== undefined && keyed(key)) })
 
 const everything = () => [
-  create(), create(randomUUID()),
-  call('PUT', `/user/assistant/${assistant}`, { body: { speech_speed: 1.1 } }),
-  call('POST', '/user/lead', { body: newLead() }),
-  call('GET', '/user/assistants'), call('GET', `/user/assistant/${assistant}`), call('GET', '/user/leads'), call('GET', '/user/campaigns')
+  create(), create(randomUUID()), call('PUT', `/user/assistant/${assistant}`, { body: { speech_speed: 1.1 } }),
+  call('POST', '/user/lead', { body: newLead() }), call('GET', '/user/assistants'),
+  call('GET', `/user/assistant/${assistant}`), call('GET', '/user/leads'), call('GET', '/user/campaigns')
 ]
 
 async function saysAway (t: Test, answers: Array<Promise<Answer>>, withinMs: number): Promise<void> {
@@ -53,13 +54,14 @@ async function goesOn (t: Test): Promise<void> {
   t.match(updateRefused, { status: 422, body: { errors: { speech_speed: ['must be between 0.7 and 1.2'] } } })
 }
 
-const ofUsers = async (since: bigint) => (await eventsAfter(client, since)).filter(({ type }) => type !== 'CallCompleted')
+const ofUsers = async (since: bigint) =>
+  (await eventsAfter(client, since)).filter(({ type }) => type !== 'CallCompleted')
 
 for (const [manner, away, back, withinMs] of [
   ['refuses', () => postgres.close(), () => postgres.accept(), 2_000],
   ['hangs', () => postgres.freeze(), () => postgres.cut(), 11_000]
 ] as const) {
-  t.test(`while it ${manner}, commands and reads are told so in bounded time and nothing is written; then it is over`, async (t) => {
+  t.test(`while it ${manner}, requests fail in bounded time and write nothing; then it is over`, async (t) => {
     const before = await streams.head()
     await away()
     await Promise.all([saysAway(t, everything(), withinMs), goesOn(t)])
@@ -84,7 +86,8 @@ t.test('a command whose append stands is answered though Postgres has died since
   const before = await streams.head()
   store.freeze() // the append waits here while Postgres goes
   const creating = create(key)
-  await eventually(async () => (await service.parts.pool.query('SELECT FROM ledger.idempotency_keys WHERE key = $1', [key])).rowCount === 1)
+  await eventually(async () =>
+    (await service.parts.pool.query('SELECT FROM ledger.idempotency_keys WHERE key = $1', [key])).rowCount === 1)
   await postgres.close()
   store.cut() // it is sent again, and stands
   const { status, headers, body } = await creating
@@ -92,7 +95,8 @@ t.test('a command whose append stands is answered though Postgres has died since
   t.equal(headers.get('x-read-model'), 'pending')
   t.strictSame((await ofUsers(before)).map(idOf), [body.data?.id])
   await postgres.accept()
-  await service.parts.pool.query('UPDATE ledger.idempotency_keys SET leased_until = now() WHERE key = $1', [key]) // as if 10 s had passed
+  // as if 10 s had passed
+  await service.parts.pool.query('UPDATE ledger.idempotency_keys SET leased_until = now() WHERE key = $1', [key])
   const again = await eventually(async () => {
     const answer = await create(key)
     return answer.status !== 503 && answer

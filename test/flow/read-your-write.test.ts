@@ -27,16 +27,24 @@ const wrong: object[] = []
 /** Answers that reads did not show yet and that no later write replaced. */
 const owed = new Map<string, Written>()
 
-async function send (url: string, method: string, path: string, { body, headers }: { body?: object, headers?: Record<string, string> } = {}): Promise<Answer> {
+async function send (
+  url: string, method: string, path: string, { body, headers }: { body?: object, headers?: Record<string, string> } = {}
+): Promise<Answer> {
   const response = await fetch(`${url}${path}`, {
-    method, headers: { authorization, ...(body && { 'content-type': 'application/json' }), ...headers }, ...(body && { body: JSON.stringify(body) })
+    method,
+    headers: {
+      authorization, ...(body && { 'content-type': 'application/json' }), ...headers
+    },
+    ...(body && { body: JSON.stringify(body) })
   })
   return { status: response.status, headers: response.headers, body: await response.json() }
 }
 
 /** Reads through the other process, so that nothing is right only because the writing one remembers it. */
-const get = (path: string, position?: string | null) => send(another.url, 'GET', path, { headers: position ? { 'x-read-position': position } : {} })
-const write = (method: string, path: string, body: object, headers: Record<string, string> = {}) => send(service.url, method, path, { body, headers })
+const get = (path: string, position?: string | null) =>
+  send(another.url, 'GET', path, { headers: position ? { 'x-read-position': position } : {} })
+const write = (method: string, path: string, body: object, headers: Record<string, string> = {}) =>
+  send(service.url, method, path, { body, headers })
 const isPending = ({ headers }: Answer) => headers.get('x-read-model') === 'pending'
 const positionOf = ({ headers }: Answer) => headers.get('x-read-position')
 
@@ -46,18 +54,31 @@ async function createAssistant (name: string): Promise<Written> {
 }
 
 async function update (path: string, name: string): Promise<Written> {
-  return { path, list: `/user/assistants?name=${name}`, answer: await write('PUT', path, { assistant_name: name, calls_direction: name.length % 2 ? 'make' : 'receive' }) }
+  return {
+    path,
+    list: `/user/assistants?name=${name}`,
+    answer: await write('PUT', path, { assistant_name: name, calls_direction: name.length % 2 ? 'make' : 'receive' })
+  }
 }
 
 async function createLead (phone_number: string): Promise<Written> {
-  const answer = await write('POST', '/user/lead', newLead({ phone_number, variables: { customer_name: 'Ada', deep: [1.5] }, secondary_contacts: [{ phone_number: '+16660000001' }] }))
-  return { path: `/user/lead/${answer.body.data.id}`, list: `/user/leads?campaign_id=1&phone_number=${phone_number.slice(1)}`, answer }
+  const answer = await write('POST', '/user/lead', newLead({
+    phone_number,
+    variables: { customer_name: 'Ada', deep: [1.5] },
+    secondary_contacts: [{ phone_number: '+16660000001' }]
+  }))
+  return {
+    path: `/user/lead/${answer.body.data.id}`,
+    list: `/user/leads?campaign_id=1&phone_number=${phone_number.slice(1)}`,
+    answer
+  }
 }
 
 /** Of a read assistant only its summary was written down; a lead is read as it was answered. */
 function shows ({ answer: { body: { data: written } } }: Written, { status, body }: Answer): boolean {
   const [read, isOnly] = Array.isArray(body.data) ? [body.data[0], body.meta.total === 1] : [body.data, true]
-  return status === 200 && isOnly && read !== undefined && Object.keys(written).every((key) => JSON.stringify(read[key]) === JSON.stringify(written[key]))
+  return status === 200 && isOnly && read !== undefined &&
+    Object.keys(written).every((key) => JSON.stringify(read[key]) === JSON.stringify(written[key]))
 }
 
 /** What is not pending shows in the very next read; with its position it shows, or the read is refused. */
@@ -113,7 +134,8 @@ async function kill (projector: Ringledger): Promise<void> {
 }
 
 /** The projector cannot commit for a while, as behind a slow disk. */
-const holdUp = (name: string) => pool.query(`BEGIN; SELECT FROM read_model.${name}_checkpoint FOR UPDATE; SELECT pg_sleep(0.4); COMMIT`)
+const holdUp = (name: string) =>
+  pool.query(`BEGIN; SELECT FROM read_model.${name}_checkpoint FOR UPDATE; SELECT pg_sleep(0.4); COMMIT`)
 
 const isCaughtUp = () => eventually(async () => !isPending((await createAssistant('level')).answer))
 
@@ -127,7 +149,9 @@ t.test('what an answer says is what reads say, or it says that it is pending', a
     await readBack(own, true)
     for (let round = 0; !isOver; round++) {
       await readBack(await update(own.path, `own.${writer}.${round}.`), round % 8 === 0)
-      await readBack(await createLead(`+1777${String(writer).padStart(3, '0')}${String(round).padStart(5, '0')}`), round % 8 === 4)
+      await readBack(
+        await createLead(`+1777${String(writer).padStart(3, '0')}${String(round).padStart(5, '0')}`), round % 8 === 4
+      )
       if (round % 4 === 1) await readBack(await createAssistant(`new.${writer}.${round}.`), true)
       if (round % 4 === 3) await updateShared(shared, `shared.${writer}.${round}.`)
     }
@@ -139,7 +163,9 @@ t.test('what an answer says is what reads say, or it says that it is pending', a
     await kill(projector)
     projector = await startProjector(t)
     await isCaughtUp()
-    if (incident === 2) t.equal((await run(t, ['projections', 'replay', 'assistants'], projectorEnv)).code, 0, 'assistants are replayed')
+    if (incident === 2) {
+      t.equal((await run(t, ['projections', 'replay', 'assistants'], projectorEnv)).code, 0, 'assistants are replayed')
+    }
   }
   await goneOn(enough)
   isOver = true
@@ -157,7 +183,9 @@ async function shownAtLast (t: Test, written: Written): Promise<void> {
     const answer = await get(written.path, positionOf(written.answer))
     return answer.status === 200 && answer
   })
-  if (!shows(written, read)) t.fail(`${written.path} was answered differently`, { written: written.answer.body, read: read.body })
+  if (!shows(written, read)) {
+    t.fail(`${written.path} was answered differently`, { written: written.answer.body, read: read.body })
+  }
 }
 
 /** No read ever showed a mixture: each name was seen at its own revision. */
@@ -166,7 +194,9 @@ async function agreesWithHistory (t: Test, path: string): Promise<void> {
   for (let page = 1, last = 1; page <= last; page++) {
     const { body } = await get(`${path}/history?per_page=100&page=${page}`)
     last = body.meta.last_page
-    for (const { revision, changes } of body.data) names.set(revision, changes.find(({ field }: { field: string }) => field === 'assistant_name').to)
+    for (const { revision, changes } of body.data) {
+      names.set(revision, changes.find(({ field }: { field: string }) => field === 'assistant_name').to)
+    }
   }
   t.ok(observed.length > enough / 20)
   t.strictSame(observed.filter(({ revision, name }) => names.get(revision) !== name), [])
@@ -179,7 +209,8 @@ t.test('with the projector stopped, writes answer in time, and say that they are
   const key = { 'idempotency-key': 'pending' }
   const repeated = () => write('POST', '/user/assistant', { ...newAssistant, assistant_name: 'repeated' }, key)
   const written = await Promise.all([
-    ...Array.from({ length: 10 }, (_, n) => [createAssistant(`pending.${n}.`), createLead(`+1888000${1000 + n}`)]).flat(),
+    ...Array.from({ length: 10 }, (_, n) =>
+      [createAssistant(`pending.${n}.`), createLead(`+1888000${1000 + n}`)]).flat(),
     update(path, 'after.'),
     repeated().then((answer) => ({ path: `/user/assistant/${answer.body.data.id}`, list: '', answer }))
   ].map(async (writing) => {
@@ -188,10 +219,21 @@ t.test('with the projector stopped, writes answer in time, and say that they are
     return result
   }))
   t.strictSame(new Set(written.map(({ answer }) => answer.headers.get('x-read-model'))), new Set(['pending']))
-  t.ok(Math.min(...answered) >= waitMs && Math.max(...answered) < waitMs + 700, `after ${Math.round(Math.min(...answered))} to ${Math.round(Math.max(...answered))} ms`)
-  t.equal((await get(path, positionOf(written[0]?.answer ?? await repeated()))).status, 503, 'a read of it is refused rather than older')
+  t.ok(
+    Math.min(...answered) >= waitMs && Math.max(...answered) < waitMs + 700,
+    `after ${Math.round(Math.min(...answered))} to ${Math.round(Math.max(...answered))} ms`
+  )
+  t.equal(
+    (await get(path, positionOf(written[0]?.answer ?? await repeated()))).status,
+    503,
+    'a read of it is refused rather than older'
+  )
   const again = await repeated()
-  t.strictSame([again.headers.get('idempotent-replayed'), again.headers.get('x-read-model')], ['true', 'pending'], 'so is the same answer given again')
+  t.strictSame(
+    [again.headers.get('idempotent-replayed'), again.headers.get('x-read-model')],
+    ['true', 'pending'],
+    'so is the same answer given again'
+  )
   await startProjector(t)
   for (const one of written) await shownAtLast(t, one)
   t.strictSame([(await repeated()).headers.get('x-read-model'), (await repeated()).body], [null, again.body])

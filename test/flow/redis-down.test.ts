@@ -10,10 +10,12 @@ import { testService } from '../support/service.js'
 // A request that waits for Redis waits for as long as Redis is away; the rest is what a busy machine takes.
 const hangsAfterMs = 15_000
 
-t.test('with Redis down commands, reads and calls are answered as ever, and the limit lets everybody through', { skip: noRedis() }, async (t) => {
+t.test('with Redis down requests are answered as before, and nothing is limited', { skip: noRedis() }, async (t) => {
   const redis = await scratchRedis(t)
   const service = await testService(t, [])
-  const { url } = await service.start(['api', 'projector', 'worker'], { REDIS_URL: redis.url, RATE_LIMIT_PER_MINUTE: '600' })
+  const { url } = await service.start(['api', 'projector', 'worker'], {
+    REDIS_URL: redis.url, RATE_LIMIT_PER_MINUTE: '600'
+  })
   const [token, engine] = [await service.token('1'), await service.token('engine', 'engine')]
   const call = caller(url)
   const numbers = Array.from({ length: 100 }, (_, index) => `+1555124${String(index).padStart(4, '0')}`)
@@ -34,7 +36,8 @@ t.test('with Redis down commands, reads and calls are answered as ever, and the 
     const ms = Math.round(performance.now() - beganAt)
     t.ok(ms < hangsAfterMs, `six answers within ${ms} ms`)
   }
-  const left = async () => Number((await call('GET', '/user/campaigns', { token })).headers.get('x-ratelimit-remaining'))
+  const left = async () =>
+    Number((await call('GET', '/user/campaigns', { token })).headers.get('x-ratelimit-remaining'))
   const isCounted = () => eventually(async () => {
     const before = await left()
     return await left() < before

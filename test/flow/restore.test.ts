@@ -1,4 +1,4 @@
-// A Postgres that is restored or lost, on real back ends: no id is given out again, no old webhook is sent, and what is said mends it.
+// A Postgres that is restored or lost: no id is given out again, no old webhook is sent, and the advice repairs it.
 import t from 'tap'
 import { checkIds, reseedIds } from '../../src/recovery/id-sequences.js'
 import { eventually } from '../support/eventually.js'
@@ -11,7 +11,8 @@ const bothCommands = /behind the event log.*`ringledger ids reseed` and `ringled
 
 t.test('a Postgres that is restored beside a newer log waits for its operator, and repeats nothing', async (t) => {
   const r = await restorable(t)
-  const hook = await receiver(t, (response, received, count) => answers(callOf(received) === 'pending' ? 429 : 204)(response, received, count))
+  const hook = await receiver(t, (response, received, count) =>
+    answers(callOf(received) === 'pending' ? 429 : 204)(response, received, count))
   const first = await r.start()
   const assistant = idOf(await eventually(async () => created(await first.createAssistant(hook.url))))
   for (const call of ['before', 'pending']) await first.completeCall(call, assistant)
@@ -20,21 +21,29 @@ t.test('a Postgres that is restored beside a newer log waits for its operator, a
   await r.backUp()
 
   const second = await r.start()
-  const newest = { assistant: idOf(await eventually(async () => created(await second.createAssistant(hook.url)))), lead: idOf(await second.createLead()) }
+  const newest = {
+    assistant: idOf(await eventually(async () => created(await second.createAssistant(hook.url)))),
+    lead: idOf(await second.createLead())
+  }
   for (const call of ['after-1', 'after-2']) await second.completeCall(call, newest.assistant)
   await eventually(() => hook.received.length === 4)
   await second.stop()
   await r.restore()
-  await r.withParts(async ({ pool }) => pool.query("UPDATE ledger.webhook_deliveries SET next_attempt_at = now() WHERE status = 'scheduled'"))
+  await r.withParts(async ({ pool }) => pool.query(`
+    UPDATE ledger.webhook_deliveries SET next_attempt_at = now() WHERE status = 'scheduled'`))
 
   const restored = await r.start()
   await t.test('it says what to run, answers reads, and neither creates nor sends', async (t) => {
     t.match(restored.logged.join(), bothCommands)
     await readsGoOn(t, restored, newest.assistant)
     for (const answer of [await restored.createAssistant(hook.url), await restored.createLead()]) {
-      t.match(answer, { status: 503, body: { message: 'The service is not available right now. Nothing was changed.' } })
+      t.match(answer, {
+        status: 503, body: { message: 'The service is not available right now. Nothing was changed.' }
+      })
     }
-    t.match(await ready(restored), { status: 200, body: { checks: { ledger: 'behind the log' } } }, 'it keeps its readers')
+    t.match(await ready(restored), {
+      status: 200, body: { checks: { ledger: 'behind the log' } }
+    }, 'it keeps its readers')
     t.equal(hook.received.length, 4)
   })
 
@@ -42,7 +51,9 @@ t.test('a Postgres that is restored beside a newer log waits for its operator, a
     t.match(await run(t, ['ids', 'check'], r.env), { code: 1, stderr: /behind: run `ringledger ids reseed`/ })
     const { code, stdout } = await run(t, ['ids', 'reseed', '--json'], r.env)
     t.equal(code, 0)
-    t.match(JSON.parse(stdout), { ok: true, sequences: [{ name: 'assistant', in_log: newest.assistant }, { name: 'lead', in_log: newest.lead }] })
+    t.match(JSON.parse(stdout), {
+      ok: true, sequences: [{ name: 'assistant', in_log: newest.assistant }, { name: 'lead', in_log: newest.lead }]
+    })
     t.ok(idOf(await restored.createAssistant(hook.url)) > newest.assistant)
     t.ok(idOf(await restored.createLead()) > newest.lead)
     t.match(await ready(restored), { body: { checks: { ledger: 'behind the log' } } })
@@ -86,14 +97,18 @@ t.test('a fresh Postgres beside a full log is the same case', async (t) => {
   await readsGoOn(t, api, assistant)
   for (const { logged } of [api, worker]) t.match(logged.join(), bothCommands)
   t.equal((await api.createAssistant(hook.url)).status, 503)
-  t.match(await ready(worker), { status: 503, body: { checks: { ledger: 'failing' } } }, 'a worker that may not send is not ready')
+  t.match(await ready(worker), {
+    status: 503, body: { checks: { ledger: 'failing' } }
+  }, 'a worker that may not send is not ready')
   t.match(await r.withParts(({ pool, streams }) => resumeWebhooks(pool, streams)), { cancelled: 0 })
   await eventually(async () => (await ready(worker)).status === 200)
   t.equal((await api.createAssistant(hook.url)).status, 503, 'ids are a matter of their own')
   t.match(await r.withParts(({ pool, streams }) => checkIds(pool, streams, () => {})), { ok: false })
   t.match(await r.withParts(({ pool, streams }) => reseedIds(pool, streams, () => {})), { ok: true })
   t.match(await r.withParts(({ pool, streams }) => checkIds(pool, streams, () => {})), { ok: true })
-  t.equal(await r.withParts(({ pool, streams }) => resumeWebhooks(pool, streams)), undefined, 'nothing is left to resume')
+  t.equal(
+    await r.withParts(({ pool, streams }) => resumeWebhooks(pool, streams)), undefined, 'nothing is left to resume'
+  )
   const next = idOf(await api.createAssistant(hook.url))
   t.ok(next > assistant)
   for (const id of [assistant, next]) await api.completeCall(`of-${id}`, id)

@@ -27,11 +27,14 @@ const env = {
 
 async function start (t: Test, role: string): Promise<{ url: string, process: Ringledger }> {
   const process = ringledger(t, [role], env)
-  return { process, url: await process.says((_, stderr) => new RegExp(`${role} is listening on (\\S+)`).exec(stderr)?.[1]) }
+  return {
+    process, url: await process.says((_, stderr) => new RegExp(`${role} is listening on (\\S+)`).exec(stderr)?.[1])
+  }
 }
 
 const imported = await run(t, ['catalog', 'import', exampleCatalog], env)
-const [api, projector, standby, worker] = await Promise.all(['api', 'projector', 'projector', 'worker'].map((role) => start(t, role)))
+const [api, projector, standby, worker] =
+  await Promise.all(['api', 'projector', 'projector', 'worker'].map((role) => start(t, role)))
 if (!api || !projector || !standby || !worker) throw new Error('unreachable')
 const call = caller(api.url)
 const user = await token(secrets.JWT_SECRET, '1')
@@ -45,7 +48,9 @@ t.test('a catalogue is imported and projected though no projector runs yet', asy
 
 t.test('one journey goes through all of them', async (t) => {
   const created = await eventually(async () => {
-    const answer = await call('POST', '/user/assistant', { token: user, body: newAssistant({ is_webhook_active: true, webhook_url: hook.url }) })
+    const answer = await call('POST', '/user/assistant', {
+      token: user, body: newAssistant({ is_webhook_active: true, webhook_url: hook.url })
+    })
     return answer.headers.get('x-read-model') === null && answer
   })
   if (!created) throw new Error('unreachable')
@@ -53,11 +58,16 @@ t.test('one journey goes through all of them', async (t) => {
   assistant = created.body.data?.id ?? 0
   const lead = await call('POST', '/user/lead', { token: user, body: newLead() })
   t.equal(lead.status, 200)
-  t.equal((await call('POST', '/engine/calls/c1/completed', { token: engine, body: callReport(assistant, { lead_id: lead.body.data?.id }) })).status, 202)
+  t.equal((await call('POST', '/engine/calls/c1/completed', {
+    token: engine, body: callReport(assistant, { lead_id: lead.body.data?.id })
+  })).status, 202)
   await eventually(() => hook.received.length > 0)
   const { body } = await call('GET', '/user/webhook-secret', { token: user })
   const [delivery] = hook.received
-  t.match(new Webhook(String(body.data?.secret)).verify(String(delivery?.body), delivery?.headers as Record<string, string>), { data: { call_id: 'c1', lead: { status: 'completed' } } })
+  t.match(
+    new Webhook(String(body.data?.secret)).verify(String(delivery?.body), delivery?.headers as Record<string, string>),
+    { data: { call_id: 'c1', lead: { status: 'completed' } } }
+  )
 })
 
 t.test('every role says that it is ready, and only the API answers callers', async (t) => {
@@ -66,7 +76,9 @@ t.test('every role says that it is ready, and only the API answers callers', asy
 })
 
 t.test('a projector that is killed keeps nobody from writing, and a standby takes over', async (t) => {
-  const update = async (speed: number) => await call('PUT', `/user/assistant/${assistant}`, { token: user, body: { speech_speed: speed, assistant_name: `At ${speed}` } })
+  const update = async (speed: number) => await call('PUT', `/user/assistant/${assistant}`, {
+    token: user, body: { speech_speed: speed, assistant_name: `At ${speed}` }
+  })
   const owner = await ownerOf(t, 'projection assistants g1', [projector.process, standby.process])
   owner.signal('SIGKILL')
   const killedAt = performance.now()
@@ -75,13 +87,15 @@ t.test('a projector that is killed keeps nobody from writing, and a standby take
   t.equal(pending.headers.get('x-read-model'), 'pending')
   t.equal(pending.body.data?.name, 'At 0.8', 'the answer is the new state all the same')
   let speed = 0.8
-  await eventually(async () => (await update(speed === 0.8 ? speed = 0.9 : speed = 0.8)).headers.get('x-read-model') === null)
+  await eventually(async () =>
+    (await update(speed === 0.8 ? speed = 0.9 : speed = 0.8)).headers.get('x-read-model') === null)
   const took = performance.now() - killedAt
   t.ok(took < 10_000, `the standby answered after ${(took / 1000).toFixed(1)} s`)
 })
 
 t.test('SIGTERM ends each of them with exit status 0', async (t) => {
-  const running = [api, projector, standby, worker].map(({ process }) => process).filter((process) => process.processes().length > 0)
+  const running = [api, projector, standby, worker].map(({ process }) => process)
+    .filter((process) => process.processes().length > 0)
   t.equal(running.length, 3)
   for (const process of running) process.signal('SIGTERM')
   for (const process of running) t.equal((await process.ended).code, 0, process.stderr())
@@ -95,7 +109,8 @@ async function ownerOf (t: Test, lease: string, candidates: Ringledger[]): Promi
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   t.teardown(() => client.end())
-  const { rows: [row] } = await client.query<{ holder: string }>('SELECT holder FROM ledger.leases WHERE name = $1 AND expires_at > clock_timestamp()', [lease])
+  const { rows: [row] } = await client.query<{ holder: string }>(`
+    SELECT holder FROM ledger.leases WHERE name = $1 AND expires_at > clock_timestamp()`, [lease])
   const owner = candidates.find(({ pid }) => row?.holder.split(' ').includes(String(pid)))
   if (!owner) throw new Error(`nobody of ours holds ${lease}: ${row?.holder}`)
   return owner

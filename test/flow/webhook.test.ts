@@ -27,8 +27,12 @@ async function journey (t: Test, env: Record<string, string>): Promise<void> {
     const earlier = hook.received.filter((received) => received.body.equals(body)).length
     response.writeHead(earlier === 1 ? 503 : 204).end()
   })
-  const assistant = (await call('POST', '/user/assistant', { token: user, body: newAssistant({ is_webhook_active: true, webhook_url: hook.url, phone_number_id: 1 }) })).body.data?.id ?? 0
-  const lead = (await call('POST', '/user/lead', { token: user, body: newLead({ variables: { customer_name: 'Ada Example' } }) })).body.data?.id ?? 0
+  const assistant = (await call('POST', '/user/assistant', {
+    token: user, body: newAssistant({ is_webhook_active: true, webhook_url: hook.url, phone_number_id: 1 })
+  })).body.data?.id ?? 0
+  const lead = (await call('POST', '/user/lead', {
+    token: user, body: newLead({ variables: { customer_name: 'Ada Example' } })
+  })).body.data?.id ?? 0
   const { body } = await call('GET', '/user/webhook-secret', { token: user })
   const verifier = new Webhook(String(body.data?.secret))
   const attempts = (callId: string, count: number) => eventually<Received[]>(() => {
@@ -38,7 +42,9 @@ async function journey (t: Test, env: Record<string, string>): Promise<void> {
   }, 20_000)
 
   await t.test('a call that is reported by HTTP is delivered, signed, at the second try', async (t) => {
-    const answer = await call('POST', '/engine/calls/by-http/completed', { token: engine, body: callReport(assistant, { lead_id: lead }) })
+    const answer = await call('POST', '/engine/calls/by-http/completed', {
+      token: engine, body: callReport(assistant, { lead_id: lead })
+    })
     t.equal(answer.status, 202)
     const [first, second] = await attempts('by-http', 2)
     if (!first || !second) throw new Error('unreachable')
@@ -47,7 +53,9 @@ async function journey (t: Test, env: Record<string, string>): Promise<void> {
     t.same([first, second].map(({ headers }) => headers['webhook-attempt']), ['1', '2'])
     t.ok(second.at - first.at >= 750, 'after the wait of the schedule')
     for (const { headers, body } of [first, second]) verifier.verify(body.toString(), headers as Record<string, string>)
-    t.throws(() => verifier.verify(second.body.toString().replace('by-http', 'by-htpp'), second.headers as Record<string, string>), 'changed bytes do not verify')
+    t.throws(() => verifier.verify(
+      second.body.toString().replace('by-http', 'by-htpp'), second.headers as Record<string, string>
+    ), 'changed bytes do not verify')
     const { type, timestamp, data } = payloadOf(second)
     t.equal(type, 'call.completed')
     t.match(timestamp, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
@@ -57,7 +65,13 @@ async function journey (t: Test, env: Record<string, string>): Promise<void> {
       duration: 42,
       recording_url: 'https://recordings.example.com/1.mp3',
       assistant: { id: assistant, name: 'Front desk' },
-      lead: { id: lead, phone_number: '+15551230100', status: 'completed', variables: { customer_name: 'Ada Example' }, campaign: { id: 1, name: 'Spring renewals' } },
+      lead: {
+        id: lead,
+        phone_number: '+15551230100',
+        status: 'completed',
+        variables: { customer_name: 'Ada Example' },
+        campaign: { id: 1, name: 'Spring renewals' }
+      },
       transcript_turns: [{ role: 'assistant' }, { role: 'customer', text: 'Grüezi 👋' }],
       extracted_variables: { status: true, summary: 'A greeting' }
     })
@@ -66,7 +80,9 @@ async function journey (t: Test, env: Record<string, string>): Promise<void> {
   await t.test('a call that is reported by event is delivered like it', async (t) => {
     const client = connect(t, service.eventStoreUrl)
     const data = { call_id: 'by-event', ...callReport(assistant, { lead_id: lead }) }
-    await client.appendToStream('call-by-event', [jsonEvent({ id: randomUUID(), type: 'CallCompleted', data })], { expectedRevision: NO_STREAM })
+    await client.appendToStream(
+      'call-by-event', [jsonEvent({ id: randomUUID(), type: 'CallCompleted', data })], { expectedRevision: NO_STREAM }
+    )
     const [first, second] = await attempts('by-event', 2)
     t.equal(first?.headers['webhook-id'], second?.headers['webhook-id'])
     t.ok(second)
@@ -74,9 +90,13 @@ async function journey (t: Test, env: Record<string, string>): Promise<void> {
   })
 
   await t.test('the same report again is accepted and delivers nothing more, another one is refused', async (t) => {
-    const again = await call('POST', '/engine/calls/by-http/completed', { token: engine, body: callReport(assistant, { lead_id: lead }) })
+    const again = await call('POST', '/engine/calls/by-http/completed', {
+      token: engine, body: callReport(assistant, { lead_id: lead })
+    })
     t.equal(again.status, 202)
-    const other = await call('POST', '/engine/calls/by-http/completed', { token: engine, body: callReport(assistant, { lead_id: lead, duration: 43 }) })
+    const other = await call('POST', '/engine/calls/by-http/completed', {
+      token: engine, body: callReport(assistant, { lead_id: lead, duration: 43 })
+    })
     t.equal(other.status, 409)
     t.same(Object.keys(other.body), ['message'])
     await call('POST', '/engine/calls/after-it/completed', { token: engine, body: callReport(assistant) })

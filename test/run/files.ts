@@ -13,7 +13,8 @@ const extension = '.test.ts'
 
 /** The test files that are named, or lie below folders that are; those of everything when nothing is named. */
 export function filesOf (patterns: string[]): TestFile[] {
-  const sources = (patterns.length === 0 ? ['test', 'packages'] : patterns).flatMap((pattern) => sourcesIn(sourceOf(pattern)))
+  const sources = (patterns.length === 0 ? ['test', 'packages'] : patterns)
+    .flatMap((pattern) => sourcesIn(sourceOf(pattern)))
   if (sources.length === 0) throw new Error(`There is no test file in ${patterns.join(' ')}`)
   return [...new Set(sources)].map((source) => ({ source, compiled: join(packageRoot, compiledOf(source)) }))
 }
@@ -34,5 +35,6 @@ function sourcesIn (path: string): string[] {
   if (!existsSync(whole)) return []
   if (statSync(whole).isFile()) return [path]
   const entries = readdirSync(whole, { recursive: true, encoding: 'utf8' })
-  return entries.filter((entry) => entry.endsWith(extension) && !entry.includes('node_modules')).map((entry) => join(path, entry)).sort()
+  return entries.filter((entry) => entry.endsWith(extension) &&
+    !entry.includes('node_modules')).map((entry) => join(path, entry)).sort()
 }

@@ -28,7 +28,9 @@ async function run ({ source, compiled }: TestFile): Promise<[string, number]> {
   // Without what tap puts into the environment of processes: its loader takes longer than most files.
   const args = ['-u', 'NODE_OPTIONS', process.execPath, '--enable-source-maps', compiled]
   const variables = { ...process.env, ...env, [holderVariable]: holder.url, SCRATCH_POSTGRES_URL: holder.postgresUrl }
-  const test = t.spawn('env', args, { name: source, buffered: true, timeout: timeoutMs, at: null, stack: '', env: variables })
+  const test = t.spawn('env', args, {
+    name: source, buffered: true, timeout: timeoutMs, at: null, stack: '', env: variables
+  })
   const lines: string[] = []
   const { subtest } = test
   subtest?.parser.on('line', (line) => { lines.push(line) })

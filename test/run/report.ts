@@ -6,7 +6,9 @@ interface Counts { total: number, pass: number, fail: number, skip: number, todo
 const slowest = 10
 
 /** With what failed in it, in full. */
-export function reportFile (source: string, seconds: number, results: Results | undefined, lines: readonly string[]): void {
+export function reportFile (
+  source: string, seconds: number, results: Results | undefined, lines: readonly string[]
+): void {
   const isOk = results?.ok === true
   print(`${isOk ? '    ok' : 'NOT OK'} ${seconds.toFixed(1).padStart(6)} s  ${source}`)
   if (!isOk) print(failuresIn(lines).join(''))
