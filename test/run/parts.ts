@@ -1,4 +1,5 @@
-// `npm run chaos` and `npm run scale`: the tests that `npm test` runs in a short form, at their whole length and in parts.
+// `npm run chaos` and `npm run scale`: the tests that `npm test` runs in a short form, at their whole length and in
+// parts.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -15,7 +16,9 @@ const rounds = { CHAOS_ROUNDS: process.env.CHAOS_ROUNDS ?? '200' }
 /** Each takes an hour at most on two cores. */
 const lists: Record<string, Record<string, Part>> = {
   chaos: {
-    'event-store': { files: ['chaos', 'model'].map((name) => `packages/embedded-event-store/test/${name}.test.ts`), env: rounds },
+    'event-store': {
+      files: ['chaos', 'model'].map((name) => `packages/embedded-event-store/test/${name}.test.ts`), env: rounds
+    },
     'webhooks-postgres': { files: ['test/flow/webhook-chaos.test.ts'], env: rounds, grep: '/queue in Postgres/' },
     'webhooks-redis': { files: ['test/flow/webhook-chaos.test.ts'], env: rounds, grep: '/queue in Redis/' },
     flow: { files: ['kill', 'concurrency', 'read-your-write'].map((name) => `test/flow/${name}.test.ts`) },
@@ -44,7 +47,8 @@ async function run (name: string): Promise<void> {
   const main = fileURLToPath(new URL('./main.js', import.meta.url))
   const grep = part.grep === undefined ? [] : ['--grep', part.grep]
   const args = [main, '--jobs', '1', '--timeout', String(partSeconds), ...grep, ...part.files]
-  const child = spawn(process.execPath, args, { stdio: 'inherit', env: { ...process.env, TESTS_AT_LENGTH: '1', ...part.env } })
+  const env = { ...process.env, TESTS_AT_LENGTH: '1', ...part.env }
+  const child = spawn(process.execPath, args, { stdio: 'inherit', env })
   const [status] = await once(child, 'exit') as [number | null]
   if (status !== 0) process.exitCode = 1
 }
