@@ -1,124 +1,127 @@
 // `start` as an operator meets it: one at a time, joined by other commands, and gone without a trace after its stop.
-import { once } from 'node:events'
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { request, type IncomingMessage } from 'node:http'
+import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { BACKWARDS, END } from '@eventstore/db-client'
 import t, { type Test } from 'tap'
 import { projections as known } from '../../projections/index.js'
+import { begunPost } from '../support/begun-request.js'
 import { callReport, newAssistant } from '../support/bodies.js'
 import { eventually } from '../support/eventually.js'
 import { dataDir, exampleCatalog, ringledger, run } from '../support/ringledger.js'
-import { collect, connect } from '../support/scratch-event-store.js'
-import { startService } from '../support/running-service.js'
+import { connect, headOf } from '../support/scratch-event-store.js'
+import { eventStoreOf, startService, type RunningService } from '../support/running-service.js'
 
 const folder = dataDir(t)
 
-interface Projection { projection: string, state: string, generation: number, position: string, behind: string, owner: string | null }
+const beside = (t: Test, ...args: string[]) => run(t, args, { DATA_DIR: folder })
 
-t.test('commands beside a running start', async (t) => {
-  const service = await startService(t, { dataDir: folder })
-  const beside = (t: Test, ...args: string[]) => run(t, args, { DATA_DIR: folder })
-  const list = async (t: Test): Promise<Projection[]> => {
-    const { code, stdout, stderr } = await beside(t, 'projections', 'list', '--json')
-    t.equal(code, 0, stderr)
-    return JSON.parse(stdout)
-  }
-
-  await t.test('a second start on its DATA_DIR is refused, by name', async (t) => {
+/** What holds beside a running start, in this order: the last one ends it. */
+const rules: Record<string, (t: Test, service: RunningService) => Promise<void>> = {
+  'a second start on its DATA_DIR is refused, by name': async (t, service) => {
     const { code, stderr, ms } = await run(t, ['start'], { DATA_DIR: folder, PORT: '0' })
     t.equal(code, 1)
     t.match(stderr, `DATA_DIR ${folder} is in use by \`ringledger start\` (pid ${service.process.pid}`)
     t.ok(ms < 15_000)
     t.equal((await fetch(`${service.url}/health/ready`)).status, 200, 'and the first is none the worse')
-  })
+  },
 
-  await t.test('what holds secrets is for its owner only', async (t) => {
+  'what holds secrets is for its owner only': async (t) => {
     for (const file of ['secrets.json', 'run.json']) t.equal(statSync(join(folder, file)).mode & 0o777, 0o600, file)
-  })
+  },
 
-  await t.test('projections list joins it', async (t) => {
-    const projections = await list(t)
-    t.same(projections.map(({ projection, generation, state }) => `${projection} ${generation} ${state}`), known.map(({ name }) => `${name} 1 active`))
+  'projections list joins it': async (t, service) => {
+    const { code, stdout, stderr } = await beside(t, 'projections', 'list', '--json')
+    t.equal(code, 0, stderr)
+    const projections: Array<Record<string, string>> = JSON.parse(stdout)
+    t.same(
+      projections.map(({ projection, generation, state }) => `${projection} ${generation} ${state}`),
+      known.map(({ name }) => `${name} 1 active`)
+    )
     for (const { owner } of projections) t.match(owner, new RegExp(` ${service.process.pid} `))
-  })
+  },
 
-  await t.test('token makes tokens that it takes', async (t) => {
+  'token makes tokens that it takes': async (t, service) => {
     const { stdout } = await beside(t, 'token', '--user', '1')
     t.equal((await service.call('POST', '/user/assistant', { token: stdout.trim(), body: newAssistant() })).status, 201)
     const engine = (await beside(t, 'token', '--user', 'pbx', '--role', 'engine', '--ttl', '5m')).stdout.trim()
-    t.equal((await service.call('POST', '/engine/calls/c1/completed', { token: engine, body: callReport(1) })).status, 202)
-  })
+    const reported = await service.call('POST', '/engine/calls/c1/completed', { token: engine, body: callReport(1) })
+    t.equal(reported.status, 202)
+  },
 
-  await t.test('catalog import of the same file appends nothing, of another one what is new', async (t) => {
-    const before = await headOf(t)
+  'catalog import of the same file appends nothing, of another one what is new': async (t, service) => {
+    const log = connect(t, eventStoreOf(folder))
+    const before = await headOf(log)
     t.equal((await beside(t, 'catalog', 'import', exampleCatalog)).code, 0)
-    t.equal(await headOf(t), before)
+    t.equal(await headOf(log), before)
     const more = join(folder, 'more.json')
-    writeFileSync(more, JSON.stringify({ voices: [{ id: 99, name: 'Zoë' }], users: [{ id: 9, campaigns: [{ id: 9, name: 'Ninth' }] }] }))
+    const user = { id: 9, campaigns: [{ id: 9, name: 'Ninth' }] }
+    writeFileSync(more, JSON.stringify({ voices: [{ id: 99, name: 'Zoë' }], users: [user] }))
     t.equal((await beside(t, 'catalog', 'import', more)).code, 0)
-    t.equal((await service.call('POST', '/user/assistant', { token: await service.token('9'), body: newAssistant({ voice_id: 99 }) })).status, 201, 'it is there when the command returns')
-  })
+    const created = await service.call('POST', '/user/assistant', {
+      token: await service.token('9'), body: newAssistant({ voice_id: 99 })
+    })
+    t.equal(created.status, 201, 'it is there when the command returns')
+  },
 
-  await t.test('calls complete reports a call, once', async (t) => {
+  'calls complete reports a call, once': async (t) => {
     const file = join(folder, 'call.json')
-    const report = (given: object = {}) => writeFileSync(file, JSON.stringify({ call_id: 'by-file', ...callReport(1), ...given }))
+    const report = (given: object = {}) =>
+      writeFileSync(file, JSON.stringify({ call_id: 'by-file', ...callReport(1), ...given }))
     report()
     t.match(await beside(t, 'calls', 'complete', file), { code: 0, stderr: /Call by-file is in the log/ })
     report({ duration: 1 })
-    t.match(await beside(t, 'calls', 'complete', file), { code: 1, stderr: /Call by-file was already reported with another body/ })
-  })
+    t.match(await beside(t, 'calls', 'complete', file), {
+      code: 1, stderr: /Call by-file was already reported with another body/
+    })
+  },
 
-  await t.test('projections replay swaps while it answers', async (t) => {
+  'projections replay swaps while it answers': async (t, service) => {
     const token = await service.token('1')
-    const update = async (name: string) => await service.call('PUT', '/user/assistant/1', { token, body: { assistant_name: name } })
+    const update = async (name: string) =>
+      await service.call('PUT', '/user/assistant/1', { token, body: { assistant_name: name } })
     const replay = beside(t, 'projections', 'replay', 'assistants')
     let isOver = false
     void replay.then(() => { isOver = true })
-    for (let count = 1; !isOver; count++) t.equal((await update(`Desk ${count}`)).body.data?.name, `Desk ${count}`, 'reads its own write')
+    for (let count = 1; !isOver; count++) {
+      t.equal((await update(`Desk ${count}`)).body.data?.name, `Desk ${count}`, 'reads its own write')
+    }
     t.match(await replay, { code: 0, stderr: /Replayed assistants in .* generation 2 now/ })
     await eventually(async () => (await update('Front desk')).headers.get('x-read-model') === null)
-  })
+  },
 
-  await t.test('a port that is taken is told as such', async (t) => {
-    const { code, stderr } = await run(t, ['api'], { DATA_DIR: folder, PORT: new URL(service.url).port, LOG_LEVEL: 'warn' })
+  'a port that is taken is told as such': async (t, service) => {
+    const { code, stderr } = await run(t, ['api'], {
+      DATA_DIR: folder, PORT: new URL(service.url).port, LOG_LEVEL: 'warn'
+    })
     t.equal(code, 1)
     t.match(stderr, /PORT \d+ cannot be listened on: .*in use/)
-  })
+  },
 
-  await t.test('a command that it outlives ends by itself', async (t) => {
+  'a command that it outlives ends by itself': async (t, service) => {
     const projector = ringledger(t, ['projector'], { DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'warn' })
     await projector.says((_, stderr) => /projector is listening/.exec(stderr) ?? undefined)
     projector.signal('SIGTERM')
     t.equal((await projector.ended).code, 0)
     t.equal((await fetch(`${service.url}/health/ready`)).status, 200)
-  })
+  },
 
-  await t.test('SIGTERM drains it: what is asked is answered, and no process is left', async (t) => {
-    const headers = { authorization: `Bearer ${await service.token('1')}`, 'content-type': 'application/json', expect: '100-continue' }
-    const asking = request(`${service.url}/user/assistant`, { method: 'POST', headers })
-    asking.flushHeaders()
-    await once(asking, 'continue') // it waits for the body now
+  'SIGTERM drains it: what is asked is answered, and no process is left': async (t, service) => {
+    const answer = await begunPost(`${service.url}/user/assistant`, await service.token('1'))
     service.process.signal('SIGTERM')
     await service.process.says((_, stderr) => /Draining after SIGTERM/.exec(stderr) ?? undefined)
-    asking.end(JSON.stringify(newAssistant()))
-    const [answer] = await once(asking, 'response') as [IncomingMessage]
-    t.equal(answer.statusCode, 201)
-    t.equal(answer.headers.connection, 'close')
-    answer.resume()
+    const { statusCode, headers } = await answer(newAssistant())
+    t.equal(statusCode, 201)
+    t.equal(headers.connection, 'close')
     t.equal((await service.process.ended).code, 0)
     t.match(service.process.stderr(), /\nStopped\.\n$/)
     t.same(service.process.processes(), [])
     t.notOk(existsSync(join(folder, 'run.json')))
-  })
-})
-
-/** Where the log of the running service ends. */
-async function headOf (t: Test): Promise<bigint | undefined> {
-  const { eventStoreUrl }: { eventStoreUrl: string } = JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8'))
-  const [last] = await collect(connect(t, eventStoreUrl).readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 }))
-  return last?.event?.position?.commit
+  }
 }
+
+t.test('commands beside a running start', async (t) => {
+  const service = await startService(t, { dataDir: folder })
+  for (const [title, rule] of Object.entries(rules)) await t.test(title, (t) => rule(t, service))
+})
 
 t.test('SIGINT to the whole group, as Ctrl-C sends it, drains a warm start as well', async (t) => {
   const service = await startService(t, { dataDir: folder })

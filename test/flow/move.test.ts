@@ -1,13 +1,12 @@
 // From the embedded event store to another one, as docs/embedded-event-store.md says: nothing lost, nothing sent twice.
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { jsonEvent } from '@eventstore/db-client'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { callReport, newAssistant } from '../support/bodies.js'
 import { eventually } from '../support/eventually.js'
 import { receiver } from '../support/receiver.js'
 import { run } from '../support/ringledger.js'
-import { localWebhooks, startService, type RunningService } from '../support/running-service.js'
+import { eventStoreOf, localWebhooks, startService, type RunningService } from '../support/running-service.js'
 import { connect, scratchEventStore } from '../support/scratch-event-store.js'
 import { scratchPostgres } from '../support/scratch-postgres.js'
 import { secrets } from '../support/secrets.js'
@@ -38,13 +37,21 @@ async function complete (service: RunningService, callId: string, assistant: num
   await eventually(() => delivered().includes(callId))
 }
 
+async function copy (t: Test, operator: Record<string, string>): Promise<Copied> {
+  const { code, stdout, stderr } = await run(t, ['events', 'copy', '--to', target.url, '--json'], operator)
+  t.equal(code, 0, stderr)
+  return JSON.parse(stdout)
+}
+
+/** What stays behind makes positions in the target smaller: keeping the old ones would pass over events there. */
+async function makeNoise (t: Test, { dataDir }: RunningService): Promise<void> {
+  await connect(t, eventStoreOf(dataDir))
+    .appendToStream('$noise', Array.from({ length: 50 }, () => jsonEvent({ type: '$Noise', data: {} })))
+}
+
 t.test('a log is moved while the service runs, the tail while it is stopped, and it goes on there', async (t) => {
   const before = await startService(t, { env })
-  const { eventStoreUrl }: { eventStoreUrl: string } =
-    JSON.parse(readFileSync(join(before.dataDir, 'run.json'), 'utf8'))
-  // What stays behind makes positions in the target smaller: whoever kept the old ones would pass over events there.
-  await connect(t, eventStoreUrl)
-    .appendToStream('$noise', Array.from({ length: 50 }, () => jsonEvent({ type: '$Noise', data: {} })))
+  await makeNoise(t, before)
   const user = await before.token('1')
   const assistant = (await before.call('POST', '/user/assistant', {
     token: user, body: newAssistant({ is_webhook_active: true, webhook_url: hook.url })
@@ -52,19 +59,14 @@ t.test('a log is moved while the service runs, the tail while it is stopped, and
   await complete(before, 'first', assistant)
 
   const operator = { DATA_DIR: before.dataDir, DATABASE_URL: postgres.url }
-  const copy = async (): Promise<Copied> => {
-    const { code, stdout, stderr } = await run(t, ['events', 'copy', '--to', target.url, '--json'], operator)
-    t.equal(code, 0, stderr)
-    return JSON.parse(stdout)
-  }
-  const bulk = await copy()
+  const bulk = await copy(t, operator)
   const exported = await run(t, ['events', 'export', join(before.dataDir, 'log.jsonl')], operator)
   t.match(exported.stderr, bulk.sha256, 'an export of the running service has the same hash')
   await complete(before, 'second', assistant)
   const summary = (await before.call('GET', `/user/assistant/${assistant}`, { token: user })).body
   await before.stop()
 
-  const tail = await copy()
+  const tail = await copy(t, operator)
   t.match(tail, {
     events: bulk.events + 2, appended: 2, source_moved_on: false
   }, 'the call, and the marker of the stop')

@@ -94,6 +94,12 @@ export function caller (url: string): Call {
   }
 }
 
+/** Where the event store of the service listens that runs on `dataDir`. */
+export function eventStoreOf (dataDir: string): string {
+  const { eventStoreUrl }: { eventStoreUrl: string } = JSON.parse(readFileSync(join(dataDir, 'run.json'), 'utf8'))
+  return eventStoreUrl
+}
+
 /** A bearer token that is good for five minutes. */
 export async function token (secret: string, user: string, role?: string): Promise<string> {
   return await new SignJWT(role === undefined ? {} : { role })

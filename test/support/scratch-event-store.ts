@@ -1,7 +1,7 @@
 // An event store of a test's own, with a client, in a database of the run; all gone with the test.
-import type { EventStoreDBClient } from '@eventstore/db-client'
+import { BACKWARDS, END, type EventStoreDBClient } from '@eventstore/db-client'
 import { startEventStore, type EventStoreOptions, type RunningEventStore } from '@ringledger/embedded-event-store'
-import { connect } from '@ringledger/embedded-event-store/testing'
+import { collect, connect } from '@ringledger/embedded-event-store/testing'
 import type { ScratchPostgres } from '@ringledger/embedded-postgres/testing'
 import { serveLog, type ServedLog } from './back-ends.js'
 import { scratchPostgres } from './scratch-postgres.js'
@@ -43,3 +43,9 @@ export async function ownEventStore (
 
 /** A server for tests that stop it and start it themselves, on the port given or any. */
 export const eventStoreOn = (databaseUrl: string, port = 0): Promise<ServedLog> => serveLog({ databaseUrl, port })
+
+/** The position of the last event. */
+export async function headOf (client: EventStoreDBClient): Promise<bigint | undefined> {
+  const [last] = await collect(client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 }))
+  return last?.event?.position?.commit
+}
