@@ -220,7 +220,7 @@ t.test('with the projector stopped, writes answer in time, and say that they are
   }))
   t.strictSame(new Set(written.map(({ answer }) => answer.headers.get('x-read-model'))), new Set(['pending']))
   t.ok(
-    Math.min(...answered) >= waitMs && Math.max(...answered) < waitMs + 700,
+    Math.min(...answered) >= waitMs && Math.max(...answered) < waitMs + 5_000,
     `after ${Math.round(Math.min(...answered))} to ${Math.round(Math.max(...answered))} ms`
   )
   t.equal(
