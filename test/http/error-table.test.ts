@@ -35,7 +35,8 @@ t.test('the document has every route of the interface', async (t) => {
     `GET /user/lead/${id}`, 'POST /engine/calls/c-1/completed'
   ]
   for (const route of routes) t.ok(named.includes(route), route)
-  t.equal(withBody.length, 4)
+  const bodies = withBody.map(({ method, path }) => `${method} ${path}`)
+  for (const route of routes.filter((route) => !route.startsWith('GET '))) t.ok(bodies.includes(route), `${route}: a body`)
 })
 
 t.test('without a token that verifies every route is a 401, whatever else is wrong', async (t) => {
@@ -89,7 +90,7 @@ t.test('a body that is not JSON, or has a key that is never accepted, is a 400',
 
 t.test('on a route without a body an empty one may be declared as JSON, and one that is no JSON is a 400', async (t) => {
   const without = operations.filter(({ method, takesBody }) => method === 'POST' && !takesBody)
-  t.equal(without.length, 4)
+  t.ok(without.length >= 4, 'the routes of webhooks are among them')
   for (const { method, path } of without) {
     const statusOf = async (body: string | undefined, type: string) =>
       (await call(method, path, body, { headers: { 'content-type': type } })).status
