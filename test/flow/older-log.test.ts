@@ -2,8 +2,8 @@
 import t from 'tap'
 import { adoptLog } from '../../src/recovery/adopt-log.js'
 import { eventually } from '../support/eventually.js'
-import { receiver } from '../support/receiver.js'
-import { callOf, created, idOf, readsGoOn, restorable } from '../support/restorable.js'
+import { callOf, receiver } from '../support/receiver.js'
+import { created, idOf, readsGoOn, restorable } from '../support/restorable.js'
 import { run } from '../support/ringledger.js'
 
 t.test('a log that is older than what was read of it is a refusal to start, until it is adopted', async (t) => {

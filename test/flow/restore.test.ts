@@ -1,15 +1,27 @@
 // A Postgres that is restored or lost: no id is given out again, no old webhook is sent, and the advice repairs it.
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { checkIds, reseedIds } from '../../src/recovery/id-sequences.js'
 import { eventually } from '../support/eventually.js'
-import { answers, receiver } from '../support/receiver.js'
-import { callOf, created, deliveries, idOf, readsGoOn, ready, restorable } from '../support/restorable.js'
+import { answers, callOf, receiver, type Receiver } from '../support/receiver.js'
+import {
+  created, deliveries, idOf, readsGoOn, ready, restorable, type Restorable, type Running
+} from '../support/restorable.js'
 import { run } from '../support/ringledger.js'
 import { resumeWebhooks } from '../../workers/operate/resume.js'
 
 const bothCommands = /behind the event log.*`ringledger ids reseed` and `ringledger webhooks resume`/
 
-t.test('a Postgres that is restored beside a newer log waits for its operator, and repeats nothing', async (t) => {
+interface Restored {
+  r: Restorable
+  hook: Receiver
+  /** It has a call that was delivered and one that waits for its next attempt. */
+  assistant: number
+  /** What was created, and called, after the backup. */
+  newest: { assistant: number, lead: number }
+}
+
+/** A database from before its newest events; the webhook that waited is due. */
+async function restoredBesideNewerLog (t: Test): Promise<Restored> {
   const r = await restorable(t)
   const hook = await receiver(t, (response, received, count) =>
     answers(callOf(received) === 'pending' ? 429 : 204)(response, received, count))
@@ -31,9 +43,12 @@ t.test('a Postgres that is restored beside a newer log waits for its operator, a
   await r.restore()
   await r.withParts(async ({ pool }) => pool.query(`
     UPDATE ledger.webhook_deliveries SET next_attempt_at = now() WHERE status = 'scheduled'`))
+  return { r, hook, assistant, newest }
+}
 
-  const restored = await r.start()
-  await t.test('it says what to run, answers reads, and neither creates nor sends', async (t) => {
+/** What an operator meets and does, in this order. */
+const steps: Record<string, (t: Test, scene: Restored, restored: Running) => Promise<void>> = {
+  'it says what to run, answers reads, and neither creates nor sends': async (t, { hook, newest }, restored) => {
     t.match(restored.logged.join(), bothCommands)
     await readsGoOn(t, restored, newest.assistant)
     for (const answer of [await restored.createAssistant(hook.url), await restored.createLead()]) {
@@ -45,9 +60,9 @@ t.test('a Postgres that is restored beside a newer log waits for its operator, a
       status: 200, body: { checks: { ledger: 'behind the log' } }
     }, 'it keeps its readers')
     t.equal(hook.received.length, 4)
-  })
+  },
 
-  await t.test('ids reseed makes it create again, under new ids', async (t) => {
+  'ids reseed makes it create again, under new ids': async (t, { r, hook, newest }, restored) => {
     t.match(await run(t, ['ids', 'check'], r.env), { code: 1, stderr: /behind: run `ringledger ids reseed`/ })
     const { code, stdout } = await run(t, ['ids', 'reseed', '--json'], r.env)
     t.equal(code, 0)
@@ -58,9 +73,9 @@ t.test('a Postgres that is restored beside a newer log waits for its operator, a
     t.ok(idOf(await restored.createLead()) > newest.lead)
     t.match(await ready(restored), { body: { checks: { ledger: 'behind the log' } } })
     t.equal(hook.received.length, 4)
-  })
+  },
 
-  await t.test('webhooks resume makes it send what comes from then on', async (t) => {
+  'webhooks resume makes it send what comes from then on': async (t, { r, hook, assistant }, restored) => {
     t.match(await run(t, ['webhooks', 'resume'], r.env), { code: 0, stderr: /Webhooks go on.* 1 were cancelled/ })
     await restored.completeCall('later', assistant)
     await eventually(() => hook.received.length > 4)
@@ -73,11 +88,17 @@ t.test('a Postgres that is restored beside a newer log waits for its operator, a
       later: ['delivered', null]
     }, 'each call has one row')
     t.match(await ready(restored), { status: 200, body: { checks: { ledger: 'ok' } } })
-  })
+  }
+}
+
+t.test('a Postgres that is restored beside a newer log waits for its operator, and repeats nothing', async (t) => {
+  const scene = await restoredBesideNewerLog(t)
+  const restored = await scene.r.start()
+  for (const [title, step] of Object.entries(steps)) await t.test(title, (t) => step(t, scene, restored))
   await restored.stop()
 
   await t.test('and the next start knows of nothing', async (t) => {
-    const { logged, stop } = await r.start()
+    const { logged, stop } = await scene.r.start()
     t.notMatch(logged.join(), /behind the event log/)
     await stop()
   })

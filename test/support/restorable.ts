@@ -7,7 +7,6 @@ import { openConnections, type Connections, type Urls } from '../../src/composit
 import { signToken } from '../../src/cli/running/sign-token.js'
 import { callReport, newAssistant, newLead } from './bodies.js'
 import { eventually } from './eventually.js'
-import type { Received } from './receiver.js'
 import { caller, localWebhooks } from './running-service.js'
 import { eventStoreOn } from './scratch-event-store.js'
 import { scratchPostgres, type ScratchPostgres } from './scratch-postgres.js'
@@ -118,9 +117,6 @@ async function start (t: Teardown, urls: Urls, roles: Role[]): Promise<Running> 
   }
 }
 
-/** The call that a webhook is about. */
-export const callOf = ({ body }: Received) =>
-  (JSON.parse(body.toString()) as { data: { call_id: string } }).data.call_id
 export const created = (answer: Answer) => answer.status === 201 && answer
 export const idOf = ({ body }: Answer) => body.data?.id ?? 0
 
