@@ -5,6 +5,7 @@ import { jsonEvent, NO_STREAM } from '@eventstore/db-client'
 import type { Test } from 'tap'
 import { newAssistant } from './bodies.js'
 import { assistantCreated } from './call-events.js'
+import { eventually } from './eventually.js'
 import { behaviours } from './hostile-answers.js'
 import { killableStack, type KillableStack } from './killable-stack.js'
 import { answers, receiver, type Answer, type Received, type Receiver } from './receiver.js'
@@ -42,6 +43,7 @@ const settings = {
   WEBHOOK_ALLOW_CIDRS: '127.0.0.1/32' // so that another address of this machine is a blocked one
 }
 const blockedAssistant = 900_001
+export const standsStillAfterMs = 90_000
 
 export async function webhookScene (t: Test, redis?: ScratchRedis): Promise<Scene> {
   const blocked = await receiver(t, answers(200), '127.0.0.2')
@@ -90,8 +92,17 @@ async function appendBlocked (client: KillableStack['client'], blocked: Receiver
   await client.appendToStream(stream, event, { expectedRevision: NO_STREAM, credentials: unbatched })
 }
 
+/** Waits for `condition`; when that does not come true, it says where everything stands. */
+export async function until (
+  scene: Scene, doing: string, condition: () => Promise<boolean> | boolean, withinMs: number, everyMs = 250
+): Promise<void> {
+  await eventually(condition, withinMs, everyMs).catch(async (error: Error) => {
+    throw new Error(`stood still ${doing}: ${error.message}\n${await whereItStands(scene)}`)
+  })
+}
+
 /** Deliveries by receiver and state, leases and their holders, and the last output of the roles. */
-export async function whereItStands ({ stack: { pool, roles }, targets }: Scene): Promise<string> {
+async function whereItStands ({ stack: { pool, roles }, targets }: Scene): Promise<string> {
   const rows = async (text: string): Promise<Array<Record<string, unknown>>> =>
     await pool.query(text).then(({ rows }) => rows, (error: Error) => [{ error: error.message }])
   const deliveries = await rows(`
