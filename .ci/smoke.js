@@ -1,4 +1,5 @@
-// Starts the service as the README says, on one DATA_DIR, and stops it as a supervisor, as npm's owner and as a person does.
+// Starts the service as the README says, on one DATA_DIR, and stops it as a supervisor, as npm's owner and as a person
+// does.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'

@@ -5,7 +5,9 @@ import type { IncomingHttpHeaders } from 'node:http'
 const toleranceSeconds = 300
 
 /** Tells whether `secret` signed exactly these bytes, at most five minutes ago. */
-export function isSigned (secret: string, headers: IncomingHttpHeaders, body: Buffer, now = Date.now() / 1000): boolean {
+export function isSigned (
+  secret: string, headers: IncomingHttpHeaders, body: Buffer, now = Date.now() / 1000
+): boolean {
   const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures } = headers
   if (typeof id !== 'string' || typeof timestamp !== 'string' || typeof signatures !== 'string') return false
   if (!(Math.abs(now - Number(timestamp)) <= toleranceSeconds)) return false
