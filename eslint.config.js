@@ -16,6 +16,18 @@ const house = {
   }
 }
 
+// What is read at once stays small enough to be understood at once: a longer function or file holds a second thought,
+// which wants a name of its own. A string, a URL and a regular expression may be wide, since they cannot be broken.
+const limits = {
+  rules: {
+    '@stylistic/max-len': ['error', {
+      code: 120, ignoreStrings: true, ignoreTemplateLiterals: true, ignoreUrls: true, ignoreRegExpLiterals: true
+    }],
+    'max-lines': ['error', 150],
+    'max-lines-per-function': ['error', 40]
+  }
+}
+
 const typed = {
   files: ['**/*.ts'],
   languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
@@ -67,6 +79,7 @@ export default [
   { ignores: ['**/dist/', '.tap/', 'coverage/', '.ringledger/'] },
   ...neostandard({ ts: true }),
   house,
+  limits,
   typed,
   namedImports,
   pureDomain

@@ -39,3 +39,25 @@ t.test('a projection can neither wait for anything nor leave it running: it retu
   const lines = Object.keys(cases).map((step, index) => `export const project${index}: Projection['project'] = ${step}`)
   t.same(await refusedByLine('projections/catalog.ts', head, lines), Object.values(cases))
 })
+
+t.test('a line has at most 120 columns, a function 40 lines, a file 150', async (t) => {
+  const file = 'src/domain/lead/decide.ts'
+  const names = (length: number) => Array.from({ length }, (_, index) => `name${index}`)
+  const lines = (length: number) => names(length).map((name) => `export const ${name} = 1`).join('\n')
+  const body = (length: number) => names(length).map((name) => `  give(${name})`).join('\n')
+  const width = (columns: number) => `export const ${'x'.repeat(columns - 'export const  = 1'.length)} = 1`
+  const whole = (length: number) => `export function told (give) {\n${body(length - 2)}\n}`
+  const cases: Array<[text: string, rules: string[]]> = [
+    [width(120), []],
+    [width(121), ['@stylistic/max-len']],
+    [`export const told = '${'x'.repeat(120)}'`, []],
+    [whole(40), []],
+    [whole(41), ['max-lines-per-function']],
+    [lines(150), []],
+    [lines(151), ['max-lines']]
+  ]
+  for (const [text, rules] of cases) {
+    const found = (await refused(file, text)).filter((rule) => rule.includes('max-'))
+    t.same(found, rules, text.slice(0, 60))
+  }
+})
