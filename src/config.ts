@@ -35,6 +35,7 @@ const Environment = Type.Object({
   LEAD_DIGEST_KEY: LongSecret,
   READ_MODEL_WAIT_MS: Milliseconds(1_000),
   RATE_LIMIT_PER_MINUTE: Type.Integer({ minimum: 0, default: 600 }),
+  STREAM_CACHE_MB: Type.Integer({ minimum: 0, maximum: 65_536, default: 64 }),
   WEBHOOK_SCHEDULE: Text('^\\d+(ms|s|m|h)(,\\d+(ms|s|m|h))*$',
     'must be the waits before each attempt, such as 0s,5s,5m,2h', defaultSchedule),
   WEBHOOK_TIMEOUT_MS: Milliseconds(15_000, 100),
@@ -121,6 +122,7 @@ function toConfig (env: Environment) {
     previousSecretKey: env.SECRET_KEY_PREVIOUS,
     leadDigestKey: env.LEAD_DIGEST_KEY,
     readModelWaitMs: env.READ_MODEL_WAIT_MS,
+    streamCacheBytes: env.STREAM_CACHE_MB * 2 ** 20,
     /** Requests of one user; 0 for no limit. */
     rateLimitPerMinute: env.RATE_LIMIT_PER_MINUTE,
     /** Lets a scraper read /metrics; without it only operators may. */

@@ -4,7 +4,7 @@ import { StreamBusy } from './command-handling/handle-command.js'
 import { KeyInFlight } from './command-handling/idempotency.js'
 import { NotCaughtUp } from './command-handling/ids.js'
 import { Rejection, type RejectionCode } from './domain/rejection.js'
-import { AppendTooLarge, EventStoreUnavailable } from './event-store/errors.js'
+import { AppendTooLarge, EventStoreUnavailable, StreamGone } from './event-store/errors.js'
 import { firstFields } from './http/input/named-fields.js'
 import { BehindPosition } from './http/read-position.js'
 import { fieldErrors } from './http/input/schema-errors.js'
@@ -36,6 +36,7 @@ export function answerError (error: FastifyError | Error, request: FastifyReques
     return reply.code(statusOf[error.code]).send({ message: error.message, ...errors })
   }
   if (error instanceof KeyInFlight) return reply.code(409).header('retry-after', '1').send({ message: error.message })
+  if (error instanceof StreamGone) return reply.code(410).send({ message: 'It was deleted for good.' })
   if (error instanceof AppendTooLarge) return reply.code(413).send({ message: 'The request is too large.' })
   if (error instanceof BehindPosition) return notNow(reply, error.message)
   if ('validation' in error && error.validation) {

@@ -8,7 +8,7 @@ import { noStream, type Streams } from '../event-store/streams.js'
 import { emptyStream, withNext, type Folded } from './folded-stream.js'
 import { oneAtATime } from './one-at-a-time.js'
 import { proposed, type Sender } from './proposed.js'
-import { streamCache } from './stream-cache.js'
+import { StreamCache } from './stream-cache.js'
 
 /** Who sent a command, and how it is recognised in the stream. */
 export interface Origin extends Sender {
@@ -52,14 +52,16 @@ export class StreamBusy extends Error {
 }
 
 const handledWithinMs = 5_000
+const usualCacheBytes = 64 * 2 ** 20
 
 /**
  * Commands for one stream queue up inside this process. A conflict with another process reads and decides again,
- * with the same command id and ids. No try begins later than 5 s after the command came.
+ * with the same command id and ids. No try begins later than 5 s after the command came. `cacheBytes` bounds what is
+ * remembered of streams.
  */
-export function commandHandler (streams: Streams): CommandHandler {
+export function commandHandler (streams: Streams, cacheBytes = usualCacheBytes): CommandHandler {
   const inTurn = oneAtATime()
-  const handling = new Handling(streams)
+  const handling = new Handling(streams, new StreamCache(cacheBytes))
   return {
     handle (request) {
       const giveUpAt = Date.now() + handledWithinMs
@@ -73,19 +75,17 @@ export function commandHandler (streams: Streams): CommandHandler {
 }
 
 class Handling {
-  readonly #cache = streamCache()
-
-  constructor (private readonly streams: Streams) {}
+  constructor (private readonly streams: Streams, private readonly cache: StreamCache) {}
 
   async handleUntil<State, Event extends DomainEvent> (
     giveUpAt: number, request: CommandRequest<State, Event>
   ): Promise<Outcome<State>> {
     const { stream, aggregate, origin: { commandId, isRetry } } = request
-    if (isRetry) this.#cache.delete(stream) // a cached state may have passed the earlier try
-    let isUnread = request.isNew && !isRetry && !this.#cache.has(stream)
-    for (;; isUnread = false) {
+    if (isRetry) this.cache.delete(stream) // a cached state may have passed the earlier try
+    let isUnread = request.isNew && !isRetry && !this.cache.has(stream)
+    for (let isLate = false; ; isUnread = false, isLate = true) {
       if (Date.now() > giveUpAt) throw waitedTooLong(commandId)
-      const { current, earlier } = isUnread ? { current: emptyStream(aggregate) } : await this.#read(request)
+      const { current, earlier } = isUnread ? { current: emptyStream(aggregate) } : await this.#read(request, isLate)
       if (earlier) return { ...earlier, wasHandled: true }
       const events = request.decide(current.state)
       refuseUnlessAt(request.ifRevision, current.revision)
@@ -95,30 +95,50 @@ class Handling {
     }
   }
 
-  /** The present state: the cached one and the tail of the stream. `earlier` is that after an earlier try. */
-  async #read<State, Event extends DomainEvent> ({ aggregate, stream, origin }: CommandRequest<State, Event>) {
-    let current = this.#cache.get<State>(stream) ?? emptyStream(aggregate)
+  /**
+   * The present state: the cached one and the tail of the stream. `earlier` is that after an earlier try. A state whose
+   * stream was deleted counts for nothing, and so does one that others have overtaken (`isLate`) without a further
+   * event: the log went back.
+   */
+  async #read<State, Event extends DomainEvent> (
+    request: CommandRequest<State, Event>, isLate: boolean
+  ): Promise<{ current: Folded<State>, earlier?: Folded<State> | undefined }> {
+    const { aggregate, stream, origin } = request
+    const cached = this.cache.get<State>(stream)
+    let current = cached ?? emptyStream(aggregate)
+    const tail = await this.streams.readTail(stream, current.revision + 1n)
+    if (cached && (!tail || (isLate && tail.length === 0))) {
+      this.cache.delete(stream)
+      return await this.#read(request, isLate)
+    }
     let earlier: Folded<State> | undefined
-    for (const stored of await this.streams.read(stream, current.revision + 1n)) {
+    for (const stored of tail ?? []) {
       current = withNext(aggregate, current, stored)
       if (stored.metadata.command_id === origin.commandId) earlier = current
     }
-    if (current.revision !== noStream) this.#cache.set(stream, current)
+    if (current.revision !== noStream) this.#remember(request, current)
     return { current, earlier }
+  }
+
+  #remember<State, Event extends DomainEvent> (
+    { aggregate, stream }: CommandRequest<State, Event>, folded: Folded<State>
+  ): void {
+    if (!aggregate.isWrittenOnce) this.cache.set(stream, folded)
   }
 
   /** Nothing when another process wrote first. */
   async #append<State, Event extends DomainEvent> (
-    { aggregate, stream, origin }: CommandRequest<State, Event>, { state, revision }: Folded<State>, events: Event[]
+    request: CommandRequest<State, Event>, { state, revision }: Folded<State>, events: Event[]
   ): Promise<Folded<State> | undefined> {
+    const { aggregate, stream, origin } = request
     try {
       const appended = await this.streams.append(stream, proposed(events, origin, aggregate.largestEvent), revision)
       const outcome = { state: events.reduce(aggregate.evolve, state), ...appended }
-      this.#cache.set(stream, outcome)
+      this.#remember(request, outcome)
       return outcome
     } catch (error) {
       if (error instanceof RevisionConflict) return undefined
-      this.#cache.delete(stream)
+      this.cache.delete(stream)
       throw error
     }
   }

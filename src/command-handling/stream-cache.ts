@@ -1,28 +1,53 @@
 // Remembers what streams were folded to, so that a command reads only the tail of its stream.
+import { sizeOf } from '../event-store/size.js'
 import type { Folded } from './folded-stream.js'
 
-export interface StreamCache {
-  has (stream: string): boolean
-  /** A stream has one decider for ever, so what is found has the state of that decider. */
-  get<State> (stream: string): Folded<State> | undefined
-  set (stream: string, folded: Folded<unknown>): void
-  delete (stream: string): void
+interface Entry {
+  folded: Folded<unknown>
+  bytes: number
 }
 
-const cachedStreams = 10_000
+/** About what an entry takes besides its state: two strings, two numbers, a place in a map. */
+const entryBytes = 400
 
-/** The least recently used stream goes first. An old entry is harmless: each append names its exact revision. */
-export function streamCache (mostStreams = cachedStreams): StreamCache {
-  const entries = new Map<string, Folded<unknown>>()
-  return {
-    has: (stream) => entries.has(stream),
-    get: <State>(stream: string) => entries.get(stream) as Folded<State> | undefined,
-    set (stream, folded) {
-      entries.delete(stream)
-      entries.set(stream, folded)
-      const [oldest] = entries.keys()
-      if (entries.size > mostStreams && oldest !== undefined) entries.delete(oldest)
-    },
-    delete: (stream) => { entries.delete(stream) }
+/**
+ * Bounded by bytes, because users decide how large a state is. The least recently used stream goes first. An old entry
+ * is harmless: each append names its exact revision.
+ */
+export class StreamCache {
+  readonly #entries = new Map<string, Entry>()
+  #bytes = 0
+
+  constructor (private readonly mostBytes: number) {}
+
+  /** About what is remembered, in bytes of memory. */
+  get bytes (): number {
+    return this.#bytes
+  }
+
+  has (stream: string): boolean {
+    return this.#entries.has(stream)
+  }
+
+  /** A stream has one decider for ever, so what is found has the state of that decider. */
+  get<State> (stream: string): Folded<State> | undefined {
+    return this.#entries.get(stream)?.folded as Folded<State> | undefined
+  }
+
+  set (stream: string, folded: Folded<unknown>): void {
+    this.delete(stream)
+    const bytes = entryBytes + sizeOf(folded.state)
+    if (bytes > this.mostBytes) return
+    this.#entries.set(stream, { folded, bytes })
+    this.#bytes += bytes
+    for (const oldest of this.#entries.keys()) {
+      if (this.#bytes <= this.mostBytes) return
+      this.delete(oldest)
+    }
+  }
+
+  delete (stream: string): void {
+    this.#bytes -= this.#entries.get(stream)?.bytes ?? 0
+    this.#entries.delete(stream)
   }
 }

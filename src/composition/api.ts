@@ -22,7 +22,7 @@ const sweepEveryMs = 10 * 60_000
 export async function composeApi (context: ProcessContext, status: Status): Promise<App> {
   const { config, urls: { redisUrl }, connections: { pool, streams }, log } = context
   const { buildApp } = await import('../app.js')
-  const idempotency = openIdempotency(pool, commandHandler(streams))
+  const idempotency = openIdempotency(pool, commandHandler(streams, config.streamCacheBytes))
   const routes = {
     ...await commandDeps(context, idempotency),
     ...await webhookDeps(context)

@@ -8,6 +8,8 @@ export interface Aggregate<State, Event extends { type: string }> {
   evolve (state: State, event: Event): State
   /** Others append to its streams as well: their events are passed over. Without it each has to be one of ours. */
   isShared?: true
+  /** Its streams are written once: nobody asks for their state again, so nothing is remembered of it. */
+  isWrittenOnce?: true
   /** Bytes of one encoded event; 900 KiB when absent, which every server version takes with its metadata. */
   largestEvent?: number
 }

@@ -8,6 +8,11 @@ export class RevisionConflict extends Error {
   override readonly name = 'RevisionConflict'
 }
 
+/** The stream was deleted for good: nothing can be written to it any more. */
+export class StreamGone extends Error {
+  override readonly name = 'StreamGone'
+}
+
 /** The event store cannot be reached, and nothing of ours can have been written. */
 export class EventStoreUnavailable extends Error {
   override readonly name = 'EventStoreUnavailable'
@@ -29,14 +34,15 @@ export function appendError (cause: unknown): Error {
   if (cause instanceof MaxAppendSizeExceededError) {
     return new AppendTooLarge('the events are too large for one append', { cause })
   }
-  if (cause instanceof StreamDeletedError || cause instanceof AccessDeniedError) return cause
+  if (cause instanceof StreamDeletedError) return new StreamGone('the stream was deleted for good', { cause })
+  if (cause instanceof AccessDeniedError) return cause
   if (neverLeft(cause)) return new EventStoreUnavailable('the event store cannot be reached', { cause })
   return new AppendOutcomeUnknown('the event store did not say whether it wrote the events', { cause })
 }
 
 /** Translates what the client threw while reading: a read that fails has written nothing. */
 export function readError (cause: unknown): Error {
-  if (cause instanceof StreamDeletedError || cause instanceof AccessDeniedError) return cause
+  if (cause instanceof AccessDeniedError) return cause
   return new EventStoreUnavailable('the event store cannot be reached', { cause })
 }
 

@@ -31,12 +31,14 @@ export interface Streams {
    * @throws EventStoreUnavailable
    */
   read (stream: string, fromRevision?: bigint, maxCount?: number): Promise<StoredEvent[]>
+  /** The same to the end of the stream; nothing when it is not there, or was deleted. @throws EventStoreUnavailable */
+  readTail (stream: string, fromRevision: bigint): Promise<StoredEvent[] | undefined>
   /** The newest event of a stream, if it has one. @throws EventStoreUnavailable */
   last (stream: string): Promise<StoredEvent | undefined>
   /**
    * Appends all events or none, only while the stream's last revision is `expected` (`noStream` for none).
    * A lost acknowledgement is resolved by repeating the same append, which the store recognises by its ids.
-   * @throws RevisionConflict, EventStoreUnavailable, AppendTooLarge, AppendOutcomeUnknown
+   * @throws RevisionConflict, StreamGone, EventStoreUnavailable, AppendTooLarge, AppendOutcomeUnknown
    */
   append (stream: string, events: Proposed[], expected: bigint): Promise<Appended>
   /** The position of the newest event in $all, 0 in an empty store. @throws EventStoreUnavailable */
@@ -67,6 +69,7 @@ export function openStreams (client: EventStoreDBClient, options: StreamsOptions
   const head = () => reader.head()
   return {
     read: (stream, fromRevision, maxCount) => reader.read(stream, fromRevision, maxCount),
+    readTail: (stream, fromRevision) => reader.readTail(stream, fromRevision),
     last: (stream) => reader.last(stream),
     append: (stream, events, expected) => appender.append(stream, events, expected),
     head,

@@ -22,9 +22,9 @@ function watched () {
   let appends = 0
   const observed: Streams = {
     ...streams,
-    read: async (stream, fromRevision = 0n, maxCount) => {
+    readTail: async (stream, fromRevision) => {
       reads.push(fromRevision)
-      return await streams.read(stream, fromRevision, maxCount)
+      return await streams.readTail(stream, fromRevision)
     },
     append: async (stream, events, expected) => { appends += 1; return await streams.append(stream, events, expected) }
   }

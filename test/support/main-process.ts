@@ -11,11 +11,17 @@ export interface MainProcess<Said> {
   ended: Promise<NodeJS.Signals | number | null>
 }
 
-/** Starts it with these arguments; killed when the test of `t` ends. Its stdin closes with this process. */
-export function mainProcess<Said> (t: Teardown, name: string, args: readonly string[]): MainProcess<Said> {
+/**
+ * Starts it with these arguments; killed when the test of `t` ends. Its stdin closes with this process. `heapMb` is how
+ * much memory its heap may take.
+ */
+export function mainProcess<Said> (
+  t: Teardown, name: string, args: readonly string[], { heapMb }: { heapMb?: number } = {}
+): MainProcess<Said> {
   const main = fileURLToPath(new URL(`./${name}.js`, import.meta.url))
   // Without what the test runner puts into the environment.
-  const child = spawn('env', ['-i', `PATH=${process.env.PATH}`, process.execPath, main, ...args], {
+  const flags = heapMb === undefined ? [] : [`--max-old-space-size=${heapMb}`]
+  const child = spawn('env', ['-i', `PATH=${process.env.PATH}`, process.execPath, ...flags, main, ...args], {
     stdio: ['pipe', 'pipe', 'inherit']
   })
   const said: Said[] = []

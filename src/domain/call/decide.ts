@@ -14,6 +14,7 @@ export const callDecider: Decider<CallState, CallEvent, CompleteCall> = {
   initialState: undefined,
   eventTypes: ['CallCompleted'],
   isShared: true, // the engine keeps events of its own there
+  isWrittenOnce: true,
   largestEvent,
   evolve,
   decide: completeCall

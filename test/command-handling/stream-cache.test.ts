@@ -1,0 +1,75 @@
+// What is remembered of streams has a bound in bytes, and counts for nothing once the stream is another one.
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import { commandHandler } from '../../src/command-handling/handle-command.js'
+import { StreamCache } from '../../src/command-handling/stream-cache.js'
+import { openStreams, type Streams } from '../../src/event-store/streams.js'
+import { createRequest, handleOn, leadRequest, updateRequest } from '../support/handle-on.js'
+import { mainProcess } from '../support/main-process.js'
+import { scratchEventStore } from '../support/scratch-event-store.js'
+
+const { client, store } = await scratchEventStore(t)
+const streams = openStreams(client)
+const folded = (text: string) => ({ state: { text }, revision: 0n, position: 1n })
+
+t.test('the bytes of all states together have a bound; what was used longest ago goes first', async (t) => {
+  const cache = new StreamCache(10_000)
+  for (const [stream, bytes] of [['a', 4_000], ['b', 4_000], ['a', 4_000], ['c', 4_000]] as const) {
+    cache.set(stream, folded('x'.repeat(bytes)))
+    t.ok(cache.bytes <= 10_000)
+  }
+  t.strictSame(['a', 'b', 'c'].map((stream) => cache.has(stream)), [true, false, true])
+  for (const stream of ['a', 'c']) cache.delete(stream)
+  t.equal(cache.bytes, 0)
+})
+
+t.test('a state that is larger than the bound is not kept, nor the smaller one that it replaces', async (t) => {
+  const cache = new StreamCache(10_000)
+  for (const bytes of [10, 20_000]) cache.set('a', folded('x'.repeat(bytes)))
+  t.strictSame([cache.has('a'), cache.bytes], [false, 0])
+})
+
+for (const [kind, count, bytes] of [['assistants', 120, 480 * 1024], ['calls', 480, 120 * 1024]] as const) {
+  t.test(`a small heap outlives ${count} ${kind} of ${bytes / 1024} KiB`, async (t) => {
+    const args = [store.url, kind, String(count), String(bytes), '8']
+    const { said, ended } = mainProcess(t, 'commands-main', args, { heapMb: 48 })
+    t.equal(await ended, 0)
+    t.strictSame(said, [{ handled: count }])
+  })
+}
+
+const ways = { deleted: 'deleteStream', 'deleted for good': 'tombstoneStream' } as const
+for (const [way, method] of Object.entries(ways)) {
+  t.test(`a stream that was ${way} is not there for any process, and is not brought back`, async (t) => {
+    const [remembers, another] = [handleOn(streams), handleOn(streams)]
+    const id = 1_000_000 + Object.keys(ways).indexOf(way)
+    await remembers(createRequest(id))
+    await client[method](`assistant-${id}`)
+    for (const handle of [remembers, another]) {
+      await t.rejects(handle(updateRequest(id, { record_call: true })), { code: 'assistant-not-found' })
+    }
+  })
+}
+
+t.test('what was deleted for good cannot be created again, and says so', async (t) => {
+  const contact = randomUUID()
+  await handleOn(streams)(leadRequest(1, contact))
+  await client.tombstoneStream(`lead-1-${contact}`)
+  await t.rejects(handleOn(streams)(leadRequest(2, contact)), { name: 'StreamGone' })
+})
+
+t.test('a log that went back is noticed at the first conflict', async (t) => {
+  const older = openStreams((await scratchEventStore(t)).client)
+  let now = streams
+  const restored: Streams = {
+    ...streams,
+    readTail: (stream, from) => now.readTail(stream, from),
+    append: (stream, events, expected) => now.append(stream, events, expected)
+  }
+  const { handle } = commandHandler(restored)
+  const id = 2_000_000
+  for (const log of [older, streams]) await handleOn(log)(createRequest(id))
+  for (const record_call of [true, false]) await handle(updateRequest(id, { record_call }))
+  now = older
+  t.equal((await handle(updateRequest(id, { filler_audios: true }))).revision, 1n)
+})
