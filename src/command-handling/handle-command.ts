@@ -1,38 +1,14 @@
 // Handles a command: read, fold, decide, append.
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Aggregate } from '../domain/decider.js'
 import type { DomainEvent } from '../domain/events.js'
 import { Rejection } from '../domain/rejection.js'
 import { RevisionConflict } from '../event-store/errors.js'
 import { noStream, type Streams } from '../event-store/streams.js'
+import type { CommandRequest, Outcome } from './command-request.js'
 import { emptyStream, withNext, type Folded } from './folded-stream.js'
 import { oneAtATime } from './one-at-a-time.js'
-import { proposed, type Sender } from './proposed.js'
+import { proposed } from './proposed.js'
 import { StreamCache } from './stream-cache.js'
-
-/** Who sent a command, and how it is recognised in the stream. */
-export interface Origin extends Sender {
-  /** The stream may have the events of an earlier try: they are looked for first. */
-  isRetry?: boolean
-}
-
-export interface CommandRequest<State, Event extends DomainEvent> {
-  aggregate: Aggregate<State, Event>
-  stream: string
-  /** The events that follow; asked again when another process wrote first. @throws Rejection */
-  decide (state: State): Event[]
-  origin: Origin
-  /** The stream is most likely new: decide without a read. What is refused on an empty stream stays refused. */
-  isNew?: boolean | undefined
-  /** The caller's condition: the stream must be at one of these revisions. */
-  ifRevision?: readonly bigint[] | undefined
-}
-
-/** The stream after the command, whether or not it led to events. */
-export interface Outcome<State> extends Folded<State> {
-  /** An earlier try led to the events. */
-  wasHandled?: true
-}
 
 export type HandleCommand =
   <State, Event extends DomainEvent>(request: CommandRequest<State, Event>) => Promise<Outcome<State>>

@@ -4,7 +4,8 @@ import type { Pool } from 'pg'
 import type { DomainEvent } from '../domain/events.js'
 import { Rejection, invalid } from '../domain/rejection.js'
 import { AppendTooLarge, EventStoreUnavailable } from '../event-store/errors.js'
-import { StreamBusy, type CommandHandler, type CommandRequest, type Outcome } from './handle-command.js'
+import type { CommandRequest, Outcome } from './command-request.js'
+import { StreamBusy, type CommandHandler } from './handle-command.js'
 import { IdempotencyKeys, type KeyRow } from './idempotency-keys.js'
 
 /** What a request with a key is recognised by; without a key every request is a new command. */

@@ -1,7 +1,7 @@
 // What every route that changes something does: validate, decide, append, answer; safe to retry, and read back.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static, TObject } from 'typebox'
-import type { CommandRequest } from '../command-handling/handle-command.js'
+import type { CommandRequest } from '../command-handling/command-request.js'
 import type { Idempotency, Once, Reserved } from '../command-handling/idempotency.js'
 import { passOverTaken, type Ids } from '../command-handling/ids.js'
 import type { Circumstances, Decider } from '../domain/decider.js'

@@ -1,4 +1,4 @@
-// Handles many large commands, each on a stream of its own, in a process whose heap is small. It prints what it handled.
+// Handles many large commands, each on a stream of its own, in a process with a small heap. It prints how many.
 import { callDecider } from '../../src/domain/call/decide.js'
 import { callStream, type CallCompleted } from '../../src/domain/call/events.js'
 import { commandHandler } from '../../src/command-handling/handle-command.js'

@@ -1,0 +1,29 @@
+// A command on its way to a stream, and what became of the stream.
+import type { Aggregate } from '../domain/decider.js'
+import type { DomainEvent } from '../domain/events.js'
+import type { Folded } from './folded-stream.js'
+import type { Sender } from './proposed.js'
+
+/** Who sent a command, and how it is recognised in the stream. */
+export interface Origin extends Sender {
+  /** The stream may have the events of an earlier try: they are looked for first. */
+  isRetry?: boolean
+}
+
+export interface CommandRequest<State, Event extends DomainEvent> {
+  aggregate: Aggregate<State, Event>
+  stream: string
+  /** The events that follow; asked again when another process wrote first. @throws Rejection */
+  decide (state: State): Event[]
+  origin: Origin
+  /** The stream is most likely new: decide without a read. What is refused on an empty stream stays refused. */
+  isNew?: boolean | undefined
+  /** The caller's condition: the stream must be at one of these revisions. */
+  ifRevision?: readonly bigint[] | undefined
+}
+
+/** The stream after the command, whether or not it led to events. */
+export interface Outcome<State> extends Folded<State> {
+  /** An earlier try led to the events. */
+  wasHandled?: true
+}
