@@ -17,7 +17,13 @@ const withTypes = new ESLint({
   cwd: packageRoot,
   overrideConfig: {
     files: ['**/*.ts'],
-    languageOptions: { parserOptions: { projectService: false, project: 'test/lint/tsconfig.json' } }
+    languageOptions: {
+      parserOptions: {
+        projectService: false,
+        project: 'test/lint/tsconfig.json',
+        disallowAutomaticSingleRunInference: true // or with CI=true it takes the file for the text
+      }
+    }
   }
 })
 
