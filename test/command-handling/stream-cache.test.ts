@@ -29,10 +29,10 @@ t.test('a state that is larger than the bound is not kept, nor the smaller one t
   t.strictSame([cache.has('a'), cache.bytes], [false, 0])
 })
 
-for (const [kind, count, bytes] of [['assistants', 120, 480 * 1024], ['calls', 480, 120 * 1024]] as const) {
+for (const [kind, count, bytes] of [['assistants', 140, 480 * 1024], ['calls', 560, 120 * 1024]] as const) {
   t.test(`a small heap outlives ${count} ${kind} of ${bytes / 1024} KiB`, async (t) => {
     const args = [store.url, kind, String(count), String(bytes), '8']
-    const { said, ended } = mainProcess(t, 'commands-main', args, { heapMb: 48 })
+    const { said, ended } = mainProcess(t, 'commands-main', args, { heapMb: 64 })
     t.equal(await ended, 0)
     t.strictSame(said, [{ handled: count }])
   })
