@@ -92,7 +92,7 @@ class Handling {
       current = withNext(aggregate, current, stored)
       if (stored.metadata.command_id === origin.commandId) earlier = current
     }
-    if (current.revision !== noStream) this.#remember(request, current)
+    if (current !== cached && current.revision !== noStream) this.#remember(request, current)
     return { current, earlier }
   }
 

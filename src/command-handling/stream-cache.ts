@@ -29,9 +29,13 @@ export class StreamCache {
     return this.#entries.has(stream)
   }
 
-  /** A stream has one decider for ever, so what is found has the state of that decider. */
+  /** A use of it. A stream has one decider for ever, so what is found has the state of that decider. */
   get<State> (stream: string): Folded<State> | undefined {
-    return this.#entries.get(stream)?.folded as Folded<State> | undefined
+    const entry = this.#entries.get(stream)
+    if (!entry) return undefined
+    this.#entries.delete(stream)
+    this.#entries.set(stream, entry)
+    return entry.folded as Folded<State>
   }
 
   set (stream: string, folded: Folded<unknown>): void {

@@ -1,10 +1,10 @@
 // Commands of one stream at the same time, in one process and in several, and after a lost answer.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { openStreams, type Streams } from '../../src/event-store/streams.js'
+import { openStreams } from '../../src/event-store/streams.js'
 import { StreamBusy } from '../../src/command-handling/handle-command.js'
 import { eventually } from '../support/eventually.js'
-import { createRequest, handleOn, leadRequest, updateRequest } from '../support/handle-on.js'
+import { createRequest, handleOn, leadRequest, updateRequest, watched } from '../support/handle-on.js'
 import { connect, scratchEventStore } from '../support/scratch-event-store.js'
 import { tcpProxy } from '../support/tcp-proxy.js'
 
@@ -14,23 +14,8 @@ const streams = openStreams(client)
 let lastId = 0
 const newId = () => { lastId += 1; return lastId }
 
-/** The same streams, with a look at what is asked of them. */
-function watched () {
-  const reads: bigint[] = []
-  let appends = 0
-  const observed: Streams = {
-    ...streams,
-    read: async (stream, fromRevision = 0n, maxCount) => {
-      reads.push(fromRevision)
-      return await streams.read(stream, fromRevision, maxCount)
-    },
-    append: async (stream, events, expected) => { appends += 1; return await streams.append(stream, events, expected) }
-  }
-  return { observed, reads, appends: () => appends }
-}
-
 t.test('commands of one stream queue up inside a process: no conflict among them', async (t) => {
-  const { observed, appends } = watched()
+  const { observed, appends } = watched(streams)
   const handle = handleOn(observed)
   const id = newId()
   await handle(createRequest(id))

@@ -6,8 +6,8 @@ import { fold } from '../../src/domain/decider.js'
 import { decode } from '../../src/domain/events.js'
 import { Rejection } from '../../src/domain/rejection.js'
 import { eventId } from '../../src/event-store/event-id.js'
-import { noStream, openStreams, type Streams } from '../../src/event-store/streams.js'
-import { createRequest, handleOn, leadRequest, updateRequest } from '../support/handle-on.js'
+import { noStream, openStreams } from '../../src/event-store/streams.js'
+import { createRequest, handleOn, leadRequest, updateRequest, watched } from '../support/handle-on.js'
 import { scratchEventStore } from '../support/scratch-event-store.js'
 
 const { client } = await scratchEventStore(t)
@@ -16,23 +16,8 @@ const streams = openStreams(client)
 let lastId = 0
 const newId = () => { lastId += 1; return lastId }
 
-/** The same streams, with a look at what is asked of them. */
-function watched () {
-  const reads: bigint[] = []
-  let appends = 0
-  const observed: Streams = {
-    ...streams,
-    readTail: async (stream, fromRevision) => {
-      reads.push(fromRevision)
-      return await streams.readTail(stream, fromRevision)
-    },
-    append: async (stream, events, expected) => { appends += 1; return await streams.append(stream, events, expected) }
-  }
-  return { observed, reads, appends: () => appends }
-}
-
 t.test('a new stream needs no read, and one append', async (t) => {
-  const { observed, reads, appends } = watched()
+  const { observed, reads, appends } = watched(streams)
   const id = newId()
   const outcome = await handleOn(observed)(createRequest(id))
   t.match(outcome, { revision: 0n, state: { assistant_id: id } })
@@ -42,13 +27,13 @@ t.test('a new stream needs no read, and one append', async (t) => {
 })
 
 t.test('what is refused on an empty stream asks the store nothing', async (t) => {
-  const { observed, reads, appends } = watched()
+  const { observed, reads, appends } = watched(streams)
   await t.rejects(handleOn(observed)(createRequest(newId(), { timezone: 'UTC' })), { code: 'invalid' })
   t.strictSame([reads, appends()], [[], 0])
 })
 
 t.test('a stream that is known is not taken for a new one', async (t) => {
-  const { observed, reads, appends } = watched()
+  const { observed, reads, appends } = watched(streams)
   const handle = handleOn(observed)
   const contact = randomUUID()
   await handle(leadRequest(newId(), contact))
@@ -57,7 +42,7 @@ t.test('a stream that is known is not taken for a new one', async (t) => {
 })
 
 t.test('a later command reads the tail of its stream only', async (t) => {
-  const { observed, reads } = watched()
+  const { observed, reads } = watched(streams)
   const handle = handleOn(observed)
   const id = newId()
   await handle(createRequest(id))

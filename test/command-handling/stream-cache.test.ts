@@ -23,6 +23,14 @@ t.test('the bytes of all states together have a bound; what was used longest ago
   t.equal(cache.bytes, 0)
 })
 
+t.test('to be read is to be used', async (t) => {
+  const cache = new StreamCache(10_000)
+  for (const stream of ['a', 'b']) cache.set(stream, folded('x'.repeat(4_000)))
+  t.same(cache.get('a'), folded('x'.repeat(4_000)))
+  cache.set('c', folded('x'.repeat(4_000)))
+  t.strictSame(['a', 'b', 'c'].map((stream) => cache.has(stream)), [true, false, true])
+})
+
 t.test('a state that is larger than the bound is not kept, nor the smaller one that it replaces', async (t) => {
   const cache = new StreamCache(10_000)
   for (const bytes of [10, 20_000]) cache.set('a', folded('x'.repeat(bytes)))

@@ -72,7 +72,7 @@ t.test('20 updates of different fields at once all stand, one revision each', as
     Array.from({ length: 20 }, (_, index) => index + 1)
   )
   const { body } = await first.call('GET', `/user/assistant/${id}/history?per_page=100`)
-  const entries = body.data as unknown as Array<{ revision: number, changes: Array<{ field: string, to: unknown }> }>
+  const entries: Array<{ revision: number, changes: Array<{ field: string, to: unknown }> }> = body.data
   t.strictSame(entries.map(({ revision }) => revision), Array.from({ length: 21 }, (_, index) => 20 - index))
   t.strictSame(
     Object.fromEntries(entries.slice(0, -1).flatMap((entry) => entry.changes).map(({ field, to }) => [field, to])),

@@ -58,7 +58,7 @@ t.test('creating a lead answers 200 with the documented keys and nothing else', 
   const { status, headers, body } = await call('POST', '/user/lead', { token: user, body: adaWithContacts })
   t.equal(status, 200)
   t.match(headers.get('x-read-position'), /^\d+$/)
-  const lead = body.data as unknown as Lead
+  const lead: Lead = body.data
   const { id, created_at, secondary_contacts } = lead
   t.match(created_at, utcTime)
   t.ok(Math.abs(Date.parse(`${created_at.replace(' ', 'T')}Z`) - Date.now()) < 60_000, 'in UTC')

@@ -19,6 +19,21 @@ const originOf = (commandId: string) => ({ commandId, userId: '1', correlationId
 /** What one process handles its commands with. */
 export const handleOn = (streams: Streams): HandleCommand => commandHandler(streams).handle
 
+/** The same streams, with a look at what a handler asks: from which revisions it read, how often it appended. */
+export function watched (streams: Streams): { observed: Streams, reads: bigint[], appends: () => number } {
+  const reads: bigint[] = []
+  let appends = 0
+  const observed: Streams = {
+    ...streams,
+    readTail: async (stream, fromRevision) => {
+      reads.push(fromRevision)
+      return await streams.readTail(stream, fromRevision)
+    },
+    append: async (stream, events, expected) => { appends += 1; return await streams.append(stream, events, expected) }
+  }
+  return { observed, reads, appends: () => appends }
+}
+
 const assistantRequest = (assistantId: number, command: () => AssistantCommand, commandId: string) => ({
   aggregate: assistantDecider,
   stream: assistantStream(assistantId),
