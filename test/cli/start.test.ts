@@ -130,8 +130,9 @@ t.test('SIGINT to the whole group, as Ctrl-C sends it, drains a warm start as we
 })
 
 t.test('a start that is broken off leaves nothing behind, whenever it is', async (t) => {
-  for (const processes of [2, 4]) { // its own and, one after the other, the supervisor, Postgres, and the event store
-    const starting = ringledger(t, ['start'], { DATA_DIR: folder, PORT: '0' })
+  // Beside its own there is initdb at first; later the supervisor, Postgres, and the event store, one after the other.
+  for (const [DATA_DIR, processes] of [[dataDir(t), 2], [folder, 2], [folder, 4]] as const) {
+    const starting = ringledger(t, ['start'], { DATA_DIR, PORT: '0' })
     await eventually(() => starting.processes().length >= processes)
     starting.signal('SIGINT')
     await starting.ended

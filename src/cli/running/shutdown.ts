@@ -14,6 +14,8 @@ export interface Shutdown {
   /**
    * Runs `work`, and closes everything when it fails. Closing waits until `work` has settled, so that nothing is
    * opened behind its back: `work` gives up soon after `signal` is aborted.
+   * @throws Interrupted, with what `work` threw as its cause, once the command was asked to stop: a signal of a
+   * terminal also ends the programs that the command runs, initdb for one, and that is no failure to report
    */
   during<Result> (work: (signal: AbortSignal) => Promise<Result>): Promise<Result>
 }
@@ -59,7 +61,8 @@ class GracefulShutdown implements Shutdown {
     try {
       return await running
     } catch (error) {
-      if (!this.#stopping.signal.aborted) await this.#closeAll()
+      if (this.#stopping.signal.aborted) throw new Interrupted('stopped before it was done', { cause: error })
+      await this.#closeAll()
       throw error
     }
   }
