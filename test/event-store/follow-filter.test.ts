@@ -1,8 +1,9 @@
 // Following the log by types: events of other types move the position and nothing else.
 import { randomUUID } from 'node:crypto'
-import t, { type Test } from 'tap'
-import { noStream, openStreams, type Streams } from '../../src/event-store/streams.js'
+import t from 'tap'
+import { noStream, openStreams } from '../../src/event-store/streams.js'
 import { oldEventStore } from '../support/old-event-store.js'
+import { take, until } from '../support/following.js'
 import { connect, scratchEventStore } from '../support/scratch-event-store.js'
 
 const { store, client } = await scratchEventStore(t)
@@ -11,25 +12,6 @@ const append = (...types: string[]) =>
   direct.append(
     `test-${randomUUID()}`, types.map((type) => ({ id: randomUUID(), type, data: {}, metadata: {} })), noStream
   )
-
-function until (t: Test): AbortController {
-  const stopping = new AbortController()
-  t.teardown(() => stopping.abort())
-  return stopping
-}
-
-/** Events of these types after `after`, until `enough` of them came. */
-async function take (streams: Streams, eventTypes: string[], after: bigint, enough: number) {
-  const stopping = new AbortController()
-  const positions: bigint[] = []
-  let reached = after
-  for await (const { events, position } of streams.follow({ after, eventTypes, signal: stopping.signal })) {
-    positions.push(...events.map((event) => event.position))
-    reached = position
-    if (positions.length >= enough) stopping.abort()
-  }
-  return { positions, reached }
-}
 
 t.test('a type that starts like another is another', async (t) => {
   await append('CallCompletedTwice', 'NotCallCompleted')

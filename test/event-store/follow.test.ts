@@ -1,9 +1,10 @@
 // Following the log: exactly what comes after a position, whatever happens to the subscription.
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
-import t, { type Test } from 'tap'
-import { noStream, openStreams, type Streams } from '../../src/event-store/streams.js'
+import t from 'tap'
+import { noStream, openStreams } from '../../src/event-store/streams.js'
 import { catchUp } from '../../src/event-store/subscribe.js'
+import { take, until } from '../support/following.js'
 import { connect, scratchEventStore } from '../support/scratch-event-store.js'
 import { tcpProxy } from '../support/tcp-proxy.js'
 
@@ -13,25 +14,6 @@ const append = (...types: string[]) =>
   direct.append(
     `test-${randomUUID()}`, types.map((type) => ({ id: randomUUID(), type, data: {}, metadata: {} })), noStream
   )
-
-function until (t: Test): AbortController {
-  const stopping = new AbortController()
-  t.teardown(() => stopping.abort())
-  return stopping
-}
-
-/** Events of these types after `after`, until `enough` of them came. */
-async function take (streams: Streams, eventTypes: string[], after: bigint, enough: number) {
-  const stopping = new AbortController()
-  const positions: bigint[] = []
-  let reached = after
-  for await (const { events, position } of streams.follow({ after, eventTypes, signal: stopping.signal })) {
-    positions.push(...events.map((event) => event.position))
-    reached = position
-    if (positions.length >= enough) stopping.abort()
-  }
-  return { positions, reached }
-}
 
 t.test('from the start it brings every event of the types, in log order, and no other', async (t) => {
   const type = `Type${Date.now()}`

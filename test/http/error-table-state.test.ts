@@ -1,29 +1,13 @@
 // Refusals by what is stored: ids, owners, revisions, keys and counts of requests.
 import t from 'tap'
-import { randomUUID } from 'node:crypto'
 import { callReport, newAssistant, newLead } from '../support/bodies.js'
 import { told } from '../support/http-assistant.js'
 import { isRefusal } from '../support/is-refusal.js'
-import { testService } from '../support/service.js'
+import { refusalScene } from '../support/refusal-scene.js'
 import type { Answer } from '../support/answer.js'
 
-const service = await testService(t)
-const { call, token } = service
-const as = async (user: string, role?: string) => ({ authorization: `Bearer ${await token(user, role)}` })
-const [engine, other] = [await as('engine', 'engine'), await as('2')]
-const { id } = (await call('POST', '/user/assistant', newAssistant())).body.data
+const { service, call, as, engine, other, id, delivery } = await refusalScene(t)
 const lead = (await call('POST', '/user/lead', newLead())).body.data
-const reported = await call('POST', '/engine/calls/c-1/completed', callReport(id), { headers: engine })
-const delivery = randomUUID()
-
-await service.parts.pool.query(`
-  INSERT INTO ledger.webhook_deliveries (id, call_id, type, user_id, assistant_id, position, last_position, status,
-    reason)
-  VALUES ($1, 'c-1', 'call.completed', '1', $2, 1, 1, 'skipped', 'webhook_off')`, [delivery, id])
-
-await call('GET', '/user/calls', undefined, {
-  headers: { 'x-read-position': reported.headers.get('x-read-position') ?? '' }
-})
 
 t.test('an impossible, an unknown and another user\'s id are a 404 with the same message', async (t) => {
   const odd = [

@@ -1,28 +1,12 @@
 // Refusals of what is wrong with a request itself, on every route: the status, and a body of `{message}` and `errors`.
 import t from 'tap'
-import { randomUUID } from 'node:crypto'
-import { callReport, newAssistant } from '../support/bodies.js'
 import { isRefusal } from '../support/is-refusal.js'
 import { documentedOperations } from '../support/operations.js'
-import { testService } from '../support/service.js'
+import { refusalScene } from '../support/refusal-scene.js'
 import type { Answer } from '../support/answer.js'
 
-const service = await testService(t)
-const { call, token } = service
-const as = async (user: string, role?: string) => ({ authorization: `Bearer ${await token(user, role)}` })
-const [engine, ops, other] = [await as('engine', 'engine'), await as('ops', 'ops'), await as('2')]
-const { id } = (await call('POST', '/user/assistant', newAssistant())).body.data
-const reported = await call('POST', '/engine/calls/c-1/completed', callReport(id), { headers: engine })
-const delivery = randomUUID()
-
-await service.parts.pool.query(`
-  INSERT INTO ledger.webhook_deliveries (id, call_id, type, user_id, assistant_id, position, last_position, status,
-    reason)
-  VALUES ($1, 'c-1', 'call.completed', '1', $2, 1, 1, 'skipped', 'webhook_off')`, [delivery, id])
-
-await call('GET', '/user/calls', undefined, {
-  headers: { 'x-read-position': reported.headers.get('x-read-position') ?? '' }
-})
+const { service, call, as, engine, other, id } = await refusalScene(t)
+const ops = await as('ops', 'ops')
 const operations = (await documentedOperations(service))
   .map((operation) => ({ ...operation, path: operation.path.replace('{id}', String(id)).replace('{call_id}', 'c-1') }))
 const withBody = operations.filter(({ takesBody }) => takesBody)

@@ -1,28 +1,11 @@
 // Assistants and leads by their ids, and a 404 for anything else.
 import t from 'tap'
 import { defaultSettings } from '../../src/domain/assistant/settings.js'
-import { call as report } from '../support/call-events.js'
 import { eventually } from '../support/eventually.js'
-import { receiver } from '../support/receiver.js'
-import { newAssistant, testService } from '../support/service.js'
+import { readScene, timestamp as at } from '../support/read-scene.js'
+import { newAssistant } from '../support/service.js'
 
-const service = await testService(t, ['api', 'projector', 'worker'], {
-  WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8', WEBHOOK_SCHEDULE: '0s,1h'
-})
-const { call } = service
-const hook = await receiver(t)
-const get = async (path: string, user = '1') => await call('GET', path, undefined, { user })
-const create = async (body: object = {}, user = '1') =>
-  (await call('POST', '/user/assistant', { ...newAssistant, ...body }, { user })).body.data.id
-const createLead = async (phone_number: string, contacts: string[] = []) => (await call('POST', '/user/lead', {
-  phone_number, campaign_id: 1, secondary_contacts: contacts.map((phone_number) => ({ phone_number }))
-})).body.data
-const complete = async (callId: string, body: object) => {
-  const { call_id, ...rest } = report(callId)
-  const headers = { authorization: `Bearer ${await service.token('engine', 'engine')}` }
-  return await call('POST', `/engine/calls/${callId}/completed`, { ...rest, ...body }, { headers })
-}
-const at = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+const { service, call, get, create, createLead, complete, hook } = await readScene(t)
 
 t.test('an assistant is its summary, settings, revision, times and webhook, with its revision as ETag', async (t) => {
   const given = {

@@ -8,8 +8,9 @@ import t, { type Test } from 'tap'
 import { identify } from '../src/process-identity.js'
 import { killAll } from '../src/testing/kill-all.js'
 import { processesOf } from '../src/server/postmaster.js'
-import { makeCheckout, openDirectory } from './support/checkout.js'
-import { gone, type Opened, postgresProcess } from './support/postgres-process.js'
+import { gone, openDirectory } from '../src/testing/index.js'
+import { makeCheckout } from './support/checkout.js'
+import { type Opened, postgresProcess } from './support/postgres-process.js'
 
 const checkout = makeCheckout(join(openDirectory(t), 'checkout'))
 const dir = join(openDirectory(t), 'data')

@@ -7,8 +7,9 @@ import t from 'tap'
 import { startPostgres } from '../src/postgres.js'
 import { processesOf } from '../src/server/postmaster.js'
 import { identify } from '../src/process-identity.js'
-import { makeCheckout, openDirectory, PLATFORM_PACKAGE } from './support/checkout.js'
-import { gone, type PostgresProcess, postgresProcess } from './support/postgres-process.js'
+import { gone, openDirectory } from '../src/testing/index.js'
+import { makeCheckout, PLATFORM_PACKAGE } from './support/checkout.js'
+import { type PostgresProcess, postgresProcess } from './support/postgres-process.js'
 
 async function ask (url: string, ...statements: string[]): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: url })

@@ -5,8 +5,9 @@ import { EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client'
 import t from 'tap'
 import { openStack } from '../../../src/composition/embedded/stack.js'
 import { identify } from '@ringledger/embedded-postgres/process-identity'
+import { gone, openDirectory } from '@ringledger/embedded-postgres/testing'
 import { killAll } from '../../support/kill-all.js'
-import { dataDirs, gone, openDirectory, startStack } from '../../support/stack-process.js'
+import { dataDirs, startStack } from '../../support/stack-process.js'
 
 const dataDir = await dataDirs(t)
 const env = {} // no URL is given, so all of it is embedded

@@ -1,27 +1,16 @@
 // Deliveries, payloads and attempts that are old enough are cancelled or removed, a bounded number at a time.
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { redeliver } from '../../../workers/operate/redeliver.js'
 import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
 import { removeExpired } from '../../../workers/deliveries/retention.js'
 import { assistantCreated, assistantTo, assistantUpdated, callCompleted, callsOf } from '../../support/call-events.js'
-import { deliveryRig, type Rig } from '../../support/delivery-rig.js'
+import { attempt, idleRig, stands } from '../../support/idle-rig.js'
 import { receiver } from '../../support/receiver.js'
 
-const rig = (t: Test) => deliveryRig(t, { works: false, enqueues: false, schedule: [0, 3_600_000] })
 const firstUrl = 'https://hooks.example.com/1'
-const stands = async (r: Rig) => (await r.deliveries()).map(({ call_id, status, reason }) => [call_id, status, reason])
-const attempt = async (r: Rig, call: string, n = 1) => {
-  await r.pool.query(`
-    UPDATE ledger.webhook_deliveries SET next_attempt_at = now()
-    WHERE call_id = $1 AND status = 'scheduled'`, [call])
-  await r.enqueuer.enqueue(['1'])
-  const { rows: [{ job_number: jobNumber }] } = await r.pool.query(`
-    SELECT job_number FROM ledger.webhook_deliveries WHERE call_id = $1`, [call])
-  await r.deliver({ deliveryId: deliveryId(call), n, jobNumber })
-}
 
 t.test('a delivery that is held for thirty days is cancelled; after a resume they begin anew', async (t) => {
-  const r = await rig(t)
+  const r = await idleRig(t)
   await r.tell(
     assistantTo(firstUrl),
     callCompleted('c-1'),
@@ -41,7 +30,7 @@ t.test('a delivery that is held for thirty days is cancelled; after a resume the
 })
 
 t.test('old payloads and attempts are removed, but not the row of a call, nor what still waits', async (t) => {
-  const r = await rig(t)
+  const r = await idleRig(t)
   const hook = await receiver(t)
   await r.tell(
     assistantTo(hook.url),
@@ -71,7 +60,7 @@ t.test('old payloads and attempts are removed, but not the row of a call, nor wh
 })
 
 t.test('rows are removed in small batches, a transaction each; a locked row is left for later', async (t) => {
-  const r = await rig(t)
+  const r = await idleRig(t)
   await r.tell(assistantTo(firstUrl), ...callsOf(1, 1_101))
   await r.pool.query(`
     UPDATE ledger.webhook_deliveries
@@ -89,7 +78,7 @@ t.test('rows are removed in small batches, a transaction each; a locked row is l
 })
 
 t.test('one pass removes ten thousand at most, the next one goes on', async (t) => {
-  const r = await rig(t)
+  const r = await idleRig(t)
   await r.pool.query(`
     INSERT INTO ledger.webhook_deliveries (id, call_id, type, user_id, assistant_id, position, last_position, body,
       status, created_at)

@@ -1,31 +1,21 @@
 // Endpoints that only fail are suspended, their deliveries are held, and an endpoint resumes in several ways.
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { redeliver } from '../../../workers/operate/redeliver.js'
 import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
 import { resumeUrl, suspend } from '../../../workers/deliveries/endpoints.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { assistantTo, assistantUpdated, callCompleted } from '../../support/call-events.js'
-import { deliveryRig, statuses, type Rig } from '../../support/delivery-rig.js'
+import { statuses, type Rig } from '../../support/delivery-rig.js'
+import { attempt, idleRig, stands } from '../../support/idle-rig.js'
 import { answers, receiver } from '../../support/receiver.js'
 
-const rig = (t: Test) => deliveryRig(t, { works: false, enqueues: false, schedule: [0, 3_600_000] })
 const firstUrl = 'https://hooks.example.com/1'
-const stands = async (r: Rig) => (await r.deliveries()).map(({ call_id, status, reason }) => [call_id, status, reason])
 const endpoint = async (r: Rig) => (await r.pool.query('SELECT * FROM ledger.webhook_endpoints ORDER BY id')).rows[0]
-const attempt = async (r: Rig, call: string, n = 1) => {
-  await r.pool.query(`
-    UPDATE ledger.webhook_deliveries SET next_attempt_at = now()
-    WHERE call_id = $1 AND status = 'scheduled'`, [call])
-  await r.enqueuer.enqueue(['1'])
-  const { rows: [{ job_number: jobNumber }] } = await r.pool.query(`
-    SELECT job_number FROM ledger.webhook_deliveries WHERE call_id = $1`, [call])
-  await r.deliver({ deliveryId: deliveryId(call), n, jobNumber })
-}
 const failingFor = (r: Rig, time: string) => r.pool.query(`
   UPDATE ledger.webhook_endpoints SET failing_since = now() - $1::interval`, [time])
 
 t.test('only failures for five days suspend an endpoint, once; pending and later deliveries are held', async (t) => {
-  const r = await rig(t)
+  const r = await idleRig(t)
   const hook = await receiver(t, answers(500))
   await r.tell(assistantTo(hook.url), callCompleted('c-1'), callCompleted('c-2'))
   await attempt(r, 'c-1')
@@ -46,7 +36,7 @@ t.test('only failures for five days suspend an endpoint, once; pending and later
 })
 
 t.test('any success begins the five days anew; a failed redelivery does not count', async (t) => {
-  const r = await rig(t)
+  const r = await idleRig(t)
   const hook = await receiver(t, answers(500))
   await r.tell(assistantTo(hook.url), callCompleted('c-1'))
   await attempt(r, 'c-1')
@@ -67,7 +57,7 @@ t.test('any success begins the five days anew; a failed redelivery does not coun
 })
 
 t.test('an endpoint that has just succeeded is not suspended by a failure that began before', async (t) => {
-  const r = await rig(t)
+  const r = await idleRig(t)
   await r.tell(assistantTo(firstUrl), callCompleted('c-1'))
   t.equal(await inTransaction(r.pool, (tx) => suspend(tx, '1', 'failing')), false)
   await failingFor(r, '5 days')
@@ -85,7 +75,7 @@ t.test('an endpoint resumes by a new URL, by switching its webhook on again, and
     ['resuming', (r) => resumeUrl(r.pool, '1', firstUrl)]
   ]
   for (const [name, resume] of ways) {
-    const r = await rig(t)
+    const r = await idleRig(t)
     await r.tell(assistantTo(firstUrl), callCompleted('c-1'))
     await inTransaction(r.pool, (tx) => suspend(tx, '1', 'gone'))
     await r.tell(callCompleted('c-2'))

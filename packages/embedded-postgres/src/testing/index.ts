@@ -9,4 +9,7 @@ export { postgresCluster, type ClusterOptions, type PostgresCluster } from './po
 export { scratchPostgres } from './scratch-postgres.js'
 export { seeded } from './seeded.js'
 export { type ScratchPostgres, sessionsOf } from './sessions.js'
+export {
+  bareNode, copiesOf, gone, listenTo, openDirectory, type TalkingProcess
+} from './talking-process.js'
 export type { Teardown } from './teardown.js'

