@@ -5,8 +5,8 @@ import { fill } from '../../bench/replay/fill.js'
 import { history } from '../../bench/replay/history.js'
 import { decode } from '../../src/domain/events.js'
 import { openStreams } from '../../src/event-store/streams.js'
-import { connect, eventStoreOn } from '../support/scratch-event-store.js'
-import { scratchPostgres } from '../support/scratch-postgres.js'
+import { connect, eventStoreOn } from '../support/back-ends/scratch-event-store.js'
+import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
 
 const count = 3_000
 const made = [...history({ events: count, seed: 7 })]

@@ -4,8 +4,8 @@ import { openStore } from '@ringledger/event-transfer'
 import { seedOf } from '../support/chaos.js'
 import { eventually } from '../support/eventually.js'
 import { ringledger, run } from '../support/ringledger.js'
-import { scratchEventStore } from '../support/scratch-event-store.js'
-import { scratchPostgres } from '../support/scratch-postgres.js'
+import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
+import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
 import { event, fillVaried, written } from '@ringledger/event-transfer/testing'
 
 const postgres = await scratchPostgres(t)

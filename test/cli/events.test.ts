@@ -6,8 +6,8 @@ import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { openStore } from '@ringledger/event-transfer'
 import { bin, dataDir, run, type Environment } from '../support/ringledger.js'
-import { scratchEventStore } from '../support/scratch-event-store.js'
-import { scratchPostgres } from '../support/scratch-postgres.js'
+import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
+import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
 import { event, fillVaried } from '@ringledger/event-transfer/testing'
 
 const postgres = await scratchPostgres(t)

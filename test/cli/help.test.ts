@@ -6,7 +6,7 @@ import t from 'tap'
 import { packageRoot } from '../../src/package-root.js'
 import { dataDir, run } from '../support/ringledger.js'
 
-const recorder = pathToFileURL(join(packageRoot, 'test/support/record-loads.js')).href
+const recorder = pathToFileURL(join(packageRoot, 'test/support/processes/record-loads.js')).href
 const file = join(dataDir(t), 'loaded')
 
 t.test('a help text loads no role, no back end and no settings', async (t) => {

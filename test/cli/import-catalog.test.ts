@@ -5,8 +5,8 @@ import t, { type Test } from 'tap'
 import { openStreams } from '../../src/event-store/streams.js'
 import { readCatalogFile, type CatalogFile } from '../../src/cli/catalog/catalog-file.js'
 import { importCatalog } from '../../src/cli/catalog/import-catalog.js'
-import { handleOn } from '../support/handle-on.js'
-import { scratchEventStore } from '../support/scratch-event-store.js'
+import { handleOn } from '../support/commands/handle-on.js'
+import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
 const { client } = await scratchEventStore(t)
 const streams = openStreams(client)

@@ -4,8 +4,8 @@ import { assistants } from '../../projections/assistants.js'
 import { leads } from '../../projections/leads.js'
 import { eventually } from '../support/eventually.js'
 import { ringledger, run } from '../support/ringledger.js'
-import { history, replayRig } from '../support/replay-rig.js'
-import { secrets } from '../support/secrets.js'
+import { history, replayRig } from '../support/replay/replay-rig.js'
+import { secrets } from '../support/auth/secrets.js'
 
 const rig = await replayRig(t)
 const db = await rig.database(t)

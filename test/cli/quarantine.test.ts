@@ -1,11 +1,11 @@
 // `ringledger projections quarantine` as an operator runs it: what waits, an event, and refusals that say why.
 import t, { type Test } from 'tap'
 import { noStream } from '../../src/event-store/streams.js'
-import { assistantCreated, assistantUpdated, proposed } from '../support/call-events.js'
+import { assistantCreated, assistantUpdated, proposed } from '../support/events/call-events.js'
 import { eventually } from '../support/eventually.js'
 import { dataDir, run } from '../support/ringledger.js'
 import { testService } from '../support/service.js'
-import { secrets } from '../support/secrets.js'
+import { secrets } from '../support/auth/secrets.js'
 
 const { parts: { pool, streams }, urls } = await testService(t, ['projector'])
 const env = { ...secrets, DATABASE_URL: urls.databaseUrl, EVENTSTORE_URL: urls.eventStoreUrl, DATA_DIR: dataDir(t) }

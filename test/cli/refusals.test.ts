@@ -7,8 +7,8 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { bin, dataDir, run, type Environment } from '../support/ringledger.js'
-import { scratchPostgres } from '../support/scratch-postgres.js'
-import { secrets } from '../support/secrets.js'
+import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
+import { secrets } from '../support/auth/secrets.js'
 
 const nowhere = await closedPort()
 const folder = dataDir(t)

@@ -7,12 +7,12 @@ import { sinceTime } from '../../src/cli/webhooks/since-time.js'
 import { deliveryId } from '../../workers/dispatch/delivery-id.js'
 import { dispatcher } from '../../workers/dispatch/dispatch.js'
 import { suspend } from '../../workers/deliveries/endpoints.js'
-import { assistantCreated, callCompleted, proposed } from '../support/call-events.js'
+import { assistantCreated, callCompleted, proposed } from '../support/events/call-events.js'
 import { eventually } from '../support/eventually.js'
-import { keepingLog, scratchLedger } from '../support/ledger.js'
+import { keepingLog, scratchLedger } from '../support/back-ends/ledger.js'
 import { dataDir, ringledger, run } from '../support/ringledger.js'
-import { scratchEventStore } from '../support/scratch-event-store.js'
-import { secrets } from '../support/secrets.js'
+import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
+import { secrets } from '../support/auth/secrets.js'
 
 const { postgres, client, store } = await scratchEventStore(t)
 const streams = openStreams(client)

@@ -4,9 +4,9 @@ import t from 'tap'
 import { openStreams } from '../../src/event-store/streams.js'
 import { StreamBusy } from '../../src/command-handling/handle-command.js'
 import { eventually } from '../support/eventually.js'
-import { createRequest, handleOn, leadRequest, updateRequest, watched } from '../support/handle-on.js'
-import { connect, scratchEventStore } from '../support/scratch-event-store.js'
-import { tcpProxy } from '../support/tcp-proxy.js'
+import { createRequest, handleOn, leadRequest, updateRequest, watched } from '../support/commands/handle-on.js'
+import { connect, scratchEventStore } from '../support/back-ends/scratch-event-store.js'
+import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
 
 const { store, client } = await scratchEventStore(t)
 const streams = openStreams(client)

@@ -7,8 +7,8 @@ import { decode } from '../../src/domain/events.js'
 import { Rejection } from '../../src/domain/rejection.js'
 import { eventId } from '../../src/event-store/event-id.js'
 import { noStream, openStreams } from '../../src/event-store/streams.js'
-import { createRequest, handleOn, leadRequest, updateRequest, watched } from '../support/handle-on.js'
-import { scratchEventStore } from '../support/scratch-event-store.js'
+import { createRequest, handleOn, leadRequest, updateRequest, watched } from '../support/commands/handle-on.js'
+import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
 const { client } = await scratchEventStore(t)
 const streams = openStreams(client)

@@ -4,7 +4,7 @@ import t from 'tap'
 import { commandHandler } from '../../src/command-handling/handle-command.js'
 import { EventStoreUnavailable } from '../../src/event-store/errors.js'
 import { KeyInFlight, openIdempotency } from '../../src/command-handling/idempotency.js'
-import { updateRequest } from '../support/handle-on.js'
+import { updateRequest } from '../support/commands/handle-on.js'
 import { newAssistant, testService } from '../support/service.js'
 
 const service = await testService(t)

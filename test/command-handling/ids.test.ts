@@ -1,7 +1,7 @@
 // Ids are whole numbers that are never given out twice.
 import t from 'tap'
 import { NotCaughtUp, openIds } from '../../src/command-handling/ids.js'
-import { scratchLedger } from '../support/ledger.js'
+import { scratchLedger } from '../support/back-ends/ledger.js'
 
 const { pool } = await scratchLedger(t)
 const ids = () => openIds(pool, async () => true)

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { openStreams } from '../../src/event-store/streams.js'
 import { OtherLeadDigestKey, holdToLeadDigestKey, phoneHash } from '../../src/command-handling/phone-hash.js'
-import { scratchEventStore } from '../support/scratch-event-store.js'
+import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
 const { client } = await scratchEventStore(t)
 const streams = openStreams(client)

@@ -4,9 +4,9 @@ import t from 'tap'
 import { commandHandler } from '../../src/command-handling/handle-command.js'
 import { StreamCache } from '../../src/command-handling/stream-cache.js'
 import { openStreams, type Streams } from '../../src/event-store/streams.js'
-import { createRequest, handleOn, leadRequest, updateRequest } from '../support/handle-on.js'
-import { mainProcess } from '../support/main-process.js'
-import { scratchEventStore } from '../support/scratch-event-store.js'
+import { createRequest, handleOn, leadRequest, updateRequest } from '../support/commands/handle-on.js'
+import { mainProcess } from '../support/processes/main-process.js'
+import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
 const { client, store } = await scratchEventStore(t)
 const streams = openStreams(client)
@@ -40,7 +40,7 @@ t.test('a state that is larger than the bound is not kept, nor the smaller one t
 for (const [kind, count, bytes] of [['assistants', 140, 480 * 1024], ['calls', 560, 120 * 1024]] as const) {
   t.test(`a small heap outlives ${count} ${kind} of ${bytes / 1024} KiB`, async (t) => {
     const args = [store.url, kind, String(count), String(bytes), '8']
-    const { said, ended } = mainProcess(t, 'commands-main', args, { heapMb: 64 })
+    const { said, ended } = mainProcess(t, 'commands/commands-main', args, { heapMb: 64 })
     t.equal(await ended, 0)
     t.strictSame(said, [{ handled: count }])
   })

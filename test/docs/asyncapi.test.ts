@@ -5,7 +5,7 @@ import addFormats from 'ajv-formats'
 import t from 'tap'
 import { parse } from 'yaml'
 import { currentVersion, decode, eventVersions, type EventType } from '../../src/domain/events.js'
-import { eventDocumentText } from '../support/asyncapi.js'
+import { eventDocumentText } from '../support/documents/asyncapi.js'
 
 const file = 'docs/asyncapi.yaml'
 if (process.env.TAP_SNAPSHOT === '1') await writeFile(file, eventDocumentText())

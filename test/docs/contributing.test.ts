@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { pictureOfRooms } from '../support/rooms.js'
+import { pictureOfRooms } from '../support/documents/rooms.js'
 
 const file = 'CONTRIBUTING.md'
 const picture = /(?<=<!-- rooms: npm run docs:rooms -->\n```mermaid\n)[^]*?(?=\n```\n<!-- end of rooms -->)/

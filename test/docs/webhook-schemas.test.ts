@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import t from 'tap'
 import { webhookPayload, webhookTest } from '../../src/http/docs/examples.js'
-import { receiverSchema, receiverSchemaText, schemaFiles, webhookProblems } from '../support/webhook-schemas.js'
+import { receiverSchema, receiverSchemaText, schemaFiles, webhookProblems } from '../support/documents/webhook-schemas.js'
 
 const types = ['call.completed', 'webhook.test'] as const
 if (process.env.TAP_SNAPSHOT === '1') {

@@ -3,7 +3,7 @@ import t from 'tap'
 import {
   campaignDecider, languagesDecider, phoneNumberDecider, voicesDecider
 } from '../../src/domain/catalog/decide.js'
-import { scenarios } from '../support/given.js'
+import { scenarios } from '../support/commands/given.js'
 
 const voice = (id: number, name: string) => ({ type: 'VoiceAdded' as const, data: { id, name } })
 const language = (name: string) => ({ type: 'LanguageAdded' as const, data: { name } })

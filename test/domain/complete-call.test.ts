@@ -4,8 +4,8 @@ import { callDecider } from '../../src/domain/call/decide.js'
 import { callIdOf, isCallId, type CallCompleted, type CompleteCallBody } from '../../src/domain/call/events.js'
 import { validateReport, type CallFacts } from '../../src/domain/call/validate.js'
 import type { FieldErrors } from '../../src/domain/rejection.js'
-import { call } from '../support/call-events.js'
-import { invalid, scenarios } from '../support/given.js'
+import { call } from '../support/events/call-events.js'
+import { invalid, scenarios } from '../support/commands/given.js'
 
 const given = scenarios(callDecider)
 const { call_id: callId, ...body } = call('c-1', { lead_id: 3 })

@@ -7,7 +7,7 @@ import { describeLead } from '../../src/domain/lead/summary.js'
 import { validateLead, type CreateLeadBody, type LeadFacts } from '../../src/domain/lead/validate.js'
 import { statusAfterCall } from '../../src/domain/lead/status-after-call.js'
 import type { FieldErrors } from '../../src/domain/rejection.js'
-import { invalid, scenarios } from '../support/given.js'
+import { invalid, scenarios } from '../support/commands/given.js'
 
 const given = scenarios(leadDecider)
 const now = '2026-01-31T12:00:00.987Z'

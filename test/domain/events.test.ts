@@ -11,8 +11,8 @@ import {
 import { fold } from '../../src/domain/decider.js'
 import { currentVersion, decode, eventVersions, type DomainEvent, type EventType } from '../../src/domain/events.js'
 import { leadDecider } from '../../src/domain/lead/decide.js'
-import { requiredFields } from '../support/assistant-bodies.js'
-import { golden, type Golden } from '../support/golden.js'
+import { requiredFields } from '../support/bodies/assistant-bodies.js'
+import { golden, type Golden } from '../support/events/golden.js'
 
 const types = Object.keys(eventVersions)
 const read = ({ stream, type, data, schema_version }: Omit<Golden, 'schema_version'> & { schema_version?: string }) =>

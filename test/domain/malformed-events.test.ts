@@ -3,7 +3,7 @@ import t from 'tap'
 import {
   DecodeError, currentVersion, decode, eventVersions
 } from '../../src/domain/events.js'
-import { golden, type Golden } from '../support/golden.js'
+import { golden, type Golden } from '../support/events/golden.js'
 
 const types = Object.keys(eventVersions)
 const read = ({ stream, type, data, schema_version }: Omit<Golden, 'schema_version'> & { schema_version?: string }) =>

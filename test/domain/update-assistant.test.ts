@@ -7,9 +7,9 @@ import type { AssistantBody, AssistantSettings } from '../../src/domain/assistan
 import { validateChanges, type AssistantFacts } from '../../src/domain/assistant/validate.js'
 import { summarize } from '../../src/domain/assistant/summary.js'
 import type { FieldErrors } from '../../src/domain/rejection.js'
-import { settings } from '../support/call-events.js'
+import { settings } from '../support/events/call-events.js'
 import { fold } from '../../src/domain/decider.js'
-import { invalid, scenarios } from '../support/given.js'
+import { invalid, scenarios } from '../support/commands/given.js'
 
 const given = scenarios(assistantDecider)
 const now = '2026-02-01T12:00:00.000Z'

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { noStream, openStreams } from '../../src/event-store/streams.js'
-import { oldEventStore } from '../support/old-event-store.js'
-import { take, until } from '../support/following.js'
-import { connect, scratchEventStore } from '../support/scratch-event-store.js'
+import { oldEventStore } from '../support/back-ends/old-event-store.js'
+import { take, until } from '../support/projections/following.js'
+import { connect, scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
 const { store, client } = await scratchEventStore(t)
 const direct = openStreams(client)

@@ -4,9 +4,9 @@ import fc from 'fast-check'
 import t from 'tap'
 import { noStream, openStreams } from '../../src/event-store/streams.js'
 import { catchUp } from '../../src/event-store/subscribe.js'
-import { take, until } from '../support/following.js'
-import { connect, scratchEventStore } from '../support/scratch-event-store.js'
-import { tcpProxy } from '../support/tcp-proxy.js'
+import { take, until } from '../support/projections/following.js'
+import { connect, scratchEventStore } from '../support/back-ends/scratch-event-store.js'
+import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
 
 const { store, client } = await scratchEventStore(t)
 const direct = openStreams(client)

@@ -4,8 +4,8 @@ import t, { type Test } from 'tap'
 import { AppendOutcomeUnknown, EventStoreUnavailable, RevisionConflict } from '../../src/event-store/errors.js'
 import { noStream, openStreams, type Proposed, type StreamsOptions } from '../../src/event-store/streams.js'
 import { eventually } from '../support/eventually.js'
-import { connect, scratchEventStore } from '../support/scratch-event-store.js'
-import { tcpProxy } from '../support/tcp-proxy.js'
+import { connect, scratchEventStore } from '../support/back-ends/scratch-event-store.js'
+import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
 
 const proposed = (type = 'Happened'): Proposed => ({ id: randomUUID(), type, data: { a: 1 }, metadata: { who: 'me' } })
 const name = () => `test-${randomUUID()}`

@@ -6,7 +6,7 @@ import { RevisionConflict } from '../../src/event-store/errors.js'
 import { eventId, uuidV5 } from '../../src/event-store/event-id.js'
 import { toStoredEvent } from '../../src/event-store/stored.js'
 import { noStream, openStreams, type Proposed } from '../../src/event-store/streams.js'
-import { scratchEventStore } from '../support/scratch-event-store.js'
+import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
 const proposed = (type = 'Happened'): Proposed => ({ id: randomUUID(), type, data: { a: 1 }, metadata: { who: 'me' } })
 const name = () => `test-${randomUUID()}`

@@ -2,9 +2,9 @@
 import { createHmac } from 'node:crypto'
 import { SignJWT, UnsecuredJWT } from 'jose'
 import t from 'tap'
-import { newAssistant, callReport } from '../support/bodies.js'
+import { newAssistant, callReport } from '../support/bodies/bodies.js'
 import { startServiceOnRun, token } from '../support/running-service.js'
-import { secrets } from '../support/secrets.js'
+import { secrets } from '../support/auth/secrets.js'
 
 const service = await startServiceOnRun(t)
 const { call } = service

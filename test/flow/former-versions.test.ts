@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { currentVersion } from '../../src/domain/events.js'
 import { noStream } from '../../src/event-store/streams.js'
-import { callReport } from '../support/bodies.js'
+import { callReport } from '../support/bodies/bodies.js'
 import { eventually } from '../support/eventually.js'
-import { golden } from '../support/golden.js'
-import { receiver } from '../support/receiver.js'
+import { golden } from '../support/events/golden.js'
+import { receiver } from '../support/receivers/receiver.js'
 import { newAssistant, testService } from '../support/service.js'
 
 const { call, parts: { streams, pool } } = await testService(t, ['api', 'projector', 'worker'], {

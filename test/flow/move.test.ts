@@ -2,14 +2,14 @@
 import { join } from 'node:path'
 import { jsonEvent } from '@eventstore/db-client'
 import t, { type Test } from 'tap'
-import { callReport, newAssistant } from '../support/bodies.js'
+import { callReport, newAssistant } from '../support/bodies/bodies.js'
 import { eventually } from '../support/eventually.js'
-import { receiver } from '../support/receiver.js'
+import { receiver } from '../support/receivers/receiver.js'
 import { run } from '../support/ringledger.js'
 import { eventStoreOf, localWebhooks, startService, type RunningService } from '../support/running-service.js'
-import { connect, scratchEventStore } from '../support/scratch-event-store.js'
-import { scratchPostgres } from '../support/scratch-postgres.js'
-import { secrets } from '../support/secrets.js'
+import { connect, scratchEventStore } from '../support/back-ends/scratch-event-store.js'
+import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
+import { secrets } from '../support/auth/secrets.js'
 
 interface Copied {
   events: number,

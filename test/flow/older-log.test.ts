@@ -2,7 +2,7 @@
 import t from 'tap'
 import { adoptLog } from '../../src/recovery/adopt-log.js'
 import { eventually } from '../support/eventually.js'
-import { callOf, receiver } from '../support/receiver.js'
+import { callOf, receiver } from '../support/receivers/receiver.js'
 import { created, idOf, readsGoOn, restorable } from '../support/restorable.js'
 import { run } from '../support/ringledger.js'
 

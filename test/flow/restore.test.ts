@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { checkIds, reseedIds } from '../../src/recovery/id-sequences.js'
 import { eventually } from '../support/eventually.js'
-import { answers, callOf, receiver, type Receiver } from '../support/receiver.js'
+import { answers, callOf, receiver, type Receiver } from '../support/receivers/receiver.js'
 import {
   created, deliveries, idOf, readsGoOn, ready, restorable, type Restorable, type Running
 } from '../support/restorable.js'

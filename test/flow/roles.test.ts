@@ -2,13 +2,13 @@
 import { Webhook } from 'standardwebhooks'
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { callReport, newAssistant, newLead } from '../support/bodies.js'
+import { callReport, newAssistant, newLead } from '../support/bodies/bodies.js'
 import { eventually } from '../support/eventually.js'
-import { receiver } from '../support/receiver.js'
+import { receiver } from '../support/receivers/receiver.js'
 import { dataDir, exampleCatalog, ringledger, run, type Ringledger } from '../support/ringledger.js'
-import { scratchPostgres } from '../support/scratch-postgres.js'
+import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
 import { caller, localWebhooks, token } from '../support/running-service.js'
-import { secrets } from '../support/secrets.js'
+import { secrets } from '../support/auth/secrets.js'
 
 const folders = { eventStore: dataDir(t), roles: dataDir(t) }
 const { url: databaseUrl } = await scratchPostgres(t)

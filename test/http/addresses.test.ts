@@ -1,8 +1,8 @@
 // Requests that no route takes: unknown addresses, other methods, paths that cannot be read, and what is not HTTP.
 import t from 'tap'
-import { isRefusal } from '../support/is-refusal.js'
-import { documentedOperations } from '../support/operations.js'
-import { sendRaw } from '../support/raw-http.js'
+import { isRefusal } from '../support/http/is-refusal.js'
+import { documentedOperations } from '../support/http/operations.js'
+import { sendRaw } from '../support/http/raw-http.js'
 import { testService } from '../support/service.js'
 
 const service = await testService(t)

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import { cruise } from 'dependency-cruiser'
 import t from 'tap'
 import { packageRoot } from '../../src/package-root.js'
-import { importCases } from '../support/import-cases.js'
+import { importCases } from '../support/lint/import-cases.js'
 import type { Teardown } from '../support/teardown.js'
 
 const { default: { forbidden, options } } = await import(join(packageRoot, '.dependency-cruiser.js'))

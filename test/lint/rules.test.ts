@@ -1,6 +1,6 @@
 // What lint holds the code to besides the import zones.
 import t from 'tap'
-import { refused, refusedByLine } from '../support/lint.js'
+import { refused, refusedByLine } from '../support/lint/lint.js'
 
 t.test('the domain has no clock, no ids and does not wait', async (t) => {
   const file = 'src/domain/lead/decide.ts'

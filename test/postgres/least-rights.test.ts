@@ -2,14 +2,14 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { openPool } from '../../src/postgres/pool.js'
-import { serveLog } from '../support/back-ends.js'
-import { callReport, newAssistant } from '../support/bodies.js'
+import { serveLog } from '../support/back-ends/back-ends.js'
+import { callReport, newAssistant } from '../support/bodies/bodies.js'
 import { eventually } from '../support/eventually.js'
-import { answers, receiver } from '../support/receiver.js'
+import { answers, receiver } from '../support/receivers/receiver.js'
 import { exampleCatalog, run } from '../support/ringledger.js'
 import { localWebhooks, startService } from '../support/running-service.js'
-import { scratchPostgres } from '../support/scratch-postgres.js'
-import { secrets } from '../support/secrets.js'
+import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
+import { secrets } from '../support/auth/secrets.js'
 
 t.test('a role that is no superuser migrates an empty database, and runs everything on it', async (t) => {
   const env = { ...secrets, ...localWebhooks, ...await backEnds() }

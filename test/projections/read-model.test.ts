@@ -4,9 +4,9 @@ import { leads } from '../../projections/leads.js'
 import { openReadModel } from '../../projections/read-model.js'
 import {
   assistantCreated, assistantUpdated, callCompleted, campaign, leadCreated, logOf, settings, type Told
-} from '../support/call-events.js'
-import { scratchLedger } from '../support/ledger.js'
-import { emptyReadModels, feeding, project } from '../support/projected.js'
+} from '../support/events/call-events.js'
+import { scratchLedger } from '../support/back-ends/ledger.js'
+import { emptyReadModels, feeding, project } from '../support/projections/projected.js'
 
 const { pool } = await scratchLedger(t)
 const read = openReadModel(pool)

@@ -1,9 +1,9 @@
 // Calls with their reports, and what became of their webhooks.
 import t from 'tap'
-import { call as report } from '../support/call-events.js'
+import { call as report } from '../support/events/call-events.js'
 import { eventually } from '../support/eventually.js'
-import { answers, receiver } from '../support/receiver.js'
-import { readScene, timestamp as at } from '../support/read-scene.js'
+import { answers, receiver } from '../support/receivers/receiver.js'
+import { readScene, timestamp as at } from '../support/http/read-scene.js'
 
 const { call, get, create, createLead, complete, hook } = await readScene(t)
 

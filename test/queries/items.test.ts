@@ -2,7 +2,7 @@
 import t from 'tap'
 import { defaultSettings } from '../../src/domain/assistant/settings.js'
 import { eventually } from '../support/eventually.js'
-import { readScene, timestamp as at } from '../support/read-scene.js'
+import { readScene, timestamp as at } from '../support/http/read-scene.js'
 import { newAssistant } from '../support/service.js'
 
 const { service, call, get, create, createLead, complete, hook } = await readScene(t)

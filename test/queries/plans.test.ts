@@ -8,8 +8,8 @@ import { projections } from '../../projections/index.js'
 import { packageRoot } from '../../src/package-root.js'
 import { migrate } from '../../src/postgres/migrate.js'
 import { openPool } from '../../src/postgres/pool.js'
-import { fillCalls, fillDeliveries, fillLeads } from '../support/filled-tables.js'
-import { scratchPostgres } from '../support/scratch-postgres.js'
+import { fillCalls, fillDeliveries, fillLeads } from '../support/projections/filled-tables.js'
+import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
 import { findDelivery, listDeliveries, type DeliveryFilter } from '../../workers/deliveries/find-deliveries.js'
 
 const count = Number(process.env.PLAN_ROWS ?? 10_000)

@@ -1,10 +1,10 @@
 // What users see of their webhooks, and what they can do about them, over HTTP and from end to end.
 import t from 'tap'
 import { randomUUID } from 'node:crypto'
-import { isRefusal } from '../support/is-refusal.js'
-import { callReport, newAssistant } from '../support/bodies.js'
+import { isRefusal } from '../support/http/is-refusal.js'
+import { callReport, newAssistant } from '../support/bodies/bodies.js'
 import { eventually } from '../support/eventually.js'
-import { answers, receiver } from '../support/receiver.js'
+import { answers, receiver } from '../support/receivers/receiver.js'
 import { testService } from '../support/service.js'
 
 const service = await testService(t, ['api', 'projector', 'worker'], {

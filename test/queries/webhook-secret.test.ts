@@ -1,10 +1,10 @@
 // The secret of a user's webhooks and its rotation, over HTTP and from end to end.
 import t from 'tap'
 import { Webhook } from 'standardwebhooks'
-import { isRefusal } from '../support/is-refusal.js'
-import { newAssistant } from '../support/bodies.js'
+import { isRefusal } from '../support/http/is-refusal.js'
+import { newAssistant } from '../support/bodies/bodies.js'
 import { eventually } from '../support/eventually.js'
-import { receiver, stringsOf, type Received } from '../support/receiver.js'
+import { receiver, stringsOf, type Received } from '../support/receivers/receiver.js'
 import { testService } from '../support/service.js'
 
 const service = await testService(t, ['api', 'projector', 'worker'], {

@@ -8,9 +8,9 @@ import { markerStream } from '../../src/domain/marker/events.js'
 import { AppendOutcomeUnknown } from '../../src/event-store/errors.js'
 import { noStream, openStreams, type Streams } from '../../src/event-store/streams.js'
 import { openIds } from '../../src/command-handling/ids.js'
-import { scratchLedger } from '../support/ledger.js'
-import { scratchEventStore } from '../support/scratch-event-store.js'
-import { scratchPostgres } from '../support/scratch-postgres.js'
+import { scratchLedger } from '../support/back-ends/ledger.js'
+import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
+import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
 
 const postgres = await scratchPostgres(t)
 let logs = 0

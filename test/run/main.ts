@@ -1,7 +1,7 @@
 // `npm test`: runs test files, several at once, on back ends that it starts once for all of them.
 import { createWriteStream } from 'node:fs'
 import { t } from 'tap'
-import { holderVariable, startHolder } from '../support/back-ends.js'
+import { holderVariable, startHolder } from '../support/back-ends/back-ends.js'
 import { filesOf, type TestFile } from './files.js'
 import { parseOptions } from './options.js'
 import { reportFile, reportRun } from './report.js'

@@ -11,6 +11,7 @@ interface Part {
   grep?: string
 }
 
+const chaosOfWebhooks = ['test/flow/webhooks/webhook-chaos.test.ts']
 const rounds = { CHAOS_ROUNDS: process.env.CHAOS_ROUNDS ?? '200' }
 
 /** Each takes an hour at most on two cores. */
@@ -19,9 +20,11 @@ const lists: Record<string, Record<string, Part>> = {
     'event-store': {
       files: ['chaos', 'model'].map((name) => `packages/embedded-event-store/test/${name}.test.ts`), env: rounds
     },
-    'webhooks-postgres': { files: ['test/flow/webhook-chaos.test.ts'], env: rounds, grep: '/queue in Postgres/' },
-    'webhooks-redis': { files: ['test/flow/webhook-chaos.test.ts'], env: rounds, grep: '/queue in Redis/' },
-    flow: { files: ['kill', 'concurrency', 'read-your-write'].map((name) => `test/flow/${name}.test.ts`) },
+    'webhooks-postgres': { files: chaosOfWebhooks, env: rounds, grep: '/queue in Postgres/' },
+    'webhooks-redis': { files: chaosOfWebhooks, env: rounds, grep: '/queue in Redis/' },
+    flow: {
+      files: ['kill', 'commands/concurrency', 'commands/read-your-write'].map((name) => `test/flow/${name}.test.ts`)
+    },
     copy: { files: ['test/cli/events-kill.test.ts', 'packages/event-transfer/test/export.test.ts'] },
     workers: { files: ['test/workers/queue/killed.test.ts', 'test/workers/queue/emptied.test.ts'] },
     projections: { files: ['killed', 'model'].map((name) => `test/projections/engine/${name}.test.ts`) },

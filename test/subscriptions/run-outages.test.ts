@@ -2,11 +2,11 @@
 import t from 'tap'
 import { openStreams } from '../../src/event-store/streams.js'
 import { postgresCluster } from '@ringledger/embedded-postgres/testing'
-import { consuming } from '../support/consuming.js'
+import { consuming } from '../support/projections/consuming.js'
 import { eventually } from '../support/eventually.js'
-import { scratchLedger } from '../support/ledger.js'
-import { connect, eventStoreOn } from '../support/scratch-event-store.js'
-import { tcpProxy } from '../support/tcp-proxy.js'
+import { scratchLedger } from '../support/back-ends/ledger.js'
+import { connect, eventStoreOn } from '../support/back-ends/scratch-event-store.js'
+import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
 
 const postgres = await postgresCluster(t, { fsync: false })
 const { pool } = await scratchLedger(t, postgres)

@@ -3,10 +3,10 @@ import t from 'tap'
 import { readCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import { openStreams, type Streams } from '../../src/event-store/streams.js'
-import { consuming } from '../support/consuming.js'
+import { consuming } from '../support/projections/consuming.js'
 import { eventually } from '../support/eventually.js'
-import { scratchLedger } from '../support/ledger.js'
-import { scratchEventStore } from '../support/scratch-event-store.js'
+import { scratchLedger } from '../support/back-ends/ledger.js'
+import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
 const { pool } = await scratchLedger(t)
 const { client } = await scratchEventStore(t)

@@ -5,9 +5,9 @@ import { startRoles } from '../../src/composition/roles.js'
 import { eventually } from './eventually.js'
 import { caller, type Call } from './running-service.js'
 import type { TestService } from './service.js'
-import { tcpProxy, type TcpProxy } from './tcp-proxy.js'
+import { tcpProxy, type TcpProxy } from './back-ends/tcp-proxy.js'
 import type { Teardown } from './teardown.js'
-import type { Answer } from './answer.js'
+import type { Answer } from './http/answer.js'
 
 export interface ProxiedService {
   /** As user 1, unless another token is given. */

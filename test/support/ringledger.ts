@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { STATE_DIR } from '@ringledger/embedded-postgres'
 import { packageRoot } from '../../src/package-root.js'
 import { eventually } from './eventually.js'
-import { killAll } from './kill-all.js'
+import { killAll } from './processes/kill-all.js'
 import type { Teardown } from './teardown.js'
 
 export type Environment = Record<string, string>

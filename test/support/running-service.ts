@@ -2,11 +2,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SignJWT } from 'jose'
-import type { Answer } from './answer.js'
-import { serveLog } from './back-ends.js'
+import type { Answer } from './http/answer.js'
+import { serveLog } from './back-ends/back-ends.js'
 import { dataDir, ringledger, type Ended, type Environment, type Ringledger } from './ringledger.js'
-import { scratchPostgres } from './scratch-postgres.js'
-import { secrets } from './secrets.js'
+import { scratchPostgres } from './back-ends/scratch-postgres.js'
+import { secrets } from './auth/secrets.js'
 import type { Teardown } from './teardown.js'
 
 export interface Request {

@@ -6,8 +6,8 @@ import t from 'tap'
 import { openStack } from '../../../src/composition/embedded/stack.js'
 import { identify } from '@ringledger/embedded-postgres/process-identity'
 import { gone, openDirectory } from '@ringledger/embedded-postgres/testing'
-import { killAll } from '../../support/kill-all.js'
-import { dataDirs, startStack } from '../../support/stack-process.js'
+import { killAll } from '../../support/processes/kill-all.js'
+import { dataDirs, startStack } from '../../support/processes/stack-process.js'
 
 const dataDir = await dataDirs(t)
 const env = {} // no URL is given, so all of it is embedded

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
 import { CreateAssistantBody } from '../../../src/domain/assistant/settings.js'
 import { fuzzBodies, type FuzzBody } from '../../support/fuzz/bodies.js'
-import { documentedDefaults } from '../../support/documented-defaults.js'
+import { documentedDefaults } from '../../support/bodies/documented-defaults.js'
 import { settingsAfter, soundAssistant, summaryOf } from '../../support/fuzz/expected-settings.js'
 import {
   bodyCount, brokenRule, eventCounts, fuzzSeed, places, sender, sent, throwAll, type FuzzAnswer

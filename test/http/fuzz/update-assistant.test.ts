@@ -2,9 +2,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
 import { UpdateAssistantBody } from '../../../src/domain/assistant/settings.js'
-import { newAssistant } from '../../support/bodies.js'
+import { newAssistant } from '../../support/bodies/bodies.js'
 import { fuzzBodies, type FuzzBody, type JsonObject } from '../../support/fuzz/bodies.js'
-import { documentedDefaults } from '../../support/documented-defaults.js'
+import { documentedDefaults } from '../../support/bodies/documented-defaults.js'
 import { settingsAfter, soundAssistant, summaryOf } from '../../support/fuzz/expected-settings.js'
 import {
   bodyCount, brokenRule, eventCounts, fuzzSeed, places, sender, sent, throwAll, type FuzzAnswer

@@ -4,7 +4,7 @@ import { leads } from '../../../projections/leads.js'
 import { fold, readEvents, type Readable } from '../../../projections/engine/fold.js'
 import type { Projection } from '../../../projections/engine/projection.js'
 import { MemoryRows } from '../../../projections/engine/rows.js'
-import { callCompleted, leadCreated, logOf, type Told } from '../../support/call-events.js'
+import { callCompleted, leadCreated, logOf, type Told } from '../../support/events/call-events.js'
 
 /** The event as the engine hands it to a projection. */
 function readBy (projection: Projection, told: Told): Readable {

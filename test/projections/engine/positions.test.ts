@@ -1,10 +1,10 @@
 // Waiting until readers can see a position: a notification says so, or a look-up finds it.
 import t from 'tap'
 import { listenForPositions } from '../../../projections/engine/positions/positions.js'
-import { assistantCreated, logOf } from '../../support/call-events.js'
+import { assistantCreated, logOf } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
-import { positionRig } from '../../support/position-rig.js'
-import { tcpProxy } from '../../support/tcp-proxy.js'
+import { positionRig } from '../../support/projections/position-rig.js'
+import { tcpProxy } from '../../support/back-ends/tcp-proxy.js'
 
 const rig = await positionRig(t)
 const { databaseUrl, pool, listening, deafPool, projectOne, feed, isListening, isGone, cutListener } = rig

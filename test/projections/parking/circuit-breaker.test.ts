@@ -5,10 +5,10 @@ import { closeBreakers } from '../../../projections/parking/circuit-breaker.js'
 import { CannotProject, type Projection } from '../../../projections/engine/projection.js'
 import { Stopped } from '../../../src/subscriptions/run.js'
 import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
-import { assistantCreated, logOf } from '../../support/call-events.js'
-import { scratchLedger } from '../../support/ledger.js'
-import { emptyReadModels, feeding, parkedEvents, rowsOf } from '../../support/projected.js'
-import { beforeNth, watchedPool } from '../../support/statements.js'
+import { assistantCreated, logOf } from '../../support/events/call-events.js'
+import { scratchLedger } from '../../support/back-ends/ledger.js'
+import { emptyReadModels, feeding, parkedEvents, rowsOf } from '../../support/projections/projected.js'
+import { beforeNth, watchedPool } from '../../support/back-ends/statements.js'
 
 const { pool } = await scratchLedger(t)
 t.beforeEach(async () => {

@@ -6,9 +6,9 @@ import { leads } from '../../../projections/leads.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import {
   assistantCreated, assistantUpdated, callCompleted, leadCreated, logOf, type Told
-} from '../../support/call-events.js'
-import { scratchLedger } from '../../support/ledger.js'
-import { emptyReadModels, feeding, project, parkedEvents, rowsOf } from '../../support/projected.js'
+} from '../../support/events/call-events.js'
+import { scratchLedger } from '../../support/back-ends/ledger.js'
+import { emptyReadModels, feeding, project, parkedEvents, rowsOf } from '../../support/projections/projected.js'
 
 const { pool } = await scratchLedger(t)
 

@@ -9,12 +9,12 @@ import { generationConsumer } from '../../../projections/engine/run.js'
 import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import { runSubscription } from '../../../src/subscriptions/run.js'
 import { openStreams } from '../../../src/event-store/streams.js'
-import { appender } from '../../support/appender.js'
-import { assistantCreated, assistantUpdated, type Told } from '../../support/call-events.js'
+import { appender } from '../../support/events/appender.js'
+import { assistantCreated, assistantUpdated, type Told } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
-import { keepingLog, scratchLedger } from '../../support/ledger.js'
-import { emptyReadModels, parkedEvents, rowsOf } from '../../support/projected.js'
-import { scratchEventStore } from '../../support/scratch-event-store.js'
+import { keepingLog, scratchLedger } from '../../support/back-ends/ledger.js'
+import { emptyReadModels, parkedEvents, rowsOf } from '../../support/projections/projected.js'
+import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 
 const { postgres, client } = await scratchEventStore(t)
 const { pool } = await scratchLedger(t, postgres)

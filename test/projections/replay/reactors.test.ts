@@ -12,20 +12,20 @@ import { packageRoot } from '../../../src/package-root.js'
 import { dispatcher } from '../../../workers/dispatch/dispatch.js'
 import {
   assistantCreated, callCompleted, campaign, leadCreated, proposed, type Told
-} from '../../support/call-events.js'
+} from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
-import { keepingLog } from '../../support/ledger.js'
-import { receiver } from '../../support/receiver.js'
+import { keepingLog } from '../../support/back-ends/ledger.js'
+import { receiver } from '../../support/receivers/receiver.js'
 import { dataDir, ringledger, run } from '../../support/ringledger.js'
 import { localWebhooks } from '../../support/running-service.js'
 import { testService } from '../../support/service.js'
-import { secrets } from '../../support/secrets.js'
+import { secrets } from '../../support/auth/secrets.js'
 
 const hook = await receiver(t)
 const { parts: { pool, streams }, urls } = await testService(t, ['api', 'projector'])
 const calls = 20
 const folder = dataDir(t)
-const recorder = pathToFileURL(join(packageRoot, 'test/support/record-loads.js')).href
+const recorder = pathToFileURL(join(packageRoot, 'test/support/processes/record-loads.js')).href
 
 /** Of a process on the same back ends, which writes down what it loads. */
 function environment (name: string): Record<string, string> {

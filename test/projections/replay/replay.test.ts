@@ -9,10 +9,10 @@ import { beginReplay } from '../../../projections/replay/begin.js'
 import { replay } from '../../../projections/replay/replay.js'
 import { activeGeneration, schemaOf } from '../../../projections/replay/generations.js'
 import { openIds } from '../../../src/command-handling/ids.js'
-import { assistantCreated, callCompleted, leadCreated } from '../../support/call-events.js'
-import { rowsOf } from '../../support/projected.js'
-import type { ReplayDatabase } from '../../support/replay-database.js'
-import { history, replayRig } from '../../support/replay-rig.js'
+import { assistantCreated, callCompleted, leadCreated } from '../../support/events/call-events.js'
+import { rowsOf } from '../../support/projections/projected.js'
+import type { ReplayDatabase } from '../../support/replay/replay-database.js'
+import { history, replayRig } from '../../support/replay/replay-rig.js'
 
 const rig = await replayRig(t)
 const filled = await rig.append(history(40))

@@ -6,9 +6,9 @@ import { drop } from '../../../projections/replay/drop.js'
 import { replay } from '../../../projections/replay/replay.js'
 import { rollback } from '../../../projections/replay/rollback.js'
 import { activeCheckpoint } from '../../../projections/replay/views.js'
-import { assistantCreated, assistantUpdated } from '../../support/call-events.js'
+import { assistantCreated, assistantUpdated } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
-import { history, replayRig } from '../../support/replay-rig.js'
+import { history, replayRig } from '../../support/replay/replay-rig.js'
 
 const rig = await replayRig(t)
 const db = await rig.database(t)

@@ -1,5 +1,5 @@
 // What an assistant must be set to after a body, written from the interface and not from the code.
-import { documentedDefaults } from '../documented-defaults.js'
+import { documentedDefaults } from '../bodies/documented-defaults.js'
 import type { JsonObject } from './bodies.js'
 
 const required = [

@@ -4,10 +4,10 @@ import { randomUUID } from 'node:crypto'
 import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
 import { finishAttempt, finishAttempts } from '../../../workers/deliveries/finish-attempts.js'
 import { startAttempt, startAttempts } from '../../../workers/deliveries/start-attempts.js'
-import { deliveryRig } from '../../support/delivery-rig.js'
+import { deliveryRig } from '../../support/workers/delivery-rig.js'
 import { eventually } from '../../support/eventually.js'
-import { receiver } from '../../support/receiver.js'
-import { url, queued, startOf, delivered, failed } from '../../support/queued-attempts.js'
+import { receiver } from '../../support/receivers/receiver.js'
+import { url, queued, startOf, delivered, failed } from '../../support/workers/queued-attempts.js'
 
 t.test('each of a statement starts by its own job, and gets its own body and token', async (t) => {
   const { pool, deliveries, attempts } = await queued(t, 5)

@@ -4,11 +4,11 @@ import { randomBytes } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import { currentSecret, seal } from '../../../workers/deliver/secrets.js'
 import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
-import { assistantTo, assistantUpdated, callCompleted, callsOf } from '../../support/call-events.js'
-import { deliveryRig, settled, statuses } from '../../support/delivery-rig.js'
-import { onEachQueue } from '../../support/each-queue.js'
+import { assistantTo, assistantUpdated, callCompleted, callsOf } from '../../support/events/call-events.js'
+import { deliveryRig, settled, statuses } from '../../support/workers/delivery-rig.js'
+import { onEachQueue } from '../../support/workers/each-queue.js'
 import { eventually } from '../../support/eventually.js'
-import { answers, receiver, stringsOf } from '../../support/receiver.js'
+import { answers, receiver, stringsOf } from '../../support/receivers/receiver.js'
 
 onEachQueue(t, {
   async 'a failed attempt is made again, with the same id and the same bytes, until it succeeds' (t, redis) {

@@ -5,12 +5,12 @@ import t, { type Test } from 'tap'
 import { resolveName } from '../../../workers/deliver/guard.js'
 import { openPoster, type Poster } from '../../../workers/deliver/post.js'
 import type { Result } from '../../../workers/deliver/outcome.js'
-import { assistantTo, assistantUpdated, callCompleted } from '../../support/call-events.js'
-import { deliveryRig } from '../../support/delivery-rig.js'
-import { dnsStub, type DnsAnswer, type DnsStub, type Question } from '../../support/dns-stub.js'
+import { assistantTo, assistantUpdated, callCompleted } from '../../support/events/call-events.js'
+import { deliveryRig } from '../../support/workers/delivery-rig.js'
+import { dnsStub, type DnsAnswer, type DnsStub, type Question } from '../../support/receivers/dns-stub.js'
 import { eventually } from '../../support/eventually.js'
-import { privateHosts, zoned } from '../../support/private-hosts.js'
-import { answers, receiver } from '../../support/receiver.js'
+import { privateHosts, zoned } from '../../support/receivers/private-hosts.js'
+import { answers, receiver } from '../../support/receivers/receiver.js'
 
 const never = new AbortController().signal
 

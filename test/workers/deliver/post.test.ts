@@ -4,9 +4,9 @@ import { gzipSync } from 'node:zlib'
 import type { Result } from '../../../workers/deliver/outcome.js'
 import { openPoster, type Poster } from '../../../workers/deliver/post.js'
 import { resolveName, type Resolve } from '../../../workers/deliver/guard.js'
-import { dnsStub } from '../../support/dns-stub.js'
-import { rawServer } from '../../support/raw-server.js'
-import { answers, receiver, type Answer } from '../../support/receiver.js'
+import { dnsStub } from '../../support/receivers/dns-stub.js'
+import { rawServer } from '../../support/http/raw-server.js'
+import { answers, receiver, type Answer } from '../../support/receivers/receiver.js'
 import type { Teardown } from '../../support/teardown.js'
 
 const loopback = { allowCidrs: ['127.0.0.0/8'] }

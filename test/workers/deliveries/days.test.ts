@@ -2,11 +2,11 @@
 import t from 'tap'
 import { defaultSchedule, parseSchedule } from '../../../src/domain/webhook/schedule.js'
 import { removeExpired } from '../../../workers/deliveries/retention.js'
-import { assistantCreated, assistantUpdated, callCompleted } from '../../support/call-events.js'
-import { clockOf } from '../../support/clock.js'
-import { deliveryRig } from '../../support/delivery-rig.js'
+import { assistantCreated, assistantUpdated, callCompleted } from '../../support/events/call-events.js'
+import { clockOf } from '../../support/back-ends/clock.js'
+import { deliveryRig } from '../../support/workers/delivery-rig.js'
 import { eventually } from '../../support/eventually.js'
-import { answers, receiver } from '../../support/receiver.js'
+import { answers, receiver } from '../../support/receivers/receiver.js'
 
 const r = await deliveryRig(t, { schedule: parseSchedule(defaultSchedule) })
 const clock = await clockOf(r.pool)

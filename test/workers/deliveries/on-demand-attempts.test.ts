@@ -5,11 +5,11 @@ import { redeliver, sendTest } from '../../../workers/operate/redeliver.js'
 import { finishOnDemandAttempt, startOnDemandAttempt } from '../../../workers/deliveries/on-demand-attempts.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { suspend } from '../../../workers/deliveries/endpoints.js'
-import { assistantTo, callCompleted, callsOf } from '../../support/call-events.js'
-import { deliveryRig } from '../../support/delivery-rig.js'
+import { assistantTo, callCompleted, callsOf } from '../../support/events/call-events.js'
+import { deliveryRig } from '../../support/workers/delivery-rig.js'
 import { eventually } from '../../support/eventually.js'
-import { answers, receiver } from '../../support/receiver.js'
-import { attemptsOf, ended, failedOnce, id, row, target } from '../../support/failed-once.js'
+import { answers, receiver } from '../../support/receivers/receiver.js'
+import { attemptsOf, ended, failedOnce, id, row, target } from '../../support/workers/failed-once.js'
 
 t.test('of many workers with the same job one makes the attempt, and a stale one makes none', async (t) => {
   const { r, hook } = await failedOnce(t)

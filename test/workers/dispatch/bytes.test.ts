@@ -9,12 +9,12 @@ import { noStream, openStreams } from '../../../src/event-store/streams.js'
 import { currentSecret, seal } from '../../../workers/deliver/secrets.js'
 import { newSecret } from '../../../workers/deliver/sign.js'
 import { startWorkers } from '../../../workers/start.js'
-import { assistantCreated, callCompleted, proposed, webhookTo } from '../../support/call-events.js'
+import { assistantCreated, callCompleted, proposed, webhookTo } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
-import { keepingLog, scratchLedger } from '../../support/ledger.js'
-import { answers, receiver, stringsOf, type Received, type Receiver } from '../../support/receiver.js'
-import { scratchEventStore } from '../../support/scratch-event-store.js'
-import { webhookProblems } from '../../support/webhook-schemas.js'
+import { keepingLog, scratchLedger } from '../../support/back-ends/ledger.js'
+import { answers, receiver, stringsOf, type Received, type Receiver } from '../../support/receivers/receiver.js'
+import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
+import { webhookProblems } from '../../support/documents/webhook-schemas.js'
 
 const { postgres, client } = await scratchEventStore(t)
 const streams = openStreams(client)

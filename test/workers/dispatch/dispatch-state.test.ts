@@ -2,9 +2,9 @@
 import t from 'tap'
 import {
   assistantCreated, assistantTo, assistantUpdated, callCompleted, campaign, leadCreated, logOf
-} from '../../support/call-events.js'
-import { statuses } from '../../support/delivery-rig.js'
-import { dispatchRig, onlyDelivery, tables, webhookOn } from '../../support/dispatching.js'
+} from '../../support/events/call-events.js'
+import { statuses } from '../../support/workers/delivery-rig.js'
+import { dispatchRig, onlyDelivery, tables, webhookOn } from '../../support/workers/dispatching.js'
 
 t.test('the payload carries the lead as it stands after the call, with its campaign', async (t) => {
   const r = await dispatchRig(t)

@@ -4,8 +4,8 @@ import { callStatuses } from '../../../src/domain/call/events.js'
 import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
 import {
   assistantCreated, assistantUpdated, callCompleted, campaign, leadCreated, logOf, settings
-} from '../../support/call-events.js'
-import { dispatchRig, onlyDelivery, tables, url, webhookOn } from '../../support/dispatching.js'
+} from '../../support/events/call-events.js'
+import { dispatchRig, onlyDelivery, tables, url, webhookOn } from '../../support/workers/dispatching.js'
 
 t.test('a call of an assistant whose webhook is on is scheduled at once', async (t) => {
   const r = await dispatchRig(t)

@@ -9,12 +9,12 @@ import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import { noStream, openStreams } from '../../../src/event-store/streams.js'
 import { resumeWebhooks } from '../../../workers/operate/resume.js'
 import { startWorkers } from '../../../workers/start.js'
-import { assistantCreated, callCompleted, proposed, type Told } from '../../support/call-events.js'
+import { assistantCreated, callCompleted, proposed, type Told } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
-import { keepingLog, scratchLedger } from '../../support/ledger.js'
-import { receiver } from '../../support/receiver.js'
-import { scratchEventStore } from '../../support/scratch-event-store.js'
-import { scratchPostgres } from '../../support/scratch-postgres.js'
+import { keepingLog, scratchLedger } from '../../support/back-ends/ledger.js'
+import { receiver } from '../../support/receivers/receiver.js'
+import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
+import { scratchPostgres } from '../../support/back-ends/scratch-postgres.js'
 
 const postgres = await scratchPostgres(t)
 let logs = 0

@@ -2,8 +2,8 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { longestBodyBytes } from '../../../workers/dispatch/payload.js'
-import { webhookProblems } from '../../support/webhook-schemas.js'
-import { lead, body, read } from '../../support/payload.js'
+import { webhookProblems } from '../../support/documents/webhook-schemas.js'
+import { lead, body, read } from '../../support/receivers/payload.js'
 
 t.test('a body of 256 KiB goes whole, one byte more goes without the turns', async (t) => {
   const filler = (bytes: number) => ({ transcript: [{ role: 'tool' as const, text: 'x'.repeat(bytes), at: 0 }] })

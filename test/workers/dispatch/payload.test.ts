@@ -8,9 +8,9 @@ import { buildBody, type PayloadSources } from '../../../workers/dispatch/payloa
 import { uuidV5 } from '../../../src/event-store/event-id.js'
 import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
 import { newSecret, signedHeaders } from '../../../workers/deliver/sign.js'
-import { call, settings } from '../../support/call-events.js'
-import { webhookProblems } from '../../support/webhook-schemas.js'
-import { at, lead, body, read } from '../../support/payload.js'
+import { call, settings } from '../../support/events/call-events.js'
+import { webhookProblems } from '../../support/documents/webhook-schemas.js'
+import { at, lead, body, read } from '../../support/receivers/payload.js'
 
 t.test('the payload has exactly these fields', async (t) => {
   t.strictSame(read(body()), {

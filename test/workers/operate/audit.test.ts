@@ -5,10 +5,10 @@ import { noStream, openStreams } from '../../../src/event-store/streams.js'
 import { runSubscription } from '../../../src/subscriptions/run.js'
 import { audit, openAudit } from '../../../workers/operate/audit.js'
 import { dispatcher } from '../../../workers/dispatch/dispatch.js'
-import { assistantCreated, callCompleted, proposed, type Told } from '../../support/call-events.js'
+import { assistantCreated, callCompleted, proposed, type Told } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
-import { keepingLog, scratchLedger } from '../../support/ledger.js'
-import { scratchEventStore } from '../../support/scratch-event-store.js'
+import { keepingLog, scratchLedger } from '../../support/back-ends/ledger.js'
+import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 
 const { postgres, client } = await scratchEventStore(t)
 const streams = openStreams(client)

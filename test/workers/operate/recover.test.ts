@@ -4,10 +4,10 @@ import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { suspend } from '../../../workers/deliveries/endpoints.js'
 import { recover } from '../../../workers/operate/recover.js'
-import { assistantTo, assistantUpdated, callCompleted, callsOf } from '../../support/call-events.js'
-import { deliveryRig, type Rig } from '../../support/delivery-rig.js'
+import { assistantTo, assistantUpdated, callCompleted, callsOf } from '../../support/events/call-events.js'
+import { deliveryRig, type Rig } from '../../support/workers/delivery-rig.js'
 import { eventually } from '../../support/eventually.js'
-import { answers, receiver } from '../../support/receiver.js'
+import { answers, receiver } from '../../support/receivers/receiver.js'
 
 const { signal } = new AbortController()
 const epoch = new Date(0)

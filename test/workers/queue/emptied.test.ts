@@ -1,12 +1,12 @@
 // The queue is emptied while deliveries wait in it and are delayed: each is made, once.
 import t from 'tap'
 import type { Pool } from 'pg'
-import { assistantTo, callsOf } from '../../support/call-events.js'
+import { assistantTo, callsOf } from '../../support/events/call-events.js'
 import { amount } from '../../support/chaos.js'
-import { deliveryRig } from '../../support/delivery-rig.js'
-import { onEachQueue } from '../../support/each-queue.js'
+import { deliveryRig } from '../../support/workers/delivery-rig.js'
+import { onEachQueue } from '../../support/workers/each-queue.js'
 import { eventually } from '../../support/eventually.js'
-import { receiver } from '../../support/receiver.js'
+import { receiver } from '../../support/receivers/receiver.js'
 
 const deliveries = amount({ short: 200, whole: 10_000 })
 const perEndpoint = 10

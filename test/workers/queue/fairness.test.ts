@@ -1,10 +1,10 @@
 // A receiver that hangs delays only its own webhooks: the delays of others are measured beside it.
 import t from 'tap'
-import { assistantTo, callCompleted, callsOf } from '../../support/call-events.js'
-import { deliveryRig, type Rig } from '../../support/delivery-rig.js'
+import { assistantTo, callCompleted, callsOf } from '../../support/events/call-events.js'
+import { deliveryRig, type Rig } from '../../support/workers/delivery-rig.js'
 import { amount } from '../../support/chaos.js'
 import { eventually } from '../../support/eventually.js'
-import { receiver, type Receiver } from '../../support/receiver.js'
+import { receiver, type Receiver } from '../../support/receivers/receiver.js'
 
 const healthy = 99
 const callsEach = 2

@@ -2,12 +2,12 @@
 import t from 'tap'
 import type { Job } from '../../../workers/deliveries/attempts.js'
 import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
-import { assistantTo, assistantUpdated, callCompleted, callsOf } from '../../support/call-events.js'
-import { deliveryRig, settled, statuses } from '../../support/delivery-rig.js'
-import { onEachQueue } from '../../support/each-queue.js'
+import { assistantTo, assistantUpdated, callCompleted, callsOf } from '../../support/events/call-events.js'
+import { deliveryRig, settled, statuses } from '../../support/workers/delivery-rig.js'
+import { onEachQueue } from '../../support/workers/each-queue.js'
 import { eventually } from '../../support/eventually.js'
-import { receiver } from '../../support/receiver.js'
-import { noRedis, scratchRedis } from '../../support/redis.js'
+import { receiver } from '../../support/receivers/receiver.js'
+import { noRedis, scratchRedis } from '../../support/back-ends/redis.js'
 
 onEachQueue(t, {
   async 'a job is named after its attempt, handed out once, and gone from the queue afterwards' (t, redis) {

@@ -3,14 +3,14 @@ import t, { type Test } from 'tap'
 import type { ServerResponse } from 'node:http'
 import { redeliver } from '../../../workers/operate/redeliver.js'
 import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
-import { assistantTo, callCompleted } from '../../support/call-events.js'
+import { assistantTo, callCompleted } from '../../support/events/call-events.js'
 import { amount, isInFull } from '../../support/chaos.js'
-import { deliveryRig, type Rig } from '../../support/delivery-rig.js'
-import { onEachQueue } from '../../support/each-queue.js'
+import { deliveryRig, type Rig } from '../../support/workers/delivery-rig.js'
+import { onEachQueue } from '../../support/workers/each-queue.js'
 import { eventually } from '../../support/eventually.js'
-import { mainProcess } from '../../support/main-process.js'
-import { answers, receiver, type Receiver } from '../../support/receiver.js'
-import type { ScratchRedis } from '../../support/redis.js'
+import { mainProcess } from '../../support/processes/main-process.js'
+import { answers, receiver, type Receiver } from '../../support/receivers/receiver.js'
+import type { ScratchRedis } from '../../support/back-ends/redis.js'
 
 const id = deliveryId('c-1')
 const schedule = [0, 3_600_000]
@@ -78,7 +78,7 @@ async function due (t: Test, redis?: ScratchRedis) {
   await r.tell(assistantTo(hook.url), callCompleted('c-1'))
   const place = [r.databaseUrl, redis?.url ?? '', r.keys.current.toString('hex'), schedule.join()]
   const start = (diesAt = '') => {
-    const worker = mainProcess<{ at: string }>(t, 'sender-main', [...place, diesAt])
+    const worker = mainProcess<{ at: string }>(t, 'workers/sender-main', [...place, diesAt])
     t.teardown(() => { worker.signal('SIGKILL'); return worker.ended }) // the next test has the same Redis
     return worker
   }

@@ -5,11 +5,11 @@ import type { Finish } from '../../../workers/deliveries/attempts.js'
 import { finishAttempt } from '../../../workers/deliveries/finish-attempts.js'
 import { startAttempt } from '../../../workers/deliveries/start-attempts.js'
 import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
-import { assistantTo, assistantUpdated, callCompleted, callsOf } from '../../support/call-events.js'
-import { deliveryRig, settled } from '../../support/delivery-rig.js'
-import { onEachQueue } from '../../support/each-queue.js'
+import { assistantTo, assistantUpdated, callCompleted, callsOf } from '../../support/events/call-events.js'
+import { deliveryRig, settled } from '../../support/workers/delivery-rig.js'
+import { onEachQueue } from '../../support/workers/each-queue.js'
 import { eventually } from '../../support/eventually.js'
-import { receiver } from '../../support/receiver.js'
+import { receiver } from '../../support/receivers/receiver.js'
 
 const slow = { works: false, enqueues: false, timeoutMs: 60_000 }
 

@@ -1,0 +1,124 @@
+// Many requests at once, over two processes, one of which is killed: nothing twice, nothing lost.
+import t from 'tap'
+import { apiProcess } from '../../support/processes/api-process.js'
+import { newAssistant, newLead } from '../../support/bodies/bodies.js'
+import { amount } from '../../support/chaos.js'
+import { eventually } from '../../support/eventually.js'
+import { eventsAfter, idOf } from '../../support/back-ends/log.js'
+import { testService } from '../../support/service.js'
+import type { Answer } from '../../support/http/answer.js'
+
+const service = await testService(t, ['projector'])
+const { streams } = service.parts
+const processes = await Promise.all([apiProcess(t, service), apiProcess(t, service)])
+for (const { call } of processes) {
+  await eventually(async () => (await call('POST', '/user/assistant', { body: newAssistant() })).status === 201)
+}
+
+/** So many requests at once, to both processes in turn. */
+async function atOnce (
+  count: number, method: string, path: string, body: (index: number) => object
+): Promise<Answer[]> {
+  return await Promise.all(Array.from({ length: count }, (_, index) => {
+    const { call } = processes[index % processes.length] ?? processes[0]
+    return call(method, path, { body: body(index) })
+  }))
+}
+
+const statuses = (answers: Answer[]) => Object.fromEntries([...new Set(answers.map(({ status }) => status))].sort()
+  .map((status) => [status, answers.filter((answer) => answer.status === status).length]))
+const ids = (answers: Answer[]) => answers.flatMap(({ body: { data } }) => data ? [data.id] : [])
+
+t.test('50 identical leads at once are one lead', async (t) => {
+  const before = await streams.head()
+  const answers = await atOnce(50, 'POST', '/user/lead', () => newLead({ phone_number: '+15551230500' }))
+  t.strictSame(statuses(answers), { 200: 1, 422: 49 })
+  for (const { status, body } of answers) {
+    if (status === 422) t.strictSame(Object.keys(body.errors ?? {}), ['phone_number'])
+  }
+  const [lead] = ids(answers)
+  const { body } = await eventually(async () => {
+    const found = await processes[0].call('GET', '/user/leads?phone_number=%2B15551230500')
+    return Array.isArray(found.body.data) && found.body.data.length > 0 && found
+  }) || { body: {} }
+  t.match(body.data, [{ id: lead }])
+  t.match(body, { meta: { total: 1 } }, 'one row')
+  t.equal((await eventsOf('lead-', before)).length, 1, 'one event')
+})
+
+t.test('where duplicates are allowed, all 50 are leads of their own', async (t) => {
+  const answers =
+    await atOnce(50, 'POST', '/user/lead', () => newLead({ phone_number: '+15551230501', allow_dupplicate: true }))
+  t.strictSame(statuses(answers), { 200: 50 })
+  t.equal(new Set(ids(answers)).size, 50)
+})
+
+t.test('20 updates of different fields at once all stand, one revision each', async (t) => {
+  const changes = [
+    ['assistant_name', 'Changed'], ['voice_id', 2], ['llm_model', 'gpt-4o-mini'], ['calls_direction', 'make'],
+    ['engine_type', 'multimodal'], ['timezone', 'Europe/Paris'], ['initial_message', 'Changed'],
+    ['system_prompt', 'Changed'], ['endpoint_type', 'ai'], ['endpoint_sensitivity', 1], ['interrupt_sensitivity', 1],
+    ['ambient_sound_volume', 1], ['post_call_evaluation', false], ['min_interrupt_words', 3], ['llm_temperature', 1],
+    ['voice_stability', 1], ['speech_speed', 1.1], ['allow_interruptions', false], ['max_call_duration', 700],
+    ['record_call', true]
+  ] as const
+  const [first] = processes
+  const id = (await first.call('POST', '/user/assistant', { body: newAssistant() })).body.data?.id
+  const answers =
+    await atOnce(changes.length, 'PUT', `/user/assistant/${id}`, (index) => Object.fromEntries([changes[index] ?? []]))
+  t.strictSame(statuses(answers), { 200: 20 })
+  t.strictSame(
+    answers.map(({ headers }) => Number(headers.get('etag')?.slice(1, -1))).sort((a, b) => a - b),
+    Array.from({ length: 20 }, (_, index) => index + 1)
+  )
+  const { body } = await first.call('GET', `/user/assistant/${id}/history?per_page=100`)
+  const entries: Array<{ revision: number, changes: Array<{ field: string, to: unknown }> }> = body.data
+  t.strictSame(entries.map(({ revision }) => revision), Array.from({ length: 21 }, (_, index) => 20 - index))
+  t.strictSame(
+    Object.fromEntries(entries.slice(0, -1).flatMap((entry) => entry.changes).map(({ field, to }) => [field, to])),
+    Object.fromEntries(changes)
+  )
+})
+
+const many = amount({ short: 40, whole: 100 })
+
+t.test('no two assistants, leads or contacts share an id, also after a process is killed', async (t) => {
+  const create = async () => {
+    const assistants = await atOnce(many, 'POST', '/user/assistant', () => newAssistant())
+    const leads = await atOnce(many, 'POST', '/user/lead', () => newLead({
+      phone_number: nextNumber(), secondary_contacts: [{ phone_number: nextNumber() }, { phone_number: nextNumber() }]
+    }))
+    t.strictSame([statuses(assistants), statuses(leads)], [{ 201: many }, { 200: many }])
+    const contacts = leads.flatMap(({ body }) => (body.data?.secondary_contacts as Array<{ id: number }>)
+      .map(({ id }) => id))
+    return { assistants: ids(assistants), people: [...ids(leads), ...contacts] }
+  }
+  const before = await create()
+  const inFlight =
+    Array.from({ length: 20 }, () => processes[1].call('POST', '/user/assistant', { body: newAssistant() }))
+  const ended = Promise.allSettled(inFlight)
+  await inFlight[0]
+  await processes[1].kill()
+  const acknowledged = (await ended).flatMap((answer) =>
+    answer.status === 'fulfilled' && answer.value.status === 201 ? ids([answer.value]) : [])
+  processes[1] = await apiProcess(t, service)
+  await eventually(async () =>
+    (await processes[1].call('POST', '/user/assistant', { body: newAssistant() })).status === 201)
+  const after = await create()
+
+  const assistants = [...before.assistants, ...acknowledged, ...after.assistants]
+  const people = [...before.people, ...after.people]
+  t.equal(new Set(assistants).size, assistants.length)
+  t.equal(new Set(people).size, people.length)
+  t.equal(people.length, 6 * many)
+  const created = (await eventsOf('assistant-', 0n)).filter(({ type }) => type === 'AssistantCreated').map(idOf)
+  t.equal(new Set(created).size, created.length)
+  t.strictSame(assistants.filter((id) => !created.includes(id)), [], 'each that was acknowledged is there')
+})
+
+let last = 15551400000
+const nextNumber = () => `+${++last}`
+
+async function eventsOf (prefix: string, position: bigint) {
+  return (await eventsAfter(service.parts.client, position)).filter(({ stream }) => stream.startsWith(prefix))
+}

@@ -1,0 +1,146 @@
+// The event store refuses, hangs, loses answers, is killed: what callers are told, and how soon it is over.
+import { randomUUID } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { callReport, newAssistant, newLead } from '../../support/bodies/bodies.js'
+import { eventually } from '../../support/eventually.js'
+import { backAfter, behindProxies, timed } from '../../support/proxied-service.js'
+import { eventsAfter, idOf } from '../../support/back-ends/log.js'
+import { testService } from '../../support/service.js'
+import type { Answer } from '../../support/http/answer.js'
+
+const service = await testService(t, [])
+const { streams, pool, client } = service.parts
+const { call, store } = await behindProxies(t, service, ['api', 'projector'])
+const engine = await service.token('engine', 'engine')
+const keyed = (key: string) => ({ headers: { 'idempotency-key': key } })
+
+await eventually(async () =>
+  !(await call('POST', '/user/assistant', { body: newAssistant() })).headers.has('x-read-model'))
+const assistant = (await call('POST', '/user/assistant', { body: newAssistant() })).body.data?.id ?? 0
+const lead = (await call('POST', '/user/lead', { body: newLead() })).body.data?.id ?? 0
+
+let speed = 0.7
+const update = () =>
+  call('PUT', `/user/assistant/${assistant}`, { body: { speech_speed: speed = speed === 0.7 ? 0.8 : 0.7 } })
+const report = (body: object) => call('POST', `/engine/calls/${randomUUID()}/completed`, { token: engine, body })
+const creations = () => [
+  call('POST', '/user/assistant', { body: newAssistant() }),
+  call('POST', '/user/assistant', { body: newAssistant(), ...keyed('while-away') }),
+  call('POST', '/user/lead', { body: newLead({ phone_number: '+15551230400' }) })
+]
+const needTheStore = () =>
+  [update(), report(callReport(assistant)), call('GET', `/user/assistant/${assistant}/history`)]
+
+async function saysAway (t: Test, answers: Array<Promise<Answer>>, withinMs: number): Promise<void> {
+  for (const { status, headers, body, ms } of await Promise.all(answers.map(timed))) {
+    t.equal(status, 503)
+    t.match(headers.get('retry-after'), /^[1-9]\d*$/)
+    t.strictSame(body, { message: 'The service is not available right now. Nothing was changed.' })
+    t.ok(ms < withinMs, `after ${ms} ms`)
+  }
+}
+
+/** What needs no event store is answered as ever. */
+async function goesOn (t: Test): Promise<void> {
+  const paths = [
+    'assistants', `assistant/${assistant}`, 'leads', `lead/${lead}`, 'calls', 'assistants/voices', 'campaigns',
+    'phone-numbers', 'webhook-secret'
+  ]
+  for (const path of paths) t.equal((await call('GET', `/user/${path}`)).status, 200, `GET /user/${path}`)
+  const refused = [
+    ['/user/assistant', newAssistant({ assistant_name: 5 }), 'assistant_name'],
+    ['/user/assistant', newAssistant({ voice_id: 999 }), 'voice_id'],
+    ['/user/assistant', newAssistant({ is_webhook_active: true }), 'webhook_url'],
+    ['/user/lead', newLead({ phone_number: '5' }), 'phone_number'],
+    ['/user/lead', newLead({ campaign_id: 3 }), 'campaign_id']
+  ] as const
+  for (const [path, body, field] of refused) {
+    const answer = await call('POST', path, { body })
+    t.equal(answer.status, 422, `POST ${path} with a wrong ${field}`)
+    t.strictSame(Object.keys(answer.body.errors ?? {}), [field])
+  }
+}
+
+t.test('while it refuses, commands fail at once and write nothing; the rest goes on; then it is over', async (t) => {
+  const before = await streams.head()
+  await store.close()
+  await saysAway(t, [...creations(), ...needTheStore()], 2_000)
+  await goesOn(t)
+  t.equal((await report(callReport(assistant, { status: 'odd' }))).status, 422, 'a report that the schema refuses')
+  t.equal(await streams.head(), before)
+  t.strictSame((await pool.query('SELECT key FROM ledger.idempotency_keys')).rows, [], 'no key is taken')
+  await store.accept()
+  const ms = await backAfter(update, 200)
+  t.ok(ms < 5_000, `back after ${ms} ms, read model included`)
+})
+
+t.test('while it hangs, nobody hangs with it, and what was never sent is surely not written', async (t) => {
+  const before = await streams.head()
+  store.freeze()
+  await Promise.all([
+    // updates of one assistant queue up: no try begins after 5 s
+    saysAway(t, [...needTheStore(), ...Array.from({ length: 10 }, update)], 12_000),
+    goesOn(t)
+  ])
+  await saysAway(t, creations(), 7_000)
+  t.equal(await streams.head(), before)
+  store.cut()
+  const ms = await backAfter(update, 200)
+  t.ok(ms < 5_000, `back after ${ms} ms, read model included`)
+})
+
+const commands = [
+  {
+    type: 'AssistantCreated',
+    method: 'POST',
+    path: '/user/assistant',
+    body: newAssistant(),
+    failure: 'Assistant creation failed',
+    status: 201
+  },
+  {
+    type: 'AssistantUpdated',
+    method: 'PUT',
+    path: `/user/assistant/${assistant}`,
+    body: { assistant_name: 'Unheard' },
+    failure: 'Assistant update failed',
+    status: 200
+  },
+  {
+    type: 'LeadCreated',
+    method: 'POST',
+    path: '/user/lead',
+    body: newLead({ phone_number: '+15551230401' }),
+    failure: 'Lead creation failed',
+    status: 200
+  }
+]
+
+t.test('an append whose answer never came is a failure of unknown outcome, which the same key resolves', async (t) => {
+  await Promise.all(commands.map(async ({ type, method, path, body, failure, status }) => {
+    const { call, store } = await behindProxies(t, service)
+    const command = () => call(method, path, { body, ...keyed(type) })
+    const before = await streams.head()
+    const written = async () => (await eventsAfter(client, before)).filter((event) => event.type === type)
+    store.loseAnswersAfter(type)
+    const unknown = timed(command())
+    await eventually(async () => (await written()).length === 1)
+    await store.close()
+    const { status: failed, body: said, headers, ms } = await unknown
+    t.equal(failed, 500, type)
+    t.strictSame(said, { message: failure })
+    t.notOk(headers.has('retry-after'))
+    t.ok(ms < 12_000, `after ${ms} ms`)
+    t.equal((await command()).status, 503, 'while it is away, the key says nothing new')
+    await store.accept()
+    const resolved = await eventually(async () => {
+      const answer = await command()
+      return answer.status !== 503 && answer
+    })
+    t.equal(resolved && resolved.status, status)
+    const events = await written()
+    t.equal(events.length, 1, 'one event')
+    t.strictSame(resolved && [resolved.body.data?.id], events.map(idOf), 'its id')
+    t.equal(resolved && resolved.headers.get('idempotent-replayed'), 'true')
+  }))
+})

@@ -1,0 +1,122 @@
+// Postgres refuses, hangs, dies between two steps, restarts: what callers are told, and how soon it is over.
+import { randomUUID } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { callReport, newAssistant, newLead } from '../../support/bodies/bodies.js'
+import { setUpService } from '../../support/back-ends/database-templates.js'
+import { eventStoreProcess } from '@ringledger/embedded-event-store/testing'
+import { eventually } from '../../support/eventually.js'
+import { eventsAfter, idOf } from '../../support/back-ends/log.js'
+import { postgresCluster } from '@ringledger/embedded-postgres/testing'
+import { backAfter, behindProxies, timed } from '../../support/proxied-service.js'
+import { testService } from '../../support/service.js'
+import type { Answer } from '../../support/http/answer.js'
+
+const cluster = await postgresCluster(t, { fsync: false })
+await setUpService(cluster.url)
+const service = await testService(t, [], {}, cluster)
+const { streams, client } = service.parts
+const { call, postgres, store } = await behindProxies(t, service, ['api', 'projector'])
+const engine = await service.token('engine', 'engine')
+const keyed = (key: string) => ({ headers: { 'idempotency-key': key } })
+
+await eventually(async () =>
+  !(await call('POST', '/user/assistant', { body: newAssistant() })).headers.has('x-read-model'))
+const assistant = (await call('POST', '/user/assistant', { body: newAssistant() })).body.data?.id ?? 0
+const create = (key?: string) =>
+  call('POST', '/user/assistant', { body: newAssistant(), ...(key !== undefined && keyed(key)) })
+
+const everything = () => [
+  create(), create(randomUUID()), call('PUT', `/user/assistant/${assistant}`, { body: { speech_speed: 1.1 } }),
+  call('POST', '/user/lead', { body: newLead() }), call('GET', '/user/assistants'),
+  call('GET', `/user/assistant/${assistant}`), call('GET', '/user/leads'), call('GET', '/user/campaigns')
+]
+
+async function saysAway (t: Test, answers: Array<Promise<Answer>>, withinMs: number): Promise<void> {
+  for (const { status, headers, body, ms } of await Promise.all(answers.map(timed))) {
+    t.equal(status, 503)
+    t.match(headers.get('retry-after'), /^[1-9]\d*$/)
+    t.strictSame(body, { message: 'The service is not available right now. Nothing was changed.' })
+    t.ok(ms < withinMs, `after ${ms} ms`)
+  }
+}
+
+/** What needs no Postgres is answered as ever, and a body that the schema refuses is refused with what is known. */
+async function goesOn (t: Test): Promise<void> {
+  const [reported, assistantRefused, leadRefused, updateRefused] = await Promise.all([
+    call('POST', `/engine/calls/${randomUUID()}/completed`, { token: engine, body: callReport(assistant) }),
+    call('POST', '/user/assistant', { body: newAssistant({ assistant_name: 5 }) }),
+    call('POST', '/user/lead', { body: newLead({ phone_number: '5' }) }),
+    call('PUT', `/user/assistant/${assistant}`, { body: { speech_speed: 9 } })
+  ])
+  t.equal(reported.status, 202)
+  t.match(assistantRefused, { status: 422, body: { errors: { assistant_name: ['must be a string'] } } })
+  t.match(leadRefused, { status: 422, body: { errors: { phone_number: [/E\.164/] } } })
+  t.match(updateRefused, { status: 422, body: { errors: { speech_speed: ['must be between 0.7 and 1.2'] } } })
+}
+
+const ofUsers = async (since: bigint) =>
+  (await eventsAfter(client, since)).filter(({ type }) => type !== 'CallCompleted')
+
+for (const [manner, away, back, withinMs] of [
+  ['refuses', () => postgres.close(), () => postgres.accept(), 2_000],
+  ['hangs', () => postgres.freeze(), () => postgres.cut(), 11_000]
+] as const) {
+  t.test(`while it ${manner}, requests fail in bounded time and write nothing; then it is over`, async (t) => {
+    const before = await streams.head()
+    await away()
+    await Promise.all([saysAway(t, everything(), withinMs), goesOn(t)])
+    t.strictSame(await ofUsers(before), [])
+    await back()
+    const ms = await backAfter(create, 201)
+    t.ok(ms < 5_000, `back after ${ms} ms, read model included`)
+  })
+}
+
+t.test('when connections die silently and new ones are fine, each costs one request and no more', async (t) => {
+  postgres.strand()
+  await saysAway(t, [create()], 11_000)
+  const ms = await backAfter(create, 201)
+  t.ok(ms < 11_000, `back after ${ms} ms`)
+  postgres.cut()
+})
+
+t.test('a command whose append stands is answered though Postgres has died since, and its key keeps it', async (t) => {
+  const key = randomUUID()
+  await create() // the event store was heard of a moment ago
+  const before = await streams.head()
+  store.freeze() // the append waits here while Postgres goes
+  const creating = create(key)
+  await eventually(async () =>
+    (await service.parts.pool.query('SELECT FROM ledger.idempotency_keys WHERE key = $1', [key])).rowCount === 1)
+  await postgres.close()
+  store.cut() // it is sent again, and stands
+  const { status, headers, body } = await creating
+  t.equal(status, 201)
+  t.equal(headers.get('x-read-model'), 'pending')
+  t.strictSame((await ofUsers(before)).map(idOf), [body.data?.id])
+  await postgres.accept()
+  // as if 10 s had passed
+  await service.parts.pool.query('UPDATE ledger.idempotency_keys SET leased_until = now() WHERE key = $1', [key])
+  const again = await eventually(async () => {
+    const answer = await create(key)
+    return answer.status !== 503 && answer
+  })
+  t.strictSame(again && again.body, body)
+  t.equal((await ofUsers(before)).length, 1, 'one event')
+})
+
+t.test('after a restart of Postgres and a kill -9 of the event store it is over by itself', async (t) => {
+  await service.store.close()
+  const process = await eventStoreProcess(t, service.urls.databaseUrl)
+  store.leadTo(process.port)
+  store.cut()
+  await backAfter(create, 201)
+  await cluster.restart()
+  const restarted = await backAfter(create, 201)
+  t.ok(restarted < 5_000, `back ${restarted} ms after Postgres, which the event store needs as well`)
+  await process.kill()
+  t.equal((await create()).status, 503)
+  await process.start()
+  const started = await backAfter(create, 201)
+  t.ok(started < 5_000, `back ${started} ms after the event store`)
+})

@@ -1,0 +1,141 @@
+// Calls come in by event: whatever is wrong with one has an outcome of its own, and holds up no other.
+import t from 'tap'
+import { callReport, newLead } from '../../support/bodies/bodies.js'
+import { assistantCreated, call, campaign, leadCreated } from '../../support/events/call-events.js'
+import { eventually } from '../../support/eventually.js'
+import { delivered, intake, skipped } from '../../support/scenes/intake.js'
+import { webhookProblems } from '../../support/documents/webhook-schemas.js'
+
+const { service, hook, on, assistant, strange, append, report, post, isFed, rowOf, setAside, seen, dataOf } =
+  await intake(t)
+
+t.test('an unknown assistant, also one that comes later, is recorded and nobody is told', async (t) => {
+  await report('nobody', { assistant_id: 999_999 })
+  await report('early', { assistant_id: 5_000 })
+  await append('assistant-5000', assistantCreated(5_000, on).data, { type: 'AssistantCreated' })
+  await isFed()
+  for (const callId of ['nobody', 'early']) {
+    t.same(await rowOf(callId), skipped('unknown_assistant'))
+    t.equal(await seen(callId), 404)
+  }
+})
+
+t.test('a lead that is unknown, of another user, or later is null, and operators see it', async (t) => {
+  await report('lost-lead', { lead_id: 999_999 })
+  await report('strange-lead', { lead_id: strange })
+  await report('early-lead', { lead_id: 6_000 })
+  await append('lead-1-early', leadCreated(6_000, 1).data, { type: 'LeadCreated' })
+  await isFed()
+  for (const [callId, why] of [
+    ['lost-lead', /is not known/], ['strange-lead', /another user/], ['early-lead', /is not known/]
+  ] as const) {
+    await eventually(() => dataOf(callId) !== undefined)
+    t.equal(dataOf(callId).lead, null, callId)
+    t.equal((await service.call('GET', `/user/call/${callId}`)).body.data.lead_id, null)
+    t.match(await setAside(`call-${callId}`), [{ consumer: 'dispatcher', error: why }])
+  }
+  t.equal(
+    (await service.call('GET', `/user/lead/${strange}`, undefined, { user: '2' })).body.data.status,
+    'created',
+    'and is not moved'
+  )
+})
+
+t.test('a campaign that comes after the call of its lead has no name yet', async (t) => {
+  await append('lead-7000-x', leadCreated(7_001, 7_000).data, { type: 'LeadCreated' })
+  await report('before-campaign', { lead_id: 7_001 })
+  await append('campaign-7000', campaign('CampaignCreated', 7_000, 'Late').data, { type: 'CampaignCreated' })
+  await report('after-campaign', { lead_id: 7_001 })
+  await eventually(() => ['before-campaign', 'after-campaign'].every(dataOf))
+  t.same(dataOf('before-campaign').lead.campaign, { id: 7_000, name: '' })
+  t.same(dataOf('after-campaign').lead.campaign, { id: 7_000, name: 'Late' })
+})
+
+t.test('a malformed call has a row that says so, operators see why, and no correction counts', async (t) => {
+  const { status: _status, ...incomplete } = call('incomplete', { assistant_id: assistant })
+  await append('call-incomplete', incomplete)
+  await append('call-broken', '{"call_id": "broken"')
+  await append('call-bytes', '\x00\x01', { contentType: 'application/octet-stream' })
+  await append('call-elsewhere', call('another', { assistant_id: assistant }))
+  await append('call-incomplete', call('incomplete', { assistant_id: assistant }), { revision: 1n })
+  await isFed()
+  for (const callId of ['incomplete', 'broken', 'bytes', 'elsewhere']) {
+    t.same(await rowOf(callId), skipped('invalid', callId === 'incomplete' ? 1 : 0), callId)
+    t.match(await setAside(`call-${callId}`), [{ consumer: /calls/, error: /\w/ }])
+    t.equal(await seen(callId), 404)
+    t.equal((await post(callId, callReport(assistant))).status, 409, 'and by HTTP it is another report')
+  }
+})
+
+t.test('a stream whose name is no call\'s has no row, and operators see it', async (t) => {
+  await append('call-not ok', call('c', { assistant_id: assistant }))
+  await append('elsewhere', call('c', { assistant_id: assistant }))
+  await isFed()
+  for (const stream of ['call-not ok', 'elsewhere']) {
+    t.match((await setAside(stream)).map(({ consumer }) => consumer), ['dispatcher', /calls/], stream)
+  }
+})
+
+t.test('the first report of a call counts, whatever comes later by either way', async (t) => {
+  await report('twice')
+  await append('call-twice', call('twice', { assistant_id: assistant }), { revision: 1n })
+  await append('call-twice', call('twice', { assistant_id: assistant, duration: 99 }), { revision: 2n })
+  await append('call-twice', '{}', { revision: 3n })
+  await isFed()
+  await eventually(async () => (await rowOf('twice'))[0]?.status === 'delivered')
+  t.same(await rowOf('twice'), delivered(3))
+  t.equal((await service.call('GET', '/user/call/twice')).body.data.duration, 60)
+  t.equal(hook.received.filter(({ body }) => body.includes('"twice"')).length, 1)
+})
+
+t.test('what an engine keeps in the stream of a call before its report changes nothing', async (t) => {
+  const newLeadId = async (last: number) =>
+    (await service.call('POST', '/user/lead', newLead({ phone_number: `+1555124000${last}` }))).body.data.id
+  const [moved, named] = [await newLeadId(1), await newLeadId(2)]
+  const statusOf = async (id: number) => (await service.call('GET', `/user/lead/${id}`)).body.data.status
+  const body = callReport(assistant, { lead_id: moved })
+  await append('call-begun', {}, { type: 'CallStarted' })
+  await append('call-begun', '\x00', { type: 'CallRang', revision: 1n, contentType: 'application/octet-stream' })
+  await append('call-begun', { call_id: 'begun', ...body }, { revision: 2n })
+  await append('call-posted', {}, { type: 'CallStarted' })
+  t.equal((await post('posted', body)).status, 202)
+  await append('call-posted', {}, { type: 'CallRated', revision: 2n })
+  await append('call-begun', call('begun', { assistant_id: assistant, lead_id: named, duration: 99 }), { revision: 3n })
+  await isFed()
+  for (const [callId, duplicates] of [['begun', 1], ['posted', 0]] as const) {
+    await eventually(async () => (await rowOf(callId))[0]?.status === 'delivered')
+    t.same(await rowOf(callId), delivered(duplicates))
+    t.match((await service.call('GET', `/user/call/${callId}`)).body.data, {
+      duration: 42, lead_id: moved, deliveries: [{ status: 'delivered' }]
+    })
+    t.same(await setAside(`call-${callId}`), [])
+    t.same([(await post(callId, body)).status, (await post(callId, { ...body, duration: 1 })).status], [202, 409])
+  }
+  await isFed()
+  t.same([await statusOf(moved), await statusOf(named)], ['completed', 'created'], 'the first report moves its lead')
+  t.same(
+    [await rowOf('begun'), await rowOf('posted')],
+    [delivered(1), delivered()],
+    'the same report by HTTP was not recorded again'
+  )
+})
+
+t.test('a call whose stream begins with an event of ours is sent, and its stream is parked', async (t) => {
+  for (const callId of ['spoilt', 'spoilt-too']) {
+    await append(`call-${callId}`, assistantCreated(5_001).data, { type: 'AssistantCreated' })
+  }
+  await append('call-spoilt', call('spoilt', { assistant_id: assistant }), { revision: 1n })
+  t.equal((await post('spoilt-too', callReport(assistant))).status, 202)
+  await isFed()
+  for (const callId of ['spoilt', 'spoilt-too']) {
+    await eventually(async () => (await rowOf(callId))[0]?.status === 'delivered')
+    t.equal(await seen(callId), 404)
+    t.match((await setAside(`call-${callId}`)).map(({ consumer }) => consumer), [
+      'dispatcher', /assistants/, /calls/, /calls/, /leads/, /leads/
+    ])
+  }
+})
+
+t.test('every webhook that left fits its schema', async (t) => {
+  for (const { body } of hook.received) t.same(webhookProblems(body), [])
+})

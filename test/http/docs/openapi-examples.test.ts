@@ -1,0 +1,57 @@
+// The examples of the API document fit its schemas, and are answered as documented.
+import t from 'tap'
+import { openApi } from '../../support/http/openapi.js'
+
+const { service, document, operations, fits } = await openApi(t)
+
+t.test('every request body has an example that fits', async (t) => {
+  for (const { name, operation: { requestBody } } of operations) {
+    const media = requestBody?.content['application/json']
+    if (media) t.same(fits(media.schema, media.example), [], name)
+  }
+})
+
+t.test('every webhook is described with its headers, and its example fits', async (t) => {
+  const schemas = { 'call.completed': 'WebhookPayload', 'webhook.test': 'WebhookTest' }
+  t.same(Object.keys(document.webhooks), Object.keys(schemas))
+  for (const [type, schema] of Object.entries(schemas)) {
+    const { post } = document.webhooks[type]
+    const media = post.requestBody.content['application/json']
+    t.equal(media.example.type, type)
+    t.same(fits(media.schema, media.example), [])
+    t.same(media.schema, { $ref: `#/components/schemas/${schema}` })
+    t.same(post.parameters.map(({ name }: { name: string }) => name), [
+      'webhook-id', 'webhook-timestamp', 'webhook-signature', 'webhook-attempt'
+    ])
+  }
+})
+
+t.test('the examples tell the truth: sent in this order, each is answered as documented', async (t) => {
+  let position: string | null = null
+  const writes = ['createAssistant', 'updateAssistant', 'createLead', 'completeCall']
+  const reads =
+    operations.flatMap(({ method, operation: { operationId = '' } }) => method === 'GET' ? [operationId] : [])
+  for (const id of [...writes, ...reads]) {
+    const found = operations.find(({ operation }) => operation.operationId === id)
+    if (!found) throw new Error(`${id} is not in the document`)
+    const { method, path, operation } = found
+    const headers: Record<string, string> =
+      path.startsWith('/engine') ? { authorization: `Bearer ${await service.token('engine', 'engine')}` } : {}
+    const url = path.replace(/\{\w+\}/g, (name) =>
+      String(operation.parameters?.find((parameter) => `{${parameter.name}}` === name)?.example))
+    if (position) headers['x-read-position'] = position
+    const { status, body, headers: answered } =
+      await service.call(method, `/v1${url}`, operation.requestBody?.content['application/json'].example, { headers })
+    const media = operation.responses[status]?.content?.['application/json']
+    t.ok(String(status).startsWith('2') && media, `${id} answers ${status}`)
+    t.same(keysOf(body), keysOf(media?.example), `${id} has the keys of its example`)
+    t.same(fits(media?.schema ?? {}, body), [])
+    if (id === 'createAssistant' || id === 'updateAssistant') t.same(body, media?.example)
+    if (!reads.includes(id)) position = answered.get('x-read-position')
+  }
+})
+
+function keysOf (value: unknown): string[] {
+  if (Array.isArray(value)) return keysOf(value[0])
+  return Object.entries(value ?? {}).flatMap(([key, inner]) => key === 'data' ? keysOf(inner) : [key]).sort()
+}

@@ -1,0 +1,101 @@
+// The API document: every route is in it, described, with its errors.
+import { readFile, readdir } from 'node:fs/promises'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import t from 'tap'
+import { AssistantSettings, defaultSettings } from '../../../src/domain/assistant/settings.js'
+import { documented } from '../../../src/http/docs/refusals.js'
+import { openApi } from '../../support/http/openapi.js'
+
+const { document, operations, fits } = await openApi(t)
+
+t.test('the document is valid OpenAPI 3.1', async (t) => {
+  t.equal(document.openapi, '3.1.0')
+  t.same(await new Validator().validate(document), { valid: true })
+  t.same(document.servers, [{ url: '/v1' }])
+  t.same(document.components.securitySchemes.bearer.scheme, 'bearer')
+})
+
+t.test('every route of the code is in it', async (t) => {
+  const files = await Promise.all(['src/commands', 'src/queries']
+    .map(async (folder) => (await readdir(folder)).map((file) => `${folder}/${file}`)))
+  for (const file of files.flat()) {
+    for (const [, method = '', url = ''] of (await readFile(file, 'utf8'))
+      .matchAll(/\bapp\.(get|post|put|patch|delete)\('([^']+)'/g)) {
+      t.ok(document.paths[url.replaceAll(/:(\w+)/g, '{$1}')]?.[method], `${method} ${url}`)
+    }
+  }
+})
+
+t.test('every route says what it is for, who may call it, and answers with an example', async (t) => {
+  t.equal(
+    new Set(operations.map(({ operation }) => operation.operationId)).size,
+    operations.length,
+    'each has an operationId of its own'
+  )
+  for (const { name, operation } of operations) {
+    t.match(operation, { operationId: /^[a-z]\w+$/, summary: /\w/ }, name)
+    t.same(operation.security, [{ bearer: [] }], `${name} needs a token`)
+    for (const tag of operation.tags ?? ['(none)']) {
+      t.ok(document.tags.some((known: { name: string }) => known.name === tag), `${name}: tag ${tag}`)
+    }
+    t.equal(
+      Object.keys(operation.responses).filter((status) => status.startsWith('2')).length, 1, `${name} has one success`
+    )
+    for (const [status, { description, content }] of Object.entries(operation.responses)) {
+      t.not(description, 'Default Response', `${name} ${status} is described`)
+      const media = content?.['application/json']
+      t.ok(media?.example !== undefined, `${name} ${status} has an example`)
+      if (media) t.same(fits(media.schema, media.example), [], `${name} ${status}: the example fits`)
+    }
+    for (const { name: parameter, description } of operation.parameters ?? []) {
+      t.ok(description, `${name}: ${parameter} is described`)
+    }
+  }
+})
+
+t.test('every route documents its errors', async (t) => {
+  for (const { name, path, operation: { responses, requestBody, parameters = [] } } of operations) {
+    const reads = (header: string) =>
+      parameters.some((parameter) => parameter.in === 'header' && parameter.name === header)
+    const wanted = ['401', '403', '500', '503',
+      ...(requestBody ? ['400', '413', '415', '422'] : []),
+      ...(path.startsWith('/user/') ? ['429'] : []),
+      ...(reads('Idempotency-Key') ? ['409'] : []),
+      ...(reads('If-Match') ? ['404', '412'] : [])]
+    t.same(wanted.filter((status) => !responses[status]), [], name)
+    t.ok(responses[503]?.headers?.['Retry-After'], `${name}: 503 says when to try again`)
+    for (const response of Object.values(responses)) t.ok(response.headers?.['X-Correlation-Id'])
+  }
+})
+
+t.test('writes document the headers that they read and answer', async (t) => {
+  const { put } = document.paths['/user/assistant/{id}']
+  t.same(put.parameters.map(({ name }: { name: string }) => name), [
+    'id', 'Idempotency-Key', 'If-Match', 'X-Correlation-Id'
+  ])
+  t.match(Object.keys(put.responses[200].headers), [
+    'ETag', 'X-Read-Position', 'X-Read-Model', 'X-Ignored-Fields', 'Idempotent-Replayed'
+  ])
+})
+
+t.test('defaults and limits of every assistant field show on create, and no defaults on update', async (t) => {
+  const { NewAssistant, AssistantChanges } = document.components.schemas
+  for (const [name, value] of Object.entries(defaultSettings())) {
+    t.same(NewAssistant.properties[name].default, value, name)
+  }
+  for (const name of Object.keys(AssistantSettings.properties)) {
+    const { default: _, ...shown } = NewAssistant.properties[name]
+    t.same(AssistantChanges.properties[name], shown, name)
+    t.ok(shown.description && (shown.type ?? shown.$ref), `${name} is described`)
+  }
+  t.match(NewAssistant.properties.speech_speed, { minimum: 0.7, maximum: 1.2, default: 1 })
+  t.match(NewAssistant.properties.assistant_name, { maxLength: 255 })
+})
+
+t.test('a route that says little is documented all the same', async (t) => {
+  const { response } = documented({
+    url: '/user/things', schema: { security: [{ bearer: [] }] }, config: { failure: 'Nothing came of it' }
+  })
+  t.same(Object.keys(response ?? {}), ['401', '403', '429', '500', '503'])
+  t.match(response, { 500: { examples: [{ message: 'Nothing came of it' }] } })
+})

@@ -1,0 +1,122 @@
+// Refusals by what is stored: ids, owners, revisions, keys and counts of requests.
+import t from 'tap'
+import { callReport, newAssistant, newLead } from '../../support/bodies/bodies.js'
+import { told } from '../../support/http/http-assistant.js'
+import { isRefusal } from '../../support/http/is-refusal.js'
+import { refusalScene } from '../../support/http/refusal-scene.js'
+import type { Answer } from '../../support/http/answer.js'
+
+const { service, call, as, engine, other, id, delivery } = await refusalScene(t)
+const lead = (await call('POST', '/user/lead', newLead())).body.data
+
+t.test('an impossible, an unknown and another user\'s id are a 404 with the same message', async (t) => {
+  const odd = [
+    'abc', '1.5', '-1', '0', '%201', '1%20', '1e3', '0x1', '01', '+1', '%00', '%E2%82%AC', '%2F', '1;x', 'null',
+    '9007199254740991', '9007199254740992', '9007199254740993', '9'.repeat(400), 'x'.repeat(8_000), ''
+  ]
+  const things = [
+    ['PUT', '/user/assistant/', 'Assistant', '', 200], ['GET', '/user/assistant/', 'Assistant', '', 200],
+    ['GET', '/user/assistant/', 'Assistant', '/history', 200], ['GET', '/user/lead/', 'Lead', '', 200],
+    ['GET', '/user/call/', 'Call', '', 200], ['GET', '/user/webhook-deliveries/', 'Delivery', '', 200],
+    ['POST', '/user/webhook-deliveries/', 'Delivery', '/redeliver', 409],
+    ['POST', '/user/assistant/', 'Assistant', '/webhook-test', 409],
+    ['POST', '/user/assistant/', 'Assistant', '/webhook-resume', 409]
+  ] as const
+  const owned = { Assistant: id, Lead: lead.id, Call: 'c-1', Delivery: delivery }
+  for (const [method, path, what, rest, status] of things) {
+    const own = owned[what]
+    const ask = async (it: string, headers = {}) =>
+      await call(method, `${path}${it}${rest}`, method === 'PUT' ? {} : undefined, { headers })
+    for (const it of odd) {
+      const answer = await ask(it)
+      isRefusal(t, answer, 404, `${method} ${path}${it.slice(0, 30)}${rest}`)
+      t.equal(answer.body.message, `${what} not found or does not belong to the authenticated user`)
+    }
+    const headersOf = ({ headers }: Answer) => [...headers.keys()].sort()
+    const [nobodys, another] = [await ask('999999'), await ask(String(own), other)]
+    t.strictSame(
+      [told(another), headersOf(another)], [told(nobodys), headersOf(nobodys)], 'the answer does not tell which ids there are'
+    )
+    t.equal((await ask(String(own))).status, status)
+  }
+  t.equal(
+    (await call('PUT', `/user/assistant/%3${String(id).slice(0, 1)}${String(id).slice(1)}`, {})).status,
+    200,
+    'an id may be percent-encoded'
+  )
+})
+
+t.test('an assistant of another user is not found; errors of the body come first', async (t) => {
+  const sent: Array<[body: unknown, headers: Record<string, string>, status: number]> = [
+    [{ voice_id: 99 }, {}, 422],
+    [{ speech_speed: 9, is_webhook_active: true }, {}, 422],
+    [{ is_webhook_active: true, webhook_url: null }, {}, 422],
+    [[], {}, 422],
+    [{}, { 'idempotency-key': '' }, 422],
+    [{ is_webhook_active: true }, {}, 404],
+    [{}, { 'if-match': '"0"' }, 404],
+    [{}, { 'if-match': '"7"' }, 404],
+    [{}, { 'idempotency-key': 'k' }, 404]
+  ]
+  for (const [body, headers, status] of sent) {
+    const ask = async (it: number) =>
+      await call('PUT', `/user/assistant/${it}`, body, { headers: { ...other, ...headers } })
+    const [another, nobodys] = [await ask(id), await ask(999_999)]
+    isRefusal(t, another, status, JSON.stringify([body, headers]))
+    t.strictSame(told(another), told(nobodys))
+  }
+})
+
+t.test('a false If-Match is a 412; another report and a key in flight are a 409', async (t) => {
+  for (const etag of ['"9"', 'W/"0"', '0', '"x"', '"9", "8"', '']) {
+    isRefusal(
+      t,
+      await call('PUT', `/user/assistant/${id}`, { assistant_name: 'x' }, { headers: { 'if-match': etag } }),
+      412,
+    `If-Match: ${etag}`
+    )
+  }
+  isRefusal(
+    t,
+    await call('POST', '/engine/calls/c-1/completed', callReport(id, { duration: 1 }), { headers: engine }),
+    409,
+    'another report'
+  )
+  const retry = async () =>
+    await call('POST', '/user/assistant', newAssistant(), { headers: { 'idempotency-key': 'in flight' } })
+  t.equal((await retry()).status, 201)
+  await service.parts.pool.query(`
+    UPDATE ledger.idempotency_keys SET committed_at = NULL, leased_until = now() + interval '1 hour'
+    WHERE key = 'in flight'`)
+  const answer = await retry()
+  isRefusal(t, answer, 409, 'key in flight')
+  t.match(answer.headers.get('retry-after'), /^[1-9]\d*$/)
+})
+
+t.test('an Idempotency-Key that is invalid or was used for another body is a 422 on it', async (t) => {
+  for (const key of ['', 'x'.repeat(256), 'ü', 'a\tb']) {
+    const answer = await call('POST', '/user/assistant', newAssistant(), { headers: { 'idempotency-key': key } })
+    isRefusal(t, answer, 422, JSON.stringify(key))
+    t.strictSame(Object.keys(answer.body.errors), ['Idempotency-Key'])
+  }
+  const headers = { 'idempotency-key': `${'k'.repeat(254)}~` }
+  t.equal((await call('POST', '/user/assistant', newAssistant(), { headers })).status, 201)
+  isRefusal(
+    t,
+    await call('POST', '/user/assistant', newAssistant({ assistant_name: 'Other' }), { headers }),
+    422,
+    'another body'
+  )
+})
+
+t.test('more requests than allowed are a 429 with Retry-After', async (t) => {
+  const { url } = await service.start(['api'], { RATE_LIMIT_PER_MINUTE: '2' })
+  const ask = async (): Promise<Answer> => {
+    const response = await fetch(`${url}/user/assistants`, { headers: await as('1') })
+    return { status: response.status, headers: response.headers, body: await response.json() }
+  }
+  t.strictSame([(await ask()).status, (await ask()).status], [200, 200])
+  const answer = await ask()
+  isRefusal(t, answer, 429, 'the third')
+  t.match(answer.headers.get('retry-after'), /^([1-9]|[1-5]\d|60)$/)
+})

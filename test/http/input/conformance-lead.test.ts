@@ -1,0 +1,129 @@
+// Leads and their secondary contacts as the interface documents them, over HTTP.
+import t from 'tap'
+import { newLead } from '../../support/bodies/bodies.js'
+import { brief, refusal, told } from '../../support/http/http-assistant.js'
+import { refusedLeads } from '../../support/bodies/refused-leads.js'
+import { testService } from '../../support/service.js'
+
+const { call, token } = await testService(t)
+const create = (body: unknown, user = '1') => call('POST', '/user/lead', body, { user })
+let last = 0
+/** A phone number that no other lead has. */
+const fresh = () => `+4930${String(++last).padStart(7, '0')}`
+const freshLead = (given: object = {}) => newLead({ phone_number: fresh(), ...given })
+const total = async (user = '1') => (await call('GET', '/user/leads', undefined, { user })).body.meta.total
+
+interface LeadData { id: number, created_at: string, updated_at: string, secondary_contacts: LeadData[] }
+
+t.test('a lead has the documented keys and no others, with times in UTC and ids of one space', async (t) => {
+  const contacts = Array.from({ length: 10 }, (_, index) =>
+    ({ phone_number: fresh(), ...(index % 2 && { variables: { email: `${index}@example.com`, floor: index } }) }))
+  const phone_number = fresh()
+  const before = Math.floor(Date.now() / 1000) * 1000
+  const given = { phone_number, campaign_id: 2, variables: { customer_name: 'Ada', slots: [1, null] } }
+  const { status, body } = await create(newLead({ ...given, secondary_contacts: contacts }))
+  const data: LeadData = body.data
+  t.match(data.created_at, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
+  const at = Date.parse(`${data.created_at.replace(' ', 'T')}Z`)
+  t.ok(at >= before && at <= Date.now(), 'in UTC')
+  const times = { created_at: data.created_at, updated_at: data.created_at }
+  const ids = data.secondary_contacts.map(({ id }) => id)
+  const contactOf = ({ phone_number, variables }: typeof contacts[number], index: number) => {
+    const allVariables = { customer_name: '', email: '', ...variables }
+    return { id: ids[index], phone_number, variables: allVariables, status: 'created', ...times }
+  }
+  t.strictSame({ status, body }, {
+    status: 200,
+    body: {
+      message: 'Lead created successfully',
+      data: {
+        id: data.id,
+        phone_number,
+        variables: { customer_name: 'Ada', slots: [1, null], email: '' },
+        status: 'created',
+        ...times,
+        campaign_id: 2,
+        campaign: { id: 2, name: 'Appointment reminders' },
+        secondary_contacts: contacts.map(contactOf)
+      }
+    }
+  })
+  const second: LeadData = (await create(freshLead({ secondary_contacts: [{ phone_number: fresh() }] }))).body.data
+  const all = [data.id, ...ids, second.id, ...second.secondary_contacts.map(({ id }) => id)]
+  t.equal(new Set(all).size, 13, 'no id twice')
+  t.ok(all.every((id) => Number.isSafeInteger(id) && id > 0))
+})
+
+t.test('without variables and contacts a lead has empty ones', async (t) => {
+  for (const given of [{}, { variables: {} }, { secondary_contacts: [] }, { allow_dupplicate: false }]) {
+    const { body } = await create(freshLead(given))
+    const { variables, secondary_contacts } = body.data
+    t.strictSame([variables, secondary_contacts], [{ customer_name: '', email: '' }, []], brief(given))
+  }
+})
+
+t.test('every field takes its limits', async (t) => {
+  const good = [
+    ...['+12', `+${'9'.repeat(15)}`].map((phone_number) => ({ phone_number })),
+    { campaign_id: 1 }, { campaign_id: 2 }, { allow_dupplicate: true },
+    { variables: { customer_name: '', email: '', '👋': { a: [null, true] } } },
+    { secondary_contacts: [{ phone_number: '+12' }, { phone_number: `+${'9'.repeat(15)}`, variables: {} }] }
+  ]
+  for (const given of good) t.equal((await create(freshLead(given))).status, 200, brief(given))
+})
+
+t.test('every field refuses what is beyond its limits, with a message, and nothing is written', async (t) => {
+  const before = await total()
+  await Promise.all(refusedLeads(fresh).map(async ([given, errors]) =>
+    t.strictSame(told(await create(freshLead(given))), refusal(errors), brief(given))))
+  const notObject = refusal({ body: ['must be a JSON object'] })
+  await Promise.all(['[]', '"x"', '5', 'null', 'true'].map(async (body) =>
+    t.strictSame(told(await create(body)), notObject, body)))
+  const { id } = (await create(freshLead())).body.data
+  t.equal(await total(), before + 1, 'only the one that was not refused')
+  t.ok(id)
+})
+
+t.test('a phone number is a lead of a campaign once, unless the caller allows it again', async (t) => {
+  const phone_number = fresh()
+  const duplicate = ['is already a lead of this campaign; send allow_dupplicate: true to create another']
+  const { id } = (await create(newLead({ phone_number, allow_dupplicate: true }))).body.data
+  for (const given of [{}, { allow_dupplicate: false }, { variables: { customer_name: 'Other' } }]) {
+    const answer = await create(newLead({ phone_number, ...given }))
+    t.strictSame(told(answer), refusal({ phone_number: duplicate }), brief(given))
+  }
+  const unsound = await create(newLead({ phone_number, variables: 5, secondary_contacts: [{}] }))
+  const errors = { variables: ['must be an object'], 'secondary_contacts.0.phone_number': ['is required'] }
+  t.same(told(unsound), refusal(errors), 'the duplicate is told once the body is sound')
+  t.equal((await create(newLead({ phone_number, campaign_id: 2 }))).status, 200, 'another campaign may have it')
+  t.equal((await create(newLead({ phone_number, campaign_id: 3 }), '2')).status, 200, 'and another user')
+  const asContact = await create(freshLead({ secondary_contacts: [{ phone_number }] }))
+  t.equal(asContact.status, 200, 'and another lead as its contact')
+  const again = (await create(newLead({ phone_number, allow_dupplicate: true }))).body.data
+  t.not(again.id, id)
+  const { body } = await call('GET', `/user/leads?campaign_id=1&phone_number=${encodeURIComponent(phone_number)}`)
+  t.strictSame(body.data.map((lead: LeadData) => lead.id), [again.id, id])
+})
+
+t.test('unknown fields are ignored at every depth, and named', async (t) => {
+  const { status, headers, body } = await create(freshLead({
+    nickname: 'x',
+    allow_duplicate: true,
+    variables: { free: 1 },
+    secondary_contacts: [{ phone_number: fresh(), email: 'x', variables: { free: 2 } }]
+  }))
+  t.equal(status, 200)
+  t.equal(headers.get('x-ignored-fields'), 'nickname, allow_duplicate, secondary_contacts.0.email')
+  t.strictSame(Object.keys(body.data.secondary_contacts[0]).sort(), [
+    'created_at', 'id', 'phone_number', 'status', 'updated_at', 'variables'
+  ])
+  t.equal((await create(freshLead())).headers.get('x-ignored-fields'), null)
+})
+
+t.test('a lead is read back as it was answered, by its user alone', async (t) => {
+  const { headers, body } = await create(freshLead({ secondary_contacts: [{ phone_number: fresh() }] }))
+  const position = { 'x-read-position': headers.get('x-read-position') ?? '' }
+  const read = (headers: Record<string, string>) => call('GET', `/user/lead/${body.data.id}`, undefined, { headers })
+  t.strictSame((await read(position)).body, { data: body.data })
+  t.equal((await read({ ...position, authorization: `Bearer ${await token('2')}` })).status, 404)
+})

@@ -1,0 +1,141 @@
+// Every query parameter of every list: what is taken, what is refused by name, and totals that are true.
+import t from 'tap'
+import { newAssistant, newLead } from '../../support/bodies/bodies.js'
+import { told } from '../../support/http/http-assistant.js'
+import { isRefusal } from '../../support/http/is-refusal.js'
+import { documentedOperations, type QueryParameter } from '../../support/http/operations.js'
+import { testService } from '../../support/service.js'
+
+const service = await testService(t)
+const { call } = service
+const get = (path: string) => call('GET', path)
+const { id } = (await call('POST', '/user/assistant', newAssistant())).body.data
+await call('PUT', `/user/assistant/${id}`, { assistant_name: 'Night desk' })
+await call('POST', '/user/assistant', newAssistant({ calls_direction: 'make' }))
+for (const phone_number of ['+15551230100', '+15551230101', '+15551230102']) {
+  await call('POST', '/user/lead', newLead({ phone_number }))
+}
+
+const lists = (await documentedOperations(service)).filter(({ query }) => 'page' in query)
+  .map(({ path, query }) => ({ path: path.replace('{id}', String(id)), query }))
+const days = ['2026-01-31', '2024-02-29', '1000-01-01', '2026-01-31T12:00:00Z', '2026-01-31T12:00:00.5%2B05:30']
+const noDays = [
+  '', 'x', '2026-02-30', '2026-02-29', '2026-13-01', '2026-1-1', '20260131', '2026-01-31%2012:00:00',
+  '2026-01-31T12:00:00', '2026-01-31T25:00:00Z', '0000-01-01', '12026-01-01', 'null'
+]
+const texts: Record<string, [good: string[], bad: string[]]> = {
+  call_id: [['c-1', 'A.b~c_d', 'x'.repeat(128)], ['', 'x'.repeat(129), '%2F', 'a%20b', '%00']],
+  name: [['a', '%25', '_', 'x'.repeat(255), '%F0%9F%98%80'], ['', 'x'.repeat(256), '%00']],
+  phone_number: [['%2B1', '+1555', '4'], ['', '%2B', '0', 'abc', '1-2', '1'.repeat(16)]]
+}
+
+function valuesOf (
+  name: string, { type, enum: choices, maximum = 0, format }: QueryParameter
+): [good: string[], bad: string[]] {
+  if (choices) return [choices, ['bogus', '', choices.join(','), choices.join('').toUpperCase()]]
+  if (format) return [days, noDays]
+  if (type === 'integer') {
+    return [
+      ['1', String(maximum)], ['0', '-1', '1.5', '', 'abc', 'true', 'null', String(maximum + 1), '9'.repeat(400), '1e400']
+    ]
+  }
+  return texts[name] ?? [[], []]
+}
+
+t.test('every list of the design is among the lists', async (t) => {
+  const found = lists.map(({ path }) => path.replace(String(id), '1'))
+  const designed = [
+    '/user/assistant/1/history', '/user/assistants', '/user/assistants/languages', '/user/assistants/models',
+    '/user/assistants/voices', '/user/calls', '/user/campaigns', '/user/leads', '/user/phone-numbers',
+    '/user/webhook-deliveries'
+  ]
+  t.strictSame(designed.filter((path) => !found.includes(path)), [])
+})
+
+t.test('each parameter takes what fits and is refused by its name for what does not', async (t) => {
+  for (const { path, query } of lists) {
+    for (const [name, parameter] of Object.entries(query)) {
+      const [good, bad] = valuesOf(name, parameter)
+      t.ok(good.length > 0, `${path}?${name} is known here`)
+      for (const value of good) {
+        t.equal((await call('GET', `${path}?${name}=${value}`)).status, 200, `${path}?${name}=${value.slice(0, 30)}`)
+      }
+      for (const value of [...bad, `${good[0]}&${name}=${good[0]}`]) {
+        const answer = await call('GET', `${path}?${name}=${value}`)
+        isRefusal(t, answer, 422, `${path}?${name}=${value.slice(0, 30)}`)
+        t.strictSame(Object.keys(answer.body.errors), [name])
+      }
+    }
+  }
+})
+
+t.test('what nobody knows is ignored and named, on every list', async (t) => {
+  for (const { path } of lists) {
+    const [plain, answer] = [await call('GET', path), await call('GET', `${path}?bogus=1&page[]=9`)]
+    t.strictSame(told(answer), told(plain), path)
+    t.equal(answer.headers.get('x-ignored-fields'), 'bogus, page%5B%5D')
+  }
+})
+
+t.test('a range of dates that ends before it begins holds nothing', async (t) => {
+  for (const path of ['/user/leads', '/user/calls']) {
+    t.strictSame((await call('GET', `${path}?date_from=2999-01-02&date_to=2999-01-01`)).body, {
+      data: [], meta: { page: 1, per_page: 15, total: 0, last_page: 1 }
+    }, path)
+  }
+})
+
+t.test('page by page every list holds each item once, and its totals are true', async (t) => {
+  for (const { path } of lists) {
+    const whole = (await call('GET', `${path}?per_page=100`)).body
+    t.equal(whole.meta.total, whole.data.length, path)
+    for (const per_page of [1, 2, 5]) {
+      const pages = Math.max(1, Math.ceil(whole.data.length / per_page))
+      const walked = await Promise.all(Array.from({ length: pages + 1 }, async (_, index) =>
+        (await call('GET', `${path}?per_page=${per_page}&page=${index + 1}`)).body))
+      t.strictSame(walked.flatMap(({ data }) => data), whole.data, `${path} by ${per_page}`)
+      for (const [index, { meta }] of walked.entries()) {
+        t.strictSame(meta, { page: index + 1, per_page, total: whole.data.length, last_page: pages })
+      }
+    }
+  }
+})
+
+t.test('a query string that does not fit is refused with every field at once', async (t) => {
+  const { status, body } = await get(
+    '/user/leads?page=0&per_page=101&campaign_id=x&status=lost&phone_number=abc&date_from=2026-02-30&date_to=tomorrow'
+  )
+  t.equal(status, 422)
+  t.same(body, {
+    message: 'The given data was invalid.',
+    errors: {
+      page: ['must be between 1 and 1000000000'],
+      per_page: ['must be between 1 and 100'],
+      campaign_id: ['must be an integer'],
+      status: ['must be one of: created, scheduled, processing, completed, rescheduled, reached-max-retries, blacklisted'],
+      phone_number: ['must be the beginning of a phone number, such as +1555'],
+      date_from: ['must be a day such as 2026-01-31, or an instant such as 2026-01-31T12:00:00Z'],
+      date_to: ['must be a day such as 2026-01-31, or an instant such as 2026-01-31T12:00:00Z']
+    }
+  })
+})
+
+t.test('no query string leads to a 500', async (t) => {
+  for (const query of [
+    'name=%00', 'name=', 'name=%ED%A0%80', 'name=%', 'page=1&page=2', 'page=', 'page=1e400', 'page=9007199254740993',
+    'page=-1', 'page=1.5', 'name[]=x', 'name=a&name=b', '__proto__=1', 'constructor=1', 'status=active&status=inactive',
+    `name=${'x'.repeat(256)}`, "name='%3B--", 'type=%F0%9F%98%80'
+  ]) t.ok([200, 422].includes((await get(`/user/assistants?${query}`)).status), query)
+  const dates = [
+    '0000-01-01', '1000-01-01T00:00:00%2B14:00', '2026-01-01T24:00:00Z', '2026-01-01T23:59:60Z', '99999-01-01', '2026-13-01', '2999-12-31T23:59:59.999999999-14:00', '2026-01-01T00:00:00%2B99:99'
+  ]
+  for (const date of dates) {
+    t.ok([200, 422].includes((await get(`/user/leads?date_from=${date}`)).status), date)
+  }
+})
+
+t.test('unknown parameters are ignored and named', async (t) => {
+  const { status, headers } = await get('/user/assistants?stauts=active&page=1')
+  t.equal(status, 200)
+  t.equal(headers.get('x-ignored-fields'), 'stauts')
+})

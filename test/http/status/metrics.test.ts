@@ -1,0 +1,139 @@
+// /metrics: for operators and the scraper, in every role, with few labels.
+import t, { type Test } from 'tap'
+import { projections } from '../../../projections/index.js'
+import { noStream } from '../../../src/event-store/streams.js'
+import { assistantCreated, callCompleted, proposed } from '../../support/events/call-events.js'
+import { eventually } from '../../support/eventually.js'
+import { valueOf } from '../../support/metrics.js'
+import { newAssistant, testService } from '../../support/service.js'
+
+const METRICS_TOKEN = 'm'.repeat(32)
+const service = await testService(t, ['api', 'projector'], { METRICS_TOKEN, BASE_PATH: '/api' })
+const worker = await service.start(['worker'])
+
+async function scrape (url: string, token = METRICS_TOKEN): Promise<string> {
+  const response = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } })
+  if (response.status !== 200) throw new Error(`status ${response.status}`)
+  return await response.text()
+}
+
+const refused = async (t: Test, headers: Record<string, string>, status: number, url = service.url) => {
+  const response = await fetch(`${url}/metrics`, { headers })
+  t.equal(response.status, status)
+  t.type((await response.json() as { message: string }).message, 'string')
+  return response
+}
+
+t.test('the token of the scraper and tokens of operators are let in, nobody else', async (t) => {
+  for (const url of [service.url, worker.url]) {
+    t.match(await scrape(url), /^ringledger_/m)
+    t.match(await scrape(url, await service.token('op', 'ops')), /^ringledger_/m)
+    t.equal((await refused(t, {}, 401, url)).headers.get('www-authenticate'), 'Bearer')
+    await refused(t, { authorization: `Bearer ${METRICS_TOKEN}x` }, 401, url)
+    await refused(t, { authorization: `Bearer ${await service.token('1')}` }, 403, url)
+    await refused(t, { authorization: `Bearer ${await service.token('e', 'engine')}` }, 403, url)
+  }
+})
+
+t.test('without METRICS_TOKEN only operators are let in', async (t) => {
+  const { url } = await service.start(['worker'], { METRICS_TOKEN: '' })
+  await refused(t, { authorization: `Bearer ${METRICS_TOKEN}` }, 401, url)
+  await refused(t, { authorization: 'Bearer ' }, 401, url)
+  t.match(await scrape(url, await service.token('op', 'ops')), /^ringledger_/m)
+})
+
+t.test('requests are counted by route pattern and status, never by what was asked for', async (t) => {
+  const created = await service.call('POST', '/api/user/assistant', newAssistant)
+  const { id } = created.body.data
+  await service.call('GET', `/api/user/assistant/${id}?secret=query`)
+  await service.call('GET', '/api/user/assistant/987654321')
+  await service.call('GET', '/nowhere/at/all')
+  const text = await scrape(service.url)
+  const count = (labels: string) => valueOf(text, `ringledger_http_request_duration_seconds_count{${labels}}`)
+  t.equal(count('method="POST",route="/api/user/assistant",status="201"'), 1)
+  t.equal(count('method="GET",route="/api/user/assistant/:id",status="200"'), 1)
+  t.equal(count('method="GET",route="/api/user/assistant/:id",status="404"'), 1)
+  t.equal(count('method="GET",route="none",status="404"'), 1)
+  t.notMatch(text, /secret|987654321|nowhere/)
+})
+
+t.test('read models report their positions and that their projections run', async (t) => {
+  await service.call('POST', '/api/user/assistant', newAssistant)
+  const text = await eventually(async () => {
+    const found = await scrape(service.url)
+    const position = valueOf(found, 'ringledger_projection_position{projection="assistants"}')
+    return position === Number(await service.parts.streams.head()) && found
+  })
+  for (const { name } of projections) {
+    t.equal(valueOf(text, `ringledger_projection_feed_alive{projection="${name}"}`), 1, name)
+    t.ok((valueOf(text, `ringledger_consumer_commits_total{consumer="projection ${name} g1"}`) ?? 0) > 0)
+    t.equal(valueOf(text, `ringledger_lease_held{lease="projection ${name} g1"}`), 1)
+  }
+  t.equal(valueOf(text, 'ringledger_projection_lag_positions{projection="assistants"}'), 0)
+  t.equal(valueOf(text, 'ringledger_projection_lag_seconds{projection="assistants"}'), 0)
+  t.ok((valueOf(text, 'ringledger_consumer_events_total{consumer="projection assistants g1"}') ?? 0) >= 2)
+})
+
+t.test('parked streams, circuit breakers, pools and the process have their metrics', async (t) => {
+  await service.parts.pool.query(`
+    INSERT INTO ledger.parked_events (consumer, stream, revision, position, event_type, error)
+    SELECT 'read_leads_g1', 'lead-1-' || n, r, 0, 'LeadCreated', 'no'
+    FROM generate_series(1, 2) n, generate_series(1, 3) r;
+    INSERT INTO ledger.circuit_breakers (consumer, position, streams, error) VALUES ('read_calls_g1', 1, 11, 'no')`)
+  const text = await scrape(service.url)
+  t.equal(valueOf(text, 'ringledger_projection_quarantined_streams{projection="leads",generation="1"}'), 2)
+  t.equal(valueOf(text, 'ringledger_projection_brake_on{projection="calls",generation="1"}'), 1)
+  t.match(text, /^ringledger_postgres_connections\{pool="answers",state="idle"\} \d+$/m)
+  t.match(text, /^nodejs_eventloop_lag_seconds \S+$/m)
+  t.match(text, /^process_resident_memory_bytes \d+$/m)
+  t.notMatch(await scrape(worker.url), /ringledger_projection_position/, 'a worker feeds no read model')
+  const ready = await fetch(`${service.url}/health/ready`)
+  t.equal(ready.status, 503, 'probes notice an open circuit breaker as well')
+  t.match(await ready.json(), { checks: { 'projection calls': 'failing', 'projection leads': 'ok' } })
+  await service.parts.pool.query('DELETE FROM ledger.circuit_breakers; DELETE FROM ledger.parked_events')
+  t.equal((await fetch(`${service.url}/health/ready`)).status, 200)
+})
+
+t.test('a worker reports the outcomes of recent attempts, and that no call is missed', async (t) => {
+  const { pool, streams } = service.parts
+  for (const told of [assistantCreated(900), callCompleted('m-1', { assistant_id: 900 })]) {
+    await streams.append(told.stream, [proposed(told)], noStream)
+  }
+  await eventually(async () =>
+    (await pool.query("SELECT FROM ledger.webhook_deliveries WHERE call_id = 'm-1'")).rowCount === 1)
+  await pool.query(`
+    WITH endpoint AS (INSERT INTO ledger.webhook_endpoints (user_id, url, url_digest)
+      VALUES ('1', 'https://example.com/', 'digest') RETURNING id),
+         delivery AS (SELECT id FROM ledger.webhook_deliveries WHERE call_id = 'm-1')
+    INSERT INTO ledger.webhook_attempts (delivery_id, trigger, n, worker_token, endpoint_id, started_at,
+      finished_at, outcome)
+    SELECT delivery.id, 'schedule', n, gen_random_uuid(), endpoint.id, now() - n * interval '1 minute', finished,
+      outcome
+    FROM delivery, endpoint, (VALUES (1, now(), 'timeout'), (2, now(), 'timeout'), (3, now(), 'delivered'),
+      (4, NULL, NULL), (9, now(), 'gone')) given (n, finished, outcome)`)
+  const text = await eventually(async () => {
+    const found = await scrape(worker.url)
+    return valueOf(found, 'ringledger_webhook_calls_unaccounted') !== undefined && found
+  })
+  t.equal(valueOf(text, 'ringledger_webhook_calls_unaccounted'), 0)
+  const recent = (outcome: string) => valueOf(text, `ringledger_webhook_attempts_recent{outcome="${outcome}"}`)
+  t.strictSame(['timeout', 'delivered', 'running', 'gone'].map(recent), [2, 1, 1, undefined])
+
+  await pool.query("DELETE FROM ledger.webhook_deliveries WHERE call_id = 'm-1'")
+  const fresh = await service.start(['worker'])
+  await eventually(async () => valueOf(await scrape(fresh.url), 'ringledger_webhook_calls_unaccounted') === 1)
+})
+
+t.test('a figure that cannot be read is left out and counted; the others are there', async (t) => {
+  await service.parts.pool.query('ALTER TABLE ledger.leases RENAME TO elsewhere')
+  const text = await scrape(service.url)
+  await service.parts.pool.query('ALTER TABLE ledger.elsewhere RENAME TO leases')
+  t.notMatch(text, /^ringledger_lease_held\{/m)
+  t.match(text, /^ringledger_postgres_connections\{/m)
+  t.equal(valueOf(await scrape(service.url), 'ringledger_metrics_failures_total{metric="lease_held"}'), 1)
+})
+
+t.test('it is no part of the interface: not documented, and only at its address', async (t) => {
+  t.notMatch(JSON.stringify((await service.call('GET', '/api/docs/json')).body), /metrics/)
+  t.equal((await fetch(`${service.url}/api/metrics`)).status, 404)
+})

@@ -1,0 +1,31 @@
+// What is in the databases that those of tests are copied from.
+import { runMigrations } from 'bullmq'
+import { join } from 'node:path'
+import pg from 'pg'
+import pino from 'pino'
+import { importAndProject } from '../../../src/cli/catalog/import-and-project.js'
+import { openConnections } from '../../../src/composition/connections.js'
+import { startEventStore } from '@ringledger/embedded-event-store'
+import { readCatalogFile } from '../../../src/cli/catalog/catalog-file.js'
+import { packageRoot } from '../../../src/package-root.js'
+import { migrate } from '../../../src/postgres/migrate.js'
+
+/** The ledger and the queue, migrated and empty. */
+export async function migrateLedger (databaseUrl: string): Promise<void> {
+  await migrate(databaseUrl, packageRoot)
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  await runMigrations(client, 'queue')
+  await client.end()
+}
+
+/** The same with read models, a log of its own, and the example catalogue in both. */
+export async function setUpService (databaseUrl: string): Promise<void> {
+  await migrateLedger(databaseUrl)
+  const store = await startEventStore({ databaseUrl })
+  const log = pino({ level: 'silent' })
+  const connections = await openConnections({ databaseUrl, eventStoreUrl: store.url }, log)
+  await importAndProject(connections, await readCatalogFile(join(packageRoot, 'examples/catalog.json')), log)
+  await connections.close()
+  await store.close()
+}

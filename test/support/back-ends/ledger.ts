@@ -1,0 +1,42 @@
+// A migrated database of a test's own, with a pool.
+import pg, { type Pool } from 'pg'
+import { openPool } from '../../../src/postgres/pool.js'
+import { migrateLedger } from './database-templates.js'
+import { scratchPostgres, type ScratchPostgres } from './scratch-postgres.js'
+import type { Teardown } from '../teardown.js'
+
+export interface ScratchLedger {
+  postgres: ScratchPostgres
+  databaseUrl: string
+  pool: Pool
+}
+
+/** A new database in the Postgres of the run, or in a cluster of the test's own. */
+export async function scratchLedger (t: Teardown, given?: ScratchPostgres): Promise<ScratchLedger> {
+  const cluster = given && 'restart' in given ? given : undefined
+  const postgres = cluster ?? await scratchPostgres(t, 'migrated')
+  const databaseUrl = cluster ? await migratedIn(cluster) : postgres.url
+  const pool = openPool(databaseUrl, { applicationName: 'test', max: 20, onError: () => {} })
+  t.teardown(() => pool.end())
+  return { postgres, databaseUrl, pool }
+}
+
+let made = 0
+
+async function migratedIn ({ url }: ScratchPostgres): Promise<string> {
+  const name = `ledger_${++made}`
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query(`CREATE DATABASE ${name}`)
+  await client.end()
+  const databaseUrl = Object.assign(new URL(url), { pathname: `/${name}` }).href
+  await migrateLedger(databaseUrl)
+  return databaseUrl
+}
+
+/** A log that keeps what was said, for a look when a test fails. */
+export function keepingLog () {
+  const lines: { message: string, details: object }[] = []
+  const keep = (details: object, message: string) => { lines.push({ message, details }) }
+  return { lines, debug: keep, info: keep, warn: keep, error: keep }
+}

@@ -1,0 +1,66 @@
+// A Redis of a test's own, on a free port of loopback.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { Redis } from 'ioredis'
+import { freePort } from '@ringledger/embedded-postgres/testing'
+import { eventually } from '../eventually.js'
+import type { Teardown } from '../teardown.js'
+
+export interface ScratchRedis {
+  url: string
+  /** kill -9: without persistence everything is gone. `start` brings it back, empty, on the same port. */
+  kill (): Promise<void>
+  start (): Promise<void>
+  flush (): Promise<void>
+  keys (pattern: string): Promise<string[]>
+}
+
+/** Why there is no Redis here, or false. With REQUIRE_REDIS=1 that is an error. */
+export function noRedis (): string | false {
+  const isThere = (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, 'redis-server')))
+  if (isThere) return false
+  if (process.env.REQUIRE_REDIS === '1') throw new Error('REQUIRE_REDIS=1, and redis-server is not on the PATH')
+  return 'redis-server is not on the PATH'
+}
+
+export async function scratchRedis (t: Teardown): Promise<ScratchRedis> {
+  const home = mkdtempSync(join(tmpdir(), 'rl-redis-'))
+  const port = await freePort()
+  const url = `redis://127.0.0.1:${port}`
+  const settings = ['--port', String(port), '--bind', '127.0.0.1', '--dir', home, '--save', '', '--appendonly', 'no']
+  let server: ChildProcess | undefined
+  const redis: ScratchRedis = {
+    url,
+    async start () {
+      server = spawn('redis-server', settings, { stdio: 'ignore' })
+      await eventually(() => withClient(url, (client) => client.ping()))
+    },
+    async kill () {
+      if (!server || server.exitCode !== null || server.signalCode !== null) return
+      const exited = once(server, 'exit')
+      server.kill('SIGKILL')
+      await exited
+    },
+    flush: async () => { await withClient(url, (client) => client.flushall()) },
+    keys: (pattern) => withClient(url, (client) => client.keys(pattern))
+  }
+  t.teardown(async () => {
+    await redis.kill()
+    rmSync(home, { recursive: true, force: true })
+  })
+  await redis.start()
+  return redis
+}
+
+async function withClient<Result> (url: string, work: (client: Redis) => Promise<Result>): Promise<Result> {
+  const client = new Redis(url, { retryStrategy: () => null, maxRetriesPerRequest: 0 })
+  client.on('error', () => {})
+  try {
+    return await work(client)
+  } finally {
+    client.disconnect()
+  }
+}

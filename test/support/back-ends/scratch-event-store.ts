@@ -1,0 +1,51 @@
+// An event store of a test's own, with a client, in a database of the run; all gone with the test.
+import { BACKWARDS, END, type EventStoreDBClient } from '@eventstore/db-client'
+import { startEventStore, type EventStoreOptions, type RunningEventStore } from '@ringledger/embedded-event-store'
+import { collect, connect } from '@ringledger/embedded-event-store/testing'
+import type { ScratchPostgres } from '@ringledger/embedded-postgres/testing'
+import { serveLog, type ServedLog } from './back-ends.js'
+import { scratchPostgres } from './scratch-postgres.js'
+import type { Teardown } from '../teardown.js'
+
+export { collect, connect, refused, unbatched } from '@ringledger/embedded-event-store/testing'
+
+export interface ScratchEventStore<Store extends ServedLog = ServedLog> {
+  postgres: ScratchPostgres
+  store: Store
+  client: EventStoreDBClient
+}
+
+export interface ScratchEventStoreOptions {
+  /** Where its events are; in a database of its own when absent. */
+  postgres?: ScratchPostgres
+  schema?: string
+}
+
+/** Starts it in the process that holds the back ends, where it is warm. */
+export async function scratchEventStore (
+  t: Teardown, { postgres: given, schema }: ScratchEventStoreOptions = {}
+): Promise<ScratchEventStore> {
+  const postgres = given ?? await scratchPostgres(t)
+  const store = await serveLog({ databaseUrl: postgres.url, schema })
+  t.teardown(store.close)
+  return { postgres, store, client: connect(t, store.url) }
+}
+
+/** Starts it in this process, for tests that look into the server. */
+export async function ownEventStore (
+  t: Teardown, options: Partial<EventStoreOptions> & { postgres?: ScratchPostgres } = {}
+): Promise<ScratchEventStore<RunningEventStore>> {
+  const postgres = options.postgres ?? await scratchPostgres(t)
+  const store = await startEventStore({ databaseUrl: postgres.url, ...options })
+  t.teardown(() => store.close())
+  return { postgres, store, client: connect(t, store.url) }
+}
+
+/** A server for tests that stop it and start it themselves, on the port given or any. */
+export const eventStoreOn = (databaseUrl: string, port = 0): Promise<ServedLog> => serveLog({ databaseUrl, port })
+
+/** The position of the last event. */
+export async function headOf (client: EventStoreDBClient): Promise<bigint | undefined> {
+  const [last] = await collect(client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 }))
+  return last?.event?.position?.commit
+}

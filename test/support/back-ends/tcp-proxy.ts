@@ -1,0 +1,110 @@
+// A TCP proxy that loses answers, freezes and cuts connections: the network between two processes, at its worst.
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import type { Teardown } from '../teardown.js'
+
+export async function tcpProxy (t: Teardown, targetPort: number): Promise<TcpProxy> {
+  const proxy = new TcpProxy(targetPort)
+  await proxy.accept()
+  t.teardown(() => proxy.close())
+  return proxy
+}
+
+export class TcpProxy {
+  port = 0
+  readonly #sockets = new Set<Socket>()
+  readonly #stranded = new WeakSet<Socket>()
+  readonly #server = createServer((client) => this.#connect(client))
+  #target: number
+  #passes = { requests: true, answers: true }
+  #lastWords: string | undefined
+  #pace: { latencyMs: number, bytesPerSecond: number } | undefined
+
+  constructor (targetPort: number) {
+    this.#target = targetPort
+  }
+
+  /** From now on requests still pass, and answers are lost. */
+  loseAnswers (): void {
+    this.#passes = { requests: true, answers: false }
+  }
+
+  /** Requests pass, and answers too until a request holds this text; that answer and the later ones are lost. */
+  loseAnswersAfter (text: string): void {
+    this.#lastWords = text
+  }
+
+  /** From now on nothing passes in either direction, and nobody is told. */
+  freeze (): void {
+    this.#passes = { requests: false, answers: false }
+  }
+
+  /** Ends every connection; new ones pass in both directions again, at once. */
+  cut (): void {
+    for (const socket of this.#sockets) socket.destroy()
+    this.#pass()
+  }
+
+  /** Nothing passes any more on the connections that there are, and nobody is told; new ones pass. */
+  strand (): void {
+    for (const socket of this.#sockets) this.#stranded.add(socket)
+  }
+
+  /** Ends every connection and refuses new ones, until `accept`. */
+  async close (): Promise<void> {
+    const closed = this.#server.listening ? once(this.#server, 'close') : undefined
+    this.#server.close()
+    for (const socket of this.#sockets) socket.destroy()
+    await closed
+  }
+
+  /** Listens on the same port again, and lets everything pass. */
+  async accept (): Promise<void> {
+    this.#pass()
+    this.#server.listen(this.port, '127.0.0.1')
+    await once(this.#server, 'listening')
+    const address = this.#server.address()
+    if (typeof address !== 'object' || address === null) throw new Error('the proxy has no port')
+    this.port = address.port
+  }
+
+  /** From now on each piece of data is delayed, and few bytes a second pass each way on each connection. */
+  slow (latencyMs: number, bytesPerSecond: number): void {
+    this.#pace = { latencyMs, bytesPerSecond }
+  }
+
+  /** New connections lead to another port. */
+  leadTo (port: number): void {
+    this.#target = port
+  }
+
+  #connect (client: Socket): void {
+    const upstream = connect(this.#target, '127.0.0.1')
+    for (const socket of [client, upstream]) {
+      this.#sockets.add(socket)
+      socket.setNoDelay(true) // or small pieces wait 40 ms for an acknowledgement
+      socket.on('error', () => {})
+      socket.on('close', () => { this.#sockets.delete(socket); client.destroy(); upstream.destroy() })
+    }
+    client.on('data', (bytes) => {
+      if (this.#lastWords !== undefined && bytes.includes(this.#lastWords)) this.loseAnswers()
+      if (this.#passes.requests) this.#send(client, upstream, bytes)
+    })
+    upstream.on('data', (bytes) => { if (this.#passes.answers) this.#send(upstream, client, bytes) })
+  }
+
+  /** One piece after the other: nothing more is taken from a slow connection meanwhile. */
+  #send (from: Socket, to: Socket, bytes: Buffer): void {
+    if (this.#stranded.has(from)) return
+    if (!this.#pace) return void to.write(bytes)
+    const { latencyMs, bytesPerSecond } = this.#pace
+    from.pause()
+    setTimeout(() => { to.write(bytes); from.resume() }, latencyMs + 1_000 * bytes.length / bytesPerSecond)
+  }
+
+  #pass (): void {
+    this.#passes = { requests: true, answers: true }
+    this.#lastWords = undefined
+    this.#pace = undefined
+  }
+}

@@ -1,0 +1,35 @@
+// Handles many large commands, each on a stream of its own, in a process with a small heap. It prints how many.
+import { callDecider } from '../../../src/domain/call/decide.js'
+import { callStream, type CallCompleted } from '../../../src/domain/call/events.js'
+import { commandHandler } from '../../../src/command-handling/handle-command.js'
+import { openStreams } from '../../../src/event-store/streams.js'
+import { connect } from '@ringledger/embedded-event-store/testing'
+import { callReport } from '../bodies/bodies.js'
+import { createRequest } from './handle-on.js'
+
+process.stdin.resume().on('close', () => process.exit()) // the test is gone
+const [url = '', kind = '', count = '', size = '', cacheMb = ''] = process.argv.slice(2)
+const client = connect({ teardown () {} }, url)
+const { handle } = commandHandler(openStreams(client), Number(cacheMb) * 2 ** 20)
+/** Each a string of its own: repeated ones would share their parts. */
+const large = () => Buffer.alloc(Number(size), 'x').toString('latin1')
+
+const create = (n: number) => handle(createRequest(n, { system_prompt: large() }))
+
+async function complete (n: number): Promise<unknown> {
+  const call_id = `call-${n}`
+  const transcript = [{ role: 'assistant', text: large(), at: 0 }]
+  const report = { call_id, ...callReport(1, { transcript }) } as CallCompleted
+  return await handle({
+    aggregate: callDecider,
+    stream: callStream(call_id),
+    decide: (state) => callDecider.decide({ report }, state),
+    origin: { commandId: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`, correlationId: call_id },
+    isNew: true
+  })
+}
+
+const command = kind === 'calls' ? complete : create
+for (let n = 1; n <= Number(count); n++) await command(n)
+process.stdout.write(`${JSON.stringify({ handled: Number(count) })}\n`)
+process.exit()

@@ -1,0 +1,36 @@
+// Deciders as sentences: given these events, when this command comes, then these events follow, or a refusal.
+import type { Test } from 'tap'
+import { fold, type Decider } from '../../../src/domain/decider.js'
+import { Rejection, type FieldErrors, type RejectionCode } from '../../../src/domain/rejection.js'
+
+/** What a command was refused with; `errors` must match exactly when given. */
+export interface Refusal { code: RejectionCode, errors?: FieldErrors | undefined }
+
+export function scenarios<State, Event extends { type: string }, Command extends object> (
+  decider: Decider<State, Event, Command>
+) {
+  return (events: Event[]) => ({
+    /** The command, or what validates it: nothing is decided of a body that is refused. */
+    when: (command: Command | (() => Command)) => ({
+      /** Asserts exactly these events, or the refusal. */
+      then (t: Test, expected: Event[] | Refusal): void {
+        const given = () => typeof command === 'function' ? command() : command
+        const outcome = attempt(() => decider.decide(given(), fold(decider, events)))
+        if (Array.isArray(expected)) t.strictSame(outcome, expected)
+        else t.strictSame(outcome, { errors: undefined, ...expected })
+      }
+    })
+  })
+}
+
+/** A refusal of fields. */
+export const invalid = (errors: FieldErrors): Refusal => ({ code: 'invalid', errors })
+
+function attempt<Event> (decide: () => Event[]): Event[] | Refusal {
+  try {
+    return decide()
+  } catch (error) {
+    if (error instanceof Rejection) return { code: error.code, errors: error.errors }
+    throw error
+  }
+}

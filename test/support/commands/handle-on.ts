@@ -1,0 +1,67 @@
+// Commands as the tests send them, to a handler that stands for one process.
+import { randomUUID } from 'node:crypto'
+import { commandHandler, type HandleCommand } from '../../../src/command-handling/handle-command.js'
+import { assistantDecider, type AssistantCommand } from '../../../src/domain/assistant/decide.js'
+import { assistantStream } from '../../../src/domain/assistant/events.js'
+import type { AssistantBody } from '../../../src/domain/assistant/settings.js'
+import { validateChanges, validateNewAssistant } from '../../../src/domain/assistant/validate.js'
+import { leadDecider } from '../../../src/domain/lead/decide.js'
+import type { LeadState } from '../../../src/domain/lead/evolve.js'
+import { leadStream } from '../../../src/domain/lead/events.js'
+import { validateLead } from '../../../src/domain/lead/validate.js'
+import type { AssistantState } from '../../../src/domain/assistant/evolve.js'
+import type { Streams } from '../../../src/event-store/streams.js'
+import { requiredFields } from '../bodies/assistant-bodies.js'
+
+const circumstances = { userId: '1', now: '2026-01-31T12:00:00.000Z' }
+const originOf = (commandId: string) => ({ commandId, userId: '1', correlationId: 'correlation-1' })
+
+/** What one process handles its commands with. */
+export const handleOn = (streams: Streams): HandleCommand => commandHandler(streams).handle
+
+/** The same streams, with a look at what a handler asks: from which revisions it read, how often it appended. */
+export function watched (streams: Streams): { observed: Streams, reads: bigint[], appends: () => number } {
+  const reads: bigint[] = []
+  let appends = 0
+  const observed: Streams = {
+    ...streams,
+    readTail: async (stream, fromRevision) => {
+      reads.push(fromRevision)
+      return await streams.readTail(stream, fromRevision)
+    },
+    append: async (stream, events, expected) => { appends += 1; return await streams.append(stream, events, expected) }
+  }
+  return { observed, reads, appends: () => appends }
+}
+
+const assistantRequest = (assistantId: number, command: () => AssistantCommand, commandId: string) => ({
+  aggregate: assistantDecider,
+  stream: assistantStream(assistantId),
+  decide: (state: AssistantState) => assistantDecider.decide(command(), state),
+  origin: originOf(commandId)
+})
+
+export const createRequest = (id: number, body: AssistantBody = {}, commandId: string = randomUUID()) => ({
+  ...assistantRequest(id, () => ({
+    ...validateNewAssistant({ body: { ...requiredFields, ...body } }, {}), ...circumstances, ids: [id]
+  }), commandId),
+  isNew: true
+})
+
+export const updateRequest = (id: number, body: AssistantBody, commandId: string = randomUUID()) =>
+  assistantRequest(id, () => ({ ...validateChanges({ body }, {}), ...circumstances }), commandId)
+
+/** `contact` stands for the phone number's hash. */
+export const leadRequest = (
+  id: number, contact: string, allow_dupplicate = false, commandId: string = randomUUID()
+) => {
+  const body = { phone_number: '+15551230001', campaign_id: 1, allow_dupplicate }
+  const command = { ...validateLead({ body }, {}), ...circumstances, ids: [id] }
+  return {
+    aggregate: leadDecider,
+    stream: leadStream(1, contact),
+    decide: (state: LeadState) => leadDecider.decide(command, state),
+    origin: originOf(commandId),
+    isNew: true
+  }
+}

@@ -1,0 +1,44 @@
+// The JSON Schemas for receivers, made from those of the API document; docs/webhooks/*.schema.json is their text.
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { nameSchemas } from '../../../src/http/docs/named-schemas.js'
+import { webhooks } from '../../../src/http/docs/webhook-docs.js'
+
+type Type = keyof typeof webhooks
+
+/** File of each webhook's schema. */
+export const schemaFiles: Record<Type, string> = {
+  'call.completed': 'docs/webhooks/call-completed.schema.json',
+  'webhook.test': 'docs/webhooks/webhook-test.schema.json'
+}
+
+/** JSON Schema 2020-12, complete in itself, as plain data. */
+export function receiverSchema (type: Type): Record<string, unknown> {
+  const { schema, example } = webhooks[type].post.requestBody.content['application/json']
+  const { title = '' }: { title?: string } = schema
+  const { components: { schemas = {} } = {} } =
+    nameSchemas<{ components?: { schemas?: Record<string, object> } }>({}, { schema })
+  const { [title]: root, ...$defs } = schemas
+  return JSON.parse(JSON.stringify({
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $comment: 'Made from src/domain/webhook/payload.ts by `npm run docs:webhooks`. Fields may be added.',
+    ...root,
+    examples: [example],
+    $defs
+  }, (key, value: unknown) => key.startsWith('x-') ? undefined : value).replaceAll('#/components/schemas/', '#/$defs/'))
+}
+
+/** The text of the file. */
+export const receiverSchemaText = (type: Type) => `${JSON.stringify(receiverSchema(type), null, 2)}\n`
+
+const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true })
+const checks = {
+  'call.completed': ajv.compile(receiverSchema('call.completed')),
+  'webhook.test': ajv.compile(receiverSchema('webhook.test'))
+}
+
+/** What is wrong with a body by the schema of its type; nothing when it fits. */
+export function webhookProblems (body: string | Buffer): string[] {
+  const payload: { type: Type } = JSON.parse(String(body))
+  const check = checks[payload.type]
+  return check(payload) ? [] : ajv.errorsText(check.errors, { separator: '\n' }).split('\n')
+}

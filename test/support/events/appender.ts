@@ -1,0 +1,18 @@
+// Appends events to their streams, each at the revision that its stream has come to.
+import { noStream, type Streams } from '../../../src/event-store/streams.js'
+import { proposed, type Told } from './call-events.js'
+
+/** Answers the position of the last event. */
+export function appender (streams: Streams): (...told: Told[]) => Promise<bigint> {
+  const revisions = new Map<string, bigint>()
+  return async (...told) => {
+    let last = 0n
+    for (const each of told) {
+      const { stream } = each
+      const { revision, position } = await streams.append(stream, [proposed(each)], revisions.get(stream) ?? noStream)
+      revisions.set(stream, revision)
+      last = position
+    }
+    return last
+  }
+}

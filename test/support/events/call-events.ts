@@ -1,0 +1,107 @@
+// Events as the log holds them, for the dispatcher: one user with an assistant, a campaign and a lead.
+import { randomUUID } from 'node:crypto'
+import { assistantStream } from '../../../src/domain/assistant/events.js'
+import { defaultSettings, type AssistantSettings } from '../../../src/domain/assistant/settings.js'
+import { callStream, type CallCompleted } from '../../../src/domain/call/events.js'
+import { catalogStreams } from '../../../src/domain/catalog/events.js'
+import { currentVersion, type DomainEvent } from '../../../src/domain/events.js'
+import { leadStream } from '../../../src/domain/lead/events.js'
+import type { Proposed } from '../../../src/event-store/streams.js'
+import type { StoredEvent } from '../../../src/domain/stored-event.js'
+import { requiredFields } from '../bodies/assistant-bodies.js'
+
+/** Anything that somebody may append; without metadata it is of the first version of its type. */
+export interface Told { stream: string, type: string, data: object, metadata?: Record<string, string> }
+
+export const settings = (given: Partial<AssistantSettings> = {}): AssistantSettings => ({
+  ...defaultSettings(),
+  ...requiredFields,
+  ...given
+})
+
+/** Events of the current version of their type, as the service writes them. */
+const tell = (stream: string, { type, data }: DomainEvent): Told =>
+  ({ stream, type, data, metadata: { schema_version: currentVersion(type) } })
+
+/** To be appended as it was told: the first version of its type where it says none. */
+export const proposed = ({ type, data, metadata = {} }: Pick<Told, 'type' | 'data' | 'metadata'>): Proposed =>
+  ({ id: randomUUID(), type, data, metadata })
+
+export const assistantCreated = (assistant_id: number, given: Partial<AssistantSettings> = {}, user_id = '1') =>
+  tell(assistantStream(assistant_id), {
+    type: 'AssistantCreated',
+    data: { assistant_id, user_id, settings: settings(given), created_at: '2026-01-31T12:00:00.000Z', status: 'active' }
+  })
+
+export const assistantUpdated = (assistant_id: number, changes: Partial<AssistantSettings>, user_id = '1') =>
+  tell(assistantStream(assistant_id), {
+    type: 'AssistantUpdated',
+    data: { assistant_id, user_id, changes, updated_at: '2026-01-31T12:00:00.000Z' }
+  })
+
+export const campaign = (
+  type: 'CampaignCreated' | 'CampaignRenamed', campaign_id: number, name: string, user_id = '1'
+) =>
+  tell(catalogStreams.campaign(campaign_id), { type, data: { campaign_id, user_id, name } })
+
+const nameless = { customer_name: '', email: '' }
+
+/** The id stands for the hash of the phone number. */
+export const leadCreated = (lead_id: number, campaign_id: number, secondary: number[] = [], user_id = '1') =>
+  tell(leadStream(campaign_id, String(lead_id)), {
+    type: 'LeadCreated',
+    data: {
+      lead_id,
+      user_id,
+      campaign_id,
+      phone_number: '+15551230001',
+      variables: { zeta: 1, customer_name: 'Ada Example', email: 'ada@example.com' },
+      secondary_contacts: secondary.map((id) => ({ id, phone_number: '+15551230002', variables: nameless })),
+      created_at: '2026-01-31T12:00:00.000Z'
+    }
+  })
+
+export const call = (call_id: string, given: Partial<CallCompleted> = {}): CallCompleted => ({
+  call_id,
+  assistant_id: 1,
+  lead_id: null,
+  status: 'completed',
+  direction: 'outbound',
+  from: '+15551230009',
+  to: '+15551230001',
+  started_at: '2026-01-31T12:00:00.000Z',
+  ended_at: '2026-01-31T12:01:00.000Z',
+  duration: 60,
+  recording_url: 'https://recordings.example.com/1.mp3',
+  transcript: [{ role: 'assistant', text: 'Hello', at: 0 }, { role: 'customer', text: 'Grüezi 👋', at: 1.5 }],
+  input_variables: { name: 'Ada' },
+  extracted_variables: { status: true },
+  evaluation: { score: 0.5 },
+  ...given
+})
+
+export const callCompleted = (call_id: string, given: Partial<CallCompleted> = {}) =>
+  tell(callStream(call_id), { type: 'CallCompleted', data: call(call_id, given) })
+
+/** Gives events places in a log, one after the other. */
+export function logOf () {
+  const revisions = new Map<string, bigint>()
+  let position = 0n
+  return (told: Told[]): StoredEvent[] => told.map((event) => {
+    const revision = revisions.get(event.stream) ?? 0n
+    revisions.set(event.stream, revision + 1n)
+    position += 100n
+    return {
+      metadata: {}, ...event, id: `event-${position}`, revision, position, created: new Date('2026-01-31T12:01:02.345Z')
+    }
+  })
+}
+
+/** Settings of an assistant whose webhook leads to `url`. */
+export const webhookTo = (url: string) => ({ is_webhook_active: true, webhook_url: url })
+
+export const assistantTo = (url: string, id = 1, user = '1') => assistantCreated(id, webhookTo(url), user)
+
+/** So many calls of one assistant, `call-<assistant>-0` and so on. */
+export const callsOf = (assistant_id: number, count: number) =>
+  Array.from({ length: count }, (_, n) => callCompleted(`call-${assistant_id}-${n}`, { assistant_id }))

@@ -1,0 +1,33 @@
+// Every operation that the API document names, so that no route is forgotten.
+import type { TestService } from '../service.js'
+
+export interface Operation {
+  method: string
+  /** With `{id}` and `{call_id}` where something has to be named. */
+  path: string
+  takesBody: boolean
+  /** Query parameters by name. */
+  query: Record<string, QueryParameter>
+}
+
+export interface QueryParameter { type: string, enum?: string[], maximum?: number, format?: string }
+
+interface Document {
+  paths: Record<string, Record<string, {
+    requestBody?: object
+    parameters?: Array<{ in: string, name: string, schema: QueryParameter }>
+  }>>
+}
+
+export async function documentedOperations ({ call }: TestService): Promise<Operation[]> {
+  const document: Document = (await call('GET', '/docs/json')).body
+  return Object.entries(
+    document.paths
+  ).flatMap(([path, methods]) => Object.entries(methods).map(([method, { requestBody, parameters = [] }]) => ({
+    method: method.toUpperCase(),
+    path,
+    takesBody: requestBody !== undefined,
+    query: Object.fromEntries(parameters.filter((parameter) => parameter.in === 'query')
+      .map(({ name, schema }) => [name, schema]))
+  })))
+}

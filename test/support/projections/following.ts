@@ -1,0 +1,25 @@
+// Following the log, as tests of it do.
+import type { Streams } from '../../../src/event-store/streams.js'
+import type { Teardown } from '../teardown.js'
+
+/** Aborted when the test ends. */
+export function until (t: Teardown): AbortController {
+  const stopping = new AbortController()
+  t.teardown(() => stopping.abort())
+  return stopping
+}
+
+/** The positions of events of these types after `after`, until `enough` of them came. */
+export async function take (
+  streams: Streams, eventTypes: string[], after: bigint, enough: number
+): Promise<{ positions: bigint[], reached: bigint }> {
+  const stopping = new AbortController()
+  const positions: bigint[] = []
+  let reached = after
+  for await (const { events, position } of streams.follow({ after, eventTypes, signal: stopping.signal })) {
+    positions.push(...events.map((event) => event.position))
+    reached = position
+    if (positions.length >= enough) stopping.abort()
+  }
+  return { positions, reached }
+}

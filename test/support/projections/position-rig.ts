@@ -1,0 +1,57 @@
+// Listeners for positions, a projection of assistants that moves them, and a hand on the connection of a listener.
+import type { Pool } from 'pg'
+import type { Test } from 'tap'
+import { assistants } from '../../../projections/assistants.js'
+import { listenForPositions } from '../../../projections/engine/positions/positions.js'
+import { openPool } from '../../../src/postgres/pool.js'
+import { assistantCreated, logOf } from '../events/call-events.js'
+import { eventually } from '../eventually.js'
+import { scratchLedger } from '../back-ends/ledger.js'
+import { emptyReadModels, feeding, type Feed } from './projected.js'
+
+const ofListener = "application_name = 'ringledger positions' AND datname = current_database()"
+
+/** The read model is empty, and its log begins anew, before each test. */
+export async function positionRig (t: Test) {
+  const { databaseUrl, pool } = await scratchLedger(t)
+  let [current, place, lastId]: [Feed | undefined, ReturnType<typeof logOf>, number] = [undefined, logOf(), 0]
+  t.beforeEach(async () => {
+    await emptyReadModels(pool, [assistants])
+    current = await feeding(assistants, pool)
+    place = logOf()
+  })
+  const sessions = async (more = '') =>
+    (await pool.query(`SELECT FROM pg_stat_activity WHERE ${ofListener} ${more}`)).rowCount
+  const isGone = () => eventually(async () => await sessions() === 0)
+  const isListening = () => eventually(async () => await sessions("AND state = 'idle' AND query LIKE 'LISTEN%'") === 1)
+  return {
+    databaseUrl,
+    pool,
+    isGone,
+    isListening,
+    deafPool,
+    feed: (epoch: bigint) => feeding(assistants, pool, epoch),
+    cutListener: () => pool.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${ofListener}`),
+    async listening (t: Test, through: Pool = pool) {
+      await isGone() // the one of the test before
+      const positions = listenForPositions(databaseUrl, through, () => {})
+      t.teardown(() => positions.close())
+      await isListening()
+      return positions
+    },
+    /** Projects one more assistant, and answers its position. */
+    async projectOne (): Promise<bigint> {
+      const [event] = place([assistantCreated(++lastId)])
+      if (!event) throw new Error('no event')
+      await current?.batch([event])
+      return event.position
+    }
+  }
+}
+
+/** A pool whose database does not answer: positions that use it learn from notifications only. */
+function deafPool (t: Test): Pool {
+  const deaf = openPool('postgres://nobody@127.0.0.1:1/none', { applicationName: 'deaf', onError: () => {} })
+  t.teardown(() => deaf.end())
+  return deaf
+}

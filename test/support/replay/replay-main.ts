@@ -1,0 +1,43 @@
+// A replay, rollback or drop as a process of its own, for tests that kill or freeze it between two statements.
+import { writeSync } from 'node:fs'
+import { EventStoreDBClient } from '@eventstore/db-client'
+import { leads } from '../../../projections/leads.js'
+import { drop } from '../../../projections/replay/drop.js'
+import type { BuildOptions } from '../../../projections/replay/build.js'
+import { replay } from '../../../projections/replay/replay.js'
+import { rollback } from '../../../projections/replay/rollback.js'
+import { openStreams } from '../../../src/event-store/streams.js'
+import { openPool } from '../../../src/postgres/pool.js'
+import { beforeNth, watchedPool } from '../back-ends/statements.js'
+
+const { databaseUrl, eventStoreUrl, command, signal, at, nth, checkEveryMs } = JSON.parse(process.argv[2] ?? '{}')
+const say = (line: string) => writeSync(1, `${JSON.stringify(line)}\n`) // at once: it may be killed next
+const signalSelf = beforeNth(new RegExp(at), nth, (statement) => {
+  say(statement)
+  process.kill(process.pid, signal)
+})
+const before = (statement: string) => signal === undefined ? say(statement) : signalSelf(statement)
+
+const ignore = () => {}
+const open = (applicationName: string, stalledAfterMs: number) =>
+  watchedPool(openPool(databaseUrl, { applicationName, stalledAfterMs, onError: ignore }), { before })
+const options: BuildOptions = {
+  pool: open('replay-main', 0),
+  consumerPool: open('replay-main consumer', 1_000),
+  streams: openStreams(EventStoreDBClient.connectionString(eventStoreUrl)),
+  holder: `replay-main ${process.pid}`,
+  signal: new AbortController().signal,
+  log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
+  limits: { events: 20 },
+  checkEveryMs
+}
+const commands: Record<string, () => Promise<unknown>> = {
+  replay: () => replay(leads, options),
+  rollback: () => rollback(leads, options),
+  drop: () => drop(leads, undefined, options)
+}
+await commands[command]?.().catch((error: Error) => {
+  say(`${error.name}: ${error.message}`)
+  process.exit(1)
+})
+process.exit()

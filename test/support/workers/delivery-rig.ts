@@ -1,0 +1,138 @@
+// Delivery on a real database and a real queue, step by step; the dispatcher gets its events from the test.
+import { randomBytes } from 'node:crypto'
+import type { Pool } from 'pg'
+import type { StoredEvent } from '../../../src/domain/stored-event.js'
+import { inTransaction } from '../../../src/postgres/transaction.js'
+import { deliverer } from '../../../workers/deliver/deliver.js'
+import type { Job } from '../../../workers/deliveries/attempts.js'
+import { dispatcher } from '../../../workers/dispatch/dispatch.js'
+import { openEnqueuer, type Enqueuer } from '../../../workers/queue/enqueue.js'
+import { openPoster } from '../../../workers/deliver/post.js'
+import { openQueue, type JobQueue } from '../../../workers/queue/queue.js'
+import { reconcile, type Reconciled } from '../../../workers/queue/reconcile.js'
+import { logOf, type Told } from '../events/call-events.js'
+import { keepingLog, scratchLedger, type ScratchLedger } from '../back-ends/ledger.js'
+import { eventually } from '../eventually.js'
+import type { ScratchRedis } from '../back-ends/redis.js'
+import type { Teardown } from '../teardown.js'
+
+export interface Rig extends ScratchLedger {
+  queue: JobQueue
+  enqueuer: Enqueuer
+  log: ReturnType<typeof keepingLog>
+  keys: { current: Buffer, previous: Buffer[] }
+  /** What a worker of the queue does with a job. */
+  deliver (job: Job): Promise<void>
+  /** Aborts running attempts, as a stop that takes too long does. */
+  hurry: AbortController
+  /** Dispatches events; their users' due deliveries are queued when `enqueues`. */
+  tell (...events: Told[]): Promise<void>
+  tellStored (events: StoredEvent[]): Promise<void>
+  reconcile (): Promise<Reconciled>
+  /** Forgets everything that is queued, as an emptied Redis or a dropped schema does. */
+  emptyQueue (): Promise<void>
+  /** The ids of all jobs in the queue: waiting, running, completed and failed. */
+  jobs (): Promise<string[]>
+  deliveries (): Promise<Row[]>
+  attempts (): Promise<Row[]>
+}
+export type Row = Record<string, unknown>
+
+export interface RigOptions {
+  /** Has the queue; it is in Postgres when absent. */
+  redis?: ScratchRedis | undefined
+  schedule?: number[]
+  timeoutMs?: number
+  /** When an attempt without an outcome is closed as `unknown`, in milliseconds; twice `timeoutMs` when absent. */
+  abandonedAfterMs?: number
+  /** Ranges that may be reached; this machine when absent. */
+  allowCidrs?: string[]
+  /** The age from which a job is looked for in the queue, in milliseconds. */
+  everyMs?: number
+  /** Starts the workers of the queue. */
+  works?: boolean
+  enqueues?: boolean
+}
+
+/** On a database of its own; its queue is in Redis where that is given, and is emptied before. */
+export async function deliveryRig (t: Teardown, options: RigOptions = {}): Promise<Rig> {
+  const { redis, timeoutMs = 2_000, everyMs = 0, abandonedAfterMs = 2 * timeoutMs } = options
+  const ledger = await scratchLedger(t)
+  const { pool } = ledger
+  await redis?.flush()
+  const log = keepingLog()
+  const delivery = await openDelivery(t, ledger, log, { ...options, timeoutMs })
+  const { queue, enqueuer } = delivery
+  const tellStored = await openDispatch(pool, enqueuer, log, options)
+  const place = logOf()
+  return {
+    ...ledger,
+    ...delivery,
+    log,
+    tell: (...events) => tellStored(place(events)),
+    tellStored,
+    reconcile: () => reconcile({ pool, queue, enqueuer, everyMs, abandonedAfterMs }),
+    emptyQueue: () => redis ? redis.flush() : emptySchema(pool),
+    jobs: () => redis ? jobsIn(redis) : jobsInSchema(pool),
+    deliveries: async () => (await pool.query<Row>('SELECT * FROM ledger.webhook_deliveries ORDER BY position')).rows,
+    attempts: async () => (await pool.query<Row>(`
+      SELECT * FROM ledger.webhook_attempts ORDER BY delivery_id, coalesce(started_at, due_at), n`)).rows
+  }
+}
+
+const defaultSchedule = [0, 50, 50]
+const stopWithinMs = 1_000
+
+/** The queue, and what makes the attempts of its jobs. */
+async function openDelivery (
+  t: Teardown, { pool, databaseUrl }: ScratchLedger, log: Rig['log'], options: RigOptions & { timeoutMs: number }
+): Promise<Pick<Rig, 'queue' | 'enqueuer' | 'keys' | 'deliver' | 'hurry'>> {
+  const { redis, schedule = defaultSchedule, timeoutMs, allowCidrs = ['127.0.0.0/8'], works = true } = options
+  const queue = await openQueue({ redisUrl: redis?.url, databaseUrl, pool, log })
+  const enqueuer = openEnqueuer({ pool, queue, maySend: () => true, log })
+  const poster = openPoster({ allowCidrs })
+  const keys = { current: randomBytes(32), previous: [] }
+  const hurry = new AbortController()
+  const rules = { allowHttp: true, allowCidrs }
+  const sending = { pool, poster, enqueuer, keys, schedule, timeoutMs, rules, signal: hurry.signal, log }
+  const deliver = deliverer({ ...sending, version: '0.0.0' })
+  if (works) queue.work(deliver, 100)
+  t.teardown(async () => {
+    await queue.stopWork(stopWithinMs, () => hurry.abort(new Error('the test is over')))
+    await enqueuer.stop()
+    await queue.close()
+    await poster.close()
+  })
+  return { queue, enqueuer, keys, deliver, hurry }
+}
+
+/** The dispatcher, which gets events from the test. */
+async function openDispatch (
+  pool: Pool, enqueuer: Enqueuer, log: Rig['log'], { schedule = defaultSchedule, enqueues = true }: RigOptions
+): Promise<Rig['tellStored']> {
+  const onDispatched = (users: Iterable<string>) => { if (enqueues) enqueuer.enqueueSoon(users) }
+  const consumer = await dispatcher({ firstDelayMs: schedule[0] ?? 0, onDispatched, log }).open()
+  return async (events) => {
+    const batch = { events, position: events.at(-1)?.position ?? 0n }
+    await inTransaction(pool, (tx) => consumer.handle(tx, batch))
+    consumer.committed?.(batch)
+  }
+}
+
+/** Resolves when every delivery has this status and none is being attempted. */
+export const settled = (r: Rig, status: string): Promise<unknown> =>
+  eventually(async () => (await r.deliveries()).every((row) => row.status === status && row.started_at === null))
+
+export const statuses = (rows: Row[]) => rows.map(({ status, reason }) => [status, reason])
+
+async function emptySchema (pool: Pool): Promise<void> {
+  await pool.query('TRUNCATE queue.job CASCADE')
+}
+
+const jobsInSchema = async (pool: Pool) =>
+  (await pool.query<{ id: string }>('SELECT id FROM queue.job')).rows.map(({ id }) => id)
+
+async function jobsIn (redis: ScratchRedis): Promise<string[]> {
+  const keys = await redis.keys('bull:webhooks:????????-????-*')
+  return keys.map((key) => key.slice('bull:webhooks:'.length)).filter((key) => !key.includes(':'))
+}
