@@ -6,30 +6,24 @@ import type { Streams } from '../event-store/streams.js'
 export interface CallOwners {
   /** The user id; nothing when there is no such assistant. */
   ofAssistant (assistantId: number): Promise<string | undefined>
-  /** The user id; nothing when there is no such lead or secondary contact. */
+  /** The user id; nothing when there is no such lead or secondary contact. @throws NotKnownYet */
   ofLead (leadId: number): Promise<string | undefined>
 }
 
 export interface CallOwnersOptions {
-  streams: Streams
-  findLeadOwner (leadId: number): Promise<string | undefined>
-  /** Waits until the leads that readers see include this position. */
-  waitForLeads (position: bigint): Promise<unknown>
+  streams: Pick<Streams, 'read'>
+  /** Nothing when the log has no such lead. @throws NotKnownYet */
+  leadOwner (leadId: number): Promise<string | undefined>
 }
 
 /** An assistant is read from its own stream, so that a call may follow its assistant at once. */
-export function callOwners ({ streams, findLeadOwner, waitForLeads }: CallOwnersOptions): CallOwners {
+export function callOwners ({ streams, leadOwner }: CallOwnersOptions): CallOwners {
   return {
     async ofAssistant (assistantId) {
       const [stored] = await streams.read(assistantStream(assistantId), 0n, 1)
       const { event } = stored ? tryDecode(stored) : {} // anybody can append anything to the log
       return event?.type === 'AssistantCreated' ? event.data.user_id : undefined
     },
-    async ofLead (leadId) {
-      const found = await findLeadOwner(leadId)
-      if (found !== undefined) return found
-      await waitForLeads(await streams.head()) // it may be on its way
-      return await findLeadOwner(leadId)
-    }
+    ofLead: leadOwner
   }
 }

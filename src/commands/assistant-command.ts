@@ -10,10 +10,12 @@ import { answered, writeHeaders } from '../http/docs/describe.js'
 import { assistantSummary } from '../http/docs/examples.js'
 import { idIn } from '../http/path-id.js'
 import type { ReadModel } from '../../projections/read-model.js'
+import type { Facts } from './facts.js'
 
 export interface AssistantDeps {
   handle: HandleRoute
   readModel: ReadModel
+  facts: Facts
   /** Why a webhook URL may not be stored, if so. */
   webhookUrlProblem (url: string): string | undefined
 }
@@ -33,13 +35,13 @@ export function assistantIdIn (text: string): number {
   return id
 }
 
-/** Looks up what the body refers to, in one round trip. */
+/** Looks up what the body refers to, in one round trip. @throws NotKnownYet */
 export async function lookUpFacts (
-  { readModel, webhookUrlProblem }: AssistantDeps, userId: string, given: Partial<AssistantSettings>
+  { facts, webhookUrlProblem }: AssistantDeps, userId: string, given: Partial<AssistantSettings>
 ): Promise<AssistantFacts> {
   const { voice_id, language, phone_number_id, webhook_url } = given
   const wanted = { userId, voiceId: voice_id, language, phoneNumberId: phone_number_id ?? undefined }
-  const found = await readModel.lookUpCatalog(wanted)
+  const found = await facts.catalog(wanted)
   return { ...found, webhookUrlProblem: webhook_url == null ? undefined : webhookUrlProblem(webhook_url) }
 }
 

@@ -10,10 +10,12 @@ import { command, type Handled, type HandleRoute, type Written } from '../http/c
 import { answered, example, invalid, writeHeaders } from '../http/docs/describe.js'
 import { lead as leadExample, newLead } from '../http/docs/examples.js'
 import type { ReadModel } from '../../projections/read-model.js'
+import type { Facts } from './facts.js'
 
 export interface LeadDeps {
   handle: HandleRoute
   readModel: ReadModel
+  facts: Facts
   /** Stands for a phone number in the name of a stream. */
   phoneHash (phoneNumber: string): string
 }
@@ -40,11 +42,11 @@ const schema = {
   }
 }
 
-export function createLead (app: App, { handle, readModel, phoneHash }: LeadDeps): void {
+export function createLead (app: App, { handle, readModel, facts, phoneHash }: LeadDeps): void {
   const options = command('user', 'Lead creation failed', 'Idempotency-Key')
   app.post('/user/lead', { schema, ...options }, (request, reply) => handle(request, reply, {
     body: CreateLeadBody,
-    facts: ({ campaign_id }) => lookUpCampaign(readModel, request.user.id, campaign_id),
+    facts: ({ campaign_id }) => lookUpCampaign(facts, request.user.id, campaign_id),
     validate: validateLead,
     ids: ({ secondary_contacts = [] }) => ({ kind: 'lead', count: 1 + secondary_contacts.length }),
     stream: ({ campaign_id, phone_number }) => leadStream(campaign_id, phoneHash(phone_number)),
@@ -54,8 +56,8 @@ export function createLead (app: App, { handle, readModel, phoneHash }: LeadDeps
   }))
 }
 
-async function lookUpCampaign (readModel: ReadModel, userId: string, id: number | undefined): Promise<LeadFacts> {
-  return id === undefined ? {} : { campaignName: await readModel.findCampaignName(userId, id) ?? null }
+async function lookUpCampaign (facts: Facts, userId: string, id: number | undefined): Promise<LeadFacts> {
+  return id === undefined ? {} : { campaignName: await facts.campaignName(userId, id) ?? null }
 }
 
 function writtenLead (readModel: ReadModel, { state, ids, facts }: Handled<LeadState, LeadFacts>): Written<LeadAnswer> {

@@ -2,18 +2,18 @@
 import { assistantNotFound } from '../domain/assistant/decide.js'
 import type { Assistant } from '../domain/assistant/evolve.js'
 import { idIn } from '../http/path-id.js'
-import type { ReadModel } from '../../projections/read-model.js'
+import type { Facts } from './facts.js'
 
 export interface OwnAssistantDeps {
-  readModel: Pick<ReadModel, 'findAssistant'>
+  facts: Facts
 }
 
-/** @throws Rejection `assistant-not-found` */
+/** @throws Rejection `assistant-not-found`, NotKnownYet */
 export async function ownAssistant (
-  { readModel }: OwnAssistantDeps, userId: string, idText: string
+  { facts }: OwnAssistantDeps, userId: string, idText: string
 ): Promise<Assistant> {
   const id = idIn(idText)
-  const found = id === undefined ? undefined : await readModel.findAssistant(userId, id)
+  const found = id === undefined ? undefined : await facts.assistant(userId, id)
   if (!found) throw assistantNotFound()
   return found
 }

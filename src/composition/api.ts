@@ -1,5 +1,5 @@
 // The api role: HTTP on top of commands, read model and delivery log.
-import { openReadModel, type ReadModel } from '../../projections/read-model.js'
+import { openReadModel } from '../../projections/read-model.js'
 import type { AppDeps } from '../app.js'
 import { assistantHistory } from '../command-handling/assistant-history.js'
 import { callOwners } from '../command-handling/call-owners.js'
@@ -7,6 +7,8 @@ import { commandHandler } from '../command-handling/handle-command.js'
 import { openIdempotency, type Idempotency } from '../command-handling/idempotency.js'
 import { openIds } from '../command-handling/ids.js'
 import { holdToLeadDigestKey, phoneHash } from '../command-handling/phone-hash.js'
+import { waitIfMissing } from '../command-handling/wait-if-missing.js'
+import { openFacts } from '../commands/facts.js'
 import type { App } from '../http/app-types.js'
 import { commandRoutes } from '../http/command-route.js'
 import { keyBytes, secretKeys } from './complete-config.js'
@@ -63,13 +65,19 @@ async function commandDeps (
   const ids = openIds(pool, await catchUp(context), restoreGuard.assertMayGiveIds)
   const readModel = openReadModel(pool)
   const reads = readPositions({ positions, streams, waitMs })
+  const facts = openFacts(readModel, waitIfMissing({
+    head: () => streams.head(),
+    reached: (source, position, withinMs) => positions.reached(source, position, withinMs),
+    waitMs
+  }))
   return {
     handle: commandRoutes({ idempotency, ids, readPositions: reads }),
     readModel,
+    facts,
     readPositions: reads,
     assistantHistory: assistantHistory(streams),
     phoneHash: hash,
-    owners: owners(context, readModel)
+    owners: callOwners({ streams, leadOwner: facts.leadOwner })
   }
 }
 
@@ -83,14 +91,6 @@ async function catchUp (
       positions.reached(name, head, config.readModelWaitMs)))
     return reached.every(Boolean)
   }
-}
-
-function owners ({ config, connections: { streams, positions } }: ProcessContext, { findLeadOwner }: ReadModel) {
-  return callOwners({
-    streams,
-    findLeadOwner,
-    waitForLeads: (position) => positions.reached('leads', position, config.readModelWaitMs)
-  })
 }
 
 /** What the routes of webhooks work with: loaded when it is called, as it is code of the workers. */

@@ -1,0 +1,34 @@
+// What commands look up in the read models before they decide. Nothing is refused because a read model is late.
+import type { Assistant } from '../domain/assistant/evolve.js'
+import type { WaitIfMissing } from '../command-handling/wait-if-missing.js'
+import type { CatalogAnswer, CatalogQuestion } from '../../projections/catalog.js'
+import type { ReadModel } from '../../projections/read-model.js'
+
+/** What is missing here was not in the log when it was asked. @throws NotKnownYet, EventStoreUnavailable */
+export interface Facts {
+  /** The name of the user's campaign; nothing when it is not one of theirs. */
+  campaignName (userId: string, campaignId: number): Promise<string | undefined>
+  catalog (question: CatalogQuestion): Promise<CatalogAnswer>
+  /** The user's assistant; nothing when it is not one of theirs. */
+  assistant (userId: string, id: number): Promise<Assistant | undefined>
+  /** The owner of a lead or a secondary contact. */
+  leadOwner (id: number): Promise<string | undefined>
+}
+
+export function openFacts (readModel: ReadModel, waitIfMissing: WaitIfMissing): Facts {
+  return {
+    campaignName: (userId, id) => waitIfMissing('catalog', () => readModel.findCampaignName(userId, id)),
+    catalog: (question) => waitIfMissing(
+      'catalog', () => readModel.lookUpCatalog(question), (answer) => isComplete(question, answer)),
+    assistant: (userId, id) => waitIfMissing('assistants', () => readModel.findAssistant(userId, id)),
+    leadOwner: (id) => waitIfMissing('leads', () => readModel.findLeadOwner(id))
+  }
+}
+
+/** Whether everything that was asked for is there. */
+function isComplete (
+  { voiceId, language, phoneNumberId }: CatalogQuestion, { voiceExists, languageExists, ownsPhoneNumber }: CatalogAnswer
+): boolean {
+  return (voiceId === undefined || voiceExists) && (language === undefined || languageExists) &&
+    (phoneNumberId === undefined || ownsPhoneNumber)
+}
