@@ -12,6 +12,12 @@ export interface Listener {
   destroy (): void
 }
 
+/** How the preface of every HTTP/2 connection begins. */
+const http2Begins = 'PRI'
+
+/** How long a connection may keep silent before it has said which protocol it speaks. */
+const silentMs = 30_000
+
 /** What EventStoreDB answers over HTTP. Its client falls back on it, and shows only the status line of a refusal. */
 const absent = /^\/(subscriptions|projections?|streams|users|admin)(\/|$)/
 
@@ -28,10 +34,8 @@ export async function listen (
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
     socket.on('error', () => socket.destroy())
-    socket.once('data', (first: Buffer) => {
-      socket.pause()
-      socket.unshift(first)
-      if (first.toString('latin1', 0, 3) === 'PRI') return takeHttp2(socket)
+    onProtocol(socket, (isHttp2) => {
+      if (isHttp2) return takeHttp2(socket)
       health.emit('connection', socket)
       socket.resume()
     })
@@ -45,16 +49,31 @@ export async function listen (
   }
 }
 
+/** Says which protocol a connection speaks, once its first bytes tell. Its bytes are still to be read. */
+function onProtocol (socket: Socket, tell: (isHttp2: boolean) => void): void {
+  let first: Buffer = Buffer.alloc(0)
+  const take = (chunk: Buffer): void => {
+    first = Buffer.concat([first, chunk])
+    const begins = first.toString('latin1', 0, http2Begins.length)
+    if (begins !== http2Begins && http2Begins.startsWith(begins)) return
+    socket.off('data', take).setTimeout(0).pause()
+    socket.unshift(first)
+    tell(begins === http2Begins)
+  }
+  socket.on('data', take).setTimeout(silentMs, () => socket.destroy())
+}
+
 function healthServer (isReady: () => boolean): HttpServer {
-  return createHttpServer((request, response) => {
-    const url = new URL(request.url ?? '/', 'http://localhost')
-    const isAsked = url.pathname === '/health/live' && (request.method === 'GET' || request.method === 'HEAD')
-    if (absent.test(url.pathname)) response.writeHead(501, notHere('The HTTP interface').message).end()
-    else response.writeHead(!isAsked ? 404 : isReady() ? liveCode(url) : 503).end()
+  return createHttpServer(({ method, url = '/' }, response) => {
+    // Not `new URL`, which throws for some of the request lines that node lets through.
+    const [path = '', query] = url.replace(/^https?:\/\/[^/?]*/, '').split('?', 2)
+    const isAsked = path === '/health/live' && (method === 'GET' || method === 'HEAD')
+    if (absent.test(path)) response.writeHead(501, notHere('The HTTP interface').message).end()
+    else response.writeHead(!isAsked ? 404 : isReady() ? liveCode(query) : 503).end()
   })
 }
 
-function liveCode (url: URL): number {
-  const asked = Number(url.searchParams.get('liveCode') ?? 204)
+function liveCode (query: string | undefined): number {
+  const asked = Number(new URLSearchParams(query).get('liveCode') ?? 204)
   return Number.isInteger(asked) && asked >= 200 && asked <= 599 ? asked : 204
 }

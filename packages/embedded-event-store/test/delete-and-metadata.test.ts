@@ -19,6 +19,16 @@ async function streamOf (count: number) {
   return stream
 }
 
+t.test('a stream that is gone is named in the refusal; what a trailer cannot hold is encoded', async (t) => {
+  const names = [[' a', '%20a'], ['a  ', 'a%20%20'], [' ', '%20'], ['a b', 'a b'], ['ä ', '%C3%A4%20']] as const
+  for (const [name, told] of names) {
+    await client.appendToStream(name, events(1))
+    await client.tombstoneStream(name)
+    await refused(t, collect(client.readStream(name)), StreamDeletedError, { streamName: told })
+    await refused(t, client.deleteStream(name), StreamDeletedError, { streamName: told })
+  }
+})
+
 t.test('a deleted stream is not found, and continues its revisions when it is written to again', async (t) => {
   for (const expectedRevision of [ANY, NO_STREAM, 2n] as const) {
     const stream = await streamOf(3)

@@ -125,3 +125,23 @@ t.test('a subscription to the end gets what comes after its confirmation, howeve
   await client.appendToStream(stream, event())
   t.match(await first, [{ event: { streamId: stream, revision: 0n } }])
 })
+
+t.test('a Postgres that is silent is noticed, also when nobody writes; once it answers, all goes on', async (t) => {
+  const postgres = await scratchPostgres(t)
+  const storage = postgresStorage({ databaseUrl: postgres.url, schema: 'eventstore', statementMs: 500 })
+  const { store, client } = await scratchEventStore(t, { postgres, storage })
+  await client.appendToStream('a', event())
+  const { rows: [writer] } = await storage.readers.query(`
+    SELECT pid FROM pg_stat_activity
+    WHERE application_name = 'ringledger-event-store-writer' AND datname = current_database()`)
+  process.kill(writer.pid, 'SIGSTOP')
+  t.teardown(() => { try { process.kill(writer.pid, 'SIGCONT') } catch {} })
+  const health = async () => (await fetch(`http://127.0.0.1:${store.port}/health/live`)).status
+  await eventually(async () => await health() === 503)
+  await refused(t, client.appendToStream('a', event()), UnavailableError)
+  process.kill(writer.pid, 'SIGCONT')
+  await eventually(async () => await health() === 204)
+  const last = event()
+  await eventually(() => client.appendToStream('a', last).catch(() => false as const))
+  t.equal((await collect(client.readStream('a'))).length, 2, 'what was refused was not written')
+})

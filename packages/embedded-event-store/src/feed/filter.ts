@@ -1,13 +1,12 @@
 // Server-side filters of $all: by stream or by type, by prefix or by regular expression.
 import type { RecordedEvent } from '../log/event.js'
+import { InvalidFilter, searchFor } from './expression.js'
 
 export interface Filter {
   matches (event: RecordedEvent): boolean
   /** A checkpoint is due after so many considered events, matching or not. */
   checkpointInterval: number
 }
-
-export class InvalidFilter extends Error {}
 
 export interface FilterSpec {
   on: 'stream' | 'type'
@@ -18,21 +17,16 @@ export interface FilterSpec {
   multiplier: number
 }
 
-/** Throws `InvalidFilter` when the expression is not one. */
+/** As many as a client needs; each is tried on each event. */
+const mostPrefixes = 1_000
+
+/** @throws InvalidFilter when the expression is not valid, or there are too many prefixes */
 export function filterOf ({ on, regex, prefixes, window, multiplier }: FilterSpec): Filter {
-  const test = regex === '' ? (name: string) => prefixes.some((prefix) => name.startsWith(prefix)) : searcher(regex)
+  if (prefixes.length > mostPrefixes) throw new InvalidFilter(`A filter has at most ${mostPrefixes} prefixes`)
+  const test = regex === '' ? (name: string) => prefixes.some((prefix) => name.startsWith(prefix)) : searchFor(regex)
   return {
     matches: on === 'stream' ? (event) => test(event.stream) : (event) => test(event.type),
     checkpointInterval: Math.max(1, window) * Math.max(1, multiplier)
-  }
-}
-
-function searcher (regex: string): (name: string) => boolean {
-  try {
-    const expression = new RegExp(regex)
-    return (name) => expression.test(name)
-  } catch (error) {
-    throw new InvalidFilter(`The filter is not a regular expression: ${regex}`, { cause: error })
   }
 }
 

@@ -14,7 +14,8 @@ export interface LogListener {
   reopened (head: number): void
 }
 
-const patience = { atStart: 3_000, afterLoss: 5_000 }
+/** In ms. After a loss, Postgres may hold the former session until it notices that nobody is there. */
+const patience = { atStart: 3_000, afterLoss: 20_000 }
 
 export class EventLog {
   readonly reader: LogReader

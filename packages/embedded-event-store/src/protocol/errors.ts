@@ -1,6 +1,6 @@
 // Errors as the client understands them: a status, and the trailers from which it picks its typed error.
 import { Metadata, type ServiceError, status } from '@grpc/grpc-js'
-import { InvalidFilter } from '../feed/filter.js'
+import { InvalidFilter } from '../feed/expression.js'
 import { LogUnavailable } from '../log/read/reader.js'
 
 /** Largest sum of data, metadata and types of one append, in bytes (EventStoreDB's default up to 25.0). */
@@ -67,7 +67,7 @@ export function notHere (what: string): Refusal {
 export function toServiceError (error: unknown): ServiceError {
   const refusal = toRefusal(error)
   const metadata = new Metadata()
-  // Trailers carry ASCII only; the client takes names as they come.
+  // Trailers carry ASCII only, without spaces at their edges; the client takes names as they come.
   for (const [name, value] of Object.entries(refusal.trailers)) metadata.set(name, ascii(value))
   return Object.assign(new Error(refusal.message), { code: refusal.code, details: ascii(refusal.message), metadata })
 }
@@ -80,5 +80,6 @@ export function toRefusal (error: unknown): Refusal {
 }
 
 function ascii (text: string): string {
-  return text.replace(/[^\x20-\x7e]+/gu, (run) => encodeURIComponent(run.replace(/\p{Surrogate}/gu, '\ufffd')))
+  const encoded = (run: string) => encodeURIComponent(run.replace(/\p{Surrogate}/gu, '\ufffd'))
+  return text.replace(/[^\x20-\x7e]+|^ +| +$/gu, encoded)
 }

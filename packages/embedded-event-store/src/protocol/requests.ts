@@ -1,8 +1,11 @@
 // From messages to the words of the log: names, expected revisions, ids, proposed events.
-import type { ProposedEvent } from '../log/event.js'
+import { describedBy, metastreamOf, type ProposedEvent } from '../log/event.js'
 import { any, noStream, streamExists, type ExpectedRevision } from '../log/write/decide.js'
 import { accessDenied, appendTooLarge, invalid, maxAppendSize, missingMetadata } from './errors.js'
 import type { shared, streams } from './generated.js'
+
+/** So that an index of Postgres takes it. */
+const mostNameBytes = 2_000
 
 /** The stream's name; throws a `Refusal` for none, or for one that no stream can have. */
 export function streamName (identifier: shared.StreamIdentifier | undefined): string {
@@ -11,9 +14,12 @@ export function streamName (identifier: shared.StreamIdentifier | undefined): st
 
 function checkedName (bytes: Uint8Array): string {
   if (bytes.length === 0) throw invalid('The stream has no name')
-  if (bytes.length > 2000) throw invalid('A stream name has at most 2,000 bytes')
   if (bytes.includes(0)) throw invalid('A stream name cannot contain NUL')
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
+  const name = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
+  // The stream of the metadata of another has a name that is longer.
+  const most = describedBy(name) === undefined ? mostNameBytes : Buffer.byteLength(metastreamOf('')) + mostNameBytes
+  if (bytes.length > most) throw invalid('A stream name has at most 2,000 bytes')
+  return name
 }
 
 /** The same for a stream that is to be written to. */

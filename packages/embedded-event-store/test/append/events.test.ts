@@ -117,5 +117,8 @@ t.test('stream names may be anything that is a name', async (t) => {
     t.match(await collect(client.readStream(name)), [{ event: { streamId: name } }])
   }
   await refused(t, client.appendToStream('a'.repeat(2001), event()), UnknownError)
+  await client.setStreamMetadata('a'.repeat(2000), { maxCount: 1 })
+  t.match(await client.getStreamMetadata('a'.repeat(2000)), { metadata: { maxCount: 1 } })
+  await refused(t, client.setStreamMetadata('a'.repeat(2001), { maxCount: 1 }), UnknownError)
   await refused(t, client.appendToStream('$all', event()), AccessDeniedError)
 })

@@ -1,12 +1,12 @@
 // What events weigh in memory, and how many of them a consumer is handed at a time.
-import type { RecordedEvent } from '../event.js'
+import type { ProposedEvent, RecordedEvent } from '../event.js'
 
 /** What an event takes besides its data and metadata, in bytes. */
 export const overhead = 512
 const most = 64 * 1024
 
 /** About how many bytes of memory an event takes. */
-export const weightOf = ({ data, metadata }: RecordedEvent) => overhead + data.length + metadata.length
+export const weightOf = ({ data, metadata }: ProposedEvent) => overhead + data.length + metadata.length
 
 /** The events from an index on, up to 64 KiB, but at least one: a consumer that stops holds no more than these. */
 export function portion (events: readonly RecordedEvent[], start = 0): RecordedEvent[] {

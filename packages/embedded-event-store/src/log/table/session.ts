@@ -1,4 +1,5 @@
 // The one session that may write. It holds the lock of the schema, so a server that loses the lock cannot write.
+import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { createSchema } from './schema.js'
 
@@ -17,17 +18,34 @@ export class SchemaInUse extends Error {
 // Two numbers name an advisory lock: ours, and a hash of the schema.
 const lockClass = 0x52_4c_45_53
 
+export interface Patience {
+  /** How long to try, in ms, while another session holds the lock: that of a killed server may still be there. */
+  patience: number
+  /** How long a statement may take, in ms. */
+  statementMs: number
+}
+
+/** How often a session is asked whether it still answers, in ms. */
+const heartbeatMs = 2_000
+
+/** After some ten seconds Postgres gives up a session whose other end is silent, and with it the lock. */
+const durable = `
+  set synchronous_commit = on; -- also where the default is off
+  set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3`
+
 /**
- * Connects, acquires the lock of the schema and makes its tables. While another session holds the lock, it tries again
- * for `patience` ms: the session of a server that was killed may still be there.
- * @throws SchemaInUse after that
+ * Connects, acquires the lock of the schema and makes its tables. The session ends by itself when Postgres is silent.
+ * @throws SchemaInUse when another session keeps the lock
  */
-export async function openSession (databaseUrl: string, schema: string, patience: number): Promise<Session> {
+export async function openSession (
+  databaseUrl: string, schema: string, { patience, statementMs }: Patience
+): Promise<Session> {
   const client = new pg.Client({
     connectionString: databaseUrl,
     keepAlive: true,
     application_name: 'ringledger-event-store-writer',
-    connectionTimeoutMillis: 5_000
+    connectionTimeoutMillis: 5_000,
+    query_timeout: statementMs
   })
   const ended = new Promise<Error>((resolve) => {
     client.once('error', resolve)
@@ -37,13 +55,24 @@ export async function openSession (databaseUrl: string, schema: string, patience
   try {
     await client.connect()
     await acquireLock(client, schema, patience)
-    // Durable before it is acknowledged, also where the default is off.
-    await client.query('set synchronous_commit = on')
+    await client.query(durable)
     await createSchema(client, schema)
+    void keepAsking(client, ended) // ends with the session
     return { client, ended }
   } catch (error) {
     await client.end().catch(() => {})
     throw error
+  }
+}
+
+/** Ends a session that does not answer any more, also when nobody writes. */
+async function keepAsking (client: pg.Client, ended: Promise<Error>): Promise<void> {
+  let isOver = false
+  void ended.then(() => { isOver = true })
+  while (!isOver) {
+    await delay(heartbeatMs, undefined, { ref: false })
+    const answers = await client.query('select').then(() => true, () => false)
+    if (!answers) return await client.end().catch(() => {})
   }
 }
 
@@ -54,6 +83,6 @@ async function acquireLock (client: pg.Client, schema: string, patience: number)
     const { rows: [row] } = await client.query<{ is_acquired: boolean }>(text, [lockClass, schema])
     if (row?.is_acquired === true) return
     if (Date.now() >= deadline) throw new SchemaInUse(schema)
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await delay(100)
   }
 }

@@ -10,15 +10,26 @@ export interface Storage {
   openSession (patience: number): Promise<Session>
 }
 
-export function postgresStorage ({ databaseUrl, schema }: { databaseUrl: string, schema: string }): Storage {
+export interface PostgresPlace {
+  databaseUrl: string
+  schema: string
+  /** How long a statement of the writer may take: after that its connection is given up for a new one. */
+  statementMs?: number
+}
+
+/** A page is a few statements of milliseconds; a busy machine may take its time. */
+const readMs = 15_000
+
+export function postgresStorage ({ databaseUrl, schema, statementMs = 5_000 }: PostgresPlace): Storage {
   const readers = new pg.Pool({
     connectionString: databaseUrl,
     max: 4,
     keepAlive: true,
     application_name: 'ringledger-event-store-reader',
-    connectionTimeoutMillis: 30_000
+    connectionTimeoutMillis: 30_000,
+    query_timeout: readMs
   })
   readers.on('error', () => {}) // an idle reader died with Postgres: the next read gets a new one
-  const open = (patience: number) => openSession(databaseUrl, schema, patience)
+  const open = (patience: number) => openSession(databaseUrl, schema, { patience, statementMs })
   return { table: new EventTable(schema), readers, openSession: open }
 }

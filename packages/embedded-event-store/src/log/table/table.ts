@@ -2,6 +2,7 @@
 import pg from 'pg'
 import { columns } from './columns.js'
 import { type Identified, metastreamOf, type RecordedEvent, type StreamPlace } from '../event.js'
+import { mostAtOnce, partsOf } from '../turns.js'
 import { overhead } from '../read/portion.js'
 import type { Direction, PageSize } from '../read/range.js'
 import { int8, type Row, type StateRow, toEvent, toRevision, toState } from './row.js'
@@ -16,8 +17,20 @@ export class EventTable {
     this.#events = `${pg.escapeIdentifier(schema)}.events`
   }
 
-  /** Inserts all of them in one statement, which is one commit. */
+  /** Inserts all of them with one commit; very many in several statements, so that reads have their turn between. */
   async insert (on: Queryable, events: readonly RecordedEvent[]): Promise<void> {
+    if (events.length <= mostAtOnce) return await this.#insert(on, events)
+    await on.query('begin')
+    try {
+      for (const part of partsOf(events)) await this.#insert(on, part)
+      await on.query('commit')
+    } catch (error) {
+      await on.query('rollback').catch(() => {}) // it fails when the connection is gone, and nothing is committed
+      throw error
+    }
+  }
+
+  async #insert (on: Queryable, events: readonly RecordedEvent[]): Promise<void> {
     const names = columns.map(({ name }) => name)
     const parameters = columns.map(({ type }, index) => `$${index + 1}::${type}[]`)
     const text = `insert into ${this.#events} (${names.join()}) select * from unnest(${parameters.join()})`

@@ -4,6 +4,7 @@ import { describedBy, type Identified, type RecordedEvent } from '../event.js'
 import type { KnownStreams } from './known-streams.js'
 import type { Outcome, WriteRequest } from './request.js'
 import type { EventTable } from '../table/table.js'
+import { forEachInTurns } from '../turns.js'
 import { type Described, plan, type Plan } from './plan.js'
 import type { Waiting } from './queue.js'
 
@@ -18,7 +19,7 @@ export interface Group {
   created: number
 }
 
-/** How many bytes of data and metadata one commit makes durable, apart from the last request. */
+/** How many bytes of memory the events of one commit take, apart from those of the last request. */
 const mostBytes = 4 * 1024 * 1024
 
 /** Its decisions are a draft in `known`, to be committed or discarded. */
@@ -48,7 +49,7 @@ export class GroupDecider {
         planned = this.#plan(request, await this.#recorded(on, request))
       }
       bytes += size
-      group.decided.push({ settle, outcome: this.#carryOut(planned, group) })
+      group.decided.push({ settle, outcome: await this.#carryOut(planned, group) })
     }
     return group
   }
@@ -82,18 +83,18 @@ export class GroupDecider {
     return stream === undefined || state === undefined ? undefined : { stream, state }
   }
 
-  #carryOut (planned: Plan, { events, head, created }: Group): Outcome {
+  async #carryOut (planned: Plan, { events, head, created }: Group): Promise<Outcome> {
     if (planned.kind === 'refuse') return planned.outcome
     if (planned.kind === 'repeat') return { kind: 'written', revision: planned.revision, position: planned.position }
     if (planned.kind === 'look-up') throw new Error('Looked up twice')
     const first = head + events.length + 1
-    for (const { stream, revision, event } of planned.placed) {
+    await forEachInTurns(planned.placed, ({ stream, revision, event }) => {
       const { id, type, isJson, data, metadata } = event
       const position = head + events.length + 1
       const recorded = { position, stream, revision, id, type, isJson, created, metadata, data }
       this.#known.draft(recorded)
       events.push(recorded)
-    }
+    })
     const revision = planned.placed[planned.answer]?.revision ?? -1
     return { kind: 'written', revision, position: first + planned.answer }
   }

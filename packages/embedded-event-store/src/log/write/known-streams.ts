@@ -49,7 +49,8 @@ export class KnownStreams {
   /** The draft has become durable. */
   commit (): void {
     for (const [stream, state] of this.#draftStates) this.#states.set(stream, state)
-    for (const [id, { stream, revision, position }] of this.#draftIds) this.#ids.set(id, { stream, revision, position })
+    const ids = [...this.#draftIds].slice(-rememberedIds)
+    for (const [id, { stream, revision, position }] of ids) this.#ids.set(id, { stream, revision, position })
     this.discard()
   }
 

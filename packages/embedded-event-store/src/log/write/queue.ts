@@ -1,9 +1,10 @@
 // What waits to be written, in the order it came, and no more of it than memory can bear.
+import { weightOf } from '../read/portion.js'
 import type { Outcome, WriteRequest } from './request.js'
 
 export interface Waiting {
   request: WriteRequest
-  /** Of data and metadata. */
+  /** Of memory. */
   bytes: number
   settle: (outcome: Outcome) => void
 }
@@ -24,7 +25,7 @@ export class WriteQueue {
   }
 
   push (request: WriteRequest, settle: (outcome: Outcome) => void): void {
-    const bytes = request.events.reduce((sum, event) => sum + event.data.length + event.metadata.length, 0)
+    const bytes = request.events.reduce((sum, event) => sum + weightOf(event), 0)
     this.#waiting.push({ request, bytes, settle })
     this.#bytes += bytes
   }

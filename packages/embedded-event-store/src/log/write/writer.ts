@@ -82,9 +82,9 @@ export class Writer {
 
   async #writeGroup (session: Session): Promise<void> {
     const candidates = this.queue.take(mostRequests)
-    const group = await this.#decider.decide(session.client, candidates, this.head).catch(() => undefined)
+    const group = await this.#decider.decide(session.client, candidates, this.head)
+      .catch(async (error: unknown) => { await this.#afterFailure(session, error) })
     if (group === undefined) {
-      this.known.discard()
       for (const { settle } of candidates) settle({ kind: 'unavailable' })
       return
     }

@@ -1,0 +1,61 @@
+// The side of the port that speaks HTTP/1.1 answers, or closes, whatever it is sent, and the server goes on.
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { connect as connectSocket } from 'node:net'
+import fc from 'fast-check'
+import t from 'tap'
+import { scratchEventStore } from '../../src/testing/scratch-event-store.js'
+
+const { store } = await scratchEventStore(t)
+
+/** What comes back until the connection ends; `bytes` are sent as they are. */
+async function answerTo (bytes: string | Buffer): Promise<string> {
+  const socket = connectSocket(store.port, '127.0.0.1')
+  let answer = ''
+  socket.on('data', (chunk) => { answer += chunk.toString('latin1') })
+  socket.on('error', () => {}) // it may be reset: the end counts
+  await once(socket, 'connect')
+  socket.end(bytes)
+  if (!socket.closed) await once(socket, 'close')
+  return answer
+}
+
+const health = async () => (await fetch(`http://127.0.0.1:${store.port}/health/live`)).status
+const request = (line: string) => `${line}\r\nHost: a\r\nConnection: close\r\n\r\n`
+const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1])
+
+t.test('any target of a request gets an answer', async (t) => {
+  const answers: Array<[line: string, status: number]> = [
+    ['GET // HTTP/1.1', 404], ['GET http://[ HTTP/1.1', 404], ['GET http://a/health/live HTTP/1.1', 204],
+    ['GET /health/live?liveCode=200 HTTP/1.1', 200], ['GET /health/live?liveCode=%zz HTTP/1.1', 204],
+    ['GET ///health/live HTTP/1.1', 404], ['OPTIONS * HTTP/1.1', 404], ['GET /%00%ff HTTP/1.1', 404],
+    ['GET /streams/a?b HTTP/1.1', 501], ['POST /health/live HTTP/1.1', 404], ['BREW / HTTP/1.1', 400]
+  ]
+  for (const [line, status] of answers) t.equal(statusOf(await answerTo(request(line))), status, line)
+  t.equal(await health(), 204)
+})
+
+t.test('the first bytes may come one by one', async (t) => {
+  const socket = connectSocket(store.port, '127.0.0.1')
+  t.teardown(() => socket.destroy())
+  socket.setNoDelay(true)
+  const answered = once(socket, 'data')
+  for (const character of request('PUT /health/live HTTP/1.1')) {
+    await new Promise<void>((resolve) => { socket.write(character, () => { setImmediate(resolve) }) })
+  }
+  const [answer] = await answered as [Buffer]
+  t.equal(statusOf(answer.toString()), 404)
+})
+
+t.test('no bytes end the server', async (t) => {
+  const word = fc.constantFrom(
+    'GET', 'PRI', 'PRI * HTTP/2.0', 'CONNECT', 'HEAD', '/', '//', '*', 'http://[', 'a:b', '%', '?liveCode=999', '/streams',
+    'HTTP/1.1', 'HTTP/9.9', '\r\n', '\n', '\0', 'Host: a', 'Upgrade: h2c', 'Connection: upgrade', 'Content-Length: -1',
+    'Transfer-Encoding: chunked', 'Expect: 100-continue', 'SM\r\n\r\n'
+  )
+  const text = fc.array(fc.oneof(word, fc.string({ maxLength: 5 })), { maxLength: 12 })
+    .chain((words) => fc.constantFrom(' ', '\r\n', '').map((between) => Buffer.from(words.join(between), 'latin1')))
+  const noise = fc.nat({ max: 64 }).map((size) => randomBytes(size))
+  await fc.assert(fc.asyncProperty(fc.oneof(text, noise), async (bytes) => { await answerTo(bytes) }), { numRuns: 150 })
+  t.equal(await health(), 204)
+})
