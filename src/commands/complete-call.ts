@@ -47,9 +47,13 @@ const schema = {
 
 const bodyLimit = 1024 * 1024
 
+/** A transcript has four for each turn. */
+const mostValues = 50_000
+
 export function completeCall (app: App, { handle, owners }: CallDeps): void {
-  const options = { ...command('engine', 'Call completion failed'), bodyLimit }
-  app.post('/engine/calls/:call_id/completed', { schema, ...options }, async (request, reply) => {
+  const { config, ...options } = command('engine', 'Call completion failed')
+  const budget = { bodyLimit, config: { ...config, mostValues } }
+  app.post('/engine/calls/:call_id/completed', { schema, ...options, ...budget }, async (request, reply) => {
     const callId = callIdIn(request.params.call_id)
     return await refuseUnreadable(callId, handle(request, reply.code(202), {
       body: CompleteCallBody,

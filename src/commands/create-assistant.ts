@@ -1,7 +1,7 @@
 // POST /user/assistant
 import { assistantDecider } from '../domain/assistant/decide.js'
 import { assistantStream } from '../domain/assistant/events.js'
-import { CreateAssistantBody } from '../domain/assistant/settings.js'
+import { CreateAssistantBody } from '../domain/assistant/bodies.js'
 import { validateNewAssistant } from '../domain/assistant/validate.js'
 import { idAt } from '../domain/decider.js'
 import type { App } from '../http/app-types.js'

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { assistantDecider, type CreateAssistant } from '../../src/domain/assistant/decide.js'
-import type { AssistantBody } from '../../src/domain/assistant/settings.js'
+import type { AssistantBody } from '../../src/domain/assistant/bodies.js'
 import { validateNewAssistant } from '../../src/domain/assistant/validate.js'
 import { callDecider } from '../../src/domain/call/decide.js'
 import {

@@ -3,7 +3,8 @@ import t from 'tap'
 import { assistantDecider, type UpdateAssistant } from '../../src/domain/assistant/decide.js'
 import type { AssistantEvent } from '../../src/domain/assistant/events.js'
 import { evolve } from '../../src/domain/assistant/evolve.js'
-import type { AssistantBody, AssistantSettings } from '../../src/domain/assistant/settings.js'
+import type { AssistantBody } from '../../src/domain/assistant/bodies.js'
+import type { AssistantSettings } from '../../src/domain/assistant/settings.js'
 import { validateChanges, type AssistantFacts } from '../../src/domain/assistant/validate.js'
 import { summarize } from '../../src/domain/assistant/summary.js'
 import type { FieldErrors } from '../../src/domain/rejection.js'
@@ -26,9 +27,7 @@ const created = (changes: Partial<AssistantSettings> = {}): AssistantEvent =>
     }
   })
 
-const update = (
-  body: AssistantBody, { userId = '1', refused, facts = {} }: Circumstances = {}
-) => (): UpdateAssistant =>
+const update = (body: AssistantBody, { userId = '1', refused, facts = {} }: Circumstances = {}) => (): UpdateAssistant =>
   ({ ...validateChanges({ body, ...(refused && { refused }) }, { ...allExists, ...facts }), userId, now })
 
 const updated = (changes: Partial<AssistantSettings>): AssistantEvent[] =>

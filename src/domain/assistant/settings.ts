@@ -1,4 +1,4 @@
-// The one table of assistant fields: create, update, event, defaults and API document all come from it.
+// The one table of assistant fields: bodies, events, defaults and API document all come from it.
 import Type, { type Static } from 'typebox'
 import { frontDesk } from '../examples.js'
 import { AnyObject, Id, Nullable, inWords, withoutNul } from '../json.js'
@@ -23,11 +23,12 @@ export const PostCallField = Type.Object({
 }, { title: 'PostCallField' })
 export type PostCallField = Static<typeof PostCallField>
 
-const EndCallTool = Type.Object({
+export const EndCallTool = Type.Object({
   description: Type.Optional(Type.String({ maxLength: 500, description: 'When the assistant should end the call.' }))
 }, { description: 'Lets the assistant end the call by itself; null removes the tool.' })
 
-const required = {
+/** What every assistant is created with. */
+export const required = {
   assistant_name: Type.String({
     minLength: 1, maxLength: 255, ...withoutNul, description: 'Name of the assistant.', examples: [frontDesk.assistant_name]
   }),
@@ -41,8 +42,8 @@ const required = {
   system_prompt: Text(undefined, 'Behaviour and personality of the assistant.', frontDesk.system_prompt)
 }
 
-/** Defaults are the public ones of the product that the interface comes from. */
-const optional = {
+/** What gets a default. Defaults are the public ones of the product that the interface comes from. */
+export const optional = {
   phone_number_id: Nullable(Id({}), { default: null, description: 'A phone number of the user; null unassigns it.' }),
   endpoint_type: Type.Enum(['vad', 'ai'], { default: 'vad', description: 'Voice activity detection.' }),
   endpoint_sensitivity: Share(0, 5, 0.5, 'How quickly silence counts as the end of a turn.'),
@@ -85,38 +86,9 @@ const optional = {
   })
 }
 
-/** The spelling of the interface's field table, next to the nested object. */
-const literalSpelling = {
-  'end_call_tool.description': Type.Optional(Type.String({
-    maxLength: 500, description: 'Another spelling of end_call_tool: {description}, used when that is absent.'
-  }))
-}
-
 /** Everything an assistant is set to: what events and answers carry. */
 export const AssistantSettings = Type.Object({ ...required, ...optional })
 export type AssistantSettings = Static<typeof AssistantSettings>
-
-const optionals = Type.Partial(Type.Object(optional)).properties
-export const CreateAssistantBody =
-  Type.Object({ ...required, ...optionals, ...literalSpelling }, { title: 'NewAssistant' })
-export type CreateAssistantBody = Static<typeof CreateAssistantBody>
-
-const changes = Type.Partial(Type.Object(withoutDefaults(AssistantSettings.properties))).properties
-/** Nothing has a default here: what is left out stays as it is. */
-export const UpdateAssistantBody = Type.Object({ ...changes, ...literalSpelling }, { title: 'AssistantChanges' })
-export type UpdateAssistantBody = Static<typeof UpdateAssistantBody>
-
-/** A body of either route, as far as it is there. */
-export type AssistantBody = Partial<CreateAssistantBody>
-
-type Optional = keyof typeof optional
-type NewSettings = Omit<AssistantSettings, Optional> & Partial<Pick<AssistantSettings, Optional>>
-
-function withoutDefaults<Properties extends Record<string, object>> (properties: Properties): Properties {
-  const bare: object = Object.fromEntries(Object.entries(properties).map(([name, schema]) =>
-    [name, Object.fromEntries(Object.entries(schema).filter(([keyword]) => keyword !== 'default'))]))
-  return bare as Properties // the same names; no type says whether a default is there
-}
 
 /** A new copy of the default settings of the optional fields. */
 export function defaultSettings (): Omit<AssistantSettings, keyof typeof required> {
@@ -124,20 +96,3 @@ export function defaultSettings (): Omit<AssistantSettings, keyof typeof require
     .map(([name, schema]) => [name, 'default' in schema ? schema.default : undefined])
   return structuredClone(Object.fromEntries(defaults))
 }
-
-/** The settings that a body gives: known fields only, the literal spelling of end_call_tool nested. */
-export function givenSettings (body: CreateAssistantBody): NewSettings
-export function givenSettings (body: AssistantBody): Partial<AssistantSettings>
-export function givenSettings (
-  { 'end_call_tool.description': literal, ...fields }: AssistantBody
-): Partial<AssistantSettings> {
-  const known = Object.entries(fields)
-    .filter(([name, value]) => Object.hasOwn(AssistantSettings.properties, name) && value !== undefined)
-  const given: Partial<AssistantSettings> = Object.fromEntries(known)
-  if (literal !== undefined && given.end_call_tool === undefined) given.end_call_tool = { description: literal }
-  if (given.end_call_tool) given.end_call_tool = knownOf(given.end_call_tool)
-  given.post_call_schema &&= given.post_call_schema.map(({ name, type, description }) => ({ name, type, description }))
-  return given
-}
-
-const knownOf = ({ description }: Static<typeof EndCallTool>) => description === undefined ? {} : { description }

@@ -1,10 +1,8 @@
 // What is wrong with the settings that were sent for an assistant, without regard to its present ones.
 import { isAreaCity } from '../time-zone.js'
 import { problem, repeated, soundBody, soundFields, type Problem, type Submitted } from '../validation.js'
-import {
-  defaultSettings, givenSettings,
-  type AssistantBody, type AssistantSettings, type CreateAssistantBody, type UpdateAssistantBody
-} from './settings.js'
+import { givenSettings, type AssistantBody, type CreateAssistantBody, type UpdateAssistantBody } from './bodies.js'
+import { defaultSettings, type AssistantSettings } from './settings.js'
 
 /** What is true outside the stream of what the body names. An absent fact is not known, and refuses nothing. */
 export interface AssistantFacts {

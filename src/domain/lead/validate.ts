@@ -5,11 +5,15 @@ import { AnyObject, Id, PhoneNumber, type JsonObject } from '../json.js'
 import { problem, repeated, soundBody, type Submitted } from '../validation.js'
 import type { ContactVariables } from './events.js'
 
+/** Of one contact: storing and answering them costs by their number. */
+const mostVariables = 1_000
+
 const Variables = Type.Unsafe<JsonObject & { customer_name?: string, email?: string }>(AnyObject({
   properties: {
     customer_name: { type: 'string', description: 'Name of the person to call.', examples: [customer.customer_name] },
     email: { type: 'string', description: 'E-mail address of the person to call.', examples: ['ada@example.com'] }
   },
+  maxProperties: mostVariables,
   description: 'Free-form variables for the conversation.'
 }))
 

@@ -1,6 +1,6 @@
 // One story in examples: an assistant calls a lead, and a webhook reports the call. They fit examples/catalog.json.
 import type { Static } from 'typebox'
-import type { CreateAssistantBody, UpdateAssistantBody } from '../../domain/assistant/settings.js'
+import type { CreateAssistantBody, UpdateAssistantBody } from '../../domain/assistant/bodies.js'
 import type { AssistantSummary } from '../../domain/assistant/summary.js'
 import type { CompleteCallBody } from '../../domain/call/events.js'
 import type { WebhookPayload, WebhookTest } from '../../domain/webhook/payload.js'

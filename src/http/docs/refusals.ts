@@ -38,7 +38,7 @@ const refusals: Record<string, Refusal> = {
   },
   422: {
     why: 'Validation failed: every refused field with every reason, the first 500 where there are more. ' +
-      'Paths have dots.',
+      'Paths have dots; `body` is the body as a whole.',
     schema: invalid({ 'X-Read-Position': ['must be the X-Read-Position of an answer, a whole number'] })
   },
   429: {

@@ -1,6 +1,18 @@
 // Bodies are JSON in UTF-8 and nothing else; what arrives is never guessed, replaced or cut.
 import { isUtf8 } from 'node:buffer'
+import { invalid } from '../../domain/rejection.js'
 import type { App } from '../app-types.js'
+import { hasMoreValues } from './json-values.js'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** JSON values that a body of this route may hold. */
+    mostValues?: number
+  }
+}
+
+/** Parsing, checking and storing a body costs by its values: its length alone says little. */
+const mostValues = 5_000
 
 /** A body that cannot be read at all. */
 class UnreadableBody extends Error {
@@ -12,8 +24,9 @@ class UnreadableBody extends Error {
 
 /**
  * Takes `application/json` only, without a charset or with that of JSON: any other is a 415, bytes that are no UTF-8
- * are a 400. Of a key that is there twice the last one counts; keys that reach for prototypes are a 400. A route that
- * has no body takes an empty one: many clients declare a body although they send none.
+ * are a 400. Of a key that is there twice the last one counts; keys that reach for prototypes are a 400. A body of
+ * too many values is a 422, before it is parsed. A route that has no body takes an empty one: many clients declare a
+ * body although they send none.
  */
 export function takeOnlyJson (app: App): void {
   const parse = app.getDefaultJsonParser('error', 'error')
@@ -24,6 +37,11 @@ export function takeOnlyJson (app: App): void {
     if (!isJsonCharset) return done(new UnreadableBody(415, `JSON is UTF-8, not ${charset}`))
     if (body.length === 0 && request.routeOptions.schema?.body === undefined) return done(null)
     if (!isUtf8(body)) return done(new UnreadableBody(400, 'The body is not valid UTF-8.'))
+    const most = request.routeOptions.config.mostValues ?? mostValues
+    if (hasMoreValues(body, most)) return done(tooManyValues(most))
     return parse(request, body.toString('utf8'), done)
   })
 }
+
+const tooManyValues = (most: number) =>
+  invalid({ body: [`must hold at most ${most} values, with every object and array and everything in them`] })

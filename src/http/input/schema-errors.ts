@@ -30,6 +30,7 @@ function messageOf ({ keyword, params, message, instancePath, parentSchema = {} 
     case 'minimum':
     case 'maximum': return rangeOf(parentSchema)
     case 'maxItems': return `must have at most ${params.limit} items`
+    case 'maxProperties': return `must have at most ${params.limit} entries`
     case 'enum': return `must be one of: ${list(params.allowedValues)}`
     case 'pattern': return ownWords(parentSchema) ?? message ?? 'is not valid'
     case 'format':

@@ -1,0 +1,60 @@
+// What a caller sends to create or update an assistant: the table of its fields, held to more than events are.
+import Type, { type Static } from 'typebox'
+import { AnyObject } from '../json.js'
+import { AssistantSettings, PostCallField, optional, required, type EndCallTool } from './settings.js'
+
+/** Folding, comparing and sending a setting costs by its parts: these are more than anybody fills in by hand. */
+const mostVariables = 1_000
+const mostSchemaFields = 200
+
+/** Limits of bodies alone: events keep what an earlier release has taken. */
+const limited = {
+  variables: AnyObject({ ...optional.variables, maxProperties: mostVariables }),
+  post_call_schema: Type.Array(PostCallField, { ...optional.post_call_schema, maxItems: mostSchemaFields })
+}
+
+/** The spelling of the interface's field table, next to the nested object. */
+const literalSpelling = {
+  'end_call_tool.description': Type.Optional(Type.String({
+    maxLength: 500, description: 'Another spelling of end_call_tool: {description}, used when that is absent.'
+  }))
+}
+
+const optionals = Type.Partial(Type.Object({ ...optional, ...limited })).properties
+export const CreateAssistantBody =
+  Type.Object({ ...required, ...optionals, ...literalSpelling }, { title: 'NewAssistant' })
+export type CreateAssistantBody = Static<typeof CreateAssistantBody>
+
+const changes = Type.Partial(Type.Object(withoutDefaults({ ...required, ...optional, ...limited }))).properties
+/** Nothing has a default here: what is left out stays as it is. */
+export const UpdateAssistantBody = Type.Object({ ...changes, ...literalSpelling }, { title: 'AssistantChanges' })
+export type UpdateAssistantBody = Static<typeof UpdateAssistantBody>
+
+/** A body of either route, as far as it is there. */
+export type AssistantBody = Partial<CreateAssistantBody>
+
+type Optional = keyof typeof optional
+type NewSettings = Omit<AssistantSettings, Optional> & Partial<Pick<AssistantSettings, Optional>>
+
+function withoutDefaults<Properties extends Record<string, object>> (properties: Properties): Properties {
+  const bare: object = Object.fromEntries(Object.entries(properties).map(([name, schema]) =>
+    [name, Object.fromEntries(Object.entries(schema).filter(([keyword]) => keyword !== 'default'))]))
+  return bare as Properties // the same names; no type says whether a default is there
+}
+
+/** The settings that a body gives: known fields only, the literal spelling of end_call_tool nested. */
+export function givenSettings (body: CreateAssistantBody): NewSettings
+export function givenSettings (body: AssistantBody): Partial<AssistantSettings>
+export function givenSettings (
+  { 'end_call_tool.description': literal, ...fields }: AssistantBody
+): Partial<AssistantSettings> {
+  const known = Object.entries(fields)
+    .filter(([name, value]) => Object.hasOwn(AssistantSettings.properties, name) && value !== undefined)
+  const given: Partial<AssistantSettings> = Object.fromEntries(known)
+  if (literal !== undefined && given.end_call_tool === undefined) given.end_call_tool = { description: literal }
+  if (given.end_call_tool) given.end_call_tool = knownOf(given.end_call_tool)
+  given.post_call_schema &&= given.post_call_schema.map(({ name, type, description }) => ({ name, type, description }))
+  return given
+}
+
+const knownOf = ({ description }: Static<typeof EndCallTool>) => description === undefined ? {} : { description }

@@ -1,0 +1,99 @@
+// What a body may hold, up to the last value: how many values, variables and fields of a schema.
+import t from 'tap'
+import { noStream } from '../../../src/event-store/streams.js'
+import { callReport, newAssistant, newLead } from '../../support/bodies/bodies.js'
+import { assistantCreated, callCompleted, proposed } from '../../support/events/call-events.js'
+import { eventually } from '../../support/eventually.js'
+import { testService } from '../../support/service.js'
+
+const service = await testService(t)
+const { call } = service
+const engine = { authorization: `Bearer ${await service.token('engine', 'engine')}` }
+
+const variables = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`v${n}`, n]))
+const fields = (count: number) =>
+  Array.from({ length: count }, (_, n) => ({ name: `f${n}`, type: 'bool' as const, description: 'd' }))
+const zeros = (count: number) => Array<number>(count).fill(0)
+const tooMany = (most: number) =>
+  `must hold at most ${most} values, with every object and array and everything in them`
+
+/** How many values a body has without the list that fills it up. */
+const values = (value: unknown): number => typeof value === 'object' && value !== null
+  ? Object.values(value).reduce((sum: number, part) => sum + values(part), 1)
+  : 1
+
+t.test('a body holds 5,000 values, of any kind and wherever they are, and no more', async (t) => {
+  const full = (body: object, given: (list: number[]) => object, more = 0) =>
+    ({ ...body, ...given(zeros(5_000 - values({ ...body, ...given([]) }) + more)) })
+  const bodies: [path: string, body: object, given: (list: number[]) => object, status: number][] = [
+    ['/user/assistant', newAssistant(), (list) => ({ variables: { list } }), 201],
+    ['/user/lead', newLead(), (list) => ({ variables: { list } }), 200],
+    ['/user/lead', newLead({ allow_dupplicate: true }), (unknown) => ({ unknown }), 200]
+  ]
+  for (const [path, body, given, status] of bodies) {
+    t.equal((await call('POST', path, full(body, given))).status, status, path)
+    const refused = await call('POST', path, full(body, given, 1))
+    t.equal(refused.status, 422, path)
+    t.strictSame(refused.body, { message: 'The given data was invalid.', errors: { body: [tooMany(5_000)] } })
+  }
+  for (const path of ['/user/assistant/1', '/user/assistant/999']) {
+    t.equal((await call('PUT', path, { variables: { list: zeros(5_000) } })).status, 422, `PUT ${path}`)
+  }
+  t.equal((await call('POST', '/user/webhook-secret/rotate', zeros(5_000))).status, 422, 'a body that nobody reads')
+})
+
+t.test('variables are 1,000 at most, of an assistant and of each contact of a lead', async (t) => {
+  const most = ['must have at most 1000 entries']
+  const assistant = (count: number) => newAssistant({ variables: variables(count) })
+  const lead = (phone_number: string, own: number, contact: number) => newLead({
+    phone_number,
+    variables: variables(own),
+    secondary_contacts: [{ phone_number: '+15551239001', variables: variables(contact) }]
+  })
+  t.equal((await call('POST', '/user/assistant', assistant(1_000))).status, 201)
+  t.equal((await call('POST', '/user/lead', lead('+15551239002', 1_000, 1_000))).status, 200)
+  t.strictSame((await call('POST', '/user/assistant', assistant(1_001))).body.errors, { variables: most })
+  t.strictSame((await call('PUT', '/user/assistant/1', { variables: variables(1_001) })).body.errors, { variables: most })
+  t.strictSame((await call('POST', '/user/lead', lead('+15551239003', 1_001, 1_001))).body.errors, {
+    variables: most, 'secondary_contacts.0.variables': most
+  })
+})
+
+t.test('a schema has 200 fields at most', async (t) => {
+  t.equal((await call('POST', '/user/assistant', newAssistant({ post_call_schema: fields(200) }))).status, 201)
+  const refused = { post_call_schema: ['must have at most 200 items'] }
+  const more = { post_call_schema: fields(201) }
+  t.strictSame((await call('POST', '/user/assistant', newAssistant(more))).body.errors, refused)
+  t.strictSame((await call('PUT', '/user/assistant/1', more)).body.errors, refused)
+})
+
+t.test('the report of a call holds 50,000 values by HTTP, and any number as an event', async (t) => {
+  const { id } = (await call('POST', '/user/assistant', newAssistant())).body.data
+  const report = (count: number) => callReport(id, { input_variables: { list: zeros(count) } })
+  const room = 50_000 - values(report(0))
+  const send = (callId: string, count: number) =>
+    call('POST', `/engine/calls/${callId}/completed`, report(count), { headers: engine })
+  t.equal((await send('full', room)).status, 202)
+  const { status, body } = await send('fuller', room + 1)
+  t.equal(status, 422)
+  t.strictSame(body.errors, { body: [tooMany(50_000)] })
+
+  const event = callCompleted('by-event', { assistant_id: id, input_variables: { list: zeros(60_000) } })
+  await service.parts.streams.append(event.stream, [proposed(event)], noStream)
+  const read = await eventually(async () => {
+    const found = await call('GET', '/user/call/by-event')
+    return found.status === 200 && found
+  })
+  t.equal(read.body.data.input_variables.list.length, 60_000)
+})
+
+t.test('an assistant that an earlier release gave more is read, called and changed as ever', async (t) => {
+  const created = assistantCreated(7_000, { variables: variables(1_500), post_call_schema: fields(300) })
+  await service.parts.streams.append(created.stream, [proposed(created)], noStream)
+  const path = '/user/assistant/7000'
+  await eventually(async () => (await call('GET', path)).status === 200)
+  t.equal((await call('PUT', path, { assistant_name: 'Renamed' })).status, 200)
+  const { data } = (await call('GET', path)).body
+  t.equal(data.name, 'Renamed')
+  t.equal(data.settings.post_call_schema.length, 300)
+})
