@@ -52,6 +52,7 @@ export async function buildApp (deps: AppDeps): Promise<App> {
     await registerAuth(scope, jwt)
     await registerRateLimits(scope, rateLimit)
     addMetrics(scope, metrics, metricsToken)
+    addHealth(scope, healthChecks)
     await addApiDocs(scope, basePath)
     await scope.register(async (api: App) => addWithOtherMethods(api, () => {
       createAssistant(api, routes)
@@ -62,7 +63,6 @@ export async function buildApp (deps: AppDeps): Promise<App> {
       addQueries(api, routes)
     }), { prefix: basePath })
   })
-  addHealth(app, healthChecks)
   return app
 }
 

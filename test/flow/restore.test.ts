@@ -4,7 +4,7 @@ import { checkIds, reseedIds } from '../../src/recovery/id-sequences.js'
 import { eventually } from '../support/eventually.js'
 import { answers, callOf, receiver, type Receiver } from '../support/receivers/receiver.js'
 import {
-  created, deliveries, idOf, readsGoOn, ready, restorable, type Restorable, type Running
+  created, deliveries, idOf, readsGoOn, restorable, type Restorable, type Running
 } from '../support/restorable.js'
 import { run } from '../support/ringledger.js'
 import { resumeWebhooks } from '../../workers/operate/resume.js'
@@ -56,7 +56,7 @@ const steps: Record<string, (t: Test, scene: Restored, restored: Running) => Pro
         status: 503, body: { message: 'The service is not available right now. Nothing was changed.' }
       })
     }
-    t.match(await ready(restored), {
+    t.match(await restored.ready(), {
       status: 200, body: { checks: { ledger: 'behind the log' } }
     }, 'it keeps its readers')
     t.equal(hook.received.length, 4)
@@ -71,7 +71,7 @@ const steps: Record<string, (t: Test, scene: Restored, restored: Running) => Pro
     })
     t.ok(idOf(await restored.createAssistant(hook.url)) > newest.assistant)
     t.ok(idOf(await restored.createLead()) > newest.lead)
-    t.match(await ready(restored), { body: { checks: { ledger: 'behind the log' } } })
+    t.match(await restored.ready(), { body: { checks: { ledger: 'behind the log' } } })
     t.equal(hook.received.length, 4)
   },
 
@@ -87,7 +87,7 @@ const steps: Record<string, (t: Test, scene: Restored, restored: Running) => Pro
       'after-2': ['skipped', 'restored'],
       later: ['delivered', null]
     }, 'each call has one row')
-    t.match(await ready(restored), { status: 200, body: { checks: { ledger: 'ok' } } })
+    t.match(await restored.ready(), { status: 200, body: { checks: { ledger: 'ok' } } })
   }
 }
 
@@ -118,11 +118,11 @@ t.test('a fresh Postgres beside a full log is the same case', async (t) => {
   await readsGoOn(t, api, assistant)
   for (const { logged } of [api, worker]) t.match(logged.join(), bothCommands)
   t.equal((await api.createAssistant(hook.url)).status, 503)
-  t.match(await ready(worker), {
+  t.match(await worker.ready(), {
     status: 503, body: { checks: { ledger: 'failing' } }
   }, 'a worker that may not send is not ready')
   t.match(await r.withParts(({ pool, streams }) => resumeWebhooks(pool, streams)), { cancelled: 0 })
-  await eventually(async () => (await ready(worker)).status === 200)
+  await eventually(async () => (await worker.ready()).status === 200)
   t.equal((await api.createAssistant(hook.url)).status, 503, 'ids are a matter of their own')
   t.match(await r.withParts(({ pool, streams }) => checkIds(pool, streams, () => {})), { ok: false })
   t.match(await r.withParts(({ pool, streams }) => reseedIds(pool, streams, () => {})), { ok: true })

@@ -27,6 +27,8 @@ export interface Running {
   createLead (): Promise<Answer>
   completeCall (callId: string, assistantId: number): Promise<Answer>
   get (path: string): Promise<Answer>
+  /** As operators see it. */
+  ready (): Promise<Answer>
 }
 
 export interface Restorable {
@@ -113,7 +115,8 @@ async function start (t: Teardown, urls: Urls, roles: Role[]): Promise<Running> 
     completeCall: async (callId, id) => await call('POST', `/engine/calls/${callId}/completed`, {
       ...await as('engine', 'engine'), body: callReport(id)
     }),
-    get: async (path) => await call('GET', path, await as('1'))
+    get: async (path) => await call('GET', path, await as('1')),
+    ready: async () => await call('GET', '/health/ready', await as('operator', 'ops'))
   }
 }
 
@@ -124,11 +127,6 @@ export const idOf = ({ body }: Answer) => body.data?.id ?? 0
 export async function readsGoOn (t: Asserts, { get }: Running, assistant: number): Promise<void> {
   await eventually(async () => (await get(`/user/assistant/${assistant}`)).status === 200)
   t.equal((await get('/user/assistants')).status, 200)
-}
-
-export async function ready ({ url }: Running): Promise<{ status: number, body: unknown }> {
-  const answer = await fetch(`${url}/health/ready`)
-  return { status: answer.status, body: await answer.json() }
 }
 
 /** Status and reason by call. */

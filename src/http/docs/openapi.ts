@@ -1,9 +1,10 @@
 // The API document, made from the schemas that validate, and the page that shows it without the internet.
 import fastifySwagger from '@fastify/swagger'
 import fastifySwaggerUi from '@fastify/swagger-ui'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, RouteOptions } from 'fastify'
 import { packageVersion } from '../../package-root.js'
 import { nameSchemas } from './named-schemas.js'
+import { preparedDocument } from './prepared-document.js'
 import { documented } from './refusals.js'
 import { webhooks } from './webhook-docs.js'
 
@@ -45,7 +46,7 @@ const pageCsp = [
   "frame-ancestors 'none'"
 ].join('; ')
 
-/** Serves `/docs`, `/docs/json` and `/docs/yaml`. Register it before the routes. */
+/** Serves `/docs`, `/docs/json` and `/docs/yaml`. Register it after the rate limits and before the routes. */
 export async function addApiDocs (app: FastifyInstance, basePath: string): Promise<void> {
   await app.register(fastifySwagger, {
     openapi: {
@@ -64,8 +65,27 @@ export async function addApiDocs (app: FastifyInstance, basePath: string): Promi
     transformObject: (documents) =>
       'openapiObject' in documents ? nameSchemas(documents.openapiObject, webhooks) : documents.swaggerObject
   })
+  await app.register(async (documents) => {
+    documents.addHook('onRequest', async (request, reply) => await app.rateLimits.ofStranger(request, reply))
+    servePrepared(documents, `${basePath}/docs`)
+    await addPage(documents, `${basePath}/docs`)
+  })
+}
+
+/** The routes of the page write the document anew for each request: these handlers take their place. */
+function servePrepared (app: FastifyInstance, prefix: string): void {
+  const handlers: Record<string, RouteOptions['handler']> = {
+    [`${prefix}/json`]: preparedDocument('application/json; charset=utf-8', () => JSON.stringify(app.swagger())),
+    [`${prefix}/yaml`]: preparedDocument('application/x-yaml', () => app.swagger({ yaml: true }))
+  }
+  app.addHook('onRoute', (route) => {
+    route.handler = handlers[route.url] ?? route.handler
+  })
+}
+
+async function addPage (app: FastifyInstance, routePrefix: string): Promise<void> {
   await app.register(fastifySwaggerUi, {
-    routePrefix: `${basePath}/docs`,
+    routePrefix,
     staticCSP: pageCsp,
     uiConfig: {
       layout: 'BaseLayout',

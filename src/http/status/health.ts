@@ -1,5 +1,7 @@
 // Whether the process lives, and whether it can do its work.
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { hasRole } from '../auth/auth.js'
+import { atMostEvery, oneAtATime } from './shared.js'
 
 /** What a check remarks, if anything, of a process that can do its work. */
 export type Remark = string | undefined
@@ -9,16 +11,29 @@ export type HealthChecks = Record<string, () => Promise<unknown>>
 
 const longestCheckMs = 2_000
 
-/** `/health/live` and `/health/ready`, without a prefix, so that probes do not depend on BASE_PATH. */
-export function addHealth (app: FastifyInstance, checks: HealthChecks): void {
+/** All who ask within this time get one answer: each run asks every back end. */
+const checkEveryMs = 1_000
+
+/**
+ * `/health/live` and `/health/ready`, without a prefix, so that probes do not depend on BASE_PATH, and without a limit.
+ * What failed is told to operators alone. Register authentication before.
+ */
+export function addHealth (app: FastifyInstance, checks: HealthChecks, everyMs = checkEveryMs): void {
+  const readiness = atMostEvery(everyMs, readinessOf(checks, app.log))
   app.get('/health/live', { schema: { hide: true }, logLevel: 'warn' }, () => ({ status: 'ok' }))
   app.get('/health/ready', { schema: { hide: true }, logLevel: 'warn' }, async (request, reply) => {
-    const results = await Promise.all(Object.entries(checks).map(async ([name, check]) =>
-      [name, await resultOf(name, check, request.log)]))
-    const isReady = results.every(([, status]) => status !== 'failing')
+    const [results, isOperator] = await Promise.all([readiness(), hasRole(request, 'ops')])
+    const isReady = Object.values(results).every((status) => status !== 'failing')
     const status = isReady ? 'ok' : 'failing'
-    return await reply.code(isReady ? 200 : 503).send({ status, checks: Object.fromEntries(results) })
+    return await reply.code(isReady ? 200 : 503).send({ status, ...(isOperator && { checks: results }) })
   })
+}
+
+/** Runs all checks. One that has not ended since the last run is waited for, and not begun again. */
+function readinessOf (checks: HealthChecks, log: FastifyBaseLogger): () => Promise<Record<string, string>> {
+  const shared = Object.entries(checks).map(([name, check]) => ({ name, check: oneAtATime(check) }))
+  return async () => Object.fromEntries(await Promise.all(shared.map(async ({ name, check }) =>
+    [name, await resultOf(name, check, log)])))
 }
 
 async function resultOf (name: string, check: () => Promise<unknown>, log: FastifyBaseLogger): Promise<string> {

@@ -10,7 +10,8 @@ const standby = await service.start(['projector'])
 const api = await service.start(['api'])
 
 async function ready (url: string): Promise<{ status: number, checks: Record<string, string> }> {
-  const response = await fetch(`${url}/health/ready`)
+  const headers = { authorization: `Bearer ${await service.token('operator', 'ops')}` }
+  const response = await fetch(`${url}/health/ready`, { headers })
   return { ...await response.json() as { checks: Record<string, string> }, status: response.status }
 }
 

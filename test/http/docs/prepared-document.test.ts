@@ -1,0 +1,55 @@
+// The API document is made once: who has it already is told so, and strangers do not ask for it without end.
+import t from 'tap'
+import { testService } from '../../support/service.js'
+
+const { url, token, start } = await testService(t, ['api'])
+
+async function get (path: string, headers: Record<string, string> = {}, method = 'GET', from = url) {
+  const answer = await fetch(`${from}${path}`, { method, headers })
+  return { status: answer.status, headers: answer.headers, text: await answer.text() }
+}
+
+t.test('the document has an ETag, and is not sent to who names it', async (t) => {
+  for (const [path, type] of [['/docs/json', 'application/json; charset=utf-8'], ['/docs/yaml', 'application/x-yaml']]) {
+    const first = await get(String(path))
+    t.equal(first.status, 200)
+    t.equal(first.headers.get('content-type'), type)
+    t.equal(first.headers.get('cache-control'), 'no-cache')
+    const etag = first.headers.get('etag') ?? ''
+    t.match(etag, /^"[\w-]{27}"$/)
+    t.equal((await get(String(path))).text, first.text)
+    for (const named of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const { status, headers, text } = await get(String(path), { 'if-none-match': named })
+      t.strictSame([status, text, headers.get('etag')], [304, '', etag], named)
+    }
+    t.equal((await get(String(path), { 'if-none-match': '"other"' })).status, 200)
+    const head = await get(String(path), {}, 'HEAD')
+    t.strictSame([head.status, head.headers.get('etag')], [200, etag])
+  }
+})
+
+t.test('it is the document of all routes', async (t) => {
+  const document = JSON.parse((await get('/docs/json')).text)
+  t.ok(document.paths['/user/lead'].post)
+  t.ok(document.webhooks)
+})
+
+t.test('documents and refused tokens are 120 a minute for one address; users and probes are not held up', async (t) => {
+  const service = await start(['api'])
+  const paths = ['/docs', '/docs/json', '/docs/yaml', '/docs/static/swagger-ui.css', '/user/leads', '/engine/calls/c/completed']
+  const ask = (path: string, headers = {}) =>
+    get(path, headers, path.startsWith('/engine') ? 'POST' : 'GET', service.url)
+  for (let n = 0; n < 120; n++) {
+    const path = paths[n % paths.length] ?? ''
+    t.equal((await ask(path)).status, path.startsWith('/docs') ? 200 : 401, path)
+  }
+  for (const path of [...paths, '/metrics']) {
+    const { status, headers, text } = await ask(path, { authorization: 'Bearer garbage' })
+    t.equal(status, 429, path)
+    t.match(headers.get('retry-after'), /^[1-9]\d?$/)
+    t.match(JSON.parse(text).message, /^Too many requests: try again in \d+ seconds\.$/)
+  }
+  t.equal((await ask('/user/leads', { authorization: `Bearer ${await token('1')}` })).status, 200)
+  t.equal((await ask('/health/live')).status, 200)
+  t.equal((await ask('/nowhere')).status, 404)
+})
