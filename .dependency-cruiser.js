@@ -31,7 +31,7 @@ const rooms = {
   'packages/embedded-postgres/src': { ours: [], packages: ['pg'] },
   'packages/embedded-event-store/src': {
     ours: [],
-    packages: ['pg', '@eventstore/db-client', '@grpc/grpc-js', 'google-protobuf', '@ringledger/embedded-postgres']
+    packages: ['pg', '@eventstore/db-client', '@grpc/grpc-js', 'google-protobuf', 're2js', '@ringledger/embedded-postgres']
   },
   'packages/event-transfer/src': { ours: [], packages: ['@eventstore/db-client'] }
 }
@@ -44,6 +44,7 @@ const EMBEDDED = '@ringledger/embedded-[^/]+'
 const doors = [
   { to: { package: '@eventstore/db-client' }, from: ['src/event-store', 'src/composition/connections[.]ts', 'packages', ...TRIED] },
   { to: { package: '(@grpc/grpc-js|google-protobuf)' }, from: ['packages/embedded-event-store', ...TRIED] },
+  { to: { package: 're2js' }, from: ['packages/embedded-event-store', ...TRIED] },
   { to: { package: 'bullmq' }, from: ['workers/queue/(queue|back-end)[.]ts', ...TRIED] },
   { to: { package: 'ioredis' }, from: ['workers/queue/back-end[.]ts', 'src/composition', ...TRIED] },
   { to: { package: 'undici' }, from: ['workers/deliver/(post|stale|guard)[.]ts', ...TRIED] },

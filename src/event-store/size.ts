@@ -9,7 +9,9 @@ export function sizeOf (value: unknown, levels = deepest): number {
   if (typeof value !== 'object' || value === null || levels === 0) return 8
   if (value instanceof Uint8Array) return 32 + value.length
   let bytes = 32
-  if (Array.isArray(value)) for (const item of value) bytes += sizeOf(item, levels - 1)
+  if (value instanceof Map || value instanceof Set) {
+    for (const [key, item] of value.entries()) bytes += 16 + sizeOf(key, levels - 1) + sizeOf(item, levels - 1)
+  } else if (Array.isArray(value)) for (const item of value) bytes += sizeOf(item, levels - 1)
   else for (const name in value) bytes += 8 + sizeOf(Reflect.get(value, name), levels - 1)
   return bytes
 }

@@ -52,3 +52,16 @@ t.test('a phone number keeps its owner and its digits', async (t) => {
   given([added]).when({ ...number, phone_number: '+15551230002' }).then(t, { code: 'catalog-conflict' })
   given([added]).when({ ...number, user_id: '2' }).then(t, { code: 'catalog-conflict' })
 })
+
+// Copied as a whole for each entry, a list of this length takes an hour.
+t.test('a long list costs as much for each entry as a short one', { timeout: 60_000 }, async (t) => {
+  const count = 100_000
+  const fold = (events: Array<ReturnType<typeof voice>>, list = voicesDecider.initialState) =>
+    events.reduce((list, event) => voicesDecider.evolve(list, event), list)
+  const added = Array.from({ length: count }, (_, n) => voice(n + 1, `Voice ${n + 1}`))
+  const list = fold(added)
+  t.same(voicesDecider.decide({ entries: added.map(({ data }) => data) }, list), [])
+  const renamed = fold([voice(1, 'Ada')], list)
+  t.same([renamed.get(1), renamed.get(count), list.get(1)], ['Ada', `Voice ${count}`, 'Voice 1'], 'the former one stays')
+  t.equal([...list].length, count)
+})

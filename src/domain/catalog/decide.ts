@@ -2,16 +2,15 @@
 import type { Decider } from '../decider.js'
 import { Rejection } from '../rejection.js'
 import type { CatalogEvent } from './events.js'
+import { type Key, NameList } from './name-list.js'
 
 type EventOf<Type extends CatalogEvent['type']> = Extract<CatalogEvent, { type: Type }>
 type ListEvent = EventOf<'VoiceAdded' | 'LanguageAdded' | 'ModelAdded'>
 
-/** The names on one list, by id, or by themselves where there is no id. */
-export type ListState = ReadonlyMap<number | string, string>
-
 interface List<Event extends ListEvent> {
   type: Event['type']
-  keyOf (entry: Event['data']): number | string
+  /** Its id; where there is none, its name. */
+  keyOf (entry: Event['data']): Key
   /** The event that adds an entry, or renames it under its id; without unknown fields. */
   added (entry: Event['data']): Event
 }
@@ -37,11 +36,11 @@ export const modelsDecider = listDecider<EventOf<'ModelAdded'>>({
 /** Of entries with the same key the last one counts. */
 function listDecider<Event extends ListEvent> (
   { type, keyOf, added }: List<Event>
-): Decider<ListState, Event, { entries: Event['data'][] }> {
+): Decider<NameList, Event, { entries: Event['data'][] }> {
   return {
-    initialState: new Map(),
+    initialState: NameList.empty,
     eventTypes: [type],
-    evolve: (list, { data }) => new Map(list).set(keyOf(data), data.name),
+    evolve: (list, { data }) => list.with(keyOf(data), data.name),
     decide ({ entries }, list) {
       const wanted = new Map(entries.map((entry) => [keyOf(entry), entry]))
       return [...wanted].filter(([key, { name }]) => list.get(key) !== name).map(([, entry]) => added(entry))

@@ -90,7 +90,7 @@ export const importCases: ImportCase[] = [
   {
     rule: 'the embedded event store imports its protocol, pg and embedded Postgres',
     file: 'packages/embedded-event-store/src/server.ts',
-    good: './log/log.js @grpc/grpc-js @eventstore/db-client pg @ringledger/embedded-postgres/child',
+    good: './log/log.js @grpc/grpc-js @eventstore/db-client pg re2js @ringledger/embedded-postgres/child',
     bad: '../../../src/postgres/pool.js @ringledger/event-transfer fastify'
   },
   {
