@@ -43,7 +43,7 @@ const assistantTable = table<AssistantRow>({
 
 export const assistants: Projection = {
   name: 'assistants',
-  version: 1,
+  version: 2,
   eventTypes: assistantEventTypes,
   tables: [assistantTable],
   keys: (event) => 'assistant_id' in event.data ? [[assistantTable, event.data.assistant_id]] : [],

@@ -1,14 +1,14 @@
 // Leads and their secondary contacts; a call changes the status of the person that it reached.
 import type { CallCompleted } from '../src/domain/call/events.js'
 import type { ContactVariables, LeadEvent } from '../src/domain/lead/events.js'
+import { laterOf } from '../src/domain/later-of.js'
+import { afterCall, type Calling } from '../src/domain/lead/after-call.js'
 import { leadOf } from '../src/domain/lead/evolve.js'
-import type { LeadStatus } from '../src/domain/lead/status.js'
-import { statusAfterCall } from '../src/domain/lead/status-after-call.js'
 import { CannotProject, type LogPosition, type Projection, type Rows, type RowKey } from './engine/projection.js'
 import { table } from './engine/table.js'
 
 /** A lead, or a secondary contact: then `primary_id` is its lead and `place` its number among the contacts. */
-export interface LeadRow {
+export interface LeadRow extends Calling {
   id: number
   primary_id: number | null
   place: number
@@ -16,7 +16,6 @@ export interface LeadRow {
   campaign_id: number
   phone_number: string
   variables: ContactVariables
-  status: LeadStatus
   stream: string
   created_at: string
   updated_at: string
@@ -36,7 +35,8 @@ const leadTable = table<LeadRow>({
     status: 'text',
     stream: 'text',
     created_at: 'timestamptz',
-    updated_at: 'timestamptz'
+    updated_at: 'timestamptz',
+    newest_report_at: 'timestamptz'
   },
   indexes: [
     '(user_id, created_at DESC, id DESC) INCLUDE (campaign_id, status, phone_number) WHERE primary_id IS NULL',
@@ -68,7 +68,7 @@ const callTable = table<{ call_id: string }>({
 
 export const leads: Projection = {
   name: 'leads',
-  version: 3,
+  version: 4,
   eventTypes: ['AssistantCreated', 'CampaignCreated', 'CampaignRenamed', 'LeadCreated', 'CallCompleted'],
   tables: [leadTable, ownerTable, campaignTable, callTable],
   keys (event, { revision }) {
@@ -110,7 +110,7 @@ const idsOf = ({ data }: LeadEvent) => [data.lead_id, ...data.secondary_contacts
 
 function addLead (event: LeadEvent, { stream }: LogPosition, rows: Rows): void {
   const { secondary_contacts, ...lead } = leadOf(event)
-  const shared = { user_id: lead.user_id, campaign_id: lead.campaign_id, stream }
+  const shared = { user_id: lead.user_id, campaign_id: lead.campaign_id, stream, newest_report_at: null }
   const added: LeadRow[] = [
     { ...lead, ...shared, primary_id: null, place: 0 },
     ...secondary_contacts.map((contact, index) => ({ ...contact, ...shared, primary_id: lead.id, place: index + 1 }))
@@ -122,14 +122,15 @@ function addLead (event: LeadEvent, { stream }: LogPosition, rows: Rows): void {
   }
 }
 
-function moveStatus (call: CallCompleted, { revision }: LogPosition, rows: Rows): void {
+function moveStatus (call: CallCompleted, { revision, created }: LogPosition, rows: Rows): void {
   const { call_id, lead_id } = call
   // Reported again. The revision alone does not say so: an engine may have written events of its own before a report.
   if (revision > 0n && rows.get(callTable, call_id)) return
   rows.put(callTable, { call_id })
   const lead = lead_id === null ? undefined : rows.get(leadTable, lead_id)
-  const status = statusAfterCall(call)
-  if (!lead || !status || lead.status === status) return
-  if (rows.get(ownerTable, call.assistant_id)?.user_id !== lead.user_id) return
-  rows.put(leadTable, { ...lead, status, updated_at: call.ended_at })
+  if (!lead || rows.get(ownerTable, call.assistant_id)?.user_id !== lead.user_id) return
+  const after = afterCall(lead, call)
+  if (!after) return
+  const updated_at = after.status === lead.status ? lead.updated_at : laterOf(lead.updated_at, created.toISOString())
+  rows.put(leadTable, { ...lead, ...after, updated_at })
 }

@@ -19,11 +19,12 @@ export interface Projection {
 
 export type RowKey = [table: AnyTable, key: Key]
 
-/** Where an event is in the log. */
+/** Where an event is in the log, and when it was recorded. */
 export interface LogPosition {
   stream: string
   revision: bigint
   position: bigint
+  created: Date
 }
 
 /** The rows of a batch while events are folded into them. */

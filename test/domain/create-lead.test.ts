@@ -1,11 +1,13 @@
 // What creating a lead leads to.
 import t from 'tap'
+import type { CallCompleted } from '../../src/domain/call/events.js'
 import { leadDecider, type CreateLead } from '../../src/domain/lead/decide.js'
 import type { LeadEvent } from '../../src/domain/lead/events.js'
 import { leadOf } from '../../src/domain/lead/evolve.js'
+import { leadStatuses } from '../../src/domain/lead/status.js'
 import { describeLead } from '../../src/domain/lead/summary.js'
 import { validateLead, type CreateLeadBody, type LeadFacts } from '../../src/domain/lead/validate.js'
-import { statusAfterCall } from '../../src/domain/lead/status-after-call.js'
+import { afterCall } from '../../src/domain/lead/after-call.js'
 import type { FieldErrors } from '../../src/domain/rejection.js'
 import { invalid, scenarios } from '../support/commands/given.js'
 
@@ -112,10 +114,31 @@ t.test('the lead is described with exactly the documented keys, in UTC, seconds 
 })
 
 t.test('a call moves the lead to the status the engine gives; a completed call without one completes it', async (t) => {
-  t.equal(statusAfterCall({ status: 'failed', lead_status: 'rescheduled' }), 'rescheduled')
-  t.equal(statusAfterCall({ status: 'completed', lead_status: 'processing' }), 'processing')
-  t.equal(statusAfterCall({ status: 'completed' }), 'completed')
+  const fresh = { status: 'created' as const, newest_report_at: null }
+  const after = (report: Pick<CallCompleted, 'status' | 'lead_status'>) =>
+    afterCall(fresh, { ...report, ended_at: '2026-01-31T13:00:00+01:00' })
+  const at = { newest_report_at: '2026-01-31T12:00:00.000Z' }
+  t.strictSame(after({ status: 'failed', lead_status: 'rescheduled' }), { status: 'rescheduled', ...at })
+  t.strictSame(after({ status: 'completed', lead_status: 'processing' }), { status: 'processing', ...at })
+  t.strictSame(after({ status: 'completed' }), { status: 'completed', ...at })
   for (const status of ['failed', 'no-answer', 'busy', 'voicemail', 'canceled'] as const) {
-    t.equal(statusAfterCall({ status }), undefined)
+    t.strictSame(after({ status }), { status: 'created', ...at })
+  }
+})
+
+t.test('a report of a call that ended before the latest moves nothing, one of the same instant does', async (t) => {
+  const lead = { status: 'rescheduled' as const, newest_report_at: '2026-01-31T12:00:00.123+00:00' }
+  const ended = (ended_at: string) => afterCall(lead, { status: 'completed', ended_at })?.status
+  t.equal(ended('2026-01-31T12:00:00.122Z'), undefined)
+  t.equal(ended('2026-01-31T10:00:00.122-02:00'), undefined)
+  t.equal(ended('2026-01-31T12:00:00.123Z'), 'completed')
+  t.equal(ended('2026-01-31T12:00:00.123456789Z'), 'completed', 'milliseconds count')
+})
+
+t.test('no report takes a lead off the blacklist', async (t) => {
+  const lead = { status: 'blacklisted' as const, newest_report_at: '2026-01-31T12:00:00.000Z' }
+  for (const lead_status of leadStatuses) {
+    const after = afterCall(lead, { status: 'completed', lead_status, ended_at: '2026-01-31T13:00:00Z' })
+    t.equal(after?.status, 'blacklisted')
   }
 })

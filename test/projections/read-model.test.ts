@@ -62,10 +62,30 @@ t.test('a lead has its contacts in their order, each with its status, and the pr
     created_at: '2026-01-31T12:00:00.000Z'
   })
   t.strictSame(found?.lead.secondary_contacts.map(({ id, status, updated_at }) => [id, status, updated_at]), [
-    [9, 'created', '2026-01-31T12:00:00.000Z'], [7, 'rescheduled', '2026-01-31T12:01:00.000Z'], [
+    [9, 'created', '2026-01-31T12:00:00.000Z'], [7, 'rescheduled', '2026-01-31T12:01:02.345Z'], [
       8, 'created', '2026-01-31T12:00:00.000Z'
     ]
   ])
+})
+
+t.test('a lead is moved by its latest call, never off the blacklist, and its time of change never goes back', async (t) => {
+  const feed = await feeding(leads, pool)
+  const report = (callId: string, minute: number, created: string, given: object) =>
+    ({ ...callCompleted(callId, { lead_id: 20, ended_at: `2026-01-31T13:0${minute}:00Z`, ...given }), created: new Date(created) })
+  const standing = async () => {
+    const { status, updated_at } = (await read.findLead('1', 20))?.lead ?? {}
+    return [status, updated_at]
+  }
+  await feed.batch(place([
+    leadCreated(20, 10), report('b', 5, '2026-01-31T14:00:00.500Z', { lead_status: 'rescheduled' })
+  ]))
+  t.strictSame(await standing(), ['rescheduled', '2026-01-31T14:00:00.500Z'])
+  await feed.batch(place([report('c', 4, '2026-01-31T14:01:00Z', { lead_status: 'blacklisted' })]))
+  t.strictSame(await standing(), ['rescheduled', '2026-01-31T14:00:00.500Z'], 'an older call')
+  await feed.batch(place([report('d', 6, '2026-01-31T13:59:00Z', { lead_status: 'blacklisted' })]))
+  t.strictSame(await standing(), ['blacklisted', '2026-01-31T14:00:00.500Z'], 'recorded by a clock that is behind')
+  await feed.batch(place([report('e', 7, '2026-01-31T15:00:00Z', { lead_status: 'scheduled' })]))
+  t.strictSame(await standing(), ['blacklisted', '2026-01-31T14:00:00.500Z'], 'a later call')
 })
 
 t.test('neither a secondary contact nor the lead of another user is found as a lead', async (t) => {

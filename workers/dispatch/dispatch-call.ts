@@ -1,6 +1,6 @@
 // The delivery row of one call, decided from the dispatch state.
 import type { CallCompleted } from '../../src/domain/call/events.js'
-import { statusAfterCall } from '../../src/domain/lead/status-after-call.js'
+import { afterCall } from '../../src/domain/lead/after-call.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import { callType, deliveryId } from './delivery-id.js'
 import type { NewDelivery, SkipReason } from './new-deliveries.js'
@@ -45,7 +45,7 @@ function skipReason (call: CallCompleted, { settings }: KnownAssistant): SkipRea
 function movedLead (state: DispatchState, call: CallCompleted, assistant: KnownAssistant): KnownLead | undefined {
   const lead = call.lead_id === null ? undefined : state.leads.get(call.lead_id)
   if (!lead || lead.user_id !== assistant.user_id) return undefined
-  return state.leadMoved(lead, statusAfterCall(call) ?? lead.status)
+  return state.leadMoved(lead, afterCall(lead, call) ?? lead)
 }
 
 /** Why the webhook of a call that names a lead has no lead. */

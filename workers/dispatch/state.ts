@@ -2,15 +2,15 @@
 import type { AssistantEvent } from '../../src/domain/assistant/events.js'
 import type { AssistantSettings } from '../../src/domain/assistant/settings.js'
 import type { CatalogEvent } from '../../src/domain/catalog/events.js'
+import type { Calling } from '../../src/domain/lead/after-call.js'
 import { leadOf } from '../../src/domain/lead/evolve.js'
-import type { LeadStatus } from '../../src/domain/lead/status.js'
 import type { LeadEvent } from '../../src/domain/lead/events.js'
 import type { SettingsChange } from '../deliveries/follow-settings.js'
 import type { Duplicate } from './new-deliveries.js'
 import { relevantSettings, type PayloadAssistant, type PayloadLead, type RelevantSettings } from './payload.js'
 
 export interface KnownAssistant extends PayloadAssistant { revision: bigint }
-export type KnownLead = PayloadLead
+export interface KnownLead extends PayloadLead, Calling {}
 export interface KnownCampaign { campaign_id: number, revision: bigint, name: string }
 
 type Data<Event extends { type: string, data: object }, Type extends Event['type']> =
@@ -51,15 +51,16 @@ export class DispatchState {
     const { secondary_contacts, ...lead } = leadOf({ type: 'LeadCreated', data })
     for (const { id, phone_number, variables, status } of [lead, ...secondary_contacts]) {
       if (this.leads.has(id)) continue
-      this.leads.set(id, { id, user_id: lead.user_id, campaign_id: lead.campaign_id, phone_number, variables, status })
+      const { user_id, campaign_id } = lead
+      this.leads.set(id, { id, user_id, campaign_id, phone_number, variables, status, newest_report_at: null })
       this.changed.leads.add(id)
     }
   }
 
-  leadMoved (lead: KnownLead, status: LeadStatus): KnownLead {
-    const moved = { ...lead, status }
+  leadMoved (lead: KnownLead, { status, newest_report_at }: Calling): KnownLead {
+    const moved = { ...lead, status, newest_report_at }
     this.leads.set(lead.id, moved)
-    if (status !== lead.status) this.changed.leads.add(lead.id)
+    this.changed.leads.add(lead.id)
     return moved
   }
 

@@ -26,7 +26,11 @@ function contactIds ({ type, data }: DomainEvent): number[] {
 }
 
 interface AssistantRow { assistant_id: string, user_id: string, revision: string, settings: RelevantSettings }
-type LeadRow = Omit<KnownLead, 'id' | 'campaign_id'> & { contact_id: string, campaign_id: string }
+interface LeadRow extends Omit<KnownLead, 'id' | 'campaign_id' | 'newest_report_at'> {
+  contact_id: string
+  campaign_id: string
+  newest_report_at: Date | null
+}
 interface CampaignRow { campaign_id: string, revision: string, name: string }
 interface CallRow { skip_until: string, reread_until: string, call_id: string | null, last_position: string }
 
@@ -48,10 +52,11 @@ async function loadAssistants (tx: PoolClient, { assistants }: DispatchState, id
 async function loadLeads (tx: PoolClient, { leads }: DispatchState, ids: number[]): Promise<void> {
   if (ids.length === 0) return
   const { rows } = await tx.query<LeadRow>(`
-    SELECT contact_id, user_id, campaign_id, phone_number, variables, status FROM ledger.dispatch_leads
-    WHERE contact_id = ANY($1::bigint[])`, [ids])
-  for (const { contact_id, campaign_id, ...row } of rows) {
-    leads.set(Number(contact_id), { ...row, id: Number(contact_id), campaign_id: Number(campaign_id) })
+    SELECT contact_id, user_id, campaign_id, phone_number, variables, status, newest_report_at
+    FROM ledger.dispatch_leads WHERE contact_id = ANY($1::bigint[])`, [ids])
+  for (const { contact_id, campaign_id, newest_report_at: newest, ...row } of rows) {
+    const [id, newest_report_at] = [Number(contact_id), newest?.toISOString() ?? null]
+    leads.set(id, { ...row, id, campaign_id: Number(campaign_id), newest_report_at })
   }
 }
 
@@ -107,15 +112,16 @@ async function saveAssistants (tx: PoolClient, rows: KnownAssistant[]): Promise<
 async function saveLeads (tx: PoolClient, rows: KnownLead[]): Promise<void> {
   if (rows.length === 0) return
   await tx.query(`
-    INSERT INTO ledger.dispatch_leads (contact_id, user_id, campaign_id, phone_number, variables, status)
-    SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::json[], $6::text[])
-    ON CONFLICT (contact_id) DO UPDATE SET status = excluded.status`, [
+    INSERT INTO ledger.dispatch_leads (contact_id, user_id, campaign_id, phone_number, variables, status, newest_report_at)
+    SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::json[], $6::text[], $7::timestamptz[])
+    ON CONFLICT (contact_id) DO UPDATE SET status = excluded.status, newest_report_at = excluded.newest_report_at`, [
     rows.map((row) => row.id),
     rows.map((row) => row.user_id),
     rows.map((row) => row.campaign_id),
     rows.map((row) => row.phone_number),
     rows.map((row) => JSON.stringify(row.variables)),
-    rows.map((row) => row.status)
+    rows.map((row) => row.status),
+    rows.map((row) => row.newest_report_at)
   ])
 }
 

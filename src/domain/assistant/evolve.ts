@@ -1,5 +1,6 @@
 // How an assistant's events add up.
 import type { AssistantEvent, AssistantStatus } from './events.js'
+import { laterOf } from '../later-of.js'
 import type { AssistantSettings } from './settings.js'
 
 export interface Assistant {
@@ -22,7 +23,9 @@ export function evolve (state: AssistantState, event: AssistantEvent): Assistant
     }
     case 'AssistantUpdated': {
       const { changes, updated_at } = event.data
-      return state && { ...state, settings: { ...state.settings, ...changes }, updated_at }
+      if (!state) return undefined
+      const settings = { ...state.settings, ...changes }
+      return { ...state, settings, updated_at: laterOf(state.updated_at, updated_at) }
     }
     default: return event satisfies never
   }

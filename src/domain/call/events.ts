@@ -26,7 +26,8 @@ const report = {
   assistant_id: Id({ description: 'The assistant that handled the call.' }),
   lead_id: Nullable(Id({}), { description: 'The lead that was called, or one of its secondary contacts.' }),
   lead_status: Type.Optional(Type.Enum([...leadStatuses], {
-    description: 'Moves the lead; without one a completed call makes it completed.'
+    description: 'Moves the lead; without one a completed call makes it completed. A lead that is blacklisted stays so, ' +
+      'and a call that ended before the latest reported one moves nothing.'
   })),
   status: Type.Enum([...callStatuses], { description: 'How the call ended.' }),
   direction: Type.Enum(['inbound', 'outbound'], {

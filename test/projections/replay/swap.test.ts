@@ -124,8 +124,9 @@ t.test('a generation of other code is left, and a rollback to it is refused whil
   const stopping = new AbortController()
   const options = db.options({ signal: stopping.signal })
   const replaying = replay(newer, options)
-  await eventually(() => options.said.some((line) =>
-    /is ready. The projector that runs has version 1 of the code; the first one with version 2 swaps/.test(line)))
+  const waits = `is ready. The projector that runs has version ${assistants.version} of the code; ` +
+    `the first one with version ${newer.version} swaps`
+  await eventually(() => options.said.some((line) => line.includes(waits)))
   stopping.abort()
   await replaying.catch(() => {})
   t.equal(await activeGeneration(pool, assistants), 1, 'it is not swapped in while only older code could go on')
@@ -136,13 +137,14 @@ t.test('a generation of other code is left, and a rollback to it is refused whil
   t.match(await generationsOf(pool, newer), [
     { state: 'retained' },
     { state: 'retained' },
-    { state: 'active', codeVersion: 2, verified: /rows folded from the log/ }
+    { state: 'active', codeVersion: newer.version, verified: /rows folded from the log/ }
   ])
   t.equal(await rollback(newer, db.options()), 2, 'the older projector feeds it')
   await current.stop()
   await older.stop()
   await t.rejects(rollback(assistants, db.options()), {
     name: 'ReplayRefused',
-    message: /no projector of that version runs.*Start a projector of the release that has version 2/s
+    message: new RegExp(
+      `no projector of that version runs.*Start a projector of the release that has version ${newer.version}`, 's')
   })
 })

@@ -11,7 +11,14 @@ import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import { requiredFields } from '../bodies/assistant-bodies.js'
 
 /** Anything that somebody may append; without metadata it is of the first version of its type. */
-export interface Told { stream: string, type: string, data: object, metadata?: Record<string, string> }
+export interface Told {
+  stream: string
+  type: string
+  data: object
+  metadata?: Record<string, string>
+  /** When it was recorded, where the log is made up; a real one decides itself. */
+  created?: Date
+}
 
 export const settings = (given: Partial<AssistantSettings> = {}): AssistantSettings => ({
   ...defaultSettings(),
@@ -91,9 +98,8 @@ export function logOf () {
     const revision = revisions.get(event.stream) ?? 0n
     revisions.set(event.stream, revision + 1n)
     position += 100n
-    return {
-      metadata: {}, ...event, id: `event-${position}`, revision, position, created: new Date('2026-01-31T12:01:02.345Z')
-    }
+    const created = new Date('2026-01-31T12:01:02.345Z')
+    return { metadata: {}, created, ...event, id: `event-${position}`, revision, position }
   })
 }
 

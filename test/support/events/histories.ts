@@ -26,9 +26,15 @@ const outcome = fc.record({
   lead_id: fc.constantFrom(null, 10, 11, 12, 20, 21, 30),
   status: fc.constantFrom('completed' as const, 'failed' as const)
 })
-const leadStatus = fc.constantFrom(undefined, undefined, 'rescheduled' as const, 'processing' as const)
-const call = fc.tuple(callNumber, outcome, leadStatus).map(([id, outcome, lead_status]) =>
-  callCompleted(`c${id}`, { ...outcome, ...(lead_status && { lead_status }) }))
+const leadStatus = fc.constantFrom(
+  undefined, undefined, 'rescheduled' as const, 'processing' as const, 'blacklisted' as const)
+const minute = fc.integer({ min: 0, max: 9 })
+const at = (minute: number) => `2026-01-31T12:0${minute}:00.000Z`
+const call = fc.tuple(callNumber, outcome, leadStatus, minute, minute).map(([id, outcome, lead_status, end, created]) =>
+  ({
+    ...callCompleted(`c${id}`, { ...outcome, ...(lead_status && { lead_status }), ended_at: at(end) }),
+    created: new Date(at(created))
+  }))
 const otherType = callNumber.map((id) => ({ type: 'CallStarted', stream: `call-c${id}`, data: {} }))
 
 const malformed = fc.constantFrom(

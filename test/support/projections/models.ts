@@ -7,7 +7,6 @@ import { isAssistantEvent } from '../../../src/domain/assistant/events.js'
 import { evolve, type AssistantState } from '../../../src/domain/assistant/evolve.js'
 import { DecodeError, decode, type DomainEvent } from '../../../src/domain/events.js'
 import { leadOf } from '../../../src/domain/lead/evolve.js'
-import { statusAfterCall } from '../../../src/domain/lead/status-after-call.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 
 /** Rows by key, and what is parked as `stream@revision`. */
@@ -53,20 +52,27 @@ export function assistantModel (log: StoredEvent[], takes = (_name: string) => t
   return { wanted: new Map(wanted), parked }
 }
 
-interface LeadRow { stream: string, user_id: string, status: string, updated_at: string, primary_id: number | null }
+interface LeadRow {
+  stream: string
+  user_id: string
+  status: string
+  updated_at: string
+  newest_report_at: string | null
+  primary_id: number | null
+}
 
 /** `takes` tells which statuses the table may hold. */
 export function leadModel (log: StoredEvent[], takes = (_status: string) => true): Model {
   const rows = new Map<number, LeadRow>()
   const owners = new Map<number, string>()
   const reported = new Set<string>()
-  const parked = fold(leads, log, (event, { stream }) => {
+  const parked = fold(leads, log, (event, { stream, created }) => {
     if (event.type === 'AssistantCreated') owners.set(event.data.assistant_id, event.data.user_id)
     if (event.type === 'LeadCreated') {
       const { id, user_id, secondary_contacts, created_at } = leadOf(event)
       const ids = [id, ...secondary_contacts.map((contact) => contact.id)]
       if (ids.some((one) => rows.has(one) && rows.get(one)?.stream !== stream)) return false
-      const row = { stream, user_id, status: 'created', updated_at: created_at }
+      const row = { stream, user_id, status: 'created', updated_at: created_at, newest_report_at: null }
       for (const one of ids.filter((one) => !rows.has(one))) {
         rows.set(one, { ...row, primary_id: one === id ? null : id })
       }
@@ -74,10 +80,16 @@ export function leadModel (log: StoredEvent[], takes = (_status: string) => true
     if (event.type === 'CallCompleted' && !reported.has(event.data.call_id)) {
       reported.add(event.data.call_id)
       const row = rows.get(event.data.lead_id ?? 0)
-      const status = statusAfterCall(event.data)
-      if (!row || !status || row.status === status || owners.get(event.data.assistant_id) !== row.user_id) return true
+      if (!row || owners.get(event.data.assistant_id) !== row.user_id) return true
+      const { lead_status, status: ended, ended_at } = event.data
+      if (row.newest_report_at !== null && Date.parse(ended_at) < Date.parse(row.newest_report_at)) return true
+      const given = lead_status ?? (ended === 'completed' ? 'completed' : row.status)
+      const status = row.status === 'blacklisted' ? row.status : given
       if (!takes(status)) return false
-      Object.assign(row, { status, updated_at: event.data.ended_at })
+      const moved = status !== row.status && created.toISOString() > row.updated_at
+      Object.assign(row, {
+        status, newest_report_at: ended_at, updated_at: moved ? created.toISOString() : row.updated_at
+      })
     }
     return true
   })

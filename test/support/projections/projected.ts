@@ -57,9 +57,11 @@ export async function rowsOf (
   )
   const times = Object.entries(table.columns).filter(([, type]) => type === 'timestamptz').map(([column]) => column)
   return new Map(rows.map(({ row }) => [row[table.key], {
-    ...row, ...Object.fromEntries(times.map((column) => [column, new Date(String(row[column])).toISOString()]))
+    ...row, ...Object.fromEntries(times.map((column) => [column, isoOrNull(row[column])]))
   }]))
 }
+
+const isoOrNull = (time: unknown) => time === null ? null : new Date(String(time)).toISOString()
 
 export interface Parked { stream: string, revision: number, error: string }
 

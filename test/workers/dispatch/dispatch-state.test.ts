@@ -43,33 +43,6 @@ t.test('the payload carries the secondary contact that was called, with its own 
   })
 })
 
-t.test('a call moves its lead or secondary contact, also when it is not sent, and a duplicate does not', async (t) => {
-  const r = await dispatchRig(t)
-  await r.tell(assistantCreated(1), leadCreated(7, 3, [8, 9]))
-  await r.tell(
-    callCompleted('c-1', { lead_id: 7, status: 'busy', lead_status: 'rescheduled' }),
-    callCompleted('c-2', { lead_id: 8 }),
-    callCompleted('c-3', { lead_id: 9, status: 'failed' })
-  )
-  await r.tell(callCompleted('c-1', { lead_id: 7, lead_status: 'blacklisted' }))
-  const { rows } = await r.pool.query('SELECT contact_id, status FROM ledger.dispatch_leads ORDER BY contact_id')
-  t.same(rows.map(({ contact_id, status }) => [contact_id, status]), [
-    ['7', 'rescheduled'], ['8', 'completed'], ['9', 'created']
-  ])
-})
-
-t.test('an unknown lead and a lead of another user are sent as null and not moved', async (t) => {
-  const r = await dispatchRig(t)
-  await r.tell(
-    assistantCreated(1, webhookOn),
-    leadCreated(7, 3, [], 'another'),
-    callCompleted('c-1', { lead_id: 7 }),
-    callCompleted('c-2', { lead_id: 404 })
-  )
-  for (const row of await r.deliveries()) t.match(String(row.body), '"lead":null')
-  t.equal((await r.pool.query('SELECT status FROM ledger.dispatch_leads')).rows[0]?.status, 'created')
-})
-
 t.test('pending deliveries follow their assistant to a new URL', async (t) => {
   const r = await dispatchRig(t)
   await r.tell(assistantCreated(1, webhookOn), callCompleted('c-1'))

@@ -1,0 +1,53 @@
+// What calls make of the leads that the dispatcher remembers, and so of what webhooks say of them.
+import t from 'tap'
+import { assistantCreated, callCompleted, leadCreated } from '../../support/events/call-events.js'
+import { dispatchRig, webhookOn } from '../../support/workers/dispatching.js'
+
+t.test('a call moves its lead or secondary contact, also when it is not sent, and a duplicate does not', async (t) => {
+  const r = await dispatchRig(t)
+  await r.tell(assistantCreated(1), leadCreated(7, 3, [8, 9]))
+  await r.tell(
+    callCompleted('c-1', { lead_id: 7, status: 'busy', lead_status: 'rescheduled' }),
+    callCompleted('c-2', { lead_id: 8 }),
+    callCompleted('c-3', { lead_id: 9, status: 'failed' })
+  )
+  await r.tell(callCompleted('c-1', { lead_id: 7, lead_status: 'blacklisted' }))
+  const { rows } = await r.pool.query('SELECT contact_id, status FROM ledger.dispatch_leads ORDER BY contact_id')
+  t.same(rows.map(({ contact_id, status }) => [contact_id, status]), [
+    ['7', 'rescheduled'], ['8', 'completed'], ['9', 'created']
+  ])
+})
+
+t.test('a blacklisted lead stays so, and a report of an older call moves nothing, in this batch or a later one', async (t) => {
+  const r = await dispatchRig(t)
+  const ended = (minute: number) => ({ ended_at: `2026-01-31T12:0${minute}:00.000Z` })
+  await r.tell(assistantCreated(1, webhookOn), leadCreated(7, 3, [8]))
+  await r.tell(
+    callCompleted('c-1', { lead_id: 7, lead_status: 'blacklisted', ...ended(5) }),
+    callCompleted('c-2', { lead_id: 8, lead_status: 'rescheduled', ...ended(5) }),
+    callCompleted('c-3', { lead_id: 8, lead_status: 'processing', ...ended(4) })
+  )
+  await r.tell(
+    callCompleted('c-4', { lead_id: 7, lead_status: 'scheduled', ...ended(6) }),
+    callCompleted('c-5', { lead_id: 8, ...ended(4) })
+  )
+  await r.tell(callCompleted('c-6', { lead_id: 8, ...ended(5) }))
+  const { rows } = await r.pool.query<{ call_id: string, body: string }>(
+    'SELECT call_id, body FROM ledger.webhook_deliveries ORDER BY call_id')
+  t.same(rows.map(({ call_id, body }) => [call_id, JSON.parse(body).data.lead.status]), [
+    ['c-1', 'blacklisted'], ['c-2', 'rescheduled'], ['c-3', 'rescheduled'], ['c-4', 'blacklisted'],
+    ['c-5', 'rescheduled'], ['c-6', 'completed']
+  ])
+})
+
+t.test('an unknown lead and a lead of another user are sent as null and not moved', async (t) => {
+  const r = await dispatchRig(t)
+  await r.tell(
+    assistantCreated(1, webhookOn),
+    leadCreated(7, 3, [], 'another'),
+    callCompleted('c-1', { lead_id: 7 }),
+    callCompleted('c-2', { lead_id: 404 })
+  )
+  for (const row of await r.deliveries()) t.match(String(row.body), '"lead":null')
+  t.equal((await r.pool.query('SELECT status FROM ledger.dispatch_leads')).rows[0]?.status, 'created')
+})
