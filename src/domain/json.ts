@@ -43,6 +43,12 @@ export const PhoneNumber = (options: object = {}) => Type.String({
   ...options
 })
 
+/** Of the variables in a body: storing, comparing and answering them costs by their number. */
+export const variableLimits = { maxProperties: 1_000, propertyNames: { maxLength: 255 } }
+
+/** For names that people read; an empty one is refused by its length. */
+export const notBlank = { pattern: '^$|\\S', ...inWords('must not be blank') }
+
 const longMonth = '(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])'
 const shortMonth = '(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)'
 const day = `(?:${longMonth}|${shortMonth}|02-(?:0[1-9]|1\\d|2[0-8]))`

@@ -2,12 +2,29 @@
 import Type from 'typebox'
 import { deliveryId } from './docs/read-examples.js'
 
-const idOf = (description: string, example: string) =>
-  Type.Object({ id: Type.String({ description, examples: [example] }) })
+/** What the API document says of a parameter instead of the schema that validates it. */
+const documentedAs = (schema: object) => ({ 'x-documented': schema })
 
-// Text and not integers: what no id can be is not found, like any other, and is no field that failed.
-export const assistantPath = idOf('The assistant, an integer.', '1')
-export const deliveryPath = idOf('The delivery, its webhook-id.', deliveryId)
+// Validated as text: what no integer can be is not found, like any other id, and is no field that failed.
+const integerOf = (description: string) => Type.Object({
+  id: Type.String(documentedAs({ type: 'integer', minimum: 1, description, examples: [1] }))
+})
+
+export const assistantPath = integerOf('The assistant.')
+export const leadPath = integerOf('The lead.')
+export const deliveryPath =
+  Type.Object({ id: Type.String({ description: 'The delivery, its webhook-id.', examples: [deliveryId] }) })
+
+/** The path parameters of a route as the API document shows them. */
+export function documentedPath (params: unknown): unknown {
+  if (!hasProperties(params)) return params
+  const shown = Object.entries(params.properties).map(([name, schema]) => [name, schema['x-documented'] ?? schema])
+  return { ...params, properties: Object.fromEntries(shown) }
+}
+
+function hasProperties (schema: unknown): schema is { properties: Record<string, Record<string, unknown>> } {
+  return typeof schema === 'object' && schema !== null && 'properties' in schema
+}
 
 /** The id that a path holds, or nothing when it is none that anything could have. */
 export function idIn (text: string): number | undefined {

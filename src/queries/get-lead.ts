@@ -5,7 +5,7 @@ import { Rejection } from '../domain/rejection.js'
 import type { App } from '../http/app-types.js'
 import { answered, refusal } from '../http/docs/describe.js'
 import { lead } from '../http/docs/examples.js'
-import { idIn } from '../http/path-id.js'
+import { idIn, leadPath } from '../http/path-id.js'
 import { itemErrors, readHeaders, reading } from '../http/read-position.js'
 import type { ReadDeps } from './list-assistants.js'
 
@@ -16,7 +16,7 @@ const schema = {
   tags: ['leads'],
   security: [{ bearer: [] }],
   headers: readHeaders,
-  params: Type.Object({ id: Type.String({ description: 'The lead, an integer.', examples: ['1'] }) }),
+  params: leadPath,
   response: {
     200: answered('The lead with its secondary contacts.', Type.Object({ data: LeadAnswer }), { data: lead }),
     ...itemErrors,

@@ -1,13 +1,13 @@
 // Reads a catalogue file, and checks it.
 import { readFile } from 'node:fs/promises'
 import Type, { type Static } from 'typebox'
-import { Id, PhoneNumber } from '../../domain/json.js'
+import { Id, PhoneNumber, notBlank } from '../../domain/json.js'
 import type { FieldErrors } from '../../domain/rejection.js'
 import { openAjv } from '../../http/input/ajv.js'
 import { fieldErrors, type SchemaError } from '../../http/input/schema-errors.js'
 import { unstorable } from '../../http/input/unstorable.js'
 
-const Name = Type.String({ minLength: 1, maxLength: 255 })
+const Name = Type.String({ minLength: 1, maxLength: 255, ...notBlank })
 const CatalogFile = Type.Object({
   voices: Type.Optional(Type.Array(Type.Object({ id: Id({}), name: Name }))),
   languages: Type.Optional(Type.Array(Name)),

@@ -1,31 +1,49 @@
 // What a caller sends to create or update an assistant: the table of its fields, held to more than events are.
 import Type, { type Static } from 'typebox'
-import { AnyObject } from '../json.js'
+import { AnyObject, notBlank, variableLimits } from '../json.js'
+import { zoneNamed } from '../time-zone.js'
 import { AssistantSettings, PostCallField, optional, required, type EndCallTool } from './settings.js'
 
-/** Folding, comparing and sending a setting costs by its parts: these are more than anybody fills in by hand. */
-const mostVariables = 1_000
+/** Folding, comparing and sending a schema costs by its fields: these are more than anybody fills in by hand. */
 const mostSchemaFields = 200
 
-/** Limits of bodies alone: events keep what an earlier release has taken. */
-const limited = {
-  variables: AnyObject({ ...optional.variables, maxProperties: mostVariables }),
-  post_call_schema: Type.Array(PostCallField, { ...optional.post_call_schema, maxItems: mostSchemaFields })
+/** Some readers of JSON refuse this name wherever it stands, and with it the webhook that carries the value. */
+const unreadable = '__proto__'
+
+const NewPostCallField = Type.Object({
+  ...PostCallField.properties,
+  name: Type.String({ ...PostCallField.properties.name, maxLength: 255, not: { const: unreadable } })
+}, { title: 'NewPostCallField' })
+
+/** The table of fields as bodies are held to it: events keep what an earlier release has taken. */
+const inBodies = {
+  required: {
+    ...required,
+    assistant_name: Type.String({ ...required.assistant_name, ...notBlank }),
+    llm_model: Type.String({ ...required.llm_model, ...notBlank })
+  },
+  optional: {
+    ...optional,
+    variables: AnyObject({ ...optional.variables, ...variableLimits }),
+    post_call_schema: Type.Array(NewPostCallField, {
+      ...optional.post_call_schema, items: NewPostCallField, maxItems: mostSchemaFields
+    })
+  }
 }
 
 /** The spelling of the interface's field table, next to the nested object. */
 const literalSpelling = {
   'end_call_tool.description': Type.Optional(Type.String({
-    maxLength: 500, description: 'Another spelling of end_call_tool: {description}, used when that is absent.'
+    maxLength: 500, description: 'Another spelling of end_call_tool: {description}. Where both are sent they must be the same.'
   }))
 }
 
-const optionals = Type.Partial(Type.Object({ ...optional, ...limited })).properties
+const optionals = Type.Partial(Type.Object(inBodies.optional)).properties
 export const CreateAssistantBody =
-  Type.Object({ ...required, ...optionals, ...literalSpelling }, { title: 'NewAssistant' })
+  Type.Object({ ...inBodies.required, ...optionals, ...literalSpelling }, { title: 'NewAssistant' })
 export type CreateAssistantBody = Static<typeof CreateAssistantBody>
 
-const changes = Type.Partial(Type.Object(withoutDefaults({ ...required, ...optional, ...limited }))).properties
+const changes = Type.Partial(Type.Object(withoutDefaults({ ...inBodies.required, ...inBodies.optional }))).properties
 /** Nothing has a default here: what is left out stays as it is. */
 export const UpdateAssistantBody = Type.Object({ ...changes, ...literalSpelling }, { title: 'AssistantChanges' })
 export type UpdateAssistantBody = Static<typeof UpdateAssistantBody>
@@ -42,7 +60,7 @@ function withoutDefaults<Properties extends Record<string, object>> (properties:
   return bare as Properties // the same names; no type says whether a default is there
 }
 
-/** The settings that a body gives: known fields only, the literal spelling of end_call_tool nested. */
+/** The settings that a body gives: known fields only, end_call_tool nested, the time zone as IANA writes it. */
 export function givenSettings (body: CreateAssistantBody): NewSettings
 export function givenSettings (body: AssistantBody): Partial<AssistantSettings>
 export function givenSettings (
@@ -52,6 +70,7 @@ export function givenSettings (
     .filter(([name, value]) => Object.hasOwn(AssistantSettings.properties, name) && value !== undefined)
   const given: Partial<AssistantSettings> = Object.fromEntries(known)
   if (literal !== undefined && given.end_call_tool === undefined) given.end_call_tool = { description: literal }
+  if (given.timezone !== undefined) given.timezone = zoneNamed(given.timezone) ?? given.timezone
   if (given.end_call_tool) given.end_call_tool = knownOf(given.end_call_tool)
   given.post_call_schema &&= given.post_call_schema.map(({ name, type, description }) => ({ name, type, description }))
   return given

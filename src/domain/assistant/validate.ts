@@ -1,5 +1,5 @@
 // What is wrong with the settings that were sent for an assistant, without regard to its present ones.
-import { isAreaCity } from '../time-zone.js'
+import { zoneNamed } from '../time-zone.js'
 import { problem, repeated, soundBody, soundFields, type Problem, type Submitted } from '../validation.js'
 import { givenSettings, type AssistantBody, type CreateAssistantBody, type UpdateAssistantBody } from './bodies.js'
 import { defaultSettings, type AssistantSettings } from './settings.js'
@@ -20,7 +20,7 @@ export interface AssistantChanges { type: 'update', given: Partial<AssistantSett
 export function validateNewAssistant (submitted: Submitted<CreateAssistantBody>, facts: AssistantFacts): NewAssistant {
   const given = givenSettings(soundFields(submitted))
   const body = soundBody(submitted, [
-    ...problemsOf(given, submitted.body, facts),
+    ...problemsOf(given, submitted, facts),
     !submitted.refused?.webhook_url && missingUrl({ ...defaultSettings(), ...given })
   ])
   return { type: 'create', settings: { ...defaultSettings(), ...givenSettings(body) } }
@@ -32,7 +32,7 @@ export function validateNewAssistant (submitted: Submitted<CreateAssistantBody>,
  */
 export function validateChanges (submitted: Submitted<UpdateAssistantBody>, facts: AssistantFacts): AssistantChanges {
   const given = givenSettings(soundFields(submitted))
-  soundBody(submitted, [...problemsOf(given, submitted.body, facts), given.webhook_url === null && missingUrl(given)])
+  soundBody(submitted, [...problemsOf(given, submitted, facts), given.webhook_url === null && missingUrl(given)])
   return { type: 'update', given: given.webhook_url === null ? { ...given, is_webhook_active: false } : given }
 }
 
@@ -42,17 +42,26 @@ export function missingUrl ({ is_webhook_active, webhook_url }: Partial<Assistan
   return isMissing && problem('webhook_url', 'is required when is_webhook_active is true')
 }
 
-function problemsOf (given: Partial<AssistantSettings>, body: AssistantBody, facts: AssistantFacts): Problem[] {
+/** Where the spelling of the field table and the nested object are both there, they say the same. */
+function differing ({ end_call_tool: tool, 'end_call_tool.description': literal }: AssistantBody): Problem {
+  const isDifferent = tool !== undefined && literal !== undefined && tool?.description !== literal
+  return isDifferent && problem('end_call_tool.description', 'must be the same as in end_call_tool, or left out')
+}
+
+function problemsOf (
+  given: Partial<AssistantSettings>, submitted: Submitted<AssistantBody>, facts: AssistantFacts
+): Problem[] {
   const { voice_id, language, timezone, phone_number_id, webhook_url } = given
   const { voiceExists, languageExists, ownsPhoneNumber, webhookUrlProblem } = facts
   const noZone = 'must be an IANA time zone of the form Area/City, such as Europe/Amsterdam'
   return [
     voice_id !== undefined && voiceExists === false && problem('voice_id', 'must be an available voice'),
     language !== undefined && languageExists === false && problem('language', 'must be an available language'),
-    timezone !== undefined && !isAreaCity(timezone) && problem('timezone', noZone),
+    timezone !== undefined && zoneNamed(timezone) === undefined && problem('timezone', noZone),
     phone_number_id != null && ownsPhoneNumber === false &&
       problem('phone_number_id', 'must be one of your phone numbers'),
     webhook_url != null && webhookUrlProblem !== undefined && problem('webhook_url', webhookUrlProblem),
-    ...repeated('post_call_schema', body.post_call_schema, 'name', 'must be unique in the schema')
+    differing(soundFields(submitted)),
+    ...repeated('post_call_schema', submitted.body.post_call_schema, 'name', 'must be unique in the schema')
   ]
 }

@@ -1,19 +1,16 @@
 // What a caller sends to create a lead, and what is wrong with it, without regard to the leads that exist.
 import Type, { type Static } from 'typebox'
 import { customer } from '../examples.js'
-import { AnyObject, Id, PhoneNumber, type JsonObject } from '../json.js'
+import { AnyObject, Id, PhoneNumber, variableLimits, type JsonObject } from '../json.js'
 import { problem, repeated, soundBody, type Submitted } from '../validation.js'
 import type { ContactVariables } from './events.js'
-
-/** Of one contact: storing and answering them costs by their number. */
-const mostVariables = 1_000
 
 const Variables = Type.Unsafe<JsonObject & { customer_name?: string, email?: string }>(AnyObject({
   properties: {
     customer_name: { type: 'string', description: 'Name of the person to call.', examples: [customer.customer_name] },
     email: { type: 'string', description: 'E-mail address of the person to call.', examples: ['ada@example.com'] }
   },
-  maxProperties: mostVariables,
+  ...variableLimits,
   description: 'Free-form variables for the conversation.'
 }))
 

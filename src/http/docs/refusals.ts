@@ -1,6 +1,7 @@
 // What every route refuses alike, added to its part of the API document.
 import type { FastifySchema, RouteOptions } from 'fastify'
 import type { TSchema } from 'typebox'
+import { documentedPath } from '../path-id.js'
 import { invalid, refusal } from './describe.js'
 import { answerHeaders, pick, requestHeaders, type AnswerHeader, type RequestHeader } from './headers.js'
 
@@ -27,6 +28,10 @@ const refusals: Record<string, Refusal> = {
     schema: refusal('A request with this Idempotency-Key is being handled: try again in a moment.'),
     headers: ['Retry-After']
   },
+  410: {
+    why: 'An operator deleted its events from the log for good: nothing can be written there any more.',
+    schema: refusal('It was deleted for good.')
+  },
   412: {
     why: 'If-Match does not hold; nothing was changed.',
     schema: refusal('It was changed in the meantime: read it again and send its present ETag.')
@@ -42,7 +47,7 @@ const refusals: Record<string, Refusal> = {
     schema: invalid({ 'X-Read-Position': ['must be the X-Read-Position of an answer, a whole number'] })
   },
   429: {
-    why: 'Too many requests in this minute.',
+    why: 'Too many requests in this minute: of the user, or of an address without a valid token.',
     schema: refusal('Too many requests: try again in 12 seconds.'),
     headers: ['Retry-After']
   },
@@ -63,13 +68,14 @@ export function documented (route: Pick<RouteOptions, 'schema' | 'config' | 'url
   const isUsers = url.includes('/user/')
   const given = responsesOf(schema)
   const names = headersOf(schema, config?.requestHeaders)
-  const statuses = new Set([...Object.keys(given), ...impliedStatuses(schema, names, isUsers)])
+  const statuses = new Set([...Object.keys(given), ...impliedStatuses(schema, names)])
   const common: AnswerHeader[] = ['X-Correlation-Id', ...(names.includes('X-Read-Position') ? readHeaders : [])]
   const response = Object.fromEntries([...statuses].map((status) => {
     const headers = status.startsWith('2') ? common : ['X-Correlation-Id' as const]
     return [status, describe(status, given[status], { failure: config?.failure, isUsers, common: headers })]
   }))
-  return { ...schema, headers: { type: 'object', properties: pick(requestHeaders, names) }, response }
+  const params = schema.params !== undefined && { params: documentedPath(schema.params) }
+  return { ...schema, ...params, headers: { type: 'object', properties: pick(requestHeaders, names) }, response }
 }
 
 /** Those that the route names, in its config or in a schema. */
@@ -86,13 +92,12 @@ function responsesOf ({ response }: FastifySchema): Record<string, Described> {
   return { ...response as Record<string, Described> | undefined } // Fastify leaves the type of answers open
 }
 
-function impliedStatuses (schema: FastifySchema, headers: readonly RequestHeader[], isUsers: boolean): string[] {
+function impliedStatuses (schema: FastifySchema, headers: readonly RequestHeader[]): string[] {
   return [
-    ...(schema.security ? ['401', '403'] : []),
-    ...(schema.body ? ['400', '413', '415', '422'] : []),
+    ...(schema.security ? ['401', '403', '429'] : []),
+    ...(schema.body ? ['400', '410', '413', '415', '422'] : []),
     ...(headers.includes('Idempotency-Key') ? ['409'] : []),
     ...(headers.includes('If-Match') ? ['412'] : []),
-    ...(isUsers ? ['429'] : []),
     '500', '503'
   ]
 }

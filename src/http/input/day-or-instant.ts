@@ -5,17 +5,21 @@ import { inWords } from '../../domain/json.js'
 /** The name of the format, for the validator. */
 export const dayOrInstant = 'day-or-instant'
 
+/** The plus sign of an offset that is not percent-encoded arrives as a space. */
+const withPlus = (text: string) => text.replace(/ (?=\d\d:\d\d$)/, '+')
+
 const shape = /^([12]\d{3}-\d\d-\d\d)(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/
 
 /** Whether `text` is a day of the calendar, or an instant with an offset, that Postgres can compare with. */
-export function isDayOrInstant (text: string): boolean {
+export function isDayOrInstant (given: string): boolean {
+  const text = withPlus(given)
   const day = shape.exec(text)?.[1]
   if (day === undefined || Number.isNaN(Date.parse(text))) return false
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day) // JavaScript takes February 31 for March 3
 }
 
 /** The beginning of the day, or the instant itself. */
-export const earliest = (text: string | undefined) => text && new Date(text).toISOString()
+export const earliest = (text: string | undefined) => text && new Date(withPlus(text)).toISOString()
 /** The end of the day, to the microsecond that Postgres keeps, or the instant itself. */
 export const latest = (text: string | undefined) => text?.length === 10 ? `${text}T23:59:59.999999Z` : earliest(text)
 

@@ -3,12 +3,17 @@ import type { FastifySchemaValidationError } from 'fastify/types/schema.js'
 import type { FieldErrors } from '../../domain/rejection.js'
 
 /** A schema error of AJV with `verbose`, which adds the rule that refused. */
-export type SchemaError = FastifySchemaValidationError & { parentSchema?: Record<string, unknown> }
+export type SchemaError = FastifySchemaValidationError & {
+  parentSchema?: Record<string, unknown>
+  /** Of a rule for the names in an object: the name. */
+  propertyName?: string
+}
 
 /** Every refused field with every reason; paths have dots. What is wrong as a whole is the field `part`. */
 export function fieldErrors (refused: SchemaError[], part = 'body'): FieldErrors {
   const errors: FieldErrors = {}
   for (const error of refused) {
+    if (error.propertyName !== undefined) continue // the object's own rule, propertyNames, says it once
     const path = pathOf(error) || part
     errors[path] = [...new Set([...(errors[path] ?? []), messageOf(error)])]
   }
@@ -31,6 +36,8 @@ function messageOf ({ keyword, params, message, instancePath, parentSchema = {} 
     case 'maximum': return rangeOf(parentSchema)
     case 'maxItems': return `must have at most ${params.limit} items`
     case 'maxProperties': return `must have at most ${params.limit} entries`
+    case 'propertyNames': return `must not have a name of more than ${longestName(parentSchema)} characters`
+    case 'not': return `must not be ${String(member(parentSchema.not, 'const'))}`
     case 'enum': return `must be one of: ${list(params.allowedValues)}`
     case 'pattern': return ownWords(parentSchema) ?? message ?? 'is not valid'
     case 'format':
@@ -42,6 +49,12 @@ function messageOf ({ keyword, params, message, instancePath, parentSchema = {} 
 /** What the schema itself says of a value that does not fit. */
 function ownWords ({ 'x-message': words }: Record<string, unknown>): string | undefined {
   return typeof words === 'string' ? words : undefined
+}
+
+const longestName = ({ propertyNames }: Record<string, unknown>) => String(member(propertyNames, 'maxLength'))
+
+function member (value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 }
 
 function rangeOf ({ minimum, maximum }: Record<string, unknown>): string {

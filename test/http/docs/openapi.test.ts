@@ -54,12 +54,11 @@ t.test('every route says what it is for, who may call it, and answers with an ex
 })
 
 t.test('every route documents its errors', async (t) => {
-  for (const { name, path, operation: { responses, requestBody, parameters = [] } } of operations) {
+  for (const { name, operation: { responses, requestBody, parameters = [] } } of operations) {
     const reads = (header: string) =>
       parameters.some((parameter) => parameter.in === 'header' && parameter.name === header)
-    const wanted = ['401', '403', '500', '503',
-      ...(requestBody ? ['400', '413', '415', '422'] : []),
-      ...(path.startsWith('/user/') ? ['429'] : []),
+    const wanted = ['401', '403', '429', '500', '503',
+      ...(requestBody ? ['400', '410', '413', '415', '422'] : []),
       ...(reads('Idempotency-Key') ? ['409'] : []),
       ...(reads('If-Match') ? ['404', '412'] : [])]
     t.same(wanted.filter((status) => !responses[status]), [], name)
@@ -76,6 +75,17 @@ t.test('writes document the headers that they read and answer', async (t) => {
   t.match(Object.keys(put.responses[200].headers), [
     'ETag', 'X-Read-Position', 'X-Read-Model', 'X-Ignored-Fields', 'Idempotent-Replayed'
   ])
+})
+
+t.test('ids in paths are integers, as the answers give them; names of calls and deliveries are text', async (t) => {
+  for (const { name, path, operation: { parameters = [] } } of operations) {
+    for (const parameter of parameters.filter((each) => each.in === 'path')) {
+      const isInteger = /^\/user\/(assistant|lead)\//.test(path)
+      const expected = isInteger ? { type: 'integer', minimum: 1 } : { type: /^string$/ }
+      t.match(parameter, { required: true, schema: expected }, name)
+    }
+  }
+  t.notMatch(JSON.stringify(document), /x-documented/)
 })
 
 t.test('defaults and limits of every assistant field show on create, and no defaults on update', async (t) => {

@@ -59,6 +59,20 @@ t.test('variables are 1,000 at most, of an assistant and of each contact of a le
   })
 })
 
+t.test('the names of variables have 255 characters at most', async (t) => {
+  const named = (length: number) => ({ ['n'.repeat(length)]: 1 })
+  const lead = (length: number) => newLead({
+    phone_number: `+1555123${9000 + length}`,
+    variables: named(length),
+    secondary_contacts: [{ phone_number: '+15551238001', variables: named(length) }]
+  })
+  t.equal((await call('POST', '/user/lead', lead(255))).status, 200)
+  const refused = ['must not have a name of more than 255 characters']
+  t.strictSame((await call('POST', '/user/lead', lead(256))).body.errors, {
+    variables: refused, 'secondary_contacts.0.variables': refused
+  })
+})
+
 t.test('a schema has 200 fields at most', async (t) => {
   t.equal((await call('POST', '/user/assistant', newAssistant({ post_call_schema: fields(200) }))).status, 201)
   const refused = { post_call_schema: ['must have at most 200 items'] }

@@ -1,11 +1,11 @@
 // The interface's table of assistant fields: the values that each takes, and those it refuses, with the messages.
-import { choice, flag, id, notA, notText, number, smiley, text, whole, type FieldCase } from './field-cases.js'
+import { choice, flag, id, label, notA, notText, number, smiley, text, whole, type FieldCase } from './field-cases.js'
 import { privateHosts, zoned } from '../receivers/private-hosts.js'
 
 const noZone = 'must be an IANA time zone of the form Area/City, such as Europe/Amsterdam'
 const noZones = [
   'UTC', 'GMT', 'EST', 'CET', 'Europe', 'Europe/', '/Amsterdam', 'Europe/Atlantis', 'Europe/Amsterdam ',
-  'Europe//Amsterdam', '+02:00', 'GMT+2', 'x'.repeat(10_000)
+  'Europe//Amsterdam', '+02:00', 'GMT+2', 'SystemV/EST5EDT', 'Europe/Kıev', 'x'.repeat(10_000)
 ]
 const noUrl = 'must be an absolute https URL'
 const noUrls = [
@@ -20,7 +20,7 @@ const voice = id('an integer', [1, 12], 'must be an available voice', 13)
 
 /** On the example catalogue, for user 1. `post_call_schema` and `end_call_tool` are more than one value each. */
 export const assistantFields: Record<string, FieldCase> = {
-  assistant_name: text(255),
+  assistant_name: label(255),
   voice_id: { ...voice, bad: [...voice.bad, [null, 'must be an integer']] },
   language: {
     good: ['English', 'Multilingual'],
@@ -30,7 +30,7 @@ export const assistantFields: Record<string, FieldCase> = {
       ['x'.repeat(101), 'must be at most 100 characters'], ...notText
     ]
   },
-  llm_model: text(100),
+  llm_model: label(100),
   calls_direction: choice('receive', 'make'),
   engine_type: choice('pipeline', 'multimodal'),
   timezone: {
@@ -69,8 +69,11 @@ export const assistantFields: Record<string, FieldCase> = {
   use_min_interrupt_words: flag,
   min_interrupt_words: whole(0, 10),
   variables: {
-    good: [{}, { a: null, b: [1, { c: 'd' }], '': 0, [smiley]: 0.1, customer: { name: 'Ada' } }],
-    bad: notA('must be an object', [], 'x', 5, true, null)
+    good: [{}, { a: null, b: [1, { c: 'd' }], '': 0, [smiley.repeat(255)]: 0.1, customer: { name: 'Ada' } }],
+    bad: [
+      ...notA('must be an object', [], 'x', 5, true, null),
+      ...notA('must not have a name of more than 255 characters', { ['n'.repeat(256)]: 1, ['m'.repeat(256)]: 1 })
+    ]
   },
   llm_temperature: number(0, 1),
   voice_stability: number(0, 1),

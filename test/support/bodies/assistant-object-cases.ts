@@ -10,8 +10,17 @@ export const takenTools: [body: object, stored: unknown][] = [
     [{ [literal]: description }, { description }]
   ]),
   [{ end_call_tool: {} }, {}],
-  [{ end_call_tool: { description: 'object' }, [literal]: 'literal' }, { description: 'object' }],
-  [{ end_call_tool: null, [literal]: 'literal' }, null]
+  [{ end_call_tool: { description: 'same' }, [literal]: 'same' }, { description: 'same' }]
+]
+
+/** Both spellings at once, with different values. */
+export const contradictoryTools: object[] = [
+  { end_call_tool: { description: 'object' }, [literal]: 'literal' },
+  { end_call_tool: { description: 'literal ' }, [literal]: 'literal' },
+  { end_call_tool: {}, [literal]: 'literal' },
+  { end_call_tool: {}, [literal]: '' },
+  { end_call_tool: null, [literal]: 'literal' },
+  { end_call_tool: null, [literal]: '' }
 ]
 
 export const refusedDescriptions: [value: unknown, message: string][] = [
@@ -23,9 +32,9 @@ const item = { name: 'a_1', type: 'string', description: 'x' }
 
 export const takenSchemas = [
   [],
-  [item],
+  [item, { ...item, name: 'constructor' }, { ...item, name: '__proto' }],
   ['string', 'number', 'bool'].map((type) => ({ ...item, name: type, type })),
-  [{ ...item, name: 'A'.repeat(300), description: smiley }],
+  [{ ...item, name: 'A'.repeat(255), description: smiley }],
   Array.from({ length: 50 }, (_, index) => ({ ...item, name: `n${index}` }))
 ]
 
@@ -46,6 +55,8 @@ export const refusedSchemas: RefusedSchema[] = [
   ...['a-b', 'a b', 'a\n', 'é', 'a.b'].map((name): RefusedSchema =>
     [[item, { ...item, name }], { 'post_call_schema.1.name': [unfit] }]),
   [[{ ...item, name: '' }], { 'post_call_schema.0.name': ['must not be empty', unfit] }],
+  [[item, { ...item, name: 'A'.repeat(256) }], { 'post_call_schema.1.name': ['must be at most 255 characters'] }],
+  [[{ ...item, name: '__proto__' }], { 'post_call_schema.0.name': ['must not be __proto__'] }],
   ...['boolean', 'String', '', 5, null].map((type): RefusedSchema =>
     [[{ ...item, type }], { 'post_call_schema.0.type': [noType] }]),
   [[{ ...item, description: '' }], { 'post_call_schema.0.description': ['must not be empty'] }],

@@ -19,6 +19,13 @@ export function text (longest?: number): FieldCase {
   return { good: ['x', ' ', 'a\nb\t"\\', ...limits.good], bad: [['', 'must not be empty'], ...limits.bad, ...notText] }
 }
 
+/** A text that people know something by. */
+export function label (longest: number): FieldCase {
+  const { good, bad } = text(longest)
+  const blank = notA('must not be blank', ' ', '   ', '\n', '\t \u00a0', '\u2003')
+  return { good: good.map((value) => value === ' ' ? ' x ' : value), bad: [...bad, ...blank] }
+}
+
 export const flag: FieldCase = { good: [true, false], bad: notA('must be true or false', 'true', 1, 0, null, [], {}) }
 
 export const choice = (...values: string[]): FieldCase => ({

@@ -41,6 +41,7 @@ export function soundAssistant (generated: JsonObject): JsonObject {
     webhook_url: 'https://example.com/hooks?a=b#c'
   }
   for (const name of Object.keys(exactly)) if (body[name] != null) body[name] = exactly[name]
+  if (Object.hasOwn(body, 'end_call_tool')) delete body['end_call_tool.description'] // they would have to be the same
   if (body.is_webhook_active === true) body.webhook_url = 'https://example.com/hooks'
   if (Array.isArray(body.post_call_schema)) {
     body.post_call_schema.forEach((field: JsonObject, index) => { field.name = `field_${index}` })

@@ -17,7 +17,7 @@ interface Operation {
   summary?: string
   tags?: string[]
   security?: object[]
-  parameters?: Array<{ name: string, in: string, description?: string, example?: unknown }>
+  parameters?: Array<{ name: string, in: string, schema?: object, description?: string, example?: unknown }>
   requestBody?: Required<Pick<Described, 'content'>>
   responses: Record<string, Described>
 }
