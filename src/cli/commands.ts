@@ -60,7 +60,8 @@ const groups: Group[] = [
       import('./events/copy.js'),
       import('./events/export.js'),
       import('./events/import.js'),
-      import('./events/adopt.js')
+      import('./events/adopt.js'),
+      import('./events/mark.js')
     ]
   },
   {

@@ -2,7 +2,8 @@
 import type { Pool, PoolClient } from 'pg'
 import type { Streams } from '../event-store/streams.js'
 import { inTransaction } from '../postgres/transaction.js'
-import { explainBehind, readDatabaseState, type Marker } from './database-state.js'
+import { explainBehind, readDatabaseState } from './database-state.js'
+import type { Marker } from './last-marker.js'
 import { writeMarker } from './marker.js'
 
 /** A role runs: it would go on from positions that mean something else in this log. */
@@ -22,7 +23,7 @@ export interface Adopted {
  * that has its delivery is not sent twice, a call that has none yet is sent.
  * @throws RoleRuns, EventStoreUnavailable
  */
-export async function adoptLog (pool: Pool, streams: Pick<Streams, 'last' | 'append' | 'head'>): Promise<Adopted> {
+export async function adoptLog (pool: Pool, streams: Pick<Streams, 'last' | 'read' | 'append' | 'head'>): Promise<Adopted> {
   const { last } = await readDatabaseState(pool, streams)
   const head = await streams.head()
   await inTransaction(pool, async (tx) => {

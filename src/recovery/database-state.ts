@@ -1,24 +1,13 @@
 // Compares this database with the newest marker in the log. A database that is behind must not act again.
 import type { Pool } from 'pg'
-import { decode } from '../domain/events.js'
-import { markerStream, type DispatcherCheckpointed } from '../domain/marker/events.js'
 import type { Streams } from '../event-store/streams.js'
+import { findLastMarker, type LastMarker, type Marker } from './last-marker.js'
 
 /** Where the webhook dispatcher keeps its position. */
 export const dispatcherCheckpoint = 'ledger.dispatcher_checkpoint'
 
-/** A marker at its position in this log. */
-export interface Marker {
-  id: string
-  revision: bigint
-  position: bigint
-  data: DispatcherCheckpointed
-}
-
-/** How far this database has come, compared with the newest marker. */
-export interface DatabaseState {
-  /** The newest marker; absent in a log that no dispatcher has followed. */
-  last: Marker | undefined
+/** How far this database has come, compared with the newest marker: absent in a log that no dispatcher has followed. */
+export interface DatabaseState extends LastMarker {
   databaseId: string
   /** Position of the dispatcher. */
   checkpoint: bigint
@@ -38,10 +27,13 @@ export class BehindLog extends Error {
 /**
  * A marker that this database does not know was written by a later state of it, or by another database. The log is
  * read before the database: our own markers are noted in the database before they are appended.
- * @throws EventStoreUnavailable, DecodeError, or the error of Postgres
+ * @throws EventStoreUnavailable, or the error of Postgres
  */
-export async function readDatabaseState (pool: Pool, streams: Pick<Streams, 'last'>): Promise<DatabaseState> {
-  const last = await lastMarker(streams)
+export async function readDatabaseState (
+  pool: Pool, streams: Pick<Streams, 'last' | 'read'>
+): Promise<DatabaseState> {
+  const found = await findLastMarker(streams)
+  const { last } = found
   const { rows: [row] } = await pool.query<StateRow>(`
     SELECT d.id AS database_id, d.skip_until, c.position AS checkpoint, m.calls_known, m.ids_passed, m.position,
            ledger.given_ids('ledger.assistant_ids') AS assistant, ledger.given_ids('ledger.lead_ids') AS lead
@@ -51,7 +43,7 @@ export async function readDatabaseState (pool: Pool, streams: Pick<Streams, 'las
   const checkpoint = BigInt(row.checkpoint)
   const givenIds = { assistant: Number(row.assistant), lead: Number(row.lead) }
   return {
-    last,
+    ...found,
     databaseId: row.database_id,
     checkpoint,
     givenIds,
@@ -69,16 +61,6 @@ interface StateRow {
   position: string | null
   assistant: string
   lead: string
-}
-
-async function lastMarker (streams: Pick<Streams, 'last'>): Promise<Marker | undefined> {
-  const stored = await streams.last(markerStream)
-  if (!stored) return undefined
-  const event = decode(stored)
-  if (event?.type !== 'DispatcherCheckpointed') {
-    throw new Error(`${stored.type} does not belong on the stream ${markerStream}`)
-  }
-  return { id: stored.id, revision: stored.revision, position: stored.position, data: event.data }
 }
 
 /** Compares the checkpoint only where the marker has the noted position: in a log that was moved, positions differ. */

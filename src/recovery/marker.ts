@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { currentVersion } from '../domain/events.js'
 import { markerStream, type DispatcherCheckpointed } from '../domain/marker/events.js'
-import { noStream, type Streams } from '../event-store/streams.js'
+import type { Streams } from '../event-store/streams.js'
 import { BehindLog, explainBehind, readDatabaseState, type DatabaseState } from './database-state.js'
 
 export interface MarkerOptions {
   pool: Pool
-  streams: Pick<Streams, 'last' | 'append'>
+  streams: Pick<Streams, 'last' | 'read' | 'append'>
   now?: () => Date
   /** Writes although nothing has changed since the last marker. */
   always?: boolean
@@ -33,7 +33,7 @@ export async function writeMarker (
     'INSERT INTO ledger.markers (id, calls_known, ids_passed) VALUES ($1, true, $2)', [id, state.mayGiveIds])
   const metadata = { schema_version: currentVersion('DispatcherCheckpointed') }
   const event = { id, type: 'DispatcherCheckpointed', data, metadata }
-  const { revision, position } = await streams.append(markerStream, [event], state.last?.revision ?? noStream)
+  const { revision, position } = await streams.append(markerStream, [event], state.streamRevision)
   await pool.query('UPDATE ledger.markers SET revision = $2, position = $3 WHERE id = $1', [id, revision, position])
   await pool.query("DELETE FROM ledger.markers WHERE noted_at < now() - interval '30 days' AND id <> $1", [id])
   return true

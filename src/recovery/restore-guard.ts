@@ -19,10 +19,12 @@ export interface RestoreGuard {
   keepChecking (signal: AbortSignal): Promise<void>
 }
 
+type Write = (details: object, message: string) => void
+
 export interface RestoreGuardOptions {
   pool: Pool
-  streams: Pick<Streams, 'last'>
-  log: { info (details: object, message: string): void, error (details: object, message: string): void }
+  streams: Pick<Streams, 'last' | 'read'>
+  log: { info: Write, warn: Write, error: Write }
   /** Between two checks while webhooks may not be sent, in milliseconds. */
   behindEveryMs?: number
 }
@@ -33,7 +35,7 @@ const waitEveryMs = 50
 /** Refuses everything at first. Logs once that the database is behind, and once that it is no longer. */
 export function openRestoreGuard ({ pool, streams, log, behindEveryMs = 2_000 }: RestoreGuardOptions): RestoreGuard {
   let last: DatabaseState | undefined
-  let logged: string | undefined
+  const tell = teller(log)
 
   return {
     check,
@@ -59,10 +61,25 @@ export function openRestoreGuard ({ pool, streams, log, behindEveryMs = 2_000 }:
 
   async function check (): Promise<DatabaseState> {
     last = await readDatabaseState(pool, streams)
-    const problem = explainBehind(last)
-    if (problem !== undefined && problem !== logged) log.error({}, problem)
-    if (problem === undefined && logged !== undefined) log.info({}, 'The database is level with the log again.')
-    logged = problem
+    tell(last)
     return last
   }
 }
+
+/** Tells of each state once. */
+function teller (log: RestoreGuardOptions['log']): (state: DatabaseState) => void {
+  let logged: string | undefined
+  let passedOver: string | undefined
+  return (state) => {
+    const { unreadable } = state
+    if (unreadable !== undefined && unreadable !== passedOver) log.warn({ problem: unreadable }, markAnew)
+    passedOver = unreadable
+    const problem = explainBehind(state)
+    if (problem !== undefined && problem !== logged) log.error({}, problem)
+    if (problem === undefined && logged !== undefined) log.info({}, 'The database is level with the log again.')
+    logged = problem
+  }
+}
+
+const markAnew = 'the newest marker cannot be read, the one before it counts: ' +
+  'see who wrote it, then run `ringledger events mark`'

@@ -1,38 +1,13 @@
 // Markers in the log: by them a database knows whether it is the one that was there last.
-import { randomUUID } from 'node:crypto'
-import t, { type Test } from 'tap'
-import { writeMarker, type MarkerOptions } from '../../src/recovery/marker.js'
-import { refuseOtherLog } from '../../src/recovery/other-log.js'
-import { explainBehind, readDatabaseState } from '../../src/recovery/database-state.js'
+import t from 'tap'
+import { explainBehind } from '../../src/recovery/database-state.js'
 import { markerStream } from '../../src/domain/marker/events.js'
 import { AppendOutcomeUnknown } from '../../src/event-store/errors.js'
-import { noStream, openStreams, type Streams } from '../../src/event-store/streams.js'
+import { noStream, type Streams } from '../../src/event-store/streams.js'
 import { openIds } from '../../src/command-handling/ids.js'
-import { scratchLedger } from '../support/back-ends/ledger.js'
-import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
-import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
+import { happen, markedLogs } from '../support/back-ends/marked-log.js'
 
-const postgres = await scratchPostgres(t)
-let logs = 0
-
-async function log (t: Test): Promise<Streams> {
-  return openStreams((await scratchEventStore(t, { postgres, schema: `log_${++logs}` })).client)
-}
-
-/** A database of its own, beside `streams`. */
-async function database (t: Test, streams: Streams) {
-  const { pool } = await scratchLedger(t, postgres)
-  await pool.query('UPDATE ledger.this_database SET id = gen_random_uuid()') // scratch databases are copies of one
-  return {
-    pool,
-    write: (given: Partial<MarkerOptions> = {}) => writeMarker({ pool, streams, ...given }),
-    state: () => readDatabaseState(pool, streams),
-    moveTo: (position: bigint) => pool.query('UPDATE ledger.dispatcher_checkpoint SET position = $1', [position]),
-    hold: (others: Streams = streams) => refuseOtherLog(pool, others, [])
-  }
-}
-
-const happen = (streams: Streams) => streams.append(`test-${randomUUID()}`, [{ id: randomUUID(), type: 'Happened', data: {}, metadata: {} }], noStream)
+const { log, database } = await markedLogs(t)
 
 t.test('a database beside a log without a marker may do everything', async (t) => {
   const { state, hold } = await database(t, await log(t))

@@ -16,7 +16,7 @@ export interface Resumed {
  * `restored`; later calls are sent as ever. Running workers notice within seconds.
  * @returns nothing when webhooks may be sent already
  */
-export async function resumeWebhooks (pool: Pool, streams: Pick<Streams, 'last'>): Promise<Resumed | undefined> {
+export async function resumeWebhooks (pool: Pool, streams: Pick<Streams, 'last' | 'read'>): Promise<Resumed | undefined> {
   const { last, maySend } = await readDatabaseState(pool, streams)
   if (!last || maySend) return undefined
   const { id, revision, position } = last

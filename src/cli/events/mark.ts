@@ -1,0 +1,21 @@
+// `ringledger events mark`: writes a fresh marker, for instance after one that cannot be read.
+import type { Command } from 'commander'
+import { say } from '../running/output.js'
+import { withConnections } from '../running/with-connections.js'
+
+export function register (events: Command): void {
+  events.command('mark')
+    .description('write a marker of how far this database has come, after what cannot be read in the stream of markers')
+    .action(markLog)
+}
+
+async function markLog (): Promise<void> {
+  const revision = await withConnections('ringledger events mark', async ({ pool, streams }) => {
+    const [{ writeMarker }, { readDatabaseState }] = await Promise.all([
+      import('../../recovery/marker.js'), import('../../recovery/database-state.js')
+    ])
+    await writeMarker({ pool, streams, always: true })
+    return (await readDatabaseState(pool, streams)).last?.revision
+  })
+  say(`Marker ${revision} is in the log, and counts from now on.`)
+}

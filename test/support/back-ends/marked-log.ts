@@ -1,0 +1,36 @@
+// Logs and databases beside them, for what markers in the log say of both.
+import { randomUUID } from 'node:crypto'
+import { writeMarker, type MarkerOptions } from '../../../src/recovery/marker.js'
+import { refuseOtherLog } from '../../../src/recovery/other-log.js'
+import { readDatabaseState } from '../../../src/recovery/database-state.js'
+import { noStream, openStreams, type Streams } from '../../../src/event-store/streams.js'
+import type { Teardown } from '../teardown.js'
+import { scratchLedger } from './ledger.js'
+import { scratchEventStore } from './scratch-event-store.js'
+import { scratchPostgres } from './scratch-postgres.js'
+
+export async function markedLogs (t: Teardown) {
+  const postgres = await scratchPostgres(t)
+  let logs = 0
+  return {
+    async log (t: Teardown): Promise<Streams> {
+      return openStreams((await scratchEventStore(t, { postgres, schema: `log_${++logs}` })).client)
+    },
+    /** A database of its own, beside `streams`. */
+    async database (t: Teardown, streams: Streams) {
+      const { pool } = await scratchLedger(t, postgres)
+      await pool.query('UPDATE ledger.this_database SET id = gen_random_uuid()') // scratch databases are copies of one
+      return {
+        pool,
+        write: (given: Partial<MarkerOptions> = {}) => writeMarker({ pool, streams, ...given }),
+        state: () => readDatabaseState(pool, streams),
+        moveTo: (position: bigint) => pool.query('UPDATE ledger.dispatcher_checkpoint SET position = $1', [position]),
+        hold: (others: Streams = streams) => refuseOtherLog(pool, others, [])
+      }
+    }
+  }
+}
+
+/** Some event that is none of ours. */
+export const happen = (streams: Streams) =>
+  streams.append(`test-${randomUUID()}`, [{ id: randomUUID(), type: 'Happened', data: {}, metadata: {} }], noStream)
