@@ -2,7 +2,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { StreamBusy } from './command-handling/handle-command.js'
 import { KeyInFlight } from './command-handling/idempotency.js'
-import { NotCaughtUp } from './command-handling/ids.js'
+import { IdsUsedUp, NotCaughtUp } from './command-handling/ids.js'
 import { NotKnownYet } from './command-handling/wait-if-missing.js'
 import { Rejection, type RejectionCode } from './domain/rejection.js'
 import { AppendTooLarge, EventStoreUnavailable, StreamGone } from './event-store/errors.js'
@@ -75,7 +75,7 @@ const clientMessages: Record<string | number, string> = {
  * before the append.
  */
 function nothingWasWritten (error: Error): boolean {
-  const ours = [EventStoreUnavailable, StreamBusy, NotCaughtUp, NotKnownYet, BehindLog]
+  const ours = [EventStoreUnavailable, StreamBusy, NotCaughtUp, IdsUsedUp, NotKnownYet, BehindLog]
   const isOurs = ours.some((each) => error instanceof each)
   const code = 'code' in error ? String(error.code) : ''
   return isOurs || lostStates.test(code) || lostSockets.test(code) || lostWords.test(error.message)

@@ -5,7 +5,7 @@ import { Rejection, type RejectionCode } from '../src/domain/rejection.js'
 import { answerError } from '../src/errors.js'
 import { AppendOutcomeUnknown, AppendTooLarge, EventStoreUnavailable, RevisionConflict } from '../src/event-store/errors.js'
 import { StreamBusy } from '../src/command-handling/handle-command.js'
-import { NotCaughtUp } from '../src/command-handling/ids.js'
+import { IdsUsedUp, NotCaughtUp } from '../src/command-handling/ids.js'
 import { NotKnownYet } from '../src/command-handling/wait-if-missing.js'
 
 async function answerTo (t: Test, error: Error, failure?: string) {
@@ -43,7 +43,7 @@ t.test('a refusal of fields names them, and only such a refusal has errors', asy
 t.test('a back end that was missing before anything was written is a 503 that may be retried', async (t) => {
   const codes = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'ETIMEDOUT', '08006', '25006', '53300', '57014', '57P01', '57P03']
   const errors = [
-    new EventStoreUnavailable('esdb://secret-host:2113'), new StreamBusy('x'), new NotCaughtUp('x'), new NotKnownYet('x'),
+    new EventStoreUnavailable('esdb://secret-host:2113'), new StreamBusy('x'), new NotCaughtUp('x'), new NotKnownYet('x'), new IdsUsedUp('x'),
     ...codes.map((code) => Object.assign(new Error('secret-host'), { code })),
     new Error('Connection terminated unexpectedly'), new Error('timeout exceeded when trying to connect'), new Error('Query read timeout'),
     new Error('Client has encountered a connection error and is not queryable')

@@ -1,9 +1,10 @@
 // Hands out the integer ids of the interface: taken from Postgres in blocks, gaps allowed, never reused.
 import type { Pool } from 'pg'
+import { largestId } from '../domain/json.js'
 import { Rejection } from '../domain/rejection.js'
 
 export interface Ids {
-  /** @throws NotCaughtUp, what `hold` throws, or the error of Postgres */
+  /** @throws NotCaughtUp, IdsUsedUp, what `hold` throws, or the error of Postgres */
   take (kind: 'assistant' | 'lead', count?: number): Promise<number[]>
 }
 
@@ -13,6 +14,11 @@ export interface Ids {
  */
 export class NotCaughtUp extends Error {
   override readonly name = 'NotCaughtUp'
+}
+
+/** The next block would reach beyond the highest id that is given out. Nothing was written. */
+export class IdsUsedUp extends Error {
+  override readonly name = 'IdsUsedUp'
 }
 
 /** Must equal the increments of the sequences in the migrations. */
@@ -42,12 +48,23 @@ export function openIds (
     refilling[kind] = refilling[kind].catch(() => {}).then(async () => {
       if (left[kind].length >= count) return // somebody before us in the queue did it
       await hold()
-      const { rows } = await pool.query<{ first: string }>(
-        'SELECT ledger.take_ids($1::regclass) AS first', [`ledger.${kind}_ids`])
-      left[kind].push(...Array.from({ length: blockSizes[kind] }, (_, index) => Number(rows[0]?.first) + index))
+      const first = await takeBlock(pool, kind)
+      left[kind].push(...Array.from({ length: blockSizes[kind] }, (_, index) => first + index))
     })
     return refilling[kind]
   }
+}
+
+/** @returns the first id of the block @throws IdsUsedUp */
+async function takeBlock (pool: Pool, kind: 'assistant' | 'lead'): Promise<number> {
+  const { rows } = await pool.query<{ first: string | null }>(`
+    SELECT CASE WHEN ledger.given_ids($1::regclass) <= $2 THEN ledger.take_ids($1::regclass) END AS first`,
+  [`ledger.${kind}_ids`, largestId - blockSizes[kind]])
+  const first = rows[0]?.first ?? undefined
+  if (first === undefined || Number(first) + blockSizes[kind] - 1 > largestId) {
+    throw new IdsUsedUp(`the sequence of ${kind} ids has come to its end: \`ringledger ids check\` shows it`)
+  }
+  return Number(first)
 }
 
 const mostTaken = 10

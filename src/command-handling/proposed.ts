@@ -1,5 +1,5 @@
 // The events of a command as they are appended: with ids that every try repeats, and with what caused them.
-import { currentVersion, type DomainEvent } from '../domain/events.js'
+import { assertSound, currentVersion, type DomainEvent } from '../domain/events.js'
 import { Rejection } from '../domain/rejection.js'
 import { eventId } from '../event-store/event-id.js'
 import type { Proposed } from '../event-store/streams.js'
@@ -14,12 +14,14 @@ export interface Sender {
 
 const usualLargestEvent = 900 * 1024
 
-/** @throws Rejection `too-large` */
+/** @throws Rejection `too-large`, UnsoundEvent */
 export function proposed (events: DomainEvent[], sender: Sender, largestEvent = usualLargestEvent): Proposed[] {
   const { commandId, correlationId, userId } = sender
   const caused = { $correlationId: correlationId, $causationId: commandId, command_id: commandId }
   const sentBy = userId !== undefined && { user_id: userId }
-  return events.map(({ type, data }, index) => {
+  return events.map((event, index) => {
+    const { type, data } = event
+    assertSound(event)
     const bytes = Buffer.byteLength(JSON.stringify(data))
     if (bytes > largestEvent) throw new Rejection('too-large', 'The request is too large.')
     const metadata = { ...caused, schema_version: currentVersion(type), ...sentBy }

@@ -48,6 +48,19 @@ export function currentVersion (type: string): string {
   return String(versions.size)
 }
 
+/** What is about to be appended could not be read again: a mistake of ours. */
+export class UnsoundEvent extends Error {
+  override readonly name = 'UnsoundEvent'
+}
+
+/** Holds an event that is about to be appended to the current version of its type. @throws UnsoundEvent */
+export function assertSound ({ type, data }: Pick<DomainEvent, 'type' | 'data'>): void {
+  const validator = readers.get(type)?.get(currentVersion(type))?.validator
+  if (!validator || validator.Check(data)) return
+  const [first] = validator.Errors(data)
+  throw new UnsoundEvent(`${type}: ${first?.instancePath || 'data'} ${first?.message}`)
+}
+
 /** JSON.stringify and Postgres refuse deep nesting, each from its own depth of some thousand levels on. */
 const deepest = 500
 

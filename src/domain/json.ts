@@ -24,6 +24,18 @@ export const AnyObject = (options: object) =>
 /** A whole number that every JSON reader keeps exact. */
 export const Id = (options: object) => Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, ...options })
 
+/**
+ * The highest id that is given out, and that is believed when it stands in the log. Numbers are exact up to 2^53: one
+ * event with an id next to it would make every later id a wrong one.
+ */
+export const largestId = 2 ** 53 - 10 ** 6
+
+/** The highest id that a log or a database says was given out; what is too high to be believed counts as none. */
+export const believedId = (id: number) => id > largestId ? 0 : id
+
+/** An id from a sequence of ours. */
+export const GivenId = (options: object = {}) => Type.Integer({ minimum: 1, maximum: largestId, ...options })
+
 /** Adds null to the types of a schema without an `anyOf`, so that a refusal names one rule and not two branches. */
 export function Nullable<Schema extends TSchema & { type: string }> (schema: Schema, options: object = {}) {
   return Type.Unsafe<Type.Static<Schema> | null>({ ...schema, type: [schema.type, 'null'], ...options })

@@ -1,6 +1,7 @@
 // Compares the sequences that ids come from with the log and its last marker, and raises them above both.
 import type { Pool } from 'pg'
 import { tryDecode, type DomainEvent } from '../domain/events.js'
+import { largestId } from '../domain/json.js'
 import { readDatabaseState } from './database-state.js'
 import type { Streams } from '../event-store/streams.js'
 
@@ -36,13 +37,20 @@ export async function checkIds (
   return { sequences, ok: mayGiveIds && sequences.every(isPast) }
 }
 
-/** Raises each sequence above every id that the log and its last marker know, and notes that marker. It lowers none. */
+/**
+ * Raises each sequence above every id that the log and its last marker know, and notes that marker. It lowers none but
+ * one that is beyond the highest id that is given out, as an earlier release left it after such an id in the log.
+ */
 export async function reseedIds (
   pool: Pool, streams: Streams, onProgress: OnProgress, signal = never
 ): Promise<IdsState> {
   const { sequences } = await checkIds(pool, streams, onProgress, signal)
-  for (const { name, in_log: inLog, in_marker: inMarker } of sequences) {
-    await pool.query('SELECT ledger.raise_ids($1::regclass, $2)', [`ledger.${name}_ids`, Math.max(inLog, inMarker)])
+  for (const { name, given, in_log: inLog, in_marker: inMarker } of sequences) {
+    const known = Math.max(inLog, inMarker)
+    if (given > largestId) {
+      await pool.query('SELECT setval($1::regclass, $2)', [`ledger.${name}_ids`, Math.max(known, 1)])
+    }
+    await pool.query('SELECT ledger.raise_ids($1::regclass, $2)', [`ledger.${name}_ids`, known])
   }
   const { last } = await readDatabaseState(pool, streams)
   if (last) {
@@ -55,7 +63,8 @@ export async function reseedIds (
   return { sequences: raised, ok: mayGiveIds && raised.every(isPast) }
 }
 
-const isPast = ({ given, in_log: inLog, in_marker: inMarker }: SequenceState) => given >= inLog && given >= inMarker
+const isPast = ({ given, in_log: inLog, in_marker: inMarker }: SequenceState) =>
+  given >= inLog && given >= inMarker && given <= largestId
 
 type Kind = SequenceState['name']
 

@@ -1,5 +1,6 @@
 // Finds the newest marker in the log. Anybody can append to its stream, so what cannot be read there is passed over.
 import { tryDecode } from '../domain/events.js'
+import { believedId } from '../domain/json.js'
 import { markerStream, type DispatcherCheckpointed } from '../domain/marker/events.js'
 import type { StoredEvent } from '../domain/stored-event.js'
 import { noStream, type Streams } from '../event-store/streams.js'
@@ -48,7 +49,9 @@ async function searchBackwards (streams: Pick<Streams, 'read'>, before: bigint):
 function markerIn (stored: StoredEvent): Marker | undefined {
   const { event } = tryDecode(stored)
   if (event?.type !== 'DispatcherCheckpointed') return undefined
-  return { id: stored.id, revision: stored.revision, position: stored.position, data: event.data }
+  const { assistant_ids, lead_ids } = event.data
+  const data = { ...event.data, assistant_ids: believedId(assistant_ids), lead_ids: believedId(lead_ids) }
+  return { id: stored.id, revision: stored.revision, position: stored.position, data }
 }
 
 function whyUnreadable (stored: StoredEvent): string {

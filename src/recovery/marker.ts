@@ -1,7 +1,8 @@
 // Writes into the log how far the dispatcher and the ids of this database have come.
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
-import { currentVersion } from '../domain/events.js'
+import { assertSound, currentVersion } from '../domain/events.js'
+import { believedId } from '../domain/json.js'
 import { markerStream, type DispatcherCheckpointed } from '../domain/marker/events.js'
 import type { Streams } from '../event-store/streams.js'
 import { BehindLog, explainBehind, readDatabaseState, type DatabaseState } from './database-state.js'
@@ -28,6 +29,7 @@ export async function writeMarker (
   if (!state.maySend) throw new BehindLog(explainBehind(state))
   const data = markerData(state, now())
   if (!always && addsNothing(state, data)) return false
+  assertSound({ type: 'DispatcherCheckpointed', data })
   const id = randomUUID()
   await pool.query(
     'INSERT INTO ledger.markers (id, calls_known, ids_passed) VALUES ($1, true, $2)', [id, state.mayGiveIds])
@@ -44,8 +46,8 @@ function markerData ({ last, databaseId, checkpoint, givenIds }: DatabaseState, 
   return {
     incarnation: databaseId,
     checkpoint: String(checkpoint),
-    assistant_ids: Math.max(givenIds.assistant, last?.data.assistant_ids ?? 0),
-    lead_ids: Math.max(givenIds.lead, last?.data.lead_ids ?? 0),
+    assistant_ids: Math.max(believedId(givenIds.assistant), last?.data.assistant_ids ?? 0),
+    lead_ids: Math.max(believedId(givenIds.lead), last?.data.lead_ids ?? 0),
     at: at.toISOString()
   }
 }

@@ -1,6 +1,7 @@
 // Ids are whole numbers that are never given out twice.
 import t from 'tap'
-import { NotCaughtUp, openIds } from '../../src/command-handling/ids.js'
+import { IdsUsedUp, NotCaughtUp, openIds } from '../../src/command-handling/ids.js'
+import { largestId } from '../../src/domain/json.js'
 import { scratchLedger } from '../support/back-ends/ledger.js'
 
 const { pool } = await scratchLedger(t)
@@ -64,4 +65,15 @@ t.test('a Postgres that is away costs the request that asked, and no id', async 
   await t.rejects(process.take('lead'))
   await pool.query('ALTER FUNCTION ledger.elsewhere RENAME TO take_ids')
   t.equal((await process.take('lead')).length, 1)
+})
+
+t.test('a block that reaches beyond the highest id is refused, however often it is asked for', async (t) => {
+  const { pool } = await scratchLedger(t)
+  const process = openIds(pool, async () => true)
+  await pool.query("SELECT setval('ledger.lead_ids', $1)", [largestId - 399])
+  const [last = 0] = (await process.take('lead', 200)).slice(-1)
+  t.equal(last, largestId)
+  for (let again = 0; again < 3; again++) await t.rejects(process.take('lead'), IdsUsedUp)
+  t.equal((await pool.query("SELECT ledger.given_ids('ledger.lead_ids')::text AS given")).rows[0]?.given, String(largestId))
+  t.equal((await process.take('assistant')).length, 1, 'the other sequence goes on')
 })

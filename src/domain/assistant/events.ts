@@ -1,6 +1,6 @@
 // What happens to an assistant, on the stream `assistant-<id>`.
 import Type, { type Static } from 'typebox'
-import { Id, Instant } from '../json.js'
+import { GivenId, Instant } from '../json.js'
 import { UserId } from '../user.js'
 import { firstVersion } from '../upcast.js'
 import { AssistantSettings } from './settings.js'
@@ -9,7 +9,7 @@ export const assistantStatuses = ['active', 'inactive'] as const
 export type AssistantStatus = typeof assistantStatuses[number]
 
 const created = {
-  assistant_id: Id({}),
+  assistant_id: GivenId(),
   user_id: UserId,
   settings: AssistantSettings,
   created_at: Instant()
@@ -26,7 +26,7 @@ export const assistantCreatedVersions = firstVersion(AssistantCreatedV1)
   .next(AssistantCreated, (data) => ({ ...data, status: 'active' as const }))
 
 export const AssistantUpdated = Type.Object({
-  assistant_id: Id({}),
+  assistant_id: GivenId(),
   user_id: UserId,
   changes: Type.Partial(AssistantSettings, { description: 'Only fields whose value changes.' }),
   updated_at: Instant()

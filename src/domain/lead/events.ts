@@ -1,6 +1,6 @@
 // What happens to a lead, on the stream `lead-<campaign id>-<digest of the phone number>`.
 import Type, { type Static } from 'typebox'
-import { AnyObject, Id, Instant, PhoneNumber, type JsonObject } from '../json.js'
+import { AnyObject, GivenId, Id, Instant, PhoneNumber, type JsonObject } from '../json.js'
 import { UserId } from '../user.js'
 
 /** Free-form variables of a contact; `customer_name` and `email` are always there, empty when not given. */
@@ -18,12 +18,12 @@ const StoredVariables = Type.Unsafe<ContactVariables>(AnyObject({
 const Contact = { phone_number: PhoneNumber(), variables: StoredVariables }
 
 export const LeadCreated = Type.Object({
-  lead_id: Id({}),
+  lead_id: GivenId(),
   user_id: UserId,
   campaign_id: Id({}),
   ...Contact,
   secondary_contacts: Type.Array(Type.Object({
-    id: Id({ description: 'From the same sequence as lead ids.' }), ...Contact
+    id: GivenId({ description: 'From the same sequence as lead ids.' }), ...Contact
   })),
   created_at: Instant()
 })

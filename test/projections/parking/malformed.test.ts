@@ -3,6 +3,7 @@ import t from 'tap'
 import { assistants } from '../../../projections/assistants.js'
 import { calls } from '../../../projections/calls.js'
 import { leads } from '../../../projections/leads.js'
+import { largestId } from '../../../src/domain/json.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import {
   assistantCreated, assistantUpdated, callCompleted, leadCreated, logOf, type Told
@@ -43,6 +44,19 @@ t.test('a text that Postgres cannot store is malformed', async (t) => {
   t.strictSame([...(await rowsOf(pool, assistants)).keys()], [1])
   t.strictSame((await parkedEvents(pool, assistants)).map(({ stream }) => stream), ['assistant-2', 'assistant-3'])
   t.match(await parkedEvents(pool, leads), [{}, {}, { stream: 'lead-10-1', error: /user_id/ }])
+})
+
+t.test('an id that is too near to 2^53 is malformed, and no sequence follows it', async (t) => {
+  const given = async () => (await pool.query("SELECT ledger.given_ids('ledger.lead_ids')::text AS given")).rows[0]?.given
+  await project(pool, logOf()([
+    leadCreated(1, 10), leadCreated(largestId + 1, 10), leadCreated(3, 10, [Number.MAX_SAFE_INTEGER]),
+    assistantCreated(largestId + 1)
+  ]))
+  t.strictSame((await parkedEvents(pool, leads)).map(({ stream }) => stream), [
+    `lead-10-${largestId + 1}`, 'lead-10-3', `assistant-${largestId + 1}`
+  ])
+  t.strictSame([...(await rowsOf(pool, leads)).keys()], [1])
+  t.ok(Number(await given()) < 1_000)
 })
 
 t.test('an event that is nested too deep is malformed; one that is not stays as it is', async (t) => {
