@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { removeDataDir, startPostgres } from '@ringledger/embedded-postgres'
 import { explained, prepareDataDir } from '@ringledger/embedded-postgres/data-dir'
-import { acquireLock, DataDirInUseError, releaseLock } from '@ringledger/embedded-postgres/lock'
+import { acquireLock, DataDirInUseError } from '@ringledger/embedded-postgres/lock'
 
 export interface OwnDatabase {
   url: string
@@ -16,9 +16,9 @@ export interface OwnDatabase {
 /** In `path`, which is made when it is missing, or else in a temporary directory, which `close` removes. */
 export async function openOwnDatabase (path: string | undefined, log: (line: string) => void): Promise<OwnDatabase> {
   const dataDir = prepareDataDir(path ?? mkdtempSync(join(tmpdir(), 'event-store-')))
-  const { number, heldBy } = acquireLock(dataDir, 'start', 'embedded-event-store')
+  const { lock, heldBy } = await acquireLock(dataDir, 'start', 'embedded-event-store')
   if (heldBy !== undefined) throw new DataDirInUseError(dataDir, heldBy)
-  const leave = () => path === undefined ? removeDataDir(dataDir) : releaseLock(dataDir, number)
+  const leave = () => path === undefined ? removeDataDir(dataDir) : lock.release()
   try {
     const { url, lost, close } = await startPostgres({ dir: dataDir, log })
     return { url, lost, close: () => close().finally(leave) }

@@ -1,71 +1,91 @@
-// The lock of a DATA_DIR: one process holds it at a time. A process that was killed no longer holds it.
+// The lock of a DATA_DIR: one process holds it at a time, in whatever container. A killed process holds nothing.
 import { linkSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { errorCode, readJsonObject } from './json-file.js'
-import { isAlive, ownIdentity, type ProcessIdentity } from './process-identity.js'
+import { type Holder, type HolderNote, readHolder, type Role } from './holder.js'
+import { errorCode } from './json-file.js'
+import { isPresent, type Presence, showPresence } from './presence.js'
+import { isAlive, ownIdentity } from './process-identity.js'
 
-export type Role = 'start' | 'command'
+export { DataDirInUseError, type Role } from './holder.js'
 
-export interface Holder extends ProcessIdentity {
-  role: Role
-  command: string
-  since: string
-}
-
-export interface Acquired {
-  /** Of the lock; rises with every holder of this DATA_DIR. */
+export interface Lock {
+  /** Rises with every holder of this DATA_DIR. */
   number: number
-  /** The live process that holds the directory; undefined: the caller holds it now. */
-  heldBy: Holder | undefined
+  /** The next process may have the directory. */
+  release(): void
 }
 
-/** Another process holds this DATA_DIR. The message names both and says what to do. */
-export class DataDirInUseError extends Error {
-  constructor (dataDir: string, holder: Holder) {
-    super(`DATA_DIR ${dataDir} is in use by \`${holder.command}\` (pid ${holder.pid}, since ${holder.since}). ` +
-      `Wait for it to end or stop it (kill ${holder.pid}), or set DATA_DIR to another directory.`)
-    this.name = 'DataDirInUseError'
-  }
-}
+/** The lock, or the number of the lock of another process, which lives. */
+export type Acquired = { lock: Lock, heldBy?: undefined } | { lock?: undefined, heldBy: Holder, number: number }
 
 /**
- * Acquires the lock, or answers which process holds it. Never waits.
+ * Acquires the lock, or answers which process holds it. Never waits for that.
  *
  * Each holder links a file `lock.<n>`, with a number one above the highest that is there; the highest counts. Linking
  * fails when the name exists, so one of several processes wins. The highest file is never deleted, only emptied: a slow
- * process cannot win with a number that others have used before.
+ * process cannot win with a number that others have used before. The holder lives while its socket answers.
  */
-export function acquireLock (dataDir: string, role: Role, command: string): Acquired {
+export async function acquireLock (dataDir: string, role: Role, command: string): Promise<Acquired> {
+  const { heldBy, number } = await liveHolder(dataDir)
+  if (heldBy !== undefined) return { heldBy, number }
+  const socket = `lock-${randomUUID()}.sock`
+  const presence = await showPresence(dataDir, socket)
+  const acquired = await compete(dataDir, {
+    ...ownIdentity(), role, command, since: new Date().toISOString(), ...(presence && { socket })
+  }).catch((error: unknown) => ({ error }))
+  if (typeof acquired === 'number') return { lock: heldLock(dataDir, acquired, presence) }
+  presence?.end()
+  if ('error' in acquired) throw acquired.error
+  return acquired
+}
+
+/** The number of the lock when this holder gets it, else the one that does. */
+async function compete (dataDir: string, own: HolderNote): Promise<number | { heldBy: Holder, number: number }> {
   for (;;) {
-    const latest = latestNumber(dataDir)
-    const heldBy = readHolder(lockPath(dataDir, latest))
-    if (heldBy !== undefined && isAlive(heldBy)) return { number: latest, heldBy }
-    const number = latest + 1
-    if (!linkLock(dataDir, number, { ...ownIdentity(), role, command, since: new Date().toISOString() })) continue
-    if (latestNumber(dataDir) === number) {
-      removeOlder(dataDir, number)
-      return { number, heldBy: undefined }
+    const { heldBy, number } = await liveHolder(dataDir)
+    if (heldBy !== undefined) return { heldBy, number }
+    if (linkLock(dataDir, number + 1, own)) return number + 1
+  }
+}
+
+/** Of the highest number, and which live process has it. */
+async function liveHolder (dataDir: string): Promise<{ heldBy: Holder | undefined, number: number }> {
+  const number = latestNumber(dataDir)
+  const holder = readHolder(lockPath(dataDir, number))
+  if (holder === undefined) return { heldBy: undefined, number }
+  const isHere = isAlive(holder)
+  const lives = holder.socket === undefined ? isHere : await isPresent(dataDir, holder.socket)
+  return { heldBy: lives ? { ...holder, isElsewhere: !isHere } : undefined, number }
+}
+
+function heldLock (dataDir: string, number: number, presence: Presence | undefined): Lock {
+  return {
+    number,
+    release () {
+      try {
+        writeFileSync(lockPath(dataDir, number), '', { mode: 0o600 })
+      } catch (error) {
+        if (errorCode(error) !== 'ENOENT') throw error // the directory was deleted, and the lock with it
+      } finally {
+        presence?.end()
+      }
     }
-    rmSync(lockPath(dataDir, number), { force: true })
   }
 }
 
-/** Releases the lock of this number. */
-export function releaseLock (dataDir: string, number: number): void {
-  try {
-    writeFileSync(lockPath(dataDir, number), '', { mode: 0o600 })
-  } catch (error) {
-    if (errorCode(error) !== 'ENOENT') throw error // the directory was deleted, and the lock with it
-  }
-}
-
-function linkLock (dataDir: string, number: number, holder: Holder): boolean {
+/** Whether the lock of this number is the caller's now: no other process linked it, and none has a higher one. */
+function linkLock (dataDir: string, number: number, holder: HolderNote): boolean {
   const draft = join(dataDir, `lock.draft-${randomUUID()}`)
   writeFileSync(draft, `${JSON.stringify(holder)}\n`, { mode: 0o600 })
   try {
     linkSync(draft, lockPath(dataDir, number))
-    return true
+    if (latestNumber(dataDir) === number) {
+      removeOlder(dataDir, number)
+      return true
+    }
+    rmSync(lockPath(dataDir, number), { force: true })
+    return false
   } catch (error) {
     // ENOENT: the winner of a race has already removed our draft.
     if (errorCode(error) === 'EEXIST' || errorCode(error) === 'ENOENT') return false
@@ -86,12 +106,10 @@ function latestNumber (dataDir: string): number {
 
 function removeOlder (dataDir: string, number: number): void {
   for (const name of readdirSync(dataDir)) {
-    if (name.startsWith('lock.') && name !== `lock.${number}`) rmSync(join(dataDir, name), { force: true })
+    if (!name.startsWith('lock.') || name === `lock.${number}`) continue
+    // A draft is that of a process that lives.
+    const { socket } = /^lock\.\d+$/.test(name) ? readHolder(join(dataDir, name)) ?? {} : {}
+    if (socket !== undefined) rmSync(join(dataDir, socket), { force: true })
+    rmSync(join(dataDir, name), { force: true })
   }
-}
-
-function readHolder (path: string): Holder | undefined {
-  const { pid, started, role, command, since } = readJsonObject(path) ?? {}
-  if (typeof pid !== 'number' || typeof started !== 'string') return undefined
-  return { pid, started, role: role === 'start' ? 'start' : 'command', command: String(command), since: String(since) }
 }

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { program } from './cluster/binaries.js'
+import { showPresence } from './presence.js'
 import { readPostmaster, stopPostmaster, until } from './server/postmaster.js'
 import { postgresEnvironment, type ServerRequest } from './server/request.js'
 
@@ -19,7 +20,9 @@ lines.once('line', (line) => {
   void supervise(request)
 })
 
-async function supervise ({ binaries, cluster, args, uid, gid }: ServerRequest): Promise<void> {
+async function supervise ({ binaries, cluster, args, socket, uid, gid }: ServerRequest): Promise<void> {
+  const presence = await showPresence(socket.directory, socket.name)
+  process.once('exit', () => presence?.end())
   const postgres = spawn(program(binaries, 'postgres'), args, {
     cwd: cluster,
     env: postgresEnvironment(),

@@ -1,4 +1,5 @@
 // Embedded Postgres: real binaries, a cluster under DATA_DIR, and a supervisor that ends with its starter.
+import { randomUUID } from 'node:crypto'
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { provideBinaries } from './cluster/binaries.js'
@@ -70,8 +71,9 @@ async function startServer (place: Place, binaries: string, log: (line: string) 
   for (let attempt = 1; ; attempt++) {
     const port = await freePort()
     const logged = logSize(place)
-    const supervisor = await startSupervisor(place)
-    supervisor.stdin.write(`${JSON.stringify(serverRequest(place, binaries, port))}\n`)
+    const socket = `postgres-${randomUUID()}.sock`
+    const supervisor = await startSupervisor(place, socket)
+    supervisor.stdin.write(`${JSON.stringify(serverRequest(place, binaries, port, socket))}\n`)
     try {
       const pid = await supervisor.line((line) => /^READY (\d+)$/.exec(line)?.[1])
       return { supervisor, pid: Number(pid), port }
@@ -84,11 +86,11 @@ async function startServer (place: Place, binaries: string, log: (line: string) 
 }
 
 // The supervisor is noted before it starts anything, so the next start always finds it.
-async function startSupervisor (place: Place): Promise<Child> {
+async function startSupervisor (place: Place, socket: string): Promise<Child> {
   const module = new URL('./postgres-supervisor.js', import.meta.url)
   const supervisor = startChild({ module, args: [place.cluster], logFile: logPath(place) })
   try {
-    noteSupervisor(place, identify(supervisor.pid) ?? { pid: supervisor.pid, started: '' })
+    noteSupervisor(place, identify(supervisor.pid) ?? { pid: supervisor.pid, started: '' }, socket)
     return supervisor
   } catch (error) {
     await supervisor.stop(STOP_SECONDS)

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { startEventStoreProcess } from '@ringledger/embedded-event-store/child'
 import { startPostgres } from '@ringledger/embedded-postgres'
 import { explained, prepareDataDir } from '@ringledger/embedded-postgres/data-dir'
-import { acquireLock, DataDirInUseError, releaseLock, type Role } from '@ringledger/embedded-postgres/lock'
+import { acquireLock, DataDirInUseError, type Lock, type Role } from '@ringledger/embedded-postgres/lock'
 import { readRunFile, removeRunFile, writeRunFile, type RunFile } from './run-file.js'
 
 // A command's own back ends live as long as the command; a start that begins may have migrations to run.
@@ -56,7 +56,7 @@ export async function openStack (request: EmbeddedRequest): Promise<EmbeddedStac
   }
   const dataDir = prepareDataDir(request.dataDir)
   const held = await acquire(dataDir, request).catch((error: unknown) => { throw explained(dataDir, error) })
-  if (typeof held === 'number') return await openOwn(dataDir, held, request)
+  if ('release' in held) return await openOwn(dataDir, held, request)
   request.log(`Using the running stack of ${dataDir}`)
   const urls = { databaseUrl: databaseUrl ?? held.databaseUrl, eventStoreUrl: eventStoreUrl ?? held.eventStoreUrl }
   return { ...foreign, ...urls, joined: true, pids: held.pids }
@@ -65,12 +65,15 @@ export async function openStack (request: EmbeddedRequest): Promise<EmbeddedStac
 // This process does not end what another one has started.
 const foreign = { lost: NEVER, publish: async () => {}, close: async () => {} }
 
-/** The number of the lock that the caller holds now, or the published stack of its holder. */
-async function acquire (dataDir: string, { role, command, log }: EmbeddedRequest): Promise<number | RunFile> {
+/** The lock, which the caller holds now, or the published stack of its holder. */
+async function acquire (dataDir: string, { role, command, log }: EmbeddedRequest): Promise<Lock | RunFile> {
   const began = Date.now()
   for (let isLogged = false; ; isLogged = true) {
-    const { number, heldBy } = acquireLock(dataDir, role, command)
-    if (heldBy === undefined) return number
+    const acquired = await acquireLock(dataDir, role, command)
+    if (acquired.lock) return acquired.lock
+    const { heldBy, number } = acquired
+    // Loopback of another container is not ours.
+    if (heldBy.isElsewhere) throw new DataDirInUseError(dataDir, heldBy)
     const run = heldBy.role === 'start' && role === 'command' ? readRunFile(dataDir, number) : undefined
     if (run !== undefined) return run
     const isOver = Date.now() - began > WAIT_SECONDS[heldBy.role] * 1000
@@ -81,7 +84,7 @@ async function acquire (dataDir: string, { role, command, log }: EmbeddedRequest
   }
 }
 
-async function openOwn (dataDir: string, lock: number, request: EmbeddedRequest): Promise<EmbeddedStack> {
+async function openOwn (dataDir: string, lock: Lock, request: EmbeddedRequest): Promise<EmbeddedStack> {
   const { databaseUrl, eventStoreUrl, role, log } = request
   const parts: Part[] = []
   const pids: Record<string, number> = {}
@@ -91,7 +94,7 @@ async function openOwn (dataDir: string, lock: number, request: EmbeddedRequest)
     const urls = { databaseUrl: databaseUrl ?? await addPostgres(), eventStoreUrl: '' }
     urls.eventStoreUrl = eventStoreUrl ?? await addEventStore(urls.databaseUrl)
     const publish = async (extra: Record<string, unknown>): Promise<void> => {
-      if (role === 'start' && closing === undefined) writeRunFile(dataDir, { ...extra, lock, ...urls, pids })
+      if (role === 'start' && closing === undefined) writeRunFile(dataDir, { ...extra, lock: lock.number, ...urls, pids })
     }
     return { ...urls, joined: false, pids, lost: Promise.race(parts.map((part) => part.lost)), publish, close }
   } catch (error) {
@@ -114,11 +117,11 @@ async function openOwn (dataDir: string, lock: number, request: EmbeddedRequest)
   }
 }
 
-async function closeAll (dataDir: string, lock: number, parts: Part[]): Promise<void> {
+async function closeAll (dataDir: string, lock: Lock, parts: Part[]): Promise<void> {
   removeRunFile(dataDir) // first, so that no command joins a stack that is about to end
   try {
     for (const part of parts.toReversed()) await part.close()
   } finally {
-    releaseLock(dataDir, lock)
+    lock.release()
   }
 }

@@ -1,14 +1,19 @@
 // Ends what an earlier run has left on a cluster: a supervisor, an orphaned Postgres, a stale postmaster.pid.
 import { rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { readJsonObject, writeJsonObject, isObject } from '../json-file.js'
 import type { Place } from '../cluster/paths.js'
 import { belongsTo, processesOf, readPostmaster, stopPostmaster, until } from './postmaster.js'
+import { isPresent } from '../presence.js'
 import { isAlive, ownIdentity, type ProcessIdentity } from '../process-identity.js'
 
-/** Notes the process that supervises this cluster from now on, and its starter. */
-export function noteSupervisor (place: Place, supervisor: ProcessIdentity): void {
-  writeJsonObject(notePath(place), { supervisor, starter: ownIdentity() })
+/** A Postgres is stopped by force after that. */
+const waitSeconds = 30
+
+/** Notes the process that supervises this cluster from now on, its starter, and its socket in DATA_DIR. */
+export function noteSupervisor (place: Place, supervisor: ProcessIdentity, socket: string): void {
+  writeJsonObject(notePath(place), { supervisor, starter: ownIdentity(), socket })
 }
 
 /** Returns when nothing runs on the cluster. @throws when another DATA_DIR, such as a copy of this one, uses it */
@@ -32,7 +37,8 @@ export async function endPostgres ({ cluster }: Place, binaries: string, log: (l
 async function endSupervisor (place: Place, log: (line: string) => void): Promise<void> {
   const note = readJsonObject(notePath(place))
   const supervisor = identityFrom(note?.supervisor)
-  if (supervisor === undefined || !isAlive(supervisor)) return
+  if (supervisor === undefined) return
+  if (!isAlive(supervisor)) return await awaitElsewhere(place, note?.socket, log)
   const starter = identityFrom(note?.starter)
   if (starter !== undefined && starter.pid !== process.pid && isAlive(starter)) {
     throw new Error(`The cluster in ${place.cluster} is in use by pid ${starter.pid}, ` +
@@ -40,7 +46,23 @@ async function endSupervisor (place: Place, log: (line: string) => void): Promis
       'One of the two is a copy of the other: give it a cluster of its own, or stop that process.')
   }
   log('Waiting for the Postgres of an earlier run to stop')
-  if (!await until(() => !isAlive(supervisor), 30)) process.kill(supervisor.pid, 'SIGKILL')
+  if (!await until(() => !isAlive(supervisor), waitSeconds)) process.kill(supervisor.pid, 'SIGKILL')
+}
+
+/** The supervisor of another container: its pid says nothing here, and its Postgres cannot be stopped from here. */
+async function awaitElsewhere (place: Place, noted: unknown, log: (line: string) => void): Promise<void> {
+  if (typeof noted !== 'string') return
+  const { dataDir, cluster } = place
+  const socket = basename(noted)
+  const deadline = Date.now() + waitSeconds * 1000
+  for (let isLogged = false; await isPresent(dataDir, socket); isLogged = true) {
+    if (!isLogged) log('Waiting for the Postgres of another container to stop')
+    if (Date.now() > deadline) {
+      throw new Error(`The Postgres of another container still runs on ${cluster}: stop that container.`)
+    }
+    await delay(100)
+  }
+  rmSync(join(dataDir, socket), { force: true }) // a supervisor that was killed leaves it
 }
 
 // Sessions of a postmaster that was killed work on to the end of their query, and until then no new one can start.

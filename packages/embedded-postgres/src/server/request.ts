@@ -6,12 +6,15 @@ export interface ServerRequest {
   binaries: string
   cluster: string
   args: string[]
+  /** The supervisor answers there for as long as it lives. */
+  socket: { directory: string, name: string }
   uid?: number
   gid?: number
 }
 
 /** The server on this port of loopback. Its settings come before postgresql.conf: durability and safety need them. */
-export function serverRequest ({ cluster, account }: Place, binaries: string, port: number): ServerRequest {
+export function serverRequest (place: Place, binaries: string, port: number, socket: string): ServerRequest {
+  const { cluster, account, dataDir } = place
   const settings = {
     listen_addresses: '127.0.0.1',
     port,
@@ -25,7 +28,7 @@ export function serverRequest ({ cluster, account }: Place, binaries: string, po
     log_error_verbosity: 'terse'
   }
   const args = ['-D', cluster, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
-  return { binaries, cluster, args, ...spawnIds(account) }
+  return { binaries, cluster, args, socket: { directory: dataDir, name: socket }, ...spawnIds(account) }
 }
 
 /** The ids to spawn a process of Postgres with; none: the caller's own. */

@@ -5,10 +5,11 @@ import { acquireLock } from '../../src/lock.js'
 const [begin = '', ...directories] = process.argv.slice(2)
 const STEP_MS = 5
 
-const got = directories.map((directory, n) => {
+const got: boolean[] = []
+for (const [n, directory] of directories.entries()) {
   waitUntil(Number(begin) + n * STEP_MS)
-  return acquireLock(directory, 'start', 'acquire-main').heldBy === undefined
-})
+  got.push((await acquireLock(directory, 'start', 'acquire-main')).lock !== undefined)
+}
 process.stdout.write(`${JSON.stringify(got)}\n`)
 process.stdin.resume()
 

@@ -1,7 +1,7 @@
 // A small main program: holds a DATA_DIR, starts its Postgres, prints it, and closes it on a signal or at once.
 import { explained, prepareDataDir } from '../../src/data-dir.js'
 import { startPostgres } from '../../src/index.js'
-import { acquireLock, DataDirInUseError, releaseLock } from '../../src/lock.js'
+import { acquireLock, DataDirInUseError } from '../../src/lock.js'
 
 const [path = '', how = 'stay'] = process.argv.slice(2)
 const asked = how === 'stay' ? signalled() : Promise.resolve()
@@ -15,7 +15,7 @@ try {
 }
 
 async function run (dataDir: string): Promise<void> {
-  const { number, heldBy } = acquireLock(dataDir, 'start', 'postgres-main')
+  const { lock, heldBy } = await acquireLock(dataDir, 'start', 'postgres-main')
   if (heldBy !== undefined) throw new DataDirInUseError(dataDir, heldBy)
   try {
     const postgres = await startPostgres({ dir: dataDir, log: (line) => say({ log: line }) })
@@ -26,7 +26,7 @@ async function run (dataDir: string): Promise<void> {
     await postgres.close()
     say({ closed: true })
   } finally {
-    releaseLock(dataDir, number)
+    lock.release()
   }
 }
 
