@@ -4,6 +4,7 @@ import { evolve, type Assistant } from '../src/domain/assistant/evolve.js'
 import { assistantEventTypes, isAssistantEvent, type AssistantStatus } from '../src/domain/assistant/events.js'
 import type { AssistantSettings } from '../src/domain/assistant/settings.js'
 import { summarize, type AssistantSummary } from '../src/domain/assistant/summary.js'
+import { historyRow, historyTable } from './assistant-history.js'
 import type { Projection } from './engine/projection.js'
 import { iso, table } from './engine/table.js'
 import { readPage, type Page, type Paged } from '../src/postgres/page.js'
@@ -43,15 +44,17 @@ const assistantTable = table<AssistantRow>({
 
 export const assistants: Projection = {
   name: 'assistants',
-  version: 2,
+  version: 3,
   eventTypes: assistantEventTypes,
-  tables: [assistantTable],
+  tables: [assistantTable, historyTable],
   keys: (event) => 'assistant_id' in event.data ? [[assistantTable, event.data.assistant_id]] : [],
   project (event, { revision }, rows) {
     if (!isAssistantEvent(event)) return
     const row = rows.get(assistantTable, event.data.assistant_id)
     if (row && revision <= BigInt(row.revision)) return
-    const assistant = evolve(row && toAssistant(row), event)
+    const before = row && toAssistant(row)
+    const assistant = evolve(before, event)
+    rows.put(historyTable, historyRow(before, event, Number(revision)))
     if (assistant) rows.put(assistantTable, toRow(assistant, Number(revision)))
   },
   idsSeen (event) {
@@ -100,7 +103,7 @@ export async function findAssistants (
       ['status = ?', status],
       ['type = ?', type]
     ],
-    order: 'created_at DESC, id DESC',
+    order: { direction: 'DESC', by: { created_at: 'timestamptz', id: 'bigint' } },
     item: "json_build_object('id', id, 'name', name, 'status', status, 'type', type, 'mode', mode)"
   }, page)
 }

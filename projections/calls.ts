@@ -124,7 +124,7 @@ export async function findCalls (db: Pool, filter: CallFilter, page: Page): Prom
       ['ended_at >= ?', endedFrom],
       ['ended_at <= ?', endedTo]
     ],
-    order: 'ended_at DESC, position DESC',
+    order: { direction: 'DESC', by: { ended_at: 'timestamptz', position: 'bigint' } },
     item: 'summary'
   }, page)
 }

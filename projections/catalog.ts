@@ -89,26 +89,26 @@ export interface NumberOwned { id: number, phone_number: string }
 /** A page of the voices, by name. */
 export async function findVoices (db: Pool, page: Page): Promise<Paged<NamedWithId>> {
   const from = 'read_model.voices'
-  return await readPage(db, { ...whole, key: 'id', columns: 'id, name', from, order: 'name, id' }, page)
+  return await readPage(db, { ...whole, key: 'id', columns: 'id, name', from, order: byName }, page)
 }
 
 /** A page of the languages, by name. */
 export async function findLanguages (db: Pool, page: Page): Promise<Paged<Named>> {
   const from = 'read_model.languages'
-  return await readPage(db, { ...whole, key: 'name', columns: 'name', from, order: 'name' }, page)
+  return await readPage(db, { ...whole, key: 'name', columns: 'name', from, order: byNameAlone }, page)
 }
 
 /** A page of the models, by name. */
 export async function findModels (db: Pool, page: Page): Promise<Paged<Named>> {
   const from = 'read_model.models'
-  return await readPage(db, { ...whole, key: 'name', columns: 'name', from, order: 'name' }, page)
+  return await readPage(db, { ...whole, key: 'name', columns: 'name', from, order: byNameAlone }, page)
 }
 
 /** A page of the user's campaigns, newest first. */
 export async function findCampaigns (db: Pool, userId: string, page: Page): Promise<Paged<NamedWithId>> {
   const filters = ownedBy(userId)
   return await readPage(
-    db, { ...whole, key: 'id', columns: 'id, name', from: 'read_model.campaigns', filters, order: 'id DESC' }, page)
+    db, { ...whole, key: 'id', columns: 'id, name', from: 'read_model.campaigns', filters, order: newestFirst }, page)
 }
 
 /** A page of the user's phone numbers, newest first. */
@@ -119,9 +119,13 @@ export async function findPhoneNumbers (db: Pool, userId: string, page: Page): P
     columns: 'id, phone_number',
     from: 'read_model.phone_numbers',
     filters: ownedBy(userId),
-    order: 'id DESC'
+    order: newestFirst
   }, page)
 }
+
+const byName = { direction: 'ASC', by: { name: 'text', id: 'bigint' } } as const
+const byNameAlone = { direction: 'ASC', by: { name: 'text' } } as const
+const newestFirst = { direction: 'DESC', by: { id: 'bigint' } } as const
 
 /** Every row, as it is. */
 const whole = { filters: [], item: 'row_to_json(page)' }

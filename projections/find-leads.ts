@@ -33,7 +33,7 @@ export interface LeadFilter {
 /** A page of the user's leads, newest first. */
 export async function findLeads (db: Pool, filter: LeadFilter, page: Page): Promise<Paged<LeadInCampaign>> {
   const { userId, campaignId, status, phonePrefix, createdFrom, createdTo } = filter
-  const { items, total } = await readPage<FoundLead>(db, {
+  const { items, ...place } = await readPage<FoundLead>(db, {
     columns: leadColumns,
     from: 'read_model.leads',
     key: 'id',
@@ -47,10 +47,10 @@ export async function findLeads (db: Pool, filter: LeadFilter, page: Page): Prom
       ['created_at >= ?', createdFrom],
       ['created_at <= ?', createdTo]
     ],
-    order: 'created_at DESC, id DESC',
+    order: { direction: 'DESC', by: { created_at: 'timestamptz', id: 'bigint' } },
     item: wholeLead
   }, page)
-  return { items: items.map(inCampaign), total }
+  return { items: items.map(inCampaign), ...place }
 }
 
 const leadColumns = 'id, user_id, campaign_id, phone_number, variables, status, created_at, updated_at'

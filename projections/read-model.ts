@@ -1,6 +1,7 @@
 // Everything that readers ask, bound to one pool.
 import type { Pool } from 'pg'
 import type { Page } from '../src/postgres/page.js'
+import { findAssistantHistory } from './assistant-history.js'
 import { findAssistant, findAssistants, type AssistantFilter } from './assistants.js'
 import { findCall, findCalls, type CallFilter } from './calls.js'
 import {
@@ -15,6 +16,7 @@ export function openReadModel (pool: Pool) {
   return {
     findAssistant: (userId: string, id: number) => findAssistant(pool, userId, id),
     findAssistants: (filter: AssistantFilter, page: Page) => findAssistants(pool, filter, page),
+    findAssistantHistory: (userId: string, id: number, page: Page) => findAssistantHistory(pool, userId, id, page),
     findLead: (userId: string, id: number) => findLead(pool, userId, id),
     findLeads: (filter: LeadFilter, page: Page) => findLeads(pool, filter, page),
     findLeadOwner: (id: number) => findLeadOwner(pool, id),

@@ -1,7 +1,6 @@
 // The api role: HTTP on top of commands, read model and delivery log.
 import { openReadModel } from '../../projections/read-model.js'
 import type { AppDeps } from '../app.js'
-import { assistantHistory } from '../command-handling/assistant-history.js'
 import { callOwners } from '../command-handling/call-owners.js'
 import { commandHandler } from '../command-handling/handle-command.js'
 import { openIdempotency, type Idempotency } from '../command-handling/idempotency.js'
@@ -64,7 +63,7 @@ async function commandDeps (
   await holdToLeadDigestKey(streams, hash)
   const ids = openIds(pool, await catchUp(context), restoreGuard.assertMayGiveIds)
   const readModel = openReadModel(pool)
-  const reads = readPositions({ positions, streams, waitMs })
+  const reads = readPositions({ positions, waitMs })
   const facts = openFacts(readModel, waitIfMissing({
     head: () => streams.head(),
     reached: (source, position, withinMs) => positions.reached(source, position, withinMs),
@@ -75,7 +74,6 @@ async function commandDeps (
     readModel,
     facts,
     readPositions: reads,
-    assistantHistory: assistantHistory(streams),
     phoneHash: hash,
     owners: callOwners({ streams, leadOwner: facts.leadOwner })
   }

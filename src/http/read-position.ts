@@ -8,9 +8,10 @@ import { requestHeaders } from './docs/headers.js'
 import { nameIgnored } from './input/received.js'
 import { fieldErrors, type SchemaError } from './input/schema-errors.js'
 import { unstorable } from './input/unstorable.js'
+import type { Paging } from './lists/paging.js'
 
-/** What a GET reads from: a projection, the delivery log, or the log itself. */
-export type Source = 'assistants' | 'leads' | 'calls' | 'catalog' | 'deliveries' | 'log'
+/** What a GET reads from: a projection, or the delivery log. */
+export type Source = 'assistants' | 'leads' | 'calls' | 'catalog' | 'deliveries'
 
 export interface ReadPositions {
   /** A position that readers of `source` are past already. */
@@ -34,17 +35,18 @@ export const readErrors = { 401: Message, 403: Message, 422: Invalid, 503: Messa
 export const itemErrors = { 404: Message, ...readErrors }
 
 /**
- * Options of a user's GET that reads from `source`: refuses a query string that does not fit with every field at once,
- * waits for `X-Read-Position`, and answers with the position that is passed before the first row is read.
+ * Options of a user's GET that reads from `source`, a list with `paging`: refuses a query string that does not fit with
+ * every field at once, waits for `X-Read-Position`, and answers with the position that is passed before the first
+ * row is read.
  * @throws Rejection `invalid`, BehindPosition
  */
-export function reading (source: Source, { passed, reached, waitMs }: ReadPositions) {
+export function reading (source: Source, { passed, reached, waitMs }: ReadPositions, paging?: Paging) {
   return {
     attachValidation: true,
     onRequest: only('user'),
     async preHandler (request: FastifyRequest, reply: FastifyReply): Promise<void> {
       nameIgnoredParameters(request, reply)
-      const errors = { ...queryErrors(request), ...headerErrors(request) }
+      const errors = { ...paging?.problems(request.query), ...queryErrors(request), ...headerErrors(request) }
       if (Object.keys(errors).length > 0) throw invalid(errors)
       const wanted = askedPosition(request)
       if (wanted !== undefined && !await reached(source, BigInt(wanted), waitMs)) {

@@ -1,13 +1,19 @@
-// One page of a list and how many there are in all, from one snapshot: a total that fits its rows.
+// One page of a list, from one snapshot: so many rows, so many bytes, and how many rows there are in all.
 import type { Pool } from 'pg'
+import { afterKeys, columnsOf, keysOf, orderBy, type Order } from './order.js'
 
-export interface Page {
-  /** From 1. */
-  page: number
-  perPage: number
+/** A page by its number, from 1; or the rows behind those keys, from the first row where there are none. */
+export type Page = { perPage: number } & ({ page: number } | { after: readonly string[] })
+
+export interface Paged<Item> {
+  items: Item[]
+  /** Of a page by its number. Beyond 10,000 it is 10,000 and not exact. */
+  total?: { count: number, isExact: boolean }
+  /** The keys of the last row, where others follow it. */
+  next: string[] | null
+  /** The page is shorter than it was asked for, because its rows are large. */
+  isCut: boolean
 }
-
-export interface Paged<Item> { items: Item[], total: number }
 
 /** A condition; `?` stands for its value, and a value that is undefined drops it. */
 export type Filter = readonly [condition: string] | readonly [condition: string, value: unknown]
@@ -18,31 +24,71 @@ export interface PageQuery {
   from: string
   key: string
   filters: readonly Filter[]
-  /** Names only columns, and none twice: without ties, so that no row is on two pages. */
-  order: string
+  order: Order
   /** What an item is made of, as JSON, from the row `page`. */
   item: string
 }
 
+/** What one answer may take of the memory of Postgres, of this process and of the line to the caller. */
+const mostBytes = 2 ** 20
+
+/** Counting reads every match: more would take longer than it is worth to know. */
+const mostCounted = 10_000
+
+/** `last` are the keys of the last row that is given; one row more than the page is looked for. */
+interface Answer<Item> { total?: string, items: Item[], last: string[] | null, given: number, found: number }
+
 /**
- * Reads a page. The statement has no name and only the conditions that were asked for, so that each is planned for
- * its own values: a user with ten rows and one with a million need different plans. Keys are chosen first, from an
- * index alone, so that skipped pages cost no rows.
+ * Reads a page of at most 1 MiB, but of one row at least. The statement has no name and only the conditions that were
+ * asked for, so that each is planned for its own values: a user with ten rows and one with a million need different
+ * plans.
  */
-export async function readPage<Item> (
-  db: Pool, { columns, from, key, filters, order, item }: PageQuery, { page, perPage }: Page
-): Promise<Paged<Item>> {
-  const values: unknown[] = [perPage, (page - 1) * perPage]
+export async function readPage<Item> (db: Pool, query: PageQuery, page: Page): Promise<Paged<Item>> {
+  const { from, order, filters } = query
+  const values: unknown[] = [page.perPage, 'page' in page ? (page.page - 1) * page.perPage : 0, mostBytes]
   const conditions = filters.flatMap(([condition, ...value]) => {
     if (value.length === 0) return condition
     return value[0] === undefined ? [] : condition.replace('?', `$${values.push(value[0])}`)
   })
-  const found = `FROM ${from}${conditions.length > 0 ? ` WHERE ${conditions.join(' AND ')}` : ''}`
-  const { rows: [answer] } = await db.query<{ total: string, items: Item[] }>(`
-    SELECT (SELECT count(*) ${found}) AS total,
-           (SELECT coalesce(json_agg(${item} ORDER BY ${order}), '[]')
-            FROM (SELECT ${columns} FROM ${from} JOIN (
-                    SELECT ${key} ${found} ORDER BY ${order} LIMIT $1 OFFSET $2) chosen USING (${key})) page) AS items`, values)
+  const isBehind = 'after' in page && page.after.length > 0
+  if (isBehind) conditions.push(afterKeys(order, page.after.map((value) => `$${values.push(value)}`)))
+  const matches = `FROM ${from}${conditions.length > 0 ? ` WHERE ${conditions.join(' AND ')}` : ''}`
+  const total = 'page' in page ? `(SELECT count(*) FROM (SELECT ${matches} LIMIT ${mostCounted + 1}) counted) AS total,` : ''
+  const { rows: [answer] } = await db.query<Answer<Item>>(rowsOf(query, matches, total), values)
   if (!answer) throw new Error('a query without FROM gave no row')
-  return { items: answer.items, total: Number(answer.total) }
+  return pageOf(answer, page.perPage)
+}
+
+/**
+ * Keys are chosen first, from an index alone, so that skipped pages cost no rows. Then rows are read one by one until
+ * the page is full: none is read that is not given, but for the one that does not fit.
+ */
+const rowsOf = ({ columns, from, key, order, item }: PageQuery, matches: string, total: string) => `
+  WITH RECURSIVE chosen AS MATERIALIZED (
+    SELECT row_number() OVER (ORDER BY ${orderBy(order)}) AS n, * FROM (
+      SELECT ${columnsOf(order, key)} ${matches} ORDER BY ${orderBy(order)} LIMIT $1::bigint + 1 OFFSET $2) keys),
+  given AS (
+    SELECT 0::bigint AS n, 0::bigint AS bytes, NULL::json AS item
+    UNION ALL
+    SELECT chosen.n, given.bytes + one.bytes, one.item
+    FROM given JOIN chosen ON chosen.n = given.n + 1 CROSS JOIN LATERAL (
+      SELECT made.item, octet_length(made.item::text) AS bytes FROM (
+        SELECT ${item} AS item FROM (SELECT ${columns} FROM ${from} WHERE ${key} = chosen.${key}) page OFFSET 0) made
+      OFFSET 0) one
+    WHERE chosen.n <= $1 AND (chosen.n = 1 OR given.bytes + one.bytes <= $3))
+  SELECT ${total}
+         (SELECT coalesce(json_agg(item ORDER BY n), '[]') FROM given WHERE n > 0) AS items,
+         (SELECT ${keysOf(order)} FROM chosen WHERE n = (SELECT max(n) FROM given)) AS last,
+         (SELECT max(n)::integer FROM given) AS given,
+         (SELECT count(*)::integer FROM chosen) AS found`
+
+function pageOf<Item> ({ total, items, last, given, found }: Answer<Item>, perPage: number): Paged<Item> {
+  return {
+    items,
+    ...(total !== undefined && {
+      total: { count: Math.min(Number(total), mostCounted), isExact: Number(total) <= mostCounted }
+    }),
+    next: given < found ? last : null,
+    isCut: given < Math.min(found, perPage)
+  }
 }

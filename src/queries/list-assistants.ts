@@ -4,7 +4,7 @@ import { AssistantSummary } from '../domain/assistant/summary.js'
 import type { App } from '../http/app-types.js'
 import { answered } from '../http/docs/describe.js'
 import { assistantSummary } from '../http/docs/examples.js'
-import { PageOf, answerPage, requestedPage, paging } from '../http/paging.js'
+import { PageOf, Paging } from '../http/lists/paging.js'
 import { page } from '../http/docs/read-examples.js'
 import { readErrors, readHeaders, reading, type ReadPositions } from '../http/read-position.js'
 import type { ReadModel } from '../../projections/read-model.js'
@@ -13,6 +13,8 @@ export interface ReadDeps {
   readModel: ReadModel
   readPositions: ReadPositions
 }
+
+const paging = new Paging('assistants', 10, ['time', 'whole'])
 
 const schema = {
   operationId: 'listAssistants',
@@ -27,7 +29,7 @@ const schema = {
     })),
     status: Type.Optional(AssistantSummary.properties.status),
     type: Type.Optional(AssistantSummary.properties.type),
-    ...paging(10)
+    ...paging.parameters
   }),
   response: {
     200: answered('The page that was asked for.', PageOf(AssistantSummary), page(10, assistantSummary)),
@@ -36,9 +38,9 @@ const schema = {
 }
 
 export function listAssistants (app: App, { readModel, readPositions }: ReadDeps): void {
-  app.get('/user/assistants', { schema, ...reading('assistants', readPositions) }, async ({ user, query }) => {
+  app.get('/user/assistants', { schema, ...reading('assistants', readPositions, paging) }, async ({ user, query }) => {
     const { name, status, type } = query
     const filter = { userId: user.id, name, status, type }
-    return answerPage(query, await readModel.findAssistants(filter, requestedPage(query)))
+    return paging.answer(query, await readModel.findAssistants(filter, paging.requested(query)))
   })
 }

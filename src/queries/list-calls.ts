@@ -5,10 +5,12 @@ import { Id } from '../domain/json.js'
 import type { App } from '../http/app-types.js'
 import { answered } from '../http/docs/describe.js'
 import { dateRange, earliest, latest } from '../http/input/day-or-instant.js'
-import { PageOf, answerPage, requestedPage, paging } from '../http/paging.js'
+import { PageOf, Paging } from '../http/lists/paging.js'
 import { callSummary, page } from '../http/docs/read-examples.js'
 import { readErrors, readHeaders, reading } from '../http/read-position.js'
 import type { ReadDeps } from './list-assistants.js'
+
+const paging = new Paging('calls', 15, ['time', 'whole'])
 
 const schema = {
   operationId: 'listCalls',
@@ -22,21 +24,21 @@ const schema = {
     lead_id: Type.Optional(Id({ description: 'Only those to this lead or secondary contact.' })),
     status: Type.Optional(CallSummary.properties.status),
     ...dateRange('ended'),
-    ...paging(15)
+    ...paging.parameters
   }),
   response: { 200: answered('The page that was asked for.', PageOf(CallSummary), page(15, callSummary)), ...readErrors }
 }
 
 export function listCalls (app: App, { readModel, readPositions }: ReadDeps): void {
-  app.get('/user/calls', { schema, ...reading('calls', readPositions) }, async ({ user, query }) => {
+  app.get('/user/calls', { schema, ...reading('calls', readPositions, paging) }, async ({ user, query }) => {
     const { assistant_id, lead_id, status, date_from, date_to } = query
-    return answerPage(query, await readModel.findCalls({
+    return paging.answer(query, await readModel.findCalls({
       userId: user.id,
       assistantId: assistant_id,
       leadId: lead_id,
       status,
       endedFrom: earliest(date_from),
       endedTo: latest(date_to)
-    }, requestedPage(query)))
+    }, paging.requested(query)))
   })
 }

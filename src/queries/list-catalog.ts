@@ -4,7 +4,8 @@ import { Id, PhoneNumber } from '../domain/json.js'
 import type { App } from '../http/app-types.js'
 import { answered } from '../http/docs/describe.js'
 import { page } from '../http/docs/read-examples.js'
-import { PageOf, answerPage, requestedPage, paging } from '../http/paging.js'
+import type { KeyKind } from '../http/lists/cursor.js'
+import { PageOf, Paging, type Found, type RequestedPage } from '../http/lists/paging.js'
 import { readErrors, readHeaders, reading, type ReadPositions } from '../http/read-position.js'
 import type { ReadModel } from '../../projections/read-model.js'
 import type { ReadDeps } from './list-assistants.js'
@@ -16,7 +17,8 @@ interface List<Item extends TSchema> {
   description: string
   item: Item
   example: Static<Item> & object
-  find (page: { page: number, perPage: number }, userId: string): Promise<{ items: Static<Item>[], total: number }>
+  keys: KeyKind[]
+  find (page: RequestedPage, userId: string): Promise<Found<Static<Item>>>
 }
 
 const Name = (example: string, description?: string) =>
@@ -32,6 +34,7 @@ const voices = ({ findVoices }: ReadModel) => list({
   description: 'By name; every user may choose from them.',
   item: Type.Object({ id: Id({ description: 'The voice_id of an assistant.' }), name: Name('Amelia') }),
   example: { id: 1, name: 'Amelia' },
+  keys: ['text', 'whole'],
   find: findVoices
 })
 
@@ -42,6 +45,7 @@ const languages = ({ findLanguages }: ReadModel) => list({
   description: 'By name; every user may choose from them.',
   item: Type.Object({ name: Name('English', 'The language of an assistant.') }),
   example: { name: 'English' },
+  keys: ['text'],
   find: findLanguages
 })
 
@@ -52,6 +56,7 @@ const models = ({ findModels }: ReadModel) => list({
   description: 'By name; an assistant may use others as well.',
   item: Type.Object({ name: Name('gpt-4o', 'The llm_model of an assistant.') }),
   example: { name: 'gpt-4o' },
+  keys: ['text'],
   find: findModels
 })
 
@@ -62,6 +67,7 @@ const campaigns = ({ findCampaigns }: ReadModel) => list({
   description: 'Newest first.',
   item: Type.Object({ id: Id({ description: 'The campaign_id of a lead.' }), name: Name('Spring renewals') }),
   example: { id: 1, name: 'Spring renewals' },
+  keys: ['whole'],
   find: (page, userId) => findCampaigns(userId, page)
 })
 
@@ -72,6 +78,7 @@ const phoneNumbers = ({ findPhoneNumbers }: ReadModel) => list({
   description: 'Newest first.',
   item: Type.Object({ id: Id({ description: 'The phone_number_id of an assistant.' }), phone_number: PhoneNumber() }),
   example: { id: 1, phone_number: '+15551230001' },
+  keys: ['whole'],
   find: (page, userId) => findPhoneNumbers(userId, page)
 })
 
@@ -84,7 +91,8 @@ export function listCatalog (app: App, { readModel, readPositions }: ReadDeps): 
 }
 
 function addList<Item extends TSchema> (app: App, readPositions: ReadPositions, added: List<Item>): void {
-  const { url, item, example, find, ...described } = added
+  const { url, item, example, keys, find, ...described } = added
+  const paging = new Paging(url, 100, keys)
   const answer = answered('The page that was asked for.', PageOf(item), page(100, example))
   const response: Record<number, TSchema> = { 200: answer, ...readErrors }
   const schema = {
@@ -92,9 +100,9 @@ function addList<Item extends TSchema> (app: App, readPositions: ReadPositions, 
     tags: ['catalog'],
     security: [{ bearer: [] }],
     headers: readHeaders,
-    querystring: Type.Object(paging(100)),
+    querystring: Type.Object(paging.parameters),
     response
   }
-  app.get(url, { schema, ...reading('catalog', readPositions) }, async ({ user, query }) =>
-    answerPage(query, await find(requestedPage(query), user.id)))
+  app.get(url, { schema, ...reading('catalog', readPositions, paging) }, async ({ user, query }) =>
+    paging.answer(query, await find(paging.requested(query), user.id)))
 }

@@ -6,10 +6,12 @@ import type { App } from '../http/app-types.js'
 import { answered } from '../http/docs/describe.js'
 import { lead } from '../http/docs/examples.js'
 import { dateRange, earliest, latest } from '../http/input/day-or-instant.js'
-import { PageOf, answerPage, requestedPage, paging } from '../http/paging.js'
+import { PageOf, Paging } from '../http/lists/paging.js'
 import { page } from '../http/docs/read-examples.js'
 import { readErrors, readHeaders, reading } from '../http/read-position.js'
 import type { ReadDeps } from './list-assistants.js'
+
+const paging = new Paging('leads', 15, ['time', 'whole'])
 
 const schema = {
   operationId: 'listLeads',
@@ -29,21 +31,22 @@ const schema = {
       ...inWords('must be the beginning of a phone number, such as +1555')
     })),
     ...dateRange('created'),
-    ...paging(15)
+    ...paging.parameters
   }),
   response: { 200: answered('The page that was asked for.', PageOf(LeadAnswer), page(15, lead)), ...readErrors }
 }
 
 export function listLeads (app: App, { readModel, readPositions }: ReadDeps): void {
-  app.get('/user/leads', { schema, ...reading('leads', readPositions) }, async ({ user, query }) => {
-    const { items, total } = await readModel.findLeads({
+  app.get('/user/leads', { schema, ...reading('leads', readPositions, paging) }, async ({ user, query }) => {
+    const { items, ...place } = await readModel.findLeads({
       userId: user.id,
       campaignId: query.campaign_id,
       status: query.status,
       phonePrefix: query.phone_number?.replace(/^[+ ]?/, '+'),
       createdFrom: earliest(query.date_from),
       createdTo: latest(query.date_to)
-    }, requestedPage(query))
-    return answerPage(query, { items: items.map(({ lead, campaignName }) => describeLead(lead, campaignName)), total })
+    }, paging.requested(query))
+    const leads = items.map(({ lead, campaignName }) => describeLead(lead, campaignName))
+    return paging.answer(query, { items: leads, ...place })
   })
 }

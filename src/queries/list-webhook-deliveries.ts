@@ -5,7 +5,7 @@ import { CallId } from '../domain/call/events.js'
 import { Id } from '../domain/json.js'
 import type { App } from '../http/app-types.js'
 import { answered } from '../http/docs/describe.js'
-import { PageOf, answerPage, requestedPage, paging } from '../http/paging.js'
+import { PageOf, Paging, type Found, type RequestedPage } from '../http/lists/paging.js'
 import { deliverySummary, page } from '../http/docs/read-examples.js'
 import { readErrors, readHeaders, reading, type ReadPositions } from '../http/read-position.js'
 
@@ -16,13 +16,13 @@ interface Filter {
   status?: DeliverySummary['status'] | undefined
 }
 
-interface Page { page: number, perPage: number }
-
 export interface ListDeliveriesDeps {
   readPositions: ReadPositions
   /** A page of the user's deliveries, newest first. */
-  listDeliveries (filter: Filter, page: Page): Promise<{ items: DeliverySummary[], total: number }>
+  listDeliveries (filter: Filter, page: RequestedPage): Promise<Found<DeliverySummary>>
 }
+
+const paging = new Paging('webhook-deliveries', 15, ['time', 'uuid'])
 
 const schema = {
   operationId: 'listWebhookDeliveries',
@@ -36,7 +36,7 @@ const schema = {
     assistant_id: Type.Optional(Id({ description: 'Only those of this assistant.' })),
     call_id: Type.Optional(Type.String({ ...CallId, description: 'Only that of this call.' })),
     status: Type.Optional(DeliverySummary.properties.status),
-    ...paging(15)
+    ...paging.parameters
   }),
   response: {
     200: answered('The page that was asked for.', PageOf(DeliverySummary), page(15, deliverySummary)),
@@ -45,9 +45,10 @@ const schema = {
 }
 
 export function listWebhookDeliveries (app: App, { listDeliveries, readPositions }: ListDeliveriesDeps): void {
-  app.get('/user/webhook-deliveries', { schema, ...reading('deliveries', readPositions) }, async ({ user, query }) => {
+  const options = { schema, ...reading('deliveries', readPositions, paging) }
+  app.get('/user/webhook-deliveries', options, async ({ user, query }) => {
     const { assistant_id: assistantId, call_id: callId, status } = query
     const filter = { userId: user.id, assistantId, callId, status }
-    return answerPage(query, await listDeliveries(filter, requestedPage(query)))
+    return paging.answer(query, await listDeliveries(filter, paging.requested(query)))
   })
 }

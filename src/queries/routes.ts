@@ -1,7 +1,7 @@
 // Every question a user may ask; app.ts adds them all.
 import type { App } from '../http/app-types.js'
 import { getAssistant, type GetAssistantDeps } from './get-assistant.js'
-import { getAssistantHistory, type HistoryDeps } from './get-assistant-history.js'
+import { getAssistantHistory } from './get-assistant-history.js'
 import { getCall, type GetCallDeps } from './get-call.js'
 import { getLead } from './get-lead.js'
 import { getWebhookDelivery, type GetDeliveryDeps } from './get-webhook-delivery.js'
@@ -12,7 +12,7 @@ import { listLeads } from './list-leads.js'
 import { listWebhookDeliveries, type ListDeliveriesDeps } from './list-webhook-deliveries.js'
 import { getWebhookSecret, type WebhookSecretDeps } from './webhook-secret.js'
 
-export type QueryDeps = ReadDeps & GetAssistantDeps & HistoryDeps & GetCallDeps
+export type QueryDeps = ReadDeps & GetAssistantDeps & GetCallDeps
   & WebhookSecretDeps & GetDeliveryDeps & ListDeliveriesDeps
 
 export function addQueries (app: App, deps: QueryDeps): void {

@@ -29,7 +29,7 @@ for (const [phone_number, campaign_id, contacts] of [
 t.test('assistants are listed as their summaries, newest first', async (t) => {
   const { status, body } = await get('/user/assistants')
   t.equal(status, 200)
-  t.same(body, { data: created.toReversed(), meta: { page: 1, per_page: 10, total: 3, last_page: 1 } })
+  t.same(body, { data: created.toReversed(), meta: { page: 1, per_page: 10, total: 3, last_page: 1, next: null } })
   t.same(Object.keys(body.data[0]), ['id', 'name', 'status', 'type', 'mode'])
 })
 
@@ -51,13 +51,13 @@ t.test('assistants are filtered by status and type', async (t) => {
   t.same(namesOf((await get('/user/assistants?type=inbound')).body.data), ['Front desk'])
   t.equal((await get('/user/assistants?type=outbound&status=active')).body.meta.total, 2)
   t.same((await get('/user/assistants?status=inactive')).body, {
-    data: [], meta: { page: 1, per_page: 10, total: 0, last_page: 1 }
+    data: [], meta: { page: 1, per_page: 10, total: 0, last_page: 1, next: null }
   })
 })
 
 t.test('leads are listed as their creation answered them, newest first', async (t) => {
   t.same((await get('/user/leads')).body, {
-    data: leads.toReversed(), meta: { page: 1, per_page: 15, total: 3, last_page: 1 }
+    data: leads.toReversed(), meta: { page: 1, per_page: 15, total: 3, last_page: 1, next: null }
   })
 })
 
@@ -88,25 +88,26 @@ t.test('leads are filtered by days in UTC and by instants, both ends included', 
 
 t.test('the catalogue is listed by name, what is the user\'s own newest first', async (t) => {
   const voices = (await get('/user/assistants/voices?per_page=2')).body
+  t.type(voices.meta.next, 'string')
   t.same(voices, {
     data: [{ id: 1, name: 'Amelia' }, { id: 2, name: 'Benjamin' }],
-    meta: { page: 1, per_page: 2, total: 12, last_page: 6 }
+    meta: { page: 1, per_page: 2, total: 12, last_page: 6, next: voices.meta.next }
   })
   t.same(namesOf((await get('/user/assistants/languages?per_page=1&page=2')).body.data), ['English'])
-  t.same((await get('/user/assistants/models?per_page=1')).body, {
-    data: [{ name: 'claude-sonnet-4' }], meta: { page: 1, per_page: 1, total: 6, last_page: 6 }
+  t.match((await get('/user/assistants/models?per_page=1')).body, {
+    data: [{ name: 'claude-sonnet-4' }], meta: { page: 1, per_page: 1, total: 6, last_page: 6, next: String }
   })
   t.same((await get('/user/campaigns')).body.data, [
     { id: 2, name: 'Appointment reminders' }, { id: 1, name: 'Spring renewals' }
   ])
   t.same((await get('/user/phone-numbers', '2')).body, {
-    data: [{ id: 3, phone_number: '+15551230003' }], meta: { page: 1, per_page: 100, total: 1, last_page: 1 }
+    data: [{ id: 3, phone_number: '+15551230003' }], meta: { page: 1, per_page: 100, total: 1, last_page: 1, next: null }
   })
 })
 
 t.test('a page after the last one is empty and tells the same total', async (t) => {
   t.same((await get('/user/leads?page=3&per_page=2')).body, {
-    data: [], meta: { page: 3, per_page: 2, total: 3, last_page: 2 }
+    data: [], meta: { page: 3, per_page: 2, total: 3, last_page: 2, next: null }
   })
   t.equal((await get('/user/leads?page=1000000000&per_page=100')).status, 200)
 })

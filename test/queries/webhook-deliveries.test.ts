@@ -59,7 +59,7 @@ t.test('deliveries are listed newest first, by assistant, call and status, and o
     (await get(`/user/webhook-deliveries?${query}`)).data.map(({ id }: { id: string }) => id)
   t.same((await ids('')).slice(0, 2), [skipped.id, delivered.id])
   t.same(await get(`/user/webhook-deliveries?assistant_id=${hook}`), {
-    data: [summary], meta: { page: 1, per_page: 15, total: 1, last_page: 1 }
+    data: [summary], meta: { page: 1, per_page: 15, total: 1, last_page: 1, next: null }
   })
   t.same(await ids(`call_id=${skipped.call_id}`), [skipped.id])
   t.same(await ids(`status=skipped&assistant_id=${off}`), [skipped.id])

@@ -22,7 +22,7 @@ export async function listDeliveries (
     filters: [
       ['user_id = ?', userId], ['assistant_id = ?', assistantId], ['call_id = ?', callId], ['status = ?', status]
     ],
-    order: 'created_at DESC, id DESC',
+    order: { direction: 'DESC', by: { created_at: 'timestamptz', id: 'uuid' } },
     item: `json_build_object(${summaryOf('page')})`
   }, page)
 }

@@ -4,7 +4,7 @@ import Type, { type Static } from 'typebox'
 import Value from 'typebox/value'
 import type { Json } from '../json.js'
 import { assistantEventTypes, type AssistantEvent } from './events.js'
-import { evolve, type AssistantState } from './evolve.js'
+import type { AssistantState } from './evolve.js'
 
 const AnyValue = (description: string) => Type.Unsafe<Json>({ description })
 
@@ -20,15 +20,10 @@ export const HistoryEntry = Type.Object({
 }, { title: 'HistoryEntry' })
 export type HistoryEntry = Static<typeof HistoryEntry>
 
-/** One entry for each event of an assistant's stream, in their order. */
-export function historyOf (events: readonly AssistantEvent[]): HistoryEntry[] {
-  let state: AssistantState
-  return events.map((event, index) => {
-    const { at, given } = toldBy(event)
-    const changes = changesBetween({ ...state, ...state?.settings }, given)
-    state = evolve(state, event)
-    return { revision: index, event: event.type, at, changes }
-  })
+/** What the history says of an event that came to the assistant as it was `before`. */
+export function historyEntry (before: AssistantState, event: AssistantEvent): Omit<HistoryEntry, 'revision'> {
+  const { at, given } = toldBy(event)
+  return { event: event.type, at, changes: changesBetween({ ...before, ...before?.settings }, given) }
 }
 
 function toldBy ({ type, data }: AssistantEvent): { at: string, given: Record<string, Json> } {

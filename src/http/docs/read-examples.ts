@@ -7,7 +7,7 @@ import { assistantSummary, callId, changedAssistant, completedCall, newAssistant
 
 /** The only page of a list with these items. */
 export const page = (perPage: number, ...data: object[]) =>
-  ({ data, meta: { page: 1, per_page: perPage, total: data.length, last_page: 1 } })
+  ({ data, meta: { page: 1, per_page: perPage, total: data.length, last_page: 1, next: null } })
 
 export const assistant = {
   ...assistantSummary,
