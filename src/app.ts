@@ -19,6 +19,7 @@ import { addMetrics } from './http/status/metrics-route.js'
 import { addApiDocs } from './http/docs/openapi.js'
 import { addWithOtherMethods } from './http/other-methods.js'
 import { registerRateLimits, type RateLimit } from './http/rate-limit.js'
+import { registerReadSlots, type ReadSlotOptions } from './http/read-slots.js'
 import { registerSecurityHeaders } from './http/security-headers.js'
 import { validatorCompiler } from './http/input/validators.js'
 import { addQueries, type QueryDeps } from './queries/routes.js'
@@ -28,6 +29,9 @@ export interface AppDeps {
   basePath: string
   jwt: JwtSettings
   rateLimit: RateLimit
+  readSlots?: ReadSlotOptions
+  /** How long a client may neither read nor write before its connection ends, in milliseconds; 30 s when absent. */
+  idleMs?: number | undefined
   healthChecks: HealthChecks
   metrics: Metrics
   /** Opens /metrics without a user's token. */
@@ -43,14 +47,15 @@ const longestPath = 16 * 1024
 
 /** The app with every route of the API. */
 export async function buildApp (deps: AppDeps): Promise<App> {
-  const { logger, basePath, jwt, rateLimit, healthChecks, metrics, metricsToken, routes } = deps
-  const app = bareApp(logger, metrics)
+  const { basePath, jwt, rateLimit, readSlots, healthChecks, metrics, metricsToken, routes } = deps
+  const app = bareApp(deps)
   app.setValidatorCompiler(validatorCompiler)
   takeOnlyJson(app)
   await registerSecurityHeaders(app)
   await app.register(async (scope) => {
     await registerAuth(scope, jwt)
     await registerRateLimits(scope, rateLimit)
+    registerReadSlots(scope, readSlots)
     addMetrics(scope, metrics, metricsToken)
     addHealth(scope, healthChecks)
     await addApiDocs(scope, basePath)
@@ -68,8 +73,8 @@ export async function buildApp (deps: AppDeps): Promise<App> {
 
 /** An app for roles that take no requests: it only says how they are. */
 export async function buildStatusApp (deps: Omit<AppDeps, 'basePath' | 'routes'>): Promise<App> {
-  const { logger, jwt, rateLimit, healthChecks, metrics, metricsToken } = deps
-  const app = bareApp(logger, metrics)
+  const { jwt, rateLimit, healthChecks, metrics, metricsToken } = deps
+  const app = bareApp(deps)
   await registerAuth(app, jwt)
   await registerRateLimits(app, rateLimit)
   addMetrics(app, metrics, metricsToken)
@@ -77,10 +82,11 @@ export async function buildStatusApp (deps: Omit<AppDeps, 'basePath' | 'routes'>
   return app
 }
 
-function bareApp (logger: FastifyBaseLogger, metrics: Metrics): App {
+function bareApp ({ logger, metrics, idleMs = 30_000 }: Pick<AppDeps, 'logger' | 'metrics' | 'idleMs'>): App {
   const app: App = fastify({
     loggerInstance: requestLogger(logger),
     requestTimeout: 60_000, // a body that trickles in holds no socket for ever
+    connectionTimeout: idleMs, // nor does a client that takes no answer
     bodyLimit,
     routerOptions: { maxParamLength: longestPath },
     logController: new LogController({ requestIdLogLabel: 'correlationId' }),

@@ -8,6 +8,7 @@ import { Rejection, type RejectionCode } from './domain/rejection.js'
 import { AppendTooLarge, EventStoreUnavailable, StreamGone } from './event-store/errors.js'
 import { firstFields } from './http/input/named-fields.js'
 import { BehindPosition } from './http/read-position.js'
+import { TooManyReads } from './http/read-slots.js'
 import { fieldErrors } from './http/input/schema-errors.js'
 import { BehindLog } from './recovery/database-state.js'
 
@@ -36,9 +37,10 @@ export function answerError (error: FastifyError | Error, request: FastifyReques
     const errors = error.errors && { errors: firstFields(error.errors) }
     return reply.code(statusOf[error.code]).send({ message: error.message, ...errors })
   }
-  if (error instanceof KeyInFlight) return reply.code(409).header('retry-after', '1').send({ message: error.message })
+  if (error instanceof KeyInFlight) return later(reply, 409, error.message)
   if (error instanceof StreamGone) return reply.code(410).send({ message: 'It was deleted for good.' })
   if (error instanceof AppendTooLarge) return reply.code(413).send({ message: 'The request is too large.' })
+  if (error instanceof TooManyReads) return later(reply, 429, error.message)
   if (error instanceof BehindPosition) return notNow(reply, error.message)
   if ('validation' in error && error.validation) {
     const errors = fieldErrors(error.validation, error.validationContext)
@@ -58,8 +60,10 @@ export function answerError (error: FastifyError | Error, request: FastifyReques
   return reply.code(500).send({ message: request.routeOptions.config.failure ?? 'Internal server error' })
 }
 
-function notNow (reply: FastifyReply, message: string): FastifyReply {
-  return reply.code(503).header('retry-after', '1').send({ message })
+const notNow = (reply: FastifyReply, message: string) => later(reply, 503, message)
+
+function later (reply: FastifyReply, status: number, message: string): FastifyReply {
+  return reply.code(status).header('retry-after', '1').send({ message })
 }
 
 /** By Fastify's code or by status, where Fastify's own words would not help. */

@@ -36,9 +36,9 @@ export const itemErrors = { 404: Message, ...readErrors }
 
 /**
  * Options of a user's GET that reads from `source`, a list with `paging`: refuses a query string that does not fit with
- * every field at once, waits for `X-Read-Position`, and answers with the position that is passed before the first
- * row is read.
- * @throws Rejection `invalid`, BehindPosition
+ * every field at once, waits for a slot and for `X-Read-Position`, and answers with the position that is passed before
+ * the first row is read.
+ * @throws Rejection `invalid`, TooManyReads, BehindPosition
  */
 export function reading (source: Source, { passed, reached, waitMs }: ReadPositions, paging?: Paging) {
   return {
@@ -48,6 +48,7 @@ export function reading (source: Source, { passed, reached, waitMs }: ReadPositi
       nameIgnoredParameters(request, reply)
       const errors = { ...paging?.problems(request.query), ...queryErrors(request), ...headerErrors(request) }
       if (Object.keys(errors).length > 0) throw invalid(errors)
+      await request.server.acquireReadSlot(paging ? 'list' : 'item', request, reply)
       const wanted = askedPosition(request)
       if (wanted !== undefined && !await reached(source, BigInt(wanted), waitMs)) {
         throw new BehindPosition('The state at X-Read-Position is not there yet: try again in a moment.')

@@ -36,6 +36,8 @@ const schema = {
 }
 
 export function getWebhookSecret (app: App, { webhookSecret }: WebhookSecretDeps): void {
-  app.get('/user/webhook-secret', { schema, onRequest: only('user') }, async (request) =>
-    ({ data: await webhookSecret(request.user.id) }))
+  app.get('/user/webhook-secret', { schema, onRequest: only('user') }, async (request, reply) => {
+    await app.acquireReadSlot('item', request, reply)
+    return { data: await webhookSecret(request.user.id) }
+  })
 }

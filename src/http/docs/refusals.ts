@@ -47,7 +47,8 @@ const refusals: Record<string, Refusal> = {
     schema: invalid({ 'X-Read-Position': ['must be the X-Read-Position of an answer, a whole number'] })
   },
   429: {
-    why: 'Too many requests in this minute: of the user, or of an address without a valid token.',
+    why: 'Too many requests in this minute: of the user, or of an address without a valid token. ' +
+      'Or too many reads of the user at once.',
     schema: refusal('Too many requests: try again in 12 seconds.'),
     headers: ['Retry-After']
   },

@@ -1,0 +1,108 @@
+// How many reads of one user are answered at once: the others wait, and nobody else waits for them.
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import t from 'tap'
+import { ReadSlots } from '../../src/http/read-slots.js'
+import { eventually } from '../support/eventually.js'
+import { testService } from '../support/service.js'
+
+const patient = 60_000
+const stays = () => new AbortController().signal
+
+t.test('so many of one user have a slot, the next one waits for the first that is released', async (t) => {
+  const slots = new ReadSlots(2, patient)
+  const [first, second] = [await slots.acquire('1', stays()), await slots.acquire('1', stays())]
+  const order: string[] = []
+  const waiting = ['third', 'fourth'].map(async (name) => {
+    const release = await slots.acquire('1', stays())
+    order.push(name)
+    return release
+  })
+  t.ok(await slots.acquire('2', stays()), 'another user has slots of their own')
+  t.strictSame(order, [])
+  second?.()
+  ;(await waiting[0])?.()
+  await waiting[1]
+  t.strictSame(order, ['third', 'fourth'], 'in the order in which they came')
+  first?.()
+})
+
+t.test('a read that no slot becomes free for is refused in time', async (t) => {
+  const slots = new ReadSlots(1, 20)
+  const release = await slots.acquire('1', stays())
+  t.equal(await slots.acquire('1', stays()), undefined)
+  release?.()
+  t.ok(await slots.acquire('1', stays()), 'and takes none with it')
+})
+
+t.test('a reader who leaves does not keep others waiting, and nothing is remembered of those who are gone', async (t) => {
+  const slots = new ReadSlots(1, patient)
+  const release = await slots.acquire('1', stays())
+  const leaving = new AbortController()
+  const left = slots.acquire('1', leaving.signal)
+  const stayed = slots.acquire('1', stays())
+  leaving.abort()
+  t.equal(await left, undefined)
+  t.equal(await slots.acquire('1', AbortSignal.abort()), undefined)
+  release?.()
+  const last = await stayed
+  t.equal(slots.users, 1)
+  last?.()
+  t.equal(slots.users, 0)
+})
+
+const service = await testService(t)
+const { call, parts: { pool }, url } = service
+
+/** How many statements wait for a table that is locked. */
+async function waitingStatements (): Promise<number> {
+  const { rows: [row] } = await pool.query<{ count: number }>(`
+    SELECT count(*)::integer AS count FROM pg_stat_activity
+    WHERE wait_event_type = 'Lock' AND datname = current_database() AND query LIKE '%json_agg%'`)
+  return row?.count ?? 0
+}
+
+t.test('three lists of one user are read at once; those of others are read beside them', async (t) => {
+  const lock = await pool.connect()
+  t.teardown(() => lock.release())
+  await lock.query('BEGIN; LOCK TABLE read_leads_g1.leads')
+  const lists = Array.from({ length: 8 }, () => call('GET', '/user/leads'))
+  const other = call('GET', '/user/leads', undefined, { user: '2' })
+  await eventually(async () => await waitingStatements() === 4)
+  t.equal((await call('GET', '/user/assistant/1')).status, 404, 'one thing has slots of its own')
+  await lock.query('COMMIT')
+  t.strictSame((await Promise.all([...lists, other])).map(({ status }) => status), Array(9).fill(200))
+})
+
+t.test('who hangs up and asks again has no more lists read at once', async (t) => {
+  const lock = await pool.connect()
+  t.teardown(() => lock.release())
+  await lock.query('BEGIN; LOCK TABLE read_leads_g1.leads')
+  const { hostname, port } = new URL(url)
+  const ask = `GET /user/leads HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${await service.token('1')}\r\n\r\n`
+  const sockets = Array.from({ length: 3 }, () => connect(Number(port), hostname).on('error', () => {}))
+  for (const socket of sockets) socket.write(ask)
+  await eventually(async () => await waitingStatements() === 3)
+  for (const socket of sockets) socket.destroy()
+  const again = call('GET', '/user/leads')
+  const other = call('GET', '/user/leads', undefined, { user: '2' })
+  await eventually(async () => await waitingStatements() === 4)
+  await lock.query('COMMIT')
+  t.strictSame([(await again).status, (await other).status], [200, 200])
+})
+
+t.test('a connection that ends while its requests wait behind one another leaves no slot taken', async (t) => {
+  const lock = await pool.connect()
+  t.teardown(() => lock.release())
+  await lock.query('BEGIN; LOCK TABLE read_leads_g1.leads')
+  const { hostname, port } = new URL(url)
+  const ask = `GET /user/leads HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${await service.token('1')}\r\n\r\n`
+  const socket = connect(Number(port), hostname).on('error', () => {})
+  socket.write(ask.repeat(6))
+  await eventually(async () => await waitingStatements() === 3)
+  socket.destroy()
+  await once(socket, 'close')
+  await lock.query('COMMIT')
+  const lists = await Promise.all(Array.from({ length: 6 }, () => call('GET', '/user/leads')))
+  t.strictSame(lists.map(({ status }) => status), Array(6).fill(200))
+})
