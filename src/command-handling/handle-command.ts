@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { DomainEvent } from '../domain/events.js'
 import { Rejection } from '../domain/rejection.js'
+import type { StoredEvent } from '../domain/stored-event.js'
 import { RevisionConflict } from '../event-store/errors.js'
 import { noStream, type Streams } from '../event-store/streams.js'
 import type { CommandRequest, Outcome } from './command-request.js'
@@ -44,8 +45,10 @@ export function commandHandler (streams: Streams, cacheBytes = usualCacheBytes):
       return inTurn(request.stream, () => handling.handleUntil(giveUpAt, request))
     },
     async stateAt ({ aggregate, stream }, revision) {
-      const events = await streams.read(stream, 0n, Number(revision) + 1)
-      return events.reduce((folded, stored) => withNext(aggregate, folded, stored), emptyStream(aggregate))
+      let folded = emptyStream(aggregate)
+      const next = (stored: StoredEvent) => { folded = withNext(aggregate, folded, stored) }
+      await streams.visit(stream, 0n, next, Number(revision) + 1)
+      return folded
     }
   }
 }
@@ -82,15 +85,14 @@ class Handling {
     const { aggregate, stream, origin } = request
     const cached = this.cache.get<State>(stream)
     let current = cached ?? emptyStream(aggregate)
-    const tail = await this.streams.readTail(stream, current.revision + 1n)
-    if (cached && (!tail || (isLate && tail.length === 0))) {
-      this.cache.delete(stream)
-      return await this.#read(request, isLate)
-    }
     let earlier: Folded<State> | undefined
-    for (const stored of tail ?? []) {
+    const isThere = await this.streams.visit(stream, current.revision + 1n, (stored) => {
       current = withNext(aggregate, current, stored)
       if (stored.metadata.command_id === origin.commandId) earlier = current
+    })
+    if (cached && (!isThere || (isLate && current === cached))) {
+      this.cache.delete(stream)
+      return await this.#read(request, isLate)
     }
     if (current !== cached && current.revision !== noStream) this.#remember(request, current)
     return { current, earlier }

@@ -3,24 +3,39 @@ import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import type { StreamingRead } from '@eventstore/db-client'
 
-/**
- * Everything that a read delivers. The client itself would wait for ever.
- * @throws the error of the read, or an error when nothing comes for `ms`
- */
+/** Everything that a read delivers. @throws as `deliver` */
 export async function collect<Item> (reading: StreamingRead<Item>, ms: number): Promise<Item[]> {
-  const stream: Readable = reading
   const items: Item[] = []
-  const patience = setTimeout(() => {
-    reading.destroy(new Error(`no answer within ${ms} ms`))
+  await deliver(reading, ms, (item) => { items.push(item) })
+  return items
+}
+
+/**
+ * Hands over what a read delivers, item by item, as it arrives. The client itself would wait for ever.
+ * @throws the error of the read, an error when nothing comes for `ms`, or what `take` throws, which ends the read
+ */
+export async function deliver<Item> (
+  reading: StreamingRead<Item>, ms: number, take: (item: Item) => void
+): Promise<void> {
+  const stream: Readable = reading
+  const end = (error: Error) => {
+    reading.destroy(error)
     reading.cancel().catch(() => {}) // the read never began
+  }
+  const patience = setTimeout(() => {
+    end(new Error(`no answer within ${ms} ms`))
   }, ms)
   reading.on('data', (item: Item) => {
-    items.push(item)
+    if (reading.destroyed) return
     patience.refresh()
+    try {
+      take(item)
+    } catch (error) {
+      end(error instanceof Error ? error : new Error(String(error)))
+    }
   })
   try {
     await finished(stream)
-    return items
   } finally {
     clearTimeout(patience)
   }

@@ -3,7 +3,7 @@ import {
   BACKWARDS, END, FORWARDS, StreamDeletedError, StreamNotFoundError, type EventStoreDBClient, type ReadStreamOptions
 } from '@eventstore/db-client'
 import type { StoredEvent } from '../domain/stored-event.js'
-import { collect } from './collect.js'
+import { collect, deliver } from './collect.js'
 import { readError } from './errors.js'
 import { toStoredEvent } from './stored.js'
 
@@ -19,9 +19,11 @@ export class Reader {
     return await this.#events(stream, { direction: FORWARDS, fromRevision, maxCount }, withinMs) ?? []
   }
 
-  async readTail (stream: string, fromRevision: bigint): Promise<StoredEvent[] | undefined> {
-    const options = { direction: FORWARDS, fromRevision } as const
-    return await this.#events(stream, options, this.answerWithinMs)
+  async visit (
+    stream: string, fromRevision: bigint, take: (event: StoredEvent) => void, maxCount = Number.MAX_SAFE_INTEGER
+  ): Promise<boolean> {
+    const options = { direction: FORWARDS, fromRevision, maxCount } as const
+    return await this.#each(stream, options, this.answerWithinMs, take)
   }
 
   async last (stream: string): Promise<StoredEvent | undefined> {
@@ -45,12 +47,30 @@ export class Reader {
   async #events (
     stream: string, options: ReadStreamOptions, withinMs: number
   ): Promise<StoredEvent[] | undefined> {
+    const events: StoredEvent[] = []
+    const isThere = await this.#each(stream, options, withinMs, (event) => { events.push(event) })
+    return isThere ? events : undefined
+  }
+
+  /** False when there is no such stream, or none any more. */
+  async #each (
+    stream: string, options: ReadStreamOptions, withinMs: number, take: (event: StoredEvent) => void
+  ): Promise<boolean> {
+    let refused: { error: unknown } | undefined
     try {
-      const resolved = await collect(this.client.readStream(stream, options), withinMs)
+      await deliver(this.client.readStream(stream, options), withinMs, ({ event }) => {
+        try {
+          if (event) take(toStoredEvent(event))
+        } catch (error) {
+          refused = { error }
+          throw error
+        }
+      })
       this.heardAt = Date.now()
-      return resolved.flatMap(({ event }) => event ? [toStoredEvent(event)] : [])
+      return true
     } catch (error) {
-      if (error instanceof StreamNotFoundError || error instanceof StreamDeletedError) return undefined
+      if (refused) throw refused.error
+      if (error instanceof StreamNotFoundError || error instanceof StreamDeletedError) return false
       throw readError(error)
     }
   }

@@ -31,8 +31,14 @@ export interface Streams {
    * @throws EventStoreUnavailable
    */
   read (stream: string, fromRevision?: bigint, maxCount?: number): Promise<StoredEvent[]>
-  /** The same to the end of the stream; nothing when it is not there, or was deleted. @throws EventStoreUnavailable */
-  readTail (stream: string, fromRevision: bigint): Promise<StoredEvent[] | undefined>
+  /**
+   * Hands the same events to `take`, one by one as they arrive, so that a long stream takes no memory. False when the
+   * stream is not there, or was deleted.
+   * @throws EventStoreUnavailable, and what `take` throws
+   */
+  visit (
+    stream: string, fromRevision: bigint, take: (event: StoredEvent) => void, maxCount?: number
+  ): Promise<boolean>
   /** The newest event of a stream, if it has one. @throws EventStoreUnavailable */
   last (stream: string): Promise<StoredEvent | undefined>
   /**
@@ -69,7 +75,7 @@ export function openStreams (client: EventStoreDBClient, options: StreamsOptions
   const head = () => reader.head()
   return {
     read: (stream, fromRevision, maxCount) => reader.read(stream, fromRevision, maxCount),
-    readTail: (stream, fromRevision) => reader.readTail(stream, fromRevision),
+    visit: (stream, fromRevision, take, maxCount) => reader.visit(stream, fromRevision, take, maxCount),
     last: (stream) => reader.last(stream),
     append: (stream, events, expected) => appender.append(stream, events, expected),
     head,

@@ -71,7 +71,7 @@ t.test('a log that went back is noticed at the first conflict', async (t) => {
   let now = streams
   const restored: Streams = {
     ...streams,
-    readTail: (stream, from) => now.readTail(stream, from),
+    visit: (stream, from, take) => now.visit(stream, from, take),
     append: (stream, events, expected) => now.append(stream, events, expected)
   }
   const { handle } = commandHandler(restored)

@@ -67,9 +67,13 @@ t.test('that it is a lead already is told once the body is sound', async (t) => 
   given([created()]).when(create({}, { refused })).then(t, invalid(refused))
 })
 
-t.test('allow_dupplicate allows another one, and as many as one likes', async (t) => {
+t.test('allow_dupplicate allows another one, up to 1,000 of them', async (t) => {
   given([created()]).when(create({ allow_dupplicate: true })).then(t, [created()])
   given([created(), created({ lead_id: 90 })]).when(create({ allow_dupplicate: true })).then(t, [created()])
+  const leads = Array.from({ length: 1_000 }, (_, index) => created({ lead_id: 1_000 + index }))
+  given(leads.slice(1)).when(create({ allow_dupplicate: true })).then(t, [created()])
+  const most = invalid({ phone_number: ['is a lead of this campaign 1000 times already, which is the most'] })
+  given(leads).when(create({ allow_dupplicate: true })).then(t, most)
 })
 
 t.test('the campaign must be the user’s; a campaign that the schema refused is told once', async (t) => {

@@ -85,9 +85,9 @@ t.test('the golden events fold', async (t) => {
     created_at: created.created_at,
     updated_at: updated.updated_at
   })
-  t.match(fold(leadDecider, [event('LeadCreated')]), [{
-    id: 1, status: 'created', secondary_contacts: [{ id: 2, status: 'created' }]
-  }])
+  t.match(fold(leadDecider, [event('LeadCreated')]), {
+    count: 1, last: { id: 1, status: 'created', secondary_contacts: [{ id: 2, status: 'created' }] }
+  })
   t.strictSame(fold(callDecider, [event('CallCompleted')]), event('CallCompleted').data)
   t.strictSame([...fold(voicesDecider, [event('VoiceAdded')])], [[1, 'Nova']])
   t.strictSame([...fold(languagesDecider, [event('LanguageAdded')])], [['English', 'English']])

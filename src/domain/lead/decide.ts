@@ -8,19 +8,25 @@ import type { NewLead } from './validate.js'
 /** Its ids are the lead's, then one for each secondary contact. */
 export type CreateLead = NewLead & Circumstances
 
+/** Nobody calls a person so often. Without a limit a client in a loop would make a stream that takes long to read. */
+const mostLeads = 1_000
+
 export const leadDecider: Decider<LeadState, LeadEvent, CreateLead> = {
-  initialState: [],
+  initialState: { count: 0 },
   eventTypes: ['LeadCreated'],
   evolve,
   decide: createLead
 }
 
-function createLead (command: CreateLead, leads: LeadState): LeadEvent[] {
+function createLead (command: CreateLead, { count }: LeadState): LeadEvent[] {
   const { ids, userId, now, campaign_id, phone_number, variables, allow_dupplicate, secondary_contacts } = command
-  if (leads.length > 0 && !allow_dupplicate) {
+  if (count > 0 && !allow_dupplicate) {
     throw invalid({
       phone_number: ['is already a lead of this campaign; send allow_dupplicate: true to create another']
     })
+  }
+  if (count >= mostLeads) {
+    throw invalid({ phone_number: [`is a lead of this campaign ${mostLeads} times already, which is the most`] })
   }
   const lead_id = idAt(ids, 0)
   const contacts = secondary_contacts.map((contact, index) => ({ id: idAt(ids, index + 1), ...contact }))

@@ -18,10 +18,14 @@ export interface Lead extends Contact {
   secondary_contacts: Contact[]
 }
 
-/** All leads of the contact, oldest first. */
-export type LeadState = Lead[]
+/** What there is to know of the leads of a contact, however many they are. */
+export interface LeadState {
+  count: number
+  /** The one that was created last. */
+  last?: Lead
+}
 
-export const evolve = (leads: LeadState, event: LeadEvent): LeadState => [...leads, leadOf(event)]
+export const evolve = ({ count }: LeadState, event: LeadEvent): LeadState => ({ count: count + 1, last: leadOf(event) })
 
 /** The lead that an event created, before any call moved its status. */
 export function leadOf ({ data }: LeadEvent): Lead {
@@ -38,9 +42,8 @@ export function leadOf ({ data }: LeadEvent): Lead {
   }
 }
 
-/** Of the leads of a contact the one with the first of these ids. @throws when there is none */
-export function createdLead (leads: readonly Lead[], ids: readonly number[]): Lead {
-  const found = leads.find(({ id }) => id === ids[0])
-  if (!found) throw new Error(`there is no lead ${ids[0]}`)
-  return found
+/** The lead that a command created with these ids, after its event. @throws when it is not the last one */
+export function createdLead ({ last }: LeadState, ids: readonly number[]): Lead {
+  if (last?.id !== ids[0] || !last) throw new Error(`the last lead is not ${ids[0]}`)
+  return last
 }

@@ -24,7 +24,7 @@ export const CreateLeadBody = Type.Object({
   campaign_id: Id({ description: 'Campaign to create the lead for.', examples: [1] }),
   variables: Type.Optional(Variables),
   allow_dupplicate: Type.Optional(Type.Boolean({
-    default: false, description: 'Whether the campaign may hold this phone number more than once.'
+    default: false, description: 'Whether the campaign may hold this phone number more than once; 1,000 times is the most.'
   })),
   secondary_contacts: Type.Optional(Type.Array(SecondaryContactBody, {
     maxItems: 10, description: 'Other people to call for this lead.'

@@ -25,9 +25,9 @@ export function watched (streams: Streams): { observed: Streams, reads: bigint[]
   let appends = 0
   const observed: Streams = {
     ...streams,
-    readTail: async (stream, fromRevision) => {
+    visit: async (stream, fromRevision, take) => {
       reads.push(fromRevision)
-      return await streams.readTail(stream, fromRevision)
+      return await streams.visit(stream, fromRevision, take)
     },
     append: async (stream, events, expected) => { appends += 1; return await streams.append(stream, events, expected) }
   }
