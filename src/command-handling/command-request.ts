@@ -18,6 +18,8 @@ export interface CommandRequest<State, Event extends DomainEvent> {
   origin: Origin
   /** The stream is most likely new: decide without a read. What is refused on an empty stream stays refused. */
   isNew?: boolean | undefined
+  /** Only for the stream's owner. To others it is as if it were not there, and no more than its first event is read. */
+  isForOwner?: boolean | undefined
   /** The caller's condition: the stream must be at one of these revisions. */
   ifRevision?: readonly bigint[] | undefined
 }

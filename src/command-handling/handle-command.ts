@@ -84,6 +84,7 @@ class Handling {
   ): Promise<{ current: Folded<State>, earlier?: Folded<State> | undefined }> {
     const { aggregate, stream, origin } = request
     const cached = this.cache.get<State>(stream)
+    if (request.isForOwner && !await this.#isOwners(request, cached)) return { current: emptyStream(aggregate) }
     let current = cached ?? emptyStream(aggregate)
     let earlier: Folded<State> | undefined
     const isThere = await this.streams.visit(stream, current.revision + 1n, (stored) => {
@@ -96,6 +97,14 @@ class Handling {
     }
     if (current !== cached && current.revision !== noStream) this.#remember(request, current)
     return { current, earlier }
+  }
+
+  async #isOwners<State, Event extends DomainEvent> (
+    { aggregate, stream, origin }: CommandRequest<State, Event>, known: Folded<State> | undefined
+  ): Promise<boolean> {
+    const [first] = known ? [] : await this.streams.read(stream, 0n, 1)
+    const { state } = known ?? (first ? withNext(aggregate, emptyStream(aggregate), first) : emptyStream(aggregate))
+    return aggregate.ownerOf?.(state) === origin.userId
   }
 
   #remember<State, Event extends DomainEvent> (

@@ -47,6 +47,7 @@ export function updateAssistant (app: App, deps: UpdateAssistantDeps): void {
       facts: (body) => lookUpFacts(deps, request.user.id, body),
       validate: validateChanges,
       stream: () => assistantStream(id),
+      isForOwner: true,
       decider: assistantDecider,
       etag: true,
       async answer (handled) {

@@ -6,6 +6,8 @@ export interface Aggregate<State, Event extends { type: string }> {
   eventTypes: readonly Event['type'][]
   /** The state after one more event. Total: an event that was accepted once is never refused. */
   evolve (state: State, event: Event): State
+  /** Whose the stream is, told by its first event; without it, everybody's. */
+  ownerOf? (state: State): string | undefined
   /** Others append to its streams as well: their events are passed over. Without it each has to be one of ours. */
   isShared?: true
   /** Its streams are written once: nobody asks for their state again, so nothing is remembered of it. */

@@ -31,6 +31,8 @@ export interface CommandRoute<
   stream (body: Static<Schema>, ids: readonly number[]): string
   /** The stream is most likely new. */
   isNew?: boolean
+  /** To others than its owner the stream is as if it were not there. */
+  isForOwner?: boolean
   decider: Decider<State, Event, Command & Circumstances>
   /** The answer carries the stream's revision as its ETag. */
   etag?: boolean
@@ -68,7 +70,7 @@ export function commandRoutes ({ idempotency, ids, readPositions }: CommandServi
   > (
     request: FastifyRequest, reply: FastifyReply, route: CommandRoute<Schema, Facts, Command, State, Event, Answer>
   ): Promise<Answer> {
-    const { decider, isNew } = route
+    const { decider, isNew, isForOwner } = route
     const submitted = received(request, reply, route.body)
     const facts = await lookUp(submitted, route.facts)
     const validated = settled(() => route.validate(submitted, facts))
@@ -85,6 +87,7 @@ export function commandRoutes ({ idempotency, ids, readPositions }: CommandServi
       decide: (state) => decider.decide({ ...validated(), ...circumstances, ids }, state),
       origin: { ...reserved, ...senderOf(request) },
       isNew,
+      isForOwner,
       ifRevision: ifMatchOf(request)
     })
     const handling = passOverTaken(() => idempotency.once(claim, takeIds, requestFor))

@@ -16,6 +16,7 @@ export const assistantDecider: Decider<AssistantState, AssistantEvent, Assistant
   initialState: undefined,
   eventTypes: assistantEventTypes,
   evolve,
+  ownerOf: (state) => state?.user_id,
   decide (command, state) {
     switch (command.type) {
       case 'create': return create(command, state)

@@ -14,7 +14,7 @@ import type { Streams } from '../../../src/event-store/streams.js'
 import { requiredFields } from '../bodies/assistant-bodies.js'
 
 const circumstances = { userId: '1', now: '2026-01-31T12:00:00.000Z' }
-const originOf = (commandId: string) => ({ commandId, userId: '1', correlationId: 'correlation-1' })
+const originOf = (commandId: string, userId = '1') => ({ commandId, userId, correlationId: 'correlation-1' })
 
 /** What one process handles its commands with. */
 export const handleOn = (streams: Streams): HandleCommand => commandHandler(streams).handle
@@ -34,11 +34,13 @@ export function watched (streams: Streams): { observed: Streams, reads: bigint[]
   return { observed, reads, appends: () => appends }
 }
 
-const assistantRequest = (assistantId: number, command: () => AssistantCommand, commandId: string) => ({
+const assistantRequest = (
+  assistantId: number, command: () => AssistantCommand, commandId: string, userId?: string
+) => ({
   aggregate: assistantDecider,
   stream: assistantStream(assistantId),
   decide: (state: AssistantState) => assistantDecider.decide(command(), state),
-  origin: originOf(commandId)
+  origin: originOf(commandId, userId)
 })
 
 export const createRequest = (id: number, body: AssistantBody = {}, commandId: string = randomUUID()) => ({
@@ -48,8 +50,10 @@ export const createRequest = (id: number, body: AssistantBody = {}, commandId: s
   isNew: true
 })
 
-export const updateRequest = (id: number, body: AssistantBody, commandId: string = randomUUID()) =>
-  assistantRequest(id, () => ({ ...validateChanges({ body }, {}), ...circumstances }), commandId)
+export const updateRequest = (id: number, body: AssistantBody, commandId: string = randomUUID(), userId = '1') => ({
+  ...assistantRequest(id, () => ({ ...validateChanges({ body }, {}), ...circumstances, userId }), commandId, userId),
+  isForOwner: true
+})
 
 /** `contact` stands for the phone number's hash. */
 export const leadRequest = (
