@@ -11,6 +11,7 @@ import { BehindPosition } from './http/read-position.js'
 import { TooManyReads } from './http/read-slots.js'
 import { fieldErrors } from './http/input/schema-errors.js'
 import { BehindLog } from './recovery/database-state.js'
+import { OtherLog } from './recovery/other-log.js'
 
 const statusOf: Record<RejectionCode, number> = {
   invalid: 422,
@@ -79,7 +80,7 @@ const clientMessages: Record<string | number, string> = {
  * before the append.
  */
 function nothingWasWritten (error: Error): boolean {
-  const ours = [EventStoreUnavailable, StreamBusy, NotCaughtUp, IdsUsedUp, NotKnownYet, BehindLog]
+  const ours = [EventStoreUnavailable, StreamBusy, NotCaughtUp, IdsUsedUp, NotKnownYet, BehindLog, OtherLog]
   const isOurs = ours.some((each) => error instanceof each)
   const code = 'code' in error ? String(error.code) : ''
   return isOurs || lostStates.test(code) || lostSockets.test(code) || lostWords.test(error.message)

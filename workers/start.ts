@@ -17,6 +17,7 @@ export interface WorkerDeps {
   streams: RunOptions['streams']
   /** Forbids sending while this database is behind the log. */
   restoreGuard: RestoreGuard
+  sameLog?: RunOptions['sameLog']
   /** Of the queue, when there is no Redis. */
   databaseUrl: string
   redisUrl?: string | undefined
@@ -117,8 +118,8 @@ async function run (
 }
 
 async function followCalls (
-  { consumer }: Marking, { restoreGuard, streams, pool, holder, log }: WorkerDeps, signal: AbortSignal
+  { consumer }: Marking, { restoreGuard, sameLog, streams, pool, holder, log }: WorkerDeps, signal: AbortSignal
 ): Promise<void> {
   await restoreGuard.untilMaySend(signal)
-  await runSubscription(consumer, { streams, pool, holder, signal, log })
+  await runSubscription(consumer, { streams, sameLog, pool, holder, signal, log })
 }

@@ -4,12 +4,13 @@ import type { AppDeps } from '../app.js'
 import { callOwners } from '../command-handling/call-owners.js'
 import { commandHandler } from '../command-handling/handle-command.js'
 import { openIdempotency, type Idempotency } from '../command-handling/idempotency.js'
-import { openIds } from '../command-handling/ids.js'
+import { openIds, type Ids } from '../command-handling/ids.js'
 import { holdToLeadDigestKey, phoneHash } from '../command-handling/phone-hash.js'
 import { waitIfMissing } from '../command-handling/wait-if-missing.js'
 import { openFacts } from '../commands/facts.js'
 import type { App } from '../http/app-types.js'
 import { commandRoutes } from '../http/command-route.js'
+import type { LogGuard } from '../recovery/log-guard.js'
 import { keyBytes, secretKeys } from './complete-config.js'
 import type { ProcessContext } from './process-context.js'
 import { readPositions } from './read-positions.js'
@@ -57,11 +58,11 @@ type WebhookDeps = Pick<Routes,
 async function commandDeps (
   context: ProcessContext, idempotency: Idempotency
 ): Promise<Omit<Routes, keyof WebhookDeps>> {
-  const { config, connections: { pool, streams, positions }, restoreGuard } = context
+  const { config, connections: { pool, streams, positions }, restoreGuard, logGuard } = context
   const waitMs = config.readModelWaitMs
   const hash = phoneHash(keyBytes(config.secrets.leadDigestKey))
   await holdToLeadDigestKey(streams, hash)
-  const ids = openIds(pool, await catchUp(context), restoreGuard.assertMayGiveIds)
+  const ids = sameLogOnly(logGuard, openIds(pool, await catchUp(context), restoreGuard.assertMayGiveIds))
   const readModel = openReadModel(pool)
   const reads = readPositions({ positions, waitMs })
   const facts = openFacts(readModel, waitIfMissing({
@@ -76,6 +77,17 @@ async function commandDeps (
     readPositions: reads,
     phoneHash: hash,
     owners: callOwners({ streams, leadOwner: facts.leadOwner })
+  }
+}
+
+/** Nothing is created in a log that has gone back: what is answered there is lost with it. */
+function sameLogOnly ({ problem }: LogGuard, ids: Ids): Ids {
+  return {
+    async take (kind, count) {
+      const otherLog = problem()
+      if (otherLog) throw otherLog
+      return await ids.take(kind, count)
+    }
   }
 }
 

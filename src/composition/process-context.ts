@@ -1,5 +1,6 @@
 // What the parts of a running process work with.
 import type { Logger } from 'pino'
+import type { LogGuard } from '../recovery/log-guard.js'
 import type { RestoreGuard } from '../recovery/restore-guard.js'
 import type { CompleteConfig } from './complete-config.js'
 import type { Connections, Urls } from './connections.js'
@@ -11,6 +12,7 @@ export interface ProcessContext {
   urls: Urls
   connections: Connections
   restoreGuard: RestoreGuard
+  logGuard: LogGuard
   /** Names this process in its leases: host, pid and a random part. */
   holder: string
   log: Logger

@@ -4,11 +4,11 @@ import { projections } from '../../projections/index.js'
 import type { ProcessContext } from './process-context.js'
 
 /** @returns what ends it, after the batches in flight */
-export function startProjector ({ connections, holder, log }: ProcessContext): () => Promise<void> {
+export function startProjector ({ connections, logGuard: sameLog, holder, log }: ProcessContext): () => Promise<void> {
   const { consumerPool: pool, streams } = connections
   const stopping = new AbortController()
   const running = projections.map((projection) =>
-    feedGenerations(projection, { pool, streams, holder, signal: stopping.signal, log }))
+    feedGenerations(projection, { pool, streams, sameLog, holder, signal: stopping.signal, log }))
   return async () => {
     stopping.abort()
     await Promise.all(running)

@@ -7,7 +7,8 @@ import { outdated } from '../../projections/replay/generations.js'
 import { activeCheckpoint } from '../../projections/replay/views.js'
 import type { Config } from '../config.js'
 import type { App } from '../http/app-types.js'
-import { refuseOtherLog, type ReadUpTo } from '../recovery/other-log.js'
+import { openLogGuard } from '../recovery/log-guard.js'
+import type { ReadUpTo } from '../recovery/other-log.js'
 import { openRestoreGuard } from '../recovery/restore-guard.js'
 import { readCheckpoint } from '../subscriptions/checkpoint.js'
 import { composeApi } from './api.js'
@@ -39,12 +40,14 @@ export async function startRoles (
   const holder = `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`
   const stops: Array<() => Promise<void>> = []
   try {
-    await refuseOtherLog(connections.pool, connections.streams, await projectionCheckpoints(connections))
+    const logGuard = openLogGuard({ ...connections, readUpTo: () => projectionCheckpoints(connections), log })
+    await logGuard.assert()
     const restoreGuard = openRestoreGuard({ ...connections, log })
     await restoreGuard.check()
     await warnOfOldGenerations(connections, log)
     await prepare?.(connections)
-    const context = { roles, config, urls, connections, restoreGuard, holder, log }
+    const context = { roles, config, urls, connections, restoreGuard, logGuard, holder, log }
+    stops.push(logGuard.keepChecking())
     const app = await startParts(context, stops)
     const { host, port } = config
     const url = await app.listen({ host, port }).catch((cause: unknown) => { throw cannotListen(config, cause) })

@@ -6,7 +6,7 @@ import type { ProcessContext } from './process-context.js'
 
 /** Loads the workers when it is called: a process that only replays projections has no code that could send. */
 export async function startWorker (
-  { config, urls, connections, restoreGuard, holder, log }: ProcessContext
+  { config, urls, connections, restoreGuard, logGuard, holder, log }: ProcessContext
 ): Promise<() => Promise<void>> {
   const { startWorkers } = await import('../../workers/start.js')
   const { webhook } = config
@@ -15,6 +15,7 @@ export async function startWorker (
     pool: connections.consumerPool,
     streams: connections.streams,
     restoreGuard,
+    sameLog: logGuard,
     databaseUrl: urls.databaseUrl,
     redisUrl: urls.redisUrl,
     holder,

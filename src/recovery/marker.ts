@@ -5,11 +5,12 @@ import { assertSound, currentVersion } from '../domain/events.js'
 import { believedId } from '../domain/json.js'
 import { markerStream, type DispatcherCheckpointed } from '../domain/marker/events.js'
 import type { Streams } from '../event-store/streams.js'
+import { refuseOtherLog } from './other-log.js'
 import { BehindLog, explainBehind, readDatabaseState, type DatabaseState } from './database-state.js'
 
 export interface MarkerOptions {
   pool: Pool
-  streams: Pick<Streams, 'last' | 'read' | 'append'>
+  streams: Pick<Streams, 'last' | 'read' | 'head' | 'append'>
   now?: () => Date
   /** Writes although nothing has changed since the last marker. */
   always?: boolean
@@ -19,14 +20,15 @@ export interface MarkerOptions {
  * Appends a marker when something has changed since the last one. The database notes it first: after a crash in
  * between, the marker is known as ours.
  * @returns whether one was written
- * @throws BehindLog; RevisionConflict when another process wrote one at the same time; EventStoreUnavailable;
- *   AppendOutcomeUnknown
+ * @throws BehindLog; OtherLog when the log ends before the checkpoint; RevisionConflict when another process wrote one
+ *   at the same time; EventStoreUnavailable; AppendOutcomeUnknown
  */
 export async function writeMarker (
   { pool, streams, now = () => new Date(), always = false }: MarkerOptions
 ): Promise<boolean> {
   const state = await readDatabaseState(pool, streams)
   if (!state.maySend) throw new BehindLog(explainBehind(state))
+  await refuseOtherLog(pool, streams, [])
   const data = markerData(state, now())
   if (!always && addsNothing(state, data)) return false
   assertSound({ type: 'DispatcherCheckpointed', data })

@@ -22,12 +22,20 @@ const adopt = 'stop every role, run `ringledger events adopt`, and start again'
 export async function refuseOtherLog (
   pool: Pool, streams: Pick<Streams, 'read' | 'head'>, subscriptions: readonly ReadUpTo[]
 ): Promise<void> {
+  await refuseTwoLogs(pool)
   await refuseMovedLog(pool, streams)
   const dispatcher = { name: 'the dispatcher', position: await readCheckpoint(pool, dispatcherCheckpoint) }
   const furthest = [...subscriptions, dispatcher].reduce((one, other) => other.position > one.position ? other : one)
   const head = await streams.head()
   if (furthest.position <= head) return
   throw older(`The event log ends at position ${head}, and ${furthest.name} has read it up to ${furthest.position}`)
+}
+
+/** A log has one marker of each revision: two that are known were in two logs, one an older state of the other. */
+async function refuseTwoLogs (pool: Pool): Promise<void> {
+  const { rows: [twice] } = await pool.query<{ revision: string }>(
+    'SELECT revision FROM ledger.markers WHERE revision IS NOT NULL GROUP BY revision HAVING count(*) > 1 LIMIT 1')
+  if (twice) throw older(`This database knows two markers ${twice.revision} of the event log`)
 }
 
 async function refuseMovedLog (pool: Pool, streams: Pick<Streams, 'read'>): Promise<void> {

@@ -5,13 +5,13 @@ import { pause } from './pause.js'
 export interface Lag {
   name: string
   position: bigint
-  /** In positions of the log. */
+  /** In positions of the log. Below zero the log has gone back: it is older than what was read of it. */
   lag: bigint
   /** Since the log went past it, as far as this process has seen. */
   lagSeconds: number
   /** False when it has not moved for seconds although the log is ahead. */
   isAlive: boolean
-  /** False when it has been seconds behind and does not come closer. */
+  /** False when it has been seconds behind and does not come closer, or is ahead of the log. */
   isKeepingUp: boolean
 }
 
@@ -57,7 +57,8 @@ export function monitorLag ({ head, positions, everyMs = 1_000, toleranceMs = 5_
 
   async function takeSamples (): Promise<void> {
     const at = performance.now()
-    const [end, all] = await Promise.all([head(), positions()])
+    const all = await positions() // first, so that no position is ahead of the head that is read after it
+    const end = await head()
     for (const [name, position] of all) {
       samplesOf.set(name, withSample(samplesOf.get(name) ?? [], { at, head: end, position }, toleranceMs))
     }
@@ -77,15 +78,14 @@ function lagOf (name: string, samples: Sample[], toleranceMs: number): Lag | und
   const { position } = now
   const before = samples.findLast(({ at }) => at <= now.at - toleranceMs)
   const passed = samples.find(({ head }) => head > position)
+  const lag = now.head - position
   const isLate = before !== undefined && before.head > position
   return {
     name,
     position,
-    lag: positionsBehind(now),
+    lag,
     lagSeconds: passed ? (performance.now() - passed.at) / 1000 : 0,
     isAlive: !isLate || position > before.position,
-    isKeepingUp: !isLate || positionsBehind(now) < positionsBehind(before)
+    isKeepingUp: lag >= 0n && (!isLate || lag < before.head - before.position)
   }
 }
-
-const positionsBehind = ({ head, position }: Sample) => head > position ? head - position : 0n

@@ -33,10 +33,20 @@ export class Stopped extends Error {
   override readonly name = 'Stopped'
 }
 
+/** Compares the log with what is known of it. */
+export interface SameLog {
+  /** Compares now. @throws an error of the name OtherLog, which says how to mend it */
+  assert (): Promise<void>
+  /** What the last comparison found wrong. */
+  problem (): Error | undefined
+}
+
 type Write = (details: object, message: string) => void
 
 export interface RunOptions {
   streams: Streams
+  /** Whether the log is the one that the checkpoints belong to. Without it nobody looks. */
+  sameLog?: SameLog | undefined
   pool: Pool
   holder: string
   /** Gives the lease up to a holder that does not yield. */
@@ -89,9 +99,12 @@ async function follow (consumer: Consumer, lease: Lease, options: RunOptions, ba
   let position = await claimCheckpoint(options.pool, opened.checkpointTable, lease.epoch)
   const claimed = { consumer: consumer.name, position: String(position), epoch: String(lease.epoch) }
   options.log.debug(claimed, 'consumer owns its checkpoint')
+  await options.sameLog?.assert().catch(stopUntilMended)
   const following = options.streams.follow({ after: position, eventTypes: consumer.eventTypes, signal: lease.signal })
   for await (const delivered of following) {
     const batch = skipProcessed(delivered, position)
+    const otherLog = options.sameLog?.problem()
+    if (otherLog) throw stopped(otherLog)
     if (batch.position <= position) continue
     await commit(opened, batch, position, lease, options.pool)
     position = batch.position
@@ -99,6 +112,13 @@ async function follow (consumer: Consumer, lease: Lease, options: RunOptions, ba
     countBatch(consumer.name, batch)
   }
 }
+
+/** An outage is none of an operator's business; another log is. */
+function stopUntilMended (error: unknown): never {
+  throw error instanceof Error && error.name === 'OtherLog' ? stopped(error) : error
+}
+
+const stopped = (cause: Error) => new Stopped(cause.message, { cause })
 
 /** Moves the checkpoint first: a fenced owner writes nothing, and the lock of the row keeps out other changes. */
 async function commit (opened: OpenConsumer, batch: Batch, from: bigint, lease: Lease, pool: Pool): Promise<void> {

@@ -87,3 +87,14 @@ t.test('while the end of the log is unknown, the last lag stays', async (t) => {
   await longer()
   t.strictSame(lag(), before)
 })
+
+t.test('a subscription that is ahead of the log has a lag below zero, and does not keep up', async (t) => {
+  const { log, lag, sampled } = monitored(t)
+  await sampled()
+  log.head = 90n
+  await sampled()
+  t.match(lag(), { lag: -10n, isKeepingUp: false })
+  log.head = 100n
+  await sampled()
+  t.match(lag(), { lag: 0n, isKeepingUp: true })
+})

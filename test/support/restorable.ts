@@ -69,7 +69,7 @@ export async function restorable (t: Teardown): Promise<Restorable> {
   const whileStoreIsDown = async (work: () => Promise<void>) => {
     await store.close()
     await work()
-    store = await eventStoreOn(log.url)
+    store = await eventStoreOn(log.url, Number(new URL(store.url).port)) // roles that run find it again
   }
   const withParts: Restorable['withParts'] = async (work) => {
     const parts = await openConnections(urls, pino({ level: 'silent' }))

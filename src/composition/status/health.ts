@@ -14,7 +14,8 @@ export function healthChecks (context: ProcessContext, lagMonitor: LagMonitor | 
   const checks: HealthChecks = {
     postgres: () => pool.query('SELECT 1'),
     eventStore: () => streams.head(),
-    ledger: () => isLevelWithLog(context)
+    ledger: () => isLevelWithLog(context),
+    log: () => context.logGuard.assert()
   }
   if (!lagMonitor) return checks
   for (const projection of projections) {
@@ -47,6 +48,7 @@ function stopped ({ since, streams, error }: OpenBreaker): string {
 }
 
 function behind ({ lag, lagSeconds, isAlive }: Lag): string {
+  if (lag < 0n) return `the log ends ${-lag} positions before what was read of it: it has gone back`
   const trend = isAlive ? 'does not come closer' : 'stands still'
   return `the log is ${lag} positions ahead for ${lagSeconds.toFixed(0)} s, and the read model ${trend}`
 }

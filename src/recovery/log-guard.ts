@@ -1,0 +1,62 @@
+// Notices that the log has gone back, or is another one, while roles run: then nothing is fed from it.
+import type { Pool } from 'pg'
+import type { Streams } from '../event-store/streams.js'
+import { pause } from '../subscriptions/pause.js'
+import type { SameLog } from '../subscriptions/run.js'
+import { OtherLog, refuseOtherLog, type ReadUpTo } from './other-log.js'
+
+export interface LogGuard extends SameLog {
+  /** Compares now. @throws OtherLog, EventStoreUnavailable; an outage leaves the last result */
+  assert (): Promise<void>
+  problem (): OtherLog | undefined
+  /** Compares again and again. @returns what ends it */
+  keepChecking (): () => Promise<void>
+}
+
+export interface LogGuardOptions {
+  pool: Pool
+  streams: Pick<Streams, 'read' | 'head'>
+  /** How far the subscriptions beside the dispatcher have read. */
+  readUpTo (): Promise<readonly ReadUpTo[]>
+  log: { info (details: object, message: string): void, error (details: object, message: string): void }
+  /** Between two comparisons, in milliseconds. */
+  everyMs?: number
+}
+
+const usualEveryMs = 10_000
+
+/** Logs once what is wrong, and once that it no longer is. */
+export function openLogGuard ({ pool, streams, readUpTo, log, everyMs = usualEveryMs }: LogGuardOptions): LogGuard {
+  let problem: OtherLog | undefined
+  return { assert, problem: () => problem, keepChecking }
+
+  async function assert (): Promise<void> {
+    try {
+      await refuseOtherLog(pool, streams, await readUpTo())
+      if (problem) log.info({}, 'The event log is the one that this database has followed.')
+      problem = undefined
+    } catch (error) {
+      if (error instanceof OtherLog) note(error)
+      throw error
+    }
+  }
+
+  function note (found: OtherLog): void {
+    if (found.message !== problem?.message) log.error({}, found.message)
+    problem = found
+  }
+
+  function keepChecking (): () => Promise<void> {
+    const stopping = new AbortController()
+    const checking = (async () => {
+      while (!stopping.signal.aborted) {
+        await pause(everyMs, stopping.signal)
+        if (!stopping.signal.aborted) await assert().catch(() => {}) // told; an outage is reported by others
+      }
+    })()
+    return async () => {
+      stopping.abort()
+      await checking
+    }
+  }
+}
