@@ -9,11 +9,13 @@ import { addWebhookCommands, type WebhookCommandDeps } from './commands/webhook-
 import { Rejection } from './domain/rejection.js'
 import { answerError } from './errors.js'
 import type { App } from './http/app-types.js'
-import { registerAuth, type JwtSettings } from './http/auth/auth.js'
+import { registerAuth } from './http/auth/auth.js'
+import type { JwtSettings } from './http/auth/jwt-settings.js'
 import { addHealth, type HealthChecks } from './http/status/health.js'
+import { allowOrigins, type CorsOrigins } from './http/cors.js'
 import { takeOnlyJson } from './http/input/json-body.js'
 import { requestLogger } from './http/logging.js'
-import { answerMalformed, refuseWithoutHost } from './http/input/malformed-requests.js'
+import { answerMalformed, refuseWithoutOneHost } from './http/input/malformed-requests.js'
 import type { Metrics } from './http/status/metrics.js'
 import { addMetrics } from './http/status/metrics-route.js'
 import { addApiDocs } from './http/docs/openapi.js'
@@ -28,6 +30,7 @@ export interface AppDeps {
   logger: FastifyBaseLogger
   basePath: string
   jwt: JwtSettings
+  corsOrigins: CorsOrigins
   rateLimit: RateLimit
   readSlots?: ReadSlotOptions
   /** How long a client may neither read nor write before its connection ends, in milliseconds; 30 s when absent. */
@@ -47,8 +50,9 @@ const longestPath = 16 * 1024
 
 /** The app with every route of the API. */
 export async function buildApp (deps: AppDeps): Promise<App> {
-  const { basePath, jwt, rateLimit, readSlots, healthChecks, metrics, metricsToken, routes } = deps
+  const { basePath, jwt, corsOrigins, rateLimit, readSlots, healthChecks, metrics, metricsToken, routes } = deps
   const app = bareApp(deps)
+  allowOrigins(app, corsOrigins)
   app.setValidatorCompiler(validatorCompiler)
   takeOnlyJson(app)
   await registerSecurityHeaders(app)
@@ -72,7 +76,7 @@ export async function buildApp (deps: AppDeps): Promise<App> {
 }
 
 /** An app for roles that take no requests: it only says how they are. */
-export async function buildStatusApp (deps: Omit<AppDeps, 'basePath' | 'routes'>): Promise<App> {
+export async function buildStatusApp (deps: Omit<AppDeps, 'basePath' | 'corsOrigins' | 'routes'>): Promise<App> {
   const { jwt, rateLimit, healthChecks, metrics, metricsToken } = deps
   const app = bareApp(deps)
   await registerAuth(app, jwt)
@@ -92,13 +96,13 @@ function bareApp ({ logger, metrics, idleMs = 30_000 }: Pick<AppDeps, 'logger' |
     logController: new LogController({ requestIdLogLabel: 'correlationId' }),
     genReqId: ({ headers }) => correlationId(headers['x-correlation-id']),
     clientErrorHandler: answerMalformed,
-    http: { requireHostHeader: false }, // its refusal would have no body: refuseWithoutHost has one
+    http: { requireHostHeader: false }, // its refusal would have no body: refuseWithoutOneHost has one
     frameworkErrors (error, request, reply) { answerError(error, request, reply) } // before a route is known
   })
   app.setErrorHandler(answerError)
   app.addHook('preParsing', async ({ is404 }) => { if (is404) throw nothingHere() }) // whatever its body is
   app.setNotFoundHandler(() => { throw nothingHere() })
-  refuseWithoutHost(app)
+  refuseWithoutOneHost(app)
   closeWhileBusy(app)
   app.addHook('onSend', async (request, reply) => { reply.header('x-correlation-id', request.id) })
   app.addHook('onResponse', async (request, reply) => metrics.observe(request, reply))

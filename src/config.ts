@@ -6,11 +6,17 @@ import type { FieldErrors } from './domain/rejection.js'
 import { collect, type Problem } from './domain/validation.js'
 import { defaultSchedule } from './domain/webhook/schedule.js'
 import { openAjv } from './http/input/ajv.js'
-import type { JwtSettings } from './http/auth/auth.js'
+import { jwtProblems, jwtSettings, roleMapOf } from './http/auth/jwt-settings.js'
+import { corsOrigins, noOriginIn } from './http/cors.js'
 import { fieldErrors, type SchemaError } from './http/input/schema-errors.js'
 
 const Flag = (value: boolean) => Type.Enum(['true', 'false', '1', '0'], { default: String(value) })
-const LongSecret = Type.Optional(Type.String({ minLength: 32 }))
+const OldSecret = Type.Optional(Type.String({ minLength: 32 }))
+const LongSecret = Type.Optional(Type.String({
+  minLength: 32,
+  pattern: '^(?!([^])\\1*$)',
+  ...inWords('must not be one character repeated: take random ones, for instance from `openssl rand -base64 32`')
+}))
 const Milliseconds = (value: number, minimum = 0) => Type.Integer({ minimum, default: value })
 const Text = (pattern: string, words: string, value = '') => Type.String({ default: value, pattern, ...inWords(words) })
 const Url = (protocols: string, example: string) =>
@@ -30,8 +36,10 @@ const Environment = Type.Object({
   JWT_ISSUER: Type.Optional(Type.String()),
   JWT_AUDIENCE: Type.Optional(Type.String()),
   JWT_ROLE_CLAIM: Type.String({ default: 'role' }),
+  JWT_ROLE_MAP: Type.String({ default: '' }),
+  CORS_ORIGINS: Type.String({ default: '' }),
   SECRET_KEY: LongSecret,
-  SECRET_KEY_PREVIOUS: LongSecret,
+  SECRET_KEY_PREVIOUS: OldSecret,
   LEAD_DIGEST_KEY: LongSecret,
   READ_MODEL_WAIT_MS: Milliseconds(1_000),
   RATE_LIMIT_PER_MINUTE: Type.Integer({ minimum: 0, default: 600 }),
@@ -86,13 +94,12 @@ export function loadConfig (environment: NodeJS.ProcessEnv): Config {
 
 /** Rules between settings. They ask only which are set, so they hold beside what the schema refused. */
 function crossRules (env: Partial<Environment>): Problem[] {
-  const problems: Problem[] = []
+  const problems = jwtProblems(env)
   const problem = (field: string, message: string) => { problems.push({ field, message }) }
-  if (env.JWT_SECRET && env.JWT_JWKS_URL) problem('JWT_SECRET', 'and JWT_JWKS_URL cannot both be set: choose one')
-  if (env.JWT_JWKS_URL && !env.JWT_ISSUER) problem('JWT_ISSUER', 'is required with JWT_JWKS_URL')
-  if (env.JWT_JWKS_URL && !env.JWT_AUDIENCE) problem('JWT_AUDIENCE', 'is required with JWT_JWKS_URL')
   const noRange = env.WEBHOOK_ALLOW_CIDRS?.split(',').find((cidr) => cidr && !isRange(cidr))
   if (noRange) problem('WEBHOOK_ALLOW_CIDRS', `must be address ranges such as 127.0.0.0/8,::1/128; ${noRange} is none`)
+  const noOrigin = noOriginIn(env.CORS_ORIGINS ?? '')
+  if (noOrigin) problem('CORS_ORIGINS', `must be * or origins such as https://app.example.com; ${noOrigin} is none`)
   if (!env.EVENTSTORE_URL && !env.DATABASE_URL && !env.REDIS_URL) return problems
   const why = 'is required as soon as EVENTSTORE_URL, DATABASE_URL or REDIS_URL is set: ' +
     '32 random characters or more, for instance from `openssl rand -base64 32`'
@@ -118,6 +125,8 @@ function toConfig (env: Environment) {
     /** Absent, like the two keys below, only where a run without any URL makes its own. */
     jwt: jwtSettings(env),
     jwtRoleClaim: env.JWT_ROLE_CLAIM,
+    jwtRoleMap: roleMapOf(env.JWT_ROLE_MAP),
+    corsOrigins: corsOrigins(env.CORS_ORIGINS),
     secretKey: env.SECRET_KEY,
     previousSecretKey: env.SECRET_KEY_PREVIOUS,
     leadDigestKey: env.LEAD_DIGEST_KEY,
@@ -135,13 +144,4 @@ function toConfig (env: Environment) {
       retentionDays: env.WEBHOOK_RETENTION_DAYS
     }
   }
-}
-
-function jwtSettings (env: Environment): JwtSettings | undefined {
-  const { JWT_ROLE_CLAIM: roleClaim, JWT_ISSUER: issuer, JWT_AUDIENCE: audience } = env
-  if (env.JWT_SECRET) {
-    return { roleClaim, secret: env.JWT_SECRET, ...(issuer && { issuer }), ...(audience && { audience }) }
-  }
-  if (!env.JWT_JWKS_URL || !issuer || !audience) return undefined
-  return { roleClaim, issuer, audience, jwksUrl: env.JWT_JWKS_URL }
 }

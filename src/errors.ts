@@ -6,6 +6,7 @@ import { IdsUsedUp, NotCaughtUp } from './command-handling/ids.js'
 import { NotKnownYet } from './command-handling/wait-if-missing.js'
 import { Rejection, type RejectionCode } from './domain/rejection.js'
 import { AppendTooLarge, EventStoreUnavailable, StreamGone } from './event-store/errors.js'
+import { encodedBody } from './http/input/json-body.js'
 import { firstFields } from './http/input/named-fields.js'
 import { BehindPosition } from './http/read-position.js'
 import { TooManyReads } from './http/read-slots.js'
@@ -71,6 +72,7 @@ function later (reply: FastifyReply, status: number, message: string): FastifyRe
 const clientMessages: Record<string | number, string> = {
   FST_ERR_BAD_URL: 'The address is not valid: a percent sign must begin the code of a character in UTF-8.',
   FST_ERR_CTP_INVALID_JSON_BODY: 'The body is not valid JSON, or has a key that is never accepted: __proto__, or constructor with a prototype.',
+  [encodedBody]: 'The request body must not be compressed: send it without Content-Encoding.',
   413: 'The request is too large.',
   415: 'The request body must be JSON: send Content-Type: application/json.'
 }

@@ -1,26 +1,12 @@
 // Settings are checked at the start, all at once, each by its name.
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { keyBytes } from '../src/composition/complete-config.js'
 import { BadSettings, loadConfig } from '../src/config.js'
-import type { FieldErrors } from '../src/domain/rejection.js'
+import { problems, refuses } from './support/config-problems.js'
 
-const secret = 'x'.repeat(32)
+const secret = 'x'.repeat(31) + 'y'
 const urls = { EVENTSTORE_URL: 'esdb://localhost:2113?tls=false', DATABASE_URL: 'postgres://localhost/ringledger', REDIS_URL: 'redis://localhost' }
 const secrets = { JWT_SECRET: secret, SECRET_KEY: secret, LEAD_DIGEST_KEY: secret }
-
-function problems (environment: NodeJS.ProcessEnv): FieldErrors {
-  try {
-    loadConfig(environment)
-    return {}
-  } catch (error) {
-    if (error instanceof BadSettings) return error.errors
-    throw error
-  }
-}
-
-function refuses (t: Test, environment: NodeJS.ProcessEnv, ...names: string[]): void {
-  t.strictSame(Object.keys(problems(environment)).sort(), names.sort(), JSON.stringify(environment))
-}
 
 t.test('without any setting everything has its default', async (t) => {
   t.match(loadConfig({}), {

@@ -35,6 +35,7 @@ export async function composeApi (context: ProcessContext, status: Status): Prom
     logger: log,
     basePath: config.basePath,
     jwt: config.jwt,
+    corsOrigins: config.corsOrigins,
     rateLimit: { perMinute: config.rateLimitPerMinute, redis },
     routes
   })

@@ -1,7 +1,7 @@
 // The settings of a process that runs: every secret is there.
 import { createHash } from 'node:crypto'
 import type { Config, Secrets } from '../config.js'
-import type { JwtSettings } from '../http/auth/auth.js'
+import type { JwtSettings } from '../http/auth/jwt-settings.js'
 
 /** Config with every secret: set, or generated. */
 export type CompleteConfig = Config & { jwt: JwtSettings, secrets: Pick<Secrets, 'secretKey' | 'leadDigestKey'> }

@@ -9,7 +9,7 @@ export type RunConfig = CompleteConfig & {
 }
 
 export async function completeConfig (config: Config): Promise<RunConfig> {
-  const { jwt, secretKey, leadDigestKey, jwtRoleClaim: roleClaim } = config
+  const { jwt, secretKey, leadDigestKey, jwtRoleClaim: roleClaim, jwtRoleMap: roleMap } = config
   if (jwt && secretKey && leadDigestKey) {
     return { ...config, jwt, secrets: { secretKey, leadDigestKey }, jwtSecretIsOurs: false }
   }
@@ -17,7 +17,7 @@ export async function completeConfig (config: Config): Promise<RunConfig> {
   const ours = await generatedSecrets(prepareDataDir(config.dataDir))
   return {
     ...config,
-    jwt: jwt ?? { roleClaim, secret: ours.jwtSecret },
+    jwt: jwt ?? { roleClaim, roleMap, secret: ours.jwtSecret },
     secrets: { secretKey: secretKey ?? ours.secretKey, leadDigestKey: leadDigestKey ?? ours.leadDigestKey },
     jwtSecretIsOurs: jwt === undefined
   }

@@ -1,6 +1,6 @@
 // Signs bearer tokens with JWT_SECRET.
 import { SignJWT } from 'jose'
-import type { JwtSettings } from '../../http/auth/auth.js'
+import type { JwtSettings } from '../../http/auth/jwt-settings.js'
 
 export interface TokenRequest {
   user: string

@@ -2,22 +2,8 @@
 import fastifyJwt, { type TokenOrHeader } from '@fastify/jwt'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { issuerKeys } from './jwks.js'
-
-interface Checks {
-  roleClaim: string
-  /** Required value of `iss`; not checked when absent. */
-  issuer?: string | undefined
-  /** Required value of `aud`, or one of its values; not checked when absent. */
-  audience?: string | undefined
-}
-
-/** How tokens are verified: one shared secret, or the keys that an issuer publishes. */
-export type JwtSettings = Checks & (
-  | { secret: string }
-  | { jwksUrl: string, issuer: string, audience: string, cooldownMs?: number })
-
-/** Callers have no role claim. */
-export type Role = 'user' | 'engine' | 'ops'
+import type { JwtSettings } from './jwt-settings.js'
+import { roleOf, type Role } from './roles.js'
 
 declare module '@fastify/jwt' {
   interface FastifyJWT {
@@ -31,7 +17,7 @@ const leewayMs = 5_000
 /** Verifies tokens with pinned algorithms; `exp`, a printable `sub`, and what is to be checked are required. */
 export async function registerAuth (app: FastifyInstance, jwt: JwtSettings): Promise<void> {
   const formatUser = (claims: Record<string, unknown>) =>
-    ({ id: subjectOf(claims), role: roleOf(claims[jwt.roleClaim]) })
+    ({ id: subjectOf(claims), role: roleOf(claims[jwt.roleClaim], jwt.roleMap) })
   const { issuer, audience } = jwt
   const verify = {
     // A check alone lets a token pass that lacks the claim.
@@ -97,12 +83,6 @@ export const isSubject = (sub: unknown): sub is string => typeof sub === 'string
 function subjectOf ({ sub }: Record<string, unknown>): string {
   if (!isSubject(sub)) throw new Error('sub must be 1 to 128 printable characters')
   return sub
-}
-
-/** A claim that is no text fits no role. */
-function roleOf (claim: unknown): string {
-  if (claim === undefined) return 'user'
-  return typeof claim === 'string' && claim !== 'user' ? claim : 'unknown'
 }
 
 function httpError (statusCode: number, message: string, cause?: unknown): Error {

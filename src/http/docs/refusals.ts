@@ -38,7 +38,7 @@ const refusals: Record<string, Refusal> = {
   },
   413: { why: 'The body is too large.', schema: refusal('The request is too large.') },
   415: {
-    why: 'The body is not declared as JSON, or in another charset than UTF-8.',
+    why: 'The body is not declared as JSON, in another charset than UTF-8, or compressed.',
     schema: refusal('The request body must be JSON: send Content-Type: application/json.')
   },
   422: {

@@ -14,10 +14,13 @@ declare module 'fastify' {
 /** Parsing, checking and storing a body costs by its values: its length alone says little. */
 const mostValues = 5_000
 
+/** The code of the refusal of a body that is compressed. */
+export const encodedBody = 'ENCODED_BODY'
+
 /** A body that cannot be read at all. */
 class UnreadableBody extends Error {
   override readonly name = 'UnreadableBody'
-  constructor (readonly statusCode: 400 | 415, message: string) {
+  constructor (readonly statusCode: 400 | 415, message: string, readonly code?: string) {
     super(message)
   }
 }
@@ -31,6 +34,12 @@ class UnreadableBody extends Error {
 export function takeOnlyJson (app: App): void {
   const parse = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()
+  app.addHook('preParsing', async ({ method, headers }, reply) => {
+    const encoding = headers['content-encoding'] ?? 'identity'
+    if (['GET', 'HEAD'].includes(method) || /^\s*identity\s*$/i.test(encoding)) return
+    reply.header('accept-encoding', 'identity') // RFC 9110, 15.5.16
+    throw new UnreadableBody(415, 'A body that is encoded is not taken.', encodedBody)
+  })
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(request.headers['content-type'] ?? '')?.[1]
     const isJsonCharset = charset === undefined || /^(utf-?8|us-ascii)$/i.test(charset)

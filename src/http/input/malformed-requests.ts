@@ -14,13 +14,22 @@ const answers: Record<string, { status: string, message: string }> = {
 }
 const malformed = { status: '400 Bad Request', message: 'This is not a valid HTTP/1.1 request.' }
 
-/** HTTP/1.1 asks for a Host (RFC 9112, 3.2); an unknown expectation may be passed over (RFC 9110, 10.1.1). */
-export function refuseWithoutHost (app: App): void {
+/**
+ * HTTP/1.1 asks for a Host, and no version takes two (RFC 9112, 3.2). An unknown expectation may be passed over (RFC
+ * 9110, 10.1.1).
+ */
+export function refuseWithoutOneHost (app: App): void {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
-  app.addHook('onRequest', async ({ raw: { httpVersion, headers } }) => {
-    if (httpVersion !== '1.1' || headers.host !== undefined) return
-    throw Object.assign(new Error('A request in HTTP/1.1 must have the header Host.'), { statusCode: 400 })
+  app.addHook('onRequest', async ({ raw: { httpVersion, rawHeaders } }) => {
+    const hosts = countOf('host', rawHeaders)
+    if (hosts === 1 || (httpVersion !== '1.1' && hosts === 0)) return
+    throw Object.assign(new Error('A request in HTTP/1.1 must have the header Host, once.'), { statusCode: 400 })
   })
+}
+
+/** Node.js shows the first of several in `headers`. `rawHeaders` has names and values by turns. */
+function countOf (header: string, rawHeaders: readonly string[]): number {
+  return rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === header).length
 }
 
 /** Writes `{message}` to the socket, as far as anybody still listens there, and ends the connection. */

@@ -4,7 +4,7 @@ import { projections } from '../../../projections/index.js'
 import { eventually } from '../../support/eventually.js'
 import { newAssistant, testService } from '../../support/service.js'
 
-const METRICS_TOKEN = 'm'.repeat(32)
+const METRICS_TOKEN = `${'m'.repeat(32)}1`
 const service = await testService(t, ['api', 'projector'], { METRICS_TOKEN })
 const standby = await service.start(['projector'])
 const api = await service.start(['api'])

@@ -7,7 +7,7 @@ import { eventually } from '../../support/eventually.js'
 import { valueOf } from '../../support/metrics.js'
 import { newAssistant, testService } from '../../support/service.js'
 
-const METRICS_TOKEN = 'm'.repeat(32)
+const METRICS_TOKEN = `${'m'.repeat(32)}1`
 const service = await testService(t, ['api', 'projector'], { METRICS_TOKEN, BASE_PATH: '/api' })
 const worker = await service.start(['worker'])
 

@@ -1,0 +1,53 @@
+// Which pages of other origins may call the API from a browser: those of CORS_ORIGINS, none by default.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { App } from './app-types.js'
+import { answerHeaders, requestHeaders } from './docs/headers.js'
+
+/** `*` for every origin. Tokens are sent by the page itself, so cookies and the like are never asked for. */
+export type CorsOrigins = '*' | readonly string[]
+
+/** How long a browser may keep the answer to its question, in seconds. */
+const keptSeconds = 600
+
+const exposed = Object.keys(answerHeaders).join(', ')
+const allowed = ['Authorization', 'Content-Type', 'If-None-Match', ...Object.keys(requestHeaders)].join(', ')
+
+/** Of the setting: origins with commas, or `*`. */
+export const corsOrigins = (text: string): CorsOrigins => text.trim() === '*' ? '*' : originsIn(text)
+
+/** The first part that is no origin, as a browser would send it. */
+export function noOriginIn (text: string): string | undefined {
+  return text.trim() === '*' ? undefined : originsIn(text).find((origin) => !isOrigin(origin))
+}
+
+const originsIn = (text: string) => text.split(',').map((origin) => origin.trim()).filter(Boolean)
+
+function isOrigin (text: string): boolean {
+  if (!/^https?:[^*]+$/.test(text) || !URL.canParse(text)) return false
+  return new URL(text).origin === text
+}
+
+/** Register it before everything that may refuse: a page can read no refusal without these headers. */
+export function allowOrigins (app: App, origins: CorsOrigins): void {
+  if (origins.length === 0) return
+  app.addHook('onRequest', async (request, reply) => {
+    if (origins !== '*') reply.header('vary', 'Origin') // also of answers to others, which are not for these pages
+    const { origin } = request.headers
+    if (origin === undefined || (origins !== '*' && !origins.includes(origin))) return
+    reply.header('access-control-allow-origin', origins === '*' ? '*' : origin)
+    reply.header('access-control-expose-headers', exposed)
+    if (isQuestion(request)) return await answerQuestion(reply)
+  })
+}
+
+/** A browser asks before it sends what a page of its own origin only could send. */
+const isQuestion = ({ method, headers, is404 }: FastifyRequest) =>
+  method === 'OPTIONS' && headers['access-control-request-method'] !== undefined && !is404
+
+async function answerQuestion (reply: FastifyReply): Promise<FastifyReply> {
+  return await reply.code(204).headers({
+    'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
+    'access-control-allow-headers': allowed,
+    'access-control-max-age': keptSeconds
+  }).send()
+}
