@@ -12,7 +12,7 @@ CREATE TABLE ledger.leases (
 
 -- Each generation of a projection: its tables in a schema of its own, folded by one version of its code.
 -- Readers see the active one. Of those that are fed, `ready` ones wait to be swapped in, `retained` ones to be
--- swapped back in; whoever swaps only changes states here and the views in read_model.
+-- swapped back in; a swap only changes states here and the views in read_model.
 CREATE TABLE ledger.generations (
   projection   text NOT NULL,
   generation   integer NOT NULL,

@@ -97,9 +97,9 @@ function crossRules (env: Partial<Environment>): Problem[] {
   const problems = jwtProblems(env)
   const problem = (field: string, message: string) => { problems.push({ field, message }) }
   const noRange = env.WEBHOOK_ALLOW_CIDRS?.split(',').find((cidr) => cidr && !isRange(cidr))
-  if (noRange) problem('WEBHOOK_ALLOW_CIDRS', `must be address ranges such as 127.0.0.0/8,::1/128; ${noRange} is none`)
+  if (noRange) problem('WEBHOOK_ALLOW_CIDRS', `must be address ranges such as 127.0.0.0/8,::1/128; ${noRange} is not one`)
   const noOrigin = noOriginIn(env.CORS_ORIGINS ?? '')
-  if (noOrigin) problem('CORS_ORIGINS', `must be * or origins such as https://app.example.com; ${noOrigin} is none`)
+  if (noOrigin) problem('CORS_ORIGINS', `must be * or origins such as https://app.example.com; ${noOrigin} is not one`)
   if (!env.EVENTSTORE_URL && !env.DATABASE_URL && !env.REDIS_URL) return problems
   const why = 'is required as soon as EVENTSTORE_URL, DATABASE_URL or REDIS_URL is set: ' +
     '32 random characters or more, for instance from `openssl rand -base64 32`'

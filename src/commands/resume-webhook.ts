@@ -8,7 +8,7 @@ import { assistantPath } from '../http/path-id.js'
 import { ownAssistant, type OwnAssistantDeps } from './own-assistant.js'
 
 export interface ResumeWebhookDeps extends OwnAssistantDeps {
-  /** Lifts the suspension of the user's URL. @returns how many deliveries are scheduled again */
+  /** Resumes the user's URL. @returns how many deliveries are scheduled again */
   resumeWebhook (userId: string, url: string): Promise<number>
 }
 
@@ -27,7 +27,7 @@ const ResumeAnswer = Type.Object({
 const schema = {
   operationId: 'resumeWebhook',
   summary: 'Resume a suspended webhook',
-  description: 'Releases the webhook_url of the assistant, for all assistants with that URL, ' +
+  description: 'Resumes the webhook_url of the assistant, for all assistants with that URL, ' +
     'and sends what was held for it.',
   tags: ['webhooks'],
   security: [{ bearer: [] }],

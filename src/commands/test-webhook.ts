@@ -21,7 +21,7 @@ const schema = {
   operationId: 'testWebhook',
   summary: 'Send a test webhook',
   description: 'One request of the type `webhook.test` to the webhook_url of the assistant, signed like any other; ' +
-    'also while the webhook is off. It is not repeated when it fails. A success releases a suspended webhook. ' +
+    'also while the webhook is off. It is not repeated when it fails. A success resumes a suspended webhook. ' +
     'At most 10 a minute for each assistant.',
   tags: ['webhooks'],
   security: [{ bearer: [] }],

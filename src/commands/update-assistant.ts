@@ -34,7 +34,7 @@ const schema = {
 }
 
 export interface UpdateAssistantDeps extends AssistantDeps {
-  /** Lifts the suspension of the user's URL, if it is suspended. */
+  /** Resumes the user's URL, if it is suspended. */
   resumeWebhook (userId: string, url: string): Promise<unknown>
 }
 

@@ -26,7 +26,7 @@ function hasProperties (schema: unknown): schema is { properties: Record<string,
   return typeof schema === 'object' && schema !== null && 'properties' in schema
 }
 
-/** The id that a path holds, or nothing when it is none that anything could have. */
+/** The id that a path holds, or nothing when no resource can have it. */
 export function idIn (text: string): number | undefined {
   const id = Number(text)
   return /^[1-9]\d*$/.test(text) && Number.isSafeInteger(id) ? id : undefined

@@ -16,7 +16,7 @@ const At = Type.String({ description: 'ISO 8601, UTC.', examples: ['2026-01-31T1
 
 const Webhook = Type.Object({
   state: Type.Enum(['on', 'off', 'suspended'], {
-    description: 'suspended: the URL answered 410 or kept failing, and gets nothing until it is released.'
+    description: 'suspended: the URL answered 410 or kept failing, and gets nothing until it is resumed.'
   }),
   reason: Nullable(Type.String(), { description: 'Why it is suspended: gone (410) or failing.' }),
   since: Nullable(At, { description: 'When it was suspended.' })

@@ -28,7 +28,7 @@ async function place (t: Pick<Test, 'teardown'>, schema: string) {
 
 t.test('a copier that is killed anywhere goes on where the target stands, and doubles nothing', async (t) => {
   const target = await place(t, 'killed')
-  const seed = seedOf('SEED') % 300
+  const seed = seedOf('CHAOS_SEED') % 300
   t.comment(`seed ${seed}`)
   for (const [share, signal] of [[0.05, 'SIGKILL'], [0.2, 'SIGKILL'], [0.4, 'SIGINT'], [0.6, 'SIGKILL']] as const) {
     const copier =

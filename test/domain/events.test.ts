@@ -1,5 +1,4 @@
 // Every event version that was ever written can be read.
-import fc from 'fast-check'
 import t from 'tap'
 import { assistantDecider, type CreateAssistant } from '../../src/domain/assistant/decide.js'
 import type { AssistantBody } from '../../src/domain/assistant/bodies.js'
@@ -13,6 +12,7 @@ import { currentVersion, decode, eventVersions, type DomainEvent, type EventType
 import { leadDecider } from '../../src/domain/lead/decide.js'
 import { requiredFields } from '../support/bodies/assistant-bodies.js'
 import { golden, type Golden } from '../support/events/golden.js'
+import { fc } from '../support/property.js'
 
 const types = Object.keys(eventVersions)
 const read = ({ stream, type, data, schema_version }: Omit<Golden, 'schema_version'> & { schema_version?: string }) =>

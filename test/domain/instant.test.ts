@@ -1,8 +1,8 @@
 // Times that callers send are ones that JavaScript and Postgres both read.
 import t from 'tap'
 import Value from 'typebox/value'
-import fc from 'fast-check'
 import { Instant } from '../../src/domain/json.js'
+import { fc } from '../support/property.js'
 
 const isInstant = (text: string) => Value.Check(Instant(), text)
 

@@ -40,7 +40,7 @@ t.test('an assistant that is not there or somebody else’s is not found', async
   given([created()]).when(update({ is_webhook_active: true }, { userId: '2' })).then(t, unowned)
 })
 
-t.test('what is wrong with the body is told first, whoever the assistant belongs to', async (t) => {
+t.test('what is wrong with the body is told first, also for an assistant of another user', async (t) => {
   const refused = { voice_id: ['must be an integer'] }
   for (const state of [[], [created()]]) {
     for (const userId of ['1', '2']) given(state).when(update({}, { userId, refused })).then(t, invalid(refused))

@@ -1,12 +1,12 @@
 // Following the log: exactly what comes after a position, whatever happens to the subscription.
 import { randomUUID } from 'node:crypto'
-import fc from 'fast-check'
 import t from 'tap'
 import { noStream, openStreams } from '../../src/event-store/streams.js'
 import { catchUp } from '../../src/event-store/subscribe.js'
 import { take, until } from '../support/projections/following.js'
 import { connect, scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
+import { fc } from '../support/property.js'
 
 const { store, client } = await scratchEventStore(t)
 const direct = openStreams(client)

@@ -11,7 +11,7 @@ import { dataDir } from '../support/ringledger.js'
 import { localWebhooks, startService, type RunningService } from '../support/running-service.js'
 import { seeded } from '../support/seeded.js'
 
-const seed = seedOf('SEED')
+const seed = seedOf('CHAOS_SEED')
 const random = seeded(seed)
 const rounds = amount({ short: 2, whole: 20 })
 const folder = dataDir(t)
@@ -23,7 +23,7 @@ const assistants = new Map<number, string>()
 const calls: string[] = []
 
 t.setTimeout(300_000 + rounds * 30_000) // a job that a killed worker held is repeated after up to half a minute
-t.test(`${rounds} rounds of kill -9 right after acknowledged commands (SEED=${seed})`, async (t) => {
+t.test(`${rounds} rounds of kill -9 right after acknowledged commands (CHAOS_SEED=${seed})`, async (t) => {
   for (let round = 1; round <= rounds; round++) {
     const service = await startService(t, { dataDir: folder, env })
     await everythingIsThere(t, service)
@@ -44,7 +44,7 @@ t.test(`${rounds} rounds of kill -9 right after acknowledged commands (SEED=${se
   await eventStoreDies(t, service)
 })
 
-/** Without a back end of its own the service cannot go on, and says so for whoever restarts it. */
+/** Without a back end of its own the service cannot go on: it says so, and ends to be restarted. */
 async function eventStoreDies (t: Test, { process: service }: RunningService): Promise<void> {
   const { pids }: { pids: { eventStore: number } } = JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8'))
   process.kill(pids.eventStore, 'SIGKILL')

@@ -1,4 +1,4 @@
-// A Postgres that goes away at the worst instant is an error of whoever asked it, never the end of the process.
+// A Postgres that goes away at the worst instant fails the query that was under way, and never ends the process.
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import t, { type Test } from 'tap'

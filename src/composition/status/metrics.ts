@@ -44,11 +44,11 @@ export function measureProjections (metrics: Metrics, { pool }: Connections, lag
   projected('projection_lag_positions', 'How far the log is ahead of it, in positions.', ({ lag }) => Number(lag))
   projected('projection_lag_seconds', 'Since when the log is ahead of it, as far as this process has seen.',
     ({ lagSeconds }) => lagSeconds)
-  projected('projection_feed_alive', '0 when it stands still though the log is ahead.',
+  projected('projection_alive', '0 when it stands still though the log is ahead.',
     ({ isAlive }) => Number(isAlive))
-  metrics.gauge('projection_quarantined_streams', 'Streams with parked events.',
+  metrics.gauge('projection_parked_streams', 'Streams with parked events.',
     ['projection', 'generation'], async () => (await countParkedStreams(pool)).map(({ streams, ...labels }) => ({ labels, value: streams })))
-  metrics.gauge('projection_brake_on', '1 for each generation whose circuit breaker is open.',
+  metrics.gauge('projection_circuit_breaker_open', '1 for each generation whose circuit breaker is open.',
     ['projection', 'generation'], async () =>
       (await openBreakers(pool, projections)).map(({ projection, generation }) =>
         ({ labels: { projection, generation }, value: 1 })))

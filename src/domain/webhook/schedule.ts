@@ -21,7 +21,7 @@ export function parseSchedule (text: string): number[] {
 function parseWait (entry: string): number {
   const [, amount, unit] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(entry) ?? []
   if (amount === undefined || !isUnit(unit)) {
-    throw new Error(`must be a list of waits such as 0s,5s,5m,2h; "${entry}" is none`)
+    throw new Error(`must be a list of waits such as 0s,5s,5m,2h; "${entry}" is not one`)
   }
   const ms = Number(amount) * unitMs[unit]
   if (ms > longestMs) throw new Error(`must not have a wait of more than 30 days, as "${entry}" is`)

@@ -1,4 +1,4 @@
-// Whoever wrote reads it: over thousands of writes, while the projector is held up, killed, restarted and replayed.
+// A caller reads what it wrote: over thousands of writes, while a projector is delayed, killed, restarted and replayed.
 import t, { type Test } from 'tap'
 import { newAssistant } from '../../support/bodies/bodies.js'
 import { amount } from '../../support/chaos.js'

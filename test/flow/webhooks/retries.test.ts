@@ -1,4 +1,4 @@
-// A process is killed around its append; whoever retries with the same key gets one effect and one answer.
+// A process is killed around its append; a caller that retries with the same key gets one effect and one answer.
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { apiProcess } from '../../support/processes/api-process.js'

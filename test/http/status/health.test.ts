@@ -15,7 +15,7 @@ async function ready (url: string): Promise<{ status: number, checks: Record<str
   return { ...await response.json() as { checks: Record<string, string> }, status: response.status }
 }
 
-const aliveMetric = async () => /^ringledger_projection_feed_alive\{projection="assistants"\} (\d)$/m
+const aliveMetric = async () => /^ringledger_projection_alive\{projection="assistants"\} (\d)$/m
   .exec(await (await fetch(`${service.url}/metrics`, {
     headers: { authorization: `Bearer ${METRICS_TOKEN}` }
   })).text())?.[1]

@@ -65,7 +65,7 @@ t.test('read models report their positions and that their projections run', asyn
     return position === Number(await service.parts.streams.head()) && found
   })
   for (const { name } of projections) {
-    t.equal(valueOf(text, `ringledger_projection_feed_alive{projection="${name}"}`), 1, name)
+    t.equal(valueOf(text, `ringledger_projection_alive{projection="${name}"}`), 1, name)
     t.ok((valueOf(text, `ringledger_consumer_commits_total{consumer="projection ${name} g1"}`) ?? 0) > 0)
     t.equal(valueOf(text, `ringledger_lease_held{lease="projection ${name} g1"}`), 1)
   }
@@ -81,8 +81,8 @@ t.test('parked streams, circuit breakers, pools and the process have their metri
     FROM generate_series(1, 2) n, generate_series(1, 3) r;
     INSERT INTO ledger.circuit_breakers (consumer, position, streams, error) VALUES ('read_calls_g1', 1, 11, 'no')`)
   const text = await scrape(service.url)
-  t.equal(valueOf(text, 'ringledger_projection_quarantined_streams{projection="leads",generation="1"}'), 2)
-  t.equal(valueOf(text, 'ringledger_projection_brake_on{projection="calls",generation="1"}'), 1)
+  t.equal(valueOf(text, 'ringledger_projection_parked_streams{projection="leads",generation="1"}'), 2)
+  t.equal(valueOf(text, 'ringledger_projection_circuit_breaker_open{projection="calls",generation="1"}'), 1)
   t.match(text, /^ringledger_postgres_connections\{pool="answers",state="idle"\} \d+$/m)
   t.match(text, /^nodejs_eventloop_lag_seconds \S+$/m)
   t.match(text, /^process_resident_memory_bytes \d+$/m)

@@ -1,5 +1,4 @@
 // Rows are the fold of the log after any history, batches, repetitions, failures and restarts; a rebuild has the same.
-import fc from 'fast-check'
 import type { PoolClient } from 'pg'
 import t, { type Test } from 'tap'
 import { assistants } from '../../../projections/assistants.js'
@@ -22,6 +21,7 @@ import { keepingLog, scratchLedger } from '../../support/back-ends/ledger.js'
 import { assistantModel, callModel, leadModel, type Model } from '../../support/projections/models.js'
 import { emptyReadModels, parkedEvents, rowsOf } from '../../support/projections/projected.js'
 import { watchedPool, type Watching } from '../../support/back-ends/statements.js'
+import { fc } from '../../support/property.js'
 
 const { pool } = await scratchLedger(t)
 const numRuns = isInFull ? 100 : 12

@@ -1,5 +1,4 @@
 // The event and the rows before it decide whether it can be projected: Postgres stores all that can be decoded.
-import fc from 'fast-check'
 import t from 'tap'
 import { assistants } from '../../../projections/assistants.js'
 import { calls } from '../../../projections/calls.js'
@@ -9,6 +8,7 @@ import type { Json } from '../../../src/domain/json.js'
 import { assistantCreated, callCompleted, leadCreated, logOf, settings, type Told } from '../../support/events/call-events.js'
 import { scratchLedger } from '../../support/back-ends/ledger.js'
 import { emptyReadModels, project, parkedEvents } from '../../support/projections/projected.js'
+import { fc } from '../../support/property.js'
 
 const { pool } = await scratchLedger(t)
 

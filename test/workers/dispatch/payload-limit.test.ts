@@ -1,9 +1,9 @@
 // A body has at most 256 KiB: fields are left out in a documented order until it fits.
-import fc from 'fast-check'
 import t from 'tap'
 import { longestBodyBytes } from '../../../workers/dispatch/payload.js'
 import { webhookProblems } from '../../support/documents/webhook-schemas.js'
 import { lead, body, read } from '../../support/receivers/payload.js'
+import { fc } from '../../support/property.js'
 
 t.test('a body of 256 KiB goes whole, one byte more goes without the turns', async (t) => {
   const filler = (bytes: number) => ({ transcript: [{ role: 'tool' as const, text: 'x'.repeat(bytes), at: 0 }] })

@@ -1,5 +1,4 @@
 // The fields of a webhook, and what decides about each.
-import fc from 'fast-check'
 import t from 'tap'
 import { isSigned } from '../../../docs/webhooks/is-signed.js'
 import type { JsonObject } from '../../../src/domain/json.js'
@@ -11,6 +10,7 @@ import { newSecret, signedHeaders } from '../../../workers/deliver/sign.js'
 import { call, settings } from '../../support/events/call-events.js'
 import { webhookProblems } from '../../support/documents/webhook-schemas.js'
 import { at, lead, body, read } from '../../support/receivers/payload.js'
+import { fc } from '../../support/property.js'
 
 t.test('the payload has exactly these fields', async (t) => {
   t.strictSame(read(body()), {

@@ -1,7 +1,7 @@
 // The side of the port that speaks HTTP/1.1 answers, or closes, whatever it is sent, and the server goes on.
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect as connectSocket } from 'node:net'
+import { seedOf } from '@ringledger/embedded-postgres/testing'
 import fc from 'fast-check'
 import t from 'tap'
 import { scratchEventStore } from '../../src/testing/scratch-event-store.js'
@@ -55,7 +55,9 @@ t.test('no bytes end the server', async (t) => {
   )
   const text = fc.array(fc.oneof(word, fc.string({ maxLength: 5 })), { maxLength: 12 })
     .chain((words) => fc.constantFrom(' ', '\r\n', '').map((between) => Buffer.from(words.join(between), 'latin1')))
-  const noise = fc.nat({ max: 64 }).map((size) => randomBytes(size))
-  await fc.assert(fc.asyncProperty(fc.oneof(text, noise), async (bytes) => { await answerTo(bytes) }), { numRuns: 150 })
+  const noise = fc.uint8Array({ maxLength: 64 }).map((bytes) => Buffer.from(bytes))
+  await fc.assert(fc.asyncProperty(fc.oneof(text, noise), async (bytes) => { await answerTo(bytes) }), {
+    seed: seedOf('FUZZ_SEED'), numRuns: 150
+  })
   t.equal(await health(), 204)
 })

@@ -23,7 +23,7 @@ export function openAppend (key: string, id: Buffer, options: BatchOptions): Ope
   return { key, id, options, stream: '', events: [], size: 0, isComplete: false, deadline }
 }
 
-/** @throws Refusal when its stream or an event of the chunk is none, or the append becomes too large */
+/** @throws Refusal when its stream or an event of the chunk is not valid, or the append becomes too large */
 export function addChunk (append: OpenAppend, chunk: BatchChunk): void {
   if (append.stream === '') append.stream = writableName(append.options.name)
   for (const message of chunk.messages) {
