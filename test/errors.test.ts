@@ -41,7 +41,7 @@ t.test('a refusal of fields names them, and only such a refusal has errors', asy
 })
 
 t.test('a back end that was missing before anything was written is a 503 that may be retried', async (t) => {
-  const codes = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'ETIMEDOUT', '08006', '25006', '53300', '57014', '57P01', '57P03']
+  const codes = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'ETIMEDOUT', '08006', '25006', '42P01', '53300', '57014', '57P01', '57P03']
   const errors = [
     new EventStoreUnavailable('esdb://secret-host:2113'), new StreamBusy('x'), new NotCaughtUp('x'), new NotKnownYet('x'), new IdsUsedUp('x'),
     ...codes.map((code) => Object.assign(new Error('secret-host'), { code })),

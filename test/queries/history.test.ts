@@ -34,3 +34,11 @@ t.test('the former value is told however long ago it was given', async (t) => {
   const { body: { data: oldest } } = await call('GET', `/user/assistant/${id}/history?per_page=1&page=30`)
   t.match(oldest, [{ revision: 1, changes: [{ field: 'speech_speed', from: 1, to: 1.05 }] }])
 })
+
+t.test('while the read model is that of an older release, without histories, the answer is a 503', async (t) => {
+  await pool.query('ALTER VIEW read_model.assistant_history RENAME TO elsewhere')
+  t.equal((await call('GET', `/user/assistant/${id}/history`)).status, 503)
+  t.equal((await call('GET', `/user/assistant/${id}`)).status, 200)
+  await pool.query('ALTER VIEW read_model.elsewhere RENAME TO assistant_history')
+  t.equal((await call('GET', `/user/assistant/${id}/history`)).status, 200)
+})
