@@ -50,7 +50,7 @@ export class CircuitBreaker {
       WHERE consumer = $1 AND parked_at > now() - $2::interval AND position > $3
         AND NOT EXISTS (
           SELECT FROM ledger.parked_events earlier
-          WHERE consumer = $1 AND earlier.stream = first.stream AND earlier.revision < first.revision)`,
+          WHERE consumer = $1 AND earlier.stream_digest = first.stream_digest AND earlier.revision < first.revision)`,
     [this.consumer, within, this.opened.position])
     return rows[0]?.streams ?? 0
   }

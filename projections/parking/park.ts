@@ -1,7 +1,6 @@
 // Parks events that cannot be projected, and all later events of their streams, so that other streams go on.
 import type { Pool, PoolClient } from 'pg'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
-import type { Projection } from '../engine/projection.js'
 
 type Event = Pick<StoredEvent, 'stream' | 'revision'>
 
@@ -20,11 +19,11 @@ export async function loadSkipped (db: Pool | PoolClient, projection: string): P
 /** An event that an operator has given up; `at` is ISO 8601. */
 export interface SkippedEvent { projection: string, stream: string, revision: string, reason: string, at: string }
 
-/** Every skipped event of these projections, the oldest first. */
-export async function skippedEvents (db: Pool, projections: readonly Projection[]): Promise<SkippedEvent[]> {
+/** Every skipped event of the projections of these names, or of the dispatcher, the oldest first. */
+export async function skippedEvents (db: Pool, names: readonly string[]): Promise<SkippedEvent[]> {
   const { rows } = await db.query<Omit<SkippedEvent, 'at'> & { at: Date }>(`
     SELECT projection, stream, revision, reason, skipped_at AS at
-    FROM ledger.skipped_events WHERE projection = ANY($1) ORDER BY skipped_at`, [projections.map(({ name }) => name)])
+    FROM ledger.skipped_events WHERE projection = ANY($1) ORDER BY skipped_at`, [names])
   return rows.map((row) => ({ ...row, at: row.at.toISOString() }))
 }
 
@@ -43,11 +42,13 @@ export async function loadParked (
   tx: PoolClient, consumer: string, projection: string, events: StoredEvent[]
 ): Promise<Parked> {
   const { rows } = await tx.query<{ stream: string, revision: string | null }>(`
-    WITH wanted AS (SELECT DISTINCT unnest($3::text[]) AS stream)
+    WITH wanted AS MATERIALIZED (
+      SELECT stream, ledger.digest_of(stream) AS digest FROM (SELECT DISTINCT unnest($3::text[]) AS stream) streams)
     SELECT stream, NULL AS revision FROM wanted WHERE EXISTS (
-      SELECT FROM ledger.parked_events parked WHERE consumer = $1 AND parked.stream = wanted.stream)
+      SELECT FROM ledger.parked_events parked WHERE consumer = $1 AND parked.stream_digest = wanted.digest)
     UNION ALL
-    SELECT stream, revision FROM wanted JOIN ledger.skipped_events USING (stream) WHERE projection = $2`,
+    SELECT wanted.stream, revision FROM wanted JOIN ledger.skipped_events skipped ON skipped.stream_digest = wanted.digest
+    WHERE projection = $2`,
   [consumer, projection, events.map(({ stream }) => storable(stream))])
   return {
     skipped: skippedOf(rows.filter((row): row is EventKey => row.revision !== null)),

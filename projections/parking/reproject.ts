@@ -21,6 +21,8 @@ export interface Reprojected {
 
 const eventsAtOnce = 500
 
+const ofStream = 'consumer = $1 AND stream_digest = ledger.digest_of($2)'
+
 /**
  * Projects the parked events of a stream into the active generation, in order: all of them, or none. Meanwhile the live
  * projection waits; then it goes on with the rows that it finds.
@@ -29,7 +31,7 @@ const eventsAtOnce = 500
 export async function retryStream (backEnds: BackEnds, projection: Projection, stream: string): Promise<Reprojected> {
   return await reproject(backEnds, projection, stream, ({ events, refused }) => {
     if (refused !== undefined) throw new ParkingRefused(`${stream} stays parked, as it was: ${refused}`)
-    if (events === 0) throw notParked(projection, stream)
+    if (events === 0) throw notParked(projection.name, stream)
   })
 }
 
@@ -72,7 +74,7 @@ async function reprojectIn (
     await tx.query(`SELECT FROM ${checkpointOf(projection, generation)} FOR UPDATE`) // one waits for the other's batch
     const parked = await parkedRows(tx, schema, stream)
     const events = await readParked(streams, stream, parked)
-    await tx.query('DELETE FROM ledger.parked_events WHERE consumer = $1 AND stream = $2', [schema, storable(stream)])
+    await tx.query(`DELETE FROM ledger.parked_events WHERE ${ofStream}`, [schema, storable(stream)])
     const refused = await writeInParts(tx, projection, schema, events)
     await keepTime(tx, schema, stream, parked[0])
     const still = await parkedRows(tx, schema, stream)
@@ -95,7 +97,7 @@ async function writeInParts (
 
 /** What is parked again keeps its time: so the circuit breaker does not count it a second time. */
 async function keepTime (tx: PoolClient, schema: string, stream: string, first?: ParkedRow): Promise<void> {
-  await tx.query('UPDATE ledger.parked_events SET parked_at = $3 WHERE consumer = $1 AND stream = $2',
+  await tx.query(`UPDATE ledger.parked_events SET parked_at = $3 WHERE ${ofStream}`,
     [schema, storable(stream), first?.since])
 }
 

@@ -67,7 +67,7 @@ class Handling {
       const { current, earlier } = isUnread ? { current: emptyStream(aggregate) } : await this.#read(request, isLate)
       if (earlier) return { ...earlier, wasHandled: true }
       const events = request.decide(current.state)
-      refuseUnlessAt(request.ifRevision, current.revision)
+      refuseUnlessAt(request.ifRevision, current.stateRevision)
       const outcome = events.length === 0 ? current : await this.#append(request, current, events)
       if (outcome) return outcome
       await delay(Math.random() * 20)
@@ -120,7 +120,8 @@ class Handling {
     const { aggregate, stream, origin } = request
     try {
       const appended = await this.streams.append(stream, proposed(events, origin, aggregate.largestEvent), revision)
-      const outcome = { state: events.reduce(aggregate.evolve, state), ...appended }
+      const folded = events.reduce(aggregate.evolve, state)
+      const outcome = { state: folded, ...appended, stateRevision: appended.revision }
       this.#remember(request, outcome)
       return outcome
     } catch (error) {

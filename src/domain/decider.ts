@@ -1,6 +1,6 @@
 // The shape of every aggregate: how its events add up, and what a command makes of them.
 
-/** The events of a stream, and how they add up to a state. */
+/** The events of a stream, and how they add up to a state. Events of other types in it are passed over. */
 export interface Aggregate<State, Event extends { type: string }> {
   initialState: State
   eventTypes: readonly Event['type'][]
@@ -8,8 +8,6 @@ export interface Aggregate<State, Event extends { type: string }> {
   evolve (state: State, event: Event): State
   /** Whose the stream is, told by its first event; without it, everybody's. */
   ownerOf? (state: State): string | undefined
-  /** Others append to its streams as well: their events are passed over. Without it each has to be one of ours. */
-  isShared?: true
   /** Its streams are written once: nobody asks for their state again, so nothing is remembered of it. */
   isWrittenOnce?: true
   /** Bytes of one encoded event; 900 KiB when absent, which every server version takes with its metadata. */

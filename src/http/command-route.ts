@@ -35,7 +35,7 @@ export interface CommandRoute<
   /** To others than its owner the stream is as if it were not there. */
   isForOwner?: boolean
   decider: Decider<State, Event, Command & Circumstances>
-  /** The answer carries the stream's revision as its ETag. */
+  /** The answer carries the revision of the state as its ETag. */
   etag?: boolean
   answer (handled: Handled<State, Facts, Static<Schema>>): Answer | Promise<Answer>
 }
@@ -131,8 +131,10 @@ function senderOf ({ id, user }: FastifyRequest) {
   return { correlationId: id, userId: user.role === 'user' ? user.id : undefined }
 }
 
-function nameOutcome (reply: FastifyReply, { position, revision, isReplay }: Once<unknown>, withEtag = false): void {
+function nameOutcome (
+  reply: FastifyReply, { position, stateRevision, isReplay }: Once<unknown>, withEtag = false
+): void {
   reply.header('x-read-position', String(position))
   if (isReplay) reply.header('idempotent-replayed', 'true')
-  if (withEtag) reply.header('etag', `"${revision}"`)
+  if (withEtag) reply.header('etag', `"${stateRevision}"`)
 }

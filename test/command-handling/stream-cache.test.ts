@@ -10,7 +10,7 @@ import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
 const { client, store } = await scratchEventStore(t)
 const streams = openStreams(client)
-const folded = (text: string) => ({ state: { text }, revision: 0n, position: 1n })
+const folded = (text: string) => ({ state: { text }, revision: 0n, stateRevision: 0n, position: 1n })
 
 t.test('the bytes of all states together have a bound; what was used longest ago goes first', async (t) => {
   const cache = new StreamCache(10_000)

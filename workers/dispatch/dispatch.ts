@@ -93,7 +93,8 @@ function dispatchEvent (
   return { added, parkedFor: lost && `${lost}: the webhook says that there is none` }
 }
 
-function applyEvent (state: DispatchState, stored: StoredEvent, { type, data }: DomainEvent): void {
+/** What the event makes known; a call is dispatched instead. */
+export function applyEvent (state: DispatchState, stored: StoredEvent, { type, data }: DomainEvent): void {
   switch (type) {
     case 'AssistantCreated': return state.assistantCreated(data, stored.revision)
     case 'AssistantUpdated': return state.assistantUpdated(data, stored.revision)

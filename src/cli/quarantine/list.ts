@@ -10,7 +10,7 @@ const longestList = 100
 export function register (quarantine: Command): void {
   quarantine.command('list')
     .description('parked events, by projection and generation')
-    .argument('[name]', 'of one projection')
+    .argument('[name]', 'of one projection, or `dispatcher`')
     .option('--json', 'for programs: with the skipped events')
     .action(listQuarantine)
 }
@@ -20,16 +20,17 @@ async function listQuarantine (name: string | undefined, { json }: { json?: bool
     import('../../../projections/index.js'),
     import('../projections/projection-named.js')
   ])
-  const [{ openBreakers }, { parkedStreams }, { skippedEvents }] = await Promise.all([
+  const [{ openBreakers }, { parkedStreams, dispatcher }, { skippedEvents }] = await Promise.all([
     import('../../../projections/parking/circuit-breaker.js'),
     import('../../../projections/parking/parked-events.js'),
     import('../../../projections/parking/park.js')
   ])
-  const listed = name === undefined ? projections : [projectionNamed(name)]
+  const listed = name === undefined ? projections : name === dispatcher ? [] : [projectionNamed(name)]
+  const names = name === undefined ? [...projections.map((each) => each.name), dispatcher] : [name]
   const found = await withConnections('ringledger projections quarantine list', async ({ pool }) => ({
-    parked: await parkedStreams(pool, listed),
+    parked: await parkedStreams(pool, names),
     breakers: await openBreakers(pool, listed),
-    skipped: await skippedEvents(pool, listed)
+    skipped: await skippedEvents(pool, names)
   }))
   if (json) return printJson(found)
   await printParked(found.parked)
@@ -48,5 +49,5 @@ async function printParked (parked: ParkedStream[]): Promise<void> {
 }
 
 function rowOf ({ projection, generation, stream, revision, events, since, error }: ParkedStream) {
-  return [projection, generation, printable(stream), revision, events, since, printable(error)]
+  return [projection, generation ?? '', printable(stream), revision, events, since, printable(error)]
 }

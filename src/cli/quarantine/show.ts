@@ -18,16 +18,19 @@ export function register (quarantine: Command): void {
 async function showParked (
   name: string, stream: string, revision: bigint | undefined, { json }: { json?: boolean }
 ): Promise<void> {
-  const [{ projectionNamed }, { parkedEvent }] = await Promise.all([
+  const [{ projectionNamed }, { parkedEvent, dispatcher }] = await Promise.all([
     import('../projections/projection-named.js'), import('../../../projections/parking/parked-events.js')
   ])
   const { generation, parked, error, event, ...row } = await withConnections('ringledger projections quarantine show',
-    (connections) => parkedEvent(connections, projectionNamed(name), stream, revision))
+    (connections) => {
+      const projection = name === dispatcher ? undefined : projectionNamed(name)
+      return parkedEvent(connections, projection, stream, revision)
+    })
   const [since, at] = [row.since.toISOString(), String(row.revision)]
   const inLog = event && printableEvent(event)
   const found = { projection: name, generation, stream, revision: at, parked, since, error, event: inLog ?? null }
   if (json) return printJson(found)
-  say(`${name} (generation ${generation}) has parked ${parked} events of ${stream} since ${since}. ` +
+  say(`${name}${generation === null ? '' : ` (generation ${generation})`} has parked ${parked} events of ${stream} since ${since}. ` +
     `${stream}@${at}: ${printable(error)}`)
   if (inLog) printJson(inLog)
   else say('The log does not have this event any more.')

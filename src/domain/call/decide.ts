@@ -13,7 +13,6 @@ const largestEvent = 1024 * 1024 - 4 * 1024
 export const callDecider: Decider<CallState, CallEvent, CompleteCall> = {
   initialState: undefined,
   eventTypes: ['CallCompleted'],
-  isShared: true, // the engine keeps events of its own there
   isWrittenOnce: true,
   largestEvent,
   evolve,

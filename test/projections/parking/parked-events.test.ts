@@ -66,7 +66,7 @@ t.test('corrected code projects a parked stream, in order, beside the live proje
   await before.stop()
   t.strictSame(await parkedOf(stream), [1, 2])
   const first = { generation: 1, error: 'not this name' }
-  t.match(await parkedStreams(pool, [assistants]), [
+  t.match(await parkedStreams(pool, ['assistants']), [
     { ...first, projection: 'assistants', stream, events: 2, revision: '1', type: 'AssistantUpdated' }
   ])
   const event = { data: { changes: { assistant_name: 'refused' } } }

@@ -126,6 +126,12 @@ export const importCases: ImportCase[] = [
     bad: '../../../workers/deliver/post.js ../../../workers/operate/audit.js undici bullmq'
   },
   {
+    rule: 'the commands on parked events import nothing that sends',
+    file: 'src/cli/quarantine/retry.ts',
+    good: '../../../workers/dispatch/retry.js ../../../projections/parking/reproject.js',
+    bad: '../../../workers/deliver/post.js ../../../workers/queue/queue.js undici bullmq'
+  },
+  {
     rule: 'the queue client lives in queue',
     file: 'workers/queue/queue.ts',
     good: 'bullmq',

@@ -26,7 +26,7 @@ export interface Rig extends ScratchLedger {
   /** Aborts running attempts, as a stop that takes too long does. */
   hurry: AbortController
   /** Dispatches events; their users' due deliveries are queued when `enqueues`. */
-  tell (...events: Told[]): Promise<void>
+  tell (...events: Told[]): Promise<StoredEvent[]>
   tellStored (events: StoredEvent[]): Promise<void>
   reconcile (): Promise<Reconciled>
   /** Forgets everything that is queued, as an emptied Redis or a dropped schema does. */
@@ -69,7 +69,11 @@ export async function deliveryRig (t: Teardown, options: RigOptions = {}): Promi
     ...ledger,
     ...delivery,
     log,
-    tell: (...events) => tellStored(place(events)),
+    async tell (...events) {
+      const stored = place(events)
+      await tellStored(stored)
+      return stored
+    },
     tellStored,
     reconcile: () => reconcile({ pool, queue, enqueuer, everyMs, abandonedAfterMs }),
     emptyQueue: () => redis ? redis.flush() : emptySchema(pool),

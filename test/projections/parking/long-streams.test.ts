@@ -1,0 +1,38 @@
+// The name of a stream may be longer than an entry of an index: what is parked of it is found all the same.
+import { randomBytes } from 'node:crypto'
+import t from 'tap'
+import { assistants } from '../../../projections/assistants.js'
+import { leads } from '../../../projections/leads.js'
+import { loadParked } from '../../../projections/parking/park.js'
+import { parkedEvent, parkedStreams } from '../../../projections/parking/parked-events.js'
+import { retryStream, skipEvent } from '../../../projections/parking/reproject.js'
+import { inTransaction } from '../../../src/postgres/transaction.js'
+import { leadCreated, logOf } from '../../support/events/call-events.js'
+import { scratchLedger } from '../../support/back-ends/ledger.js'
+import { emptyReadModels, parkedEvents, project } from '../../support/projections/projected.js'
+
+const { pool } = await scratchLedger(t)
+await emptyReadModels(pool)
+const longName = () => `lead-10-${randomBytes(5_000).toString('hex')}` // that no compression makes short
+const [stream, other] = [longName(), longName()]
+
+t.test('an event on a stream with a long name is parked, with the later ones, and nothing else is', async (t) => {
+  const log = logOf()([
+    { stream, type: 'LeadCreated', data: { nonsense: true } }, { ...leadCreated(1, 10), stream },
+    { ...leadCreated(2, 10), stream: other }
+  ])
+  await project(pool, log)
+  const parked = (await parkedEvents(pool, leads)).map((event) => [event.stream, event.revision])
+  t.strictSame(parked, [[stream, 0], [stream, 1]])
+  t.match(await parkedStreams(pool, ['leads']), [{ projection: 'leads', stream, events: 2 }])
+  const { streams } = await inTransaction(pool, (tx) => loadParked(tx, 'read_leads_g1', 'leads', log))
+  t.strictSame([...streams], [stream])
+  t.equal((await parkedEvents(pool, assistants)).length, 0)
+
+  const read = async (name: string, from = 0n) => log.filter((each) => each.stream === name && each.revision >= from)
+  const on = { pool, streams: { read } }
+  t.match(await parkedEvent(on, leads, stream), { revision: 0n, parked: 2 })
+  await t.rejects(retryStream(on, leads, stream), { name: 'ParkingRefused' })
+  t.match(await skipEvent(on, leads, stream, 0n, 'nonsense'), { events: 2, parked: 0 })
+  t.strictSame(await parkedEvents(pool, leads), [])
+})

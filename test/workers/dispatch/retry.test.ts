@@ -1,0 +1,61 @@
+// What the dispatcher has parked is counted, listed, read again and given up, like what projections have.
+import t from 'tap'
+import { countParkedStreams } from '../../../projections/parking/count-parked-streams.js'
+import { parkedEvent, parkedStreams } from '../../../projections/parking/parked-events.js'
+import type { StoredEvent } from '../../../src/domain/stored-event.js'
+import { retryParked, skipParked } from '../../../workers/dispatch/retry.js'
+import { assistantCreated, assistantUpdated, callCompleted, leadCreated, type Told } from '../../support/events/call-events.js'
+import type { Rig } from '../../support/workers/delivery-rig.js'
+import { dispatchRig, webhookOn } from '../../support/workers/dispatching.js'
+
+/** As if the dispatcher had come to the end. */
+const passAll = ({ pool }: Rig) => pool.query('UPDATE ledger.dispatcher_checkpoint SET position = 1000000')
+const later = (told: Told): Told => ({ ...told, metadata: { schema_version: '9' } })
+
+/** A log that can be mended, as a release that reads more would. */
+function logOver (stored: StoredEvent[]) {
+  const metadata = { schema_version: '2' }
+  const isLater = (each: StoredEvent) => each.metadata.schema_version === '9'
+  const read = async (stream: string, from = 0n) =>
+    stored.filter((each) => each.stream === stream && each.revision >= from)
+  const readMore = async (stream: string, from = 0n) =>
+    (await read(stream, from)).map((each) => isLater(each) ? { ...each, metadata } : each)
+  return { asItIs: { read }, readable: { read: readMore } }
+}
+
+t.test('a retry makes known what a stream says, also what came after, or leaves all of it', async (t) => {
+  const r = await dispatchRig(t)
+  await passAll(r)
+  const stored = await r.tell(
+    later(assistantCreated(1)), assistantUpdated(1, webhookOn), callCompleted('early'))
+  const { pool } = r
+  t.match(await parkedStreams(pool, ['dispatcher']), [
+    { projection: 'dispatcher', generation: null, stream: 'assistant-1', events: 1, revision: '0', error: /schema_version 9/ }
+  ])
+  t.strictSame(await countParkedStreams(pool), [{ projection: 'dispatcher', generation: '', streams: 1 }])
+  const { asItIs, readable } = logOver(stored)
+  t.match(await parkedEvent({ pool, streams: asItIs }, undefined, 'assistant-1'), { generation: null, parked: 1 })
+  t.match(await retryParked({ pool, streams: asItIs }, 'assistant-1'), { refused: /schema_version 9/ })
+  t.match(await retryParked({ pool, streams: readable }, 'assistant-1'), { events: 1 })
+  t.strictSame(await countParkedStreams(pool), [])
+  t.match(await retryParked({ pool, streams: readable }, 'assistant-1'), { events: 0 })
+  await r.tell(callCompleted('late'))
+  t.same((await r.deliveries()).map(({ call_id, status }) => [call_id, status]), [['early', 'skipped'], ['late', 'scheduled']])
+})
+
+t.test('a call whose lead came later is read again without another delivery; one whose lead never comes is given up', async (t) => {
+  const r = await dispatchRig(t)
+  await passAll(r)
+  const { pool } = r
+  const stored = [
+    ...await r.tell(assistantCreated(1, webhookOn), callCompleted('soon', { lead_id: 7 }), callCompleted('never', { lead_id: 8 })),
+    ...await r.tell(leadCreated(7, 3))
+  ]
+  const streams = logOver(stored).asItIs
+  t.match(await retryParked({ pool, streams }, 'call-soon'), { events: 1 })
+  t.match(await retryParked({ pool, streams }, 'call-never'), { refused: /lead 8 is not known/ })
+  t.equal(await skipParked(pool, 'call-never', 0n, 'no such lead'), true)
+  t.equal(await skipParked(pool, 'call-never', 0n, 'no such lead'), false)
+  t.strictSame(await countParkedStreams(pool), [])
+  t.equal((await r.deliveries()).length, 2)
+})

@@ -1,0 +1,66 @@
+// Reads parked events of the dispatcher again, after a release that can read them or a lead that came later.
+import type { Pool, PoolClient } from 'pg'
+import { dispatcherCheckpoint } from '../../src/recovery/database-state.js'
+import type { Streams } from '../../src/event-store/streams.js'
+import { inTransaction } from '../../src/postgres/transaction.js'
+import { followSettings } from '../deliveries/follow-settings.js'
+import { lostLead } from './dispatch-call.js'
+import { applyEvent } from './dispatch.js'
+import { readEvent, type ReadEvent } from './read-event.js'
+import { loadState, saveState } from './tables.js'
+import type { DispatchState } from './state.js'
+
+/** How many events are no longer parked, or why they still are. */
+export type Retried = { events: number, refused?: undefined } | { refused: string }
+
+/**
+ * All parked events of the stream, or none. What they and the later events of the stream say is known from then on, as
+ * far as the dispatcher has come. A call keeps the delivery that it has: nothing is sent.
+ */
+export async function retryParked (
+  { pool, streams }: { pool: Pool, streams: Pick<Streams, 'read'> }, stream: string
+): Promise<Retried> {
+  return await inTransaction(pool, async (tx) => {
+    const { rows: [at] } = await tx.query<{ position: string }>(
+      `SELECT position FROM ${dispatcherCheckpoint} FOR UPDATE`) // the dispatcher waits
+    const revisions = await parkedRevisions(tx, stream)
+    const [first] = revisions
+    if (first === undefined) return { events: 0 }
+    const passed = (await streams.read(stream, first)).filter(({ position }) => position <= BigInt(at?.position ?? 0))
+    const read = passed.map(readEvent)
+    const missing = revisions.find((revision) => !passed.some((event) => event.revision === revision))
+    if (missing !== undefined) return { refused: `the log has no event ${stream}@${missing}` }
+    const { state } = await loadState(tx, read.flatMap(({ event }) => event ?? []), [])
+    const retried = read.filter(({ stored }) => revisions.includes(stored.revision))
+    const problem = retried.map((each) => problemOf(state, each)).find(Boolean)
+    if (problem !== undefined) return { refused: problem }
+    for (const { stored, event, callId } of read) if (event && callId === undefined) applyEvent(state, stored, event)
+    await saveState(tx, state)
+    await followSettings(tx, [...state.rerouted.values()])
+    await tx.query(`DELETE FROM ledger.parked_events WHERE ${ofStream}`, [stream])
+    return { events: revisions.length }
+  })
+}
+
+const ofStream = "consumer = 'dispatcher' AND stream_digest = ledger.digest_of($1)"
+
+async function parkedRevisions (tx: PoolClient, stream: string): Promise<bigint[]> {
+  const { rows } = await tx.query<{ revision: string }>(
+    `SELECT revision FROM ledger.parked_events WHERE ${ofStream} ORDER BY revision`, [stream])
+  return rows.map(({ revision }) => BigInt(revision))
+}
+
+function problemOf (state: DispatchState, { event, callId, problem }: ReadEvent): string | undefined {
+  if (callId === undefined || event?.type !== 'CallCompleted') return problem
+  return lostLead(state, event.data)
+}
+
+/** Gives one parked event up for good. @returns whether it was parked */
+export async function skipParked (pool: Pool, stream: string, revision: bigint, reason: string): Promise<boolean> {
+  const { rowCount } = await pool.query(`
+    WITH removed AS (DELETE FROM ledger.parked_events WHERE ${ofStream} AND revision = $2 RETURNING stream, revision)
+    INSERT INTO ledger.skipped_events (projection, stream, revision, reason)
+    SELECT 'dispatcher', stream, revision, $3 FROM removed
+    ON CONFLICT (projection, stream_digest, revision) DO UPDATE SET reason = excluded.reason`, [stream, revision, reason])
+  return rowCount === 1
+}
