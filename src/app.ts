@@ -1,6 +1,6 @@
 // Builds the HTTP side: plugins, routes, error handler; never listens.
 import { randomUUID } from 'node:crypto'
-import fastify, { LogController, type FastifyBaseLogger } from 'fastify'
+import fastify, { type FastifyBaseLogger } from 'fastify'
 import { completeCall, type CallDeps } from './commands/complete-call.js'
 import { createAssistant } from './commands/create-assistant.js'
 import { createLead, type LeadDeps } from './commands/create-lead.js'
@@ -20,6 +20,7 @@ import type { Metrics } from './http/status/metrics.js'
 import { addMetrics } from './http/status/metrics-route.js'
 import { addApiDocs } from './http/docs/openapi.js'
 import { addWithOtherMethods } from './http/other-methods.js'
+import { RequestLog } from './http/request-log.js'
 import { registerRateLimits, type RateLimit } from './http/rate-limit.js'
 import { registerReadSlots, type ReadSlotOptions } from './http/read-slots.js'
 import { registerSecurityHeaders } from './http/security-headers.js'
@@ -93,7 +94,7 @@ function bareApp ({ logger, metrics, idleMs = 30_000 }: Pick<AppDeps, 'logger' |
     connectionTimeout: idleMs, // nor does a client that takes no answer
     bodyLimit,
     routerOptions: { maxParamLength: longestPath },
-    logController: new LogController({ requestIdLogLabel: 'correlationId' }),
+    logController: new RequestLog({ requestIdLogLabel: 'correlationId' }),
     genReqId: ({ headers }) => correlationId(headers['x-correlation-id']),
     clientErrorHandler: answerMalformed,
     http: { requireHostHeader: false }, // its refusal would have no body: refuseWithoutOneHost has one

@@ -15,7 +15,7 @@ export function register (program: Command): void {
 async function printToken (request: TokenRequest): Promise<void> {
   const [{ loadConfig }, { isSubject }, { completeConfig }, { signToken }] = await Promise.all([
     import('../config.js'),
-    import('../http/auth/auth.js'),
+    import('../http/auth/subject.js'),
     import('./running/complete-config.js'),
     import('./running/sign-token.js')
   ])

@@ -1,9 +1,12 @@
 // Who is calling: bearer tokens, and which role may enter which part.
 import fastifyJwt, { type TokenOrHeader } from '@fastify/jwt'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { note, userHash } from '../request-log.js'
 import { issuerKeys } from './jwks.js'
 import type { JwtSettings } from './jwt-settings.js'
+import { challenge, claimedSubject, refusalOf } from './refusal.js'
 import { roleOf, type Role } from './roles.js'
+import { isSubject } from './subject.js'
 
 declare module '@fastify/jwt' {
   interface FastifyJWT {
@@ -54,13 +57,24 @@ export function only (role: Role) {
     try {
       await request.jwtVerify()
     } catch (cause) {
-      await rateLimits.ofStranger(request, reply)
-      reply.header('www-authenticate', 'Bearer')
-      throw httpError(401, 'Unauthenticated.', cause)
+      await refuseToken(request, reply, cause)
     }
-    if (request.user.role !== role) throw httpError(403, `This needs a token ${inWords(role)}.`)
+    const { id, role: given } = request.user
+    note(request, { user: userHash(id), role: given, ...(given !== role && { refused: 'role' }) })
+    if (given !== role) throw httpError(403, `This needs a token ${inWords(role)}.`)
     if (role === 'user') await rateLimits.ofUser(request, reply)
   }
+}
+
+/** The body is the same whatever is wrong; the log and the header say why. */
+async function refuseToken (request: FastifyRequest, reply: FastifyReply, cause: unknown): Promise<never> {
+  const { authorization } = request.headers
+  const refused = refusalOf(cause, authorization)
+  const subject = claimedSubject(authorization)
+  note(request, { refused, ...(subject !== undefined && { user: userHash(subject) }) })
+  await request.server.rateLimits.ofStranger(request, reply)
+  reply.header('www-authenticate', challenge(refused))
+  throw httpError(401, 'Unauthenticated.', cause)
 }
 
 /** Whether a token of that role came along. Refuses and counts nothing, and asks nobody where there is no token. */
@@ -75,9 +89,6 @@ export async function hasRole (request: FastifyRequest, role: Role): Promise<boo
 }
 
 const inWords = (role: Role) => role === 'user' ? 'without a role' : `with the role ${role}`
-
-/** Whether a token may name this user: 1 to 128 printable characters. */
-export const isSubject = (sub: unknown): sub is string => typeof sub === 'string' && /^[^\p{C}]{1,128}$/u.test(sub)
 
 /** @throws when the token names no user */
 function subjectOf ({ sub }: Record<string, unknown>): string {

@@ -41,7 +41,8 @@ export const answerHeaders = {
   'X-Ignored-Fields': text('Fields of the body, or query parameters, that nobody knows, percent-encoded, ' +
     'separated by commas; absent when there are none.', 'nickname, favourite%20colour'),
   'Idempotent-Replayed': text('`true` when this answer was given before, to the same Idempotency-Key.', 'true'),
-  'WWW-Authenticate': text('How to say who is asking.', 'Bearer'),
+  'WWW-Authenticate': text('How to say who is asking, and why the token that came was refused (RFC 6750).',
+    'Bearer error="invalid_token", error_description="The token has expired"'),
   'Retry-After': whole('Seconds to wait before the next try.', 1),
   'X-Correlation-Id': text(
     'Names the request in logs, events and webhooks: yours, or one made here.', 'signup-7421'),

@@ -1,0 +1,66 @@
+// Why a token was refused: in words for the log, and for the caller as RFC 6750 has it.
+import { isSubject } from './subject.js'
+
+const descriptions = {
+  missing: undefined,
+  malformed: 'The token cannot be read',
+  algorithm: 'The algorithm of the token is not accepted',
+  signature: 'The signature of the token does not verify',
+  key: 'No key of the issuer fits the token',
+  expired: 'The token has expired',
+  'not-yet-valid': 'The token is not valid yet',
+  issuer: 'The issuer of the token is not accepted',
+  audience: 'The audience of the token is not accepted',
+  claims: 'A claim about the time of the token is missing or wrong',
+  subject: 'The subject of the token is missing or wrong',
+  role: undefined
+}
+
+/** `missing` is no token at all; `role` is a token that is valid and of no use here. */
+export type Refusal = keyof typeof descriptions
+
+/** The header WWW-Authenticate of a 401. */
+export function challenge (refusal: Refusal): string {
+  const description = descriptions[refusal]
+  return description === undefined ? 'Bearer' : `Bearer error="invalid_token", error_description="${description}"`
+}
+
+const byCode: Record<string, Refusal> = {
+  FST_JWT_AUTHORIZATION_TOKEN_EXPIRED: 'expired',
+  FAST_JWT_INACTIVE: 'not-yet-valid',
+  FAST_JWT_INVALID_ALGORITHM: 'algorithm',
+  FAST_JWT_MISSING_SIGNATURE: 'signature',
+  FAST_JWT_MISSING_KEY: 'algorithm'
+}
+
+/** @fastify/jwt has one code for these, and the words of fast-jwt. */
+const byWords: ReadonlyArray<[words: RegExp, Refusal]> = [
+  [/token signature is (invalid|missing)/, 'signature'],
+  [/\biss claim/, 'issuer'],
+  [/\baud claim/, 'audience'],
+  [/\bsub\b/, 'subject'],
+  [/\b(exp|nbf|iat) claim/, 'claims'],
+  [/public key/, 'algorithm']
+]
+
+/** `error` is what verifying threw: its own errors have codes, all others come from looking for the issuer's key. */
+export function refusalOf (error: unknown, authorization: string | undefined): Refusal {
+  if (!/^bearer\s+\S/i.test(authorization ?? '')) return 'missing'
+  if (!(error instanceof Error)) return 'malformed'
+  const code = 'code' in error ? String(error.code) : ''
+  const known = byCode[code] ?? byWords.find(([words]) => words.test(error.message))?.[1]
+  return known ?? (/^FA?ST_JWT_/.test(code) ? 'malformed' : 'key')
+}
+
+/** The subject that a token names, whether or not it is true, for the log. */
+export function claimedSubject (authorization: string | undefined): string | undefined {
+  const payload = /^bearer\s+[^.\s]+\.([^.\s]+)\./i.exec(authorization ?? '')?.[1]
+  if (payload === undefined) return undefined
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString())
+    const sub: unknown = typeof claims === 'object' && claims !== null ? Reflect.get(claims, 'sub') : undefined
+    return isSubject(sub) ? sub : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,73 @@
+// Each request is one line in the log, which says what was asked and by whom, and holds nothing of theirs.
+import pino from 'pino'
+import t from 'tap'
+import { startRoles } from '../../src/composition/roles.js'
+import { userHash } from '../../src/http/request-log.js'
+import { eventually } from '../support/eventually.js'
+import { caller } from '../support/running-service.js'
+import { configOf, newAssistant, testService } from '../support/service.js'
+
+const service = await testService(t, ['projector'])
+const lines: string[] = []
+const log = pino({ level: 'info' }, { write: (line: string) => { lines.push(line) } })
+const running = await startRoles(['api'], configOf({}), service.urls, log)
+t.teardown(() => running.stop())
+const call = caller(running.url)
+
+/** The lines of one request, those with its correlation id, as soon as a later request has its own. */
+async function linesOf (method: string, path: string, request: { token?: string, body?: unknown } = {}, id = 'c-1') {
+  lines.length = 0
+  await call(method, path, { ...request, headers: { 'x-correlation-id': id } })
+  await call('GET', '/nowhere', { headers: { 'x-correlation-id': 'last' } })
+  await eventually(async () => lines.some((line) => line.includes('"correlationId":"last"')))
+  return lines.filter((line) => line.includes(`"correlationId":"${id}"`))
+}
+
+const user = 'ada@example.com'
+const token = await service.token(user)
+
+t.test('a request is one line with method, route, status, time and user', async (t) => {
+  const cases: Array<[method: string, path: string, route: string, status: number, body?: object]> = [
+    ['POST', '/user/assistant', '/user/assistant', 201, newAssistant],
+    ['PUT', '/user/assistant/987654321?secret=query', '/user/assistant/:id', 404, {}],
+    ['POST', '/user/lead', '/user/lead', 422, { phone_number: '+15559998877' }],
+    ['GET', '/user/leads?phone_number=%2B15559998877', '/user/leads', 200],
+    ['GET', '/user/call/call-of-secret', '/user/call/:id', 404],
+    ['GET', '/user/leads?page=x', '/user/leads', 422],
+    ['POST', '/engine/calls/call-of-secret/completed', '/engine/calls/:call_id/completed', 403, {}],
+    ['DELETE', '/user/leads', '/user/leads', 405]
+  ]
+  for (const [method, path, route, status, body] of cases) {
+    const found = await linesOf(method, path, { token, ...(body && { body }) })
+    t.equal(found.length, 1, `${method} ${route}`)
+    t.match(JSON.parse(found[0] ?? ''), {
+      level: 30,
+      msg: 'request',
+      correlationId: 'c-1',
+      method,
+      route,
+      status,
+      ms: Number,
+      ...(status !== 405 && { user: userHash(user) })
+    })
+    t.notMatch(found.join(), /ada@|secret|987654321|9998877|eyJ/, 'and nothing of theirs')
+  }
+})
+
+t.test('an address that nobody has is not in the log', async (t) => {
+  const [line = '', ...more] = await linesOf('GET', '/nowhere/secret?secret=1', { token })
+  t.strictSame(more, [])
+  t.match(JSON.parse(line), { method: 'GET', route: 'none', status: 404 })
+  t.notMatch(line, /nowhere|secret/)
+})
+
+t.test('a refused token is one line with the reason', async (t) => {
+  const expired = await service.token(user).then((good) => `${good.slice(0, -6)}AAAAAA`)
+  const [line = '', ...more] = await linesOf('GET', '/user/leads', { token: expired }, 'c-2')
+  t.strictSame(more, [])
+  t.match(JSON.parse(line), { status: 401, refused: 'signature', user: userHash(user), correlationId: 'c-2' })
+})
+
+t.test('probes are not in the log', async (t) => {
+  for (const path of ['/health/live', '/health/ready']) t.strictSame(await linesOf('GET', path), [])
+})
