@@ -23,9 +23,9 @@ const aliveMetric = async () => /^ringledger_projection_alive\{projection="assis
 t.test('a role says what it needs', async (t) => {
   const feeds = Object.fromEntries(projections.map(({ name }) => [`projection ${name}`, 'ok']))
   t.strictSame(await ready(standby.url), {
-    status: 200, checks: { postgres: 'ok', eventStore: 'ok', ledger: 'ok', ...feeds }
+    status: 200, checks: { postgres: 'ok', eventStore: 'ok', ledger: 'ok', log: 'ok', ...feeds }
   })
-  t.strictSame((await ready(api.url)).checks, { postgres: 'ok', eventStore: 'ok', ledger: 'ok' })
+  t.strictSame((await ready(api.url)).checks, { postgres: 'ok', eventStore: 'ok', ledger: 'ok', log: 'ok' })
 })
 
 t.test('every projector reports a read model that stands still while the log moves, until it moves again', async (t) => {
