@@ -7,6 +7,7 @@ import { listenForPositions, type Positions } from '../../projections/engine/pos
 import { projections } from '../../projections/index.js'
 import { ensureProjections } from '../../projections/replay/generations.js'
 import { openStreams, type Streams } from '../event-store/streams.js'
+import { watchWrites } from '../event-store/writes.js'
 import { packageRoot } from '../package-root.js'
 import { migrate } from '../postgres/migrate.js'
 import { openPool } from '../postgres/pool.js'
@@ -37,6 +38,8 @@ export interface Connections {
   consumerPool: Pool
   client: EventStoreDBClient
   streams: Streams
+  /** @throws when the event store takes no writes, though it may answer reads */
+  assertTakesWrites (): Promise<void>
   positions: Positions
   close (): Promise<void>
 }
@@ -52,8 +55,8 @@ export async function openConnections (urls: Urls, log: Logger, options: Connect
   await reachable('Postgres', 'DATABASE_URL', migrate(databaseUrl, packageRoot))
   const onError = (error: Error) => log.warn({ err: error }, 'lost a connection to Postgres')
   const { pool, consumerPool } = openPools(databaseUrl, onError, options)
-  const client = EventStoreDBClient.connectionString(eventStoreUrl.replace(/^kurrentdb/, 'esdb'))
-  const streams = openStreams(client)
+  const client = EventStoreDBClient.connectionString(clientUrl(eventStoreUrl))
+  const { streams, assertTaken: assertTakesWrites } = watchWrites(openStreams(client))
   const disconnect = async () => {
     await Promise.race([client.dispose(), delay(disposeWithinMs)])
     await Promise.all([pool.end(), consumerPool.end()])
@@ -70,7 +73,14 @@ export async function openConnections (urls: Urls, log: Logger, options: Connect
     await positions.close()
     await disconnect()
   }
-  return { pool, consumerPool, client, streams, positions, close }
+  return { pool, consumerPool, client, streams, assertTakesWrites, positions, close }
+}
+
+/** As the client reads it. Without `throwOnAppendFailure` it would answer a conflict like a success. */
+export function clientUrl (eventStoreUrl: string): string {
+  const [place = '', query = ''] = eventStoreUrl.replace(/^kurrentdb/, 'esdb').split('?', 2)
+  const given = query.split('&').filter((option) => option !== '' && !/^throwOnAppendFailure=/i.test(option))
+  return `${place}?${[...given, 'throwOnAppendFailure=true'].join('&')}`
 }
 
 function openPools (databaseUrl: string, onError: (error: Error) => void, { answerWithinMs }: ConnectionOptions) {

@@ -30,6 +30,7 @@ export class AppendTooLarge extends Error {
 
 /** Translates what the client threw while appending. */
 export function appendError (cause: unknown): Error {
+  if (cause instanceof RevisionConflict) return cause
   if (cause instanceof WrongExpectedVersionError) return new RevisionConflict('the stream has moved on', { cause })
   if (cause instanceof MaxAppendSizeExceededError) {
     return new AppendTooLarge('the events are too large for one append', { cause })

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { NO_STREAM, jsonEvent, type EventStoreDBClient } from '@eventstore/db-client'
 import type { StoredEvent } from '../domain/stored-event.js'
-import { AppendOutcomeUnknown, EventStoreUnavailable, appendError } from './errors.js'
+import { AppendOutcomeUnknown, EventStoreUnavailable, RevisionConflict, appendError } from './errors.js'
 import { followLog, type FollowOptions } from './follow.js'
 import { Reader } from './reader.js'
 import type { Batch } from './subscribe.js'
@@ -124,6 +124,7 @@ class Appender {
     const expectedRevision = expected === noStream ? NO_STREAM : expected
     const result = await withTimeout(withinMs, this.client.appendToStream(stream, proposed, { expectedRevision }))
     this.reader.heardAt = Date.now()
+    if (!result.success) throw new RevisionConflict('the stream has moved on')
     if (!result.position) throw new Error(noPosition)
     return { revision: result.nextExpectedRevision, position: result.position.commit }
   }

@@ -10,13 +10,14 @@ import type { ProcessContext } from '../process-context.js'
 
 /** A process without the role projector has no `lagMonitor`. */
 export function healthChecks (context: ProcessContext, lagMonitor: LagMonitor | undefined): HealthChecks {
-  const { pool, streams } = context.connections
+  const { roles, connections: { pool, streams, assertTakesWrites } } = context
   const checks: HealthChecks = {
     postgres: () => pool.query('SELECT 1'),
     eventStore: () => streams.head(),
     ledger: () => isLevelWithLog(context),
     log: () => context.logGuard.assert()
   }
+  if (roles.includes('api') || roles.includes('worker')) checks.eventStoreWrites = assertTakesWrites
   if (!lagMonitor) return checks
   for (const projection of projections) {
     checks[`projection ${projection.name}`] = () => assertKeepsUp({ pool }, projection, lagMonitor)

@@ -25,7 +25,9 @@ t.test('a role says what it needs', async (t) => {
   t.strictSame(await ready(standby.url), {
     status: 200, checks: { postgres: 'ok', eventStore: 'ok', ledger: 'ok', log: 'ok', ...feeds }
   })
-  t.strictSame((await ready(api.url)).checks, { postgres: 'ok', eventStore: 'ok', ledger: 'ok', log: 'ok' })
+  t.strictSame((await ready(api.url)).checks, {
+    postgres: 'ok', eventStore: 'ok', ledger: 'ok', log: 'ok', eventStoreWrites: 'ok'
+  })
 })
 
 t.test('every projector reports a read model that stands still while the log moves, until it moves again', async (t) => {

@@ -1,0 +1,51 @@
+// An event store that answers reads and takes no writes: readiness notices, and notices when it is over.
+import t from 'tap'
+import { EventStoreDBClient } from '@eventstore/db-client'
+import { clientUrl } from '../../../src/composition/connections.js'
+import { RevisionConflict } from '../../../src/event-store/errors.js'
+import { noStream, openStreams } from '../../../src/event-store/streams.js'
+import { eventually } from '../../support/eventually.js'
+import { newAssistant, testService } from '../../support/service.js'
+
+const service = await testService(t, ['api', 'projector'])
+const { call, parts: { pool, streams }, urls } = service
+
+const ready = async () => await call('GET', '/health/ready')
+
+t.test('probes write nothing while writes are taken', async (t) => {
+  const before = await streams.head()
+  await eventually(async () => (await ready()).status === 200)
+  t.equal(await streams.head(), before)
+})
+
+t.test('once an append has failed the process is not ready until one is written', async (t) => {
+  const { rows: [log] } = await pool.query<{ schema: string }>(
+    "SELECT schemaname AS schema FROM pg_tables WHERE tablename = 'events'")
+  const events = `${log?.schema}.events`
+  await pool.query(`
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'no space left' USING ERRCODE = 'disk_full'; END $$;
+    CREATE TRIGGER refuse BEFORE INSERT ON ${events} FOR EACH ROW EXECUTE FUNCTION refuse()`)
+  t.ok([500, 503].includes((await call('POST', '/user/assistant', newAssistant)).status))
+  await eventually(async () => (await ready()).status === 503)
+  t.equal((await call('GET', '/user/assistants')).status, 200, 'reads go on')
+  await pool.query(`DROP TRIGGER refuse ON ${events}`)
+  await eventually(async () => (await ready()).status === 200)
+  t.equal((await streams.read('ringledger-write-probe')).length, 1, 'one event proved it')
+  t.equal((await call('POST', '/user/assistant', newAssistant)).status, 201)
+})
+
+t.test('a conflict is one, whatever the URL says of failed appends', async (t) => {
+  const url = `${urls.eventStoreUrl}&throwOnAppendFailure=false`
+  t.notMatch(clientUrl(url), 'throwOnAppendFailure=false')
+  t.match(clientUrl('kurrentdb://a:1,b:2'), /^esdb:\/\/a:1,b:2\?throwOnAppendFailure=true$/)
+  const event = () => [{ id: crypto.randomUUID(), type: 'Happened', data: {}, metadata: {} }]
+  for (const each of [url, clientUrl(url)]) {
+    const client = EventStoreDBClient.connectionString(each)
+    t.teardown(() => client.dispose())
+    const appending = openStreams(client)
+    const stream = `test-${crypto.randomUUID()}`
+    await appending.append(stream, event(), noStream)
+    await t.rejects(appending.append(stream, event(), noStream), RevisionConflict)
+  }
+})
