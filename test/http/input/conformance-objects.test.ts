@@ -7,7 +7,7 @@ import { newAssistant } from '../../support/bodies/bodies.js'
 import { assistantCaller, brief, refusal, told } from '../../support/http/http-assistant.js'
 import { testService } from '../../support/service.js'
 
-const { create, update, seen } = assistantCaller(await testService(t))
+const { create, update, seen } = assistantCaller(await testService(t, undefined, { READ_MODEL_WAIT_MS: '20000' }))
 
 t.test('an end_call_tool is null or has a description of at most 500 characters, in either spelling', async (t) => {
   const { id } = (await create(newAssistant())).body.data

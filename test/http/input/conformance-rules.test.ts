@@ -4,7 +4,7 @@ import { newAssistant } from '../../support/bodies/bodies.js'
 import { assistantCaller, brief, refusal, told } from '../../support/http/http-assistant.js'
 import { testService } from '../../support/service.js'
 
-const service = await testService(t)
+const service = await testService(t, undefined, { READ_MODEL_WAIT_MS: '20000' }) // many writes at once
 const { call } = service
 const { create, update, seen } = assistantCaller(service)
 const idOf = async (given: object = {}): Promise<number> => (await create(newAssistant(given))).body.data.id
