@@ -8,6 +8,7 @@ import { activeCheckpoint } from '../../projections/replay/views.js'
 import type { Config } from '../config.js'
 import type { App } from '../http/app-types.js'
 import { openLogGuard } from '../recovery/log-guard.js'
+import { registerRoles } from '../recovery/register-roles.js'
 import type { ReadUpTo } from '../recovery/other-log.js'
 import { openRestoreGuard } from '../recovery/restore-guard.js'
 import { readCheckpoint } from '../subscriptions/checkpoint.js'
@@ -39,7 +40,9 @@ export async function startRoles (
   const connections = await openConnections(urls, log, { answerWithinMs })
   const holder = `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`
   const stops: Array<() => Promise<void>> = []
+  let unregister = async () => {}
   try {
+    unregister = await registerRoles({ pool: connections.pool, roles, holder })
     const logGuard = openLogGuard({ ...connections, readUpTo: () => projectionCheckpoints(connections), log })
     await logGuard.assert()
     const restoreGuard = openRestoreGuard({ ...connections, log })
@@ -60,6 +63,7 @@ export async function startRoles (
   /** Requests end before the projector does: they wait for it. */
   async function stop (): Promise<void> {
     for (const stopPart of stops.splice(0)) await stopPart()
+    await unregister()
     await connections.close()
   }
 }

@@ -53,6 +53,7 @@ async function dropReadModels (tx: PoolClient): Promise<void> {
   await tx.query('DELETE FROM ledger.generations')
   await tx.query("DELETE FROM ledger.parked_events WHERE consumer LIKE 'read\\_%'")
   await tx.query('DELETE FROM ledger.circuit_breakers')
+  await tx.query("SELECT pg_notify('ringledger_checkpoint', 'replaced')") // who remembers positions forgets them
 }
 
 /** What the dispatcher knows of leads stays: it follows from calls, and calls with a delivery are passed over. */

@@ -6,15 +6,18 @@ type Listening = Pick<ListenerOptions, 'databaseUrl' | 'onListening' | 'onError'
 
 export interface CheckpointListenerOptions extends Listening {
   onCheckpoint (projection: string, position: bigint): void
+  /** The read models were dropped and begin anew: positions of before mean nothing. */
+  onReplaced (): void
 }
 
 /** Listens until it is closed. */
-export function listenForCheckpoints ({ onCheckpoint, ...options }: CheckpointListenerOptions): Listener {
+export function listenForCheckpoints ({ onCheckpoint, onReplaced, ...options }: CheckpointListenerOptions): Listener {
   return listenOn({
     ...options,
     applicationName: 'ringledger positions',
     channel: checkpointChannel,
     onNotification (payload) {
+      if (payload === 'replaced') return onReplaced()
       const [, projection, position] = /^(\w+) (\d+)$/.exec(payload) ?? []
       if (projection !== undefined && position !== undefined) onCheckpoint(projection, BigInt(position))
     }

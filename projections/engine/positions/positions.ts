@@ -52,12 +52,14 @@ class ListenedPositions implements Positions {
     { heartbeatMs = heartbeatEveryMs, polled = {} }: PositionsOptions
   ) {
     this.#polled = new Map(Object.entries(polled))
+    const forget = () => { for (const known of this.#known.values()) known.forget() }
     this.#listener = listenForCheckpoints({
       databaseUrl,
       onError,
       heartbeatMs,
       onCheckpoint: (projection, position) => this.#of(projection).advance(position),
-      onListening: () => { for (const known of this.#known.values()) known.forget() }
+      onReplaced: forget,
+      onListening: forget
     })
   }
 

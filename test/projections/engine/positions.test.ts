@@ -125,3 +125,14 @@ t.test('positions are those that readers see, of each projection by itself', asy
   t.equal(await positions.reached('assistants', 100n, 10_000), true)
   t.equal(await positions.reached('leads', 100n, 100), false)
 })
+
+t.test('read models that are replaced begin anew, also for who remembers a later position', async (t) => {
+  const positions = await listening(t)
+  const position = await projectOne()
+  t.equal(await positions.reached('assistants', position, 10_000), true)
+  await pool.query('UPDATE read_assistants_g1.checkpoint SET position = 1')
+  t.equal(await positions.reached('assistants', position, 50), true, 'it is remembered')
+  await pool.query("SELECT pg_notify('ringledger_checkpoint', 'replaced')")
+  await eventually(async () => await positions.passed('assistants') === 1n)
+  t.equal(await positions.reached('assistants', position, 50), false)
+})
