@@ -33,13 +33,21 @@ async function listWebhooks (
   { user: userId, assistant: assistantId, call: callId, status, limit, json }: ListOptions
 ): Promise<void> {
   const { listDeliveries } = await import('../../../workers/deliveries/find-deliveries.js')
-  const { items, total } = await withConnections('ringledger webhooks list', ({ pool }) =>
-    listDeliveries(pool, { userId, assistantId, callId, status }, { page: 1, perPage: limit }))
+  const { items, total } = await withConnections('ringledger webhooks list', async ({ pool }) => {
+    const wanted = { userId, assistantId, callId, status }
+    const { items, total, next } = await listDeliveries(pool, wanted, { page: 1, perPage: limit })
+    for (let after = next; after && items.length < limit;) { // a page has a bound in bytes
+      const page = await listDeliveries(pool, wanted, { after, perPage: limit - items.length })
+      items.push(...page.items)
+      after = page.next
+    }
+    return { items, total }
+  })
   if (json) return printJson(items)
   const head = ['delivery', 'call', 'assistant', 'type', 'status', 'reason', 'attempts', 'next attempt', 'created']
   const rows = items.map((each) => [
     each.id, each.call_id ?? '', each.assistant_id ?? '', each.type, each.status,
     each.reason ?? '', each.attempt_count, each.next_attempt_at ?? '', each.created_at
   ])
-  process.stdout.write(`${await tableOf(rows, head)}${items.length} of ${total}\n`)
+  process.stdout.write(`${await tableOf(rows, head)}${items.length} of ${total?.isExact === false ? 'more than ' : ''}${total?.count}\n`)
 }
