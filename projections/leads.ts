@@ -1,7 +1,7 @@
 // Leads and their secondary contacts; a call changes the status of the person that it reached.
 import type { CallCompleted } from '../src/domain/call/events.js'
 import type { ContactVariables, LeadEvent } from '../src/domain/lead/events.js'
-import { laterOf } from '../src/domain/later-of.js'
+import { laterOf } from '../src/domain/time/later-of.js'
 import { afterCall, type Calling } from '../src/domain/lead/after-call.js'
 import { leadOf } from '../src/domain/lead/evolve.js'
 import { CannotProject, type LogPosition, type Projection, type Rows, type RowKey } from './engine/projection.js'

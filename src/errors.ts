@@ -9,7 +9,7 @@ import { AppendTooLarge, EventStoreUnavailable, StreamGone } from './event-store
 import { encodedBody } from './http/input/json-body.js'
 import { firstFields } from './http/input/named-fields.js'
 import { BehindPosition } from './http/read-position.js'
-import { TooManyReads } from './http/read-slots.js'
+import { TooManyReads } from './http/limits/read-slots.js'
 import { fieldErrors } from './http/input/schema-errors.js'
 import { BehindLog } from './recovery/database-state.js'
 import { OtherLog } from './recovery/other-log.js'

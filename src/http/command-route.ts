@@ -14,7 +14,7 @@ import type { RequestHeader } from './docs/headers.js'
 import type { ReadPositions } from './read-position.js'
 import { readBack, type Written } from './read-your-write.js'
 import { received } from './input/received.js'
-import { claimOf, ifMatchOf } from './retry-headers.js'
+import { claimOf, ifMatchOf } from './limits/retry-headers.js'
 
 export type { Written }
 

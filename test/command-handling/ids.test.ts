@@ -2,7 +2,7 @@
 import t from 'tap'
 import { IdsUsedUp, NotCaughtUp, openIds } from '../../src/command-handling/ids.js'
 import { largestId } from '../../src/domain/json.js'
-import { scratchLedger } from '../support/back-ends/ledger.js'
+import { scratchLedger } from '../support/postgres/ledger.js'
 
 const { pool } = await scratchLedger(t)
 const ids = () => openIds(pool, async () => true)

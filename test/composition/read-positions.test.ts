@@ -2,8 +2,8 @@
 import t from 'tap'
 import { listenForPositions } from '../../projections/engine/positions/positions.js'
 import { readPositions } from '../../src/composition/read-positions.js'
-import { scratchLedger } from '../support/back-ends/ledger.js'
-import { watchedPool } from '../support/back-ends/statements.js'
+import { scratchLedger } from '../support/postgres/ledger.js'
+import { watchedPool } from '../support/postgres/statements.js'
 
 const { databaseUrl, pool } = await scratchLedger(t)
 

@@ -12,7 +12,7 @@ import { currentVersion, decode, eventVersions, type DomainEvent, type EventType
 import { leadDecider } from '../../src/domain/lead/decide.js'
 import { requiredFields } from '../support/bodies/assistant-bodies.js'
 import { golden, type Golden } from '../support/events/golden.js'
-import { fc } from '../support/property.js'
+import { fc } from '../support/fuzz/property.js'
 
 const types = Object.keys(eventVersions)
 const read = ({ stream, type, data, schema_version }: Omit<Golden, 'schema_version'> & { schema_version?: string }) =>

@@ -2,7 +2,7 @@
 import t from 'tap'
 import Value from 'typebox/value'
 import { Instant } from '../../src/domain/json.js'
-import { fc } from '../support/property.js'
+import { fc } from '../support/fuzz/property.js'
 
 const isInstant = (text: string) => Value.Check(Instant(), text)
 

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { evolve } from '../../src/domain/assistant/evolve.js'
 import type { AssistantEvent } from '../../src/domain/assistant/events.js'
-import { laterOf } from '../../src/domain/later-of.js'
+import { laterOf } from '../../src/domain/time/later-of.js'
 import { settings } from '../support/events/call-events.js'
 
 t.test('of two instants the later one counts, whatever their offsets are', async (t) => {

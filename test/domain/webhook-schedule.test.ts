@@ -1,6 +1,6 @@
 import t from 'tap'
 import { baseDelay, defaultSchedule, parseSchedule, withJitter } from '../../src/domain/webhook/schedule.js'
-import { fc } from '../support/property.js'
+import { fc } from '../support/fuzz/property.js'
 
 t.test('the default schedule is the one of Standard Webhooks: ten attempts over 75 h 35 min and 5 s', async (t) => {
   const waits = parseSchedule(defaultSchedule)

@@ -6,7 +6,7 @@ import { catchUp } from '../../src/event-store/subscribe.js'
 import { take, until } from '../support/projections/following.js'
 import { connect, scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
-import { fc } from '../support/property.js'
+import { fc } from '../support/fuzz/property.js'
 
 const { store, client } = await scratchEventStore(t)
 const direct = openStreams(client)

@@ -5,7 +5,7 @@ import { openReadModel } from '../../projections/read-model.js'
 import {
   assistantCreated, assistantUpdated, callCompleted, campaign, leadCreated, logOf, settings, type Told
 } from '../support/events/call-events.js'
-import { scratchLedger } from '../support/back-ends/ledger.js'
+import { scratchLedger } from '../support/postgres/ledger.js'
 import { emptyReadModels, feeding, project } from '../support/projections/projected.js'
 
 const { pool } = await scratchLedger(t)

@@ -1,7 +1,7 @@
 // A history costs what a page costs, and to others no more than what is not there.
 import t from 'tap'
 import { findAssistantHistory } from '../../projections/assistant-history.js'
-import { watchedPool } from '../support/back-ends/statements.js'
+import { watchedPool } from '../support/postgres/statements.js'
 import { newAssistant, testService } from '../support/service.js'
 
 const { call, parts: { pool } } = await testService(t)

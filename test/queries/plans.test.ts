@@ -9,7 +9,7 @@ import { packageRoot } from '../../src/package-root.js'
 import { migrate } from '../../src/postgres/migrate.js'
 import { openPool } from '../../src/postgres/pool.js'
 import { fillCalls, fillDeliveries, fillLeads } from '../support/projections/filled-tables.js'
-import { planOf } from '../support/back-ends/plan.js'
+import { planOf } from '../support/postgres/plan.js'
 import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
 import { findDelivery, listDeliveries, type DeliveryFilter } from '../../workers/deliveries/find-deliveries.js'
 

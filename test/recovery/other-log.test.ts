@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { openLogGuard } from '../../src/recovery/log-guard.js'
-import { keepingLog } from '../support/back-ends/ledger.js'
+import { keepingLog } from '../support/postgres/ledger.js'
 import { happen, markedLogs } from '../support/back-ends/marked-log.js'
 import { eventually } from '../support/eventually.js'
 

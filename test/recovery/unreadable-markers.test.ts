@@ -6,7 +6,7 @@ import type { Streams } from '../../src/event-store/streams.js'
 import { openIds } from '../../src/command-handling/ids.js'
 import { findLastMarker } from '../../src/recovery/last-marker.js'
 import { openRestoreGuard } from '../../src/recovery/restore-guard.js'
-import { keepingLog } from '../support/back-ends/ledger.js'
+import { keepingLog } from '../support/postgres/ledger.js'
 import { happen, markedLogs } from '../support/back-ends/marked-log.js'
 
 const { log, database } = await markedLogs(t)

@@ -7,7 +7,7 @@ import { withLease, wheneverLeased, type Lease } from '../../src/subscriptions/l
 import { openPool } from '../../src/postgres/pool.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { eventually } from '../support/eventually.js'
-import { scratchLedger } from '../support/back-ends/ledger.js'
+import { scratchLedger } from '../support/postgres/ledger.js'
 import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
 
 const { postgres, databaseUrl, pool } = await scratchLedger(t)

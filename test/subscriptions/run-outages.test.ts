@@ -4,7 +4,7 @@ import { openStreams } from '../../src/event-store/streams.js'
 import { postgresCluster } from '@ringledger/embedded-postgres/testing'
 import { consuming } from '../support/projections/consuming.js'
 import { eventually } from '../support/eventually.js'
-import { scratchLedger } from '../support/back-ends/ledger.js'
+import { scratchLedger } from '../support/postgres/ledger.js'
 import { connect, eventStoreOn } from '../support/back-ends/scratch-event-store.js'
 import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
 

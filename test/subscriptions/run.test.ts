@@ -5,7 +5,7 @@ import type { StoredEvent } from '../../src/domain/stored-event.js'
 import { openStreams, type Streams } from '../../src/event-store/streams.js'
 import { consuming } from '../support/projections/consuming.js'
 import { eventually } from '../support/eventually.js'
-import { scratchLedger } from '../support/back-ends/ledger.js'
+import { scratchLedger } from '../support/postgres/ledger.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
 const { pool } = await scratchLedger(t)

@@ -1,7 +1,7 @@
 // What a caller sends to create or update an assistant: the table of its fields, held to more than events are.
 import Type, { type Static } from 'typebox'
 import { AnyObject, notBlank, variableLimits } from '../json.js'
-import { zoneNamed } from '../time-zone.js'
+import { zoneNamed } from '../time/time-zone.js'
 import { AssistantSettings, PostCallField, optional, required, type EndCallTool } from './settings.js'
 
 /** Folding, comparing and sending a schema costs by its fields: these are more than anybody fills in by hand. */

@@ -1,6 +1,6 @@
 // How an assistant's events add up.
 import type { AssistantEvent, AssistantStatus } from './events.js'
-import { laterOf } from '../later-of.js'
+import { laterOf } from '../time/later-of.js'
 import type { AssistantSettings } from './settings.js'
 
 export interface Assistant {

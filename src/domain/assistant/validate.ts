@@ -1,5 +1,5 @@
 // What is wrong with the settings that were sent for an assistant, without regard to its present ones.
-import { zoneNamed } from '../time-zone.js'
+import { zoneNamed } from '../time/time-zone.js'
 import { problem, repeated, soundBody, soundFields, type Problem, type Submitted } from '../validation.js'
 import { givenSettings, type AssistantBody, type CreateAssistantBody, type UpdateAssistantBody } from './bodies.js'
 import { defaultSettings, type AssistantSettings } from './settings.js'

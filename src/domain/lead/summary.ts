@@ -1,7 +1,7 @@
 // A lead as callers see it; write and read side use the same function.
 import Type, { type Static } from 'typebox'
 import { AnyObject, Id } from '../json.js'
-import { spacedTime } from '../spaced-time.js'
+import { spacedTime } from '../time/spaced-time.js'
 import type { Contact, Lead } from './evolve.js'
 import { leadStatuses } from './status.js'
 

@@ -1,7 +1,7 @@
 // What JSON allows and a projection could not store.
 import t from 'tap'
 import { unstorable } from '../../../src/http/input/unstorable.js'
-import { fc } from '../../support/property.js'
+import { fc } from '../../support/fuzz/property.js'
 
 const text = 'must not contain NUL characters or lone surrogates'
 const name = 'must not have NUL characters or lone surrogates in its name'

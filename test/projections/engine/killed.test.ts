@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { isInFull } from '../../support/chaos.js'
 import { eventually } from '../../support/eventually.js'
 import { projectorRig } from '../../support/projections/projector-rig.js'
-import { distinct, exactly } from '../../support/back-ends/statements.js'
+import { distinct, exactly } from '../../support/postgres/statements.js'
 
 t.setTimeout(300_000) // it starts many processes, and other tests run beside it
 const { startRunner, writing, rowsAreTheFold, expireLease, standby, reached } = await projectorRig(t)

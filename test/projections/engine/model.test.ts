@@ -17,11 +17,11 @@ import { inTransaction } from '../../../src/postgres/transaction.js'
 import { logOf } from '../../support/events/call-events.js'
 import { isInFull } from '../../support/chaos.js'
 import { course, history, type Step } from '../../support/events/histories.js'
-import { keepingLog, scratchLedger } from '../../support/back-ends/ledger.js'
+import { keepingLog, scratchLedger } from '../../support/postgres/ledger.js'
 import { assistantModel, callModel, leadModel, type Model } from '../../support/projections/models.js'
 import { emptyReadModels, parkedEvents, rowsOf } from '../../support/projections/projected.js'
-import { watchedPool, type Watching } from '../../support/back-ends/statements.js'
-import { fc } from '../../support/property.js'
+import { watchedPool, type Watching } from '../../support/postgres/statements.js'
+import { fc } from '../../support/fuzz/property.js'
 
 const { pool } = await scratchLedger(t)
 const numRuns = isInFull ? 100 : 12

@@ -11,7 +11,7 @@ import type { ReplayDatabase } from '../../support/replay/replay-database.js'
 import { history, replayRig } from '../../support/replay/replay-rig.js'
 import { connect } from '../../support/back-ends/scratch-event-store.js'
 import { postgresCluster } from '@ringledger/embedded-postgres/testing'
-import type { Watching } from '../../support/back-ends/statements.js'
+import type { Watching } from '../../support/postgres/statements.js'
 import { tcpProxy } from '../../support/back-ends/tcp-proxy.js'
 
 const rig = await replayRig(t)

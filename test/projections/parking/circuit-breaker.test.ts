@@ -6,9 +6,9 @@ import { CannotProject, type Projection } from '../../../projections/engine/proj
 import { Stopped } from '../../../src/subscriptions/run.js'
 import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import { assistantCreated, logOf } from '../../support/events/call-events.js'
-import { scratchLedger } from '../../support/back-ends/ledger.js'
+import { scratchLedger } from '../../support/postgres/ledger.js'
 import { emptyReadModels, feeding, parkedEvents, rowsOf } from '../../support/projections/projected.js'
-import { beforeNth, watchedPool } from '../../support/back-ends/statements.js'
+import { beforeNth, watchedPool } from '../../support/postgres/statements.js'
 
 const { pool } = await scratchLedger(t)
 t.beforeEach(async () => {

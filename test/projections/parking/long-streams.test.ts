@@ -8,7 +8,7 @@ import { parkedEvent, parkedStreams } from '../../../projections/parking/parked-
 import { retryStream, skipEvent } from '../../../projections/parking/reproject.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { leadCreated, logOf } from '../../support/events/call-events.js'
-import { scratchLedger } from '../../support/back-ends/ledger.js'
+import { scratchLedger } from '../../support/postgres/ledger.js'
 import { emptyReadModels, parkedEvents, project } from '../../support/projections/projected.js'
 
 const { pool } = await scratchLedger(t)

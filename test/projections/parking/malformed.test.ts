@@ -8,7 +8,7 @@ import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import {
   assistantCreated, assistantUpdated, callCompleted, leadCreated, logOf, type Told
 } from '../../support/events/call-events.js'
-import { scratchLedger } from '../../support/back-ends/ledger.js'
+import { scratchLedger } from '../../support/postgres/ledger.js'
 import { emptyReadModels, feeding, project, parkedEvents, rowsOf } from '../../support/projections/projected.js'
 
 const { pool } = await scratchLedger(t)

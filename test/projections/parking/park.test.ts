@@ -7,7 +7,7 @@ import { leads } from '../../../projections/leads.js'
 import { loadSkipped } from '../../../projections/parking/park.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import { assistantCreated, assistantUpdated, leadCreated, logOf, type Told } from '../../support/events/call-events.js'
-import { scratchLedger } from '../../support/back-ends/ledger.js'
+import { scratchLedger } from '../../support/postgres/ledger.js'
 import { emptyReadModels, feeding, project, parkedEvents, rowsOf } from '../../support/projections/projected.js'
 
 const { pool } = await scratchLedger(t)

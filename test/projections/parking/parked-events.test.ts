@@ -12,7 +12,7 @@ import { openStreams } from '../../../src/event-store/streams.js'
 import { appender } from '../../support/events/appender.js'
 import { assistantCreated, assistantUpdated, type Told } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
-import { keepingLog, scratchLedger } from '../../support/back-ends/ledger.js'
+import { keepingLog, scratchLedger } from '../../support/postgres/ledger.js'
 import { emptyReadModels, parkedEvents, rowsOf } from '../../support/projections/projected.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 

@@ -5,7 +5,7 @@ import { leads } from '../../../projections/leads.js'
 import { assistants } from '../../../projections/assistants.js'
 import { pointReaders } from '../../../projections/replay/views.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
-import { scratchLedger } from '../../support/back-ends/ledger.js'
+import { scratchLedger } from '../../support/postgres/ledger.js'
 import { projections } from '../../../projections/index.js'
 
 const { pool } = await scratchLedger(t)

@@ -14,7 +14,7 @@ import {
   assistantCreated, callCompleted, campaign, leadCreated, proposed, type Told
 } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
-import { keepingLog } from '../../support/back-ends/ledger.js'
+import { keepingLog } from '../../support/postgres/ledger.js'
 import { receiver } from '../../support/receivers/receiver.js'
 import { dataDir, ringledger, run } from '../../support/ringledger.js'
 import { localWebhooks } from '../../support/running-service.js'

@@ -11,7 +11,7 @@ import { rowsOf } from '../../support/projections/projected.js'
 import type { ReplayDatabase } from '../../support/replay/replay-database.js'
 import { history, replayRig } from '../../support/replay/replay-rig.js'
 import { replayProcesses, type Command } from '../../support/replay/replay-process.js'
-import { distinct, exactly } from '../../support/back-ends/statements.js'
+import { distinct, exactly } from '../../support/postgres/statements.js'
 
 const atOnce = 4
 t.setTimeout(300_000) // it starts many processes, and other tests run beside it

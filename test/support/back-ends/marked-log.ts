@@ -5,7 +5,7 @@ import { refuseOtherLog } from '../../../src/recovery/other-log.js'
 import { readDatabaseState } from '../../../src/recovery/database-state.js'
 import { noStream, openStreams, type Streams } from '../../../src/event-store/streams.js'
 import type { Teardown } from '../teardown.js'
-import { scratchLedger } from './ledger.js'
+import { scratchLedger } from '../postgres/ledger.js'
 import { scratchEventStore } from './scratch-event-store.js'
 import { scratchPostgres } from './scratch-postgres.js'
 

@@ -1,9 +1,9 @@
 // A case for each row of the import rules, .dependency-cruiser.js.
 
-/** A rule, a file that it holds for, and the imports that pass there and those that are refused. */
-interface ImportCase { rule: string, file: string, good: string, bad: string }
+import { type ImportCase, packageCases } from './package-import-cases.js'
 
 export const importCases: ImportCase[] = [
+  ...packageCases,
   {
     rule: 'the domain imports itself and typebox only',
     file: 'src/domain/lead/decide.ts',
@@ -43,9 +43,9 @@ export const importCases: ImportCase[] = [
   },
   {
     rule: 'HTTP holds the Fastify plugins and reaches no back end',
-    file: 'src/http/rate-limit.ts',
-    good: 'fastify @fastify/jwt jose ../config.js ../command-handling/idempotency.js',
-    bad: 'pg bullmq ../event-store/streams.js ../../projections/leads.js ../commands/create-lead.js'
+    file: 'src/http/limits/rate-limit.ts',
+    good: 'fastify @fastify/jwt jose ../../config.js ../../command-handling/idempotency.js',
+    bad: 'pg bullmq ../../event-store/streams.js ../../../projections/leads.js ../../commands/create-lead.js'
   },
   {
     rule: 'commands import command handling, the domain, finders and Fastify',
@@ -72,32 +72,6 @@ export const importCases: ImportCase[] = [
     file: 'workers/dispatch/dispatch.ts',
     good: '../deliveries/deliveries.js ../../src/domain/call/events.js ../../src/subscriptions/run.js pg',
     bad: '../../projections/leads.js ../../src/composition/roles.js bullmq ioredis undici standardwebhooks fastify'
-  },
-  {
-    rule: 'the event transfer imports the EventStoreDB client and nothing of ours',
-    file: 'packages/event-transfer/src/store.ts',
-    good: './wire.js @eventstore/db-client node:crypto',
-    bad: 'pg @grpc/grpc-js google-protobuf ../../../src/event-store/streams.js ../../embedded-postgres/src/child.js ' +
-      '@ringledger/embedded-postgres'
-  },
-  {
-    rule: 'embedded Postgres imports pg and nothing of ours',
-    file: 'packages/embedded-postgres/src/postgres.ts',
-    good: './child.js node:fs pg',
-    bad: '../../../src/config.js ../../embedded-event-store/src/server.js @ringledger/embedded-event-store ' +
-      '@grpc/grpc-js fastify'
-  },
-  {
-    rule: 'the embedded event store imports its protocol, pg and embedded Postgres',
-    file: 'packages/embedded-event-store/src/server.ts',
-    good: './log/log.js @grpc/grpc-js @eventstore/db-client pg re2js @ringledger/embedded-postgres/child',
-    bad: '../../../src/postgres/pool.js @ringledger/event-transfer fastify'
-  },
-  {
-    rule: 'the tests of a package import nothing of the service, and other packages by their names',
-    file: 'packages/event-transfer/test/transfer.test.ts',
-    good: '../src/store.js tap @ringledger/embedded-event-store/testing',
-    bad: '../../../src/config.js ../../../test/support/service.js ../../embedded-postgres/src/child.js'
   },
   {
     rule: 'the embedded stack composes two packages',

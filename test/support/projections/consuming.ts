@@ -6,7 +6,7 @@ import { noStream, type Streams } from '../../../src/event-store/streams.js'
 import { checkpointTable } from '../../../src/subscriptions/checkpoint.js'
 import { runSubscription, type Consumer, type OpenConsumer } from '../../../src/subscriptions/run.js'
 import { eventually } from '../eventually.js'
-import { keepingLog } from '../back-ends/ledger.js'
+import { keepingLog } from '../postgres/ledger.js'
 
 export interface Handled {
   table: string

@@ -6,7 +6,7 @@ import { listenForPositions } from '../../../projections/engine/positions/positi
 import { openPool } from '../../../src/postgres/pool.js'
 import { assistantCreated, logOf } from '../events/call-events.js'
 import { eventually } from '../eventually.js'
-import { scratchLedger } from '../back-ends/ledger.js'
+import { scratchLedger } from '../postgres/ledger.js'
 import { emptyReadModels, feeding, type Feed } from './projected.js'
 
 const ofListener = "application_name = 'ringledger positions' AND datname = current_database()"

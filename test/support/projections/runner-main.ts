@@ -6,7 +6,7 @@ import { generationConsumer } from '../../../projections/engine/run.js'
 import { runSubscription } from '../../../src/subscriptions/run.js'
 import { openStreams } from '../../../src/event-store/streams.js'
 import { openPool } from '../../../src/postgres/pool.js'
-import { beforeNth, watchedPool } from '../back-ends/statements.js'
+import { beforeNth, watchedPool } from '../postgres/statements.js'
 
 const { databaseUrl, eventStoreUrl, signal, at, nth } = JSON.parse(process.argv[2] ?? '{}')
 const signalSelf = beforeNth(new RegExp(at), nth, (statement) => {

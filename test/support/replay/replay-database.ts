@@ -7,10 +7,10 @@ import { listenForPositions } from '../../../projections/engine/positions/positi
 import type { Projection } from '../../../projections/engine/projection.js'
 import type { BuildOptions } from '../../../projections/replay/build.js'
 import type { Streams } from '../../../src/event-store/streams.js'
-import { keepingLog, scratchLedger } from '../back-ends/ledger.js'
+import { keepingLog, scratchLedger } from '../postgres/ledger.js'
 import { projections } from '../../../projections/index.js'
 import type { ScratchPostgres } from '../back-ends/scratch-postgres.js'
-import { watchedPool, type Watching } from '../back-ends/statements.js'
+import { watchedPool, type Watching } from '../postgres/statements.js'
 import type { Teardown } from '../teardown.js'
 
 export interface DatabaseOptions {

@@ -8,7 +8,7 @@ import { replay } from '../../../projections/replay/replay.js'
 import { rollback } from '../../../projections/replay/rollback.js'
 import { openStreams } from '../../../src/event-store/streams.js'
 import { openPool } from '../../../src/postgres/pool.js'
-import { beforeNth, watchedPool } from '../back-ends/statements.js'
+import { beforeNth, watchedPool } from '../postgres/statements.js'
 
 const { databaseUrl, eventStoreUrl, command, signal, at, nth, checkEveryMs } = JSON.parse(process.argv[2] ?? '{}')
 const say = (line: string) => writeSync(1, `${JSON.stringify(line)}\n`) // at once: it may be killed next

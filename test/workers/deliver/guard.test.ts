@@ -1,7 +1,7 @@
 import t from 'tap'
 import { NameNotResolved, blockedReason, resolveName, webhookUrlProblem } from '../../../workers/deliver/guard.js'
 import { privateHosts, zoned } from '../../support/receivers/private-hosts.js'
-import { fc } from '../../support/property.js'
+import { fc } from '../../support/fuzz/property.js'
 
 const strict = { allowHttp: false, allowCidrs: [] }
 

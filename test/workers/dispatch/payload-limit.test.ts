@@ -3,7 +3,7 @@ import t from 'tap'
 import { longestBodyBytes } from '../../../workers/dispatch/payload.js'
 import { webhookProblems } from '../../support/documents/webhook-schemas.js'
 import { lead, body, read } from '../../support/receivers/payload.js'
-import { fc } from '../../support/property.js'
+import { fc } from '../../support/fuzz/property.js'
 
 t.test('a body of 256 KiB goes whole, one byte more goes without the turns', async (t) => {
   const filler = (bytes: number) => ({ transcript: [{ role: 'tool' as const, text: 'x'.repeat(bytes), at: 0 }] })

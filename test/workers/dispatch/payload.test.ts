@@ -10,7 +10,7 @@ import { newSecret, signedHeaders } from '../../../workers/deliver/sign.js'
 import { call, settings } from '../../support/events/call-events.js'
 import { webhookProblems } from '../../support/documents/webhook-schemas.js'
 import { at, lead, body, read } from '../../support/receivers/payload.js'
-import { fc } from '../../support/property.js'
+import { fc } from '../../support/fuzz/property.js'
 
 t.test('the payload has exactly these fields', async (t) => {
   t.strictSame(read(body()), {

@@ -7,7 +7,7 @@ import { audit, openAudit } from '../../../workers/operate/audit.js'
 import { dispatcher } from '../../../workers/dispatch/dispatch.js'
 import { assistantCreated, callCompleted, proposed, type Told } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
-import { keepingLog, scratchLedger } from '../../support/back-ends/ledger.js'
+import { keepingLog, scratchLedger } from '../../support/postgres/ledger.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 
 const { postgres, client } = await scratchEventStore(t)

@@ -1,8 +1,8 @@
 // A migrated database of a test's own, with a pool.
 import pg, { type Pool } from 'pg'
 import { openPool } from '../../../src/postgres/pool.js'
-import { migrateLedger } from './database-templates.js'
-import { scratchPostgres, type ScratchPostgres } from './scratch-postgres.js'
+import { migrateLedger } from '../back-ends/database-templates.js'
+import { scratchPostgres, type ScratchPostgres } from '../back-ends/scratch-postgres.js'
 import type { Teardown } from '../teardown.js'
 
 export interface ScratchLedger {

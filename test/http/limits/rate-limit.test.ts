@@ -1,11 +1,11 @@
 import { createServer } from 'node:net'
 import { once } from 'node:events'
 import t from 'tap'
-import { loadConfig } from '../../src/config.js'
-import { eventually } from '../support/eventually.js'
-import { noRedis, scratchRedis } from '../support/back-ends/redis.js'
-import { testService } from '../support/service.js'
-import type { Answer } from '../support/http/answer.js'
+import { loadConfig } from '../../../src/config.js'
+import { eventually } from '../../support/eventually.js'
+import { noRedis, scratchRedis } from '../../support/back-ends/redis.js'
+import { testService } from '../../support/service.js'
+import type { Answer } from '../../support/http/answer.js'
 
 const service = await testService(t, ['api', 'projector'], { RATE_LIMIT_PER_MINUTE: '3' })
 const path = '/user/webhook-secret'

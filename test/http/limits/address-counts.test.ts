@@ -1,6 +1,6 @@
 // Strangers are counted by address: what one address is, when a count ends, and how many are remembered.
 import t from 'tap'
-import { AddressCounts } from '../../src/http/address-counts.js'
+import { AddressCounts } from '../../../src/http/limits/address-counts.js'
 
 t.test('an address is counted for a minute from its first request, then anew', async (t) => {
   const counts = new AddressCounts()

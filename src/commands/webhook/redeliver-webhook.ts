@@ -1,10 +1,10 @@
 // POST /user/webhook-deliveries/{id}/redeliver
-import type { RequestedAttempt } from '../domain/webhook/delivery.js'
-import type { App } from '../http/app-types.js'
-import { only } from '../http/auth/auth.js'
-import { answered, refusal } from '../http/docs/describe.js'
-import { deliveryPath } from '../http/path-id.js'
-import { redelivered } from '../http/docs/read-examples.js'
+import type { RequestedAttempt } from '../../domain/webhook/delivery.js'
+import type { App } from '../../http/app-types.js'
+import { only } from '../../http/auth/auth.js'
+import { answered, refusal } from '../../http/docs/describe.js'
+import { deliveryPath } from '../../http/path-id.js'
+import { redelivered } from '../../http/docs/read-examples.js'
 import { AttemptAnswer, answerAttempt, deliveryNotFound, tooMany } from './attempt-answer.js'
 
 export interface RedeliverDeps {

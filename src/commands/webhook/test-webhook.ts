@@ -1,12 +1,12 @@
 // POST /user/assistant/{id}/webhook-test
-import type { RequestedAttempt } from '../domain/webhook/delivery.js'
-import type { App } from '../http/app-types.js'
-import { only } from '../http/auth/auth.js'
-import { answered, refusal } from '../http/docs/describe.js'
-import { assistantPath } from '../http/path-id.js'
-import { testDelivery } from '../http/docs/read-examples.js'
+import type { RequestedAttempt } from '../../domain/webhook/delivery.js'
+import type { App } from '../../http/app-types.js'
+import { only } from '../../http/auth/auth.js'
+import { answered, refusal } from '../../http/docs/describe.js'
+import { assistantPath } from '../../http/path-id.js'
+import { testDelivery } from '../../http/docs/read-examples.js'
 import { AttemptAnswer, answerAttempt, tooMany } from './attempt-answer.js'
-import { ownAssistant, type OwnAssistantDeps } from './own-assistant.js'
+import { ownAssistant, type OwnAssistantDeps } from '../own-assistant.js'
 
 interface TestTarget { userId: string, assistant: { id: number, name: string }, url: string }
 

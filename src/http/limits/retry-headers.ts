@@ -1,8 +1,8 @@
 // The headers that make a retry safe: Idempotency-Key and If-Match, of routes that name them in their config.
 import type { FastifyRequest } from 'fastify'
-import type { Claim } from '../command-handling/idempotency.js'
-import { invalid } from '../domain/rejection.js'
-import type { RequestHeader } from './docs/headers.js'
+import type { Claim } from '../../command-handling/idempotency.js'
+import { invalid } from '../../domain/rejection.js'
+import type { RequestHeader } from '../docs/headers.js'
 
 /**
  * What the request is recognised by when it comes again.

@@ -2,8 +2,8 @@
 import { once, EventEmitter } from 'node:events'
 import fastify from 'fastify'
 import t from 'tap'
-import { answerError } from '../../src/errors.js'
-import { registerReadSlots } from '../../src/http/read-slots.js'
+import { answerError } from '../../../src/errors.js'
+import { registerReadSlots } from '../../../src/http/limits/read-slots.js'
 
 const answering = new EventEmitter()
 const app = fastify()

@@ -1,9 +1,9 @@
 // The answer to a redelivery and to a test: the delivery with its new attempt, or the reason of a refusal.
 import type { FastifyReply } from 'fastify'
 import Type, { type Static } from 'typebox'
-import { Delivery, type RequestedAttempt } from '../domain/webhook/delivery.js'
-import { Rejection } from '../domain/rejection.js'
-import { refusal } from '../http/docs/describe.js'
+import { Delivery, type RequestedAttempt } from '../../domain/webhook/delivery.js'
+import { Rejection } from '../../domain/rejection.js'
+import { refusal } from '../../http/docs/describe.js'
 
 export const AttemptAnswer = Type.Object({ message: Type.String(), data: Delivery }, { title: 'AttemptAnswer' })
 

@@ -1,5 +1,5 @@
 // What users do about their webhooks; app.ts adds them all.
-import type { App } from '../http/app-types.js'
+import type { App } from '../../http/app-types.js'
 import { redeliverWebhook, type RedeliverDeps } from './redeliver-webhook.js'
 import { resumeWebhook, type ResumeWebhookDeps } from './resume-webhook.js'
 import { rotateWebhookSecret, type RotateSecretDeps } from './rotate-webhook-secret.js'

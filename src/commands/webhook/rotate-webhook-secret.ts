@@ -1,11 +1,11 @@
 // POST /user/webhook-secret/rotate
 import type { Static } from 'typebox'
-import { Rejection } from '../domain/rejection.js'
-import type { App } from '../http/app-types.js'
-import { only } from '../http/auth/auth.js'
-import { answered, refusal } from '../http/docs/describe.js'
-import { rotatedSecret } from '../http/docs/read-examples.js'
-import { WebhookSecretAnswer, type WebhookSecret } from '../queries/webhook-secret.js'
+import { Rejection } from '../../domain/rejection.js'
+import type { App } from '../../http/app-types.js'
+import { only } from '../../http/auth/auth.js'
+import { answered, refusal } from '../../http/docs/describe.js'
+import { rotatedSecret } from '../../http/docs/read-examples.js'
+import { WebhookSecretAnswer, type WebhookSecret } from '../../queries/webhook-secret.js'
 
 export interface RotateSecretDeps {
   /** Nothing when so many former secrets still sign that no further one may. */

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import pino from 'pino'
 import t from 'tap'
-import { buildStatusApp } from '../../src/app.js'
-import { openMetrics } from '../../src/http/status/metrics.js'
-import { configOf } from '../support/service.js'
+import { buildStatusApp } from '../../../src/app.js'
+import { openMetrics } from '../../../src/http/status/metrics.js'
+import { configOf } from '../../support/service.js'
 
 const logger = pino({ level: 'silent' })
 const app = await buildStatusApp({

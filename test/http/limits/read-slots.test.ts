@@ -2,9 +2,9 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t from 'tap'
-import { ReadSlots } from '../../src/http/read-slots.js'
-import { eventually } from '../support/eventually.js'
-import { testService } from '../support/service.js'
+import { ReadSlots } from '../../../src/http/limits/read-slots.js'
+import { eventually } from '../../support/eventually.js'
+import { testService } from '../../support/service.js'
 
 const patient = 60_000
 const stays = () => new AbortController().signal

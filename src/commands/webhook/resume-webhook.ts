@@ -1,11 +1,11 @@
 // POST /user/assistant/{id}/webhook-resume
 import Type from 'typebox'
-import { Rejection } from '../domain/rejection.js'
-import type { App } from '../http/app-types.js'
-import { only } from '../http/auth/auth.js'
-import { answered, refusal } from '../http/docs/describe.js'
-import { assistantPath } from '../http/path-id.js'
-import { ownAssistant, type OwnAssistantDeps } from './own-assistant.js'
+import { Rejection } from '../../domain/rejection.js'
+import type { App } from '../../http/app-types.js'
+import { only } from '../../http/auth/auth.js'
+import { answered, refusal } from '../../http/docs/describe.js'
+import { assistantPath } from '../../http/path-id.js'
+import { ownAssistant, type OwnAssistantDeps } from '../own-assistant.js'
 
 export interface ResumeWebhookDeps extends OwnAssistantDeps {
   /** Resumes the user's URL. @returns how many deliveries are scheduled again */
