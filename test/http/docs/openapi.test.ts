@@ -17,8 +17,8 @@ t.test('the document is valid OpenAPI 3.1', async (t) => {
 
 t.test('every route of the code is in it', async (t) => {
   const files = await Promise.all(['src/commands', 'src/queries']
-    .map(async (folder) => (await readdir(folder)).map((file) => `${folder}/${file}`)))
-  for (const file of files.flat()) {
+    .map(async (folder) => (await readdir(folder, { recursive: true })).map((file) => `${folder}/${file}`)))
+  for (const file of files.flat().filter((name) => name.endsWith('.ts'))) {
     for (const [, method = '', url = ''] of (await readFile(file, 'utf8'))
       .matchAll(/\bapp\.(get|post|put|patch|delete)\('([^']+)'/g)) {
       t.ok(document.paths[url.replaceAll(/:(\w+)/g, '{$1}')]?.[method], `${method} ${url}`)
