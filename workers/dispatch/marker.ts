@@ -53,14 +53,17 @@ function withMarksOf (markers: Markers, opened: OpenConsumer, restoreGuard: Rest
 
 class Markers {
   #timer: NodeJS.Timeout | undefined
+  #isStopped = false
 
   constructor (private readonly options: MarkingOptions) {}
 
   markSoon (): void {
+    if (this.#isStopped) return // a marker that was under way has failed
     this.#timer ??= setTimeout(() => void this.#mark(), this.options.everyMs ?? defaultPeriodMs)
   }
 
   async stop (): Promise<void> {
+    this.#isStopped = true
     if (this.#timer === undefined) return
     clearTimeout(this.#timer)
     const { log } = this.options
