@@ -1,4 +1,5 @@
 // A service behind proxies: back ends that refuse, hang, lose answers and come back.
+import type { Test } from 'tap'
 import pino from 'pino'
 import type { Role } from '../../src/composition/role.js'
 import { startRoles } from '../../src/composition/roles.js'
@@ -48,4 +49,14 @@ export async function backAfter (ask: () => Promise<Answer>, status: number): Pr
     return answer.status === status && !answer.headers.has('x-read-model')
   })
   return Math.round(performance.now() - beganAt)
+}
+
+/** Each is answered in time that nothing was changed, and when to try again. */
+export async function saysAway (t: Test, answers: Array<Promise<Answer>>, withinMs: number): Promise<void> {
+  for (const { status, headers, body, ms } of await Promise.all(answers.map(timed))) {
+    t.equal(status, 503)
+    t.match(headers.get('retry-after'), /^[1-9]\d*$/)
+    t.strictSame(body, { message: 'The service is not available right now. Nothing was changed.' })
+    t.ok(ms < withinMs, `after ${ms} ms`)
+  }
 }

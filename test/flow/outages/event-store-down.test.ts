@@ -3,10 +3,9 @@ import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { callReport, newAssistant, newLead } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
-import { backAfter, behindProxies, timed } from '../../support/proxied-service.js'
+import { backAfter, behindProxies, saysAway, timed } from '../../support/proxied-service.js'
 import { eventsAfter, idOf } from '../../support/back-ends/log.js'
 import { testService } from '../../support/service.js'
-import type { Answer } from '../../support/http/answer.js'
 
 const service = await testService(t, [])
 const { streams, pool, client } = service.parts
@@ -34,15 +33,6 @@ const lacking = () => [
   call('POST', '/user/lead', { body: newLead({ campaign_id: 3 }) })
 ]
 const needTheStore = () => [update(), report(callReport(assistant)), ...lacking()]
-
-async function saysAway (t: Test, answers: Array<Promise<Answer>>, withinMs: number): Promise<void> {
-  for (const { status, headers, body, ms } of await Promise.all(answers.map(timed))) {
-    t.equal(status, 503)
-    t.match(headers.get('retry-after'), /^[1-9]\d*$/)
-    t.strictSame(body, { message: 'The service is not available right now. Nothing was changed.' })
-    t.ok(ms < withinMs, `after ${ms} ms`)
-  }
-}
 
 /** What needs no event store is answered as ever. */
 async function goesOn (t: Test): Promise<void> {

@@ -7,9 +7,8 @@ import { eventStoreProcess } from '@ringledger/embedded-event-store/testing'
 import { eventually } from '../../support/eventually.js'
 import { eventsAfter, idOf } from '../../support/back-ends/log.js'
 import { postgresCluster } from '@ringledger/embedded-postgres/testing'
-import { backAfter, behindProxies, timed } from '../../support/proxied-service.js'
+import { backAfter, behindProxies, saysAway } from '../../support/proxied-service.js'
 import { testService } from '../../support/service.js'
-import type { Answer } from '../../support/http/answer.js'
 
 const cluster = await postgresCluster(t, { fsync: false })
 await setUpService(cluster.url)
@@ -30,15 +29,6 @@ const everything = () => [
   call('POST', '/user/lead', { body: newLead() }), call('GET', '/user/assistants'),
   call('GET', `/user/assistant/${assistant}`), call('GET', '/user/leads'), call('GET', '/user/campaigns')
 ]
-
-async function saysAway (t: Test, answers: Array<Promise<Answer>>, withinMs: number): Promise<void> {
-  for (const { status, headers, body, ms } of await Promise.all(answers.map(timed))) {
-    t.equal(status, 503)
-    t.match(headers.get('retry-after'), /^[1-9]\d*$/)
-    t.strictSame(body, { message: 'The service is not available right now. Nothing was changed.' })
-    t.ok(ms < withinMs, `after ${ms} ms`)
-  }
-}
 
 /** What needs no Postgres is answered as ever, and a body that the schema refuses is refused with what is known. */
 async function goesOn (t: Test): Promise<void> {
