@@ -64,6 +64,11 @@ const doors = [
   { to: { package: '@ringledger/event-transfer' }, from: ['src/cli', 'packages/event-transfer', ...TRIED] }
 ]
 
+// Inner rooms, each of which may import those before it and none after it.
+const layers = [
+  ['workers/deliveries', 'workers/queue', 'workers/(deliver|dispatch|operate)']
+]
+
 const place = (path) => path.endsWith('[.]ts') ? `^${path}$` : `^${path}/`
 const inPackage = (name) => name.startsWith('@ringledger/')
   ? `(^|/)packages/${name.slice('@ringledger/'.length)}/` // where the link in node_modules leads
@@ -91,6 +96,14 @@ const doorRules = doors.map(({ to, from, notFrom, except }) => ({
   }
 }))
 
+const layerRules = layers.flatMap((rooms) => rooms.slice(0, -1).map((room, index) => ({
+  name: `layer ${room}`,
+  comment: `${room} knows nothing of ${rooms.slice(index + 1).join(', ')}.`,
+  severity: 'error',
+  from: { path: place(room) },
+  to: { path: rooms.slice(index + 1).map(place) }
+})))
+
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
   forbidden: [
@@ -111,7 +124,8 @@ export default {
       to: { path: '^packages/', pathNot: '^$1/', dependencyTypes: ['local'], dependencyTypesNot: ['aliased-workspace'] }
     },
     ...roomRules,
-    ...doorRules
+    ...doorRules,
+    ...layerRules
   ],
   options: {
     tsPreCompilationDeps: true,

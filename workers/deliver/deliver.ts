@@ -4,7 +4,7 @@ import type { Attempt, Finish, Job } from '../deliveries/attempts.js'
 import { finishOnDemandAttempt, startOnDemandAttempt } from '../deliveries/on-demand-attempts.js'
 import type { Enqueuer } from '../queue/enqueue.js'
 import { followOutcome } from './follow-outcome.js'
-import { outcomeOf, verdictOf, type Result, type Verdict } from './outcome.js'
+import { outcomeOf, verdictOf, type Result, type Verdict } from '../../src/domain/webhook/outcome.js'
 import { openRecorder, type Recorder } from './recorder.js'
 import { send, type SendOptions } from './send.js'
 

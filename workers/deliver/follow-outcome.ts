@@ -3,7 +3,7 @@ import type { Pool } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import type { Attempt, Finish } from '../deliveries/attempts.js'
 import { recordHealth, suspend } from '../deliveries/endpoints.js'
-import type { Verdict } from './outcome.js'
+import type { Verdict } from '../../src/domain/webhook/outcome.js'
 
 export interface FollowOptions {
   pool: Pool

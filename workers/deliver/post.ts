@@ -1,7 +1,7 @@
 // One guarded POST: what came back, within one deadline from the name's resolution to the last byte.
 import { Agent, request, type Dispatcher } from 'undici'
 import { Blocked, NameNotResolved, guardedConnector, type GuardOptions, type Resolve } from './guard.js'
-import type { Result, Stage } from './outcome.js'
+import type { Result, Stage } from '../../src/domain/webhook/outcome.js'
 import { watchStale } from './stale.js'
 
 export interface Post {

@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import type { Attempt } from '../deliveries/attempts.js'
 import { webhookUrlProblem, type UrlRules } from './guard.js'
-import type { Result } from './outcome.js'
+import type { Result } from '../../src/domain/webhook/outcome.js'
 import type { Poster } from './post.js'
 import { currentSecret, unseal, type SecretKeys } from './secrets.js'
 import { signedHeaders } from './sign.js'

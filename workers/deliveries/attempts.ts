@@ -1,7 +1,7 @@
 // The delivery log as an attempt reads and writes it. Each change is one statement, so that a crash leaves nothing
 // half written.
 import type { Pool } from 'pg'
-import type { Outcome } from '../deliver/outcome.js'
+import type { Outcome } from '../../src/domain/webhook/outcome.js'
 import { suspendAfter } from './endpoints.js'
 
 /** What starts an attempt: the schedule, a redelivery (`manual`) or a test. Each numbers its own attempts. */

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import { notifyDue } from '../queue/due-channel.js'
+import { notifyDue } from './due-channel.js'
 
 /** An endpoint that only fails for so long is suspended by its next failure. A Postgres interval. */
 export const suspendAfter = '5 days'

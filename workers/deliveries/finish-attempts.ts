@@ -1,6 +1,6 @@
 // Records the outcomes of attempts of the schedule: many in one statement.
 import type { Pool, PoolClient } from 'pg'
-import type { Verdict } from '../deliver/outcome.js'
+import type { Verdict } from '../../src/domain/webhook/outcome.js'
 import { untilUnlocked, type Attempt, type Finish } from './attempts.js'
 
 export interface Finished {

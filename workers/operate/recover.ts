@@ -1,7 +1,7 @@
 // Starts the schedule of undelivered webhooks again: after an outage of receivers, or of Ringledger.
 import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import { notifyDue } from '../queue/due-channel.js'
+import { notifyDue } from '../deliveries/due-channel.js'
 import { endpointIds } from '../deliveries/endpoints.js'
 
 export interface RecoverOptions {

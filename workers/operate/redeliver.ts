@@ -6,7 +6,7 @@ import type { WebhookTest } from '../../src/domain/webhook/payload.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { insertOnDemandAttempt, type NewOnDemandAttempt } from '../deliveries/on-demand-attempts.js'
 import type { OnDemandTrigger } from '../deliveries/attempts.js'
-import { notifyDue } from '../queue/due-channel.js'
+import { notifyDue } from '../deliveries/due-channel.js'
 import { endpointIds } from '../deliveries/endpoints.js'
 import { findDelivery, isDeliveryId } from '../deliveries/find-deliveries.js'
 

@@ -74,6 +74,18 @@ export const importCases: ImportCase[] = [
     bad: '../../projections/leads.js ../../src/composition/roles.js bullmq ioredis undici standardwebhooks fastify'
   },
   {
+    rule: 'deliveries know nothing of the queue and of sending',
+    file: 'workers/deliveries/attempts.ts',
+    good: './due-channel.js ../../src/domain/webhook/outcome.js ../../src/postgres/listen.js pg',
+    bad: '../queue/slots.js ../deliver/send.js ../dispatch/state.js ../operate/resume.js'
+  },
+  {
+    rule: 'the queue knows deliveries and nothing of sending',
+    file: 'workers/queue/slots.ts',
+    good: '../deliveries/attempts.js ../../src/postgres/transaction.js pg',
+    bad: '../deliver/send.js ../dispatch/state.js ../operate/resume.js'
+  },
+  {
     rule: 'the embedded stack composes two packages',
     file: 'src/composition/embedded/stack.ts',
     good: './run-file.js @ringledger/embedded-postgres/lock @ringledger/embedded-event-store/child ' +

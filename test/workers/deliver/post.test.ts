@@ -1,7 +1,7 @@
 // One request to a receiver: its deadline, the answer that is kept, and the names of failures.
 import t from 'tap'
 import { gzipSync } from 'node:zlib'
-import type { Result } from '../../../workers/deliver/outcome.js'
+import type { Result } from '../../../src/domain/webhook/outcome.js'
 import { openPoster, type Poster } from '../../../workers/deliver/post.js'
 import { resolveName, type Resolve } from '../../../workers/deliver/guard.js'
 import { dnsStub } from '../../support/receivers/dns-stub.js'

@@ -1,5 +1,5 @@
-// What came of an attempt, and what that means for its delivery.
-import { baseDelay, withJitter } from '../../src/domain/webhook/schedule.js'
+// What came of an attempt, and what that means for its delivery: rules of the sender, without input or output.
+import { baseDelay, withJitter } from './schedule.js'
 
 /** Where an attempt without an answer ended. */
 export type Stage = 'blocked' | 'dns' | 'connect' | 'tls' | 'connection' | 'timeout'

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { outcomeOf, parseRetryAfter, verdictOf, type Result, type Stage } from '../../../workers/deliver/outcome.js'
-import { fc } from '../../support/fuzz/property.js'
+import { outcomeOf, parseRetryAfter, verdictOf, type Result, type Stage } from '../../src/domain/webhook/outcome.js'
+import { fc } from '../support/fuzz/property.js'
 
 const now = Date.UTC(2026, 0, 31, 12)
 const minute = 60_000
