@@ -62,13 +62,13 @@ export async function parkedStreams (pool: Pool, names: readonly string[]): Prom
  * is given. @throws ParkingRefused
  */
 export async function parkedEvent (
-  { pool, streams }: BackEnds, owner: Projection | undefined, stream: string, revision?: bigint
+  { pool, streams }: BackEnds, projection: Projection | undefined, stream: string, revision?: bigint
 ): Promise<ParkedEvent> {
-  const generation = owner ? await activeGeneration(pool, owner) : null
-  const consumer = owner && generation !== null ? schemaOf(owner, generation) : dispatcher
+  const generation = projection ? await activeGeneration(pool, projection) : null
+  const consumer = projection && generation !== null ? schemaOf(projection, generation) : dispatcher
   const parked = await parkedRows(pool, consumer, stream)
   const row = revision === undefined ? parked[0] : parked.find((one) => one.revision === revision)
-  if (!row) throw notParked(owner?.name ?? dispatcher, stream, revision)
+  if (!row) throw notParked(projection?.name ?? dispatcher, stream, revision)
   const [event] = await streams.read(stream, row.revision, 1)
   const isThere = event?.revision === row.revision
   return { generation, parked: parked.length, ...row, event: isThere ? event : undefined }

@@ -73,11 +73,11 @@ async function awaitRelease (
 ): Promise<void> {
   const name = leaseOf(projection, generation)
   const giveUpAt = performance.now() + releasedWithinMs
-  for (let owner = await leaseHolder(pool, name); owner !== undefined; owner = await leaseHolder(pool, name)) {
+  for (let holder = await leaseHolder(pool, name); holder !== undefined; holder = await leaseHolder(pool, name)) {
     signal.throwIfAborted()
     if (performance.now() > giveUpAt) {
       const held = `generation ${generation} of ${projection.name}`
-      throw new ReplayRefused(`${owner} does not let go of ${held}: end it, then run this command again.`)
+      throw new ReplayRefused(`${holder} does not release ${held}: end it, then run this command again.`)
     }
     await pause(100, signal)
   }

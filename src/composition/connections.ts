@@ -27,7 +27,7 @@ const disposeWithinMs = 1_000
 /** A batch that takes longer fails, and its consumer begins it again. */
 const batchWithinMs = 30_000
 
-/** A session that idles longer inside a transaction is ended, so that a frozen owner keeps no rows locked. */
+/** A session that idles longer inside a transaction is ended, so that a frozen process keeps no rows locked. */
 const stalledAfterMs = 3_000
 
 const mostConnections = 20

@@ -1,7 +1,7 @@
-// How far a subscription has come. Moving the checkpoint also fences off former owners, so that they write nothing.
+// How far a subscription has come. Moving the checkpoint also fences off former holders of the lease, so that they write nothing.
 import type { Pool, PoolClient } from 'pg'
 
-/** The checkpoint row is not where this owner left it: another process took over. */
+/** The checkpoint row is not where this process left it: another process acquired the lease. */
 export class Fenced extends Error {
   override readonly name = 'Fenced'
 }
@@ -20,12 +20,12 @@ export function checkpointTable (table: string): string {
 
 /**
  * Makes `epoch` the only one that may move the checkpoint, and answers the position to go on from.
- * @throws Fenced when a later owner was here already
+ * @throws Fenced when a later holder claimed it
  */
 export async function claimCheckpoint (pool: Pool, table: string, epoch: bigint): Promise<bigint> {
   const { rows } = await pool.query<{ position: string }>(
     `UPDATE ${table} SET epoch = $1 WHERE epoch <= $1 RETURNING position`, [epoch])
-  if (!rows[0]) throw new Fenced(`a later owner holds ${table}`)
+  if (!rows[0]) throw new Fenced(`a later holder claimed ${table}`)
   return BigInt(rows[0].position)
 }
 
@@ -35,7 +35,7 @@ export async function moveCheckpoint (
 ): Promise<void> {
   const { rowCount } = await tx.query(
     `UPDATE ${table} SET position = $1, updated_at = now() WHERE position = $2 AND epoch = $3`, [to, from, epoch])
-  if (rowCount !== 1) throw new Fenced(`another owner moved ${table}`)
+  if (rowCount !== 1) throw new Fenced(`another holder moved ${table}`)
 }
 
 /** The position of a subscription; claims nothing. */

@@ -1,4 +1,4 @@
-// Lets one process of many be the active one, and lets another take over within seconds when it dies.
+// Lets one process of many be the active one, and lets another acquire the lease within seconds when it dies.
 import { acquire, leaseHolder, release, renew, usualTimes, type LeaseOptions } from './lease-row.js'
 import { pause } from './pause.js'
 
@@ -19,7 +19,7 @@ export class LeaseHeld extends Error {
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost'
   constructor (readonly lease: string) {
-    super(`${lease} was lost: another process took over, or Postgres did not answer in time`)
+    super(`${lease} was lost: another process acquired it, or Postgres did not answer in time`)
   }
 }
 

@@ -83,7 +83,7 @@ export async function runSubscription (consumer: Consumer, options: RunOptions):
 }
 
 function logFailure ({ name }: Consumer, error: unknown, { yields, log }: RunOptions, backoff: Backoff): void {
-  if (yields && error instanceof Fenced) return log.debug({ consumer: name }, 'consumer gave way to another owner')
+  if (yields && error instanceof Fenced) return log.debug({ consumer: name }, 'consumer gave way to another holder')
   countersOf(name).failures += 1
   if (!(error instanceof Stopped)) {
     const details = { consumer: name, err: error, retryInMs: backoff.ms }
@@ -98,7 +98,7 @@ async function follow (consumer: Consumer, lease: Lease, options: RunOptions, ba
   const opened = await consumer.open()
   let position = await claimCheckpoint(options.pool, opened.checkpointTable, lease.epoch)
   const claimed = { consumer: consumer.name, position: String(position), epoch: String(lease.epoch) }
-  options.log.debug(claimed, 'consumer owns its checkpoint')
+  options.log.debug(claimed, 'consumer claimed its checkpoint')
   await options.sameLog?.assert().catch(stopUntilMended)
   const following = options.streams.follow({ after: position, eventTypes: consumer.eventTypes, signal: lease.signal })
   for await (const delivered of following) {
@@ -120,7 +120,7 @@ function stopUntilMended (error: unknown): never {
 
 const stopped = (cause: Error) => new Stopped(cause.message, { cause })
 
-/** Moves the checkpoint first: a fenced owner writes nothing, and the lock of the row keeps out other changes. */
+/** Moves the checkpoint first: a fenced process writes nothing, and the lock of the row keeps out other changes. */
 async function commit (opened: OpenConsumer, batch: Batch, from: bigint, lease: Lease, pool: Pool): Promise<void> {
   await inTransaction(pool, async (tx) => {
     await moveCheckpoint(tx, opened.checkpointTable, lease.epoch, from, batch.position)

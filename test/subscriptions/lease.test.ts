@@ -83,7 +83,7 @@ t.test('what work throws is thrown on, after the lease was given back', async (t
   await next.stop()
 })
 
-t.test('a later owner’s claim fences former ones off: neither rows nor checkpoint', async (t) => {
+t.test('a later holder’s claim fences former ones off: neither rows nor checkpoint', async (t) => {
   await pool.query(`CREATE TABLE fenced_rows (n integer); ${checkpointTable('fenced')}`)
   const write = (epoch: bigint, from: bigint, to: bigint) => inTransaction(pool, async (tx) => {
     await tx.query('INSERT INTO fenced_rows VALUES ($1)', [to])

@@ -21,7 +21,7 @@ export interface Marking {
 
 const defaultPeriodMs = 10 * 60_000
 
-/** One marker when the dispatcher takes over, then at most one every `everyMs`, while there are events for it. */
+/** One marker when the dispatcher acquires its lease, then at most one every `everyMs`, while there are events for it. */
 export function withMarkers (dispatcher: Consumer, options: MarkingOptions): Marking {
   const markers = new Markers(options)
   return {
@@ -80,7 +80,7 @@ class Markers {
     } catch (error) {
       log.warn({ err: error }, 'a marker was not written')
       this.markSoon()
-      // Another process writes markers: the next owner of the lease, or another database, which may send already.
+      // Another process writes markers: the next holder of the lease, or another database, which may send already.
       if (error instanceof RevisionConflict || error instanceof BehindLog) await restoreGuard.check().catch(() => {})
     }
   }

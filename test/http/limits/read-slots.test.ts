@@ -5,6 +5,7 @@ import t from 'tap'
 import { ReadSlots } from '../../../src/http/limits/read-slots.js'
 import { eventually } from '../../support/eventually.js'
 import { testService } from '../../support/service.js'
+import type { Teardown } from '../../support/teardown.js'
 
 const patient = 60_000
 const stays = () => new AbortController().signal
@@ -54,6 +55,14 @@ t.test('a reader who leaves does not keep others waiting, and nothing is remembe
 const service = await testService(t)
 const { call, parts: { pool }, url } = service
 
+/** Lists of leads wait from now on. @returns ends that */
+async function lockLeads (t: Teardown): Promise<() => Promise<unknown>> {
+  const lock = await pool.connect()
+  t.teardown(() => lock.release())
+  await lock.query('BEGIN; LOCK TABLE read_leads_g1.leads')
+  return () => lock.query('COMMIT')
+}
+
 /** How many statements wait for a table that is locked. */
 async function waitingStatements (): Promise<number> {
   const { rows: [row] } = await pool.query<{ count: number }>(`
@@ -63,21 +72,17 @@ async function waitingStatements (): Promise<number> {
 }
 
 t.test('three lists of one user are read at once; those of others are read beside them', async (t) => {
-  const lock = await pool.connect()
-  t.teardown(() => lock.release())
-  await lock.query('BEGIN; LOCK TABLE read_leads_g1.leads')
+  const unlock = await lockLeads(t)
   const lists = Array.from({ length: 8 }, () => call('GET', '/user/leads'))
   const other = call('GET', '/user/leads', undefined, { user: '2' })
   await eventually(async () => await waitingStatements() === 4)
   t.equal((await call('GET', '/user/assistant/1')).status, 404, 'one thing has slots of its own')
-  await lock.query('COMMIT')
+  await unlock()
   t.strictSame((await Promise.all([...lists, other])).map(({ status }) => status), Array(9).fill(200))
 })
 
 t.test('who hangs up and asks again has no more lists read at once', async (t) => {
-  const lock = await pool.connect()
-  t.teardown(() => lock.release())
-  await lock.query('BEGIN; LOCK TABLE read_leads_g1.leads')
+  const unlock = await lockLeads(t)
   const { hostname, port } = new URL(url)
   const ask = `GET /user/leads HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${await service.token('1')}\r\n\r\n`
   const sockets = Array.from({ length: 3 }, () => connect(Number(port), hostname).on('error', () => {}))
@@ -87,14 +92,12 @@ t.test('who hangs up and asks again has no more lists read at once', async (t) =
   const again = call('GET', '/user/leads')
   const other = call('GET', '/user/leads', undefined, { user: '2' })
   await eventually(async () => await waitingStatements() === 4)
-  await lock.query('COMMIT')
+  await unlock()
   t.strictSame([(await again).status, (await other).status], [200, 200])
 })
 
 t.test('a connection that ends while its requests wait behind one another leaves no slot taken', async (t) => {
-  const lock = await pool.connect()
-  t.teardown(() => lock.release())
-  await lock.query('BEGIN; LOCK TABLE read_leads_g1.leads')
+  const unlock = await lockLeads(t)
   const { hostname, port } = new URL(url)
   const ask = `GET /user/leads HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${await service.token('1')}\r\n\r\n`
   const socket = connect(Number(port), hostname).on('error', () => {})
@@ -102,7 +105,7 @@ t.test('a connection that ends while its requests wait behind one another leaves
   await eventually(async () => await waitingStatements() === 3)
   socket.destroy()
   await once(socket, 'close')
-  await lock.query('COMMIT')
+  await unlock()
   const lists = await Promise.all(Array.from({ length: 6 }, () => call('GET', '/user/leads')))
   t.strictSame(lists.map(({ status }) => status), Array(6).fill(200))
 })

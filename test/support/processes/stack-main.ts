@@ -1,5 +1,6 @@
 // A main program in small: opens a stack, publishes it, prints it, and closes it on a signal or when asked to at once.
 import { DataDirInUseError } from '@ringledger/embedded-postgres/lock'
+import { say, signalled } from '@ringledger/embedded-postgres/testing'
 import { openStack } from '../../../src/composition/embedded/stack.js'
 
 const [dataDir = '', role = 'start', how = 'stay'] = process.argv.slice(2)
@@ -24,20 +25,4 @@ try {
 } catch (error) {
   say({ refused: error instanceof Error ? error.message : String(error), inUse: error instanceof DataDirInUseError })
   process.exit(1)
-}
-
-function signalled (): Promise<void> {
-  const alive = setInterval(() => {}, 60_000)
-  return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.once(signal, () => {
-        clearInterval(alive)
-        resolve()
-      })
-    }
-  })
-}
-
-function say (message: object): void {
-  process.stdout.write(`${JSON.stringify(message)}\n`)
 }

@@ -2,6 +2,7 @@
 import { explained, prepareDataDir } from '../../src/data-dir.js'
 import { startPostgres } from '../../src/index.js'
 import { acquireLock, DataDirInUseError } from '../../src/lock.js'
+import { say, signalled } from '../../src/testing/main-program.js'
 
 const [path = '', how = 'stay'] = process.argv.slice(2)
 const asked = how === 'stay' ? signalled() : Promise.resolve()
@@ -28,20 +29,4 @@ async function run (dataDir: string): Promise<void> {
   } finally {
     lock.release()
   }
-}
-
-function signalled (): Promise<void> {
-  const alive = setInterval(() => {}, 60_000)
-  return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.once(signal, () => {
-        clearInterval(alive)
-        resolve()
-      })
-    }
-  })
-}
-
-function say (message: object): void {
-  process.stdout.write(`${JSON.stringify(message)}\n`)
 }
