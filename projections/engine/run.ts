@@ -1,8 +1,10 @@
 // Runs one generation of a projection: the rows of a batch, its checkpoint and the notification are one transaction.
 import type { Pool, PoolClient } from 'pg'
-import type { Consumer } from '../../src/subscriptions/run.js'
+import { inTransaction } from '../../src/postgres/transaction.js'
+import type { Consumer, OpenConsumer } from '../../src/subscriptions/run.js'
 import { batchWriter } from './batch-writer.js'
-import { checkpointOf, leaseOf } from '../replay/generations.js'
+import { fillFirst } from '../replay/fill/first-fill.js'
+import { checkpointOf, leaseOf, markComplete } from '../replay/generations.js'
 import type { Projection } from './projection.js'
 
 /** Carries `<projection> <position>` whenever readers can see more. */
@@ -13,16 +15,37 @@ export function generationConsumer (projection: Projection, generation: number, 
   return {
     name: leaseOf(projection, generation),
     eventTypes: projection.eventTypes,
-    async open () {
-      const apply = await batchWriter(projection, pool, generation)
-      return {
-        checkpointTable: checkpointOf(projection, generation),
-        async handle (tx, batch) {
-          await apply(tx, batch)
-          await notifyReaders(tx, projection, generation, batch.position)
-        }
-      }
-    }
+    open: () => openGeneration(projection, generation, pool)
+  }
+}
+
+/** Readers see the generation from the transaction on that takes it past `completeAt`. */
+async function openGeneration (projection: Projection, generation: number, pool: Pool): Promise<OpenConsumer> {
+  const apply = await batchWriter(projection, pool, generation)
+  let completeAt: bigint | undefined
+  const arrive = async (tx: PoolClient, position: bigint) => {
+    if (completeAt !== undefined && position >= completeAt) await markComplete(tx, projection, generation)
+    await notifyReaders(tx, projection, generation, position)
+  }
+  const arrived = (position: bigint) => {
+    if (completeAt !== undefined && position >= completeAt) completeAt = undefined
+  }
+  return {
+    checkpointTable: checkpointOf(projection, generation),
+    async fill (holder) {
+      const filled = await fillFirst(projection, generation, pool, holder)
+      const { position } = filled
+      completeAt = filled.completeAt
+      if (completeAt === undefined || position < completeAt) return position
+      await inTransaction(pool, (tx) => arrive(tx, position))
+      arrived(position)
+      return position
+    },
+    async handle (tx, batch) {
+      await apply(tx, batch)
+      await arrive(tx, batch.position)
+    },
+    committed: ({ position }) => arrived(position)
   }
 }
 
@@ -35,6 +58,6 @@ export async function notifyReaders (
 ): Promise<void> {
   await tx.query(`
     SELECT pg_notify($1, $2) FROM ledger.generations
-    WHERE projection = $3 AND generation = $4 AND state = 'active'`,
+    WHERE projection = $3 AND generation = $4 AND state = 'active' AND complete`,
   [checkpointChannel, `${name} ${position}`, name, generation])
 }

@@ -56,6 +56,12 @@ export async function loadParked (
   }
 }
 
+/** Whether any stream of this consumer has to wait. */
+export async function hasParked (pool: Pool, consumer: string): Promise<boolean> {
+  const { rowCount } = await pool.query('SELECT FROM ledger.parked_events WHERE consumer = $1 LIMIT 1', [consumer])
+  return rowCount !== 0
+}
+
 /** Writes the event down in the transaction that moves the checkpoint past it. */
 export async function park (tx: PoolClient, consumer: string, event: StoredEvent, error: string): Promise<void> {
   const { stream, revision, position, type } = event

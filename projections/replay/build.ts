@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { claimCheckpoint, Fenced, readCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import { withLease, LeaseHeld, type Lease } from '../../src/subscriptions/lease.js'
-import { changeState, checkpointOf, generationsOf, leaseOf, noteVerified } from './generations.js'
+import { changeState, checkpointOf, generationsOf, leaseOf, markComplete, noteVerified } from './generations.js'
 import type { Projection } from '../engine/projection.js'
 import type { Plan } from './begin.js'
 import { describe } from './verify/difference.js'
@@ -56,6 +56,7 @@ async function buildOwned (
   await finishTables(projection, generation, { pool, signal })
   await fold('catch up', await streams.head())
   signal.throwIfAborted()
+  await markComplete(pool, projection, generation)
   if (await changeState(pool, projection, generation, 'building', 'ready')) return
   throw new Fenced(`generation ${generation} of ${projection.name} is no longer being built`)
 }

@@ -19,6 +19,8 @@ export interface Generation {
   codeVersion: number
   /** Against what its rows were verified before it was swapped in, in words. */
   verified: string | null
+  /** Whether it has passed the end that the log had when its first fill began. */
+  complete: boolean
 }
 
 /** Rows and checkpoint share a schema: to drop the rows is to drop the checkpoint too. */
@@ -30,9 +32,11 @@ export const leaseOf = (projection: Projection, generation: number) => `projecti
 
 /**
  * Creates what is missing, so that readers find their tables before the first event. Many processes may call it at
- * once.
+ * once. `head` is where the log ends: a generation that is made for an empty log is complete.
  */
-export async function ensureProjections (pool: Pool, projections: readonly Projection[]): Promise<void> {
+export async function ensureProjections (
+  pool: Pool, projections: readonly Projection[], head: bigint
+): Promise<void> {
   await inTransaction(pool, async (tx) => {
     await lockGenerations(tx)
     await tx.query('CREATE SCHEMA IF NOT EXISTS read_model')
@@ -45,8 +49,25 @@ export async function ensureProjections (pool: Pool, projections: readonly Proje
       const indexes = projection.tables.flatMap((table) => createIndexes(schema, table))
       for (const index of indexes) await tx.query(index)
       await pointReaders(tx, projection, schema)
+      if (head === 0n) await markComplete(tx, projection, generation)
     }
   })
+}
+
+/** From now on readers see the generation. */
+export async function markComplete (
+  db: Pool | PoolClient, { name }: Projection, generation: number
+): Promise<void> {
+  await db.query(
+    'UPDATE ledger.generations SET complete = true WHERE projection = $1 AND generation = $2', [name, generation])
+}
+
+/** The read models of these that are still filled for the first time, by name. */
+export async function incomplete (pool: Pool, projections: readonly Projection[]): Promise<string[]> {
+  const { rows } = await pool.query<{ projection: string }>(`
+    SELECT projection FROM ledger.generations
+    WHERE state = 'active' AND NOT complete AND projection = ANY($1)`, [projections.map(({ name }) => name)])
+  return rows.map(({ projection }) => projection)
 }
 
 /** A projection whose active generation other code has folded, and the command that mends it. */
@@ -65,7 +86,7 @@ export async function outdated (pool: Pool, projections: readonly Projection[]):
 /** Every generation that there is, the oldest first. */
 export async function generationsOf (db: Pool | PoolClient, projection: Projection): Promise<Generation[]> {
   const { rows } = await db.query<Generation>(`
-    SELECT generation, state, code_version AS "codeVersion", verified
+    SELECT generation, state, code_version AS "codeVersion", verified, complete
     FROM ledger.generations WHERE projection = $1 ORDER BY generation`, [projection.name])
   return rows
 }

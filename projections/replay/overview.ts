@@ -8,6 +8,8 @@ export interface GenerationStatus {
   projection: string
   generation: number
   state: State
+  /** False while it is filled for the first time: readers see nothing of it until then. */
+  complete: boolean
   /** Of the code that folds it, and of the present code. */
   code_version: number
   present_version: number
@@ -40,6 +42,7 @@ async function statusOf (
     projection: projection.name,
     generation: each.generation,
     state: each.state,
+    complete: each.complete,
     code_version: each.codeVersion,
     present_version: projection.version,
     position: String(position),

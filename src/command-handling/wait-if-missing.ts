@@ -8,6 +8,8 @@ export class NotKnownYet extends Error {
 export interface WaitIfMissingOptions {
   /** The position of the newest event in the log. */
   head (): Promise<bigint>
+  /** A position that `source` is past already; nothing while it is filled for the first time. */
+  passed (source: string): Promise<bigint | undefined>
   /** True as soon as readers see `source` at the position or later; false when the time is over first. */
   reached (source: string, position: bigint, withinMs: number): Promise<boolean>
   /** How long a look-up waits, in milliseconds. */
@@ -20,8 +22,9 @@ export interface WaitIfMissing {
   <Fact>(source: string, find: () => Promise<Fact>, isThere?: (fact: Fact) => boolean): Promise<Fact>
 }
 
-export function waitIfMissing ({ head, reached, waitMs }: WaitIfMissingOptions): WaitIfMissing {
+export function waitIfMissing ({ head, passed, reached, waitMs }: WaitIfMissingOptions): WaitIfMissing {
   return async (source, find, isThere = (fact) => fact !== undefined) => {
+    if (await passed(source) === undefined) throw new NotKnownYet(`the read model ${source} is being filled`)
     const found = await find()
     if (isThere(found)) return found
     const end = await head()

@@ -68,7 +68,8 @@ async function commandDeps (
   const reads = readPositions({ positions, waitMs })
   const facts = openFacts(readModel, waitIfMissing({
     head: () => streams.head(),
-    reached: (source, position, withinMs) => positions.reached(source, position, withinMs),
+    passed: reads.passed,
+    reached: reads.reached,
     waitMs
   }))
   return {

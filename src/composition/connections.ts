@@ -62,8 +62,8 @@ export async function openConnections (urls: Urls, log: Logger, options: Connect
     await Promise.all([pool.end(), consumerPool.end()])
   }
   try {
-    await ensureProjections(pool, projections)
-    await reachable('The event store', 'EVENTSTORE_URL', streams.head())
+    const head = await reachable('The event store', 'EVENTSTORE_URL', streams.head())
+    await ensureProjections(pool, projections, head)
   } catch (error) {
     await disconnect()
     throw error

@@ -14,15 +14,15 @@ import type { Paging } from './lists/paging.js'
 export type Source = 'assistants' | 'leads' | 'calls' | 'catalog' | 'deliveries'
 
 export interface ReadPositions {
-  /** A position that readers of `source` are past already. */
-  passed (source: Source): Promise<bigint>
+  /** A position that readers of `source` are past already; nothing while it is filled for the first time. */
+  passed (source: Source): Promise<bigint | undefined>
   /** True as soon as readers see `source` at the position or later; false when the time is over first. */
   reached (source: Source, position: bigint, withinMs: number): Promise<boolean>
   /** How long an answer waits for readers to see a position, in milliseconds. */
   waitMs: number
 }
 
-/** The read model has not passed the position that the caller asked for. */
+/** The read model has not passed the position that the caller asked for, or holds only a part of the log. */
 export class BehindPosition extends Error {
   override readonly name = 'BehindPosition'
 }
@@ -53,7 +53,9 @@ export function reading (source: Source, { passed, reached, waitMs }: ReadPositi
       if (wanted !== undefined && !await reached(source, BigInt(wanted), waitMs)) {
         throw new BehindPosition('The state at X-Read-Position is not there yet: try again in a moment.')
       }
-      reply.header('x-read-position', String(await passed(source)))
+      const position = await passed(source)
+      if (position === undefined) throw new BehindPosition('The read model is being filled: try again in a moment.')
+      reply.header('x-read-position', String(position))
     }
   }
 }

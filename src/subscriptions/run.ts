@@ -22,10 +22,25 @@ export interface Consumer {
 export interface OpenConsumer {
   /** Qualified name of a table made by `checkpointTable`. */
   checkpointTable: string
+  /**
+   * Called by each holder, before it follows the log: brings what is empty beside a long log to where following begins.
+   * @returns where the checkpoint is then
+   */
+  fill? (holder: Holder): Promise<bigint>
   /** Writes what the batch means, in the transaction that has just moved the checkpoint. */
   handle (tx: PoolClient, batch: Batch): Promise<void>
   /** Called after the commit; must not throw. */
   committed? (batch: Batch): void
+}
+
+/** Who has claimed the checkpoint, and what it works with. */
+export interface Holder {
+  /** Which the checkpoint carries. */
+  epoch: bigint
+  /** Aborted when the lease is lost. */
+  signal: AbortSignal
+  streams: Streams
+  log: RunOptions['log']
 }
 
 /** The consumer needs an operator before it can go on. It is tried again, as the operator may have acted. */
@@ -96,14 +111,16 @@ function logFailure ({ name }: Consumer, error: unknown, { yields, log }: RunOpt
 
 async function follow (consumer: Consumer, lease: Lease, options: RunOptions, backoff: Backoff): Promise<void> {
   const opened = await consumer.open()
+  const { streams, sameLog, log } = options
   let position = await claimCheckpoint(options.pool, opened.checkpointTable, lease.epoch)
   const claimed = { consumer: consumer.name, position: String(position), epoch: String(lease.epoch) }
-  options.log.debug(claimed, 'consumer claimed its checkpoint')
-  await options.sameLog?.assert().catch(stopUntilMended)
-  const following = options.streams.follow({ after: position, eventTypes: consumer.eventTypes, signal: lease.signal })
+  log.debug(claimed, 'consumer claimed its checkpoint')
+  await sameLog?.assert().catch(stopUntilMended)
+  if (opened.fill) position = await opened.fill({ ...lease, streams, log })
+  const following = streams.follow({ after: position, eventTypes: consumer.eventTypes, signal: lease.signal })
   for await (const delivered of following) {
     const batch = skipProcessed(delivered, position)
-    const otherLog = options.sameLog?.problem()
+    const otherLog = sameLog?.problem()
     if (otherLog) throw stopped(otherLog)
     if (batch.position <= position) continue
     await commit(opened, batch, position, lease, options.pool)

@@ -6,15 +6,18 @@ const unknown = -1n
 
 export class KnownPosition {
   #position = unknown
-  #reading: Promise<bigint> | undefined
+  #reading: Promise<bigint | undefined> | undefined
   #readAt = -Infinity
+  #isHidden = false
   readonly #waiters = new Set<Waiter>()
 
-  /** `read` looks the checkpoint up. */
-  constructor (private readonly read: () => Promise<bigint>) {}
+  /** `read` looks the checkpoint up; nothing while readers must not see what it belongs to. */
+  constructor (private readonly read: () => Promise<bigint | undefined>) {}
 
   get position (): bigint { return this.#position }
   get isKnown (): boolean { return this.#position !== unknown }
+  /** As far as was last looked up, readers must not see what it belongs to. */
+  get isHidden (): boolean { return this.#isHidden && !this.isKnown }
   get isAwaited (): boolean { return this.#waiters.size > 0 }
 
   wasReadWithin (ms: number): boolean {
@@ -47,15 +50,16 @@ export class KnownPosition {
   }
 
   /** Looks the checkpoint up; concurrent calls share one query. */
-  async readNow (): Promise<bigint> {
+  async readNow (): Promise<bigint | undefined> {
     this.#readAt = performance.now()
     this.#reading ??= this.#readAndAdvance().finally(() => { this.#reading = undefined })
     return await this.#reading
   }
 
-  async #readAndAdvance (): Promise<bigint> {
+  async #readAndAdvance (): Promise<bigint | undefined> {
     const position = await this.read()
-    this.advance(position)
+    this.#isHidden = position === undefined
+    if (position !== undefined) this.advance(position)
     return position
   }
 

@@ -8,8 +8,11 @@ import { KnownPosition } from './known-position.js'
 export interface Positions {
   /** True as soon as readers see `source` at `position` or later; false when `withinMs` is over first. */
   reached (source: string, position: bigint, withinMs: number): Promise<boolean>
-  /** A position that readers of `source` are past already: never ahead of what a query that starts now can see. */
-  passed (source: string): Promise<bigint>
+  /**
+   * A position that readers of `source` are past already: never ahead of what a query that starts now can see. Nothing
+   * while the read model is filled for the first time: then no row of it may be shown.
+   */
+  passed (source: string): Promise<bigint | undefined>
   close (): Promise<void>
 }
 
@@ -71,8 +74,9 @@ class ListenedPositions implements Positions {
     return await known.wait(position, performance.now() + withinMs)
   }
 
-  async passed (source: string): Promise<bigint> {
+  async passed (source: string): Promise<bigint | undefined> {
     const known = this.#of(source)
+    if (known.isHidden && known.wasReadWithin(checkMs)) return undefined
     const isFresh = this.#polled.has(source) ? known.wasReadWithin(pollMs) : this.#listener.isListening()
     return known.isKnown && isFresh ? known.position : await known.readNow()
   }
@@ -86,8 +90,10 @@ class ListenedPositions implements Positions {
   #of (source: string): KnownPosition {
     const known = this.#known.get(source)
     if (known) return known
-    const table = this.#polled.get(source) ?? activeCheckpoint(source)
-    const added = new KnownPosition(() => readCheckpoint(this.pool, table))
+    const table = this.#polled.get(source)
+    const added = new KnownPosition(() => table === undefined
+      ? readVisible(this.pool, source)
+      : readPosition(this.pool, `SELECT position FROM ${table}`, []))
     this.#known.set(source, added)
     return added
   }
@@ -120,8 +126,15 @@ class ListenedPositions implements Positions {
   }
 }
 
-async function readCheckpoint (pool: Pool, table: string): Promise<bigint> {
-  const query = { text: `SELECT position FROM ${table}`, query_timeout: readWithinMs }
-  const { rows } = await pool.query<{ position: string }>(query)
-  return BigInt(rows[0]?.position ?? 0)
+/** Of a projection. */
+async function readVisible (pool: Pool, projection: string): Promise<bigint | undefined> {
+  return await readPosition(pool, `
+    SELECT position FROM ${activeCheckpoint(projection)}, ledger.generations
+    WHERE projection = $1 AND state = 'active' AND complete`, [projection])
+}
+
+async function readPosition (pool: Pool, text: string, values: string[]): Promise<bigint | undefined> {
+  const query = { text, values, query_timeout: readWithinMs }
+  const { rows: [row] } = await pool.query<{ position: string }>(query)
+  return row && BigInt(row.position)
 }

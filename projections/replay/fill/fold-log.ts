@@ -69,17 +69,31 @@ export async function foldUntil (
 
 interface Piece { from: bigint, until: bigint, mostEvents: number, cacheBytes: number }
 
+/** Nothing of it is on its way to the database any more when it throws. */
 async function foldPiece (
-  projection: Projection, generation: number, { from, until, mostEvents, cacheBytes }: Piece, options: FoldOptions
+  projection: Projection, generation: number, piece: Piece, options: FoldOptions
 ): Promise<void> {
-  const { pool, streams, signal, epoch, onProgress } = options
+  const { pool, epoch } = options
   const schema = schemaOf(projection, generation)
-  const rows = new MemoryRows(projection.tables, { isEmpty: from === 0n, budgetBytes: cacheBytes })
+  const rows = new MemoryRows(projection.tables, { isEmpty: piece.from === 0n, budgetBytes: piece.cacheBytes })
   const folder = await Folder.open(projection, pool, rows)
-  const behind = new WriteBehind({ pool, schema, epoch }, rows, from, mostEvents)
+  const behind = new WriteBehind({ pool, schema, epoch }, rows, piece.from, piece.mostEvents)
+  try {
+    await followUntil(projection, piece, { folder, behind, schema }, options)
+  } finally {
+    await behind.settle().catch(() => {}) // what it failed with was thrown, or comes after another error
+  }
+}
+
+interface Tools { folder: Folder, behind: WriteBehind, schema: string }
+
+async function followUntil (
+  { eventTypes }: Projection, { from, until, mostEvents }: Piece, { folder, behind, schema }: Tools,
+  { pool, streams, signal, onProgress }: FoldOptions
+): Promise<void> {
   let events = 0
   let reached = from
-  const following = streams.follow({ after: from, eventTypes: projection.eventTypes, signal, lingerMs })
+  const following = streams.follow({ after: from, eventTypes, signal, lingerMs })
   for await (const delivered of following) {
     const batch = skipProcessed(delivered, reached)
     if (batch.position <= reached) continue

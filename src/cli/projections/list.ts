@@ -25,8 +25,9 @@ async function listProjections ({ json }: { json?: boolean }): Promise<void> {
 }
 
 function rowOf (each: GenerationStatus) {
-  const { projection, generation, state, position, behind, owner, due } = each
+  const { projection, generation, position, behind, owner, due } = each
   const { code_version: code, present_version: present } = each
+  const state = each.state === 'active' && !each.complete ? 'active, not filled yet' : each.state
   const version = code === present ? code : `${code} (this is ${present})`
   return [projection, generation, state, version, position, behind, each.updated_at, owner ?? 'none', due ?? '']
 }

@@ -2,7 +2,7 @@
 import { projections } from '../../../projections/index.js'
 import type { Projection } from '../../../projections/engine/projection.js'
 import { openBreakers, type OpenBreaker } from '../../../projections/parking/circuit-breaker.js'
-import { activeGeneration } from '../../../projections/replay/generations.js'
+import { activeGeneration, incomplete } from '../../../projections/replay/generations.js'
 import type { HealthChecks, Remark } from '../../http/status/health.js'
 import type { Lag, LagMonitor } from '../../subscriptions/lag.js'
 import type { Connections } from '../connections.js'
@@ -18,6 +18,7 @@ export function healthChecks (context: ProcessContext, lagMonitor: LagMonitor | 
     log: () => context.logGuard.assert()
   }
   if (roles.includes('api') || roles.includes('worker')) checks.eventStoreWrites = assertTakesWrites
+  if (roles.includes('api') || roles.includes('projector')) checks.readModels = () => assertFilled(context)
   if (!lagMonitor) return checks
   for (const projection of projections) {
     checks[`projection ${projection.name}`] = () => assertKeepsUp({ pool }, projection, lagMonitor)
@@ -31,6 +32,12 @@ async function isLevelWithLog ({ roles, restoreGuard }: ProcessContext): Promise
   if (roles.includes('api')) return maySend && mayGiveIds ? undefined : 'behind the log'
   if (roles.includes('worker') && !maySend) await restoreGuard.assertMaySend()
   return undefined
+}
+
+/** @throws while a read model is filled for the first time: reads of it are refused until then */
+async function assertFilled ({ connections: { pool } }: ProcessContext): Promise<void> {
+  const filling = await incomplete(pool, projections)
+  if (filling.length > 0) throw new Error(`still to be filled from the log: ${filling.join(', ')}`)
 }
 
 /** @throws when what readers see stands still, or falls behind; a projection that is behind and comes closer is fine */

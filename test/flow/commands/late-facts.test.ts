@@ -95,6 +95,7 @@ t.test('a fact that is there costs no look at the log; one that is missing is lo
   const rows = new Map([['known', 1]])
   const lookUp = waitIfMissing({
     head: async () => { heads += 1; return 7n },
+    passed: async (source) => source === 'filling' ? undefined : 1n,
     async reached (source, position) {
       if (source === 'late') return false
       t.equal(position, 7n)
@@ -110,4 +111,5 @@ t.test('a fact that is there costs no look at the log; one that is missing is lo
   t.equal(await lookUp('catalog', find('unknown')), undefined)
   t.equal(heads, 2)
   await t.rejects(lookUp('late', find('unknown')), NotKnownYet)
+  await t.rejects(lookUp('filling', find('known')), NotKnownYet, 'what is there may be old')
 })

@@ -1,6 +1,6 @@
 // Generations: made once, and named when other code has folded them.
 import t from 'tap'
-import { ensureProjections, generationsOf, outdated, schemaOf } from '../../../projections/replay/generations.js'
+import { ensureProjections, generationsOf, incomplete, outdated, schemaOf } from '../../../projections/replay/generations.js'
 import { leads } from '../../../projections/leads.js'
 import { assistants } from '../../../projections/assistants.js'
 import { pointReaders } from '../../../projections/replay/views.js'
@@ -11,16 +11,17 @@ import { projections } from '../../../projections/index.js'
 const { pool } = await scratchLedger(t)
 
 t.test('making sure that projections are there is safe from many processes at once', async (t) => {
-  await Promise.all(Array.from({ length: 5 }, () => ensureProjections(pool, projections)))
+  await Promise.all(Array.from({ length: 5 }, () => ensureProjections(pool, projections, 0n)))
   t.equal((await pool.query('SELECT FROM read_model.leads')).rowCount, 0)
   t.match(await generationsOf(pool, leads), [{
-    generation: 1, state: 'active', codeVersion: leads.version, verified: null
+    generation: 1, state: 'active', codeVersion: leads.version, verified: null, complete: true
   }])
 })
 
-t.test('tables whose schema was dropped are made again', async (t) => {
+t.test('tables whose schema was dropped are made again, to be filled from the log before readers see them', async (t) => {
   await pool.query(`DROP SCHEMA ${schemaOf(leads, 1)} CASCADE`)
-  await ensureProjections(pool, projections)
+  await ensureProjections(pool, projections, 7n)
+  t.strictSame(await incomplete(pool, projections), ['leads'])
   t.equal((await pool.query('SELECT FROM read_model.leads')).rowCount, 0)
 })
 

@@ -20,6 +20,8 @@ export interface DatabaseOptions {
   streams?: Streams
   /** Told of every statement of projectors and replays. */
   watching?: Watching
+  /** Where the log ends while the read models are made: beyond 0 they have to be filled from it. */
+  head?: bigint
 }
 
 export interface ReplayDatabase {
@@ -29,6 +31,8 @@ export interface ReplayDatabase {
   project (t: Teardown, ...live: Projection[]): { stop (): Promise<void> }
   /** Resolves when readers see the position. */
   reached (projection: Projection, position: bigint): Promise<void>
+  /** What readers of the projection are past; nothing while it is filled. */
+  passed (projection: Projection): Promise<bigint | undefined>
   /** For replays and their like; `said` is the output for people. */
   options (given?: Partial<BuildOptions>): BuildOptions & { said: string[] }
   /** Expires them at once; by themselves they expire four seconds after their owners have died. */
@@ -42,11 +46,11 @@ export const checkEveryMs = 50
 
 /** A migrated database with empty read models. */
 export async function replayDatabase (
-  t: Teardown, { postgres, streams, watching }: Required<DatabaseOptions>
+  t: Teardown, { postgres, streams, watching, head }: Required<DatabaseOptions>
 ): Promise<ReplayDatabase> {
   const { databaseUrl, pool } = await scratchLedger(t, postgres)
   const watched = watchedPool(pool, watching)
-  await ensureProjections(pool, projections)
+  await ensureProjections(pool, projections, head)
   const positions = listenForPositions(databaseUrl, pool, () => {})
   t.teardown(() => positions.close())
   return {
@@ -56,6 +60,7 @@ export async function replayDatabase (
     async reached ({ name }, position) {
       if (!await positions.reached(name, position, 15_000)) throw new Error(`${name} did not reach ${position}`)
     },
+    passed: ({ name }) => positions.passed(name),
     options: (given = {}) => ({ ...replayOptions(watched, streams), ...given }),
     expireLeases: () => pool.query("UPDATE ledger.leases SET expires_at = '-infinity'"),
     async generations (projection) {

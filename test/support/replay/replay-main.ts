@@ -1,6 +1,7 @@
-// A replay, rollback or drop as a process of its own, for tests that kill or freeze it between two statements.
+// A replay, rollback, drop or projector as a process, for tests that kill or freeze it between two statements.
 import { writeSync } from 'node:fs'
 import { EventStoreDBClient } from '@eventstore/db-client'
+import { feedGenerations } from '../../../projections/engine/feed.js'
 import { leads } from '../../../projections/leads.js'
 import { drop } from '../../../projections/replay/drop.js'
 import type { BuildOptions } from '../../../projections/replay/build.js'
@@ -34,7 +35,8 @@ const options: BuildOptions = {
 const commands: Record<string, () => Promise<unknown>> = {
   replay: () => replay(leads, options),
   rollback: () => rollback(leads, options),
-  drop: () => drop(leads, undefined, options)
+  drop: () => drop(leads, undefined, options),
+  project: () => feedGenerations(leads, { ...options, pool: options.consumerPool })
 }
 await commands[command]?.().catch((error: Error) => {
   say(`${error.name}: ${error.message}`)

@@ -3,7 +3,7 @@ import { mainProcess, type MainProcess } from '../processes/main-process.js'
 import { checkEveryMs } from './replay-database.js'
 import type { Teardown } from '../teardown.js'
 
-export type Command = 'replay' | 'rollback' | 'drop'
+export type Command = 'replay' | 'rollback' | 'drop' | 'project'
 
 /** Where it signals itself: before the nth statement like this. */
 export interface SignalAt { signal: NodeJS.Signals, at: string, nth?: number }

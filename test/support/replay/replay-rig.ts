@@ -34,7 +34,7 @@ export async function replayRig (t: Teardown, given: Parameters<typeof scratchEv
       t.teardown(() => again.close())
     },
     append: (told) => append(...told),
-    database: (t, given) => replayDatabase(t, { postgres, streams, watching: {}, ...given })
+    database: (t, given) => replayDatabase(t, { postgres, streams, watching: {}, head: 0n, ...given })
   }
 }
 

@@ -1,0 +1,101 @@
+// A read model that is made beside a log: filled in bulk, seen by nobody before it is complete, wherever it is killed.
+import t, { type Test } from 'tap'
+import { assistants } from '../../../projections/assistants.js'
+import { leads } from '../../../projections/leads.js'
+import { incomplete } from '../../../projections/replay/generations.js'
+import { assistantUpdated, leadCreated, type Told } from '../../support/events/call-events.js'
+import { parkedEvents, rowsOf } from '../../support/projections/projected.js'
+import type { ReplayDatabase } from '../../support/replay/replay-database.js'
+import { replayProcesses } from '../../support/replay/replay-process.js'
+import { history, replayRig } from '../../support/replay/replay-rig.js'
+
+t.setTimeout(120_000)
+
+const rig = await replayRig(t)
+const start = replayProcesses(t, rig.eventStoreUrl)
+/** So much that it is written in several pieces. */
+const notes = { customer_name: '', email: '', notes: 'n'.repeat(60_000) }
+const large = (told: Told): Told => ({ ...told, data: { ...told.data, variables: notes } })
+const head = await rig.append([
+  ...history(40), ...Array.from({ length: 90 }, (_, index) => large(leadCreated(10_000 + index, 10)))
+])
+const whole = await rig.database(t)
+whole.project(t, assistants, leads)
+await Promise.all([assistants, leads].map((each) => whole.reached(each, head)))
+
+async function holdsAll (t: Test, { pool }: ReplayDatabase, message: string): Promise<void> {
+  for (const { name } of leads.tables) {
+    t.strictSame(await rowsOf(pool, leads, name), await rowsOf(whole.pool, leads, name), `${name} ${message}`)
+  }
+}
+
+t.test('it is written in few transactions, and readers see nothing of it before all of it', async (t) => {
+  const writes: string[] = []
+  const seen: unknown[] = []
+  const db: ReplayDatabase = await rig.database(t, {
+    head,
+    watching: {
+      async before (statement) {
+        if (!/^UPDATE read_leads_g1.checkpoint SET position/.test(statement)) return
+        writes.push(statement)
+        seen.push(await db.passed(leads), (await incomplete(db.pool, [leads]))[0])
+      }
+    }
+  })
+  t.equal(await db.passed(leads), undefined)
+  db.project(t, leads)
+  await db.reached(leads, head)
+  t.ok(writes.length > 1 && writes.length < 10, `${writes.length} transactions for ${160 + 90} events`)
+  t.strictSame(seen, writes.flatMap(() => [undefined, 'leads']))
+  t.strictSame(await incomplete(db.pool, [leads]), [])
+  t.ok(await db.passed(leads))
+  await holdsAll(t, db, 'after the fill')
+})
+
+const points = [
+  ['^UPDATE read_leads_g1.checkpoint SET position', 1], ['^UPDATE read_leads_g1.checkpoint SET position', 2],
+  ['^UPDATE ledger.generations SET complete', 1]
+] as const
+
+t.test('a fill that is killed is gone on with, and until its end nobody sees a part', async (t) => {
+  for (const [at, nth] of points) {
+    const db = await rig.database(t, { head })
+    t.equal(await start(db.databaseUrl, 'project', { signal: 'SIGKILL', at, nth }).ended, 'SIGKILL', `${at}, time ${nth}`)
+    t.strictSame(await incomplete(db.pool, [leads]), ['leads'])
+    t.equal(await db.passed(leads), undefined)
+    await db.expireLeases()
+    const again = db.project(t, leads)
+    await db.reached(leads, head)
+    await again.stop()
+    await holdsAll(t, db, `after ${at}, time ${nth}`)
+  }
+})
+
+t.test('what is there already is filled no more', async (t) => {
+  const statements: string[] = []
+  const db = await rig.database(t, { watching: { before: (statement) => { statements.push(statement) } } })
+  const first = db.project(t, leads)
+  await db.reached(leads, head)
+  await first.stop()
+  t.notOk(statements.some((statement) => /synchronous_commit/.test(statement)), 'by a batch after the other')
+})
+
+t.test('an event that cannot be projected is parked, and the rest is there when readers see it', async (t) => {
+  const poison: Told = { stream: 'assistant-3', type: 'AssistantUpdated', data: { nonsense: true } }
+  await rig.append([poison, assistantUpdated(3, { assistant_name: 'Late' })])
+  const end = await rig.append([assistantUpdated(4, { assistant_name: 'In time' })])
+  const db = await rig.database(t, { head: end })
+  const first = db.project(t, assistants)
+  await db.reached(assistants, end)
+  await first.stop()
+  const rows = await rowsOf(db.pool, assistants)
+  t.equal(rows.size, 40)
+  t.match(rows.get(4), { name: 'In time' })
+  t.match(await parkedEvents(db.pool, assistants), [{ stream: 'assistant-3', revision: 2 }, { stream: 'assistant-3' }])
+
+  await db.pool.query('UPDATE ledger.generations SET complete = false') // broken off there
+  const later = await rig.append([assistantUpdated(3, { assistant_name: 'Later' })])
+  db.project(t, assistants)
+  await db.reached(assistants, later)
+  t.equal((await parkedEvents(db.pool, assistants)).length, 3, 'a fill that is gone on with keeps its stream waiting')
+})
