@@ -46,10 +46,6 @@ class MemoryTable extends EventTable {
     return new Map()
   }
 
-  override async lastSightings (): Promise<[]> {
-    return []
-  }
-
   override async states (_on: unknown, streams: readonly string[]): Promise<Map<string, StreamState>> {
     return new Map(streams.map((stream) => {
       const last = this.#streams.get(stream)?.at(-1)

@@ -1,7 +1,7 @@
 // The Postgres below: one server for a schema, and what holds while Postgres is slow, away and back.
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { END, jsonEvent, UnavailableError } from '@eventstore/db-client'
+import { END, jsonEvent, NO_STREAM, UnavailableError } from '@eventstore/db-client'
 import { eventually, postgresCluster, type ScratchPostgres, scratchPostgres } from '@ringledger/embedded-postgres/testing'
 import pg from 'pg'
 import t from 'tap'
@@ -80,13 +80,14 @@ t.test('a server that lost its session to another one writes no more, and says s
   t.match(await store.lost, { message: /Another event store/ })
 })
 
-t.test('a repeated append is known again after a restart, also at any revision', async (t) => {
+t.test('after a restart a repeated append is known at its exact revision, and at any revision written again', async (t) => {
   const { postgres, store, client } = await scratchEventStore(t)
   const batch = [event(), event()]
   const first = await client.appendToStream('a', batch)
   await store.close()
   const successor = await scratchEventStore(t, { postgres })
-  t.same(await successor.client.appendToStream('a', batch), first)
+  t.same(await successor.client.appendToStream('a', batch, { expectedRevision: NO_STREAM }), first)
+  t.match(await successor.client.appendToStream('a', batch), { nextExpectedRevision: 3n })
 })
 
 t.test('a subscription to the end gets what comes after its confirmation, however slow the database is', async (t) => {

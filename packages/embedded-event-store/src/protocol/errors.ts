@@ -19,9 +19,10 @@ export class Refusal extends Error {
 }
 
 export const invalid = (message: string) => new Refusal(status.INVALID_ARGUMENT, message)
+/** What EventStoreDB answers where it has not foreseen a request. */
+export const unforeseen = (message: string) => new Refusal(status.UNKNOWN, message)
 export const cancelled = () => new Refusal(status.CANCELLED, 'The event store is shutting down')
 export const timedOut = () => new Refusal(status.ABORTED, 'The outcome of the write is not known')
-export const accessDenied = () => new Refusal(status.PERMISSION_DENIED, 'Access denied', { exception: 'access-denied' })
 
 export function unavailable (): Refusal {
   return new Refusal(status.UNAVAILABLE, 'The event store has no connection to Postgres; nothing was written')
@@ -33,7 +34,7 @@ export function streamDeleted (stream: string): Refusal {
 }
 
 export function appendTooLarge (): Refusal {
-  return new Refusal(status.INVALID_ARGUMENT, `Maximum append size of ${maxAppendSize} bytes exceeded.`, {
+  return new Refusal(status.INVALID_ARGUMENT, `Maximum Append Size of ${maxAppendSize} Exceeded.`, {
     exception: 'maximum-append-size-exceeded',
     'maximum-append-size': String(maxAppendSize)
   })
@@ -46,9 +47,10 @@ export function missingMetadata (missing: readonly string[]): Refusal {
   })
 }
 
+/** A delete or tombstone at a revision that does not hold. Clients of Python take the numbers from the text. */
 export function wrongExpectedVersion (stream: string, expected: string, actual: number): Refusal {
-  const message = `Wrong expected version of '${stream}': expected ${expected}, actual ${actual}`
-  return new Refusal(status.FAILED_PRECONDITION, message, {
+  const where = `Stream: ${stream}, Expected version: ${expected}, Actual version: ${actual}`
+  return new Refusal(status.FAILED_PRECONDITION, `Delete failed due to WrongExpectedVersion. ${where}`, {
     exception: 'wrong-expected-version',
     'stream-name': stream,
     'expected-version': expected,
@@ -65,9 +67,9 @@ export function notHere (what: string): Refusal {
 
 /** Any error as a status with trailers. */
 export function toServiceError (error: unknown): ServiceError {
-  const refusal = toRefusal(error)
+  const refusal = withTrailersThatCanBeSent(toRefusal(error))
   const metadata = new Metadata()
-  // Trailers carry ASCII only, without spaces at their edges; the client takes names as they come.
+  // Trailers have no spaces at their edges; the client takes names as they come.
   for (const [name, value] of Object.entries(refusal.trailers)) metadata.set(name, ascii(value))
   return Object.assign(new Error(refusal.message), { code: refusal.code, details: ascii(refusal.message), metadata })
 }
@@ -77,6 +79,12 @@ export function toRefusal (error: unknown): Refusal {
   if (error instanceof InvalidFilter) return invalid(error.message)
   if (error instanceof LogUnavailable) return new Refusal(status.UNAVAILABLE, error.message)
   return new Refusal(status.UNKNOWN, error instanceof Error ? error.message : 'Unknown error')
+}
+
+/** EventStoreDB fails at a trailer that is not ASCII, such as the name of a stream, and then says no more than this. */
+function withTrailersThatCanBeSent (refusal: Refusal): Refusal {
+  const canBeSent = Object.values(refusal.trailers).every((value) => /^[\x20-\x7e]*$/.test(value))
+  return canBeSent ? refusal : unforeseen('Exception was thrown by handler.')
 }
 
 function ascii (text: string): string {

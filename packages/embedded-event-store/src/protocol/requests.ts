@@ -1,7 +1,7 @@
 // From messages to the words of the log: names, expected revisions, ids, proposed events.
 import { describedBy, metastreamOf, type ProposedEvent } from '../log/event.js'
 import { any, noStream, streamExists, type ExpectedRevision } from '../log/write/decide.js'
-import { accessDenied, appendTooLarge, invalid, maxAppendSize, missingMetadata } from './errors.js'
+import { appendTooLarge, invalid, maxAppendSize, missingMetadata, unforeseen } from './errors.js'
 import type { shared, streams } from './generated.js'
 
 /** So that an index of Postgres takes it. */
@@ -13,7 +13,7 @@ export function streamName (identifier: shared.StreamIdentifier | undefined): st
 }
 
 function checkedName (bytes: Uint8Array): string {
-  if (bytes.length === 0) throw invalid('The stream has no name')
+  if (bytes.length === 0) throw unforeseen('The stream has no name')
   if (bytes.includes(0)) throw invalid('A stream name cannot contain NUL')
   const name = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
   // The stream of the metadata of another has a name that is longer.
@@ -29,7 +29,7 @@ export function writableStreamName (identifier: shared.StreamIdentifier | undefi
 
 export function writableName (bytes: Uint8Array): string {
   const name = checkedName(bytes)
-  if (name === '$all') throw accessDenied()
+  if (name === metastreamOf('')) throw invalid('$$ would hold the metadata of a stream without a name')
   return name
 }
 
@@ -42,12 +42,15 @@ interface ExpectedOptions {
   hasAny (): boolean
   hasNoStream (): boolean
   hasStreamExists (): boolean
+  hasRevision (): boolean
 }
 
+/** @throws Refusal when none is set */
 export function expectedRevision (options: ExpectedOptions, exact: string): ExpectedRevision {
   if (options.hasAny()) return any
   if (options.hasNoStream()) return noStream
   if (options.hasStreamExists()) return streamExists
+  if (!options.hasRevision()) throw invalid('The expected revision is not set')
   return toNumber(exact)
 }
 
@@ -84,7 +87,7 @@ export function proposedEvent ({ id, type, contentType, data, metadata }: Propos
     const isMissing = { type: type === undefined, 'content-type': contentType === undefined }
     throw missingMetadata(Object.entries(isMissing).flatMap(([name, is]) => is ? [name] : []))
   }
-  if (type === '' || type.includes('\0')) throw invalid('An event type is not empty and contains no NUL')
+  if (type === '' || type.includes('\0')) throw unforeseen('An event type is not empty and contains no NUL')
   return { id: uuid(id), type, isJson: contentType === 'application/json', data, metadata }
 }
 
@@ -98,13 +101,20 @@ export function checkSize (size: number): void {
 }
 
 const canonical = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+const zero = '00000000-0000-0000-0000-000000000000'
 
-/** A UUID, lower-case and hyphenated; throws a `Refusal` when the text is no UUID. */
+/** A UUID, lower-case and hyphenated; throws a `Refusal` when the text is none, or the one of zeros. */
 function uuid (text: string): string {
-  if (canonical.test(text)) return text
-  const hex = text.toLowerCase().replace(/[-{}]/g, '')
-  if (!/^[0-9a-f]{32}$/.test(hex)) throw invalid('An event id is a UUID')
-  return hyphenated(hex)
+  const id = canonical.test(text) ? text : hyphenated(hexOf(text))
+  if (id === zero) throw unforeseen('An event id is not all zeros')
+  return id
+}
+
+/** .NET also takes a UUID without hyphens, in braces or parentheses, and with spaces around it. */
+function hexOf (text: string): string {
+  const hex = text.trim().toLowerCase().replace(/[-{}()]/g, '')
+  if (!/^[0-9a-f]{32}$/.test(hex)) throw unforeseen('An event id is a UUID')
+  return hex
 }
 
 /** A UUID from its two int64 halves, big-endian. */

@@ -1,7 +1,7 @@
 // What an append writes: ids that were seen before, contents, sizes, names.
 import { randomUUID } from 'node:crypto'
 import {
-  AccessDeniedError, ANY, binaryEvent, jsonEvent, MaxAppendSizeExceededError, NO_STREAM, UnknownError
+  ANY, binaryEvent, jsonEvent, MaxAppendSizeExceededError, NO_STREAM, UnknownError
 } from '@eventstore/db-client'
 import t from 'tap'
 import { collect, connect, refused, scratchEventStore } from '../../src/testing/scratch-event-store.js'
@@ -53,10 +53,12 @@ for (const name of ['batch', 'unary'] as const) {
     t.same(await idsOf(to), [again.id, again.id])
   })
 
-  t.test(`${name}: an id that another stream holds is new to this one`, async (t) => {
+  t.test(`${name}: an id that another stream had first is new to this one, again and again`, async (t) => {
     const shared = event()
     await append(stream(), shared, ANY)
-    t.equal((await append(stream(), shared, ANY)).nextExpectedRevision, 0n)
+    const to = stream()
+    t.equal((await append(to, shared, ANY)).nextExpectedRevision, 0n)
+    t.equal((await append(to, shared, ANY)).nextExpectedRevision, 1n)
   })
 
   t.test(`${name}: what is larger than 1 MiB is refused with the limit`, async (t) => {
@@ -103,12 +105,15 @@ t.test('a client that does not throw on a wrong revision gets its answer', async
   }
 })
 
-t.test('an event id in upper case is the same id', async (t) => {
+t.test('an event id is a UUID as .NET reads one, but not the one of zeros', async (t) => {
   const to = randomUUID()
   const id = randomUUID()
-  await client.appendToStream(to, jsonEvent({ id: id.toUpperCase(), type: 'A', data: {} }), { expectedRevision: NO_STREAM })
-  await client.appendToStream(to, jsonEvent({ id, type: 'A', data: {} }), { expectedRevision: NO_STREAM })
+  const append = (id: string) => (
+    client.appendToStream(to, jsonEvent({ id, type: 'A', data: {} }), { expectedRevision: NO_STREAM })
+  )
+  for (const same of [id.toUpperCase(), id, ` ${id} `, `{${id}}`, `(${id})`, id.replaceAll('-', '')]) await append(same)
   t.same((await collect(client.readStream(to))).map(({ event }) => event?.id), [id])
+  await refused(t, append('00000000-0000-0000-0000-000000000000'), UnknownError)
 })
 
 t.test('stream names may be anything that is a name', async (t) => {
@@ -120,5 +125,6 @@ t.test('stream names may be anything that is a name', async (t) => {
   await client.setStreamMetadata('a'.repeat(2000), { maxCount: 1 })
   t.match(await client.getStreamMetadata('a'.repeat(2000)), { metadata: { maxCount: 1 } })
   await refused(t, client.setStreamMetadata('a'.repeat(2001), { maxCount: 1 }), UnknownError)
-  await refused(t, client.appendToStream('$all', event()), AccessDeniedError)
+  t.match(await client.appendToStream('$all', event()), { nextExpectedRevision: 0n }, '$all is a name as well')
+  await refused(t, client.appendToStream('$$', event()), UnknownError)
 })

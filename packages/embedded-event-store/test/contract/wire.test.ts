@@ -5,7 +5,7 @@ import { jsonEvent } from '@eventstore/db-client'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import type streams from '@eventstore/db-client/generated/streams_pb.js'
 import * as grpc from '@grpc/grpc-js'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { collect, scratchEventStore } from '../../src/testing/scratch-event-store.js'
 import { proposed, wireOf } from '../support/wire.js'
 
@@ -13,22 +13,48 @@ const { client, store } = await scratchEventStore(t)
 const { append, remove, tombstone, read, responses, recorded } = wireOf(t, store.port)
 const event = () => jsonEvent({ type: 'Happened', data: {} })
 
+const wrong = (name: string, expected: string, actual: string) => ({
+  exception: 'wrong-expected-version', 'stream-name': name, 'expected-version': expected, 'actual-version': actual
+})
+const tooLarge = { exception: 'maximum-append-size-exceeded', 'maximum-append-size': '1048576' }
+const incomplete = {
+  exception: 'missing-required-metadata-property', 'required-metadata-properties': 'type,content-type'
+}
+const { FAILED_PRECONDITION, INVALID_ARGUMENT, UNKNOWN } = grpc.status
+type Refused = [name: string, call: () => Promise<unknown>, code: number, trailers: Record<string, string>]
+
+async function allRefused (t: Test, rows: readonly Refused[]): Promise<void> {
+  for (const [name, call, code, trailers] of rows) {
+    const failure = await call().then(() => undefined, (error: grpc.ServiceError) => error)
+    const found = Object.fromEntries(Object.keys(trailers).map((key) => [key, failure?.metadata.get(key)[0]]))
+    t.same([failure?.code, found], [code, trailers], name)
+  }
+}
+
+t.test('what is no request is refused without trailers', async (t) => {
+  const refused = (name: string, call: () => Promise<unknown>, code: number): Refused => [name, call, code, {}]
+  await allRefused(t, [
+    refused('a name that is not ASCII', () => remove('fort-été'), UNKNOWN),
+    refused('no name', () => responses(''), UNKNOWN),
+    refused('an empty type', () => append('a', [proposed({ type: '', 'content-type': 'a' })]), UNKNOWN),
+    refused('an id that is none', () => append('a', [proposed().setId(new shared.UUID().setString('x'))]), UNKNOWN),
+    refused('no expected revision', () => append('a', [proposed()], 'unset'), INVALID_ARGUMENT),
+    refused('delete, no expected revision', () => remove('a', 'unset'), INVALID_ARGUMENT),
+    refused('tombstone, no expected revision', () => tombstone('a', 'unset'), INVALID_ARGUMENT),
+    refused('tombstone of metadata', () => tombstone('$$a'), INVALID_ARGUMENT),
+    refused('metadata of no name', () => append('$$', [proposed()]), INVALID_ARGUMENT)
+  ])
+  t.same(await responses('a').then(([only]) => only?.hasStreamNotFound()), true, 'and nothing was written')
+})
+
 t.test('every refusal that is a status has its code and the trailers that the client reads', async (t) => {
   const [gone, there, softly] = ['gone', 'there', 'softly']
   await client.tombstoneStream(gone)
   for (const name of [there, softly]) await client.appendToStream(name, [event(), event()])
   await client.deleteStream(softly)
-  const wrong = (name: string, expected: string, actual: string) => ({
-    exception: 'wrong-expected-version', 'stream-name': name, 'expected-version': expected, 'actual-version': actual
-  })
-  const tooLarge = { exception: 'maximum-append-size-exceeded', 'maximum-append-size': '1048576' }
-  const incomplete = {
-    exception: 'missing-required-metadata-property', 'required-metadata-properties': 'type,content-type'
-  }
   const deleted = { exception: 'stream-deleted', 'stream-name': gone }
   const too = (size: number) => proposed(undefined, new Uint8Array(size))
-  const { FAILED_PRECONDITION, INVALID_ARGUMENT, PERMISSION_DENIED } = grpc.status
-  const rows: Array<[string, () => Promise<unknown>, number, Record<string, string>]> = [
+  await allRefused(t, [
     ['read of a tombstoned stream', () => responses(gone), FAILED_PRECONDITION, deleted],
     ['append to one', () => append(gone, [proposed()]), FAILED_PRECONDITION, deleted],
     ['delete of one', () => remove(gone), FAILED_PRECONDITION, deleted],
@@ -41,16 +67,9 @@ t.test('every refusal that is a status has its code and the trailers that the cl
     ['tombstone, exists, of nothing', () => tombstone('nothing', 'exists'), FAILED_PRECONDITION, wrong('nothing', '-4', '-1')],
     ['tombstone, exists, of a deleted stream', () => tombstone(softly, 'exists'), FAILED_PRECONDITION, { ...deleted, 'stream-name': softly }],
     ['tombstone, no stream', () => tombstone(there, 'none'), FAILED_PRECONDITION, wrong(there, '-1', '1')],
-    ['a name that is not ASCII', () => remove('fort-été'), FAILED_PRECONDITION, wrong('fort-%C3%A9t%C3%A9', '-2', '-1')],
     ['too large', () => append(there, [too(5 * 1024 * 1024)]), INVALID_ARGUMENT, tooLarge],
-    ['no type, no content type', () => append(there, [proposed({})]), INVALID_ARGUMENT, incomplete],
-    ['append to $all', () => append('$all', [proposed()]), PERMISSION_DENIED, { exception: 'access-denied' }]
-  ]
-  for (const [name, call, code, trailers] of rows) {
-    const failure = await call().then(() => undefined, (error: grpc.ServiceError) => error)
-    const found = Object.fromEntries(Object.keys(trailers).map((key) => [key, failure?.metadata.get(key)[0]]))
-    t.same([failure?.code, found], [code, trailers], name)
-  }
+    ['no type, no content type', () => append(there, [proposed({})]), INVALID_ARGUMENT, incomplete]
+  ])
   t.equal((await collect(client.readStream(there))).length, 2, 'and nothing was written')
 })
 
@@ -58,13 +77,15 @@ t.test('a unary append that finds another revision is a reply, not a status', as
   const name = randomUUID()
   const missing = (await append(name, [proposed()], 'exists')).getWrongExpectedVersion()
   t.same([missing?.hasCurrentNoStream(), missing?.hasExpectedStreamExists()], [true, true])
+  t.same([missing?.hasNoStream2060(), missing?.hasStreamExists2060()], [true, true], 'for older clients as well')
   const success = (await append(name, [proposed(), proposed()])).getSuccess()
   t.equal(success?.getCurrentRevision(), '1')
   t.equal(success?.getPosition()?.getCommitPosition(), success?.getPosition()?.getPreparePosition())
   const behind = (await append(name, [proposed()], '0')).getWrongExpectedVersion()
   t.same([behind?.getCurrentRevision(), behind?.getExpectedRevision()], ['1', '0'])
+  t.same([behind?.getCurrentRevision2060(), behind?.getExpectedRevision2060()], [1, 0])
   const nothing = (await append(randomUUID(), [])).getSuccess()
-  t.same([nothing?.hasNoStream(), nothing?.hasNoPosition()], [true, true], 'an empty append to nothing is at no stream and at no position')
+  t.same([nothing?.hasNoStream(), nothing?.hasPosition()], [true, true], 'an append of nothing to nothing has a position')
 })
 
 t.test('a client that logs in, names its connection or asks for the leader is served as any other', async (t) => {

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import t from 'tap'
 import {
-  BACKWARDS, binaryEvent, END, FORWARDS, jsonEvent, START, StreamDeletedError, StreamNotFoundError, streamNameFilter,
-  type Direction, type ReadPosition, type ReadRevision, type ResolvedEvent
+  BACKWARDS, binaryEvent, END, FORWARDS, jsonEvent, START, StreamDeletedError, streamNameFilter, StreamNotFoundError,
+  UnknownError, type Direction, type ReadPosition, type ReadRevision, type ResolvedEvent
 } from '@eventstore/db-client'
 import { collect, refused, scratchEventStore } from '../../src/testing/scratch-event-store.js'
 
@@ -19,7 +19,8 @@ t.test('a stream is read from a revision, either way', async (t) => {
     revisions(await collect(client.readStream(stream, { direction, fromRevision, maxCount })))
   t.same(await read(FORWARDS, START), [0, 1, 2, 3])
   t.same(await read(FORWARDS, 2n), [2, 3])
-  t.same(await read(FORWARDS, END), [])
+  await refused(t, read(FORWARDS, END), UnknownError)
+  await refused(t, read(BACKWARDS, END, 0), UnknownError)
   t.same(await read(FORWARDS, 4n), [], 'past the end')
   t.same(await read(BACKWARDS, START), [0])
   t.same(await read(BACKWARDS, 2n), [2, 1, 0])
@@ -54,9 +55,22 @@ t.test('$all is read from a position, either way: forwards with it, backwards wi
   t.same(await read(BACKWARDS, at), [])
   t.same(await read(BACKWARDS, { commit: at.commit + 1n, prepare: at.prepare + 1n }), [0])
   t.same(await read(BACKWARDS, END), [2, 1, 0])
-  t.same(await collect(client.readAll({ direction: FORWARDS, fromPosition: END })), [])
+  await refused(t, collect(client.readAll({ direction: FORWARDS, fromPosition: END })), UnknownError)
+  await refused(t, collect(client.readAll({ maxCount: 0 })), UnknownError)
   t.same(await collect(client.readAll({ direction: BACKWARDS, fromPosition: START })), [])
   t.equal((await collect(client.readAll({ maxCount: 2 }))).length, 2)
+})
+
+t.test('a position of $all that no event has is refused', async (t) => {
+  const { position: last = { commit: 0n, prepare: 0n } } = await client.appendToStream(randomUUID(), event())
+  for (const direction of [FORWARDS, BACKWARDS] as const) {
+    const read = (commit: bigint, prepare: bigint) => (
+      collect(client.readAll({ direction, fromPosition: { commit, prepare } }))
+    )
+    await refused(t, read(last.commit + 1n, last.prepare + 1n), UnknownError, { message: /InvalidPosition/ })
+    await refused(t, read(last.commit, last.prepare - 1n), UnknownError, { message: /InvalidPosition/ })
+    t.ok(await read(last.commit, last.prepare))
+  }
 })
 
 t.test('positions begin at 1 and grow with every event, over all streams', async (t) => {
@@ -89,27 +103,6 @@ t.test('a reader that stops reading is not sent the rest, and the server goes on
   for await (const { event } of reading) if (event !== undefined) break
   await reading.cancel()
   t.equal((await client.appendToStream(randomUUID(), event())).success, true)
-})
-
-t.test('links are followed when asked for, and shown alone when their target cannot be seen', async (t) => {
-  const [target, links, gone] = [randomUUID(), randomUUID(), randomUUID()]
-  const link = (to: string) => binaryEvent({ type: '$>', data: Buffer.from(to) })
-  await client.appendToStream(target, [event('Zero'), event('One')])
-  await client.appendToStream(gone, event())
-  await client.deleteStream(gone)
-  const all = [`1@${target}`, `7@${target}`, `0@${gone}`, 'nonsense']
-  await client.appendToStream(links, [...all.map(link), event('Plain')])
-  const followed = await collect(client.readStream(links, { resolveLinkTos: true }))
-  t.match(followed[0], {
-    event: { type: 'One', streamId: target, revision: 1n },
-    link: { type: '$>', streamId: links, revision: 0n }
-  })
-  t.equal(followed[0]?.commitPosition, followed[0]?.link?.position?.commit)
-  const shownAlone = [undefined, '$>']
-  const types = followed.map(({ event, link }) => [event?.type, link?.type])
-  t.same(types, [['One', '$>'], shownAlone, shownAlone, shownAlone, ['Plain', undefined]])
-  const plain = await collect(client.readStream(links))
-  t.same(plain.map(({ event }) => event?.type), ['$>', '$>', '$>', '$>', 'Plain'])
 })
 
 t.test('$all does not show the server\'s own bookkeeping', async (t) => {

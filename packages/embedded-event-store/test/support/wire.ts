@@ -8,7 +8,7 @@ import type { Teardown } from '@ringledger/embedded-postgres/testing'
 import { collect } from '../../src/testing/scratch-event-store.js'
 
 /** An exact revision, or what is known of the stream. */
-export type Expected = 'any' | 'none' | 'exists' | `${number}`
+export type Expected = 'any' | 'none' | 'exists' | 'unset' | `${number}`
 
 interface Options<Self> {
   setAny (value: shared.Empty): Self
@@ -66,7 +66,10 @@ export function wireOf (t: Teardown, port: number) {
   }
 
   const read = (name: string, headers = new grpc.Metadata()) => stub.read(readOf(name), headers)
-  const responses = (name: string): Promise<streams.ReadResp[]> => collect(read(name))
+  function responses (name: string, from?: ReadFrom): Promise<streams.ReadResp[]> {
+    return collect(stub.read(readOf(name, from)))
+  }
+
   const recorded = async (name: string) => (await responses(name)).map((response) => response.getEvent()?.getEvent())
   return { append, remove, tombstone, read, responses, recorded }
 }
@@ -77,13 +80,23 @@ function optionsOf<Self extends Options<Self>> (options: Self, name: string, exp
     case 'any': return named.setAny(empty())
     case 'none': return named.setNoStream(empty())
     case 'exists': return named.setStreamExists(empty())
+    case 'unset': return named
     default: return named.setRevision(expected)
   }
 }
 
-function readOf (name: string): streams.ReadReq {
-  const from = new streams.ReadReq.Options.StreamOptions().setStreamIdentifier(identifier(name)).setStart(empty())
+/** From the start, ten events and without compatibility unless said otherwise. */
+export interface ReadFrom { revision?: number, isBackward?: boolean, count?: number, compatibility?: number }
+
+function readOf (name: string, { revision, isBackward, count = 10, compatibility }: ReadFrom = {}): streams.ReadReq {
+  const from = new streams.ReadReq.Options.StreamOptions().setStreamIdentifier(identifier(name))
+  if (revision === undefined) from.setStart(empty())
+  else from.setRevision(String(revision))
   const uuid = new streams.ReadReq.Options.UUIDOption().setString(empty())
-  const options = new streams.ReadReq.Options().setStream(from).setCount('10').setNoFilter(empty()).setUuidOption(uuid)
+  const options = new streams.ReadReq.Options().setStream(from).setCount(String(count))
+    .setNoFilter(empty()).setUuidOption(uuid).setReadDirection(isBackward ? 1 : 0)
+  if (compatibility !== undefined) {
+    options.setControlOption(new streams.ReadReq.Options.ControlOption().setCompatibility(compatibility))
+  }
   return new streams.ReadReq().setOptions(options)
 }

@@ -5,7 +5,7 @@ import { type Identified, metastreamOf, type RecordedEvent, type StreamPlace } f
 import { mostAtOnce, partsOf } from '../turns.js'
 import { overhead } from '../read/portion.js'
 import type { Direction, PageSize } from '../read/range.js'
-import { int8, type Row, type StateRow, toEvent, toRevision, toState } from './row.js'
+import { int8, type Row, type StateRow, toEvent, toState } from './row.js'
 import type { StreamState } from '../stream-state.js'
 
 type Queryable = Pick<pg.Client, 'query'>
@@ -88,15 +88,6 @@ export class EventTable {
     const text = `select revision, id, position from ${this.#events} where stream = $1 and revision between $2 and $3`
     const { rows } = await on.query<Row>({ name: 'ids', text, values: [stream, from, to] })
     return new Map(rows.map((row) => [Number(row.revision), { id: row.id, position: Number(row.position) }]))
-  }
-
-  /** Where the last `count` events stand, oldest first. */
-  async lastSightings (on: Queryable, count: number): Promise<Array<Identified & StreamPlace>> {
-    const text = `select id, stream, revision, position from ${this.#events} order by position desc limit $1`
-    const { rows } = await on.query<Row>(text, [count])
-    return rows.reverse().map(({ id, stream, revision, position }) => (
-      { id, stream, revision: toRevision(revision), position: Number(position) }
-    ))
   }
 
   /** The states of these streams. */

@@ -12,7 +12,7 @@ export const streamExists = -4
 export interface Sighting extends StreamPlace { position: number }
 
 export interface Sightings {
-  /** The last place of an id among the recent events, if it is among them. */
+  /** The first place of an id among the recent events, over all streams, if it is among them. */
   recent (id: string): Sighting | undefined
   /** The event at a revision of the stream as the table has it, or undefined when the table was not read yet. */
   recorded?: ReadonlyMap<number, Identified>

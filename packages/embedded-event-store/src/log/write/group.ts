@@ -87,6 +87,9 @@ export class GroupDecider {
     if (planned.kind === 'refuse') return planned.outcome
     if (planned.kind === 'repeat') return { kind: 'written', revision: planned.revision, position: planned.position }
     if (planned.kind === 'look-up') throw new Error('Looked up twice')
+    if (planned.kind === 'nothing') {
+      return { kind: 'written', revision: planned.revision, position: head + events.length || undefined }
+    }
     const first = head + events.length + 1
     await forEachInTurns(planned.placed, ({ stream, revision, event }) => {
       const { id, type, isJson, data, metadata } = event
@@ -95,7 +98,6 @@ export class GroupDecider {
       this.#known.draft(recorded)
       events.push(recorded)
     })
-    const revision = planned.placed[planned.answer]?.revision ?? -1
-    return { kind: 'written', revision, position: first + planned.answer }
+    return { kind: 'written', revision: planned.revision, position: first + planned.answer }
   }
 }

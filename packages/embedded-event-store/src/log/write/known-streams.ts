@@ -4,7 +4,7 @@ import { RecentMap } from './recent-map.js'
 import { afterEvent, afterMetadata, type StreamState } from '../stream-state.js'
 import type { Sighting } from './decide.js'
 
-export const rememberedIds = 65_536
+const rememberedIds = 65_536
 const rememberedStreams = 50_000
 
 /** Committed truth, plus a draft that lies over it while a group of writes is being decided. */
@@ -32,10 +32,6 @@ export class KnownStreams {
     this.#states.set(stream, state)
   }
 
-  rememberId (id: string, sighting: Sighting): void {
-    this.#ids.set(id, sighting)
-  }
-
   /** Lays an event over the committed truth. */
   draft (event: RecordedEvent): void {
     const state = this.drafted(event.stream)
@@ -43,7 +39,7 @@ export class KnownStreams {
     const described = describedBy(event.stream)
     const target = described === undefined ? undefined : this.drafted(described)
     if (described !== undefined && target !== undefined) this.#draftStates.set(described, afterMetadata(target, event))
-    this.#draftIds.set(event.id, event)
+    if (this.sighting(event.id) === undefined) this.#draftIds.set(event.id, event) // the first place counts
   }
 
   /** The draft has become durable. */

@@ -13,7 +13,10 @@ export interface WriteRequest {
 }
 
 export type Outcome =
-  /** `revision` is -1 and `position` undefined when an empty append found no stream. */
+  /**
+   * `revision` is -1 when an empty append found no stream, `position` undefined when the event was written before and
+   * can be seen no more.
+   */
   | { kind: 'written', revision: number, position: number | undefined }
   | { kind: 'wrong-revision', current: number }
   | { kind: 'stream-deleted' }

@@ -2,7 +2,7 @@
 import pg from 'pg'
 import type { RecordedEvent } from '../event.js'
 import { GroupDecider } from './group.js'
-import { KnownStreams, rememberedIds } from './known-streams.js'
+import { KnownStreams } from './known-streams.js'
 import type { Outcome, WriteRequest } from './request.js'
 import type { Session } from '../table/session.js'
 import type { EventTable } from '../table/table.js'
@@ -44,9 +44,7 @@ export class Writer {
   async attach (session: Session): Promise<void> {
     const head = await this.#table.head(session.client)
     if (head < this.head) throw new LogWentBack(this.head, head)
-    const sightings = await this.#table.lastSightings(session.client, rememberedIds / 4)
-    this.known.forget()
-    for (const { id, ...sighting } of sightings) this.known.rememberId(id, sighting)
+    this.known.forget() // the ids as well, as at a restart of EventStoreDB
     this.head = head
     this.epoch++
     this.#session = session

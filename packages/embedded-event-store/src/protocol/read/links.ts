@@ -9,9 +9,9 @@ export async function resolveLinks (log: EventLog, events: readonly RecordedEven
   const found = await log.reader.eventsAt(events.flatMap((event) => targetOf(event) ?? []))
   const targets = new Map(found.map((event) => [keyOf(event), event]))
   return await Promise.all(events.map(async (event) => {
-    if (event.type !== '$>') return readResponse(event)
     const place = targetOf(event)
-    const target = place && targets.get(keyOf(place))
+    if (place === undefined) return readResponse(event)
+    const target = targets.get(keyOf(place))
     const isSeen = target !== undefined && await isVisible(log, target)
     return isSeen ? readResponse(target, event) : danglingLink(event)
   }))
@@ -22,10 +22,11 @@ async function isVisible (log: EventLog, event: RecordedEvent): Promise<boolean>
   return !state.isTombstoned && event.revision >= firstVisible(state) && isFresh(state, event)
 }
 
+/** What is no `revision@stream`, with the number as .NET reads one, is an event like any other. */
 function targetOf (event: RecordedEvent): StreamPlace | undefined {
   if (event.type !== '$>') return undefined
-  const [, revision, stream] = /^(\d{1,15})@([^]+)$/.exec(Buffer.from(event.data).toString('utf8')) ?? []
-  return revision === undefined || stream === undefined ? undefined : { stream, revision: Number(revision) }
+  const [, revision, stream] = /^\s*([+-]?\d{1,15})\s*@([^]+)$/.exec(Buffer.from(event.data).toString('utf8')) ?? []
+  return revision === undefined || stream === undefined ? undefined : { stream, revision: Number(revision) || 0 }
 }
 
 const keyOf = (target: StreamPlace) => `${target.revision}@${target.stream}`

@@ -59,6 +59,15 @@ export class Responses {
     await this.#send(new streams.ReadResp().setStreamNotFound(missing))
   }
 
+  /** Where the stream begins, for a reader who looked elsewhere. */
+  async firstStreamPosition (revision: number): Promise<void> {
+    await this.#send(new streams.ReadResp().setFirstStreamPosition(String(revision)))
+  }
+
+  async lastStreamPosition (revision: number): Promise<void> {
+    await this.#send(new streams.ReadResp().setLastStreamPosition(String(revision)))
+  }
+
   async #send (response: streams.ReadResp): Promise<void> {
     await this.#write(Buffer.from(response.serializeBinary()))
   }

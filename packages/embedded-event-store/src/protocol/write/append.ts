@@ -53,23 +53,27 @@ function responseTo (outcome: Outcome, stream: string, options: streams.AppendRe
   }
 }
 
+const empty = () => new shared.Empty()
+
 function success (revision: number, at: number | undefined): streams.AppendResp.Success {
   const success = new streams.AppendResp.Success()
-  if (revision < 0) success.setNoStream(new shared.Empty())
+  if (revision < 0) success.setNoStream(empty())
   else success.setCurrentRevision(String(revision))
-  if (at === undefined) return success.setNoPosition(new shared.Empty())
+  if (at === undefined) return success.setNoPosition(empty())
   const position = new streams.AppendResp.Position().setCommitPosition(String(at)).setPreparePosition(String(at))
   return success.setPosition(position)
 }
 
+/** With the fields that clients before 20.6.1 read as well, as EventStoreDB sends them. */
 function wrongVersion (
   current: number, options: streams.AppendReq.Options
 ): streams.AppendResp.WrongExpectedVersion {
   const wrong = new streams.AppendResp.WrongExpectedVersion()
-  if (current < 0) wrong.setCurrentNoStream(new shared.Empty())
-  else wrong.setCurrentRevision(String(current))
-  if (options.hasAny()) return wrong.setExpectedAny(new shared.Empty())
-  if (options.hasStreamExists()) return wrong.setExpectedStreamExists(new shared.Empty())
-  if (options.hasNoStream()) return wrong.setExpectedNoStream(new shared.Empty())
-  return wrong.setExpectedRevision(options.getRevision())
+  const revision = options.getRevision()
+  if (current < 0) wrong.setCurrentNoStream(empty()).setNoStream2060(empty())
+  else wrong.setCurrentRevision(String(current)).setCurrentRevision2060(current)
+  if (options.hasAny()) return wrong.setExpectedAny(empty()).setAny2060(empty())
+  if (options.hasStreamExists()) return wrong.setExpectedStreamExists(empty()).setStreamExists2060(empty())
+  if (options.hasNoStream()) return wrong.setExpectedNoStream(empty())
+  return wrong.setExpectedRevision(revision).setExpectedRevision2060(Number(revision))
 }

@@ -62,9 +62,6 @@ function failureOfRefusal ({ message, trailers: { exception } }: Refusal): Failu
       type: 'MaximumAppendSizeExceeded',
       details: new shared.MaximumAppendSizeExceeded().setMaxappendsize(maxAppendSize)
     }
-    case 'access-denied': return {
-      code: status.PERMISSION_DENIED, type: 'AccessDenied', details: new shared.AccessDenied()
-    }
     default: return {
       code: status.INVALID_ARGUMENT, type: 'BadRequest', details: new shared.BadRequest().setMessage(message), message
     }

@@ -1,5 +1,6 @@
 // Delete and Tombstone: a stream that can come back, and one that cannot.
 import { status, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js'
+import { describedBy } from '../../log/event.js'
 import type { EventLog } from '../../log/log.js'
 import type { WriteRequest } from '../../log/write/request.js'
 import {
@@ -34,6 +35,7 @@ async function remove (
 ): Promise<string> {
   if (options === undefined) throw invalid('A delete carries its options')
   const stream = writableStreamName(options.getStreamIdentifier())
+  if (action === 'tombstone' && describedBy(stream) !== undefined) throw metadataForEver()
   const exact = options.getRevision()
   const expected = expectedRevision(options, exact)
   await log.room()
@@ -48,3 +50,6 @@ async function remove (
     case 'expired': throw new Refusal(status.DEADLINE_EXCEEDED, 'The deadline passed before the delete was begun')
   }
 }
+
+/** EventStoreDB takes it, and ends for ever when the stream that is described is deleted later. */
+const metadataForEver = () => invalid('A stream of metadata, whose name begins with $$, cannot be tombstoned')
