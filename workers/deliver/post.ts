@@ -1,5 +1,6 @@
 // One guarded POST: what came back, within one deadline from the name's resolution to the last byte.
-import { Agent, request, type Dispatcher } from 'undici'
+import { setMaxListeners } from 'node:events'
+import { Agent, request, type buildConnector, type Dispatcher } from 'undici'
 import { Blocked, NameNotResolved, guardedConnector, type GuardOptions, type Resolve } from './guard.js'
 import type { Result, Stage } from '../../src/domain/webhook/outcome.js'
 import { watchStale } from './stale.js'
@@ -25,16 +26,10 @@ export interface Poster {
   close (): Promise<void>
 }
 
-/** HTTP/1.1, no redirects, no proxy of the environment, checked addresses only. */
-export function openPoster (guard: GuardOptions, resolve?: Resolve): Poster {
+/** HTTP/1.1, no redirects, no proxy of the environment, checked addresses only. `openAgent` makes what sends. */
+export function openPoster (guard: GuardOptions, resolve?: Resolve, openAgent: OpenAgent = usualAgent): Poster {
   const { watching, isStale, close } = watchStale()
-  const agent = new Agent({
-    connect: watching(guardedConnector(guard, resolve)),
-    allowH2: false,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    keepAliveTimeout: 4_000
-  })
+  const agent = openAgent(watching(guardedConnector(guard, resolve)))
   return {
     post: (message) => send(agent, isStale, message),
     close: () => {
@@ -44,19 +39,23 @@ export function openPoster (guard: GuardOptions, resolve?: Resolve): Poster {
   }
 }
 
+export type OpenAgent = (connect: buildConnector.connector) => Dispatcher
+
+const usualAgent: OpenAgent = (connect) =>
+  new Agent({ connect, allowH2: false, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 4_000 })
+
 async function send (
-  agent: Agent, isStale: (error: unknown) => boolean, { url, headers, body, timeoutMs, signal }: Post
+  agent: Dispatcher, isStale: (error: unknown) => boolean, { url, headers, body, timeoutMs, signal }: Post
 ): Promise<Result> {
-  const deadline = AbortSignal.timeout(timeoutMs)
-  const either = AbortSignal.any([deadline, signal])
-  const options = { dispatcher: agent, method: 'POST' as const, headers, body, signal: either }
+  const attempt = new Attempt(timeoutMs, signal)
+  const options = { dispatcher: agent, method: 'POST' as const, headers, body, signal: attempt.signal }
   // A restarted receiver has closed all kept connections: this repeats until none is left and a new one is opened.
   const requestFresh = (): Promise<Dispatcher.ResponseData> => request(url, options).catch((error: unknown) => {
     if (isStale(error)) return requestFresh()
     throw error
   })
   try {
-    const answer = await unlessAborted(options.signal, requestFresh())
+    const answer = await unlessAborted(attempt.signal, requestFresh())
     const retryAfter = answer.headers['retry-after']
     return {
       kind: 'answer',
@@ -66,9 +65,42 @@ async function send (
     }
   } catch (error) {
     signal.throwIfAborted()
-    if (deadline.aborted) return { kind: 'failure', stage: 'timeout', message: `no answer within ${timeoutMs} ms` }
+    if (attempt.isLate) return { kind: 'failure', stage: 'timeout', message: `no answer within ${timeoutMs} ms` }
     return { kind: 'failure', stage: stageOf(error), message: messageOf(error) }
+  } finally {
+    attempt.end()
   }
+}
+
+/**
+ * Its signal is aborted at its deadline, or when the worker hurries. `AbortSignal.any` would leave an entry with the
+ * signal of the worker for each attempt, for as long as the process lives, until no further one fits.
+ */
+class Attempt {
+  isLate = false
+  readonly #controller = new AbortController()
+  readonly #timer: NodeJS.Timeout
+
+  constructor (timeoutMs: number, private readonly hurry: AbortSignal) {
+    this.#timer = setTimeout(() => {
+      this.isLate = true
+      this.#controller.abort()
+    }, timeoutMs)
+    setMaxListeners(0, hurry) // as many as there are attempts at once
+    if (hurry.aborted) this.#abort()
+    else hurry.addEventListener('abort', this.#abort)
+  }
+
+  get signal (): AbortSignal {
+    return this.#controller.signal
+  }
+
+  end (): void {
+    clearTimeout(this.#timer)
+    this.hurry.removeEventListener('abort', this.#abort)
+  }
+
+  readonly #abort = (): void => this.#controller.abort()
 }
 
 /** undici obeys a signal only when it is connected, after up to five seconds; this obeys it before that. */
