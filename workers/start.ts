@@ -8,8 +8,9 @@ import { listenForDue } from './deliveries/due-channel.js'
 import { openEnqueuer } from './queue/enqueue.js'
 import { withMarkers, type Marking } from './dispatch/marker.js'
 import { openPoster } from './deliver/post.js'
-import { openQueue } from './queue/queue.js'
+import { openQueue, type QueueOptions } from './queue/queue.js'
 import { runReconciler } from './queue/reconcile.js'
+import { whileAlive } from './queue/while-alive.js'
 import { refuseLostKeys } from './deliver/secrets.js'
 
 export interface WorkerDeps {
@@ -21,6 +22,7 @@ export interface WorkerDeps {
   /** Of the queue, when there is no Redis. */
   databaseUrl: string
   redisUrl?: string | undefined
+  patience?: QueueOptions['patience']
   /** Who this process is, for operators. */
   holder: string
   log: RunOptions['log']
@@ -49,6 +51,8 @@ export interface WorkerDeps {
 export interface Workers {
   /** Resolves when deliveries are made; rejects when this process must not start, for instance with a lost key. */
   ready: Promise<void>
+  /** @throws when it does not do its work, as the queue does not answer */
+  assertAlive (): void
   /** Starts no new attempts; running ones end, or are handed over, within 20 s. */
   stop (): Promise<void>
 }
@@ -64,8 +68,10 @@ export function startWorkers (deps: WorkerDeps): Workers {
   const running = run(deps, stopping.signal, hurrying)
   running.catch(() => {}) // `ready` rejects with it
   let stopped: Promise<void> | undefined
+  let started: Running | undefined
   return {
-    ready: running.then(() => {}),
+    ready: running.then((parts) => { started = parts }),
+    assertAlive: () => started?.assertAlive(),
     stop: () => stopped ??= stop()
   }
 
@@ -76,9 +82,9 @@ export function startWorkers (deps: WorkerDeps): Workers {
   }
 }
 
-async function run (
-  deps: WorkerDeps, signal: AbortSignal, hurrying: AbortController
-): Promise<{ stop (): Promise<void> }> {
+type Running = Omit<Workers, 'ready'>
+
+async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortController): Promise<Running> {
   const { pool, streams, restoreGuard, log, webhook, holder, version, databaseUrl } = deps
   const { schedule, timeoutMs, retentionDays = 90 } = webhook
   const keys = { current: deps.secretKey, previous: deps.previousSecretKeys }
@@ -98,14 +104,16 @@ async function run (
   const marking = withMarkers(dispatcher({ firstDelayMs: schedule[0] ?? 0, onDispatched, log }), {
     restoreGuard, pool, streams, everyMs: deps.markEveryMs, log
   })
-  const abandonedAfterMs = 2 * timeoutMs
-  const everyMs = deps.reconcileEveryMs
+  const reconciling = {
+    pool, holder, queue, enqueuer, everyMs: deps.reconcileEveryMs, abandonedAfterMs: 2 * timeoutMs, retentionDays, log
+  }
   const loops = [
     restoreGuard.keepChecking(signal),
-    followCalls(marking, deps, signal),
-    runReconciler({ pool, holder, queue, enqueuer, everyMs, abandonedAfterMs, retentionDays, signal, log })
+    whileAlive({ queue, signal, log }, (signal) =>
+      Promise.all([followCalls(marking, deps, signal), runReconciler({ ...reconciling, signal })]))
   ]
   return {
+    assertAlive: () => queue.assertAlive(),
     async stop () {
       await Promise.all([queue.stopWork(graceMs, () => hurrying.abort(new Error('the worker stops'))), ...loops])
       await marking.stop()

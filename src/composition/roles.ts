@@ -19,7 +19,7 @@ import type { ProcessContext } from './process-context.js'
 import { startProjector } from './projector.js'
 import type { Role } from './role.js'
 import { openStatus, type Status } from './status/status.js'
-import { startWorker } from './worker.js'
+import { startWorker, type StartedWorker } from './worker.js'
 
 /** Postgres answers a request within this time, or the request fails. */
 const answerWithinMs = 5_000
@@ -71,12 +71,16 @@ export async function startRoles (
 /** Starts what the roles need, and adds how to stop it to `stops`. */
 async function startParts (context: ProcessContext, stops: Array<() => Promise<void>>): Promise<App> {
   const { roles } = context
-  const status = await openStatus(context)
+  let worker: StartedWorker | undefined
+  const status = await openStatus(context, () => worker?.assertAlive())
   stops.push(status.stop)
   const app = roles.includes('api') ? await composeApi(context, status) : await statusApp(context, status)
   stops.push(() => app.close())
   if (roles.includes('projector')) stops.push(startProjector(context))
-  if (roles.includes('worker')) stops.push(await startWorker(context))
+  if (roles.includes('worker')) {
+    worker = await startWorker(context)
+    stops.push(worker.stop)
+  }
   return app
 }
 

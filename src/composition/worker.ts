@@ -4,10 +4,16 @@ import { packageVersion } from '../package-root.js'
 import { secretKeys } from './complete-config.js'
 import type { ProcessContext } from './process-context.js'
 
+export interface StartedWorker {
+  /** @throws when it does not do its work */
+  assertAlive (): void
+  stop (): Promise<void>
+}
+
 /** Loads the workers when it is called: a process that only replays projections has no code that could send. */
 export async function startWorker (
   { config, urls, connections, restoreGuard, logGuard, holder, log }: ProcessContext
-): Promise<() => Promise<void>> {
+): Promise<StartedWorker> {
   const { startWorkers } = await import('../../workers/start.js')
   const { webhook } = config
   const { current, previous } = secretKeys(config)
@@ -26,5 +32,5 @@ export async function startWorker (
     version: packageVersion
   })
   await workers.ready
-  return () => workers.stop()
+  return workers
 }

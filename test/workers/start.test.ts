@@ -1,45 +1,23 @@
 import t, { type Test } from 'tap'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
-import { openRestoreGuard } from '../../src/recovery/restore-guard.js'
-import { noStream, openStreams } from '../../src/event-store/streams.js'
 import { currentSecret } from '../../workers/deliver/secrets.js'
 import { startWorkers, type WorkerDeps, type Workers } from '../../workers/start.js'
-import { assistantCreated, callCompleted, proposed, type Told } from '../support/events/call-events.js'
+import { assistantCreated, callCompleted } from '../support/events/call-events.js'
 import { eventually } from '../support/eventually.js'
-import { keepingLog, scratchLedger } from '../support/postgres/ledger.js'
 import { answers, receiver } from '../support/receivers/receiver.js'
 import { noRedis, scratchRedis } from '../support/back-ends/redis.js'
-import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
-import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
+import { workerSite, type WorkerSite } from '../support/workers/worker-site.js'
 
-const postgres = await scratchPostgres(t)
-const ids = { assistant: 0, log: 0 }
+const ids = { assistant: 0 }
 
-/** Workers beside a database and a log of their own: with another database beside its log they would send nothing. */
 async function workers (
   t: Test, given: Partial<WorkerDeps> = {}
-): Promise<Workers & { deps: WorkerDeps, tell (told: Told): Promise<unknown> }> {
-  const ledger = await scratchLedger(t, postgres)
-  const { client } = await scratchEventStore(t, { postgres, schema: `log_${++ids.log}` })
-  const streams = openStreams(client)
-  const log = keepingLog()
-  const deps: WorkerDeps = {
-    ...ledger,
-    streams,
-    restoreGuard: openRestoreGuard({ ...ledger, streams, log }),
-    holder: randomUUID(),
-    log,
-    webhook: { schedule: [0, 100], timeoutMs: 2_000, allowHttp: true, allowCidrs: ['127.0.0.0/8'] },
-    secretKey: randomBytes(32),
-    previousSecretKeys: [],
-    version: '1.2.3',
-    reconcileEveryMs: 200,
-    ...given
-  }
-  const started = startWorkers(deps)
+): Promise<Workers & WorkerSite> {
+  const site = await workerSite(t, given)
+  const started = startWorkers(site.deps)
   t.teardown(() => started.stop())
-  return { ...started, deps, tell: (told) => streams.append(told.stream, [proposed(told)], noStream) }
+  return { ...started, ...site }
 }
 
 async function journey (t: Test, given: Partial<WorkerDeps>): Promise<void> {

@@ -21,7 +21,7 @@ export interface Marking {
 
 const defaultPeriodMs = 10 * 60_000
 
-/** One marker when the dispatcher acquires its lease, then at most one every `everyMs`, while there are events for it. */
+/** A marker when the dispatcher acquires its lease, then at most one every `everyMs`, while events come. */
 export function withMarkers (dispatcher: Consumer, options: MarkingOptions): Marking {
   const markers = new Markers(options)
   return {

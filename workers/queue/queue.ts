@@ -1,16 +1,20 @@
 // The queue of jobs: BullMQ on Redis or on Postgres. It may lose everything at any time; the delivery log does not.
-import { Queue, Worker, type IQueueBackend } from 'bullmq'
 import type { Pool } from 'pg'
+import { withTimeout } from '../../src/event-store/with-timeout.js'
 import type { Job } from '../deliveries/attempts.js'
-import { postgresBackEnd, redisBackEnd, type BackEnd } from './back-end.js'
-import { endsWithin } from './ends-within.js'
-import { logRarely } from './log-rarely.js'
+import { watched, type BackEnd, type Patience } from './back-ends/back-end.js'
+import { endsWithin } from './back-ends/ends-within.js'
+import { Liveness } from './back-ends/liveness.js'
+import { logRarely } from './back-ends/log-rarely.js'
+import { openProducer, openWorker, type JobWorker, type Producer } from './bullmq.js'
 import { openOverflow } from './overflow.js'
+import { postgresBackEnd } from './back-ends/postgres.js'
+import { redisBackEnd } from './back-ends/redis.js'
 
 export interface JobQueue {
-  /** Queues all jobs or none. @throws at once when the queue cannot be reached */
+  /** Queues all jobs. @throws when the queue does not answer within five seconds; it may have some of them then */
   add (jobs: Job[]): Promise<void>
-  /** The ids of all jobs that wait or run. @throws when the queue cannot be reached */
+  /** The ids of all jobs that wait or run. @throws when the queue does not answer within five seconds */
   ids (): Promise<Set<string>>
   /**
    * Passes jobs to `handle`, `concurrency` at a time. Up to 2,000 jobs that take longer than a second do not count.
@@ -19,6 +23,8 @@ export interface JobQueue {
   work (handle: (job: Job) => Promise<void>, concurrency: number): void
   /** Starts no more jobs and waits for running ones, at most `graceMs`; then it calls `hurry`. */
   stopWork (graceMs: number, hurry: () => void): Promise<void>
+  /** @throws when what was asked of the queue was not answered for ten seconds */
+  assertAlive (): void
   close (): Promise<void>
 }
 
@@ -28,14 +34,16 @@ export interface QueueOptions {
   databaseUrl: string
   pool: Pool
   log: { warn (details: object, message: string): void }
+  patience?: Patience | undefined
   /** When the queue gives up the job of a killed worker, in milliseconds; BullMQ's own values make it a minute. */
   stalled?: { lockDuration: number, stalledInterval: number } | undefined
 }
 
-const queueName = 'webhooks'
 const hurriedMs = 2_000
 /** The job of a killed worker is given up after 10 to 20 s, and the reconciler queues its attempt again. */
 const stalledByDefault = { lockDuration: 10_000, stalledInterval: 5_000 }
+const usualPatience: Patience = { answerWithinMs: 5_000, askEveryMs: 2_500, deadAfterMs: 10_000 }
+const jobsAtOnce = 500
 
 /**
  * A receiver that hangs costs a socket and its body's memory, and should cost no more: the limit is the slots of forty
@@ -48,37 +56,67 @@ export const jobId = ({ deliveryId, n, jobNumber, trigger }: Job) => `${delivery
 
 /** Opens the queue; on Postgres it makes its tables first. Redis may be down: the queue works as soon as it is up. */
 export async function openQueue (options: QueueOptions): Promise<JobQueue> {
-  const { redisUrl, databaseUrl, pool, log } = options
+  const { redisUrl, databaseUrl, pool, log, patience: { answerWithinMs } = usualPatience } = options
+  const name = await queueNameOf(pool)
   return redisUrl === undefined
-    ? new BullQueue(await postgresBackEnd(pool, databaseUrl), options)
-    : new BullQueue(await redisBackEnd(redisUrl, log), options)
+    ? new BullQueue(name, await postgresBackEnd(pool, databaseUrl, answerWithinMs), options)
+    : new BullQueue(name, await redisBackEnd(redisUrl, log, answerWithinMs), options)
+}
+
+/** Of this database alone: others may use the same Redis, and would take its jobs for stale ones. */
+async function queueNameOf (pool: Pool): Promise<string> {
+  const { rows: [row] } = await pool.query<{ id: string }>('SELECT id FROM ledger.this_database')
+  if (!row) throw new Error('ledger.this_database is empty: it has one row, always')
+  return `webhooks-${row.id}`
 }
 
 class BullQueue<Connection> implements JobQueue {
-  readonly #queue: ReturnType<typeof openProducer<Connection>>
+  readonly #queue: Producer<Connection>
   readonly #overflow = openOverflow(longJobs)
+  readonly #producing = new Liveness()
+  readonly #watches = { taking: new Liveness(), waiting: new Liveness() }
+  readonly #asking: NodeJS.Timeout
+  readonly #patience: Patience
   #worker: JobWorker<Connection> | undefined
 
-  constructor (private readonly backEnd: BackEnd<Connection>, private readonly options: QueueOptions) {
-    this.#queue = openProducer(backEnd)
+  constructor (
+    private readonly name: string,
+    private readonly backEnd: BackEnd<Connection>,
+    private readonly options: QueueOptions
+  ) {
+    this.#patience = options.patience ?? usualPatience
+    this.#queue = openProducer(name, backEnd)
     this.#queue.on('error', logRarely(options.log, 'the webhook queue has trouble'))
+    const ask = () => void this.#ask(() => this.#queue.isPaused()).catch(() => {})
+    this.#asking = setInterval(ask, this.#patience.askEveryMs)
   }
 
   async add (jobs: Job[]): Promise<void> {
-    const [first, ...more] = jobs.map((job) => ({ name: 'attempt', data: job, opts: { jobId: jobId(job) } }))
-    if (first === undefined) return
-    // On Postgres many jobs pass through temporary tables, which takes ten times as long as one job.
-    if (more.length === 0) await this.#queue.add(first.name, first.data, first.opts)
-    else await this.#queue.addBulk([first, ...more])
+    const named = jobs.map((job) => ({ name: 'attempt', data: job, opts: { jobId: jobId(job) } }))
+    for (let from = 0; from < named.length; from += jobsAtOnce) {
+      const [first, ...more] = named.slice(from, from + jobsAtOnce)
+      if (first === undefined) return
+      // On Postgres many jobs pass through temporary tables, which takes ten times as long as one job.
+      if (more.length === 0) await this.#ask(() => this.#queue.add(first.name, first.data, first.opts))
+      else await this.#ask(() => this.#queue.addBulk([first, ...more]))
+    }
   }
 
   async ids (): Promise<Set<string>> {
-    return new Set(await this.#queue.getRanges(['waiting', 'active'], 0, -1))
+    return new Set(await this.#ask(() => this.#queue.getRanges(['waiting', 'active'], 0, -1)))
+  }
+
+  assertAlive (): void {
+    const { taking, waiting } = this.#watches
+    const silentMs = Math.max(...[this.#producing, taking, waiting].map((each) => each.silentMs()))
+    if (silentMs <= this.#patience.deadAfterMs) return
+    throw new Error(`the webhook queue has not answered for ${Math.round(silentMs)} ms`)
   }
 
   work (handle: (job: Job) => Promise<void>, concurrency: number): void {
     const { log, stalled = stalledByDefault } = this.options
-    this.#worker = openWorker(this.backEnd, concurrency, stalled, ({ id, data }) =>
+    const backEnd = { ...this.backEnd, factory: watched(this.backEnd.factory, this.#watches) }
+    this.#worker = openWorker(this.name, backEnd, concurrency, stalled, ({ id, data }) =>
       this.#overflow.run(() => handle(data), (error) => this.#logFailure(id, error)))
     this.#worker.on('error', logRarely(log, 'the webhook worker has trouble'))
     this.#worker.on('failed', (job, error) => this.#logFailure(job?.id, error))
@@ -93,38 +131,16 @@ class BullQueue<Connection> implements JobQueue {
   }
 
   async close (): Promise<void> {
+    clearInterval(this.#asking)
     await endsWithin(hurriedMs, this.#queue.close())
     this.backEnd.disconnect()
+  }
+
+  async #ask<Answer> (question: () => Promise<Answer>): Promise<Answer> {
+    return await this.#producing.watch(() => withTimeout(this.#patience.answerWithinMs, question()))
   }
 
   #logFailure (job: string | undefined, error: unknown): void {
     this.options.log.warn({ job, err: error }, 'webhook job failed, the reconciler repeats it')
   }
-}
-
-type JobWorker<Connection> = Worker<Job, void, string, IQueueBackend, never, Connection>
-
-function openProducer<Connection> ({ producer, factory }: BackEnd<Connection>) {
-  return new Queue<Job, void, string, Job, void, string, IQueueBackend, Connection>(queueName, {
-    connection: producer,
-    skipWaitingForReady: true, // with Redis down at the start the first INFO fails, and BullMQ never forgets that
-    skipVersionCheck: true,
-    skipMetasUpdate: true,
-    defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true }
-  }, factory)
-}
-
-function openWorker<Connection> (
-  { worker, factory }: BackEnd<Connection>,
-  concurrency: number,
-  stalled: { lockDuration: number, stalledInterval: number },
-  process: (job: { id?: string | undefined, data: Job }) => Promise<void>
-): JobWorker<Connection> {
-  return new Worker<Job, void, string, IQueueBackend, never, Connection>(queueName, process, {
-    connection: worker,
-    concurrency,
-    maxStalledCount: 0, // the delivery log decides what becomes of an attempt whose worker died
-    ...stalled,
-    runRetryDelay: 1_000
-  }, factory)
 }

@@ -9,7 +9,9 @@ import type { Connections } from '../connections.js'
 import type { ProcessContext } from '../process-context.js'
 
 /** A process without the role projector has no `lagMonitor`. */
-export function healthChecks (context: ProcessContext, lagMonitor: LagMonitor | undefined): HealthChecks {
+export function healthChecks (
+  context: ProcessContext, assertWorker: () => void, lagMonitor: LagMonitor | undefined
+): HealthChecks {
   const { roles, connections: { pool, streams, assertTakesWrites } } = context
   const checks: HealthChecks = {
     postgres: () => pool.query('SELECT 1'),
@@ -19,6 +21,7 @@ export function healthChecks (context: ProcessContext, lagMonitor: LagMonitor | 
   }
   if (roles.includes('api') || roles.includes('worker')) checks.eventStoreWrites = assertTakesWrites
   if (roles.includes('api') || roles.includes('projector')) checks.readModels = () => assertFilled(context)
+  if (roles.includes('worker')) checks.webhookQueue = async () => assertWorker()
   if (!lagMonitor) return checks
   for (const projection of projections) {
     checks[`projection ${projection.name}`] = () => assertKeepsUp({ pool }, projection, lagMonitor)

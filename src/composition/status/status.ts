@@ -15,8 +15,11 @@ export interface Status {
   stop (): Promise<void>
 }
 
-/** Where the role projector runs, it monitors the lag of the read models, whichever process runs their projections. */
-export async function openStatus (context: ProcessContext): Promise<Status> {
+/**
+ * Where the role projector runs, it monitors the lag of the read models, whichever process runs their projections.
+ * `assertWorker` throws when the role worker does not do its work.
+ */
+export async function openStatus (context: ProcessContext, assertWorker: () => void): Promise<Status> {
   const { roles, config: { metricsToken }, connections, log } = context
   const { openMetrics } = await import('../../http/status/metrics.js')
   const metrics = openMetrics(log)
@@ -35,7 +38,7 @@ export async function openStatus (context: ProcessContext): Promise<Status> {
     })
   }
   return {
-    healthChecks: healthChecks(context, lagMonitor),
+    healthChecks: healthChecks(context, assertWorker, lagMonitor),
     metrics,
     metricsToken,
     async stop () {

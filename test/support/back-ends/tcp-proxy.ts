@@ -12,12 +12,15 @@ export async function tcpProxy (t: Teardown, targetPort: number): Promise<TcpPro
 
 export class TcpProxy {
   port = 0
+  /** How many came. */
+  connections = 0
   readonly #sockets = new Set<Socket>()
   readonly #stranded = new WeakSet<Socket>()
   readonly #server = createServer((client) => this.#connect(client))
   #target: number
   #passes = { requests: true, answers: true }
   #lastWords: string | undefined
+  #resets = false
   #pace: { latencyMs: number, bytesPerSecond: number } | undefined
 
   constructor (targetPort: number) {
@@ -68,6 +71,11 @@ export class TcpProxy {
     this.port = address.port
   }
 
+  /** From now on every new connection is reset as soon as it is open, until `accept` or `cut`. */
+  reset (): void {
+    this.#resets = true
+  }
+
   /** From now on each piece of data is delayed, and few bytes a second pass each way on each connection. */
   slow (latencyMs: number, bytesPerSecond: number): void {
     this.#pace = { latencyMs, bytesPerSecond }
@@ -79,6 +87,8 @@ export class TcpProxy {
   }
 
   #connect (client: Socket): void {
+    this.connections += 1
+    if (this.#resets) return void client.on('error', () => {}).resetAndDestroy()
     const upstream = connect(this.#target, '127.0.0.1')
     for (const socket of [client, upstream]) {
       this.#sockets.add(socket)
@@ -106,5 +116,6 @@ export class TcpProxy {
     this.#passes = { requests: true, answers: true }
     this.#lastWords = undefined
     this.#pace = undefined
+    this.#resets = false
   }
 }

@@ -119,13 +119,13 @@ export const importCases: ImportCase[] = [
   },
   {
     rule: 'the queue client lives in queue',
-    file: 'workers/queue/queue.ts',
+    file: 'workers/queue/bullmq.ts',
     good: 'bullmq',
     bad: 'ioredis undici standardwebhooks'
   },
   {
     rule: 'Redis lives in its back end',
-    file: 'workers/queue/back-end.ts',
+    file: 'workers/queue/back-ends/redis.ts',
     good: 'bullmq ioredis',
     bad: 'undici standardwebhooks'
   },

@@ -18,6 +18,7 @@ export async function scratchLedger (t: Teardown, given?: ScratchPostgres): Prom
   const databaseUrl = cluster ? await migratedIn(cluster) : postgres.url
   const pool = openPool(databaseUrl, { applicationName: 'test', max: 20, onError: () => {} })
   t.teardown(() => pool.end())
+  await pool.query('UPDATE ledger.this_database SET id = gen_random_uuid()') // a copy has the identity of its template
   return { postgres, databaseUrl, pool }
 }
 

@@ -8,7 +8,7 @@ import type { Job } from '../../../workers/deliveries/attempts.js'
 import { dispatcher } from '../../../workers/dispatch/dispatch.js'
 import { openEnqueuer, type Enqueuer } from '../../../workers/queue/enqueue.js'
 import { openPoster } from '../../../workers/deliver/post.js'
-import { openQueue, type JobQueue } from '../../../workers/queue/queue.js'
+import { openQueue, type JobQueue, type QueueOptions } from '../../../workers/queue/queue.js'
 import { reconcile, type Reconciled } from '../../../workers/queue/reconcile.js'
 import { logOf, type Told } from '../events/call-events.js'
 import { keepingLog, scratchLedger, type ScratchLedger } from '../postgres/ledger.js'
@@ -41,6 +41,8 @@ export type Row = Record<string, unknown>
 export interface RigOptions {
   /** Has the queue; it is in Postgres when absent. */
   redis?: ScratchRedis | undefined
+  /** Where a proxy before the queue's server listens. */
+  queuePort?: number
   schedule?: number[]
   timeoutMs?: number
   /** When an attempt without an outcome is closed as `unknown`, in milliseconds; twice `timeoutMs` when absent. */
@@ -49,6 +51,7 @@ export interface RigOptions {
   allowCidrs?: string[]
   /** The age from which a job is looked for in the queue, in milliseconds. */
   everyMs?: number
+  patience?: QueueOptions['patience']
   /** Starts the workers of the queue. */
   works?: boolean
   enqueues?: boolean
@@ -92,7 +95,11 @@ async function openDelivery (
   t: Teardown, { pool, databaseUrl }: ScratchLedger, log: Rig['log'], options: RigOptions & { timeoutMs: number }
 ): Promise<Pick<Rig, 'queue' | 'enqueuer' | 'keys' | 'deliver' | 'hurry'>> {
   const { redis, schedule = defaultSchedule, timeoutMs, allowCidrs = ['127.0.0.0/8'], works = true } = options
-  const queue = await openQueue({ redisUrl: redis?.url, databaseUrl, pool, log })
+  const { queuePort, patience } = options
+  const through = (url: string) => Object.assign(new URL(url), queuePort && { port: String(queuePort) }).href
+  const queue = await openQueue({
+    redisUrl: redis && through(redis.url), databaseUrl: through(databaseUrl), pool, log, patience
+  })
   const enqueuer = openEnqueuer({ pool, queue, maySend: () => true, log })
   const poster = openPoster({ allowCidrs })
   const keys = { current: randomBytes(32), previous: [] }
@@ -137,6 +144,6 @@ const jobsInSchema = async (pool: Pool) =>
   (await pool.query<{ id: string }>('SELECT id FROM queue.job')).rows.map(({ id }) => id)
 
 async function jobsIn (redis: ScratchRedis): Promise<string[]> {
-  const keys = await redis.keys('bull:webhooks:????????-????-*')
-  return keys.map((key) => key.slice('bull:webhooks:'.length)).filter((key) => !key.includes(':'))
+  const keys = await redis.keys('bull:webhooks-*:????????-????-*')
+  return keys.map((key) => key.split(':').slice(2).join(':')).filter((key) => !key.includes(':'))
 }

@@ -1,0 +1,36 @@
+// What workers need beside them: a database and a log of their own.
+import { randomBytes, randomUUID } from 'node:crypto'
+import { openRestoreGuard } from '../../../src/recovery/restore-guard.js'
+import { noStream, openStreams } from '../../../src/event-store/streams.js'
+import type { WorkerDeps } from '../../../workers/start.js'
+import { scratchEventStore } from '../back-ends/scratch-event-store.js'
+import { proposed, type Told } from '../events/call-events.js'
+import { keepingLog, scratchLedger } from '../postgres/ledger.js'
+import type { Teardown } from '../teardown.js'
+
+export interface WorkerSite {
+  deps: WorkerDeps
+  tell (told: Told): Promise<unknown>
+}
+
+/** With another database beside its log a worker would send nothing. */
+export async function workerSite (t: Teardown, given: Partial<WorkerDeps> = {}): Promise<WorkerSite> {
+  const ledger = await scratchLedger(t)
+  const { client } = await scratchEventStore(t, { postgres: ledger.postgres })
+  const streams = openStreams(client)
+  const log = keepingLog()
+  const deps: WorkerDeps = {
+    ...ledger,
+    streams,
+    restoreGuard: openRestoreGuard({ ...ledger, streams, log }),
+    holder: randomUUID(),
+    log,
+    webhook: { schedule: [0, 100], timeoutMs: 2_000, allowHttp: true, allowCidrs: ['127.0.0.0/8'] },
+    secretKey: randomBytes(32),
+    previousSecretKeys: [],
+    version: '1.2.3',
+    reconcileEveryMs: 200,
+    ...given
+  }
+  return { deps, tell: (told) => streams.append(told.stream, [proposed(told)], noStream) }
+}

@@ -1,0 +1,122 @@
+// The queue resets, refuses and falls silent: a worker goes on by itself, and stops nothing else of its process.
+import { setInterval } from 'node:timers'
+import { Redis } from 'ioredis'
+import t, { type Test } from 'tap'
+import { deliveryRig, settled, type Rig, type RigOptions } from '../../support/workers/delivery-rig.js'
+import { assistantTo, callCompleted, callsOf } from '../../support/events/call-events.js'
+import { eventually } from '../../support/eventually.js'
+import { receiver } from '../../support/receivers/receiver.js'
+import { noRedis, scratchRedis, type ScratchRedis } from '../../support/back-ends/redis.js'
+import { scratchPostgres } from '../../support/back-ends/scratch-postgres.js'
+import { tcpProxy, type TcpProxy } from '../../support/back-ends/tcp-proxy.js'
+import { onEachQueue } from '../../support/workers/each-queue.js'
+
+const patience = { answerWithinMs: 500, askEveryMs: 100, deadAfterMs: 800 }
+
+onEachQueue(t, {
+  async 'after first connections that were reset it works as soon as one is not' (t, redis) {
+    const { proxy, rig } = await behindProxy(t, redis, (proxy) => proxy.reset())
+    let ticks = 0
+    const ticking = setInterval(() => { ticks += 1 }, 10)
+    t.teardown(() => clearInterval(ticking))
+    const hook = await receiver(t)
+    const before = proxy.connections
+    await eventually(() => proxy.connections > before + 2)
+    t.ok(ticks > 0, 'everything else of the process goes on')
+    proxy.cut()
+    await rig.tell(assistantTo(hook.url), callCompleted('c-1'))
+    await delivered(rig)
+    t.equal(hook.received.length, 1)
+  },
+
+  async 'connections that die without a word are noticed, and others take their place' (t, redis) {
+    const { proxy, rig } = await behindProxy(t, redis)
+    const hook = await receiver(t)
+    await rig.tell(assistantTo(hook.url), callCompleted('before'))
+    await settled(rig, 'delivered')
+    proxy.strand()
+    await rig.tell(...callsOf(1, 20))
+    t.throws(await untilSilent(rig), /the webhook queue has not answered for \d+ ms/)
+    await delivered(rig)
+    t.equal(hook.received.length, 21, 'each once')
+    await eventually(() => isAlive(rig))
+  },
+
+  async 'a queue that hangs is refused in time, and works when it does again' (t, redis) {
+    const { proxy, rig } = await behindProxy(t, redis)
+    const hook = await receiver(t)
+    await rig.tell(assistantTo(hook.url), callCompleted('before'))
+    await settled(rig, 'delivered')
+    proxy.freeze()
+    await t.rejects(rig.queue.ids())
+    await t.rejects(rig.queue.add([{ deliveryId: 'd', n: 1, jobNumber: 1 }]))
+    t.throws(() => rig.queue.assertAlive())
+    proxy.cut()
+    await rig.tell(callCompleted('after'))
+    await delivered(rig)
+    await eventually(() => isAlive(rig))
+  }
+})
+
+t.test('a Redis that takes no writes is asked once a second, and left for its successor', { skip: noRedis() },
+  async (t) => {
+    const [redis, successor] = [await scratchRedis(t), await scratchRedis(t)]
+    const { proxy, rig } = await behindProxy(t, redis)
+    const hook = await receiver(t)
+    await rig.tell(assistantTo(hook.url), callCompleted('before'))
+    await settled(rig, 'delivered')
+    const admin = new Redis(redis.url)
+    t.teardown(() => admin.disconnect())
+    proxy.leadTo(Number(new URL(successor.url).port))
+    const before = await commandsOf(admin)
+    await admin.replicaof('127.0.0.1', Number(new URL(successor.url).port))
+    await rig.tell(callCompleted('after'))
+    await delivered(rig)
+    t.ok(await commandsOf(admin) - before < 200, 'no flood of questions')
+  })
+
+/** A worker whose queue is behind a proxy. */
+async function behindProxy (
+  t: Test, redis: ScratchRedis | undefined, before: (proxy: TcpProxy) => void = () => {}, options: RigOptions = {}
+): Promise<{ proxy: TcpProxy, rig: Rig }> {
+  const { url } = redis ?? await scratchPostgres(t)
+  const proxy = await tcpProxy(t, Number(new URL(url).port))
+  before(proxy)
+  return { proxy, rig: await deliveryRig(t, { redis, queuePort: proxy.port, patience, ...options }) }
+}
+
+/** What is due is queued again until all is delivered, as the reconciler of a worker does. */
+async function delivered (rig: Rig): Promise<void> {
+  await eventually(async () => {
+    await rig.reconcile().catch(() => {})
+    return (await rig.deliveries()).every(({ status }) => status === 'delivered')
+  }, 30_000)
+}
+
+/** Waits until the queue counts as dead. @returns what says so */
+async function untilSilent (rig: Rig): Promise<() => void> {
+  let reason: unknown
+  await eventually(() => {
+    try {
+      rig.queue.assertAlive()
+    } catch (error) {
+      reason = error
+    }
+    return reason !== undefined
+  })
+  return () => { throw reason }
+}
+
+function isAlive ({ queue }: Rig): boolean {
+  try {
+    queue.assertAlive()
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function commandsOf (admin: Redis): Promise<number> {
+  const [, count] = /total_commands_processed:(\d+)/.exec(await admin.info('stats')) ?? []
+  return Number(count)
+}

@@ -1,0 +1,47 @@
+// What both kinds of queue have in common: where BullMQ connects, and how long it waits there.
+import { setTimeout as delay } from 'node:timers/promises'
+import type { BackendFactory, IQueueBackend } from 'bullmq'
+import type { Liveness } from './liveness.js'
+
+/** `Connection` tells BullMQ where its jobs are. */
+export interface BackEnd<Connection> {
+  factory: BackendFactory<IQueueBackend, Connection>
+  producer: Connection
+  worker: Connection
+  disconnect (): void
+}
+
+/** How long the queue may be silent, in milliseconds. */
+export interface Patience {
+  /** A connection whose answer takes longer is dead: it is closed, and another one is opened. */
+  answerWithinMs: number
+  /** Between two questions whether the queue is there. */
+  askEveryMs: number
+  /** A queue that has answered nothing for so long is dead. */
+  deadAfterMs: number
+}
+
+const pauseMs = 1_000
+
+/** Watches what a worker asks: the job that is next, and to be told of one. */
+export interface Watches { taking: Liveness, waiting: Liveness }
+
+/**
+ * BullMQ asks for the next job again at once when it was refused, for instance by a server that is full or read-only:
+ * thousands of times a second. `factory` makes a back end that pauses first.
+ */
+export function watched<Connection> (
+  factory: BackendFactory<IQueueBackend, Connection>, { taking, waiting }: Watches
+): BackendFactory<IQueueBackend, Connection> {
+  return (...made) => {
+    const backEnd = factory(...made)
+    const moveToActive = backEnd.moveToActive.bind(backEnd)
+    const waitForJob = backEnd.waitForJob.bind(backEnd)
+    backEnd.waitForJob = (seconds) => waiting.watch(() => waitForJob(seconds), seconds * 1_000)
+    backEnd.moveToActive = (...args) => taking.watch(() => moveToActive(...args)).catch(async (error: unknown) => {
+      await delay(pauseMs)
+      throw error
+    })
+    return backEnd
+  }
+}

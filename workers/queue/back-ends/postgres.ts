@@ -1,0 +1,61 @@
+// Keeps the jobs of BullMQ in the schema `queue` of Postgres.
+import { Socket } from 'node:net'
+import {
+  PostgresConnection, PostgresQueueBackend, runMigrations, type BackendFactory, type IQueueBackend,
+  type PostgresConnectionOptions
+} from 'bullmq'
+import type { Pool } from 'pg'
+import { onConnection } from '../../../src/postgres/transaction.js'
+import type { BackEnd } from './back-end.js'
+
+const schema = 'queue'
+
+/** Makes the tables of the queue first. */
+export async function postgresBackEnd (
+  pool: Pool, databaseUrl: string, answerWithinMs: number
+): Promise<BackEnd<PostgresConnectionOptions>> {
+  await onConnection(pool, async (client, isBroken) => {
+    // The migrations set the search path of their session, so the pool must not use it again.
+    isBroken(new Error('the search path of this session was changed'))
+    await runMigrations(client, schema)
+  })
+  const connection = (max: number) => ({
+    connectionString: databaseUrl,
+    schema,
+    max,
+    application_name: 'ringledger queue',
+    connectionTimeoutMillis: answerWithinMs,
+    query_timeout: answerWithinMs,
+    keepAlive: true,
+    options: '-c synchronous_commit=off' // a crash may take jobs: the reconciler queues them again
+  })
+  return {
+    factory: createBackEnd,
+    producer: connection(2),
+    worker: connection(8),
+    disconnect: () => {}
+  }
+}
+
+const createBackEnd: BackendFactory<IQueueBackend, PostgresConnectionOptions> =
+  (name, options, { withBlockingConnection = false } = {}) => new PostgresQueueBackend(
+    new QueueConnection(options.connection), name, options, true, withBlockingConnection ? name : undefined)
+
+class QueueConnection extends PostgresConnection {
+  /**
+   * Asks nothing: the tables are there. BullMQ would keep the answer for ever, and after a failure its worker would
+   * ask for it again without a pause, so that nothing else of the process would ever run again.
+   */
+  override async waitUntilReady (): Promise<void> {}
+
+  /** The connection that listens, once it has answered: nothing is heard on a dead one, and nobody is told of that. */
+  override async getListenClient (): ReturnType<PostgresConnection['getListenClient']> {
+    const client = await super.getListenClient()
+    await client.query('SELECT').catch((error: unknown) => {
+      const socket = client.connection?.stream
+      if (socket instanceof Socket) socket.destroy(new Error('the connection that listens is dead', { cause: error }))
+      throw error
+    })
+    return client
+  }
+}

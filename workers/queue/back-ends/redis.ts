@@ -1,0 +1,52 @@
+// Keeps the jobs of BullMQ in Redis.
+import { once } from 'node:events'
+import { createRedisBackend, type ConnectionOptions } from 'bullmq'
+import { Redis, type RedisOptions } from 'ioredis'
+import type { BackEnd } from './back-end.js'
+import { endsWithin } from './ends-within.js'
+import { logRarely } from './log-rarely.js'
+
+const firstConnectionMs = 2_000
+/** A worker that waits for a job is answered after five seconds at the latest, with or without one. */
+const waitsForJobsMs = 15_000
+
+/** Redis may be down: then the queue works as soon as Redis is up. */
+export async function redisBackEnd (
+  url: string, log: { warn (details: object, message: string): void }, answerWithinMs: number
+): Promise<BackEnd<ConnectionOptions>> {
+  const always: RedisOptions = {
+    connectTimeout: answerWithinMs,
+    retryStrategy: (times) => Math.min(times * 100, 2_000),
+    socketTimeout: answerWithinMs, // a connection that says nothing is closed, and another one opened
+    reconnectOnError: (error) => error.message.startsWith('READONLY') ? 2 : false // the primary is another server now
+  }
+  // A producer fails at once when Redis is down; a worker waits for Redis without an end.
+  const producer = new Redis(url, {
+    ...always, enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: answerWithinMs
+  })
+  const worker = new Redis(url, { ...always, maxRetriesPerRequest: null })
+  const copies = rememberCopies(worker)
+  for (const connection of [producer, worker]) connection.on('error', logRarely(log, 'Redis cannot be reached'))
+  await endsWithin(firstConnectionMs, once(producer, 'ready'))
+  return {
+    factory: createRedisBackend,
+    producer,
+    worker,
+    disconnect: () => { for (const connection of [producer, worker, ...copies]) connection.disconnect() }
+  }
+}
+
+/**
+ * BullMQ blocks on a copy of the worker's connection, and cannot drop that copy while Redis is down. Nothing is said on
+ * a copy while it waits for a job.
+ */
+function rememberCopies (connection: Redis): Redis[] {
+  const copies: Redis[] = []
+  const duplicate = connection.duplicate.bind(connection)
+  connection.duplicate = (override) => {
+    const copy = duplicate({ ...override, socketTimeout: waitsForJobsMs })
+    copies.push(copy)
+    return copy
+  }
+  return copies
+}

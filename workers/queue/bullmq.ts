@@ -1,0 +1,36 @@
+// How BullMQ is asked: to queue jobs, and to run them.
+import { Queue, Worker, type IQueueBackend } from 'bullmq'
+import type { Job } from '../deliveries/attempts.js'
+import type { BackEnd } from './back-ends/back-end.js'
+
+export type JobWorker<Connection> = Worker<Job, void, string, IQueueBackend, never, Connection>
+
+export type Producer<Connection> = Queue<Job, void, string, Job, void, string, IQueueBackend, Connection>
+
+export function openProducer<Connection> (
+  queueName: string, { producer, factory }: BackEnd<Connection>
+): Producer<Connection> {
+  return new Queue(queueName, {
+    connection: producer,
+    skipWaitingForReady: true, // with Redis down at the start the first INFO fails, and BullMQ never forgets that
+    skipVersionCheck: true,
+    skipMetasUpdate: true,
+    defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true }
+  }, factory)
+}
+
+export function openWorker<Connection> (
+  queueName: string,
+  { worker, factory }: BackEnd<Connection>,
+  concurrency: number,
+  stalled: { lockDuration: number, stalledInterval: number },
+  process: (job: { id?: string | undefined, data: Job }) => Promise<void>
+): JobWorker<Connection> {
+  return new Worker(queueName, process, {
+    connection: worker,
+    concurrency,
+    maxStalledCount: 0, // the delivery log decides what becomes of an attempt whose worker died
+    ...stalled,
+    runRetryDelay: 1_000
+  }, factory)
+}

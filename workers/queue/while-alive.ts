@@ -1,0 +1,57 @@
+// Gives work to a process whose queue answers.
+import { pause } from '../../src/subscriptions/pause.js'
+import type { JobQueue } from './queue.js'
+
+const lookEveryMs = 500
+
+export interface WhileAliveOptions {
+  queue: Pick<JobQueue, 'assertAlive'>
+  signal: AbortSignal
+  log: { warn (details: object, message: string): void, info (details: object, message: string): void }
+}
+
+/**
+ * Runs `work` until `signal` is aborted. While the queue is dead it does not run: `work` gives up its leases when its
+ * signal is aborted, so that a process whose queue answers may acquire them.
+ */
+export async function whileAlive (
+  { queue, signal, log }: WhileAliveOptions, work: (signal: AbortSignal) => Promise<unknown>
+): Promise<void> {
+  while (!signal.aborted) {
+    const ended = new AbortController()
+    const end = () => ended.abort()
+    signal.addEventListener('abort', end, { once: true })
+    const working = work(ended.signal).finally(end)
+    working.catch(() => {}) // thrown on below
+    const silence = await untilDead(queue, ended.signal)
+    end()
+    await working.finally(() => signal.removeEventListener('abort', end))
+    if (silence === undefined) return
+    log.warn({ err: silence }, 'the webhook queue is dead: this process gives up its part of the deliveries')
+    await untilAlive(queue, signal)
+    if (!signal.aborted) log.info({}, 'the webhook queue answers again')
+  }
+}
+
+/** @returns why it is dead; nothing when `signal` is aborted before that */
+async function untilDead (queue: WhileAliveOptions['queue'], signal: AbortSignal): Promise<unknown> {
+  while (!signal.aborted) {
+    try {
+      queue.assertAlive()
+    } catch (error) {
+      return error
+    }
+    await pause(lookEveryMs, signal)
+  }
+  return undefined
+}
+
+async function untilAlive (queue: WhileAliveOptions['queue'], signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      return queue.assertAlive()
+    } catch {
+      await pause(lookEveryMs, signal)
+    }
+  }
+}
