@@ -1,0 +1,66 @@
+// Appends through a member: forwarded to the log that all members share, or refused as a member refuses.
+import { createRequire } from 'node:module'
+import shared from '@eventstore/db-client/generated/shared_pb.js'
+import status from '@eventstore/db-client/generated/status_pb.js'
+import streams from '@eventstore/db-client/generated/streams_pb.js'
+import type * as grpc from '@grpc/grpc-js'
+import type { Ways } from './ways.js'
+
+// A second copy of google-protobuf would not know these messages, so it is the client's own.
+const require = createRequire(createRequire(import.meta.url).resolve('@eventstore/db-client/package.json'))
+const { Any }: typeof import('google-protobuf/google/protobuf/any_pb.js') = require('google-protobuf/google/protobuf/any_pb.js')
+
+type Call = grpc.ServerDuplexStream<streams.BatchAppendReq, streams.BatchAppendResp>
+
+/** A real server drops an append whose ids are in flight, and answers after this time. */
+const writeTimeoutMs = 2_000
+
+/** Of all members: appends that were sent on and are not answered. */
+const inFlight = new Set<string>()
+
+export function forwardBatch (member: Ways, call: Call): void {
+  const refused = member.refusalOf('append', call.metadata)
+  if (refused?.code === 16) return void call.emit('error', refused)
+  const closed = member.opened('append', call as never)
+  const onward = member.target.batchAppend()
+  const idsOf = new Map<string, string[]>()
+  call.on('data', (request: streams.BatchAppendReq) => {
+    const refusal = member.refusalOf('append', call.metadata)
+    if (refusal?.code === 5) return void call.emit('error', refusal)
+    if (refusal) return void call.write(refusedBy(request, 'Empty', refusal.details))
+    if (member.denied.append) return void call.write(refusedBy(request, 'AccessDenied', 'Access Denied'))
+    const ids = request.getProposedMessagesList().map((message) => message.getId()?.getString() ?? '')
+    if (ids.some((id) => inFlight.has(id))) return void timeOut(call, request)
+    for (const id of ids) inFlight.add(id)
+    idsOf.set(request.getCorrelationId()?.getString() ?? '', ids)
+    onward.write(request)
+  })
+  onward.on('data', (reply: streams.BatchAppendResp) => {
+    setTimeout(() => {
+      for (const id of idsOf.get(reply.getCorrelationId()?.getString() ?? '') ?? []) inFlight.delete(id)
+      if (!call.destroyed) call.write(member.timesOut ? failed(reply, 'Timeout', 'Timeout') : reply)
+    }, member.answersAfterMs)
+  })
+  onward.on('error', () => {})
+  call.on('cancelled', () => { closed(); onward.cancel() })
+  call.on('error', () => { closed(); onward.cancel() })
+  call.on('end', () => { closed(); onward.cancel(); call.end() })
+}
+
+function timeOut (call: Call, request: streams.BatchAppendReq): void {
+  setTimeout(() => { if (!call.destroyed) call.write(refusedBy(request, 'Timeout', 'Timeout')) }, writeTimeoutMs).unref()
+}
+
+function refusedBy (request: streams.BatchAppendReq, type: string, message: string): streams.BatchAppendResp {
+  const reply = new streams.BatchAppendResp()
+  return failed(reply.setCorrelationId(request.getCorrelationId())
+    .setStreamIdentifier(request.getOptions()?.getStreamIdentifier()), type, message)
+}
+
+function failed (reply: streams.BatchAppendResp, type: string, message: string): streams.BatchAppendResp {
+  const details = new Any()
+  const packed = type === 'Empty' ? 'google.protobuf.Empty' : `event_store.client.${type}`
+  details.pack(new shared.Empty().serializeBinary(), packed)
+  reply.clearSuccess()
+  return reply.setError(new status.Status().setMessage(message).setDetails(details))
+}
