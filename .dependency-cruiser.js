@@ -42,7 +42,7 @@ const TRIED = ['test', 'bench', 'packages/[^/]+/test']
 const COMMAND_LINE = ['src/main[.]ts', 'src/cli']
 const EMBEDDED = '@ringledger/embedded-[^/]+'
 const doors = [
-  { to: { package: '@eventstore/db-client' }, from: ['src/event-store', 'src/composition/connections[.]ts', 'packages', ...TRIED] },
+  { to: { package: '@eventstore/db-client' }, from: ['src/event-store', 'packages', ...TRIED] },
   { to: { package: '(@grpc/grpc-js|google-protobuf)' }, from: ['packages/embedded-event-store', ...TRIED] },
   { to: { package: 're2js' }, from: ['packages/embedded-event-store', ...TRIED] },
   { to: { package: 'bullmq' }, from: ['workers/queue/(bullmq|back-ends/[^/]+)[.]ts', ...TRIED] },

@@ -3,12 +3,12 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { EventStoreDBClient } from '@eventstore/db-client'
 import pg from 'pg'
 import { processModule } from '@ringledger/embedded-event-store/child'
 import { listenForPositions } from '../projections/engine/positions/positions.js'
 import type { Projection } from '../projections/engine/projection.js'
 import { projections } from '../projections/index.js'
+import { EventStoreConnection } from '../src/event-store/connection/connection.js'
 import { openStreams } from '../src/event-store/streams.js'
 import { copyRows } from './replay/copy.js'
 import { fill } from './replay/fill.js'
@@ -59,8 +59,8 @@ async function measure (eventStoreUrl: string) {
   const env = environmentOf({ dir, databaseUrl: postgres.url, eventStoreUrl })
   await run(ringledger('migrate'), env)
   const pool = new pg.Pool({ connectionString: postgres.url })
-  const client = EventStoreDBClient.connectionString(eventStoreUrl)
-  const streams = openStreams(client)
+  const connection = new EventStoreConnection(eventStoreUrl)
+  const streams = openStreams(connection)
   const positions = listenForPositions(postgres.url, pool, () => {})
   const projector = spawn(process.execPath, ringledger('projector'), {
     env: { ...process.env, ...env },
@@ -86,7 +86,7 @@ async function measure (eventStoreUrl: string) {
     const ended = once(projector, 'exit')
     if (projector.exitCode === null && projector.kill('SIGTERM')) await ended
     await positions.close()
-    await client.dispose()
+    await connection.close()
     await pool.end()
   }
 }

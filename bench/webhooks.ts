@@ -1,11 +1,11 @@
 // Measures webhooks beside the limits of BullMQ and of the HTTP client, in one run: `npm run bench:webhooks`.
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { EventStoreDBClient } from '@eventstore/db-client'
 import pg from 'pg'
 import { processModule } from '@ringledger/embedded-event-store/child'
 import { signToken } from '../src/cli/running/sign-token.js'
 import type { CallCompleted } from '../src/domain/call/events.js'
+import { EventStoreConnection } from '../src/event-store/connection/connection.js'
 import { openStreams, type Streams } from '../src/event-store/streams.js'
 import { attemptsAtOnce } from '../workers/start.js'
 import { startServer, temporaryPostgres } from './support/back-ends.js'
@@ -45,7 +45,7 @@ if (!redis) say('redis-server is not on the PATH: the queue on Redis is left out
 try {
   const eventStore = await startServer({ module: processModule, env: { DATABASE_URL: postgres.url } }, dir)
   const receiver = await startServer({ module: new URL('./webhooks/receiver.js', import.meta.url) }, dir)
-  const client = EventStoreDBClient.connectionString(eventStore.url)
+  const connection = new EventStoreConnection(eventStore.url)
   try {
     const env = {
       ...environmentOf({ dir, databaseUrl: postgres.url, eventStoreUrl: eventStore.url }),
@@ -55,9 +55,9 @@ try {
       RATE_LIMIT_PER_MINUTE: '0'
     }
     await run(ringledger('migrate'), env)
-    report(await measure(openStreams(client), measuring(`http://127.0.0.1:${receiver.port}`), env), options.json)
+    report(await measure(openStreams(connection), measuring(`http://127.0.0.1:${receiver.port}`), env), options.json)
   } finally {
-    await client.dispose()
+    await connection.close()
     await receiver.close()
     await eventStore.close()
   }

@@ -1,16 +1,15 @@
 // A process that reads the log as a projection does, and folds nothing. In: EVENTSTORE_URL, event types. Out: JSON.
 import { parseArgs } from 'node:util'
-import { BACKWARDS, END, EventStoreDBClient } from '@eventstore/db-client'
+import { EventStoreConnection } from '../../src/event-store/connection/connection.js'
+import { openStreams } from '../../src/event-store/streams.js'
 import { catchUp } from '../../src/event-store/subscribe.js'
 
 const { positionals: eventTypes } = parseArgs({ allowPositionals: true })
-const client = EventStoreDBClient.connectionString(process.env.EVENTSTORE_URL ?? '')
-let head = 0n
-const last = client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 })
-for await (const { event } of last) head = event?.position.commit ?? 0n
+const connection = new EventStoreConnection(process.env.EVENTSTORE_URL ?? '')
+const head = await openStreams(connection).head()
 
 const startedAt = performance.now()
-const feed = catchUp(client, { after: 0n, eventTypes })
+const feed = catchUp(connection, { after: 0n, eventTypes })
 let events = 0
 for (let position = 0n; position < head;) {
   const batch = await feed.next()
@@ -19,4 +18,4 @@ for (let position = 0n; position < head;) {
 }
 process.stdout.write(JSON.stringify({ events, seconds: (performance.now() - startedAt) / 1_000 }))
 await feed.close()
-await client.dispose()
+await connection.close()

@@ -1,11 +1,10 @@
 // The connections that every role and command works on.
-import { setTimeout as delay } from 'node:timers/promises'
-import { EventStoreDBClient } from '@eventstore/db-client'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { listenForPositions, type Positions } from '../../projections/engine/positions/positions.js'
 import { projections } from '../../projections/index.js'
 import { ensureProjections } from '../../projections/replay/generations.js'
+import { EventStoreConnection } from '../event-store/connection/connection.js'
 import { openStreams, type Streams } from '../event-store/streams.js'
 import { watchWrites } from '../event-store/writes.js'
 import { packageRoot } from '../package-root.js'
@@ -21,9 +20,6 @@ export interface Urls {
   redisUrl?: string | undefined
 }
 
-/** The client waits for streams of a dead server to end, which may be never. */
-const disposeWithinMs = 1_000
-
 /** A batch that takes longer fails, and its consumer begins it again. */
 const batchWithinMs = 30_000
 
@@ -36,7 +32,6 @@ export interface Connections {
   pool: Pool
   /** For consumers: its statements and transactions have a time limit. */
   consumerPool: Pool
-  client: EventStoreDBClient
   streams: Streams
   /** @throws when the event store takes no writes, though it may answer reads */
   assertTakesWrites (): Promise<void>
@@ -55,11 +50,10 @@ export async function openConnections (urls: Urls, log: Logger, options: Connect
   await reachable('Postgres', 'DATABASE_URL', migrate(databaseUrl, packageRoot))
   const onError = (error: Error) => log.warn({ err: error }, 'lost a connection to Postgres')
   const { pool, consumerPool } = openPools(databaseUrl, onError, options)
-  const client = EventStoreDBClient.connectionString(clientUrl(eventStoreUrl))
-  const { streams, assertTaken: assertTakesWrites } = watchWrites(openStreams(client))
+  const connection = new EventStoreConnection(eventStoreUrl)
+  const { streams, assertTaken: assertTakesWrites } = watchWrites(openStreams(connection))
   const disconnect = async () => {
-    await Promise.race([client.dispose(), delay(disposeWithinMs)])
-    await Promise.all([pool.end(), consumerPool.end()])
+    await Promise.all([connection.close(), pool.end(), consumerPool.end()])
   }
   try {
     const head = await reachable('The event store', 'EVENTSTORE_URL', streams.head())
@@ -73,14 +67,7 @@ export async function openConnections (urls: Urls, log: Logger, options: Connect
     await positions.close()
     await disconnect()
   }
-  return { pool, consumerPool, client, streams, assertTakesWrites, positions, close }
-}
-
-/** As the client reads it. Without `throwOnAppendFailure` it would answer a conflict like a success. */
-export function clientUrl (eventStoreUrl: string): string {
-  const [place = '', query = ''] = eventStoreUrl.replace(/^kurrentdb/, 'esdb').split('?', 2)
-  const given = query.split('&').filter((option) => option !== '' && !/^throwOnAppendFailure=/i.test(option))
-  return `${place}?${[...given, 'throwOnAppendFailure=true'].join('&')}`
+  return { pool, consumerPool, streams, assertTakesWrites, positions, close }
 }
 
 function openPools (databaseUrl: string, onError: (error: Error) => void, { answerWithinMs }: ConnectionOptions) {

@@ -1,7 +1,5 @@
 // What can go wrong between us and the event store, by what may have been written.
-import {
-  AccessDeniedError, MaxAppendSizeExceededError, StreamDeletedError, WrongExpectedVersionError
-} from '@eventstore/db-client'
+import { AccessDeniedError, NotLeaderError, UnavailableError } from '@eventstore/db-client'
 
 /** The stream is not at the expected revision: somebody else wrote first, and nothing of ours was written. */
 export class RevisionConflict extends Error {
@@ -13,9 +11,14 @@ export class StreamGone extends Error {
   override readonly name = 'StreamGone'
 }
 
-/** The event store cannot be reached, and nothing of ours can have been written. */
+/** The event store cannot be reached or takes no call now, and nothing of ours can have been written. */
 export class EventStoreUnavailable extends Error {
-  override readonly name = 'EventStoreUnavailable'
+  override readonly name: string = 'EventStoreUnavailable'
+}
+
+/** The event store refuses the login or the right to this call, so nothing was written. An operator mends it. */
+export class AccessRefused extends EventStoreUnavailable {
+  override readonly name = 'AccessRefused'
 }
 
 /** The append left and no answer came: it was written or not. The same append at the same revision finds out. */
@@ -28,28 +31,64 @@ export class AppendTooLarge extends Error {
   override readonly name = 'AppendTooLarge'
 }
 
-/** Translates what the client threw while appending. */
-export function appendError (cause: unknown): Error {
-  if (cause instanceof RevisionConflict) return cause
-  if (cause instanceof WrongExpectedVersionError) return new RevisionConflict('the stream has moved on', { cause })
-  if (cause instanceof MaxAppendSizeExceededError) {
-    return new AppendTooLarge('the events are too large for one append', { cause })
+/** Nothing came for as long as the caller wanted to wait. */
+export class NoAnswer extends Error {
+  override readonly name = 'NoAnswer'
+  constructor (ms: number) {
+    super(`no answer within ${ms} ms`)
   }
-  if (cause instanceof StreamDeletedError) return new StreamGone('the stream was deleted for good', { cause })
-  if (cause instanceof AccessDeniedError) return cause
-  if (neverLeft(cause)) return new EventStoreUnavailable('the event store cannot be reached', { cause })
+}
+
+const known = [RevisionConflict, StreamGone, EventStoreUnavailable, AppendOutcomeUnknown, AppendTooLarge]
+
+/** Translates what ended an append: one whose end says nothing else may have been written. */
+export function appendError (cause: unknown): Error {
+  if (cause instanceof Error && known.some((each) => cause instanceof each)) return cause
+  if (isRefusedAccess(cause)) return new AccessRefused(refused, { cause })
+  if (cause instanceof NotLeaderError || wasNotTaken(cause)) return new EventStoreUnavailable(unreachable, { cause })
   return new AppendOutcomeUnknown('the event store did not say whether it wrote the events', { cause })
 }
 
 /** Translates what the client threw while reading: a read that fails has written nothing. */
 export function readError (cause: unknown): Error {
-  if (cause instanceof AccessDeniedError) return cause
-  return new EventStoreUnavailable('the event store cannot be reached', { cause })
+  if (cause instanceof EventStoreUnavailable) return cause
+  if (isRefusedAccess(cause)) return new AccessRefused(refused, { cause })
+  return new EventStoreUnavailable(unreachable, { cause })
 }
 
-/** grpc-js says so in words when a call failed before a connection existed, so that not one byte was sent. */
-function neverLeft (cause: unknown): boolean {
-  return cause instanceof Error && neverSentWords.test(cause.message)
+/** Translates what ended a subscription; one that the store dropped while it goes on is left as it is. */
+export function subscriptionError (cause: unknown): unknown {
+  const isKnown = isOfConnection(cause) || isRefusedAccess(cause) || cause instanceof NoAnswer
+  return isKnown ? readError(cause) : cause
 }
 
-const neverSentWords = /No connection established|Name resolution failed|Failed to discover|ECONNREFUSED/
+const unreachable = 'the event store cannot be reached'
+const refused = 'the event store refuses access'
+
+/** By class or by code, since the client has no class for PERMISSION_DENIED without a trailer. */
+function isRefusedAccess (cause: unknown): boolean {
+  if (cause instanceof AccessDeniedError) return true
+  return cause instanceof Error && 'code' in cause && refusals.some((code) => code === cause.code)
+}
+
+const refusals = [7, 16] // PERMISSION_DENIED, UNAUTHENTICATED
+
+/** A member that has no leader, or too much to do, says so before it looks at an append. */
+export const saysNotReady = (message: string) => notReadyWords.test(message)
+
+const notReadyWords = /Server Is (Not Ready|Too Busy|Busy)|No leader info available/
+
+/** grpc-js says in words when a call failed before a connection existed, so that not one byte was sent. */
+function wasNotTaken (cause: unknown): boolean {
+  return cause instanceof Error && (neverSentWords.test(cause.message) || saysNotReady(cause.message))
+}
+
+const neverSentWords = /No connection established|Name resolution failed|Failed to discover|ECONNREFUSED|Channel closed before call started|Channel has been shut down/
+
+/** Whether the client that met this had better be replaced by a new one. */
+export function isOfConnection (cause: unknown): boolean {
+  if (cause instanceof UnavailableError || wasNotTaken(cause)) return true
+  return cause instanceof Error && lostWords.test(cause.message)
+}
+
+const lostWords = /^1 CANCELLED: (?!Cancelled on client)|RST_STREAM|write after end/

@@ -1,6 +1,8 @@
 // Follows the log until a signal ends it, and notices a subscription that no longer delivers.
-import { FORWARDS, START, type EventStoreDBClient } from '@eventstore/db-client'
+import { FORWARDS, START } from '@eventstore/db-client'
 import { collect } from './collect.js'
+import type { EventStoreConnection } from './connection/connection.js'
+import { subscriptionError } from './errors.js'
 import { toStoredEvent } from './stored.js'
 import { catchUp, type Batch, type CatchUp } from './subscribe.js'
 
@@ -29,13 +31,13 @@ const answerWithinMs = 5_000
  * @throws when the subscription fails or ends
  */
 export async function * followLog (
-  client: EventStoreDBClient, head: () => Promise<bigint>, { after, eventTypes, signal, lingerMs }: FollowOptions
+  connection: EventStoreConnection, head: () => Promise<bigint>, { after, eventTypes, signal, lingerMs }: FollowOptions
 ): AsyncGenerator<Batch, void> {
   let position = after
   let patienceMs = shortestPatienceMs
   let silences = 0
   while (!signal.aborted) {
-    const feed = catchUp(client, { after: position, eventTypes, lingerMs })
+    const feed = catchUp(connection, { after: position, eventTypes, lingerMs })
     const close = () => { feed.close().catch(() => {}) }
     signal.addEventListener('abort', close, { once: true })
     try {
@@ -49,12 +51,12 @@ export async function * followLog (
       patienceMs = Math.min(patienceMs * 2, longestPatienceMs)
       silences += 1
     } catch (error) {
-      if (!signal.aborted) throw error
+      if (!signal.aborted) throw subscriptionError(error)
     } finally {
       signal.removeEventListener('abort', close)
       await feed.close()
     }
-    const batch = silences > 1 && !signal.aborted ? await readOn(client, eventTypes, position) : undefined
+    const batch = silences > 1 && !signal.aborted ? await readOn(connection, eventTypes, position) : undefined
     if (!batch || batch.position <= position) continue
     yield batch
     position = batch.position
@@ -80,10 +82,12 @@ async function next (
 }
 
 /** Reads the next events without a filter: those of the types, and the position of the last event of any type. */
-async function readOn (client: EventStoreDBClient, eventTypes: readonly string[], after: bigint): Promise<Batch> {
+async function readOn (connection: EventStoreConnection, eventTypes: readonly string[], after: bigint): Promise<Batch> {
   const fromPosition = after === 0n ? START : { commit: after, prepare: after }
-  const reading = client.readAll({ direction: FORWARDS, fromPosition, maxCount: readAtOnce })
-  const resolved = await collect(reading, answerWithinMs)
+  const resolved = await connection.onLeader(async (session) => {
+    const options = { direction: FORWARDS, fromPosition, maxCount: readAtOnce, requiresLeader: true } as const
+    return await collect(session, session.client.readAll(options), answerWithinMs)
+  })
   const events = resolved.flatMap(({ event }) => event && event.position.commit > after ? [toStoredEvent(event)] : [])
   return { events: events.filter(({ type }) => eventTypes.includes(type)), position: events.at(-1)?.position ?? after }
 }

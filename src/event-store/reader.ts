@@ -1,17 +1,17 @@
-// Reads streams and the end of the log, and remembers when the store answered last.
+// Reads streams and the end of the log. What is read decides something, so it is read from the leader alone.
 import {
-  BACKWARDS, END, FORWARDS, StreamDeletedError, StreamNotFoundError, type EventStoreDBClient, type ReadStreamOptions
+  BACKWARDS, END, FORWARDS, StreamDeletedError, StreamNotFoundError, type ReadStreamOptions
 } from '@eventstore/db-client'
 import type { StoredEvent } from '../domain/stored-event.js'
 import { collect, deliver } from './collect.js'
+import type { EventStoreConnection } from './connection/connection.js'
 import { readError } from './errors.js'
 import { toStoredEvent } from './stored.js'
 
-export class Reader {
-  /** When the store answered a read or an append last, in Unix milliseconds. */
-  heardAt = 0
+const requiresLeader = true
 
-  constructor (private readonly client: EventStoreDBClient, private readonly answerWithinMs: number) {}
+export class Reader {
+  constructor (private readonly connection: EventStoreConnection, private readonly answerWithinMs: number) {}
 
   async read (
     stream: string, fromRevision = 0n, maxCount = Number.MAX_SAFE_INTEGER, withinMs = this.answerWithinMs
@@ -34,9 +34,10 @@ export class Reader {
 
   async head (): Promise<bigint> {
     try {
-      const reading = this.client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 })
-      const [newest] = await collect(reading, this.answerWithinMs)
-      this.heardAt = Date.now()
+      const [newest] = await this.connection.onLeader(async (session) => {
+        const options = { direction: BACKWARDS, fromPosition: END, maxCount: 1, requiresLeader } as const
+        return await collect(session, session.client.readAll(options), this.answerWithinMs)
+      })
       return newest?.commitPosition ?? newest?.event?.position.commit ?? 0n
     } catch (error) {
       throw readError(error)
@@ -57,16 +58,22 @@ export class Reader {
     stream: string, options: ReadStreamOptions, withinMs: number, take: (event: StoredEvent) => void
   ): Promise<boolean> {
     let refused: { error: unknown } | undefined
+    let isTaking = false // then another try would hand the same events over again
+    const takeOrNote = (event: StoredEvent) => {
+      isTaking = true
+      try {
+        take(event)
+      } catch (error) {
+        refused = { error }
+        throw error
+      }
+    }
     try {
-      await deliver(this.client.readStream(stream, options), withinMs, ({ event }) => {
-        try {
-          if (event) take(toStoredEvent(event))
-        } catch (error) {
-          refused = { error }
-          throw error
-        }
+      await this.connection.onLeader(async (session) => {
+        const reading = session.client.readStream(stream, { ...options, requiresLeader })
+        await deliver(session, reading, withinMs, ({ event }) => { if (event) takeOrNote(toStoredEvent(event)) })
+          .catch((error: unknown) => { throw isTaking ? refused?.error ?? readError(error) : error })
       })
-      this.heardAt = Date.now()
       return true
     } catch (error) {
       if (refused) throw refused.error

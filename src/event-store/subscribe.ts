@@ -1,9 +1,12 @@
 // One serial, resumable catch-up subscription to $all, pulled batch by batch.
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import {
-  START, eventTypeFilter, type AllStreamResolvedEvent, type AllStreamSubscription, type EventStoreDBClient
+  START, eventTypeFilter, type AllStreamResolvedEvent, type AllStreamSubscription
 } from '@eventstore/db-client'
 import type { StoredEvent } from '../domain/stored-event.js'
+import type { EventStoreConnection } from './connection/connection.js'
+import type { Session } from './connection/session.js'
+import { EventStoreUnavailable } from './errors.js'
 import { sizeOf } from './size.js'
 import { toStoredEvent } from './stored.js'
 
@@ -39,8 +42,8 @@ const nowhere = 2n ** 64n - 1n
 /** About the memory that the data of one batch takes. A larger event is a batch of its own; most take a quarter. */
 const maxBytes = 16 * 2 ** 20
 
-export function catchUp (client: EventStoreDBClient, options: CatchUpOptions): CatchUp {
-  return new AllSubscription(client, options)
+export function catchUp (connection: EventStoreConnection, options: CatchUpOptions): CatchUp {
+  return new AllSubscription(connection.session, options)
 }
 
 class AllSubscription implements CatchUp {
@@ -54,12 +57,13 @@ class AllSubscription implements CatchUp {
   #passed: bigint
   #failure: Error | undefined
   #wake = () => {}
+  readonly #stay: () => void
 
-  constructor (client: EventStoreDBClient, { after, eventTypes, maxBatch = 500, lingerMs }: CatchUpOptions) {
+  constructor (private readonly session: Session, { after, eventTypes, maxBatch = 500, lingerMs }: CatchUpOptions) {
     this.#maxBatch = maxBatch
     this.#lingerMs = lingerMs
     this.#position = this.#passed = after
-    this.#subscription = client.subscribeToAll({
+    this.#subscription = session.client.subscribeToAll({
       fromPosition: after === 0n ? START : { commit: after, prepare: after },
       filter: eventTypeFilter({
         regex: `^(${eventTypes.join('|')})$`,
@@ -67,9 +71,10 @@ class AllSubscription implements CatchUp {
         checkpointReached: async (_subscription, { commit }) => this.#checkpointReached(commit)
       })
     })
+    this.#stay = session.untilAbandoned((error) => this.#fail(error))
     this.#subscription.on('data', this.#take)
     this.#subscription.on('error', (error) => this.#fail(error))
-    this.#subscription.on('end', () => this.#fail(new Error('the event store ended the subscription')))
+    this.#subscription.on('end', () => this.#fail(new EventStoreUnavailable('the event store ended the subscription')))
     this.#subscription.on('close', () => this.#fail(new Error('the subscription was closed')))
   }
 
@@ -92,6 +97,7 @@ class AllSubscription implements CatchUp {
 
   async close (): Promise<void> {
     this.#fail(new Error('the subscription was closed'))
+    this.#stay()
     this.#subscription.off('data', this.#take).resume() // so that its end can be seen
     await this.#subscription.unsubscribe().catch(() => {})
   }
@@ -101,6 +107,7 @@ class AllSubscription implements CatchUp {
   }
 
   #arrived ({ event }: AllStreamResolvedEvent): void {
+    this.session.heard()
     if (!event) return
     const stored = toStoredEvent(event)
     const bytes = sizeOf(stored.data)
@@ -111,6 +118,7 @@ class AllSubscription implements CatchUp {
   }
 
   #checkpointReached (position: bigint): void {
+    this.session.heard()
     if (position !== nowhere && position > this.#passed) this.#passed = position
     this.#wake()
   }

@@ -5,7 +5,7 @@ import { fill } from '../../bench/replay/fill.js'
 import { history } from '../../bench/replay/history.js'
 import { decode } from '../../src/domain/events.js'
 import { openStreams } from '../../src/event-store/streams.js'
-import { connect, eventStoreOn } from '../support/back-ends/scratch-event-store.js'
+import { connect, connectionTo, eventStoreOn } from '../support/back-ends/scratch-event-store.js'
 import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
 
 const count = 3_000
@@ -48,7 +48,7 @@ t.test('an event store on the filled table serves it and goes on after it', asyn
     seen++
   }
   t.equal(seen, count)
-  const streams = openStreams(client)
+  const streams = openStreams(connectionTo(t, store.url))
   t.equal(await streams.head(), BigInt(count + 1))
   const renamed = made.findLast(({ type }) => type === 'CampaignRenamed')
   await client.appendToStream(renamed?.stream ?? '', jsonEvent({ type: 'CampaignRenamed', data: {} }), {

@@ -1,6 +1,6 @@
 // `ringledger events copy`, killed half way, again and again.
 import t, { type Test } from 'tap'
-import { openStore } from '@ringledger/event-transfer'
+import { storeAt } from '../../src/cli/events/stores.js'
 import { seedOf } from '../support/chaos.js'
 import { eventually } from '../support/eventually.js'
 import { ringledger, run } from '../support/ringledger.js'
@@ -21,7 +21,7 @@ const all = 31 + streams * rounds
 
 async function place (t: Pick<Test, 'teardown'>, schema: string) {
   const { client, store: { url } } = await scratchEventStore(t, { postgres, schema })
-  const store = openStore(url, 'EVENTSTORE_URL')
+  const store = storeAt(url, 'EVENTSTORE_URL')
   t.teardown(() => store.close())
   return { client, store, url }
 }

@@ -4,7 +4,7 @@ import { createReadStream, readFileSync, readdirSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { openStore } from '@ringledger/event-transfer'
+import { storeAt } from '../../src/cli/events/stores.js'
 import { bin, dataDir, run, type Environment } from '../support/ringledger.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
@@ -17,7 +17,7 @@ await fillVaried(source.client, source.store)
 
 async function place (t: Pick<Test, 'teardown'>, schema: string) {
   const { client, store: { url } } = await scratchEventStore(t, { postgres, schema })
-  const store = openStore(url, 'EVENTSTORE_URL')
+  const store = storeAt(url, 'EVENTSTORE_URL')
   t.teardown(() => store.close())
   return { client, store, url }
 }

@@ -8,8 +8,8 @@ import { importCatalog } from '../../src/cli/catalog/import-catalog.js'
 import { handleOn } from '../support/commands/handle-on.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
-const { client } = await scratchEventStore(t)
-const streams = openStreams(client)
+const { connection } = await scratchEventStore(t)
+const streams = openStreams(connection)
 
 const catalog: CatalogFile = {
   voices: [{ id: 1, name: 'Nova' }, { id: 2, name: 'Echo' }],

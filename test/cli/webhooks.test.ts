@@ -14,8 +14,8 @@ import { dataDir, ringledger, run } from '../support/ringledger.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 import { secrets } from '../support/auth/secrets.js'
 
-const { postgres, client, store } = await scratchEventStore(t)
-const streams = openStreams(client)
+const { postgres, connection, store } = await scratchEventStore(t)
+const streams = openStreams(connection)
 const { pool, databaseUrl } = await scratchLedger(t, postgres)
 const env = { ...secrets, DATA_DIR: dataDir(t), DATABASE_URL: databaseUrl, EVENTSTORE_URL: store.url }
 const webhooks = (t: Test, ...args: string[]) => run(t, ['webhooks', ...args], env)

@@ -5,11 +5,11 @@ import { openStreams } from '../../src/event-store/streams.js'
 import { StreamBusy } from '../../src/command-handling/handle-command.js'
 import { eventually } from '../support/eventually.js'
 import { createRequest, handleOn, leadRequest, updateRequest, watched } from '../support/commands/handle-on.js'
-import { connect, scratchEventStore } from '../support/back-ends/scratch-event-store.js'
+import { connectionTo, scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
 
-const { store, client } = await scratchEventStore(t)
-const streams = openStreams(client)
+const { store, connection } = await scratchEventStore(t)
+const streams = openStreams(connection)
 
 let lastId = 0
 const newId = () => { lastId += 1; return lastId }
@@ -73,7 +73,7 @@ t.test('a command that stands already is the answer, wherever it is tried again'
 
 t.test('an append whose acknowledgement is lost is followed up: the event stands once', async (t) => {
   const proxy = await tcpProxy(t, store.port)
-  const handle = handleOn(openStreams(connect(t, `esdb://127.0.0.1:${proxy.port}?tls=false`)))
+  const handle = handleOn(openStreams(connectionTo(t, `esdb://127.0.0.1:${proxy.port}?tls=false`)))
   await handle(createRequest(newId()))
   const id = newId()
   proxy.loseAnswers()

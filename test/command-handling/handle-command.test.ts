@@ -10,8 +10,8 @@ import { noStream, openStreams } from '../../src/event-store/streams.js'
 import { createRequest, handleOn, leadRequest, updateRequest, watched } from '../support/commands/handle-on.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
-const { client } = await scratchEventStore(t)
-const streams = openStreams(client)
+const { connection } = await scratchEventStore(t)
+const streams = openStreams(connection)
 
 let lastId = 0
 const newId = () => { lastId += 1; return lastId }

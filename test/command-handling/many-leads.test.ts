@@ -20,8 +20,8 @@ t.test('what is remembered of a contact does not grow with its leads', async (t)
   t.equal(bytes(50_000), bytes(1))
 })
 
-const { client, store } = await scratchEventStore(t)
-const streams = openStreams(client)
+const { connection, store } = await scratchEventStore(t)
+const streams = openStreams(connection)
 
 /** A contact with so many leads. */
 async function contactWith (count: number): Promise<string> {

@@ -4,8 +4,8 @@ import { openStreams } from '../../src/event-store/streams.js'
 import { OtherLeadDigestKey, holdToLeadDigestKey, phoneHash } from '../../src/command-handling/phone-hash.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
-const { client } = await scratchEventStore(t)
-const streams = openStreams(client)
+const { connection } = await scratchEventStore(t)
+const streams = openStreams(connection)
 const [digest, other] = [phoneHash(Buffer.alloc(32, 1)), phoneHash(Buffer.alloc(32, 2))]
 
 t.test('a digest is 32 hex digits that follow from key and number', async (t) => {

@@ -4,7 +4,7 @@ import { openStreams, type Streams } from '../../src/event-store/streams.js'
 import { createRequest, handleOn, updateRequest } from '../support/commands/handle-on.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
-const streams = openStreams((await scratchEventStore(t)).client)
+const streams = openStreams((await scratchEventStore(t)).connection)
 const owner = handleOn(streams)
 await owner(createRequest(1))
 for (let n = 0; n < 20; n++) await owner(updateRequest(1, { assistant_name: `Name ${n}` }))

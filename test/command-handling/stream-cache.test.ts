@@ -8,8 +8,8 @@ import { createRequest, handleOn, leadRequest, updateRequest } from '../support/
 import { mainProcess } from '../support/processes/main-process.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
-const { client, store } = await scratchEventStore(t)
-const streams = openStreams(client)
+const { client, connection, store } = await scratchEventStore(t)
+const streams = openStreams(connection)
 const folded = (text: string) => ({ state: { text }, revision: 0n, stateRevision: 0n, position: 1n })
 
 t.test('the bytes of all states together have a bound; what was used longest ago goes first', async (t) => {
@@ -67,7 +67,7 @@ t.test('what was deleted for good cannot be created again, and says so', async (
 })
 
 t.test('a log that went back is noticed at the first conflict', async (t) => {
-  const older = openStreams((await scratchEventStore(t)).client)
+  const older = openStreams((await scratchEventStore(t)).connection)
   let now = streams
   const restored: Streams = {
     ...streams,

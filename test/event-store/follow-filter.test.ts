@@ -4,10 +4,10 @@ import t from 'tap'
 import { noStream, openStreams } from '../../src/event-store/streams.js'
 import { oldEventStore } from '../support/back-ends/old-event-store.js'
 import { take, until } from '../support/projections/following.js'
-import { connect, scratchEventStore } from '../support/back-ends/scratch-event-store.js'
+import { connectionTo, scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
-const { store, client } = await scratchEventStore(t)
-const direct = openStreams(client)
+const { store, connection } = await scratchEventStore(t)
+const direct = openStreams(connection)
 const append = (...types: string[]) =>
   direct.append(
     `test-${randomUUID()}`, types.map((type) => ({ id: randomUUID(), type, data: {}, metadata: {} })), noStream
@@ -65,7 +65,7 @@ t.test('a flood of events outside the filter is passed as it comes, and delays n
 
 t.test('a store that answers 2^64-1 until its filter matches is followed; matches have their place', async (t) => {
   const old = await oldEventStore(t, store.port)
-  const streams = openStreams(connect(t, old.url))
+  const streams = openStreams(connectionTo(t, old.url))
   const signal = until(t).signal
   const type = `Type${Date.now()}`
   const batches = streams.follow({ after: await direct.head(), eventTypes: [type], signal })[Symbol.asyncIterator]()

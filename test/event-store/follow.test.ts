@@ -4,12 +4,12 @@ import t from 'tap'
 import { noStream, openStreams } from '../../src/event-store/streams.js'
 import { catchUp } from '../../src/event-store/subscribe.js'
 import { take, until } from '../support/projections/following.js'
-import { connect, scratchEventStore } from '../support/back-ends/scratch-event-store.js'
+import { connectionTo, scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
 import { fc } from '../support/fuzz/property.js'
 
-const { store, client } = await scratchEventStore(t)
-const direct = openStreams(client)
+const { store, connection } = await scratchEventStore(t)
+const direct = openStreams(connection)
 const append = (...types: string[]) =>
   direct.append(
     `test-${randomUUID()}`, types.map((type) => ({ id: randomUUID(), type, data: {}, metadata: {} })), noStream
@@ -45,7 +45,7 @@ t.test('large events come in small batches, and all of them', async (t) => {
     `test-${randomUUID()}`, [{ id: randomUUID(), type, data: { n, text }, metadata: {} }], noStream
     )
   }
-  const feed = catchUp(client, { after, eventTypes: [type], lingerMs: 500 })
+  const feed = catchUp(connection, { after, eventTypes: [type], lingerMs: 500 })
   t.teardown(() => feed.close())
   const [came, sizes]: [unknown[], number[]] = [[], []]
   while (came.length < count) {
@@ -67,7 +67,7 @@ t.test('an abort ends it, also while it waits', async (t) => {
 
 t.test('a lost connection is an error, so that the caller starts again from its last position', async (t) => {
   const proxy = await tcpProxy(t, store.port)
-  const streams = openStreams(connect(t, `esdb://127.0.0.1:${proxy.port}?tls=false`))
+  const streams = openStreams(connectionTo(t, `esdb://127.0.0.1:${proxy.port}?tls=false`))
   const type = `Type${Date.now()}`
   await append(type)
   const batches = streams.follow({ after: 0n, eventTypes: [type], signal: until(t).signal })

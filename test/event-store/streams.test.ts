@@ -10,8 +10,8 @@ import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
 const proposed = (type = 'Happened'): Proposed => ({ id: randomUUID(), type, data: { a: 1 }, metadata: { who: 'me' } })
 const name = () => `test-${randomUUID()}`
-const { client } = await scratchEventStore(t)
-const direct = openStreams(client)
+const { client, connection } = await scratchEventStore(t)
+const direct = openStreams(connection)
 
 t.test('a stream that is not there has no events', async (t) => {
   t.strictSame(await direct.read(name()), [])

@@ -5,7 +5,7 @@ import { postgresCluster } from '@ringledger/embedded-postgres/testing'
 import { consuming } from '../support/projections/consuming.js'
 import { eventually } from '../support/eventually.js'
 import { scratchLedger } from '../support/postgres/ledger.js'
-import { connect, eventStoreOn } from '../support/back-ends/scratch-event-store.js'
+import { connectionTo, eventStoreOn } from '../support/back-ends/scratch-event-store.js'
 import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
 
 const postgres = await postgresCluster(t, { fsync: false })
@@ -13,7 +13,7 @@ const { pool } = await scratchLedger(t, postgres)
 let store = await eventStoreOn(postgres.url)
 t.teardown(() => store.close())
 const proxy = await tcpProxy(t, store.port)
-const streams = openStreams(connect(t, `esdb://127.0.0.1:${proxy.port}?tls=false`))
+const streams = openStreams(connectionTo(t, `esdb://127.0.0.1:${proxy.port}?tls=false`))
 const { append, consume } = consuming(pool, streams)
 
 async function restartStore (): Promise<void> {

@@ -9,8 +9,8 @@ import { scratchLedger } from '../support/postgres/ledger.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
 const { pool } = await scratchLedger(t)
-const { client } = await scratchEventStore(t)
-const streams = openStreams(client)
+const { connection } = await scratchEventStore(t)
+const streams = openStreams(connection)
 const { append, consume } = consuming(pool, streams)
 
 t.test('events are handled once each, in order, also after a stop and a start', async (t) => {

@@ -1,4 +1,6 @@
 // The service inside a test's process: the roles that it wants, on a database and a log of its own.
+import type { EventStoreDBClient } from '@eventstore/db-client'
+import { connect } from '@ringledger/embedded-event-store/testing'
 import pino from 'pino'
 import type { Role } from '../../src/composition/role.js'
 import { startRoles } from '../../src/composition/roles.js'
@@ -19,6 +21,7 @@ export interface TestService {
   urls: Urls
   postgres: ScratchPostgres
   store: ServedLog
+  client: EventStoreDBClient
   parts: Connections
   config: CompleteConfig
   token (user: string, role?: string): Promise<string>
@@ -56,7 +59,7 @@ export async function testService (
   const send = caller(url)
   const call: TestService['call'] = async (method, path, body, { user = '1', headers } = {}) =>
     await send(method, path, { token: await token(user), body, headers })
-  return { url, urls, postgres, store, parts, config, token, call, start }
+  return { url, urls, postgres, store, client: connect(t, store.url), parts, config, token, call, start }
 }
 
 /** The settings of a test; `environment` overrides them. */

@@ -1,10 +1,11 @@
 // An event store as a transfer needs it: its log as bytes, appends in order, and a few questions.
 import { setTimeout as delay } from 'node:timers/promises'
-import { ANY, BACKWARDS, END, EventStoreDBClient, StreamDeletedError, StreamNotFoundError } from '@eventstore/db-client'
+import {
+  ANY, BACKWARDS, END, StreamDeletedError, StreamNotFoundError, type EventStoreDBClient
+} from '@eventstore/db-client'
 import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import { AppendPipe } from './append/pipe.js'
 import { isTombstone, type Recorded } from './recorded.js'
-import { TransferRefused } from './refused.js'
 import { readRequest, toRecorded } from './wire.js'
 
 // Reads end by themselves after so many events: to cancel one would make the client drop its connection.
@@ -32,13 +33,9 @@ export interface Store {
   close (): Promise<void>
 }
 
-/**
- * Connects at the first call.
- * @param setting where `url` came from, for the error
- * @throws TransferRefused when `url` is no connection string
- */
-export function openStore (url: string, setting: string): Store {
-  return new ConnectedStore(connect(url, setting))
+/** Connects at the first call. The client is the store's own from now on: `close` ends it. */
+export function openStore (client: EventStoreDBClient): Store {
+  return new ConnectedStore(client)
 }
 
 class ConnectedStore implements Store {
@@ -128,13 +125,5 @@ class ConnectedStore implements Store {
 
   #forEver () {
     return this.#client['callArguments']({}, { deadline: Infinity })
-  }
-}
-
-function connect (url: string, setting: string): EventStoreDBClient {
-  try {
-    return EventStoreDBClient.connectionString(url.replace(/^kurrentdb/, 'esdb'))
-  } catch (cause) {
-    throw new TransferRefused(`${setting} is no connection string: write it as esdb://host:2113?tls=false`, { cause })
   }
 }

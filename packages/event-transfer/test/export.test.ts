@@ -3,6 +3,7 @@ import { appendFileSync, readFileSync, readdirSync, statSync, truncateSync, writ
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { gunzipSync, gzipSync } from 'node:zlib'
+import { EventStoreDBClient } from '@eventstore/db-client'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { exportToFile } from '../src/file/export.js'
@@ -27,7 +28,7 @@ const lines = text.trimEnd().split('\n')
 
 async function place (t: Pick<Test, 'teardown'>, schema: string) {
   const { client, store: { url } } = await scratchEventStore(t, { postgres, schema })
-  const store = openStore(url, 'EVENTSTORE_URL')
+  const store = openStore(EventStoreDBClient.connectionString(url))
   t.teardown(() => store.close())
   return { client, store }
 }

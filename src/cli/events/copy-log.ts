@@ -1,14 +1,14 @@
 // Copies the log of the present event store to another one.
 import { reachable } from '../../composition/back-end-unreachable.js'
-import { isSameLog, logOf, openStore, transfer, type Transferred, TransferRefused } from '@ringledger/event-transfer'
+import { isSameLog, logOf, transfer, type Transferred, TransferRefused } from '@ringledger/event-transfer'
 import type { Operation } from '../running/operation.js'
-import { withPresentStore, withStore } from './stores.js'
+import { storeAt, withPresentStore, withStore } from './stores.js'
 
 /** @returns what was transferred, and whether the source has moved on meanwhile */
 export async function copyLog (
   to: string, options: Operation & { inFlight: number }
 ): Promise<Transferred & { sourceMovedOn: boolean }> {
-  return await withStore(openStore(to, '--to'), options.signal, async (target) => {
+  return await withStore(storeAt(to, '--to'), options.signal, async (target) => {
     await reachable('The target', '--to', target.head())
     return await withPresentStore('copy', options.signal, async (store) => {
       if (await isSameLog(store, target)) {

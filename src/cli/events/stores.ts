@@ -1,8 +1,18 @@
 // Opens the event stores that a transfer reads and writes.
 import { reachable } from '../../composition/back-end-unreachable.js'
 import { loadConfig } from '../../config.js'
-import { openStore, type Store } from '@ringledger/event-transfer'
+import { lentClient } from '../../event-store/connection/lent-client.js'
+import { openStore, TransferRefused, type Store } from '@ringledger/event-transfer'
 import { openBackEnds } from '../running/back-ends.js'
+
+/** @throws TransferRefused when the URL, which came from `setting`, is no connection string */
+export function storeAt (url: string, setting: string): Store {
+  try {
+    return openStore(lentClient(url))
+  } catch (cause) {
+    throw new TransferRefused(`${setting} is no connection string: write it as esdb://host:2113?tls=false`, { cause })
+  }
+}
 
 /** The event store of EVENTSTORE_URL, of the running `start`, or an embedded one for as long as `work` takes. */
 export async function withPresentStore<Result> (
@@ -10,7 +20,7 @@ export async function withPresentStore<Result> (
 ): Promise<Result> {
   const { url, close } = await presentStore(`ringledger events ${command}`)
   try {
-    return await withStore(openStore(url, 'EVENTSTORE_URL'), signal, async (store) => {
+    return await withStore(storeAt(url, 'EVENTSTORE_URL'), signal, async (store) => {
       await reachable('The event store', 'EVENTSTORE_URL', store.head())
       return await work(store)
     })

@@ -120,5 +120,5 @@ let last = 15551400000
 const nextNumber = () => `+${++last}`
 
 async function eventsOf (prefix: string, position: bigint) {
-  return (await eventsAfter(service.parts.client, position)).filter(({ stream }) => stream.startsWith(prefix))
+  return (await eventsAfter(service.client, position)).filter(({ stream }) => stream.startsWith(prefix))
 }

@@ -8,7 +8,7 @@ import { eventsAfter, idOf } from '../../support/back-ends/log.js'
 import { testService } from '../../support/service.js'
 
 const service = await testService(t, [])
-const { streams, pool, client } = service.parts
+const { client, parts: { streams, pool } } = service
 const { call, store } = await behindProxies(t, service, ['api', 'projector'])
 const engine = await service.token('engine', 'engine')
 const keyed = (key: string) => ({ headers: { 'idempotency-key': key } })

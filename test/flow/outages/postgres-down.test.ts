@@ -13,7 +13,7 @@ import { testService } from '../../support/service.js'
 const cluster = await postgresCluster(t, { fsync: false })
 await setUpService(cluster.url)
 const service = await testService(t, [], {}, cluster)
-const { streams, client } = service.parts
+const { client, parts: { streams } } = service
 const { call, postgres, store } = await behindProxies(t, service, ['api', 'projector'])
 const engine = await service.token('engine', 'engine')
 const keyed = (key: string) => ({ headers: { 'idempotency-key': key } })

@@ -10,7 +10,7 @@ import { testService } from '../../support/service.js'
 import { tcpProxy } from '../../support/back-ends/tcp-proxy.js'
 
 const service = await testService(t, ['projector'])
-const { client, pool, streams } = service.parts
+const { client, parts: { pool, streams } } = service
 const [surviving, ...others] = await Promise.all([apiProcess(t, service), ...[1, 2, 3, 4].map(behindProxy)])
 const { call } = surviving
 const other = await service.token('2')

@@ -9,14 +9,14 @@ import { eventually } from '../../support/eventually.js'
 import { rowsOf } from '../../support/projections/projected.js'
 import type { ReplayDatabase } from '../../support/replay/replay-database.js'
 import { history, replayRig } from '../../support/replay/replay-rig.js'
-import { connect } from '../../support/back-ends/scratch-event-store.js'
+import { connectionTo } from '../../support/back-ends/scratch-event-store.js'
 import { postgresCluster } from '@ringledger/embedded-postgres/testing'
 import type { Watching } from '../../support/postgres/statements.js'
 import { tcpProxy } from '../../support/back-ends/tcp-proxy.js'
 
 const rig = await replayRig(t)
 const proxy = await tcpProxy(t, Number(new URL(rig.eventStoreUrl).port))
-const far = openStreams(connect(t, `esdb://127.0.0.1:${proxy.port}?tls=false`))
+const far = openStreams(connectionTo(t, `esdb://127.0.0.1:${proxy.port}?tls=false`))
 const postgres = await postgresCluster(t, { fsync: false })
 let head = await rig.append(history(60))
 let leadIds = 10_000

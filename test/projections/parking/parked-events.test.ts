@@ -16,9 +16,9 @@ import { keepingLog, scratchLedger } from '../../support/postgres/ledger.js'
 import { emptyReadModels, parkedEvents, rowsOf } from '../../support/projections/projected.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 
-const { postgres, client } = await scratchEventStore(t)
+const { postgres, connection } = await scratchEventStore(t)
 const { pool } = await scratchLedger(t, postgres)
-const streams = openStreams(client)
+const streams = openStreams(connection)
 const on = { pool, streams }
 await emptyReadModels(pool)
 

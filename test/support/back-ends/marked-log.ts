@@ -14,7 +14,7 @@ export async function markedLogs (t: Teardown) {
   let logs = 0
   return {
     async log (t: Teardown): Promise<Streams> {
-      return openStreams((await scratchEventStore(t, { postgres, schema: `log_${++logs}` })).client)
+      return openStreams((await scratchEventStore(t, { postgres, schema: `log_${++logs}` })).connection)
     },
     /** A database of its own, beside `streams`. */
     async database (t: Teardown, streams: Streams) {

@@ -1,6 +1,7 @@
 // An event store of a test's own, with a client, in a database of the run; all gone with the test.
 import { BACKWARDS, END, type EventStoreDBClient } from '@eventstore/db-client'
 import { startEventStore, type EventStoreOptions, type RunningEventStore } from '@ringledger/embedded-event-store'
+import { EventStoreConnection, type ConnectionOptions } from '../../../src/event-store/connection/connection.js'
 import { collect, connect } from '@ringledger/embedded-event-store/testing'
 import type { ScratchPostgres } from '@ringledger/embedded-postgres/testing'
 import { serveLog, type ServedLog } from './back-ends.js'
@@ -13,12 +14,20 @@ export interface ScratchEventStore<Store extends ServedLog = ServedLog> {
   postgres: ScratchPostgres
   store: Store
   client: EventStoreDBClient
+  connection: EventStoreConnection
 }
 
 export interface ScratchEventStoreOptions {
   /** Where its events are; in a database of its own when absent. */
   postgres?: ScratchPostgres
   schema?: string
+}
+
+/** As the service connects; it goes away with the test. */
+export function connectionTo (t: Teardown, url: string, options?: ConnectionOptions): EventStoreConnection {
+  const connection = new EventStoreConnection(url, options)
+  t.teardown(() => connection.close())
+  return connection
 }
 
 /** Starts it in the process that holds the back ends, where it is warm. */
@@ -28,7 +37,7 @@ export async function scratchEventStore (
   const postgres = given ?? await scratchPostgres(t)
   const store = await serveLog({ databaseUrl: postgres.url, schema })
   t.teardown(store.close)
-  return { postgres, store, client: connect(t, store.url) }
+  return { postgres, store, client: connect(t, store.url), connection: connectionTo(t, store.url) }
 }
 
 /** Starts it in this process, for tests that look into the server. */
@@ -38,7 +47,7 @@ export async function ownEventStore (
   const postgres = options.postgres ?? await scratchPostgres(t)
   const store = await startEventStore({ databaseUrl: postgres.url, ...options })
   t.teardown(() => store.close())
-  return { postgres, store, client: connect(t, store.url) }
+  return { postgres, store, client: connect(t, store.url), connection: connectionTo(t, store.url) }
 }
 
 /** A server for tests that stop it and start it themselves, on the port given or any. */

@@ -2,15 +2,14 @@
 import { callDecider } from '../../../src/domain/call/decide.js'
 import { callStream, type CallCompleted } from '../../../src/domain/call/events.js'
 import { commandHandler } from '../../../src/command-handling/handle-command.js'
+import { EventStoreConnection } from '../../../src/event-store/connection/connection.js'
 import { openStreams } from '../../../src/event-store/streams.js'
-import { connect } from '@ringledger/embedded-event-store/testing'
 import { callReport } from '../bodies/bodies.js'
 import { createRequest } from './handle-on.js'
 
 process.stdin.resume().on('close', () => process.exit()) // the test is gone
 const [url = '', kind = '', count = '', size = '', cacheMb = ''] = process.argv.slice(2)
-const client = connect({ teardown () {} }, url)
-const { handle } = commandHandler(openStreams(client), Number(cacheMb) * 2 ** 20)
+const { handle } = commandHandler(openStreams(new EventStoreConnection(url)), Number(cacheMb) * 2 ** 20)
 /** Each a string of its own: repeated ones would share their parts. */
 const large = () => Buffer.alloc(Number(size), 'x').toString('latin1')
 

@@ -104,9 +104,9 @@ export function sent ({ bytes }: FuzzBody): Record<string, unknown> {
 export const written = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value))
 
 /** How many events of each type the log holds. */
-export async function eventCounts ({ parts }: TestService): Promise<Map<string, number>> {
+export async function eventCounts ({ client }: TestService): Promise<Map<string, number>> {
   const counts = new Map<string, number>()
-  for await (const { event } of parts.client.readAll()) {
+  for await (const { event } of client.readAll()) {
     if (event) counts.set(event.type, (counts.get(event.type) ?? 0) + 1)
   }
   return counts

@@ -95,9 +95,8 @@ export const importCases: ImportCase[] = [
   {
     rule: 'composition imports everything but what is embedded',
     file: 'src/composition/connections.ts',
-    good: '../app.js ../event-store/streams.js ../../projections/leads.js ../../workers/start.js ' +
-      '@eventstore/db-client pg',
-    bad: './embedded/stack.js @ringledger/embedded-postgres ../main.js'
+    good: '../app.js ../event-store/streams.js ../../projections/leads.js ../../workers/start.js pg',
+    bad: './embedded/stack.js @ringledger/embedded-postgres @eventstore/db-client ../main.js'
   },
   {
     rule: 'the command line does not load what is embedded at start',

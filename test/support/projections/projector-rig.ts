@@ -24,9 +24,9 @@ export interface SignalAt { signal?: NodeJS.Signals, at?: string, nth?: number }
 
 /** The projection of assistants on back ends of its own. */
 export async function projectorRig (t: Test) {
-  const { postgres, client, store } = await scratchEventStore(t)
+  const { postgres, client, connection, store } = await scratchEventStore(t)
   const { pool, databaseUrl } = await scratchLedger(t, postgres)
-  const streams = openStreams(client)
+  const streams = openStreams(connection)
   await emptyReadModels(pool)
   await pool.query("ALTER TABLE read_assistants_g1.assistants ADD CHECK (name <> 'refused')")
   // The circuit breaker, closed far ahead: it has tests of its own.

@@ -1,9 +1,9 @@
 // A small projector for tests that kill or freeze it between two statements. It prints each statement or stops at one.
 import { writeSync } from 'node:fs'
-import { EventStoreDBClient } from '@eventstore/db-client'
 import { assistants } from '../../../projections/assistants.js'
 import { generationConsumer } from '../../../projections/engine/run.js'
 import { runSubscription } from '../../../src/subscriptions/run.js'
+import { EventStoreConnection } from '../../../src/event-store/connection/connection.js'
 import { openStreams } from '../../../src/event-store/streams.js'
 import { openPool } from '../../../src/postgres/pool.js'
 import { beforeNth, watchedPool } from '../postgres/statements.js'
@@ -24,7 +24,7 @@ const watching = {
 }
 await runSubscription(generationConsumer(assistants, 1, watchedPool(pool, watching)), {
   pool: watchedPool(pool, watching),
-  streams: openStreams(EventStoreDBClient.connectionString(eventStoreUrl)),
+  streams: openStreams(new EventStoreConnection(eventStoreUrl)),
   holder: `runner-main ${process.pid}`,
   signal: new AbortController().signal,
   log: { debug: () => {}, info: tell, warn: tell, error: tell }

@@ -1,12 +1,12 @@
 // A replay, rollback, drop or projector as a process, for tests that kill or freeze it between two statements.
 import { writeSync } from 'node:fs'
-import { EventStoreDBClient } from '@eventstore/db-client'
 import { feedGenerations } from '../../../projections/engine/feed.js'
 import { leads } from '../../../projections/leads.js'
 import { drop } from '../../../projections/replay/drop.js'
 import type { BuildOptions } from '../../../projections/replay/build.js'
 import { replay } from '../../../projections/replay/replay.js'
 import { rollback } from '../../../projections/replay/rollback.js'
+import { EventStoreConnection } from '../../../src/event-store/connection/connection.js'
 import { openStreams } from '../../../src/event-store/streams.js'
 import { openPool } from '../../../src/postgres/pool.js'
 import { beforeNth, watchedPool } from '../postgres/statements.js'
@@ -25,7 +25,7 @@ const open = (applicationName: string, stalledAfterMs: number) =>
 const options: BuildOptions = {
   pool: open('replay-main', 0),
   consumerPool: open('replay-main consumer', 1_000),
-  streams: openStreams(EventStoreDBClient.connectionString(eventStoreUrl)),
+  streams: openStreams(new EventStoreConnection(eventStoreUrl)),
   holder: `replay-main ${process.pid}`,
   signal: new AbortController().signal,
   log: { debug: ignore, info: ignore, warn: ignore, error: ignore },

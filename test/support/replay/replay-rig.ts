@@ -21,8 +21,8 @@ export interface ReplayRig {
 
 /** On back ends of its own, or on those given. */
 export async function replayRig (t: Teardown, given: Parameters<typeof scratchEventStore>[1] = {}): Promise<ReplayRig> {
-  const { postgres, store, client } = await scratchEventStore(t, given)
-  const streams = openStreams(client)
+  const { postgres, store, connection } = await scratchEventStore(t, given)
+  const streams = openStreams(connection)
   const append = appender(streams)
   return {
     postgres,

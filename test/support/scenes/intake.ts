@@ -1,6 +1,6 @@
 // Calls that come in by event and by HTTP, on a service with an assistant whose webhook leads to a receiver.
 import { randomUUID } from 'node:crypto'
-import { openStore } from '@ringledger/event-transfer'
+import { storeAt } from '../../../src/cli/events/stores.js'
 import type { Answer } from '../http/answer.js'
 import { newAssistant, newLead } from '../bodies/bodies.js'
 import { call, webhookTo } from '../events/call-events.js'
@@ -44,7 +44,7 @@ export async function intake (t: Teardown) {
 
 /** Appends the very bytes, as any client could. */
 async function byteAppender (t: Teardown, eventStoreUrl: string): Promise<Append> {
-  const store = openStore(eventStoreUrl, 'EVENTSTORE_URL')
+  const store = storeAt(eventStoreUrl, 'EVENTSTORE_URL')
   t.teardown(() => store.close())
   const pipe = await store.openPipe(1)
   t.teardown(() => pipe.close())

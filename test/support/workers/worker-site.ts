@@ -16,8 +16,8 @@ export interface WorkerSite {
 /** With another database beside its log a worker would send nothing. */
 export async function workerSite (t: Teardown, given: Partial<WorkerDeps> = {}): Promise<WorkerSite> {
   const ledger = await scratchLedger(t)
-  const { client } = await scratchEventStore(t, { postgres: ledger.postgres })
-  const streams = openStreams(client)
+  const { connection } = await scratchEventStore(t, { postgres: ledger.postgres })
+  const streams = openStreams(connection)
   const log = keepingLog()
   const deps: WorkerDeps = {
     ...ledger,

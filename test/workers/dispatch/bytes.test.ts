@@ -16,8 +16,8 @@ import { answers, receiver, stringsOf, type Received, type Receiver } from '../.
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 import { webhookProblems } from '../../support/documents/webhook-schemas.js'
 
-const { postgres, client } = await scratchEventStore(t)
-const streams = openStreams(client)
+const { postgres, connection } = await scratchEventStore(t)
+const streams = openStreams(connection)
 const { pool, databaseUrl } = await scratchLedger(t, postgres)
 const secretKey = randomBytes(32)
 const keys = { current: secretKey, previous: [] }

@@ -22,7 +22,7 @@ let logs = 0
 /** Workers on a database and a log of their own. */
 async function working (t: Test, markEveryMs: number) {
   const ledger = await scratchLedger(t, postgres)
-  const streams = openStreams((await scratchEventStore(t, { postgres, schema: `log_${++logs}` })).client)
+  const streams = openStreams((await scratchEventStore(t, { postgres, schema: `log_${++logs}` })).connection)
   const log = keepingLog()
   const start = async () => {
     const workers = startWorkers({

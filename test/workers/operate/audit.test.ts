@@ -10,8 +10,8 @@ import { eventually } from '../../support/eventually.js'
 import { keepingLog, scratchLedger } from '../../support/postgres/ledger.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 
-const { postgres, client } = await scratchEventStore(t)
-const streams = openStreams(client)
+const { postgres, connection } = await scratchEventStore(t)
+const streams = openStreams(connection)
 const { pool } = await scratchLedger(t, postgres)
 const { signal } = new AbortController()
 const tell = (told: Told, expected = noStream) => streams.append(told.stream, [proposed(told)], expected)

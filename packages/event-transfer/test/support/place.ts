@@ -1,4 +1,5 @@
 // Event stores to transfer from and to, on one Postgres.
+import { EventStoreDBClient } from '@eventstore/db-client'
 import { scratchEventStore } from '@ringledger/embedded-event-store/testing'
 import { scratchPostgres, type Teardown } from '@ringledger/embedded-postgres/testing'
 import { openStore, type Store } from '../../src/store.js'
@@ -15,7 +16,7 @@ export async function placesOn (file: Teardown) {
 }
 
 export function opened (t: Teardown, url: string): Store {
-  const store = openStore(url, 'EVENTSTORE_URL')
+  const store = openStore(EventStoreDBClient.connectionString(url))
   t.teardown(() => store.close())
   return store
 }

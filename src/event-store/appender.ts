@@ -1,0 +1,73 @@
+// Appends at exact revisions, and finds out what became of an append that was not answered.
+import { setTimeout as delay } from 'node:timers/promises'
+import type { EventStoreConnection } from './connection/connection.js'
+import type { Appended, Proposed } from './connection/proposed.js'
+import type { Session } from './connection/session.js'
+import { AppendOutcomeUnknown, EventStoreUnavailable, appendError } from './errors.js'
+import type { Reader } from './reader.js'
+
+export interface AppendTimes {
+  /** How long the store may leave an append unanswered, in milliseconds. */
+  answerWithinMs: number
+  /** How long a lost acknowledgement is followed up before the outcome is called unknown, in milliseconds. */
+  resolveWithinMs: number
+  /**
+   * After so many milliseconds without an answer an append first checks that the store is there: an append that was
+   * never sent is surely not written.
+   */
+  quietAfterMs: number
+}
+
+export class Appender {
+  #checking: Promise<bigint> | undefined
+
+  constructor (
+    private readonly connection: EventStoreConnection, private readonly reader: Reader,
+    private readonly times: AppendTimes
+  ) {}
+
+  async append (stream: string, events: readonly Proposed[], expected: bigint): Promise<Appended> {
+    const { answerWithinMs, resolveWithinMs, quietAfterMs } = this.times
+    if (performance.now() - this.connection.session.heardAt > quietAfterMs) await this.#checkThere()
+    let giveUpAt: number | undefined // set once the outcome of a try is unknown; later failures leave it unknown
+    const withinMs = () => Math.min(answerWithinMs, Math.max(1, (giveUpAt ?? Infinity) - Date.now()))
+    for (let pause = 50; ; pause *= 2) {
+      try {
+        return await this.connection.onLeader((session) => appendOn(session, stream, events, expected, withinMs()))
+      } catch (error) {
+        const failure = appendError(error)
+        const isStillUnknown = giveUpAt !== undefined && failure instanceof EventStoreUnavailable
+        if (!(failure instanceof AppendOutcomeUnknown) && !isStillUnknown) throw failure
+        giveUpAt ??= Date.now() + resolveWithinMs
+        const known = await this.#followUp(stream, events, expected, withinMs())
+        if (known) return known
+        if (Date.now() + pause > giveUpAt) throw new AppendOutcomeUnknown(neverAnswered, { cause: failure })
+        await delay(pause)
+      }
+    }
+  }
+
+  /** Concurrent appends share one check. */
+  async #checkThere (): Promise<void> {
+    await (this.#checking ??= this.reader.head().finally(() => { this.#checking = undefined }))
+  }
+
+  /** Whether the stream has the events of an unanswered append after all. */
+  async #followUp (
+    stream: string, events: readonly Proposed[], expected: bigint, withinMs: number
+  ): Promise<Appended | undefined> {
+    const written = await this.reader.read(stream, expected + 1n, undefined, withinMs).catch(() => [])
+    const last = written[events.length - 1]
+    const isOurs = events.every((event, index) => written[index]?.id === event.id)
+    return last && isOurs ? { revision: last.revision, position: last.position } : undefined
+  }
+}
+
+const neverAnswered = 'the event store did not say whether it wrote the events'
+
+async function appendOn (
+  session: Session, stream: string, events: readonly Proposed[], expected: bigint, withinMs: number
+): Promise<Appended> {
+  const call = await session.appends(withinMs)
+  return await call.append(stream, events, expected, withinMs)
+}

@@ -1,0 +1,119 @@
+// One client of the package, with one channel to one member. It never repairs itself: its owner replaces it.
+import { setTimeout as delay } from 'node:timers/promises'
+import { EventStoreDBClient } from '@eventstore/db-client'
+import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
+import { EventStoreUnavailable, NoAnswer } from '../errors.js'
+import { AppendCall } from './append-call.js'
+
+export interface Endpoint { address: string, port: number }
+
+/** The client waits for streams of a dead server to end, which may be never. */
+const disposeWithinMs = 1_000
+
+export interface SessionOptions {
+  /** As the client reads it. */
+  url: string
+  /** The member to speak to; without it the URL leads to one. */
+  leader?: Endpoint | undefined
+  /** Is told what ended a call, and why no member was found. */
+  onFailure (session: Session, error: Error): void
+}
+
+export class Session {
+  readonly client: EventStoreDBClient
+  readonly startedAt = performance.now()
+  /** When the store answered last, on the clock of `performance`. */
+  heardAt = -Infinity
+  readonly #enders = new Set<(error: Error) => void>()
+  #channel: Awaited<ReturnType<EventStoreDBClient['getChannel']>> | undefined
+  #appends: Promise<AppendCall> | undefined
+  #appendCall: AppendCall | undefined
+  #isRetired = false
+
+  constructor ({ url, leader, onFailure }: SessionOptions) {
+    this.client = EventStoreDBClient.connectionString(url)
+    const failed = (error: Error) => onFailure(this, error)
+    // The client's own answer to a lost member awaits what nobody catches. These doors are protected: hence brackets.
+    this.client['handleError'] = async (_client, error) => failed(error)
+    const getChannel = this.client['getChannel']
+    this.client['getChannel'] = () => this.#connect(getChannel, failed)
+    if (leader) this.client['resolveUri'] = async () => uriOf(leader)
+  }
+
+  /**
+   * Appends go through one call, which is opened again when it has ended.
+   * @throws EventStoreUnavailable when no member was found within `withinMs`: nothing was sent
+   */
+  async appends (withinMs: number): Promise<AppendCall> {
+    this.#appends ??= this.#openAppends()
+    return this.#appendCall ?? await openedWithin(withinMs, this.#appends)
+  }
+
+  heard (): void {
+    this.heardAt = performance.now()
+  }
+
+  get ageMs (): number {
+    return performance.now() - this.startedAt
+  }
+
+  /** For how long nothing has come, in milliseconds. */
+  get silentForMs (): number {
+    return performance.now() - Math.max(this.heardAt, this.startedAt)
+  }
+
+  /** Registers what ends when the session is abandoned. @returns what takes it back */
+  untilAbandoned (end: (error: Error) => void): () => void {
+    this.#enders.add(end)
+    return () => { this.#enders.delete(end) }
+  }
+
+  /** Nothing new begins here; what is under way goes on. */
+  retire (): void {
+    this.#isRetired = true
+    this.#appends?.then((call) => call.finish(), () => {})
+    this.#channel?.close()
+  }
+
+  /** Ends whatever is under way with `error`. */
+  async abandon (error: Error): Promise<void> {
+    for (const end of [...this.#enders]) end(error)
+    this.#enders.clear()
+    await Promise.race([this.client.dispose(), delay(disposeWithinMs, undefined, { ref: false })])
+    this.retire()
+  }
+
+  async #connect (getChannel: EventStoreDBClient['getChannel'], failed: (error: Error) => void) {
+    try {
+      this.#channel = await getChannel()
+    } catch (error) {
+      failed(error instanceof Error ? error : new Error(String(error)))
+      throw error
+    }
+    if (this.#isRetired) this.#channel.close()
+    return this.#channel
+  }
+
+  async #openAppends (): Promise<AppendCall> {
+    const open = this.client['GRPCStreamCreator'](StreamsClient, 'appendToStream', (service) =>
+      service.batchAppend(...this.client['callArguments']({ requiresLeader: true }, { deadline: Infinity })))
+    const onOver = () => { this.#appends = this.#appendCall = undefined }
+    try {
+      return this.#appendCall = new AppendCall(await open(), { onReply: () => this.heard(), onOver })
+    } catch (error) {
+      onOver()
+      throw error
+    }
+  }
+}
+
+/** The client looks for a member for as long as it likes. */
+async function openedWithin (ms: number, opening: Promise<AppendCall>): Promise<AppendCall> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new EventStoreUnavailable('no member was found', { cause: new NoAnswer(ms) })), ms)
+  })
+  return await Promise.race([opening, late]).finally(() => clearTimeout(timer))
+}
+
+const uriOf = ({ address, port }: Endpoint) => `${address.includes(':') ? `[${address}]` : address}:${port}`
