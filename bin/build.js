@@ -18,6 +18,9 @@ const common = { bundle: true, keepNames: true, platform: 'node', format: 'esm',
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const vendor = join(root, 'dist/vendor', versionsOf())
 
+/** What test files get as `tap`, since one process runs several of them. */
+const ownTest = join(root, 'dist/test/run/process/own-test.js')
+
 try {
   await bundle(await transpile())
   removeUnused()
@@ -34,9 +37,11 @@ async function transpile () {
   const imported = new Set()
   const resolve = ({ kind, path, importer }) => {
     if (kind === 'entry-point') return undefined
+    const from = (file) => ({ path: importPath(dirname(compiled.get(importer)), file), external: true })
+    if (path === 'tap' && importer.endsWith('.test.ts')) return from(ownTest)
     if (!isBundled(path)) return { path, external: true }
     imported.add(path)
-    return { path: importPath(dirname(compiled.get(importer)), bundleOf(path)), external: true }
+    return from(bundleOf(path))
   }
   const entryPoints = modules()
   const compiled = new Map(entryPoints.map((entry) => [entry.in, join(root, entry.out)]))

@@ -1,15 +1,21 @@
-// `npm test`: runs test files, several at once, on back ends that it starts once for all of them.
+// `npm test`: runs test files in several processes, on back ends that it starts once for all of them.
 import { createWriteStream } from 'node:fs'
+import { PassThrough } from 'node:stream'
 import { t } from 'tap'
 import { holderVariable, startHolder } from '../support/back-ends/back-ends.js'
+import { FileProcess } from './process/file-process.js'
 import { filesOf, type TestFile } from './files.js'
 import { parseOptions } from './options.js'
-import { reportFile, reportRun } from './report.js'
+import { reportFile, reportProcess, reportRun } from './report.js'
+import { roomsOf, takeRoom } from './rooms.js'
 
 const { jobs, timeoutMs, patterns, env } = parseOptions(process.argv.slice(2))
-const files = filesOf(patterns)
+const waiting = roomsOf(filesOf(patterns))
+const taken: TestFile[][] = []
+const seconds = new Map<string, number>()
 const holder = await startHolder()
-const ends: Array<() => unknown> = []
+const processes = new Set<FileProcess>()
+const endings: Array<Promise<void>> = []
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => { void endBy(signal) })
 
 t.register()
@@ -18,31 +24,65 @@ t.jobs = jobs
 const { TAP_OUTPUT_FILE: output } = process.env
 if (output) t.pipe(createWriteStream(output))
 else t.resume()
-const seconds = new Map(await Promise.all(files.map(run)))
+await Promise.all(Array.from({ length: jobs }, runRooms))
+await Promise.all(endings)
 t.end()
 await holder.stop()
 reportRun(seconds, t.counts)
 
-/** The seconds that a file took, after it was reported. */
-async function run ({ source, compiled }: TestFile): Promise<[string, number]> {
-  // Without what tap puts into the environment of processes: its loader takes longer than most files.
-  const args = ['-u', 'NODE_OPTIONS', process.execPath, '--enable-source-maps', compiled]
+async function runRooms (): Promise<void> {
+  for (let room = takeRoom(waiting, taken); room; room = takeRoom(waiting, taken)) {
+    taken.push(room)
+    await runRoom(room)
+  }
+}
+
+async function runRoom (room: TestFile[]): Promise<void> {
+  let current = startProcess()
+  for (let file = room.shift(); file; file = room.shift()) {
+    if (!current.isFit) current = startProcess()
+    await run(file, current)
+  }
+  endings.push(end(current))
+}
+
+function startProcess (): FileProcess {
   const variables = { ...process.env, ...env, [holderVariable]: holder.url, SCRATCH_POSTGRES_URL: holder.postgresUrl }
-  const test = t.spawn('env', args, {
-    name: source, buffered: true, timeout: timeoutMs, at: null, stack: '', env: variables
-  })
+  const started = new FileProcess(variables)
+  processes.add(started)
+  return started
+}
+
+async function end (running: FileProcess): Promise<void> {
+  const wrong = await running.end()
+  processes.delete(running)
+  if (wrong) fail(wrong)
+}
+
+/** A file, which is reported when it is over. */
+async function run ({ source, compiled }: TestFile, on: FileProcess): Promise<void> {
+  const tap = new PassThrough({ encoding: 'utf8' })
+  const test = t.stdin(source, { tapStream: tap, buffered: true, at: null, stack: '' })
   const lines: string[] = []
   const { subtest } = test
   subtest?.parser.on('line', (line) => { lines.push(line) })
-  ends.push(() => subtest?.proc?.kill('SIGKILL'))
+  const wrong = await on.run({ source, compiled, timeoutMs }, tap)
+  tap.end()
   await test
   const took = (subtest?.time ?? 0) / 1000
+  seconds.set(source, took)
   reportFile(source, took, subtest?.results, lines)
-  return [source, took]
+  if (wrong) fail(`${source}: ${wrong}`)
+}
+
+/** What is wrong with a process that runs files. */
+function fail (wrong: string): void {
+  t.fail(wrong, { at: null, stack: '' })
+  reportProcess(wrong)
 }
 
 async function endBy (signal: NodeJS.Signals): Promise<void> {
-  for (const end of ends) end()
+  for (const one of processes) one.kill()
   await holder.stop()
   process.kill(process.pid, signal)
 }

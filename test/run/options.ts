@@ -15,14 +15,14 @@ export interface Options {
 /** One more than the cores of a small machine, since files wait now and then. More only makes each of them late. */
 const defaultJobs = '3'
 
-/** `--jobs N`, `--timeout SECONDS`, and those options of tap that a test file itself obeys. */
+/** `--jobs N`, `--timeout SECONDS` (or `TAP_TIMEOUT`), and those options of tap that a test file itself obeys. */
 export function parseOptions (args: string[]): Options {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
     options: {
       jobs: { type: 'string', short: 'j', default: defaultJobs },
-      timeout: { type: 'string', default: '240' },
+      timeout: { type: 'string', default: process.env.TAP_TIMEOUT ?? '240' },
       grep: { type: 'string', short: 'g' },
       bail: { type: 'boolean' },
       only: { type: 'boolean' },
@@ -35,6 +35,6 @@ export function parseOptions (args: string[]): Options {
     jobs: Number(jobs),
     timeoutMs: Number(timeout) * 1000,
     patterns: positionals,
-    env: { TAP_TIMEOUT: timeout, ...Object.fromEntries(set), ...(grep !== undefined && { TAP_GREP: grep }) }
+    env: { ...Object.fromEntries(set), ...(grep !== undefined && { TAP_GREP: grep }) }
   }
 }

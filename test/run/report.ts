@@ -14,6 +14,11 @@ export function reportFile (
   if (!isOk) print(failuresIn(lines).join(''))
 }
 
+/** What is wrong with a process that ran files. */
+export function reportProcess (wrong: string): void {
+  print(`NOT OK  ${wrong}`)
+}
+
 export function reportRun (seconds: ReadonlyMap<string, number>, { total, pass, fail, skip, todo }: Counts): void {
   const longest = [...seconds].sort(([, one], [, other]) => other - one).slice(0, slowest)
   print('\nThe slowest files:')

@@ -5,6 +5,7 @@ import type { Result } from '../../../src/domain/webhook/outcome.js'
 import { openPoster, type Poster } from '../../../workers/deliver/post.js'
 import { resolveName, type Resolve } from '../../../workers/deliver/guard.js'
 import { dnsStub } from '../../support/receivers/dns-stub.js'
+import { setEnvironment } from '../../support/processes/environment.js'
 import { rawServer } from '../../support/http/raw-server.js'
 import { answers, receiver, type Answer } from '../../support/receivers/receiver.js'
 import type { Teardown } from '../../support/teardown.js'
@@ -133,10 +134,8 @@ t.test('failures are named by where they happened', async (t) => {
 t.test('proxies of the environment are ignored', async (t) => {
   const proxy = await receiver(t)
   const hook = await receiver(t)
-  const before = { ...process.env }
-  t.teardown(() => { process.env = before })
   const named = { http_proxy: proxy.url, HTTP_PROXY: proxy.url, ALL_PROXY: proxy.url }
-  Object.assign(process.env, named, { NODE_USE_ENV_PROXY: '1' })
+  setEnvironment(t, { ...named, NODE_USE_ENV_PROXY: '1' })
   t.match(await send(poster(t), hook.url), { status: 200 })
   t.equal(proxy.connections(), 0)
 })
