@@ -11,6 +11,7 @@ import { firstFields } from './http/input/named-fields.js'
 import { BehindPosition } from './http/read-position.js'
 import { TooManyReads } from './http/limits/read-slots.js'
 import { fieldErrors } from './http/input/schema-errors.js'
+import { saysDiskFull } from './postgres/full-disk.js'
 import { BehindLog } from './recovery/database-state.js'
 import { OtherLog } from './recovery/other-log.js'
 
@@ -49,7 +50,8 @@ export function answerError (error: FastifyError | Error, request: FastifyReques
     return reply.code(422).send({ message: 'The given data was invalid.', errors })
   }
   if (nothingWasWritten(error)) {
-    request.log.warn({ err: error }, error instanceof BehindLog ? 'no id is given out' : 'a back end is not available')
+    if (saysDiskFull(error)) request.log.error({ err: error }, 'a disk is full')
+    else request.log.warn({ err: error }, error instanceof BehindLog ? 'no id is given out' : 'a back end is not available')
     return notNow(reply, 'The service is not available right now. Nothing was changed.')
   }
   const status = 'statusCode' in error ? error.statusCode ?? 500 : 500

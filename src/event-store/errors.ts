@@ -73,10 +73,13 @@ function isRefusedAccess (cause: unknown): boolean {
 
 const refusals = [7, 16] // PERMISSION_DENIED, UNAUTHENTICATED
 
-/** A member that has no leader, or too much to do, says so before it looks at an append. */
+/**
+ * A member that has no leader, or too much to do, says so before it looks at an append. The embedded event store has
+ * words of its own for it, when it has no Postgres or no room.
+ */
 export const saysNotReady = (message: string) => notReadyWords.test(message)
 
-const notReadyWords = /Server Is (Not Ready|Too Busy|Busy)|No leader info available/
+const notReadyWords = /Server Is (Not Ready|Too Busy|Busy)|No leader info available|nothing was written/
 
 /** grpc-js says in words when a call failed before a connection existed, so that not one byte was sent. */
 function wasNotTaken (cause: unknown): boolean {

@@ -95,9 +95,13 @@ export function caller (url: string): Call {
 }
 
 /** Where the event store of the service listens that runs on `dataDir`. */
-export function eventStoreOf (dataDir: string): string {
-  const { eventStoreUrl }: { eventStoreUrl: string } = JSON.parse(readFileSync(join(dataDir, 'run.json'), 'utf8'))
-  return eventStoreUrl
+export const eventStoreOf = (dataDir: string): string => runFileOf(dataDir).eventStoreUrl
+
+/** Where its Postgres listens. */
+export const databaseUrlOf = (dataDir: string): string => runFileOf(dataDir).databaseUrl
+
+function runFileOf (dataDir: string): { eventStoreUrl: string, databaseUrl: string } {
+  return JSON.parse(readFileSync(join(dataDir, 'run.json'), 'utf8'))
 }
 
 /** A bearer token that is good for five minutes. */

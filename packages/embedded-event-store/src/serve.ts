@@ -8,6 +8,8 @@ export interface ServeRequest {
   closeDatabase?: () => Promise<void>
 }
 
+process.stderr.on('error', () => {}) // a line that a full disk does not take is lost
+
 /** Resolves when it listens. */
 export async function serve (request: ServeRequest): Promise<{ url: string, stop: () => void }> {
   const { databaseUrl, port, closeDatabase = async () => {} } = request

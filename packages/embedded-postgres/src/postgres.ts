@@ -1,7 +1,5 @@
 // Embedded Postgres: real binaries, a cluster under DATA_DIR, and a supervisor that ends with its starter.
 import { randomUUID } from 'node:crypto'
-import { closeSync, openSync, readSync, statSync } from 'node:fs'
-import { join } from 'node:path'
 import { provideBinaries } from './cluster/binaries.js'
 import { startChild, type Child } from './child.js'
 import { databaseUrl, ensureCluster, ensureDatabase } from './cluster/cluster.js'
@@ -9,6 +7,7 @@ import { freePort } from './free-port.js'
 import { locate, type Place } from './cluster/paths.js'
 import { endPostgres, endPredecessor, noteSupervisor } from './server/predecessor.js'
 import { identify } from './process-identity.js'
+import { howToMakeRoom, logPath, logSince, logSize } from './server/log.js'
 import { serverRequest } from './server/request.js'
 
 const ATTEMPTS = 5
@@ -46,6 +45,7 @@ export async function startPostgres ({ dir, log }: PostgresRequest): Promise<Emb
   await endPredecessor(place, binaries.folder, log)
   await ensureCluster(place, binaries)
   log(`Starting Postgres ${binaries.version} in ${place.cluster}`)
+  const logged = logSize(place)
   const running = await startServer(place, binaries.folder, log)
   const { supervisor, pid, port } = running
   let closing: Promise<void> | undefined
@@ -60,8 +60,7 @@ export async function startPostgres ({ dir, log }: PostgresRequest): Promise<Emb
     supervisorPid: supervisor.pid,
     version: binaries.version,
     lost: new Promise((resolve) => {
-      const explain = (how: string) => new Error(`Postgres stopped unexpectedly (${how}); ${logPath(place)} says why.`)
-      void supervisor.ended.then((how) => closing ?? resolve(explain(how)))
+      void supervisor.ended.then((how) => closing ?? resolve(stopError(place, logSince(place, logged), how)))
     }),
     close
   }
@@ -110,28 +109,13 @@ function isPassing (said: string): boolean {
 }
 
 function startError (place: Place, said: string, cause: unknown): Error {
-  const mend = said.includes('No space left on device')
-    ? 'The disk is full: free some space, or move DATA_DIR to another disk.'
-    : `The whole log is ${logPath(place)}; with DATABASE_URL set, the service uses a Postgres of your own instead.`
+  const mend = howToMakeRoom(place, said) ??
+    `The whole log is ${logPath(place)}; with DATABASE_URL set, the service uses a Postgres of your own instead.`
   const end = said.trim().split('\n').slice(-6).join('\n')
   return new Error(`Postgres did not start in ${place.cluster}:\n${end}\n${mend}`, { cause })
 }
 
-function logPath ({ dataDir }: Place): string {
-  return join(dataDir, 'postgres.log')
-}
-
-function logSize (place: Place): number {
-  return statSync(logPath(place), { throwIfNoEntry: false })?.size ?? 0
-}
-
-function logSince (place: Place, offset: number): string {
-  const from = Math.min(offset, logSize(place))
-  const content = Buffer.alloc(Math.min(logSize(place) - from, 64 * 1024))
-  const file = openSync(logPath(place), 'r')
-  try {
-    return content.toString('utf8', 0, readSync(file, content, 0, content.length, from))
-  } finally {
-    closeSync(file)
-  }
+function stopError (place: Place, said: string, how: string): Error {
+  const mend = howToMakeRoom(place, said)
+  return new Error(`Postgres stopped unexpectedly (${how}); ${logPath(place)} says why.${mend ? ` ${mend}` : ''}`)
 }

@@ -7,14 +7,23 @@ import type { HealthChecks, Remark } from '../../http/status/health.js'
 import type { Lag, LagMonitor } from '../../subscriptions/lag.js'
 import type { Connections } from '../connections.js'
 import type { ProcessContext } from '../process-context.js'
+import type { DiskMonitor } from './disk.js'
 
-/** A process without the role projector has no `lagMonitor`. */
+export interface Monitors {
+  disk: DiskMonitor
+  /** Throws when the role worker does not do its work. */
+  assertWorker: () => void
+  /** A process without the role projector has none. */
+  lag: LagMonitor | undefined
+}
+
 export function healthChecks (
-  context: ProcessContext, assertWorker: () => void, lagMonitor: LagMonitor | undefined
+  context: ProcessContext, { disk, assertWorker, lag: lagMonitor }: Monitors
 ): HealthChecks {
   const { roles, connections: { pool, streams, assertTakesWrites } } = context
   const checks: HealthChecks = {
     postgres: () => pool.query('SELECT 1'),
+    disk: () => disk.assertRoom(),
     eventStore: () => streams.head(),
     ledger: () => isLevelWithLog(context),
     log: () => context.logGuard.assert()

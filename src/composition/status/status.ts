@@ -4,6 +4,7 @@ import { projections } from '../../../projections/index.js'
 import type { HealthChecks } from '../../http/status/health.js'
 import type { Metrics } from '../../http/status/metrics.js'
 import { monitorLag } from '../../subscriptions/lag.js'
+import { diskOf, openDiskMonitor } from './disk.js'
 import { healthChecks } from './health.js'
 import { measureDeliveries, measureProcess, measureProjections } from './metrics.js'
 import type { ProcessContext } from '../process-context.js'
@@ -20,12 +21,14 @@ export interface Status {
  * `assertWorker` throws when the role worker does not do its work.
  */
 export async function openStatus (context: ProcessContext, assertWorker: () => void): Promise<Status> {
-  const { roles, config: { metricsToken }, connections, log } = context
+  const { roles, config, connections, log } = context
   const { openMetrics } = await import('../../http/status/metrics.js')
   const metrics = openMetrics(log)
   measureProcess(metrics, context)
   const lagMonitor = roles.includes('projector') ? monitorProjections(context) : undefined
   if (lagMonitor) measureProjections(metrics, connections, lagMonitor)
+  const disk = openDiskMonitor({ pool: connections.pool, disk: diskOf(config), log })
+  const stopLooking = disk.keepLooking()
   const stopping = new AbortController()
   if (roles.includes('worker')) {
     const [{ openAudit }, { countPending, countRecentAttempts }] = await Promise.all([
@@ -38,12 +41,12 @@ export async function openStatus (context: ProcessContext, assertWorker: () => v
     })
   }
   return {
-    healthChecks: healthChecks(context, assertWorker, lagMonitor),
+    healthChecks: healthChecks(context, { disk, assertWorker, lag: lagMonitor }),
     metrics,
-    metricsToken,
+    metricsToken: config.metricsToken,
     async stop () {
       stopping.abort()
-      await lagMonitor?.stop()
+      await Promise.all([stopLooking(), lagMonitor?.stop()])
     }
   }
 }

@@ -23,10 +23,17 @@ const aliveMetric = async () => /^ringledger_projection_alive\{projection="assis
 t.test('a role says what it needs', async (t) => {
   const feeds = Object.fromEntries(projections.map(({ name }) => [`projection ${name}`, 'ok']))
   t.strictSame(await ready(standby.url), {
-    status: 200, checks: { postgres: 'ok', eventStore: 'ok', ledger: 'ok', log: 'ok', readModels: 'ok', ...feeds }
+    status: 200,
+    checks: { postgres: 'ok', disk: 'ok', eventStore: 'ok', ledger: 'ok', log: 'ok', readModels: 'ok', ...feeds }
   })
   t.strictSame((await ready(api.url)).checks, {
-    postgres: 'ok', eventStore: 'ok', ledger: 'ok', log: 'ok', eventStoreWrites: 'ok', readModels: 'ok'
+    postgres: 'ok',
+    disk: 'ok',
+    eventStore: 'ok',
+    ledger: 'ok',
+    log: 'ok',
+    eventStoreWrites: 'ok',
+    readModels: 'ok'
   })
 })
 

@@ -28,6 +28,10 @@ export function unavailable (): Refusal {
   return new Refusal(status.UNAVAILABLE, 'The event store has no connection to Postgres; nothing was written')
 }
 
+const noRoom = 'The disk of the Postgres that holds the events is full; nothing was written'
+
+export const diskFull = () => new Refusal(status.RESOURCE_EXHAUSTED, noRoom)
+
 export function streamDeleted (stream: string): Refusal {
   const trailers = { exception: 'stream-deleted', 'stream-name': stream }
   return new Refusal(status.FAILED_PRECONDITION, `Event stream '${stream}' is deleted.`, trailers)

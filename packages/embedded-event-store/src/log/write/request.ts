@@ -22,5 +22,7 @@ export type Outcome =
   | { kind: 'stream-deleted' }
   /** Not written: there is no database to write to, or the deadline has passed. */
   | { kind: 'unavailable' | 'expired' }
+  /** Not written: Postgres has no room. */
+  | { kind: 'disk-full' }
   /** The connection broke while it was committed: it may be written or not. */
   | { kind: 'unknown' }

@@ -13,6 +13,7 @@ const mostRequests = 1024
 
 /** The table holds an event that the writer does not know of: it must begin anew from what the table says. */
 const uniqueViolation = '23505'
+const diskFull = '53100'
 
 /** Postgres came back without events that it had committed. */
 export class LogWentBack extends Error {
@@ -111,7 +112,7 @@ export class Writer {
   async #afterFailure (session: Session, error: unknown): Promise<Outcome> {
     this.known.discard()
     const isRefused = error instanceof pg.DatabaseError && error.severity === 'ERROR' && error.code !== uniqueViolation
-    if (isRefused) return { kind: 'unavailable' }
+    if (isRefused) return { kind: error.code === diskFull ? 'disk-full' : 'unavailable' }
     if (this.#session === session) this.#session = undefined
     await session.client.end().catch(() => {})
     return { kind: 'unknown' }

@@ -3,7 +3,7 @@ import { status, type sendUnaryData, type ServerReadableStream } from '@grpc/grp
 import type { ProposedEvent } from '../../log/event.js'
 import type { EventLog } from '../../log/log.js'
 import type { Outcome } from '../../log/write/request.js'
-import { invalid, Refusal, streamDeleted, timedOut, toServiceError, unavailable } from '../errors.js'
+import { diskFull, invalid, Refusal, streamDeleted, timedOut, toServiceError, unavailable } from '../errors.js'
 import { shared, streams } from '../generated.js'
 import { checkSize, expectedRevision, proposedEvent, proposedMessage, sizeOf, writableStreamName } from '../requests.js'
 
@@ -48,6 +48,7 @@ function responseTo (outcome: Outcome, stream: string, options: streams.AppendRe
     case 'wrong-revision': return response.setWrongExpectedVersion(wrongVersion(outcome.current, options))
     case 'stream-deleted': throw streamDeleted(stream)
     case 'unavailable': throw unavailable()
+    case 'disk-full': throw diskFull()
     case 'unknown': throw timedOut()
     case 'expired': throw new Refusal(status.DEADLINE_EXCEEDED, 'The deadline passed before the append was begun')
   }

@@ -3,7 +3,7 @@ import { status } from '@grpc/grpc-js'
 import { any, noStream, streamExists } from '../../log/write/decide.js'
 import type { Outcome } from '../../log/write/request.js'
 import type { BatchOptions } from './batch-chunk.js'
-import { maxAppendSize, type Refusal } from '../errors.js'
+import { diskFull, maxAppendSize, type Refusal } from '../errors.js'
 import { Any, Empty, shared, status as rpc } from '../generated.js'
 import { sizeOf, Writer } from '../protobuf.js'
 
@@ -52,6 +52,10 @@ function failureOf (outcome: Exclude<Outcome, { kind: 'written' }>, options: Bat
     case 'expired':
     case 'unknown': return { code: status.DEADLINE_EXCEEDED, type: 'Timeout', details: new shared.Timeout() }
     case 'unavailable': return { code: status.UNKNOWN, type: 'Unknown', details: new shared.Unknown() }
+    case 'disk-full': {
+      const { code, message } = diskFull()
+      return { code, type: 'BadRequest', details: new shared.BadRequest().setMessage(message), message }
+    }
   }
 }
 

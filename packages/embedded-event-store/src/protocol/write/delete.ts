@@ -4,7 +4,7 @@ import { describedBy } from '../../log/event.js'
 import type { EventLog } from '../../log/log.js'
 import type { WriteRequest } from '../../log/write/request.js'
 import {
-  invalid, Refusal, streamDeleted, timedOut, toServiceError, unavailable, wrongExpectedVersion
+  diskFull, invalid, Refusal, streamDeleted, timedOut, toServiceError, unavailable, wrongExpectedVersion
 } from '../errors.js'
 import { streams } from '../generated.js'
 import { expectedRevision, writableStreamName } from '../requests.js'
@@ -46,6 +46,7 @@ async function remove (
       throw wrongExpectedVersion(stream, expected < 0 ? String(expected) : exact, outcome.current)
     case 'stream-deleted': throw streamDeleted(stream)
     case 'unavailable': throw unavailable()
+    case 'disk-full': throw diskFull()
     case 'unknown': throw timedOut()
     case 'expired': throw new Refusal(status.DEADLINE_EXCEEDED, 'The deadline passed before the delete was begun')
   }

@@ -1,0 +1,145 @@
+// A disk that is full, on a real small one: nothing is lost, the answer is a 503, and the log says which disk it is.
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import pino from 'pino'
+import t, { type Test } from 'tap'
+import { findCluster } from '@ringledger/embedded-postgres'
+import { openLog } from '../../../src/cli/running/log.js'
+import { openConnections } from '../../../src/composition/connections.js'
+import { openDiskMonitor } from '../../../src/composition/status/disk.js'
+import { noStream, type Streams } from '../../../src/event-store/streams.js'
+import { openPool } from '../../../src/postgres/pool.js'
+import { smallDisk, type SmallDisk } from '../../support/back-ends/small-disk.js'
+import { newAssistant } from '../../support/bodies/bodies.js'
+import { eventually } from '../../support/eventually.js'
+import { keepingLog } from '../../support/postgres/ledger.js'
+import { databaseUrlOf, eventStoreOf, startService, type RunningService } from '../../support/running-service.js'
+
+t.setTimeout(180_000)
+
+/** An assistant of about 400 KiB. */
+const large = newAssistant({ variables: { notes: Array.from({ length: 40 }, () => crypto.randomUUID().repeat(280)) } })
+
+/** Creates large assistants until `isOver`, and keeps the ids of those that were acknowledged. */
+async function create (service: RunningService, isOver: (status: number) => boolean, ids: number[]): Promise<number[]> {
+  const token = await service.token('1')
+  const statuses: number[] = []
+  for (let isDone = false; !isDone && statuses.length < 100;) {
+    const answer = await service.call('POST', '/user/assistant', { token, body: large }).catch(() => undefined)
+    if (answer?.status === 201) ids.push(answer.body.data.id)
+    statuses.push(answer?.status ?? 0)
+    isDone = isOver(answer?.status ?? 0)
+  }
+  return statuses
+}
+
+async function hasAll (t: Test, service: RunningService, ids: number[]): Promise<void> {
+  const token = await service.token('1')
+  for (const id of ids) t.equal((await service.call('GET', `/user/assistant/${id}`, { token })).status, 200, String(id))
+}
+
+async function appendUntilRefused ({ append }: Pick<Streams, 'append'>): Promise<void> {
+  for (let n = 0; n < 20; n++) {
+    const event = { id: crypto.randomUUID(), type: 'Happened', data: large, metadata: {} }
+    await append(`test-${event.id}`, [event], noStream)
+  }
+}
+
+/** Ends when Postgres does. */
+async function fillWriteAheadLog (t: Test, databaseUrl: string): Promise<void> {
+  const pool = openPool(databaseUrl, { applicationName: 'disk-full', onError: () => {} })
+  t.teardown(() => pool.end())
+  const write = () => pool.query("SELECT pg_logical_emit_message(true, 'test', repeat('x', 1000000))")
+  for (let isThere = true; isThere;) isThere = await write().then(() => true, () => false)
+}
+
+const ready = async (service: RunningService) =>
+  await service.call('GET', '/health/ready', { token: await service.token('operator', 'ops') })
+
+interface Scene { disk: SmallDisk, dataDir: string, databaseUrl: string, service: RunningService, ids: number[] }
+
+async function fullDiskRefuses (t: Test, { disk, dataDir, databaseUrl, service, ids }: Scene): Promise<void> {
+  t.equal((await ready(service)).status, 200)
+  const parts = await openConnections({ databaseUrl, eventStoreUrl: eventStoreOf(dataDir) }, pino({ level: 'silent' }))
+  t.teardown(() => parts.close())
+  disk.fill()
+  const refused = await eventually(async () => {
+    const answer = await ready(service)
+    return answer.status === 503 && answer
+  })
+  t.equal(refused.body.checks.disk, 'failing')
+  const statuses = await create(service, (status) => status === 503, ids)
+  t.strictSame([...new Set(statuses)].filter((status) => status !== 201), [503], 'no other answer')
+  await t.rejects(appendUntilRefused(parts.streams), {
+    name: 'EventStoreUnavailable', message: /takes no append: The disk .* is full; nothing was/
+  })
+  t.equal((await service.call('GET', '/user/assistants', { token: await service.token('1') })).status, 200)
+  const lines = service.process.stdout().split('\n').filter((line) => line.includes('"level":50'))
+  const told = `the disk of DATA_DIR (${findCluster(dataDir)}, with Postgres and the event log) is full`
+  t.equal(lines.filter((line) => line.includes(told)).length, 1, 'told once, at level error')
+  t.ok(lines.some((line) => line.includes('a disk is full')), 'and with each request')
+}
+
+async function probeTells (t: Test, { disk, databaseUrl }: Scene): Promise<void> {
+  const pool = openPool(databaseUrl, { applicationName: 'disk-full', onError: () => {} })
+  t.teardown(() => pool.end())
+  const { lines, ...log } = keepingLog()
+  const monitor = openDiskMonitor({ pool, log, disk: { name: 'of Postgres (DATABASE_URL)' }, everyMs: 10 })
+  await t.rejects(monitor.assertRoom(), { message: /^the disk of Postgres \(DATABASE_URL\) is full/ })
+  disk.makeRoom()
+  await eventually(() => monitor.assertRoom().then(() => true, () => false))
+  t.match(lines.map(({ message }) => message), [/is full: nothing can be written/, /there is room again on the disk/])
+}
+
+async function goesOn (t: Test, { service, ids }: Scene): Promise<void> {
+  await eventually(async () => (await ready(service)).status === 200)
+  await eventually(async () => (await create(service, () => true, ids))[0] === 201)
+  await hasAll(t, service, ids)
+}
+
+async function logGoesOn (t: Test, { disk }: Scene): Promise<void> {
+  const file = join(disk.path, 'service.log')
+  const target = openSync(file, 'w')
+  t.teardown(() => closeSync(target))
+  const log = openLog('info', target)
+  log.info('before')
+  disk.fill()
+  for (let line = 0; line < 10_000; line++) log.info('while it is full')
+  disk.makeRoom()
+  await eventually(() => {
+    log.info('after')
+    const text = readFileSync(file, 'utf8')
+    return text.includes('"before"') && text.includes('"after"')
+  })
+}
+
+async function endsAndSaysSo (t: Test, { disk, dataDir, databaseUrl, service, ids }: Scene): Promise<void> {
+  disk.fill()
+  await fillWriteAheadLog(t, databaseUrl)
+  t.equal((await service.process.ended).code, 1)
+  t.match(service.process.stderr(), /Postgres stopped unexpectedly .* The disk of DATA_DIR is full, with .*cluster: free/)
+  disk.makeRoom()
+  const again = await startService(t, { dataDir })
+  await hasAll(t, again, ids)
+  t.strictSame(await create(again, () => true, ids), [201])
+  await again.stop()
+}
+
+async function begin (disk: SmallDisk): Promise<Scene> {
+  const dataDir = join(disk.path, 'data')
+  const service = await startService(t, { dataDir })
+  const scene = { disk, dataDir, databaseUrl: databaseUrlOf(dataDir), service, ids: [] }
+  await create(service, () => true, scene.ids)
+  return scene
+}
+
+const disk = smallDisk(t, 200)
+if (typeof disk === 'string') t.comment(disk) // nothing of this can be tried there
+else {
+  const scene = await begin(disk)
+  await t.test('a full disk is a 503 and not ready, reads go on, and the log says which', (t) => fullDiskRefuses(t, scene))
+  await t.test('the disk of a Postgres elsewhere is known from a probe', (t) => probeTells(t, scene))
+  await t.test('all goes on by itself when there is room again', (t) => goesOn(t, scene))
+  await t.test('a log on a full disk ends nobody, and goes on too', (t) => logGoesOn(t, scene))
+  await t.test('a Postgres that ends for want of room says so, and keeps what it had', (t) => endsAndSaysSo(t, scene))
+}

@@ -1,0 +1,49 @@
+// A real file system that is small, to be filled: in memory, which takes the right to mount one.
+import { spawnSync } from 'node:child_process'
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Teardown } from '../teardown.js'
+
+export interface SmallDisk {
+  path: string
+  /** Leaves nothing free, or so many bytes. */
+  fill (leave?: number): void
+  makeRoom (): void
+}
+
+/** Or why there is none, where this process may not mount. What runs on it is started later, and so stopped before. */
+export function smallDisk (t: Teardown, megabytes: number): SmallDisk | string {
+  const path = mkdtempSync(join(tmpdir(), 'rl-disk-'))
+  const options = `size=${megabytes}m,mode=755`
+  const { status, stderr, error } = spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', path], { encoding: 'utf8' })
+  if (status !== 0) {
+    rmSync(path, { recursive: true })
+    return `no small disk can be mounted here: ${error?.message ?? stderr.trim()}`
+  }
+  t.teardown(() => {
+    spawnSync('umount', ['--lazy', path])
+    rmSync(path, { recursive: true, force: true })
+  })
+  const ballast = join(path, 'ballast')
+  return {
+    path,
+    fill: (leave = 0) => fill(ballast, leave),
+    makeRoom: () => rmSync(ballast)
+  }
+}
+
+const piece = Buffer.alloc(4096)
+
+function fill (file: string, leave: number): void {
+  const target = openSync(file, 'w')
+  let bytes = 0
+  try {
+    for (;;) bytes += writeSync(target, piece)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error
+  } finally {
+    closeSync(target)
+  }
+  if (leave > 0) spawnSync('truncate', ['--size', String(Math.max(0, bytes - leave)), file])
+}
