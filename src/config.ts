@@ -31,6 +31,7 @@ const Environment = Type.Object({
   DATABASE_URL: Url('postgres|postgresql', 'postgres://user:password@localhost:5432/ringledger'),
   REDIS_URL: Url('redis|rediss', 'redis://localhost:6379'),
   DATA_DIR: Type.String({ default: '.ringledger' }),
+  EMBEDDED_EVENTSTORE_PORT: Type.Optional(Type.Integer({ minimum: 0, maximum: 65535 })),
   JWT_SECRET: LongSecret,
   JWT_JWKS_URL: Url('https', 'https://issuer.example.com/.well-known/jwks.json'),
   JWT_ISSUER: Type.Optional(Type.String()),
@@ -120,6 +121,8 @@ function toConfig (env: Environment) {
     /** Without a slash at its end; empty for none. */
     basePath: env.BASE_PATH.replace(/\/$/, ''),
     dataDir: env.DATA_DIR,
+    /** 0 for any free one; absent for one that `start` keeps. */
+    embeddedEventStorePort: env.EMBEDDED_EVENTSTORE_PORT,
     logLevel: env.LOG_LEVEL,
     backEnds,
     /** Absent, like the two keys below, only where a run without any URL makes its own. */

@@ -9,5 +9,6 @@ async function start (): Promise<void> {
   const [{ serve }, { welcome }] = await Promise.all([import('./running/serve.js'), import('./running/welcome.js')])
   const { config, backEnds, service } = await serve('start', 'ringledger start', ['api', 'projector', 'worker'])
   await backEnds.publish({ url: service.url })
-  process.stdout.write(await welcome(service.url, config, backEnds.embeddedIn))
+  const eventStoreUrl = config.backEnds.eventStoreUrl ? undefined : backEnds.urls.eventStoreUrl
+  process.stdout.write(await welcome(service.url, config, { folder: backEnds.embeddedIn, eventStoreUrl }))
 }

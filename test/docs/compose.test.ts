@@ -12,13 +12,16 @@ const { services }: { services: Record<string, Service> } = parse(textOf('docker
 const offered = [...textOf('.env.example').matchAll(/^([A-Z_]+)=/gm)].map(([, name = '']) => name)
 const roles = ['migrate', 'api', 'projector', 'worker']
 
+/** Of embedded back ends, or of Compose alone. */
+const elsewhere = ['DATA_DIR', 'EMBEDDED_EVENTSTORE_PORT', 'POSTGRES_PASSWORD']
+
 /** Compose itself decides these: addresses inside its network, and no directory for embedded back ends. */
 const decided = ['HOST', 'PORT', 'EVENTSTORE_URL', 'DATABASE_URL', 'REDIS_URL']
 
 t.test('every setting of .env.example reaches each role', async (t) => {
   for (const role of roles) {
     const { environment = {} } = services[role] ?? {}
-    for (const name of offered.filter((name) => !['DATA_DIR', 'POSTGRES_PASSWORD'].includes(name))) {
+    for (const name of offered.filter((name) => !elsewhere.includes(name))) {
       const wanted = decided.includes(name) ? /./ : new RegExp(`^\\$\\{${name}(:|\\})`)
       t.match(environment[name], wanted, `${role}: ${name}`)
     }

@@ -70,7 +70,7 @@ t.test('the documentation works under BASE_PATH, with and without a slash, from 
 })
 
 t.test('the links that a start prints lead there', async (t) => {
-  const text = await welcome(service.url, { ...service.config, jwtSecretIsOurs: true }, undefined)
+  const text = await welcome(service.url, { ...service.config, jwtSecretIsOurs: true }, {})
   const docs = /^ +docs +(\S+)$/m.exec(text)?.[1] ?? ''
   t.equal(docs, `${service.url}/voice/v1/docs`)
   t.equal((await page(new URL(docs).pathname)).status, 200)

@@ -98,7 +98,8 @@ export function ringledger (t: Teardown, args: readonly string[], env: Environme
 
 /** As under npm: the process ends with the one that started it, should a test be killed before its teardown. */
 function variablesOf (env: Environment): string[] {
-  const variables = { PATH: process.env.PATH, HOME: process.env.HOME, npm_lifecycle_event: 'test', ...env }
+  const own = { npm_lifecycle_event: 'test', EMBEDDED_EVENTSTORE_PORT: '0' } // tests do not fight over one port
+  const variables = { PATH: process.env.PATH, HOME: process.env.HOME, ...own, ...env }
   return Object.entries(variables).map(([name, value]) => `${name}=${value ?? ''}`)
 }
 

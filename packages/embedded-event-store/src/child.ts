@@ -16,21 +16,23 @@ export interface EmbeddedEventStore {
   close(): Promise<void>
 }
 
-/** Starts it on a free port of the loopback interface; returns when it listens. */
-export async function startEventStoreProcess (dataDir: string, databaseUrl: string): Promise<EmbeddedEventStore> {
+/** Starts it on the loopback interface, on any free port unless one is given; returns when it listens. */
+export async function startEventStoreProcess (
+  dataDir: string, databaseUrl: string, port = 0
+): Promise<EmbeddedEventStore> {
   const logFile = join(dataDir, 'event-store.log')
   const child = startChild({
     module: processModule,
-    args: ['--port', '0'],
+    args: ['--port', String(port)],
     env: { DATABASE_URL: databaseUrl, RINGLEDGER_STOP_ON_STDIN_CLOSE: '1' },
     logFile
   })
-  const port = await child.line((line) => /^LISTENING (\d+)$/.exec(line)?.[1]).catch((error: unknown) => {
+  const listening = await child.line((line) => /^LISTENING (\d+)$/.exec(line)?.[1]).catch((error: unknown) => {
     throw new Error(`The embedded event store did not start; ${logFile} says why.`, { cause: error })
   })
   let closing: Promise<void> | undefined
   return {
-    url: `esdb://127.0.0.1:${port}?tls=false`,
+    url: `esdb://127.0.0.1:${listening}?tls=false`,
     pid: child.pid,
     lost: new Promise((resolve) => {
       void child.ended.then((how) => closing ?? resolve(stoppedUnexpectedly(how, logFile)))

@@ -79,6 +79,7 @@ function demoConfig (dataDir: string): Config {
   return loadConfig({
     DATA_DIR: dataDir,
     PORT: '0',
+    EMBEDDED_EVENTSTORE_PORT: '0',
     LOG_LEVEL: process.env.LOG_LEVEL || 'error',
     WEBHOOK_ALLOW_HTTP: 'true',
     WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',

@@ -18,7 +18,7 @@ export interface BackEnds {
 
 /** `start` owns the DATA_DIR; a `command` joins the `start` that runs, or owns it for as long as it takes. */
 export async function openBackEnds (
-  config: Pick<Config, 'dataDir' | 'backEnds'>, role: 'start' | 'command', command: string,
+  config: Pick<Config, 'dataDir' | 'backEnds' | 'embeddedEventStorePort'>, role: 'start' | 'command', command: string,
   log: (line: string) => void = say
 ): Promise<BackEnds> {
   const { databaseUrl, eventStoreUrl, redisUrl } = config.backEnds
@@ -30,6 +30,7 @@ export async function openBackEnds (
     role,
     command,
     log,
+    eventStorePort: config.embeddedEventStorePort,
     ...(databaseUrl && { databaseUrl }),
     ...(eventStoreUrl && { eventStoreUrl })
   })

@@ -4,16 +4,24 @@ import { customer, customerNumber, frontDesk } from '../../domain/examples.js'
 import { packageVersion } from '../../package-root.js'
 import { signToken } from './sign-token.js'
 
+/** Of embedded back ends; absent where they are set. */
+export interface EmbeddedPlaces {
+  folder?: string | undefined
+  /** For programs that append, such as a call engine. */
+  eventStoreUrl?: string | undefined
+}
+
 /** The examples are only there when the secret was generated here: nobody else can have a token yet. */
 export async function welcome (
-  url: string, config: CompleteConfig & { jwtSecretIsOurs: boolean }, embeddedIn: string | undefined
+  url: string, config: CompleteConfig & { jwtSecretIsOurs: boolean }, embedded: EmbeddedPlaces
 ): Promise<string> {
   const base = `${url}${config.basePath}`
   return [
     `Ringledger ${packageVersion}`,
     `  listening  ${base}`,
     `  docs       ${base}/docs`,
-    ...(embeddedIn ? [`  data       ${embeddedIn} (embedded back ends)`] : []),
+    ...(embedded.eventStoreUrl ? [`  events     ${embedded.eventStoreUrl}`] : []),
+    ...(embedded.folder ? [`  data       ${embedded.folder} (embedded back ends)`] : []),
     ...(config.jwtSecretIsOurs ? ['', ...await examples(base, config)] : []),
     '',
     'Stop with Ctrl-C.',

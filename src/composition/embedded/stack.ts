@@ -4,6 +4,7 @@ import { startEventStoreProcess } from '@ringledger/embedded-event-store/child'
 import { startPostgres } from '@ringledger/embedded-postgres'
 import { explained, prepareDataDir } from '@ringledger/embedded-postgres/data-dir'
 import { acquireLock, DataDirInUseError, type Lock, type Role } from '@ringledger/embedded-postgres/lock'
+import { eventStorePort } from './event-store-port.js'
 import { readRunFile, removeRunFile, writeRunFile, type RunFile } from './run-file.js'
 
 // A command's own back ends live as long as the command; a start that begins may have migrations to run.
@@ -20,6 +21,8 @@ export interface EmbeddedRequest {
   databaseUrl?: string
   /** Given: no embedded event store. */
   eventStoreUrl?: string
+  /** Of a `start`; 0 for any free one, absent for one that is kept. A command takes any. */
+  eventStorePort?: number | undefined
   /** Receives progress, a line at a time, for people. */
   log: (line: string) => void
 }
@@ -110,7 +113,9 @@ async function openOwn (dataDir: string, lock: Lock, request: EmbeddedRequest): 
   }
 
   async function addEventStore (url: string): Promise<string> {
-    const eventStore = await startEventStoreProcess(dataDir, url)
+    const wanted = role === 'start' ? request.eventStorePort : 0
+    const port = await eventStorePort({ dataDir, wanted, log })
+    const eventStore = await startEventStoreProcess(dataDir, url, port)
     parts.push(eventStore)
     pids.eventStore = eventStore.pid
     return eventStore.url

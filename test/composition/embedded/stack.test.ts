@@ -84,7 +84,7 @@ t.test('with both URLs given nothing is started and DATA_DIR is not touched', as
 
 t.test('it opens from sources too, and closes once however often it is asked', async (t) => {
   const dir = openDirectory(t)
-  const stack = await openStack({ dataDir: dir, role: 'start', command: 'test', log: () => {} })
+  const stack = await openStack({ dataDir: dir, role: 'start', command: 'test', eventStorePort: 0, log: () => {} })
   t.teardown(stack.close)
   await stack.publish({ apiUrl: 'http://127.0.0.1:1' })
   t.match(JSON.parse(readFileSync(join(dir, 'run.json'), 'utf8')), { eventStoreUrl: stack.eventStoreUrl, apiUrl: 'http://127.0.0.1:1' })

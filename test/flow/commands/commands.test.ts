@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { newAssistant, newLead } from '../../support/bodies/bodies.js'
-import { startService } from '../../support/running-service.js'
+import { eventStoreOf, startService } from '../../support/running-service.js'
 
 const service = await startService(t)
 const { call } = service
@@ -27,6 +27,7 @@ t.test('the printed examples work when they are pasted on the first start', asyn
   t.same(stdout.trim().split('\n').map((line) => JSON.parse(line || '{}').message).filter(Boolean),
     ['Assistant created successfully', 'Assistant updated successfully', 'Lead created successfully'])
   t.match(welcome, `docs       ${service.url}/docs`)
+  t.match(welcome, `events     ${eventStoreOf(service.dataDir)}`)
 })
 
 t.test('creating an assistant answers 201 with its summary and nothing else', async (t) => {

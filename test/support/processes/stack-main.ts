@@ -13,6 +13,7 @@ try {
     command: `stack-main ${role}`,
     databaseUrl: process.env.STACK_DATABASE_URL,
     eventStoreUrl: process.env.STACK_EVENT_STORE_URL,
+    eventStorePort: 0,
     log: (line) => say({ log: line })
   })
   const { databaseUrl, eventStoreUrl, joined, pids } = stack
