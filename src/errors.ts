@@ -5,7 +5,7 @@ import { KeyInFlight } from './command-handling/idempotency.js'
 import { IdsUsedUp, NotCaughtUp } from './command-handling/ids.js'
 import { NotKnownYet } from './command-handling/wait-if-missing.js'
 import { Rejection, type RejectionCode } from './domain/rejection.js'
-import { AppendTooLarge, EventStoreUnavailable, StreamGone } from './event-store/errors.js'
+import { AppendTooLarge, EventStoreUnavailable, isOfOutage, StreamGone } from './event-store/errors.js'
 import { encodedBody } from './http/input/json-body.js'
 import { firstFields } from './http/input/named-fields.js'
 import { BehindPosition } from './http/read-position.js'
@@ -26,6 +26,8 @@ const statusOf: Record<RejectionCode, number> = {
   'too-large': 413,
   'webhook-refused': 409
 }
+
+export { isOfOutage }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -51,7 +53,7 @@ export function answerError (error: FastifyError | Error, request: FastifyReques
   }
   if (nothingWasWritten(error)) {
     if (saysDiskFull(error)) request.log.error({ err: error }, 'a disk is full')
-    else request.log.warn({ err: error }, error instanceof BehindLog ? 'no id is given out' : 'a back end is not available')
+    else logFailure(request, error, error instanceof BehindLog ? 'no id is given out' : 'a back end is not available')
     return notNow(reply, 'The service is not available right now. Nothing was changed.')
   }
   const status = 'statusCode' in error ? error.statusCode ?? 500 : 500
@@ -60,8 +62,13 @@ export function answerError (error: FastifyError | Error, request: FastifyReques
     const code = 'code' in error ? error.code : ''
     return reply.code(status).send({ message: clientMessages[code] ?? clientMessages[status] ?? error.message })
   }
-  request.log.error({ err: error }, 'request failed')
+  if (isOfOutage(error)) logFailure(request, error, 'request failed')
+  else request.log.error({ err: error }, 'request failed')
   return reply.code(500).send({ message: request.routeOptions.config.failure ?? 'Internal server error' })
+}
+
+function logFailure (request: FastifyRequest, error: Error, message: string): void {
+  request.log[isOfOutage(error) ? 'debug' : 'warn']({ err: error }, message)
 }
 
 const notNow = (reply: FastifyReply, message: string) => later(reply, 503, message)

@@ -4,9 +4,9 @@ import type { Logger } from 'pino'
 import { listenForPositions, type Positions } from '../../projections/engine/positions/positions.js'
 import { projections } from '../../projections/index.js'
 import { ensureProjections } from '../../projections/replay/generations.js'
+import { watchAvailability, type Availability } from '../event-store/availability.js'
 import { EventStoreConnection } from '../event-store/connection/connection.js'
 import { openStreams, type Streams } from '../event-store/streams.js'
-import { watchWrites } from '../event-store/writes.js'
 import { packageRoot } from '../package-root.js'
 import { migrate } from '../postgres/migrate.js'
 import { openPool } from '../postgres/pool.js'
@@ -33,8 +33,8 @@ export interface Connections {
   /** For consumers: its statements and transactions have a time limit. */
   consumerPool: Pool
   streams: Streams
-  /** @throws when the event store takes no writes, though it may answer reads */
-  assertTakesWrites (): Promise<void>
+  /** Whether the event store answers, and takes writes. */
+  eventStore: Pick<Availability, 'assertAnswers' | 'assertTakesWrites'>
   positions: Positions
   close (): Promise<void>
 }
@@ -51,8 +51,9 @@ export async function openConnections (urls: Urls, log: Logger, options: Connect
   const onError = (error: Error) => log.warn({ err: error }, 'lost a connection to Postgres')
   const { pool, consumerPool } = openPools(databaseUrl, onError, options)
   const connection = new EventStoreConnection(eventStoreUrl)
-  const { streams, assertTaken: assertTakesWrites } = watchWrites(openStreams(connection))
+  const { streams, ...eventStore } = watchAvailability(openStreams(connection), { log })
   const disconnect = async () => {
+    eventStore.close()
     await Promise.all([connection.close(), pool.end(), consumerPool.end()])
   }
   try {
@@ -67,7 +68,7 @@ export async function openConnections (urls: Urls, log: Logger, options: Connect
     await positions.close()
     await disconnect()
   }
-  return { pool, consumerPool, streams, assertTakesWrites, positions, close }
+  return { pool, consumerPool, streams, eventStore, positions, close }
 }
 
 function openPools (databaseUrl: string, onError: (error: Error) => void, { answerWithinMs }: ConnectionOptions) {

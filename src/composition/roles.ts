@@ -44,7 +44,7 @@ export async function startRoles (
   try {
     unregister = await registerRoles({ pool: connections.pool, roles, holder })
     const logGuard = openLogGuard({ ...connections, readUpTo: () => projectionCheckpoints(connections), log })
-    await logGuard.assert()
+    await logGuard.assertSoon()
     const restoreGuard = openRestoreGuard({ ...connections, log })
     await restoreGuard.check()
     await warnOfOldGenerations(connections, log)

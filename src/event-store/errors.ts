@@ -41,6 +41,11 @@ export class NoAnswer extends Error {
 
 const known = [RevisionConflict, StreamGone, EventStoreUnavailable, AppendOutcomeUnknown, AppendTooLarge]
 
+/** The log tells of an outage when it begins and when it ends, and so not of each call that it fails. */
+export function isOfOutage (error: unknown): boolean {
+  return error instanceof EventStoreUnavailable || error instanceof AppendOutcomeUnknown
+}
+
 /** Translates what ended an append: one whose end says nothing else may have been written. */
 export function appendError (cause: unknown): Error {
   if (cause instanceof Error && known.some((each) => cause instanceof each)) return cause

@@ -56,12 +56,12 @@ export async function * followLog (
       signal.removeEventListener('abort', close)
       await feed.close()
     }
-    const batch = silences > 1 && !signal.aborted ? await readOn(connection, eventTypes, position) : undefined
-    if (!batch || batch.position <= position) continue
-    yield batch
+    if (silences < 2 || signal.aborted) continue
+    const { batch, isEnd } = await readOn(connection, eventTypes, position)
+    if (batch.position > position) yield batch
     position = batch.position
     // Far behind the head, a subscription that is only slow gets more time.
-    if (position >= await head()) patienceMs = shortestPatienceMs
+    if (isEnd) patienceMs = shortestPatienceMs
   }
 }
 
@@ -82,12 +82,16 @@ async function next (
 }
 
 /** Reads the next events without a filter: those of the types, and the position of the last event of any type. */
-async function readOn (connection: EventStoreConnection, eventTypes: readonly string[], after: bigint): Promise<Batch> {
+async function readOn (
+  connection: EventStoreConnection, eventTypes: readonly string[], after: bigint
+): Promise<{ batch: Batch, isEnd: boolean }> {
   const fromPosition = after === 0n ? START : { commit: after, prepare: after }
   const resolved = await connection.onLeader(async (session) => {
     const options = { direction: FORWARDS, fromPosition, maxCount: readAtOnce, requiresLeader: true } as const
     return await collect(session, session.client.readAll(options), answerWithinMs)
   })
   const events = resolved.flatMap(({ event }) => event && event.position.commit > after ? [toStoredEvent(event)] : [])
-  return { events: events.filter(({ type }) => eventTypes.includes(type)), position: events.at(-1)?.position ?? after }
+  const ofTypes = events.filter(({ type }) => eventTypes.includes(type))
+  const batch = { events: ofTypes, position: events.at(-1)?.position ?? after }
+  return { batch, isEnd: resolved.length < readAtOnce }
 }

@@ -9,6 +9,8 @@ export interface LogGuard extends SameLog {
   /** Compares now. @throws OtherLog, EventStoreUnavailable; an outage leaves the last result */
   assert (): Promise<void>
   problem (): OtherLog | undefined
+  /** Compares until it is the same log, for some seconds. @throws as `assert` */
+  assertSoon (): Promise<void>
   /** Compares again and again. @returns what ends it */
   keepChecking (): () => Promise<void>
 }
@@ -25,10 +27,13 @@ export interface LogGuardOptions {
 
 const usualEveryMs = 10_000
 
+/** A member that has just begun to lead may be level a moment later. */
+const soonMs = { within: 3_000, every: 200 }
+
 /** Logs once what is wrong, and once that it no longer is. */
 export function openLogGuard ({ pool, streams, readUpTo, log, everyMs = usualEveryMs }: LogGuardOptions): LogGuard {
   let problem: OtherLog | undefined
-  return { assert, problem: () => problem, keepChecking }
+  return { assert, assertSoon, problem: () => problem, keepChecking }
 
   async function assert (): Promise<void> {
     try {
@@ -39,6 +44,11 @@ export function openLogGuard ({ pool, streams, readUpTo, log, everyMs = usualEve
       if (error instanceof OtherLog) note(error)
       throw error
     }
+  }
+
+  async function assertSoon (): Promise<void> {
+    await untilNotOther(async () => await refuseOtherLog(pool, streams, await readUpTo()))
+    await assert()
   }
 
   function note (found: OtherLog): void {
@@ -58,5 +68,14 @@ export function openLogGuard ({ pool, streams, readUpTo, log, everyMs = usualEve
       stopping.abort()
       await checking
     }
+  }
+}
+
+/** Gives a log that is another one a moment; what else is wrong is found again. */
+async function untilNotOther (look: () => Promise<void>): Promise<void> {
+  for (const giveUpAt = Date.now() + soonMs.within; Date.now() < giveUpAt;) {
+    const problem = await look().catch((error: unknown) => error)
+    if (!(problem instanceof OtherLog)) return
+    await pause(soonMs.every, new AbortController().signal)
   }
 }

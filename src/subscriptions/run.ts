@@ -1,5 +1,6 @@
 // Runs one subscription: held by one process, batch after batch, rows and checkpoint in one transaction.
 import type { Pool, PoolClient } from 'pg'
+import { isOfOutage } from '../event-store/errors.js'
 import type { Streams } from '../event-store/streams.js'
 import type { Batch } from '../event-store/subscribe.js'
 import { inTransaction } from '../postgres/transaction.js'
@@ -73,6 +74,8 @@ export interface RunOptions {
 
 const shortestBackoffMs = 100
 const longestBackoffMs = 5_000
+/** An outage of the event store ends by itself, and then everybody waits for the consumers. */
+const longestOutageBackoffMs = 2_000
 
 /** The pause before the next try, and whether the log says already that an operator is needed. */
 interface Backoff { ms: number, isLogged: boolean }
@@ -92,7 +95,7 @@ export async function runSubscription (consumer: Consumer, options: RunOptions):
       if (signal.aborted) return
       logFailure(consumer, error, options, backoff)
       await pause(backoff.ms, signal)
-      backoff.ms = Math.min(backoff.ms * 2, longestBackoffMs)
+      backoff.ms = Math.min(backoff.ms * 2, isOfOutage(error) ? longestOutageBackoffMs : longestBackoffMs)
     }
   }
 }
@@ -102,7 +105,7 @@ function logFailure ({ name }: Consumer, error: unknown, { yields, log }: RunOpt
   countersOf(name).failures += 1
   if (!(error instanceof Stopped)) {
     const details = { consumer: name, err: error, retryInMs: backoff.ms }
-    return log.warn(details, 'consumer stopped, resuming from its checkpoint')
+    return log[isOfOutage(error) ? 'debug' : 'warn'](details, 'consumer stopped, resuming from its checkpoint')
   }
   backoff.ms = longestBackoffMs
   if (!backoff.isLogged) log.error({ consumer: name, err: error }, 'consumer stopped, an operator is needed')

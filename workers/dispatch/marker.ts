@@ -3,7 +3,7 @@ import type { RestoreGuard } from '../../src/recovery/restore-guard.js'
 import { writeMarker, type MarkerOptions } from '../../src/recovery/marker.js'
 import type { Consumer, OpenConsumer } from '../../src/subscriptions/run.js'
 import { BehindLog } from '../../src/recovery/database-state.js'
-import { RevisionConflict } from '../../src/event-store/errors.js'
+import { isOfOutage, RevisionConflict } from '../../src/event-store/errors.js'
 
 export interface MarkingOptions extends MarkerOptions {
   restoreGuard: RestoreGuard
@@ -78,7 +78,7 @@ class Markers {
     try {
       await writeMarker(this.options)
     } catch (error) {
-      log.warn({ err: error }, 'a marker was not written')
+      if (!isOfOutage(error)) log.warn({ err: error }, 'a marker was not written')
       this.markSoon()
       // Another process writes markers: the next holder of the lease, or another database, which may send already.
       if (error instanceof RevisionConflict || error instanceof BehindLog) await restoreGuard.check().catch(() => {})

@@ -20,15 +20,15 @@ export interface Monitors {
 export function healthChecks (
   context: ProcessContext, { disk, assertWorker, lag: lagMonitor }: Monitors
 ): HealthChecks {
-  const { roles, connections: { pool, streams, assertTakesWrites } } = context
+  const { roles, connections: { pool, eventStore } } = context
   const checks: HealthChecks = {
     postgres: () => pool.query('SELECT 1'),
     disk: () => disk.assertRoom(),
-    eventStore: () => streams.head(),
+    eventStore: () => eventStore.assertAnswers(),
     ledger: () => isLevelWithLog(context),
     log: () => context.logGuard.assert()
   }
-  if (roles.includes('api') || roles.includes('worker')) checks.eventStoreWrites = assertTakesWrites
+  if (roles.includes('api') || roles.includes('worker')) checks.eventStoreWrites = () => eventStore.assertTakesWrites()
   if (roles.includes('api') || roles.includes('projector')) checks.readModels = () => assertFilled(context)
   if (roles.includes('worker')) checks.webhookQueue = async () => assertWorker()
   if (!lagMonitor) return checks

@@ -1,5 +1,6 @@
 // Whether the process lives, and whether it can do its work.
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { isOfOutage } from '../../errors.js'
 import { hasRole } from '../auth/auth.js'
 import { atMostEvery, oneAtATime } from './shared.js'
 
@@ -29,19 +30,37 @@ export function addHealth (app: FastifyInstance, checks: HealthChecks, everyMs =
   })
 }
 
-/** Runs all checks. One that has not ended since the last run is waited for, and not begun again. */
+/**
+ * Runs all checks, and tells of each when it begins to fail and when it no longer does. One that has not ended since
+ * the last run is waited for, and not begun again.
+ */
 function readinessOf (checks: HealthChecks, log: FastifyBaseLogger): () => Promise<Record<string, string>> {
   const shared = Object.entries(checks).map(([name, check]) => ({ name, check: oneAtATime(check) }))
+  const tell = teller(log)
   return async () => Object.fromEntries(await Promise.all(shared.map(async ({ name, check }) =>
-    [name, await resultOf(name, check, log)])))
+    [name, await resultOf(name, check, tell)])))
 }
 
-async function resultOf (name: string, check: () => Promise<unknown>, log: FastifyBaseLogger): Promise<string> {
+type Tell = (check: string, error?: unknown) => void
+
+/** An outage of the event store is told where it is noticed. */
+function teller (log: FastifyBaseLogger): Tell {
+  const failing = new Set<string>()
+  return (check, error) => {
+    if (error === undefined && failing.delete(check)) log.info({ check }, 'ready again')
+    if (error === undefined || failing.has(check) || isOfOutage(error)) return
+    failing.add(check)
+    log.warn({ err: error, check }, 'not ready')
+  }
+}
+
+async function resultOf (name: string, check: () => Promise<unknown>, tell: Tell): Promise<string> {
   try {
     const remark = await withTimeout(check())
+    tell(name)
     return typeof remark === 'string' ? remark : 'ok'
   } catch (error) {
-    log.warn({ err: error, check: name }, 'not ready')
+    tell(name, error)
     return 'failing'
   }
 }

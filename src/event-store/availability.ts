@@ -1,0 +1,149 @@
+// Knows whether the event store answers reads and takes writes, looks again by itself, and lets nobody wait meanwhile.
+import { randomUUID } from 'node:crypto'
+import { AppendOutcomeUnknown, AppendTooLarge, EventStoreUnavailable, RevisionConflict, StreamGone } from './errors.js'
+import { Outages, type CallKind, type OutageLog } from './connection/outage.js'
+import { noStream, type Streams } from './streams.js'
+import { withTimeout } from './with-timeout.js'
+
+export interface Availability {
+  /** Streams whose calls are noticed. */
+  streams: Streams
+  /** @throws what calls fail with now */
+  assertAnswers (): Promise<void>
+  /** @throws what an append is refused with */
+  assertTakesWrites (): Promise<void>
+  /** Ends the looking. */
+  close (): void
+}
+
+export interface AvailabilityOptions {
+  log: OutageLog
+  /** Between two looks during an outage, in milliseconds. */
+  everyMs?: number
+}
+
+const probeStream = 'ringledger-write-probe'
+
+/** No stream of ours comes so far: an append there is decided by the store, and writes nothing. */
+const neverReached = 10n ** 12n
+
+/** During an outage calls wait no longer than this to learn whether it is over. */
+const shortPatienceMs = 500
+
+export function watchAvailability (streams: Streams, { log, everyMs = 1_000 }: AvailabilityOptions): Availability {
+  const watch = new Watch(streams, log, everyMs)
+  return {
+    streams: {
+      read: (...given) => watch.call('read', () => streams.read(...given)),
+      visit: (...given) => watch.call('read', () => streams.visit(...given)),
+      last: (...given) => watch.call('read', () => streams.last(...given)),
+      head: () => watch.call('read', () => streams.head()),
+      append: (...given) => watch.call('append', () => streams.append(...given)),
+      follow: (options) => watch.follow(options)
+    },
+    assertAnswers: () => watch.assertAnswers(),
+    assertTakesWrites: () => watch.assertTakesWrites(),
+    close: () => watch.close()
+  }
+}
+
+class Watch {
+  readonly #outages: Outages
+  #checking: Promise<unknown> | undefined
+  #timer: NodeJS.Timeout | undefined
+  #isClosed = false
+
+  constructor (private readonly streams: Streams, log: OutageLog, private readonly everyMs: number) {
+    this.#outages = new Outages(log)
+  }
+
+  async call<Result> (kind: CallKind, work: () => Promise<Result>): Promise<Result> {
+    if (this.#outages.isOut) await this.#checkThere()
+    return await this.#noticed(kind, work)
+  }
+
+  async * follow (options: Parameters<Streams['follow']>[0]): ReturnType<Streams['follow']> {
+    try {
+      yield * this.streams.follow(options)
+    } catch (error) {
+      this.#notice('read', error)
+      throw error
+    }
+  }
+
+  async assertAnswers (): Promise<void> {
+    const { now } = this.#outages
+    if (now?.kind === 'read') throw now.error
+    await this.call('read', () => this.streams.head())
+  }
+
+  async assertTakesWrites (): Promise<void> {
+    const { now } = this.#outages
+    if (now) throw now.error
+    await this.#probe(neverReached)
+  }
+
+  close (): void {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+  }
+
+  /** All calls of an outage share one look, so that a store that comes back is not overrun. */
+  async #checkThere (): Promise<void> {
+    this.#checking ??= this.#noticed('read', () => withTimeout(shortPatienceMs, this.streams.head())
+      .catch((cause: unknown) => {
+        throw cause instanceof EventStoreUnavailable ? cause : new EventStoreUnavailable('it is silent', { cause })
+      })).finally(() => { this.#checking = undefined })
+    await this.#checking
+  }
+
+  async #noticed<Result> (kind: CallKind, work: () => Promise<Result>): Promise<Result> {
+    try {
+      const result = await work()
+      this.#outages.answered(kind)
+      return result
+    } catch (error) {
+      this.#notice(kind, error)
+      throw error
+    }
+  }
+
+  #notice (kind: CallKind, error: unknown): void {
+    if (isAnswer(error)) return this.#outages.answered(kind)
+    if (!(error instanceof EventStoreUnavailable || error instanceof AppendOutcomeUnknown)) return
+    this.#outages.failed(kind, error)
+    this.#lookAgain()
+  }
+
+  #lookAgain (): void {
+    if (this.#isClosed) return
+    this.#timer ??= setTimeout(() => void this.#look(), this.everyMs).unref()
+  }
+
+  /** After an append that failed, only one that is written proves that all is well. */
+  async #look (): Promise<void> {
+    const since = performance.now() - this.everyMs / 2
+    try {
+      await this.#noticed('read', () => this.streams.head())
+      if (this.#outages.now?.kind === 'append') {
+        const last = await this.#noticed('read', () => this.streams.last(probeStream))
+        await this.#probe(last?.revision ?? noStream)
+      }
+      this.#outages.endUnlessFailedSince(since)
+    } catch {
+      // noticed
+    }
+    this.#timer = undefined
+    if (this.#outages.now) this.#lookAgain()
+  }
+
+  async #probe (at: bigint): Promise<void> {
+    const probe = { id: randomUUID(), type: 'WriteProbed', data: {}, metadata: {} }
+    await this.#noticed('append', () => this.streams.append(probeStream, [probe], at))
+      .catch((error: unknown) => { if (!isAnswer(error)) throw error })
+  }
+}
+
+/** The store has decided about the append itself. */
+const isAnswer = (error: unknown) =>
+  [RevisionConflict, StreamGone, AppendTooLarge].some((decided) => error instanceof decided)

@@ -1,0 +1,33 @@
+// Why a call to the event store failed, in words that say what to mend.
+
+/** The innermost cause says most; what the library says of TLS and names is put into words. */
+export function reasonOf (error: unknown): string {
+  const messages = chainOf(error).map(({ message }) => message)
+  const innermost = messages.at(-1) ?? String(error)
+  const words = known.find(([pattern]) => messages.some((message) => pattern.test(message)))?.[1]
+  return words === undefined ? short(innermost) : `${words} (${short(innermost)})`
+}
+
+function chainOf (error: unknown): Error[] {
+  const chain: Error[] = []
+  for (let each = error; each instanceof Error && chain.length < 10; each = each.cause) chain.push(each)
+  return chain
+}
+
+/** grpc-js adds a date and notes of its own. */
+const short = (message: string) =>
+  message.replace(/^\d+ [A-Z_]+: /, '').replace(/^No connection established\. Last error: /, '')
+    .replace(/\s*\(\d{4}-\d\d-\d\dT[^)]*\)/, '').replace(/\.? Resolution note: *$/, '').slice(0, 300)
+
+const known: Array<[RegExp, string]> = [
+  [/certificate has expired/i, 'its certificate has expired'],
+  [/altnames|Hostname\/IP does not match/i, 'its certificate is for other host names'],
+  [/self.signed|unable to (verify|get)|certificate/i,
+    'its certificate is not trusted: set EVENTSTORE_CA_FILE to the CA that signed it'],
+  [/wrong version number|packet length too long|EPROTO/i, 'it speaks without TLS: add tls=false to the URL'],
+  [/ENOTFOUND|EAI_AGAIN|Name resolution failed/i, 'its host name is not known'],
+  [/ECONNREFUSED/, 'nothing listens at its address'],
+  [/Failed to discover/, 'no member of the cluster was found'],
+  [/ECONNRESET|Connection dropped|socket hang up|Protocol error|Parse Error/i,
+    'it ended the connection at once: it may want TLS (then leave out tls=false), or the port is of something else']
+]
