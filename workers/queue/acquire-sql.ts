@@ -1,4 +1,5 @@
-// The statements that give slots to due attempts; $1 are users, $2 the slots of an endpoint, $3 the slots of a user.
+// The statements that give slots to due attempts; $1 are users, $2 the slots of an endpoint, $3 the slots of a
+// user, $4 those of them that any endpoint may have.
 
 /** Slots in use by attempts of every trigger; `matches` compares the columns of a table with an endpoint or a user. */
 const inUse = (matches: (table: string) => string) => `(
@@ -30,8 +31,10 @@ export const acquireOnDemandSql = `
 
 /**
  * For attempts of the schedule. `waiting` steps from endpoint to endpoint in the index, so it costs the number of
- * endpoints that wait, not the number of their deliveries. After it only endpoints whose first delivery is among the
- * longest waiting are read.
+ * endpoints that wait, not the number of their deliveries. After it only endpoints with few slots and a delivery that
+ * waits for long are read. `turn` counts the slots that an endpoint has with those that it gets: all endpoints of a
+ * user have a first slot before any has a second one. The last slots of a user are for endpoints that have no more than
+ * one, so that those which hang leave room for one that answers. An endpoint that fails gets one until it succeeds.
  */
 export const acquireScheduledSql = `
   WITH RECURSIVE waiting (user_id, endpoint_id, first_due) AS (
@@ -57,12 +60,17 @@ export const acquireScheduledSql = `
           WHERE user_id = ANY($1) AND queued_at IS NOT NULL AND trigger <> 'schedule' AND outcome IS NULL) queued
     GROUP BY user_id, endpoint_id
   ), free AS (
-    SELECT w.user_id, w.endpoint_id, $2 - coalesce(b.in_use, 0) AS slots,
-           row_number() OVER (PARTITION BY w.user_id ORDER BY w.first_due) AS nth
-    FROM waiting w LEFT JOIN busy b USING (user_id, endpoint_id)
-    WHERE w.first_due <= clock_timestamp() AND coalesce(b.in_use, 0) < $2
+    SELECT w.user_id, w.endpoint_id, coalesce(b.in_use, 0) AS in_use,
+           CASE WHEN e.failing_since IS NULL THEN $2 ELSE 1 END - coalesce(b.in_use, 0) AS slots,
+           row_number() OVER (PARTITION BY w.user_id ORDER BY coalesce(b.in_use, 0), w.first_due) AS nth
+    FROM waiting w
+    LEFT JOIN busy b USING (user_id, endpoint_id)
+    JOIN ledger.webhook_endpoints e ON e.id = endpoint_id
+    WHERE w.first_due <= clock_timestamp()
+      AND coalesce(b.in_use, 0) < CASE WHEN e.failing_since IS NULL THEN $2 ELSE 1 END
   ), due AS (
-    SELECT f.user_id, d.id, row_number() OVER (PARTITION BY f.user_id ORDER BY d.next_attempt_at, d.id) AS nth
+    SELECT f.user_id, d.id, d.next_attempt_at,
+           f.in_use + row_number() OVER (PARTITION BY f.endpoint_id ORDER BY d.next_attempt_at, d.id) AS turn
     FROM free f
     CROSS JOIN LATERAL (
       SELECT id, next_attempt_at FROM ledger.webhook_deliveries
@@ -70,6 +78,8 @@ export const acquireScheduledSql = `
         AND next_attempt_at <= clock_timestamp()
       ORDER BY next_attempt_at LIMIT f.slots) d
     WHERE f.nth <= $3
+  ), in_order AS (
+    SELECT *, row_number() OVER (PARTITION BY user_id ORDER BY turn, next_attempt_at, id) AS nth FROM due
   ), users AS (
     SELECT user_id, sum(in_use) AS in_use FROM busy GROUP BY user_id
   )
@@ -77,6 +87,7 @@ export const acquireScheduledSql = `
   SET queued_at = clock_timestamp(), job_number = job_number + 1
   -- by primary key: an equality on status would tempt the planner to scan all that is due
   WHERE d.id = ANY (ARRAY (
-      SELECT due.id FROM due LEFT JOIN users USING (user_id) WHERE due.nth <= $3 - coalesce(users.in_use, 0)))
+      SELECT o.id FROM in_order o LEFT JOIN users USING (user_id)
+      WHERE o.nth <= CASE WHEN o.turn <= 2 THEN $3 ELSE $4 END - coalesce(users.in_use, 0)))
     AND d.status NOT IN ('delivered', 'held', 'exhausted', 'cancelled', 'skipped')
   RETURNING d.id, d.attempt_count + 1 AS n, d.job_number`

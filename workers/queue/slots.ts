@@ -6,12 +6,14 @@ import { acquireOnDemandSql, acquireScheduledSql } from './acquire-sql.js'
 
 export const slotsPerEndpoint = 10
 export const slotsPerUser = 50
+/** The other slots of a user are for endpoints that have one at most. */
+export const sharedSlots = 40
 
 const lockSpace = 0x77_68 // any number that nothing else uses for advisory locks with two keys
 
 /**
- * Gives free slots to what is due, the longest waiting first, and numbers the next job of each. A delivery keeps its
- * slot until its outcome is written. Acquiring is serial for each user.
+ * Gives free slots to what is due, one to each endpoint before any gets a second one, and numbers the next job of
+ * each. A delivery keeps its slot until its outcome is written. Acquiring is serial for each user.
  * @returns the jobs to be queued
  */
 export async function acquireSlots (pool: Pool, userIds: string[]): Promise<Job[]> {
@@ -20,7 +22,9 @@ export async function acquireSlots (pool: Pool, userIds: string[]): Promise<Job[
     const onDemand = await lockUsers(tx, userIds)
       ? await tx.query<JobRow>({ name: 'acquire-slots-on-demand', text: acquireOnDemandSql, values })
       : undefined
-    const scheduled = await tx.query<JobRow>({ name: 'acquire-slots', text: acquireScheduledSql, values })
+    const scheduled = await tx.query<JobRow>({
+      name: 'acquire-slots', text: acquireScheduledSql, values: [...values, sharedSlots]
+    })
     return [...onDemand?.rows ?? [], ...scheduled.rows].map(toJob)
   })
 }

@@ -9,12 +9,18 @@ import { assistantTo, assistantUpdated, callCompleted, callsOf } from '../../sup
 import { deliveryRig, settled } from '../../support/workers/delivery-rig.js'
 import { onEachQueue } from '../../support/workers/each-queue.js'
 import { eventually } from '../../support/eventually.js'
-import { receiver } from '../../support/receivers/receiver.js'
+import { answers, receiver } from '../../support/receivers/receiver.js'
 
 const slow = { works: false, enqueues: false, timeoutMs: 60_000 }
 
+/** What has arrived and waits for its answer, as soon as there is something. */
+async function next (open: Array<() => void>): Promise<Array<() => void>> {
+  await eventually(() => open.length > 0)
+  return open.splice(0)
+}
+
 onEachQueue(t, {
-  async 'an endpoint that hangs gets ten attempts at once, a user fifty; others do not wait' (t, redis) {
+  async 'an endpoint that hangs gets ten attempts at once, a user fifty; nobody else waits' (t, redis) {
     const r = await deliveryRig(t, { redis, timeoutMs: 60_000 })
     const open = { now: 0, most: new Map<string, number>() }
     const hanging = await receiver(t, (_response, { path }) => {
@@ -22,15 +28,48 @@ onEachQueue(t, {
       open.now += 1
     })
     const hook = await receiver(t)
-    const ids = [1, 2, 3, 4, 5, 6, 7]
-    await r.tell(...ids.flatMap((id) => [assistantTo(`${hanging.url}/${id}`, id), ...callsOf(id, 15)]))
+    const delivered = async (count: number) =>
+      (await r.deliveries()).filter(({ status }) => status === 'delivered').length === count
+    const hang = (...ids: number[]) =>
+      r.tell(...ids.flatMap((id) => [assistantTo(`${hanging.url}/${id}`, id), ...callsOf(id, 40)]))
+    await hang(1)
+    await eventually(() => open.now === 10)
+    await hang(2, 3, 4, 5)
+    await eventually(() => open.now === 40)
+    t.same([...open.most.values()].sort(), [10, 7, 7, 8, 8].sort(), 'they share, by turns')
+
+    await r.tell(assistantTo(hook.url, 6), ...callsOf(6, 40))
+    await eventually(() => delivered(40))
+    t.equal(open.now, 40, 'a healthy endpoint of the same user does not wait for any of them')
     await r.tell(assistantTo(hook.url, 9, '9'), ...callsOf(9, 25))
-    await eventually(async () =>
-      open.now >= 50 && (await r.deliveries()).filter(({ status }) => status === 'delivered').length === 25)
+    await eventually(() => delivered(65))
+
+    await hang(...Array.from({ length: 20 }, (_, n) => 10 + n))
+    await eventually(() => open.now === 50)
     await r.reconcile()
     t.equal(open.now, 50)
-    t.same(new Set(open.most.values()), new Set([10]))
     t.equal((await r.deliveries()).filter(({ started_at }) => started_at !== null).length, 50)
+  },
+
+  async 'an endpoint that fails has one attempt at once until it succeeds' (t, redis) {
+    const r = await deliveryRig(t, { redis, timeoutMs: 60_000, schedule: [0, 3_600_000] })
+    const open: Array<() => void> = []
+    const hook = await receiver(t, (response, received, count) => {
+      open.push(() => answers(count <= 12 ? 500 : 200)(response, received, count))
+    })
+    await r.tell(assistantTo(hook.url), ...callsOf(1, 40))
+    await eventually(() => open.length === 10)
+    for (const answer of open.splice(0)) answer()
+    for (const nth of ['eleventh', 'twelfth', 'thirteenth, which succeeds']) {
+      await eventually(() => open.length === 1)
+      await r.reconcile()
+      t.equal(open.length, 1, nth)
+      open.shift()?.()
+    }
+    await eventually(() => open.length === 10)
+    while (hook.received.length < 40) for (const answer of await next(open)) answer()
+    for (const answer of open.splice(0)) answer()
+    await eventually(async () => (await r.deliveries()).filter(({ status }) => status === 'delivered').length === 28)
   },
 
   async 'slots that become free are taken by what waits, on any endpoint of the user' (t, redis) {
