@@ -52,7 +52,7 @@ export async function composeApi (context: ProcessContext, status: Status): Prom
 
 type Routes = AppDeps['routes']
 type WebhookDeps = Pick<Routes,
-  'suspensionOf' | 'deliveriesOf' | 'listDeliveries' | 'findDelivery' | 'redeliver' | 'testWebhook' | 'resumeWebhook' |
+  'interruptionOf' | 'deliveriesOf' | 'listDeliveries' | 'findDelivery' | 'redeliver' | 'testWebhook' | 'resumeWebhook' |
   'webhookUrlProblem' | 'webhookSecret' | 'rotateSecret'>
 
 /** What the routes of assistants, leads, calls and the catalogue work with. */
@@ -116,7 +116,7 @@ async function webhookDeps ({ config, connections: { pool } }: ProcessContext): 
   ])
   const keys = secretKeys(config)
   return {
-    suspensionOf: (userId, url) => endpoints.findSuspension(pool, userId, url),
+    interruptionOf: (userId, url) => endpoints.findInterruption(pool, userId, url),
     deliveriesOf: (userId, callId) => deliveries.findDeliveries(pool, userId, callId),
     listDeliveries: (filter, page) => deliveries.listDeliveries(pool, filter, page),
     findDelivery: (userId, id) => deliveries.findDelivery(pool, userId, id),

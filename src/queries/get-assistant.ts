@@ -5,6 +5,7 @@ import type { Assistant } from '../domain/assistant/evolve.js'
 import { AssistantSettings } from '../domain/assistant/settings.js'
 import { AssistantSummary, summarize } from '../domain/assistant/summary.js'
 import { Nullable } from '../domain/json.js'
+import type { Interruption } from '../domain/webhook/delivery.js'
 import type { App } from '../http/app-types.js'
 import { answered, refusal } from '../http/docs/describe.js'
 import { assistantPath, idIn } from '../http/path-id.js'
@@ -15,11 +16,15 @@ import type { ReadDeps } from './list-assistants.js'
 const At = Type.String({ description: 'ISO 8601, UTC.', examples: ['2026-01-31T12:00:00.000Z'] })
 
 const Webhook = Type.Object({
-  state: Type.Enum(['on', 'off', 'suspended'], {
-    description: 'suspended: the URL answered 410 or kept failing, and gets nothing until it is resumed.'
+  state: Type.Enum(['on', 'off', 'suspended', 'paused'], {
+    description: 'suspended: the URL answered 410 or kept failing, and gets nothing until it is resumed. paused: it ' +
+      'asked for fewer requests, and gets nothing until the time in `until`.'
   }),
-  reason: Nullable(Type.String(), { description: 'Why it is suspended: gone (410) or failing.' }),
-  since: Nullable(At, { description: 'When it was suspended.' })
+  reason: Nullable(Type.String(), {
+    description: 'Why it is suspended: gone (410) or failing; or paused: too_many_requests (429) or unavailable (503).'
+  }),
+  since: Nullable(At, { description: 'When it was suspended.' }),
+  until: Nullable(At, { description: 'When a pause ends.' })
 })
 
 const AssistantAnswer = Type.Object({
@@ -32,8 +37,8 @@ const AssistantAnswer = Type.Object({
 }, { title: 'Assistant' })
 
 export interface GetAssistantDeps extends ReadDeps {
-  /** Why and since when nothing is sent to the user's URL, if so; the time in ISO 8601. */
-  suspensionOf (userId: string, url: string): Promise<{ reason: string, since: string } | undefined>
+  /** Why nothing is sent to the user's URL, if so. */
+  interruptionOf (userId: string, url: string): Promise<Interruption | undefined>
 }
 
 const schema = {
@@ -52,7 +57,7 @@ const schema = {
   }
 }
 
-export function getAssistant (app: App, { readModel, readPositions, suspensionOf }: GetAssistantDeps): void {
+export function getAssistant (app: App, { readModel, readPositions, interruptionOf }: GetAssistantDeps): void {
   const options = reading('assistants', readPositions)
   app.get('/user/assistant/:id', { schema, ...options }, async ({ user, params }, reply) => {
     const id = idIn(params.id)
@@ -60,16 +65,17 @@ export function getAssistant (app: App, { readModel, readPositions, suspensionOf
     if (!found) throw assistantNotFound()
     const { settings, revision, created_at, updated_at } = found
     reply.header('etag', `"${revision}"`)
-    const webhook = await webhookOf(found, suspensionOf)
+    const webhook = await webhookOf(found, interruptionOf)
     return { data: { ...summarize(found), settings, revision, created_at, updated_at, webhook } }
   })
 }
 
+const uninterrupted = { reason: null, since: null, until: null }
+
 async function webhookOf (
-  { user_id, settings }: Assistant, suspensionOf: GetAssistantDeps['suspensionOf']
+  { user_id, settings }: Assistant, interruptionOf: GetAssistantDeps['interruptionOf']
 ): Promise<Static<typeof Webhook>> {
   const { is_webhook_active, webhook_url } = settings
-  if (!is_webhook_active || webhook_url === null) return { state: 'off', reason: null, since: null }
-  const suspension = await suspensionOf(user_id, webhook_url)
-  return suspension ? { state: 'suspended', ...suspension } : { state: 'on', reason: null, since: null }
+  if (!is_webhook_active || webhook_url === null) return { state: 'off', ...uninterrupted }
+  return await interruptionOf(user_id, webhook_url) ?? { state: 'on', ...uninterrupted }
 }

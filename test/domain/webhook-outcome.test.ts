@@ -1,5 +1,7 @@
 import t from 'tap'
-import { outcomeOf, parseRetryAfter, verdictOf, type Result, type Stage } from '../../src/domain/webhook/outcome.js'
+import {
+  outcomeOf, parseRetryAfter, pauseOf, usesAttempt, verdictOf, type Result, type Stage
+} from '../../src/domain/webhook/outcome.js'
 import { fc } from '../support/fuzz/property.js'
 
 const now = Date.UTC(2026, 0, 31, 12)
@@ -8,7 +10,9 @@ const schedule = [0, 5_000, 5 * minute, 24 * 60 * minute]
 const answer = (status: number, retryAfter?: string): Result =>
   ({ kind: 'answer', status, retryAfter, excerpt: '', truncated: false })
 const failure = (stage: Stage): Result => ({ kind: 'failure', stage, message: 'no' })
-const judged = (result: Result, failures = 0) => verdictOf(result, { schedule, failures, now, random: 0.5 })
+const hour = 60 * minute
+const circumstances = { schedule, failures: 0, ageMs: 0, now, random: 0.5 }
+const judged = (result: Result, failures = 0) => verdictOf(result, { ...circumstances, failures })
 
 t.test('2xx delivers, whatever else is said', async (t) => {
   for (const status of [200, 201, 202, 204, 299]) t.same(judged(answer(status, '3600')), { status: 'delivered' })
@@ -44,6 +48,31 @@ t.test('the last attempt of the schedule exhausts the delivery', async (t) => {
   t.same(judged(answer(500), 2), { status: 'retry', inMs: 24 * 60 * minute })
   t.same(judged(answer(500), 3), { status: 'exhausted', reason: 'attempts_used_up' })
   t.same(judged(answer(200), 3), { status: 'delivered' })
+})
+
+t.test('a 429 uses up no attempt, until the delivery is 76 hours old', async (t) => {
+  t.equal(usesAttempt({ outcome: 'rejected', statusCode: 429 }), false)
+  t.equal(usesAttempt({ outcome: 'rejected', statusCode: 503 }), true)
+  t.equal(usesAttempt({ outcome: 'timeout', statusCode: null }), true)
+  t.equal(usesAttempt({ outcome: 'unknown', statusCode: null }), false)
+  const aged = (ageMs: number) => verdictOf(answer(429), { ...circumstances, failures: 3, ageMs })
+  t.same(aged(76 * hour - 1), { status: 'retry', inMs: 24 * hour }, 'at the end of the schedule its last wait again')
+  t.same(aged(76 * hour), { status: 'exhausted', reason: 'expired' })
+})
+
+t.test('a 429, and a 503 that says how long, pause the whole endpoint', async (t) => {
+  const paused = (status: number, retryAfter?: string, failures = 0) =>
+    pauseOf(answer(status, retryAfter), { ...circumstances, failures })
+  t.same(paused(429), { inMs: minute, reason: 'too_many_requests' })
+  t.same(paused(429, '30'), { inMs: 30_000, reason: 'too_many_requests' })
+  t.same(paused(429, '1'), { inMs: 5_000, reason: 'too_many_requests' })
+  t.same(paused(429, '86400'), { inMs: 15 * minute, reason: 'too_many_requests' })
+  t.same(paused(429, 'soon'), { inMs: minute, reason: 'too_many_requests' })
+  t.same(paused(503, '120'), { inMs: 2 * minute, reason: 'unavailable' })
+  for (const [status, retryAfter] of [[503], [503, 'soon'], [500, '120'], [502, '120'], [200, '120']] as const) {
+    t.equal(paused(status, retryAfter), undefined, `${status} ${retryAfter}`)
+  }
+  t.equal(pauseOf(failure('timeout'), circumstances), undefined)
 })
 
 t.test('Retry-After is honoured between the base and the larger of twice the base and 15 minutes', async (t) => {
@@ -89,7 +118,7 @@ t.test('every wait is finite: from 0.8 x base to the larger of 2 x base and 15 m
   fc.assert(fc.property(anyResult, fc.nat(2), fc.double({
     min: 0, max: 0.999, noNaN: true
   }), (result, failures, random) => {
-    const verdict = verdictOf(result, { schedule, failures, now, random })
+    const verdict = verdictOf(result, { ...circumstances, failures, random })
     if (verdict.status !== 'retry') return true
     const base = schedule[failures + 1] ?? 0
     return verdict.inMs >= Math.floor(0.8 * base) && verdict.inMs <= Math.max(2 * base, 15 * minute)

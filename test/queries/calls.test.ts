@@ -77,7 +77,7 @@ t.test('a suspended webhook shows on its assistant', async (t) => {
   })
   t.match(webhook, { state: 'suspended', reason: 'gone', since: at })
   await call('PUT', `/user/assistant/${id}`, { is_webhook_active: false })
-  t.same((await get(`/user/assistant/${id}`)).body.data.webhook, { state: 'off', reason: null, since: null })
+  t.same((await get(`/user/assistant/${id}`)).body.data.webhook, { state: 'off', reason: null, since: null, until: null })
 })
 
 t.test('calls are listed without their transcripts, the last first, and filtered', async (t) => {

@@ -20,7 +20,7 @@ t.test('an assistant is its summary, settings, revision, times and webhook, with
     ...{ id, name: 'Front desk', status: 'active', type: 'inbound', mode: 'pipeline' },
     settings: { ...defaultSettings(), ...newAssistant, ...given },
     revision: 0,
-    webhook: { state: 'off', reason: null, since: null }
+    webhook: { state: 'off', reason: null, since: null, until: null }
   })
   t.match(created_at, at)
   t.equal(updated_at, created_at)
@@ -33,7 +33,7 @@ t.test('the settings of an assistant can be sent back as they are, and change no
   t.equal(status, 200)
   t.equal(headers.get('etag'), before.headers.get('etag'))
   t.same((await get(`/user/assistant/${id}`)).body, before.body)
-  t.same(before.body.data.webhook, { state: 'on', reason: null, since: null })
+  t.same(before.body.data.webhook, { state: 'on', reason: null, since: null, until: null })
 })
 
 t.test('the ETag of a read holds for an update, until somebody else updates', async (t) => {

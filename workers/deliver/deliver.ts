@@ -1,10 +1,10 @@
 // Job -> signed, guarded POST -> outcome.
 import { randomUUID } from 'node:crypto'
+import { outcomeOf, pauseOf, verdictOf, type Circumstances, type Result } from '../../src/domain/webhook/outcome.js'
 import type { Attempt, Finish, Job } from '../deliveries/attempts.js'
 import { finishOnDemandAttempt, startOnDemandAttempt } from '../deliveries/on-demand-attempts.js'
 import type { Enqueuer } from '../queue/enqueue.js'
-import { followOutcome } from './follow-outcome.js'
-import { outcomeOf, verdictOf, type Result, type Verdict } from '../../src/domain/webhook/outcome.js'
+import { followOutcome, type Made } from './follow-outcome.js'
 import { openRecorder, type Recorder } from './recorder.js'
 import { send, type SendOptions } from './send.js'
 
@@ -14,8 +14,6 @@ export interface DelivererOptions extends SendOptions {
   schedule: readonly number[]
   log: { info (details: object, message: string): void, warn (details: object, message: string): void }
 }
-
-interface Made { finish: Finish, verdict: Verdict }
 
 const ourFaultMs = 60_000
 
@@ -28,8 +26,8 @@ export function deliverer (options: DelivererOptions): (job: Job) => Promise<voi
     const made = await makeAttempt(attempt, options)
     const counted = await record(attempt, made, recorder, options)
     logAttempt(attempt, made.finish, counted, options)
-    if (counted) await followOutcome(attempt, made.finish, made.verdict, options)
-    enqueueNext(attempt, made.verdict, options)
+    if (counted) await followOutcome(attempt, made, options)
+    enqueueNext(attempt, made, options)
   }
 }
 
@@ -47,14 +45,15 @@ async function makeAttempt (attempt: Attempt, options: DelivererOptions): Promis
   try {
     const result = await send(attempt, options)
     const finish = { outcome: outcomeOf(result), durationMs: durationMs(), ...answerOf(result) }
-    return { finish, verdict: verdictNow(result, attempt, options) }
+    const circumstances = circumstancesOf(attempt, options)
+    return { finish, verdict: verdictOf(result, circumstances), pause: pauseOf(result, circumstances) }
   } catch (error) {
     return unmade(attempt, error, durationMs(), options)
   }
 }
 
-const verdictNow = (result: Result, { failures }: Attempt, { schedule }: DelivererOptions): Verdict =>
-  verdictOf(result, { schedule, failures, now: Date.now(), random: Math.random() })
+const circumstancesOf = ({ failures, ageMs }: Attempt, { schedule }: DelivererOptions): Circumstances =>
+  ({ schedule, failures, ageMs, now: Date.now(), random: Math.random() })
 
 function answerOf (result: Result): Pick<Finish, 'statusCode' | 'error' | 'excerpt' | 'truncated'> {
   if (result.kind === 'failure') return { statusCode: null, error: result.message, excerpt: null, truncated: false }
@@ -92,7 +91,8 @@ function logAttempt (
     'webhook attempt finished')
 }
 
-function enqueueNext ({ userId }: Attempt, verdict: Verdict, { enqueuer }: DelivererOptions): void {
+function enqueueNext ({ userId }: Attempt, { verdict, pause }: Made, { enqueuer }: DelivererOptions): void {
   enqueuer.enqueueSoon([userId])
+  if (pause) enqueuer.enqueueIn(userId, pause.inMs)
   if (verdict.status === 'retry') enqueuer.enqueueIn(userId, verdict.inMs)
 }

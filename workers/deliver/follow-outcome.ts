@@ -1,9 +1,12 @@
 // What the outcome of an attempt means for its endpoint.
 import type { Pool } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
+import { usesAttempt, type Pause, type Verdict } from '../../src/domain/webhook/outcome.js'
 import type { Attempt, Finish } from '../deliveries/attempts.js'
-import { recordHealth, suspend } from '../deliveries/endpoints.js'
-import type { Verdict } from '../../src/domain/webhook/outcome.js'
+import { pauseEndpoint, recordHealth, suspend } from '../deliveries/endpoints.js'
+
+/** What an attempt came to. */
+export interface Made { finish: Finish, verdict: Verdict, pause?: Pause | undefined }
 
 export interface FollowOptions {
   pool: Pool
@@ -11,15 +14,19 @@ export interface FollowOptions {
 }
 
 /**
- * Records the health of the endpoint, and suspends it when its time has come. A crash may lose this: the next attempt
- * does it again. Of an attempt on demand only a success counts, so that a user who tries things out does no harm.
+ * Records the health of the endpoint, and pauses or suspends it when its time has come. A crash may lose this: the
+ * next attempt does it again. Of an attempt on demand only a success counts, so that a user who tries things out does
+ * no harm.
  */
 export async function followOutcome (
-  attempt: Attempt, { outcome }: Finish, { status }: Verdict, options: FollowOptions
+  attempt: Attempt, { finish, verdict: { status }, pause }: Made, options: FollowOptions
 ): Promise<void> {
+  const { outcome } = finish
   const { trigger, endpointId, health } = attempt
   if (outcome === 'delivered' && health !== 'fine') await recordHealth(options.pool, endpointId, true)
-  if (outcome === 'delivered' || outcome === 'unknown' || trigger !== 'schedule') return
+  if (trigger !== 'schedule') return
+  if (pause) await pauseEndpoint(options.pool, endpointId, pause)
+  if (!usesAttempt(finish)) return
   if (health === 'fine') await recordHealth(options.pool, endpointId, false)
   if (status === 'cancelled') await suspendAndLog(attempt, 'gone', options)
   else if (health === 'overdue') await suspendAndLog(attempt, 'failing', options)

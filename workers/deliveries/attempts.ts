@@ -31,6 +31,8 @@ export interface Attempt {
   body: string
   /** Failed attempts before this one. */
   failures: number
+  /** Milliseconds since the delivery was created. */
+  ageMs: number
   /** Encrypted, the current one first. */
   secrets: SealedRow[]
 }
@@ -56,6 +58,7 @@ export interface AttemptRow {
   endpoint_id: string
   body: string
   failure_count: number
+  age_ms: number
   url: string
   health: Health
   secrets: SealedRow[] | null
@@ -76,6 +79,9 @@ export const startedColumns = (started: string) => `
    FROM ledger.webhook_secrets s
    WHERE s.user_id = ${started}.user_id AND (s.expires_at IS NULL OR s.expires_at > now())) AS secrets`
 
+/** Milliseconds since the delivery in `row` was created. */
+export const ageMs = (row: string) => `(extract(epoch FROM clock_timestamp() - ${row}.created_at) * 1000)::float8`
+
 export function toAttempt (row: AttemptRow, job: Pick<Attempt, 'deliveryId' | 'trigger' | 'n' | 'token'>): Attempt {
   return {
     ...job,
@@ -85,6 +91,7 @@ export function toAttempt (row: AttemptRow, job: Pick<Attempt, 'deliveryId' | 't
     url: row.url,
     body: row.body,
     failures: row.failure_count,
+    ageMs: row.age_ms,
     secrets: row.secrets ?? []
   }
 }

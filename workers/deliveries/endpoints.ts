@@ -1,6 +1,8 @@
 // Endpoints, one per user and URL: inserted when first needed, suspended and resumed, with their deliveries.
 import { createHash } from 'node:crypto'
 import type { Pool, PoolClient } from 'pg'
+import type { Interruption } from '../../src/domain/webhook/delivery.js'
+import type { Pause } from '../../src/domain/webhook/outcome.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { notifyDue } from './due-channel.js'
 
@@ -48,18 +50,22 @@ function normalized (url: string): string {
 
 const digest = (url: string) => createHash('sha256').update(url).digest()
 
-/** Why and since when the user's URL is suspended, if it is; the time in ISO 8601. */
-export async function findSuspension (
-  pool: Pool, userId: string, url: string
-): Promise<{ reason: string, since: string } | undefined> {
-  const { rows: [found] } = await pool.query<{ reason: string, since: Date }>({
-    name: 'find-suspension',
+/** Why nothing is sent to the user's URL, if so. */
+export async function findInterruption (pool: Pool, userId: string, url: string): Promise<Interruption | undefined> {
+  const { rows: [found] } = await pool.query<{ reason: string, since: Date | null, until: Date | null }>({
+    name: 'find-interruption',
     text: `
-    SELECT suspended_reason AS reason, suspended_at AS since FROM ledger.webhook_endpoints
-    WHERE user_id = $1 AND url_digest = $2 AND suspended_at IS NOT NULL`,
+    SELECT coalesce(suspended_reason, pause_reason) AS reason, suspended_at AS since,
+           CASE WHEN suspended_at IS NULL THEN paused_until END AS until
+    FROM ledger.webhook_endpoints
+    WHERE user_id = $1 AND url_digest = $2 AND (suspended_at IS NOT NULL OR paused_until > clock_timestamp())`,
     values: [userId, digest(normalized(url))]
   })
-  return found && { reason: found.reason, since: found.since.toISOString() }
+  if (!found) return undefined
+  const { reason, since, until } = found
+  return since
+    ? { state: 'suspended', reason, since: since.toISOString(), until: null }
+    : { state: 'paused', reason, since: null, until: until?.toISOString() ?? null }
 }
 
 /**
@@ -82,14 +88,16 @@ export async function suspend (tx: PoolClient, endpointId: string, reason: 'gone
 }
 
 /**
- * Ends the suspension of endpoints and schedules the deliveries that it held; most of them are due.
+ * Ends the suspension or pause of endpoints and schedules the deliveries that were held; most of them are due.
  * @returns how many deliveries
  */
 export async function resumeEndpoints (tx: PoolClient, endpoints: string[]): Promise<number> {
   if (endpoints.length === 0) return 0
   await tx.query(`
-    UPDATE ledger.webhook_endpoints SET suspended_at = NULL, suspended_reason = NULL, failing_since = NULL
-    WHERE id = ANY($1::bigint[]) AND suspended_at IS NOT NULL`, [endpoints])
+    UPDATE ledger.webhook_endpoints
+    SET suspended_at = NULL, suspended_reason = NULL, paused_until = NULL, pause_reason = NULL,
+        failing_since = CASE WHEN suspended_at IS NULL THEN failing_since END
+    WHERE id = ANY($1::bigint[]) AND (suspended_at IS NOT NULL OR paused_until IS NOT NULL)`, [endpoints])
   const { rowCount } = await tx.query(`
     UPDATE ledger.webhook_deliveries SET status = 'scheduled', reason = NULL, held_at = NULL
     WHERE endpoint_id = ANY($1::bigint[]) AND status = 'held' AND reason = 'endpoint_suspended'`, [endpoints])
@@ -101,11 +109,18 @@ export async function resumeUrl (pool: Pool, userId: string, url: string): Promi
   return await inTransaction(pool, async (tx) => {
     const { rows } = await tx.query<{ id: string }>(`
       SELECT id FROM ledger.webhook_endpoints
-      WHERE user_id = $1 AND url_digest = $2 AND suspended_at IS NOT NULL`, [userId, digest(normalized(url))])
+      WHERE user_id = $1 AND url_digest = $2 AND (suspended_at IS NOT NULL OR paused_until IS NOT NULL)`, [userId, digest(normalized(url))])
     const resumed = await resumeEndpoints(tx, rows.map(({ id }) => id))
-    if (resumed > 0) await notifyDue(tx, userId)
+    if (rows.length > 0) await notifyDue(tx, userId)
     return resumed
   })
+}
+
+/** Nothing is sent to the endpoint for so long, or longer where it was paused for longer before. */
+export async function pauseEndpoint (pool: Pool, endpointId: string, { inMs, reason }: Pause): Promise<void> {
+  await pool.query(`
+    UPDATE ledger.webhook_endpoints SET paused_until = now() + $2 * interval '1 ms', pause_reason = $3
+    WHERE id = $1 AND (paused_until IS NULL OR paused_until < now() + $2 * interval '1 ms')`, [endpointId, inMs, reason])
 }
 
 /** Records the first failure after a success, and the first success after failures. */

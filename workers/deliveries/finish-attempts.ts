@@ -1,6 +1,6 @@
 // Records the outcomes of attempts of the schedule: many in one statement.
 import type { Pool, PoolClient } from 'pg'
-import type { Verdict } from '../../src/domain/webhook/outcome.js'
+import { usesAttempt, type Verdict } from '../../src/domain/webhook/outcome.js'
 import { untilUnlocked, type Attempt, type Finish } from './attempts.js'
 
 export interface Finished {
@@ -51,7 +51,8 @@ const valuesOf = (finished: Finished[]) => [
   finished.map(({ finish }) => finish.truncated),
   finished.map(({ verdict }) => verdict.status),
   finished.map(({ verdict }) => 'reason' in verdict ? verdict.reason : null),
-  finished.map(({ verdict }) => verdict.status === 'retry' ? verdict.inMs : 0)
+  finished.map(({ verdict }) => verdict.status === 'retry' ? verdict.inMs : 0),
+  finished.map(({ finish }) => usesAttempt(finish))
 ]
 
 // Locks the deliveries first, as every other statement does, and skips locked ones: one of them must not delay the
@@ -65,13 +66,13 @@ const finishSql = `
         error = f.error, response_excerpt = f.excerpt, response_truncated = f.truncated
     FROM locked JOIN unnest(
       $1::uuid[], $2::integer[], $3::uuid[], $4::text[], $5::integer[], $6::integer[],
-      $7::text[], $8::text[], $9::boolean[], $10::text[], $11::text[], $12::float8[]
+      $7::text[], $8::text[], $9::boolean[], $10::text[], $11::text[], $12::float8[], $13::boolean[]
     ) AS f (id, n, token, outcome, status_code, duration_ms,
-            error, excerpt, truncated, verdict, reason, in_ms) USING (id)
+            error, excerpt, truncated, verdict, reason, in_ms, uses_attempt) USING (id)
     WHERE a.delivery_id = locked.id AND a.delivery_id = ANY($1::uuid[])
       AND a.trigger = 'schedule' AND a.n = f.n AND a.worker_token = f.token
       AND (a.outcome IS NULL OR (a.outcome = 'unknown' AND f.outcome = 'delivered'))
-    RETURNING f.id, f.token, f.outcome, f.verdict, f.reason, f.in_ms
+    RETURNING f.id, f.token, f.verdict, f.reason, f.in_ms, f.uses_attempt
   ), written AS (
     UPDATE ledger.webhook_deliveries d
     SET status = CASE
@@ -86,7 +87,7 @@ const finishSql = `
         finished_at = CASE
           WHEN c.verdict = 'retry' THEN d.finished_at
           ELSE coalesce(d.finished_at, clock_timestamp()) END,
-        failure_count = d.failure_count + CASE WHEN c.outcome IN ('delivered', 'unknown') THEN 0 ELSE 1 END,
+        failure_count = d.failure_count + c.uses_attempt::integer,
         next_attempt_at = CASE
           WHEN c.verdict = 'retry' THEN clock_timestamp() + c.in_ms * interval '1 ms'
           WHEN c.verdict = 'delivered' OR d.status IN ('scheduled', 'held') THEN NULL

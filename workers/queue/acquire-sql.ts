@@ -66,7 +66,7 @@ export const acquireScheduledSql = `
     FROM waiting w
     LEFT JOIN busy b USING (user_id, endpoint_id)
     JOIN ledger.webhook_endpoints e ON e.id = endpoint_id
-    WHERE w.first_due <= clock_timestamp()
+    WHERE w.first_due <= clock_timestamp() AND (e.paused_until IS NULL OR e.paused_until <= clock_timestamp())
       AND coalesce(b.in_use, 0) < CASE WHEN e.failing_since IS NULL THEN $2 ELSE 1 END
   ), due AS (
     SELECT f.user_id, d.id, d.next_attempt_at,

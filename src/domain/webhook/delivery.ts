@@ -32,7 +32,7 @@ const summary = {
     ['scheduled', 'delivered', 'held', 'exhausted', 'cancelled', 'skipped'], { description: 'Where it stands.' }
   ),
   reason: Nullable(Type.String(), {
-    description: 'Why it is held (webhook_off, endpoint_suspended), exhausted (attempts_used_up), cancelled (gone, ' +
+    description: 'Why it is held (webhook_off, endpoint_suspended), exhausted (attempts_used_up, expired), cancelled (gone, ' +
       'held_too_long, restored) or skipped (webhook_off, not_completed, unknown_assistant, invalid, restored).'
   }),
   attempt_count: Type.Integer({ minimum: 0, description: 'Attempts of the schedule that were started.' }),
@@ -56,3 +56,13 @@ export type RequestedAttempt =
   /** `why` says what is in the way, without a full stop. */
   | { kind: 'refused', why: string }
   | { kind: 'too-many', retryInSeconds: number }
+
+/** Why nothing is sent to a URL: times in ISO 8601. */
+export interface Interruption {
+  state: 'suspended' | 'paused'
+  reason: string
+  /** When it was suspended. */
+  since: string | null
+  /** When the pause ends. */
+  until: string | null
+}

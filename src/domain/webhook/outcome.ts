@@ -16,7 +16,7 @@ export type Outcome = 'delivered' | 'gone' | 'rejected' | Stage | 'unknown'
 export type Verdict =
   | { status: 'delivered' }
   | { status: 'cancelled', reason: 'gone' }
-  | { status: 'exhausted', reason: 'attempts_used_up' }
+  | { status: 'exhausted', reason: 'attempts_used_up' | 'expired' }
   | { status: 'retry', inMs: number }
 
 export interface Circumstances {
@@ -24,13 +24,20 @@ export interface Circumstances {
   schedule: readonly number[]
   /** Failed attempts before this one. */
   failures: number
+  /** Milliseconds since the delivery was created. */
+  ageMs: number
   /** Milliseconds since the epoch, for a `Retry-After` that is a date. */
   now: number
   /** In [0, 1). */
   random: number
 }
 
+/** How long nothing is sent to the endpoint, and why. */
+export interface Pause { inMs: number, reason: 'too_many_requests' | 'unavailable' }
+
 const floorMs = 60_000
+/** Half an hour more than the schedule lasts: a receiver that only says 429 is not asked for ever. */
+const longestLifeMs = 76 * 3_600_000
 const quarterMs = 15 * 60_000
 
 export function outcomeOf (result: Result): Outcome {
@@ -39,16 +46,37 @@ export function outcomeOf (result: Result): Outcome {
   return result.status === 410 ? 'gone' : 'rejected'
 }
 
-/** As Standard Webhooks says: 2xx is success, 410 ends the delivery, the schedule repeats the rest. */
-export function verdictOf (result: Result, { schedule, failures, now, random }: Circumstances): Verdict {
+/**
+ * As Standard Webhooks says: 2xx is success, 410 ends the delivery, the schedule repeats the rest. A 429 is repeated
+ * without using up an attempt.
+ */
+export function verdictOf (result: Result, circumstances: Circumstances): Verdict {
+  const { schedule, failures, ageMs, now, random } = circumstances
   const outcome = outcomeOf(result)
   if (outcome === 'delivered') return { status: 'delivered' }
   if (outcome === 'gone') return { status: 'cancelled', reason: 'gone' }
-  const base = baseDelay(schedule, failures + 1)
+  const isOneMore = hasStatus(result, 429)
+  if (isOneMore && ageMs >= longestLifeMs) return { status: 'exhausted', reason: 'expired' }
+  const base = baseDelay(schedule, failures + 1) ?? (isOneMore ? schedule.at(-1) : undefined)
   if (base === undefined) return { status: 'exhausted', reason: 'attempts_used_up' }
   const floor = isOverloaded(result) ? floorMs : 0
   return { status: 'retry', inMs: Math.max(withJitter(base, random), floor, retryAfterDelay(result, base, now)) }
 }
+
+/** Whether an attempt with this outcome is one of those that the schedule has. */
+export function usesAttempt ({ outcome, statusCode }: { outcome: Outcome, statusCode: number | null }): boolean {
+  return outcome !== 'delivered' && outcome !== 'unknown' && statusCode !== 429
+}
+
+/** A 429, and a 503 that says how long, speak for the whole endpoint. */
+export function pauseOf (result: Result, { schedule, failures, now }: Circumstances): Pause | undefined {
+  const base = baseDelay(schedule, failures + 1) ?? 0
+  const asked = retryAfterDelay(result, base, now)
+  if (hasStatus(result, 429)) return { inMs: asked || floorMs, reason: 'too_many_requests' }
+  return hasStatus(result, 503) && asked > 0 ? { inMs: asked, reason: 'unavailable' } : undefined
+}
+
+const hasStatus = (result: Result, status: number) => result.kind === 'answer' && result.status === status
 
 /** 429, 502, 504 and a time-out mean: send more slowly. */
 function isOverloaded (result: Result): boolean {

@@ -15,7 +15,7 @@ export const assistant = {
   revision: 1,
   created_at: '2026-01-31T11:55:00.000Z',
   updated_at: '2026-01-31T11:57:00.000Z',
-  webhook: { state: 'on', reason: null, since: null }
+  webhook: { state: 'on', reason: null, since: null, until: null }
 }
 
 export const historyEntry: HistoryEntry = {
