@@ -49,7 +49,7 @@ t.test('documents and refused tokens are 120 a minute for one address; users and
     t.match(headers.get('retry-after'), /^[1-9]\d?$/)
     t.match(JSON.parse(text).message, /^Too many requests: try again in \d+ seconds\.$/)
   }
-  t.equal((await ask('/user/leads', { authorization: `Bearer ${await token('1')}` })).status, 200)
+  t.equal((await ask('/user/webhook-deliveries', { authorization: `Bearer ${await token('1')}` })).status, 200)
   t.equal((await ask('/health/live')).status, 200)
   t.equal((await ask('/nowhere')).status, 404)
 })
