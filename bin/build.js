@@ -10,7 +10,7 @@ import { build as esbuild } from 'esbuild'
 const inPlace = ['@fastify/swagger-ui', 'node-pg-migrate']
 
 /** Below the checkout, and below each of its packages. */
-const sourceFolders = { own: ['src', 'projections', 'workers', 'bench', 'test', 'docs/webhooks'], packages: ['src', 'test'] }
+const sourceFolders = { own: ['src', 'projections', 'workers', 'bench', 'test', 'docs/webhooks', 'docs/call-engine'], packages: ['src', 'test'] }
 
 /** Names are kept, because errors are told by theirs. */
 const common = { bundle: true, keepNames: true, platform: 'node', format: 'esm', target: 'node20', logLevel: 'warning' }
