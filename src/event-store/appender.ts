@@ -4,7 +4,7 @@ import type { EventStoreConnection } from './connection/connection.js'
 import type { Appended, Proposed } from './connection/proposed.js'
 import type { Session } from './connection/session.js'
 import { AppendOutcomeUnknown, EventStoreUnavailable, appendError } from './errors.js'
-import type { Reader } from './reader.js'
+import type { Reader } from './reads/reader.js'
 
 export interface AppendTimes {
   /** How long the store may leave an append unanswered, in milliseconds. */

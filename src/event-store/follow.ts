@@ -1,6 +1,6 @@
 // Follows the log until a signal ends it, and notices a subscription that no longer delivers.
 import { FORWARDS, START } from '@eventstore/db-client'
-import { collect } from './collect.js'
+import { collect } from './reads/collect.js'
 import type { EventStoreConnection } from './connection/connection.js'
 import { subscriptionError } from './errors.js'
 import { toStoredEvent } from './stored.js'

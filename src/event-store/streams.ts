@@ -4,7 +4,7 @@ import { Appender, type AppendTimes } from './appender.js'
 import type { EventStoreConnection } from './connection/connection.js'
 import type { Appended, Proposed } from './connection/proposed.js'
 import { followLog, type FollowOptions } from './follow.js'
-import { Reader } from './reader.js'
+import { Reader } from './reads/reader.js'
 import type { Batch } from './subscribe.js'
 
 export type { Appended, Proposed }

@@ -1,13 +1,14 @@
 // One serial, resumable catch-up subscription to $all, pulled batch by batch.
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import {
-  START, eventTypeFilter, type AllStreamResolvedEvent, type AllStreamSubscription
+  START, eventTypeFilter, type AllStreamResolvedEvent, type AllStreamSubscription, type Position
 } from '@eventstore/db-client'
 import type { StoredEvent } from '../domain/stored-event.js'
 import type { EventStoreConnection } from './connection/connection.js'
 import type { Session } from './connection/session.js'
 import { EventStoreUnavailable } from './errors.js'
-import { sizeOf } from './size.js'
+import { awaitFirstFrom } from './reads/resume.js'
+import { WaitingEvents } from './reads/waiting.js'
 import { toStoredEvent } from './stored.js'
 
 /** What arrived since the last pull: events in log order, and the position that is reached with them. */
@@ -39,55 +40,66 @@ export interface CatchUpOptions {
 // Servers before 24.10.5 report 2^64-1 as the checkpoint of a filter that has matched nothing yet.
 const nowhere = 2n ** 64n - 1n
 
-/** About the memory that the data of one batch takes. A larger event is a batch of its own; most take a quarter. */
-const maxBytes = 16 * 2 ** 20
-
 export function catchUp (connection: EventStoreConnection, options: CatchUpOptions): CatchUp {
   return new AllSubscription(connection.session, options)
 }
 
 class AllSubscription implements CatchUp {
-  readonly #subscription: AllStreamSubscription
   readonly #maxBatch: number
-  readonly #lingerMs: number | undefined
   readonly #take = (resolved: AllStreamResolvedEvent) => this.#arrived(resolved)
-  readonly #waiting: { event: StoredEvent, bytes: number }[] = []
-  #waitingBytes = 0
+  readonly #waiting: WaitingEvents
+  readonly #stay: () => void
+  #subscription: AllStreamSubscription | undefined
   #position: bigint
   #passed: bigint
   #failure: Error | undefined
   #wake = () => {}
-  readonly #stay: () => void
 
-  constructor (private readonly session: Session, { after, eventTypes, maxBatch = 500, lingerMs }: CatchUpOptions) {
-    this.#maxBatch = maxBatch
-    this.#lingerMs = lingerMs
-    this.#position = this.#passed = after
-    this.#subscription = session.client.subscribeToAll({
-      fromPosition: after === 0n ? START : { commit: after, prepare: after },
+  constructor (private readonly session: Session, private readonly options: CatchUpOptions) {
+    this.#maxBatch = options.maxBatch ?? 500
+    this.#waiting = new WaitingEvents(this.#maxBatch)
+    this.#position = this.#passed = options.after
+    const fail = (error: Error) => this.#fail(error)
+    this.#stay = session.untilAbandoned(fail)
+    this.#begin().catch(fail)
+  }
+
+  /** An event that is not where the last one was is the first that was not delivered. */
+  async #begin (): Promise<void> {
+    const { after, eventTypes } = this.options
+    if (after === 0n) return this.#subscribe(START)
+    const first = await awaitFirstFrom(this.session, after, () => this.#failure !== undefined)
+    if (!first) return
+    if (first.position > after && eventTypes.includes(first.type)) this.#keep(first)
+    else this.#checkpointReached(first.position)
+    this.#subscribe({ commit: first.position, prepare: first.position })
+  }
+
+  #subscribe (fromPosition: typeof START | Position): void {
+    const subscription = this.#subscription = this.session.client.subscribeToAll({
+      fromPosition,
       filter: eventTypeFilter({
-        regex: `^(${eventTypes.join('|')})$`,
+        regex: `^(${this.options.eventTypes.join('|')})$`,
         checkpointInterval: 10,
         checkpointReached: async (_subscription, { commit }) => this.#checkpointReached(commit)
       })
     })
-    this.#stay = session.untilAbandoned((error) => this.#fail(error))
-    this.#subscription.on('data', this.#take)
-    this.#subscription.on('error', (error) => this.#fail(error))
-    this.#subscription.on('end', () => this.#fail(new EventStoreUnavailable('the event store ended the subscription')))
-    this.#subscription.on('close', () => this.#fail(new Error('the subscription was closed')))
+    subscription.on('data', this.#take)
+    subscription.on('error', (error) => this.#fail(error))
+    subscription.on('end', () => this.#fail(new EventStoreUnavailable('the event store ended the subscription')))
+    subscription.on('close', () => this.#fail(new Error('the subscription was closed')))
   }
 
   async next (): Promise<Batch> {
     for (;;) {
       if (this.#failure) throw this.#failure
-      if (this.#waiting.length > 0) {
+      if (this.#waiting.count > 0) {
         // Events that have arrived already come along: fewer, larger batches.
-        if (this.#waiting.length < this.#maxBatch) await this.#linger()
+        if (this.#waiting.count < this.#maxBatch) await this.#linger()
         return this.#takeBatch()
       }
       // A checkpoint runs ahead of events that are still buffered: it counts only when none is.
-      if (this.#passed > this.#position && this.#subscription.readableLength === 0) {
+      if (this.#passed > this.#position && !this.#subscription?.readableLength) {
         this.#position = this.#passed
         return { events: [], position: this.#position }
       }
@@ -98,22 +110,23 @@ class AllSubscription implements CatchUp {
   async close (): Promise<void> {
     this.#fail(new Error('the subscription was closed'))
     this.#stay()
-    this.#subscription.off('data', this.#take).resume() // so that its end can be seen
-    await this.#subscription.unsubscribe().catch(() => {})
+    this.#subscription?.off('data', this.#take).resume() // so that its end can be seen
+    await this.#subscription?.unsubscribe().catch(() => {})
   }
 
   async #linger (): Promise<void> {
-    await (this.#lingerMs === undefined ? setImmediate() : setTimeout(this.#lingerMs))
+    const { lingerMs } = this.options
+    await (lingerMs === undefined ? setImmediate() : setTimeout(lingerMs))
   }
 
   #arrived ({ event }: AllStreamResolvedEvent): void {
     this.session.heard()
-    if (!event) return
-    const stored = toStoredEvent(event)
-    const bytes = sizeOf(stored.data)
-    this.#waiting.push({ event: stored, bytes })
-    this.#waitingBytes += bytes
-    if (this.#waiting.length >= 2 * this.#maxBatch || this.#waitingBytes >= maxBytes) this.#subscription.pause()
+    if (event) this.#keep(toStoredEvent(event))
+  }
+
+  #keep (event: StoredEvent): void {
+    this.#waiting.keep(event)
+    if (this.#waiting.isFull) this.#subscription?.pause()
     this.#wake()
   }
 
@@ -129,18 +142,9 @@ class AllSubscription implements CatchUp {
   }
 
   #takeBatch (): Batch {
-    const waiting = this.#waiting
-    let [count, bytes] = [0, 0]
-    for (const next of waiting) {
-      if (count === this.#maxBatch || (count > 0 && bytes + next.bytes > maxBytes)) break
-      count += 1
-      bytes += next.bytes
-    }
-    const events = waiting.splice(0, count).map(({ event }) => event)
-    this.#waitingBytes -= bytes
+    const events = this.#waiting.takeBatch()
     this.#position = events[events.length - 1]?.position ?? this.#position
-    const hasRoom = waiting.length < this.#maxBatch && this.#waitingBytes < maxBytes
-    if (hasRoom && this.#subscription.isPaused()) this.#subscription.resume()
+    if (this.#waiting.hasRoom && this.#subscription?.isPaused()) this.#subscription.resume()
     return { events, position: this.#position }
   }
 }

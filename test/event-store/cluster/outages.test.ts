@@ -40,7 +40,7 @@ t.test('an outage of the whole cluster rejects calls, ends no process, and is ov
   await cluster.start()
   const beganAt = performance.now()
   await eventually(() => append().then(() => true, () => false))
-  t.ok(performance.now() - beganAt < 5_000, 'appends go on')
+  t.ok(performance.now() - beganAt < 10_000, 'appends go on')
   t.strictSame(rejections, [], 'nothing was left uncaught')
 })
 
@@ -75,7 +75,7 @@ t.test('a leader that freezes is left for the one that is elected', async (t) =>
   cluster.elect(1)
   const beganAt = performance.now()
   await eventually(() => append().then(() => true, () => false))
-  t.ok(performance.now() - beganAt < 5_000)
+  t.ok(performance.now() - beganAt < 10_000)
   t.ok(await meanwhile, 'the append that was sent before is followed up at the new leader')
   t.strictSame(rejections, [])
 })

@@ -2,8 +2,8 @@
 import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { StreamDeletedError, StreamNotFoundError, type StreamingRead } from '@eventstore/db-client'
-import type { Session } from './connection/session.js'
-import { NoAnswer } from './errors.js'
+import type { Session } from '../connection/session.js'
+import { NoAnswer } from '../errors.js'
 
 /** Everything that a read of `session` delivers. @throws as `deliver` */
 export async function collect<Item> (session: Session, reading: StreamingRead<Item>, ms: number): Promise<Item[]> {

@@ -2,11 +2,11 @@
 import {
   BACKWARDS, END, FORWARDS, StreamDeletedError, StreamNotFoundError, type ReadStreamOptions
 } from '@eventstore/db-client'
-import type { StoredEvent } from '../domain/stored-event.js'
+import type { StoredEvent } from '../../domain/stored-event.js'
 import { collect, deliver } from './collect.js'
-import type { EventStoreConnection } from './connection/connection.js'
-import { readError } from './errors.js'
-import { toStoredEvent } from './stored.js'
+import type { EventStoreConnection } from '../connection/connection.js'
+import { readError } from '../errors.js'
+import { toStoredEvent } from '../stored.js'
 
 const requiresLeader = true
 

@@ -1,0 +1,44 @@
+// Events that have arrived and wait to be pulled, bounded by their number and by their bytes.
+import type { StoredEvent } from '../../domain/stored-event.js'
+import { sizeOf } from '../size.js'
+
+/** About the memory that the data of one batch takes. A larger event is a batch of its own; most take a quarter. */
+const maxBytes = 16 * 2 ** 20
+
+export class WaitingEvents {
+  readonly #events: { event: StoredEvent, bytes: number }[] = []
+  #bytes = 0
+
+  constructor (private readonly maxBatch: number) {}
+
+  get count (): number {
+    return this.#events.length
+  }
+
+  /** No more should come now. */
+  get isFull (): boolean {
+    return this.count >= 2 * this.maxBatch || this.#bytes >= maxBytes
+  }
+
+  get hasRoom (): boolean {
+    return this.count < this.maxBatch && this.#bytes < maxBytes
+  }
+
+  keep (event: StoredEvent): void {
+    const bytes = sizeOf(event.data)
+    this.#events.push({ event, bytes })
+    this.#bytes += bytes
+  }
+
+  /** The oldest ones, as many as one batch may hold. */
+  takeBatch (): StoredEvent[] {
+    let [count, bytes] = [0, 0]
+    for (const next of this.#events) {
+      if (count === this.maxBatch || (count > 0 && bytes + next.bytes > maxBytes)) break
+      count += 1
+      bytes += next.bytes
+    }
+    this.#bytes -= bytes
+    return this.#events.splice(0, count).map(({ event }) => event)
+  }
+}
