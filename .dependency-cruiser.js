@@ -25,7 +25,7 @@ const rooms = {
   },
   workers: {
     ours: ['src/(domain|event-store|subscriptions|recovery|postgres)'],
-    packages: ['pg', 'bullmq', 'ioredis', 'standardwebhooks', 'undici', 'ipaddr.js']
+    packages: ['pg', 'bullmq', 'ioredis', 'undici', 'ipaddr.js']
   },
   'src/composition/embedded': { ours: [], packages: ['@ringledger/embedded-[^/]+'] },
   'packages/embedded-postgres/src': { ours: [], packages: ['pg'] },
@@ -49,7 +49,7 @@ const doors = [
   { to: { package: 'ioredis' }, from: ['workers/queue/back-ends/redis[.]ts', 'src/composition', ...TRIED] },
   { to: { package: 'undici' }, from: ['workers/deliver/(post|stale|guard)[.]ts', ...TRIED] },
   { to: { package: 'ipaddr.js' }, from: ['workers/deliver/guard[.]ts', 'src/config[.]ts', ...TRIED] },
-  { to: { package: 'standardwebhooks' }, from: ['workers/deliver/sign[.]ts', 'src/cli/demo', 'docs/webhooks', ...TRIED] },
+  { to: { package: 'standardwebhooks' }, from: ['src/cli/demo', 'docs/webhooks', ...TRIED] },
   { to: { package: '(fastify|fastify-plugin|@fastify/[^/]+)' }, from: ['src/(commands|queries|http)', 'src/(app|errors)[.]ts', ...TRIED] },
   { to: { ours: 'workers' }, from: ['workers', 'src/composition', ...COMMAND_LINE, ...TRIED] },
   { to: { ours: 'workers' }, notFrom: ['src/cli/projections'] },

@@ -5,6 +5,7 @@ import type { Attempt, Finish, Job } from '../deliveries/attempts.js'
 import { finishOnDemandAttempt, startOnDemandAttempt } from '../deliveries/on-demand-attempts.js'
 import type { Enqueuer } from '../queue/enqueue.js'
 import { followOutcome, type Made } from './follow-outcome.js'
+import { logRarely } from '../queue/back-ends/log-rarely.js'
 import { openRecorder, type Recorder } from './recorder.js'
 import { send, type SendOptions } from './send.js'
 
@@ -16,13 +17,17 @@ export interface DelivererOptions extends SendOptions {
 }
 
 const ourFaultMs = 60_000
+const mostSkewMs = 30_000
 
 /** The worker of the queue: makes the attempt of a job, if the job is not stale. */
 export function deliverer (options: DelivererOptions): (job: Job) => Promise<void> {
   const recorder = openRecorder(options)
+  const tellSkew = logRarely(options.log, 'the clock of this worker differs from that of Postgres, which signs webhooks')
   return async (job) => {
     const attempt = await start(job, recorder, options)
     if (!attempt) return
+    const skewMs = Date.now() - attempt.startedAt.getTime()
+    if (Math.abs(skewMs) > mostSkewMs) tellSkew(new Error(`this worker is ${Math.round(skewMs / 1_000)} s ahead`))
     const made = await makeAttempt(attempt, options)
     const counted = await record(attempt, made, recorder, options)
     logAttempt(attempt, made.finish, counted, options)

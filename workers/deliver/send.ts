@@ -27,19 +27,19 @@ export async function send (attempt: Attempt, options: SendOptions): Promise<Res
   return await options.poster.post({
     url,
     headers: await headersOf(attempt, options),
-    body: Buffer.from(body),
+    body,
     timeoutMs: options.timeoutMs,
     signal: options.signal
   })
 }
 
 async function headersOf (attempt: Attempt, options: SendOptions): Promise<Record<string, string>> {
-  const { deliveryId: id, n, body } = attempt
+  const { deliveryId: id, n, body, startedAt: at } = attempt
   const secrets = await secretsOf(attempt, options)
   return {
     'content-type': 'application/json',
     'user-agent': `Ringledger/${options.version}`,
-    ...signedHeaders({ id, attempt: n, body, at: new Date(), secrets })
+    ...signedHeaders({ id, attempt: n, body, at, secrets })
   }
 }
 

@@ -1,13 +1,12 @@
 // Signs a body by Standard Webhooks, so that receivers know who sent it, when, and that nothing was changed.
-import { randomBytes } from 'node:crypto'
-import { Webhook } from 'standardwebhooks'
+import { createHmac, randomBytes } from 'node:crypto'
 
 export interface Signable {
   /** The `webhook-id`: the same at every attempt. */
   id: string
   /** Number of the attempt, from 1 on. */
   attempt: number
-  body: string
+  body: Buffer
   at: Date
   /** `whsec_…`, the newest first; during a rotation the previous one signs too. */
   secrets: readonly string[]
@@ -20,10 +19,18 @@ export function newSecret (): string {
 
 /** The headers that receivers verify. @throws Error when a secret is not `whsec_` and base64 */
 export function signedHeaders ({ id, attempt, body, at, secrets }: Signable): Record<string, string> {
+  const timestamp = String(Math.floor(at.getTime() / 1_000))
   return {
     'webhook-id': id,
-    'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
-    'webhook-signature': secrets.map((secret) => new Webhook(secret).sign(id, at, body)).join(' '),
+    'webhook-timestamp': timestamp,
+    'webhook-signature': secrets.map((secret) => signature(secret, `${id}.${timestamp}.`, body)).join(' '),
     'webhook-attempt': String(attempt)
   }
+}
+
+/** By the HMAC of node: that of the package `standardwebhooks` is JavaScript, and takes 6 ms for 256 KiB. */
+function signature (secret: string, prefix: string, body: Buffer): string {
+  const [, key] = /^whsec_([A-Za-z0-9+/]+=*)$/.exec(secret) ?? []
+  if (key === undefined) throw new Error('a webhook secret is not `whsec_` and base64')
+  return `v1,${createHmac('sha256', Buffer.from(key, 'base64')).update(prefix).update(body).digest('base64')}`
 }

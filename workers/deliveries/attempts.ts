@@ -28,7 +28,10 @@ export interface Attempt {
   endpointId: string
   health: Health
   url: string
-  body: string
+  /** The very bytes. A string beside them would take four times as much, for as long as a receiver hangs. */
+  body: Buffer
+  /** By the clock of Postgres, which every worker shares. */
+  startedAt: Date
   /** Failed attempts before this one. */
   failures: number
   /** Milliseconds since the delivery was created. */
@@ -59,6 +62,7 @@ export interface AttemptRow {
   body: string
   failure_count: number
   age_ms: number
+  now: Date
   url: string
   health: Health
   secrets: SealedRow[] | null
@@ -69,6 +73,7 @@ export interface AttemptRow {
  * now. `started` names the row with its user.
  */
 export const startedColumns = (started: string) => `
+  clock_timestamp() AS now,
   coalesce(e.url, '') AS url,
   CASE
     WHEN e.failing_since <= now() - interval '${suspendAfter}' THEN 'overdue'
@@ -89,7 +94,8 @@ export function toAttempt (row: AttemptRow, job: Pick<Attempt, 'deliveryId' | 't
     endpointId: row.endpoint_id,
     health: row.health,
     url: row.url,
-    body: row.body,
+    body: Buffer.from(row.body),
+    startedAt: row.now,
     failures: row.failure_count,
     ageMs: row.age_ms,
     secrets: row.secrets ?? []

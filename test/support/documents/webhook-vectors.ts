@@ -38,7 +38,7 @@ const odd = JSON.stringify({
 function signed (name: string, body: string, given: { secrets?: string[] } & Partial<Vector> = {}): Vector {
   const { secrets = [secret], ...changes } = given
   const { 'webhook-signature': signature = '' } = signedHeaders({
-    id, attempt: 1, body, at: new Date(at * 1000), secrets
+    id, attempt: 1, body: Buffer.from(body), at: new Date(at * 1000), secrets
   })
   return { name, secret, id, timestamp: String(at), signature, body, now: at, valid: true, ...changes }
 }

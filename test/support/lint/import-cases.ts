@@ -128,7 +128,12 @@ export const importCases: ImportCase[] = [
     good: 'bullmq ioredis',
     bad: 'undici standardwebhooks'
   },
-  { rule: 'the signer lives in sign', file: 'workers/deliver/sign.ts', good: 'standardwebhooks', bad: 'undici bullmq' },
+  {
+    rule: 'webhooks are signed by node itself',
+    file: 'workers/deliver/sign.ts',
+    good: 'node:crypto',
+    bad: 'standardwebhooks undici bullmq'
+  },
   {
     rule: 'the HTTP client lives in post',
     file: 'workers/deliver/post.ts',

@@ -5,8 +5,9 @@ import { keyId, seal, unseal } from '../../../workers/deliver/secrets.js'
 import { newSecret, signedHeaders } from '../../../workers/deliver/sign.js'
 
 const body = '{"text":"Grüezi 👋","large":9007199254740991}'
+const bytes = Buffer.from(body)
 const signed = (secrets: string[], at = new Date()) =>
-  signedHeaders({ id: 'c7a8e3f0-0000-5000-8000-000000000000', attempt: 3, body, at, secrets })
+  signedHeaders({ id: 'c7a8e3f0-0000-5000-8000-000000000000', attempt: 3, body: bytes, at, secrets })
 
 t.test('the standardwebhooks package verifies what was signed', async (t) => {
   const secret = newSecret()
@@ -35,6 +36,15 @@ t.test('the headers carry whole seconds and the number of the attempt', async (t
   t.match(signed([newSecret()], new Date(1_769_860_862_999)), {
     'webhook-timestamp': '1769860862', 'webhook-attempt': '3'
   })
+})
+
+t.test('signatures are those of the standardwebhooks package', async (t) => {
+  for (const length of [0, 1, 63, 64, 65, 256 * 1024]) {
+    const [secret, at, text] = [newSecret(), new Date(), 'é'.repeat(length)]
+    const headers = signedHeaders({ id: 'i', attempt: 1, body: Buffer.from(text), at, secrets: [secret] })
+    t.equal(headers['webhook-signature'], new Webhook(secret).sign('i', at, text), `${length} letters`)
+  }
+  for (const secret of ['', 'whsec_', 'abc', 'whsec_%%%', 'whsek_YWJj']) t.throws(() => signed([secret]), /whsec_/)
 })
 
 t.test('a secret is whsec_ and 32 random bytes', async (t) => {
