@@ -4,7 +4,8 @@ import { inTransaction } from '../../src/postgres/transaction.js'
 import type { Consumer, OpenConsumer } from '../../src/subscriptions/run.js'
 import { batchWriter } from './batch-writer.js'
 import { fillFirst } from '../replay/fill/first-fill.js'
-import { checkpointOf, leaseOf, markComplete } from '../replay/generations.js'
+import { checkpointOf, leaseOf } from '../replay/generations.js'
+import { markComplete } from '../replay/fill/complete.js'
 import type { Projection } from './projection.js'
 
 /** Carries `<projection> <position>` whenever readers can see more. */

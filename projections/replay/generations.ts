@@ -4,6 +4,7 @@ import { checkpointTable } from '../../src/subscriptions/checkpoint.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import type { Projection } from '../engine/projection.js'
 import { createIndexes, createTable } from '../engine/table.js'
+import { markComplete } from './fill/complete.js'
 import { pointReaders } from './views.js'
 
 /**
@@ -32,14 +33,16 @@ export const leaseOf = (projection: Projection, generation: number) => `projecti
 
 /**
  * Creates what is missing, so that readers find their tables before the first event. Many processes may call it at
- * once. `head` is where the log ends: a generation that is made for an empty log is complete.
+ * once. A generation that is made where the log holds nothing for it is complete; `holdsNothing` is asked when one is
+ * made.
  */
 export async function ensureProjections (
-  pool: Pool, projections: readonly Projection[], head: bigint
+  pool: Pool, projections: readonly Projection[], holdsNothing: () => Promise<boolean>
 ): Promise<void> {
   await inTransaction(pool, async (tx) => {
     await lockGenerations(tx)
     await tx.query('CREATE SCHEMA IF NOT EXISTS read_model')
+    let isComplete: boolean | undefined
     for (const projection of projections) {
       const generation = await activeGeneration(tx, projection)
       const schema = schemaOf(projection, generation)
@@ -49,25 +52,10 @@ export async function ensureProjections (
       const indexes = projection.tables.flatMap((table) => createIndexes(schema, table))
       for (const index of indexes) await tx.query(index)
       await pointReaders(tx, projection, schema)
-      if (head === 0n) await markComplete(tx, projection, generation)
+      isComplete ??= await holdsNothing()
+      if (isComplete) await markComplete(tx, projection, generation)
     }
   })
-}
-
-/** From now on readers see the generation. */
-export async function markComplete (
-  db: Pool | PoolClient, { name }: Projection, generation: number
-): Promise<void> {
-  await db.query(
-    'UPDATE ledger.generations SET complete = true WHERE projection = $1 AND generation = $2', [name, generation])
-}
-
-/** The read models of these that are still filled for the first time, by name. */
-export async function incomplete (pool: Pool, projections: readonly Projection[]): Promise<string[]> {
-  const { rows } = await pool.query<{ projection: string }>(`
-    SELECT projection FROM ledger.generations
-    WHERE state = 'active' AND NOT complete AND projection = ANY($1)`, [projections.map(({ name }) => name)])
-  return rows.map(({ projection }) => projection)
 }
 
 /** A projection whose active generation other code has folded, and the command that mends it. */

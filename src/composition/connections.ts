@@ -3,6 +3,7 @@ import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { listenForPositions, type Positions } from '../../projections/engine/positions/positions.js'
 import { projections } from '../../projections/index.js'
+import { holdsNothing } from '../../projections/replay/fill/complete.js'
 import { ensureProjections } from '../../projections/replay/generations.js'
 import { watchAvailability, type Availability } from '../event-store/availability.js'
 import { EventStoreConnection } from '../event-store/connection/connection.js'
@@ -18,6 +19,8 @@ export interface Urls {
   databaseUrl: string
   eventStoreUrl: string
   redisUrl?: string | undefined
+  /** The directory in which the embedded Postgres keeps its data. */
+  dataIn?: string | undefined
 }
 
 /** A batch that takes longer fails, and its consumer begins it again. */
@@ -57,8 +60,8 @@ export async function openConnections (urls: Urls, log: Logger, options: Connect
     await Promise.all([connection.close(), pool.end(), consumerPool.end()])
   }
   try {
-    const head = await reachable('The event store', 'EVENTSTORE_URL', streams.head())
-    await ensureProjections(pool, projections, head)
+    await reachable('The event store', 'EVENTSTORE_URL', streams.head())
+    await ensureProjections(pool, projections, () => holdsNothing(streams, projections))
   } catch (error) {
     await disconnect()
     throw error

@@ -35,7 +35,7 @@ export async function openBackEnds (
     ...(eventStoreUrl && { eventStoreUrl })
   })
   return {
-    urls: { databaseUrl: stack.databaseUrl, eventStoreUrl: stack.eventStoreUrl, redisUrl },
+    urls: { databaseUrl: stack.databaseUrl, eventStoreUrl: stack.eventStoreUrl, redisUrl, dataIn: stack.dataIn },
     ...(!(databaseUrl && eventStoreUrl) && { embeddedIn: resolve(config.dataDir) }),
     lost: stack.lost,
     publish: (extra) => stack.publish(extra),

@@ -1,7 +1,7 @@
 // The embedded back ends of one DATA_DIR: started for one command, or shared with the `start` that runs there.
 import { setTimeout as delay } from 'node:timers/promises'
 import { startEventStoreProcess } from '@ringledger/embedded-event-store/child'
-import { startPostgres } from '@ringledger/embedded-postgres'
+import { findCluster, startPostgres } from '@ringledger/embedded-postgres'
 import { explained, prepareDataDir } from '@ringledger/embedded-postgres/data-dir'
 import { acquireLock, DataDirInUseError, type Lock, type Role } from '@ringledger/embedded-postgres/lock'
 import { eventStorePort } from './event-store-port.js'
@@ -30,6 +30,8 @@ export interface EmbeddedRequest {
 export interface EmbeddedStack {
   databaseUrl: string
   eventStoreUrl: string
+  /** The directory of the embedded Postgres, where there is one. */
+  dataIn?: string | undefined
   /** Whether this is the stack of a running `start`, which close() leaves alone. */
   joined: boolean
   pids: Record<string, number>
@@ -62,8 +64,11 @@ export async function openStack (request: EmbeddedRequest): Promise<EmbeddedStac
   if ('release' in held) return await openOwn(dataDir, held, request)
   request.log(`Using the running stack of ${dataDir}`)
   const urls = { databaseUrl: databaseUrl ?? held.databaseUrl, eventStoreUrl: eventStoreUrl ?? held.eventStoreUrl }
-  return { ...foreign, ...urls, joined: true, pids: held.pids }
+  return { ...foreign, ...urls, dataIn: dataIn(dataDir, request), joined: true, pids: held.pids }
 }
+
+const dataIn = (dataDir: string, { databaseUrl }: EmbeddedRequest) =>
+  databaseUrl === undefined ? findCluster(dataDir) : undefined
 
 // This process does not end what another one has started.
 const foreign = { lost: NEVER, publish: async () => {}, close: async () => {} }
@@ -99,7 +104,8 @@ async function openOwn (dataDir: string, lock: Lock, request: EmbeddedRequest): 
     const publish = async (extra: Record<string, unknown>): Promise<void> => {
       if (role === 'start' && closing === undefined) writeRunFile(dataDir, { ...extra, lock: lock.number, ...urls, pids })
     }
-    return { ...urls, joined: false, pids, lost: Promise.race(parts.map((part) => part.lost)), publish, close }
+    const lost = Promise.race(parts.map((part) => part.lost))
+    return { ...urls, dataIn: dataIn(dataDir, request), joined: false, pids, lost, publish, close }
   } catch (error) {
     await close()
     throw explained(dataDir, error)

@@ -1,7 +1,6 @@
 // Whether there is room on the disk of Postgres, for readiness and for the log of the service.
 import { statfs } from 'node:fs/promises'
 import type { Pool } from 'pg'
-import { findCluster } from '@ringledger/embedded-postgres'
 import { saysDiskFull, writeProbe } from '../../postgres/full-disk.js'
 import { pause } from '../../subscriptions/pause.js'
 
@@ -32,17 +31,11 @@ const usualEveryMs = 10_000
 /** Postgres makes its write-ahead log in pieces of this size, and stops altogether when there is no room for one. */
 const leastBytes = 16 * 2 ** 20
 
-export interface DiskPlace {
-  dataDir: string
-  backEnds: { databaseUrl?: string | undefined, eventStoreUrl?: string | undefined }
-}
-
-/** The disk that Postgres writes to, and the embedded event store with it. */
-export function diskOf ({ dataDir, backEnds: { databaseUrl, eventStoreUrl } }: DiskPlace): Disk {
+/** The disk that Postgres writes to, and the embedded event store with it. `dataIn` is the embedded Postgres's. */
+export function diskOf (dataIn: string | undefined, eventStoreUrl: string | undefined): Disk {
   const hasLog = eventStoreUrl === undefined
-  if (databaseUrl !== undefined) return { name: `of Postgres (DATABASE_URL${hasLog ? ', with the event log' : ''})` }
-  const path = findCluster(dataDir)
-  return { name: `of DATA_DIR (${path ?? dataDir}, with Postgres${hasLog ? ' and the event log' : ''})`, path }
+  if (dataIn === undefined) return { name: `of Postgres (DATABASE_URL${hasLog ? ', with the event log' : ''})` }
+  return { name: `of DATA_DIR (${dataIn}, with Postgres${hasLog ? ' and the event log' : ''})`, path: dataIn }
 }
 
 /** Tells once that the disk is full, and once that there is room again. */

@@ -21,13 +21,14 @@ export interface Status {
  * `assertWorker` throws when the role worker does not do its work.
  */
 export async function openStatus (context: ProcessContext, assertWorker: () => void): Promise<Status> {
-  const { roles, config, connections, log } = context
+  const { roles, config, urls, connections, log } = context
   const { openMetrics } = await import('../../http/status/metrics.js')
   const metrics = openMetrics(log)
   measureProcess(metrics, context)
   const lagMonitor = roles.includes('projector') ? monitorProjections(context) : undefined
   if (lagMonitor) measureProjections(metrics, connections, lagMonitor)
-  const disk = openDiskMonitor({ pool: connections.pool, disk: diskOf(config), log })
+  const place = diskOf(urls.dataIn, config.backEnds.eventStoreUrl)
+  const disk = openDiskMonitor({ pool: connections.pool, disk: place, log })
   const stopLooking = disk.keepLooking()
   const stopping = new AbortController()
   if (roles.includes('worker')) {

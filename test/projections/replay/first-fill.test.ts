@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { assistants } from '../../../projections/assistants.js'
 import { leads } from '../../../projections/leads.js'
-import { incomplete } from '../../../projections/replay/generations.js'
+import { holdsNothing, incomplete } from '../../../projections/replay/fill/complete.js'
 import { assistantUpdated, leadCreated, type Told } from '../../support/events/call-events.js'
 import { parkedEvents, rowsOf } from '../../support/projections/projected.js'
 import type { ReplayDatabase } from '../../support/replay/replay-database.js'
@@ -98,4 +98,14 @@ t.test('an event that cannot be projected is parked, and the rest is there when 
   db.project(t, assistants)
   await db.reached(assistants, later)
   t.equal((await parkedEvents(db.pool, assistants)).length, 3, 'a fill that is gone on with keeps its stream waiting')
+})
+
+t.test('beside a log that has nothing for it there is nothing to fill, whatever else the log has', async (t) => {
+  const { streams, append } = await replayRig(t)
+  t.equal(await holdsNothing(streams, [leads, assistants]), true)
+  await append([{ stream: 'another-1', type: 'SomethingElse', data: {} }])
+  t.equal(await holdsNothing(streams, [leads, assistants]), true)
+  await append([leadCreated(1, 10)])
+  t.equal(await holdsNothing(streams, [leads, assistants]), false)
+  t.equal(await holdsNothing(streams, [assistants]), true)
 })

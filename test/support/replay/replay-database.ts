@@ -50,7 +50,7 @@ export async function replayDatabase (
 ): Promise<ReplayDatabase> {
   const { databaseUrl, pool } = await scratchLedger(t, postgres)
   const watched = watchedPool(pool, watching)
-  await ensureProjections(pool, projections, head)
+  await ensureProjections(pool, projections, async () => head === 0n)
   const positions = listenForPositions(databaseUrl, pool, () => {})
   t.teardown(() => positions.close())
   return {
