@@ -1,4 +1,5 @@
 // How many reads of one user this process works on at once: others wait a moment, and then are refused.
+import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 /** Lists and histories are large; everything else is one thing. */
@@ -42,13 +43,26 @@ function untilGone ({ raw: { socket } }: FastifyRequest, { raw: answer }: Fastif
   const over = new AbortController()
   const end = () => {
     answer.off('close', end)
-    socket.off('close', end)
+    forget()
     over.abort()
   }
   answer.on('close', end)
-  socket.on('close', end) // an answer that waits behind others on its connection is not told
+  const forget = whenClosed(socket, end) // an answer that waits behind others on its connection is not told
   if (socket.destroyed) end()
   return over.signal
+}
+
+const onClose = new WeakMap<Socket, Set<() => void>>()
+
+/** One listener for all requests of a connection: many may wait on one. @returns what forgets `act` */
+function whenClosed (socket: Socket, act: () => void): () => void {
+  const acts = onClose.get(socket) ?? new Set()
+  if (!onClose.has(socket)) {
+    onClose.set(socket, acts)
+    socket.once('close', () => { for (const each of acts) each() })
+  }
+  acts.add(act)
+  return () => { acts.delete(act) }
 }
 
 interface Places {
