@@ -7,6 +7,7 @@ import { prepareDataDir } from '@ringledger/embedded-postgres/data-dir'
 import { startPostgres, type EmbeddedPostgres } from '@ringledger/embedded-postgres'
 
 export interface BenchServer {
+  pid: number
   port: number
   /** `esdb://…` */
   url: string
@@ -41,6 +42,7 @@ export async function startServer (request: Pick<ChildRequest, 'module' | 'env'>
   const child = startChild({ ...request, args: [], env, logFile: join(dir, 'bench.log') })
   const port = Number(await child.line((line) => /^LISTENING (\d+)$/.exec(line)?.[1]))
   return {
+    pid: child.pid,
     port,
     url: `esdb://127.0.0.1:${port}?tls=false`,
     memory: () => Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024,

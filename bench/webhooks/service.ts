@@ -2,15 +2,17 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import type { Role } from '../../src/composition/role.js'
 import { ringledger, type Environment } from '../support/run.js'
 
 export interface Running {
   url: string
+  pid: number
   stop (): Promise<void>
 }
 
 /** Starts a role and resolves when it listens. @throws when it ends before */
-export async function startRole (role: 'api' | 'worker', env: Environment): Promise<Running> {
+export async function startRole (role: Role, env: Environment): Promise<Running> {
   const child = spawn(process.execPath, ringledger(role), {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'pipe']
@@ -25,9 +27,10 @@ export async function startRole (role: 'api' | 'worker', env: Environment): Prom
     })
   })
   const url = await Promise.race([listening, ended.then(() => undefined)])
-  if (url === undefined) throw new Error(`ringledger ${role} ended before it listened`)
+  if (url === undefined || child.pid === undefined) throw new Error(`ringledger ${role} ended before it listened`)
   return {
     url,
+    pid: child.pid,
     async stop () {
       isStopping = true
       child.kill('SIGTERM')

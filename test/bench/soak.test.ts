@@ -1,0 +1,51 @@
+// What a soak asserts of what it has measured, and how it paces its load.
+import t from 'tap'
+import { steadily } from '../../bench/soak/load.js'
+import { growthOf } from '../../bench/soak/memory.js'
+import { phaseOf, problemsOf, type Soaked } from '../../bench/soak/verdict.js'
+
+const phase = (p99: number, failures: string[] = []) => ({ requests: 100, p50: 1, p99, failures })
+const sound: Soaked = {
+  minutes: 1,
+  top: 100,
+  rate: 50,
+  calm: phase(100),
+  beset: phase(200),
+  webhooks: { reported: 5, arrived: 5 },
+  memory: [growthOf('api', [100, 130, 100, 140, 120, 130])],
+  hostile: {}
+}
+
+t.test('what holds has no problem', async (t) => {
+  t.strictSame(problemsOf(sound), [])
+  t.strictSame(problemsOf({ ...sound, calm: phase(10), beset: phase(149) }), [], 'nobody notices that')
+})
+
+t.test('each thing that does not hold is named', async (t) => {
+  const problems = problemsOf({
+    ...sound,
+    calm: phase(100, ['GET /user/leads: 500']),
+    beset: phase(201),
+    webhooks: { reported: 5, arrived: 4 },
+    memory: [growthOf('api', [100, 130, 120, 150, 141, 200])]
+  })
+  t.match(problems, [
+    /failed: GET \/user\/leads: 500/, /p99 .* is 201 ms, more than 200 ms/, /of 5 webhooks .* 4 came/,
+    /the memory of api grew from 100 to 141 MiB/
+  ])
+})
+
+t.test('percentiles are medians over the windows, so that one disturbance decides nothing', async (t) => {
+  const window = (latency: number) => ({ done: 3, latencies: [latency, latency, latency], failures: [] })
+  t.match(phaseOf([window(900), window(10), window(800), window(20)], 1), { requests: 12, p50: 20, p99: 20 })
+})
+
+t.test('a steady load counts from when a piece was due, and failures by what was thrown', async (t) => {
+  let n = 0
+  const { done, failures, latencies } = await steadily(async () => {
+    if (n++ % 2) throw new Error('odd')
+  }, 100, 0.2)
+  t.equal(done, 10)
+  t.equal(latencies.length, 10)
+  t.strictSame(failures, Array.from({ length: 10 }, () => 'Error: odd'))
+})
