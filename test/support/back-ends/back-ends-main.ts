@@ -16,8 +16,7 @@ const settings = {
   wal_level: 'minimal',
   max_wal_senders: 0,
   max_wal_size: '8GB',
-  checkpoint_timeout: '1h',
-  ...(process.platform === 'linux' && { file_copy_method: 'clone' })
+  checkpoint_timeout: '1h'
 }
 
 const undo: Array<() => unknown> = []
@@ -48,7 +47,8 @@ const routes: Record<string, (body: Record<string, string>) => Promise<object>> 
   }
 }
 
-const server = createServer((request, response) => {
+/** No connection times out here, as it might while a test sends its next request on it. */
+const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
   answer(request).then(
     (body) => response.end(JSON.stringify(body)),
     (error: unknown) =>

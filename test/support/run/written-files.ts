@@ -13,9 +13,9 @@ export interface WrittenFiles {
 }
 
 /** One process, which runs file after file. It ends with the test. */
-export function writtenFiles (t: Test, env: Record<string, string> = {}): WrittenFiles {
+export function writtenFiles (t: Test, env: Record<string, string> = {}, graceMs = 30_000): WrittenFiles {
   const folder = t.testdir()
-  const files = new FileProcess({ ...process.env, ...env }, { graceMs: 1_000, exitMs: 1_500 })
+  const files = new FileProcess({ ...process.env, ...env }, { graceMs, exitMs: 1_500 })
   t.teardown(() => { files.kill() })
   let count = 0
   return {
