@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SignJWT } from 'jose'
+import { request } from 'undici'
 import type { Answer } from './http/answer.js'
 import { serveLog } from './back-ends/back-ends.js'
 import { dataDir, ringledger, type Ended, type Environment, type Ringledger } from './ringledger.js'
@@ -80,7 +81,7 @@ export async function startServiceOnRun (
 /** Calls the API at `url`; bodies that are no text are sent as JSON. */
 export function caller (url: string): Call {
   return async (method, path, { token, body, headers } = {}) => {
-    const response = await fetch(`${url}${path}`, {
+    const response = await request(`${url}${path}`, {
       method,
       headers: {
         ...(body !== undefined && { 'content-type': 'application/json' }),
@@ -89,9 +90,14 @@ export function caller (url: string): Call {
       },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) })
     })
-    const text = await response.text()
-    return { status: response.status, headers: response.headers, body: text ? JSON.parse(text) : {} }
+    const text = await response.body.text()
+    return { status: response.statusCode, headers: headersOf(response.headers), body: text ? JSON.parse(text) : {} }
   }
+}
+
+function headersOf (raw: Record<string, string | string[] | undefined>): Headers {
+  return new Headers(Object.entries(raw).flatMap(([name, value]) =>
+    [value ?? []].flat().map((one): [string, string] => [name, one])))
 }
 
 /** Where the event store of the service listens that runs on `dataDir`. */
