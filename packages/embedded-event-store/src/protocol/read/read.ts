@@ -1,6 +1,5 @@
 // Read: streams and $all, both ways, to the end or as a subscription.
-import type { Feed } from '../../feed/feed.js'
-import type { EventLog } from '../../log/log.js'
+import type { Followed } from '../../feed/subscribe.js'
 import { cancelled, invalid, toServiceError } from '../errors.js'
 import { streams } from '../generated.js'
 import { FiniteRead } from './finite-read.js'
@@ -8,22 +7,20 @@ import { type ReadCall, Responses } from './responses.js'
 import { Subscription } from './subscription.js'
 
 /** Handles one read until it is complete, cancelled, or the server closes. */
-export function handleRead (log: EventLog, feed: Feed, call: ReadCall, closing: AbortSignal): void {
+export function handleRead (source: Omit<Followed, 'aborted'>, call: ReadCall, closing: AbortSignal): void {
   const gone = new AbortController()
   const stop = () => { gone.abort() }
   call.once('cancelled', stop)
   call.once('close', stop)
   closing.addEventListener('abort', stop, { once: true })
-  void read({ log, feed, aborted: gone.signal }, call)
+  void read({ ...source, aborted: gone.signal }, call)
     .then(() => { if (closing.aborted) throw cancelled() })
     // A call that is gone ignores both.
     .then(() => { call.end() }, (error: unknown) => { call.emit('error', toServiceError(error)) })
     .finally(() => { closing.removeEventListener('abort', stop) })
 }
 
-interface Source { log: EventLog, feed: Feed, aborted: AbortSignal }
-
-async function read (source: Source, call: ReadCall): Promise<void> {
+async function read (source: Followed, call: ReadCall): Promise<void> {
   const options = call.request.getOptions() ?? new streams.ReadReq.Options()
   const responses = new Responses(source.log, call, source.aborted)
   const [stream, all] = [options.getStream(), options.getAll()]

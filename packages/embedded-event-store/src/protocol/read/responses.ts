@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import type { ServerWritableStream } from '@grpc/grpc-js'
+import { nowhere } from '../../feed/step.js'
 import type { RecordedEvent } from '../../log/event.js'
 import type { EventLog } from '../../log/log.js'
 import { streams } from '../generated.js'
@@ -15,6 +16,7 @@ export class Responses {
   readonly #call: ReadCall
   readonly #gone: AbortSignal
   readonly #resolvesLinks: boolean
+  #isStopped = false
 
   /** @param gone aborted when the call has ended */
   constructor (log: EventLog, call: ReadCall, gone: AbortSignal) {
@@ -25,7 +27,12 @@ export class Responses {
   }
 
   get areOver (): boolean {
-    return this.#gone.aborted
+    return this.#gone.aborted || this.#isStopped
+  }
+
+  /** Sends no more, so that the call can end with an error while its consumer stands still. */
+  stop (): void {
+    this.#isStopped = true
   }
 
   async events (events: readonly RecordedEvent[]): Promise<void> {
@@ -35,7 +42,7 @@ export class Responses {
     }
     for (const event of events) {
       if (!this.#call.write(readResponse(event))) await this.#drained()
-      if (this.#gone.aborted) return
+      if (this.areOver) return
     }
   }
 
@@ -45,7 +52,7 @@ export class Responses {
   }
 
   async checkpoint (position: number): Promise<void> {
-    const at = String(position)
+    const at = position === nowhere ? '18446744073709551615' : String(position)
     const checkpoint = new streams.ReadResp.Checkpoint().setCommitPosition(at).setPreparePosition(at)
     await this.#send(new streams.ReadResp().setCheckpoint(checkpoint))
   }
@@ -73,7 +80,7 @@ export class Responses {
   }
 
   async #write (response: Buffer): Promise<void> {
-    if (!this.#gone.aborted && !this.#call.write(response)) await this.#drained()
+    if (!this.areOver && !this.#call.write(response)) await this.#drained()
   }
 
   /** A consumer that has stopped reading stops us here, however long it takes. */
