@@ -5,6 +5,8 @@ import { inWords } from './domain/json.js'
 import type { FieldErrors } from './domain/rejection.js'
 import { collect, type Problem } from './domain/validation.js'
 import { defaultSchedule } from './domain/webhook/schedule.js'
+import { eventStoreProblems } from './event-store/connection/settings.js'
+import { withCaFile } from './event-store/connection/client-url.js'
 import { openAjv } from './http/input/ajv.js'
 import { jwtProblems, jwtSettings, roleMapOf } from './http/auth/jwt-settings.js'
 import { corsOrigins, noOriginIn } from './http/cors.js'
@@ -27,6 +29,7 @@ const Environment = Type.Object({
   HOST: Type.String({ default: '127.0.0.1' }),
   PORT: Type.Integer({ minimum: 0, maximum: 65535, default: 3000 }),
   BASE_PATH: Text('^(/[A-Za-z0-9._~-]+)*/?$', 'must be a path such as /api'),
+  EVENTSTORE_CA_FILE: Type.Optional(Type.String()),
   EVENTSTORE_URL: Url('esdb|esdb\\+discover|kurrentdb|kurrentdb\\+discover', 'esdb://localhost:2113?tls=false'),
   DATABASE_URL: Url('postgres|postgresql', 'postgres://user:password@localhost:5432/ringledger'),
   REDIS_URL: Url('redis|rediss', 'redis://localhost:6379'),
@@ -63,12 +66,6 @@ export interface BackEndUrls {
   redisUrl?: string | undefined
 }
 
-export interface Secrets {
-  jwtSecret: string
-  secretKey: string
-  leadDigestKey: string
-}
-
 /** Durations are milliseconds. */
 export type Config = Readonly<ReturnType<typeof toConfig>>
 
@@ -95,7 +92,7 @@ export function loadConfig (environment: NodeJS.ProcessEnv): Config {
 
 /** Rules between settings. They ask only which are set, so they hold beside what the schema refused. */
 function crossRules (env: Partial<Environment>): Problem[] {
-  const problems = jwtProblems(env)
+  const problems = [...jwtProblems(env), ...eventStoreProblems(env)]
   const problem = (field: string, message: string) => { problems.push({ field, message }) }
   const noRange = env.WEBHOOK_ALLOW_CIDRS?.split(',').find((cidr) => cidr && !isRange(cidr))
   if (noRange) problem('WEBHOOK_ALLOW_CIDRS', `must be address ranges such as 127.0.0.0/8,::1/128; ${noRange} is not one`)
@@ -113,7 +110,8 @@ function crossRules (env: Partial<Environment>): Problem[] {
 const isRange = (cidr: string) => ipaddr.IPv4.isValidCIDRFourPartDecimal(cidr) || ipaddr.IPv6.isValidCIDR(cidr)
 
 function toConfig (env: Environment) {
-  const { EVENTSTORE_URL: eventStoreUrl, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = env
+  const { EVENTSTORE_URL: url, DATABASE_URL: databaseUrl, REDIS_URL: redisUrl } = env
+  const eventStoreUrl = url && withCaFile(url, env.EVENTSTORE_CA_FILE)
   const backEnds: BackEndUrls = { eventStoreUrl, databaseUrl, redisUrl }
   return {
     host: env.HOST,

@@ -1,5 +1,10 @@
 // Says which back end did not answer at the start, and which setting leads to it.
 
+import { eachHost } from '../event-store/connection/client-url.js'
+import { reasonOf as whyOf } from '../event-store/connection/causes.js'
+import { EventStoreConnection } from '../event-store/connection/connection.js'
+import { openStreams } from '../event-store/streams.js'
+
 /** A back end did not answer at the start. */
 export class BackEndUnreachable extends Error {
   override readonly name = 'BackEndUnreachable'
@@ -20,3 +25,31 @@ function reasonOf (cause: unknown): string {
   if (cause instanceof AggregateError) return cause.errors.map(reasonOf).join(', ')
   return cause instanceof Error ? cause.message : String(cause)
 }
+
+/**
+ * The end of the log, as the first question to the event store.
+ * @throws BackEndUnreachable, with what is wrong in words: of a cluster, for each host of the URL
+ */
+export async function reachableHead (url: string, head: () => Promise<bigint>): Promise<bigint> {
+  return await reachable('The event store', 'EVENTSTORE_URL', head().catch(async (cause: unknown) => {
+    const hosts = eachHost(url)
+    const reasons = hosts.length > 1 || url.includes('+discover') ? await Promise.all(hosts.map(whyNot)) : []
+    const all = reasons.filter((reason) => reason !== undefined).join('; ')
+    throw new Error(all || whyOf(cause), { cause })
+  }))
+}
+
+/** The client does not say why a discovery found nobody, so each host is asked alone. */
+async function whyNot (url: string): Promise<string | undefined> {
+  const connection = new EventStoreConnection(url)
+  try {
+    await openStreams(connection, { answerWithinMs: askedWithinMs }).head()
+    return undefined
+  } catch (error) {
+    return `${/([^@/]*?)\/?(?:\?|$)/.exec(url.replace(/^.*?:\/\//, ''))?.[1] ?? ''}: ${whyOf(error)}`
+  } finally {
+    await connection.close()
+  }
+}
+
+const askedWithinMs = 2_000

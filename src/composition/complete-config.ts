@@ -1,6 +1,7 @@
 // The settings of a process that runs: every secret is there.
 import { createHash } from 'node:crypto'
-import type { Config, Secrets } from '../config.js'
+import type { Config } from '../config.js'
+import type { Secrets } from './generated-secrets.js'
 import type { JwtSettings } from '../http/auth/jwt-settings.js'
 
 /** Config with every secret: set, or generated. */

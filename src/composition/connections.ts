@@ -12,7 +12,7 @@ import { packageRoot } from '../package-root.js'
 import { migrate } from '../postgres/migrate.js'
 import { openPool } from '../postgres/pool.js'
 import { dispatcherCheckpoint } from '../recovery/database-state.js'
-import { reachable } from './back-end-unreachable.js'
+import { reachable, reachableHead } from './back-end-unreachable.js'
 
 /** Where the back ends are, after the embedded ones have started. */
 export interface Urls {
@@ -54,13 +54,14 @@ export async function openConnections (urls: Urls, log: Logger, options: Connect
   const onError = (error: Error) => log.warn({ err: error }, 'lost a connection to Postgres')
   const { pool, consumerPool } = openPools(databaseUrl, onError, options)
   const connection = new EventStoreConnection(eventStoreUrl)
-  const { streams, ...eventStore } = watchAvailability(openStreams(connection), { log })
+  const opened = openStreams(connection)
+  const { streams, ...eventStore } = watchAvailability(opened, { log })
   const disconnect = async () => {
     eventStore.close()
     await Promise.all([connection.close(), pool.end(), consumerPool.end()])
   }
   try {
-    await reachable('The event store', 'EVENTSTORE_URL', streams.head())
+    await reachableHead(eventStoreUrl, () => opened.head())
     await ensureProjections(pool, projections, () => holdsNothing(streams, projections))
   } catch (error) {
     await disconnect()

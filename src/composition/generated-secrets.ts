@@ -2,7 +2,12 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Secrets } from '../config.js'
+
+export interface Secrets {
+  jwtSecret: string
+  secretKey: string
+  leadDigestKey: string
+}
 
 /**
  * Reads `secrets.json` (mode 0600) in `dataDir`, or makes it. Of two processes that make it at once, one wins and both

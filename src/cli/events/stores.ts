@@ -1,12 +1,15 @@
 // Opens the event stores that a transfer reads and writes.
 import { reachable } from '../../composition/back-end-unreachable.js'
 import { loadConfig } from '../../config.js'
+import { urlProblems, withCaFile } from '../../event-store/connection/client-url.js'
 import { lentClient } from '../../event-store/connection/lent-client.js'
 import { openStore, TransferRefused, type Store } from '@ringledger/event-transfer'
 import { openBackEnds } from '../running/back-ends.js'
 
 /** @throws TransferRefused when the URL, which came from `setting`, is no connection string */
 export function storeAt (url: string, setting: string): Store {
+  const [problem] = urlProblems(url)
+  if (problem !== undefined) throw new TransferRefused(`${setting} ${problem}`)
   try {
     return openStore(lentClient(url))
   } catch (cause) {
@@ -46,8 +49,8 @@ export async function withStore<Result> (
 
 /** Only the settings of the event store count here: a transfer needs no secrets. */
 async function presentStore (command: string): Promise<{ url: string, close (): Promise<void> }> {
-  const { DATA_DIR, DATABASE_URL, EVENTSTORE_URL } = process.env
-  if (EVENTSTORE_URL) return { url: EVENTSTORE_URL, close: async () => {} }
+  const { DATA_DIR, DATABASE_URL, EVENTSTORE_URL, EVENTSTORE_CA_FILE } = process.env
+  if (EVENTSTORE_URL) return { url: withCaFile(EVENTSTORE_URL, EVENTSTORE_CA_FILE), close: async () => {} }
   const config = { ...loadConfig({ DATA_DIR }), backEnds: { databaseUrl: DATABASE_URL || undefined } }
   const { urls, close } = await openBackEnds(config, 'command', command)
   return { url: urls.eventStoreUrl, close }

@@ -5,7 +5,9 @@ export function reasonOf (error: unknown): string {
   const messages = chainOf(error).map(({ message }) => message)
   const innermost = messages.at(-1) ?? String(error)
   const words = known.find(([pattern]) => messages.some((message) => pattern.test(message)))?.[1]
-  return words === undefined ? short(innermost) : `${words} (${short(innermost)})`
+  const told = short(innermost)
+  if (words === undefined) return told
+  return told === 'null' ? words : `${words} (${told})`
 }
 
 function chainOf (error: unknown): Error[] {
@@ -17,7 +19,7 @@ function chainOf (error: unknown): Error[] {
 /** grpc-js adds a date and notes of its own. */
 const short = (message: string) =>
   message.replace(/^\d+ [A-Z_]+: /, '').replace(/^No connection established\. Last error: /, '')
-    .replace(/\s*\(\d{4}-\d\d-\d\dT[^)]*\)/, '').replace(/\.? Resolution note: *$/, '').slice(0, 300)
+    .replace(/\s*\(\d{4}-\d\d-\d\dT[^)]*\)/, '').replace(/\.? Resolution note: *$/, '').replace(/\.$/, '').slice(0, 300)
 
 const known: Array<[RegExp, string]> = [
   [/certificate has expired/i, 'its certificate has expired'],
@@ -28,6 +30,6 @@ const known: Array<[RegExp, string]> = [
   [/ENOTFOUND|EAI_AGAIN|Name resolution failed/i, 'its host name is not known'],
   [/ECONNREFUSED/, 'nothing listens at its address'],
   [/Failed to discover/, 'no member of the cluster was found'],
-  [/ECONNRESET|Connection dropped|socket hang up|Protocol error|Parse Error/i,
+  [/Last error: null|Failed to connect|ECONNRESET|Connection dropped|socket hang up|Protocol error|Parse Error/i,
     'it ended the connection at once: it may want TLS (then leave out tls=false), or the port is of something else']
 ]
