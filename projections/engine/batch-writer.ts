@@ -1,5 +1,5 @@
 // Writes batches of events into one generation of a projection, and parks what cannot be written.
-import { DatabaseError, type Pool, type PoolClient } from 'pg'
+import type { Pool, PoolClient } from 'pg'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import type { Batch } from '../../src/event-store/subscribe.js'
 import { CircuitBreaker, type Refused } from '../parking/circuit-breaker.js'
@@ -7,7 +7,9 @@ import { schemaOf } from '../replay/generations.js'
 import { fold, loadMissing, readEvents, saveChanges } from './fold.js'
 import { HighestIds } from './ids.js'
 import type { Projection } from './projection.js'
-import { loadParked, park } from '../parking/park.js'
+import { isAboutData } from '../../src/postgres/about-data.js'
+import { park } from '../../src/subscriptions/park.js'
+import { loadParked } from '../parking/park.js'
 import { MemoryRows } from './rows.js'
 
 type Handle = (tx: PoolClient, batch: Batch) => Promise<void>
@@ -52,7 +54,7 @@ async function attempt (
     await tx.query('RELEASE SAVEPOINT before_events')
     return { parked }
   } catch (error) {
-    if (!isAboutData(error, events)) throw error
+    if (!isRefusal(error, events)) throw error
     await tx.query('ROLLBACK TO SAVEPOINT before_events')
     return { problem: error.message }
   }
@@ -90,10 +92,9 @@ async function refuse (tx: PoolClient, schema: string, stored: StoredEvent, erro
 }
 
 /**
- * Classes 22 and 23 of SQLSTATE: a value that Postgres does not take. A RangeError may be a batch whose text is longer
- * than a string of JavaScript can be: event by event it fits. Of a single event it is a bug.
+ * A RangeError may be a batch whose text is longer than a string of JavaScript can be: event by event it fits. Of a
+ * single event it is a bug.
  */
-function isAboutData (error: unknown, events: StoredEvent[]): error is Error {
-  if (error instanceof RangeError) return events.length > 1
-  return error instanceof DatabaseError && /^2[23]/.test(error.code ?? '')
+function isRefusal (error: unknown, events: StoredEvent[]): error is Error {
+  return error instanceof RangeError ? events.length > 1 : isAboutData(error)
 }

@@ -2,7 +2,7 @@
 import type { Pool, PoolClient } from 'pg'
 import { Stopped } from '../../src/subscriptions/run.js'
 import type { Projection } from '../engine/projection.js'
-import { storable } from './park.js'
+import { storable } from '../../src/subscriptions/park.js'
 
 /** The first event of a stream that a batch has parked. */
 export interface Refused { stream: string, position: bigint, error: string }

@@ -1,6 +1,7 @@
-// Parks events that cannot be projected, and all later events of their streams, so that other streams go on.
+// Which events have to wait, as earlier ones of their streams are parked, and which ones an operator has given up.
 import type { Pool, PoolClient } from 'pg'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
+import { storable } from '../../src/subscriptions/park.js'
 
 type Event = Pick<StoredEvent, 'stream' | 'revision'>
 
@@ -61,18 +62,6 @@ export async function hasParked (pool: Pool, consumer: string): Promise<boolean>
   const { rowCount } = await pool.query('SELECT FROM ledger.parked_events WHERE consumer = $1 LIMIT 1', [consumer])
   return rowCount !== 0
 }
-
-/** Writes the event down in the transaction that moves the checkpoint past it. */
-export async function park (tx: PoolClient, consumer: string, event: StoredEvent, error: string): Promise<void> {
-  const { stream, revision, position, type } = event
-  await tx.query(`
-    INSERT INTO ledger.parked_events (consumer, stream, revision, position, event_type, error)
-    VALUES ($1, $2, $3, $4, $5, $6)
-    ON CONFLICT DO NOTHING`, [consumer, storable(stream), revision, position, type, storable(error)])
-}
-
-/** Postgres has no NUL in text. */
-export const storable = (text: string) => text.replaceAll('\0', '\\0')
 
 /** As Postgres answers it. */
 interface EventKey { stream: string, revision: string }

@@ -4,7 +4,7 @@ import type { StoredEvent } from '../../src/domain/stored-event.js'
 import type { Streams } from '../../src/event-store/streams.js'
 import { activeGeneration, schemaOf } from '../replay/generations.js'
 import type { Projection } from '../engine/projection.js'
-import { storable } from './park.js'
+import { storable } from '../../src/subscriptions/park.js'
 
 /** What was asked for cannot be done; nothing was changed. */
 export class ParkingRefused extends Error {

@@ -7,7 +7,7 @@ import { writeEvents } from '../engine/batch-writer.js'
 import type { Projection } from '../engine/projection.js'
 import { checkpointOf, generationsOf, isFed, schemaOf } from '../replay/generations.js'
 import type { Refused } from './circuit-breaker.js'
-import { storable } from './park.js'
+import { storable } from '../../src/subscriptions/park.js'
 import { notParked, parkedRows, ParkingRefused, type BackEnds, type ParkedRow } from './parked-events.js'
 
 /** What became of the parked events of a stream. */
@@ -19,7 +19,8 @@ export interface Reprojected {
   refused?: string | undefined
 }
 
-const eventsAtOnce = 500
+/** Parked events may be as large as events can be. */
+const eventsAtOnce = 100
 
 const ofStream = 'consumer = $1 AND stream_digest = ledger.digest_of($2)'
 
@@ -73,9 +74,8 @@ async function reprojectIn (
   return await inTransaction(pool, async (tx) => {
     await tx.query(`SELECT FROM ${checkpointOf(projection, generation)} FOR UPDATE`) // one waits for the other's batch
     const parked = await parkedRows(tx, schema, stream)
-    const events = await readParked(streams, stream, parked)
     await tx.query(`DELETE FROM ledger.parked_events WHERE ${ofStream}`, [schema, storable(stream)])
-    const refused = await writeInParts(tx, projection, schema, events)
+    const refused = await writeInParts(tx, projection, schema, parked, (part) => readParked(streams, stream, part))
     await keepTime(tx, schema, stream, parked[0])
     const still = await parkedRows(tx, schema, stream)
     const counts = { events: parked.length - still.length, parked: still.length }
@@ -86,11 +86,12 @@ async function reprojectIn (
 }
 
 async function writeInParts (
-  tx: PoolClient, projection: Projection, schema: string, events: StoredEvent[]
+  tx: PoolClient, projection: Projection, schema: string, parked: ParkedRow[],
+  read: (part: ParkedRow[]) => Promise<StoredEvent[]>
 ): Promise<Refused[]> {
   const refused: Refused[] = []
-  for (let from = 0; from < events.length; from += eventsAtOnce) {
-    refused.push(...await writeEvents(tx, projection, schema, events.slice(from, from + eventsAtOnce)))
+  for (let from = 0; from < parked.length; from += eventsAtOnce) {
+    refused.push(...await writeEvents(tx, projection, schema, await read(parked.slice(from, from + eventsAtOnce))))
   }
   return refused
 }
@@ -105,10 +106,12 @@ async function keepTime (tx: PoolClient, schema: string, stream: string, first?:
 async function readParked (
   streams: Pick<Streams, 'read'>, stream: string, parked: ParkedRow[]
 ): Promise<StoredEvent[]> {
-  const [first] = parked
-  if (!first) return []
+  const [first, last] = [parked[0], parked.at(-1)]
+  if (!first || !last) return []
   const wanted = new Set(parked.map(({ revision }) => revision))
-  const events = (await streams.read(stream, first.revision)).filter(({ revision }) => wanted.delete(revision))
+  const count = Number(last.revision - first.revision) + 1
+  const read = await streams.read(stream, first.revision, count)
+  const events = read.filter(({ revision }) => wanted.delete(revision))
   if (wanted.size === 0) return events
   const missing = `${stream}@${[...wanted].join()}`
   throw new ParkingRefused(`the log has no event ${missing}: only a replay of the projection can go on without it`)

@@ -12,7 +12,7 @@ import { itemErrors, readHeaders, reading } from '../http/read-position.js'
 import type { ReadDeps } from './list-assistants.js'
 
 export interface GetCallDeps extends ReadDeps {
-  /** The webhooks of the user's call with every attempt, as they are now. */
+  /** The webhooks of the user's call with their newest attempts, as they are now. */
   deliveriesOf (userId: string, callId: string): Promise<Delivery[]>
 }
 

@@ -10,14 +10,14 @@ import { itemErrors, readHeaders, reading, type ReadPositions } from '../http/re
 
 export interface GetDeliveryDeps {
   readPositions: ReadPositions
-  /** The user's delivery with every attempt. */
+  /** The user's delivery with its newest attempts. */
   findDelivery (userId: string, id: string): Promise<Delivery | undefined>
 }
 
 const schema = {
   operationId: 'getWebhookDelivery',
   summary: 'Get a webhook delivery',
-  description: 'With every attempt, oldest first, those that wait for their turn included.',
+  description: 'With its newest 50 attempts, oldest first, those that wait for their turn included.',
   tags: ['webhooks'],
   security: [{ bearer: [] }],
   headers: readHeaders,

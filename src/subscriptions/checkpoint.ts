@@ -1,4 +1,4 @@
-// How far a subscription has come. Moving the checkpoint also fences off former holders of the lease, so that they write nothing.
+// How far a subscription has come. Moving the checkpoint also fences off former holders, so that they write nothing.
 import type { Pool, PoolClient } from 'pg'
 
 /** The checkpoint row is not where this process left it: another process acquired the lease. */
@@ -38,8 +38,9 @@ export async function moveCheckpoint (
   if (rowCount !== 1) throw new Fenced(`another holder moved ${table}`)
 }
 
-/** The position of a subscription; claims nothing. */
-export async function readCheckpoint (pool: Pool, table: string): Promise<bigint> {
-  const { rows } = await pool.query<{ position: string }>(`SELECT position FROM ${table}`)
+/** The position of a subscription; claims nothing. Fails when no answer comes `withinMs`, where those are given. */
+export async function readCheckpoint (pool: Pool, table: string, withinMs?: number): Promise<bigint> {
+  const query = { text: `SELECT position FROM ${table}`, query_timeout: withinMs }
+  const { rows } = await pool.query<{ position: string }>(query)
   return BigInt(rows[0]?.position ?? 0)
 }

@@ -70,3 +70,24 @@ t.test('an event is skipped with its reason, and its stream goes on', async (t) 
     parked: [], skipped: [{ projection: 'assistants', stream, revision: '1', reason: 'a test wrote it' }]
   })
 })
+
+t.test('what the dispatcher has parked is listed, shown, retried and skipped by the same commands', async (t) => {
+  const parked = 'assistant-77'
+  const event = proposed({ type: 'AssistantUpdated', data: { nonsense: true } })
+  const { position } = await streams.append(parked, [event], noStream)
+  await pool.query(`
+    INSERT INTO ledger.parked_events (consumer, stream, revision, position, event_type, error)
+    VALUES ('dispatcher', $1, 0, $2, 'AssistantUpdated', 'malformed')`, [parked, position])
+  t.match(JSON.parse((await quarantine(t, 'list', 'dispatcher', '--json')).stdout), {
+    parked: [{ projection: 'dispatcher', stream: parked, events: 1, revision: '0' }]
+  })
+  const { stdout, stderr } = await quarantine(t, 'show', 'dispatcher', parked)
+  t.match(stderr, /dispatcher has parked 1 events? of assistant-77/)
+  t.match(JSON.parse(stdout), { stream: parked, revision: '0', data: { nonsense: true } })
+  await refused(t, /assistant-77 stays parked/, 'retry', 'dispatcher', parked)
+  const { code, stderr: said } = await quarantine(t, 'skip', 'dispatcher', parked, '0', '--reason', 'a test wrote it')
+  t.equal(code, 0, said)
+  t.match(JSON.parse((await quarantine(t, 'list', 'dispatcher', '--json')).stdout), {
+    parked: [], skipped: [{ projection: 'dispatcher', stream: parked, reason: 'a test wrote it' }]
+  })
+})

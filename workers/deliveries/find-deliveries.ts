@@ -30,7 +30,7 @@ export async function listDeliveries (
 /** Whether `text` may be the id of a delivery. */
 export const isDeliveryId = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
 
-/** The delivery with every attempt, oldest first; without a user, that of any user. */
+/** The delivery with its newest attempts, oldest first; without a user, that of any user. */
 export async function findDelivery (
   db: Pool | PoolClient, userId: string | undefined, id: string
 ): Promise<Delivery | undefined> {
@@ -45,7 +45,7 @@ export async function findDelivery (
   return rows[0]?.delivery
 }
 
-/** The webhooks of the user's call with every attempt; empty when there are none, or none yet. */
+/** The webhooks of the user's call with their newest attempts; empty when there are none, or none yet. */
 export async function findDeliveries (pool: Pool, userId: string, callId: string): Promise<Delivery[]> {
   const { rows } = await pool.query<{ delivery: Delivery }>({
     name: 'find-deliveries',
@@ -73,6 +73,9 @@ const summaryOf = (row: string) => `
     WHEN ${row}.status = 'scheduled' AND isfinite(${row}.next_attempt_at) THEN ${iso(`${row}.next_attempt_at`)} END,
   'created_at', ${iso(`${row}.created_at`)}`
 
+/** Each may hold 16 KiB of an answer, and a user may ask for as many as they like. The schedule makes ten. */
+const mostAttempts = 50
+
 const delivery = `json_build_object(${summaryOf('d')}, 'attempts', (
   SELECT coalesce(json_agg(json_build_object(
     'n', a.n,
@@ -85,4 +88,6 @@ const delivery = `json_build_object(${summaryOf('d')}, 'attempts', (
     'error', a.error,
     'response_excerpt', a.response_excerpt
   ) ORDER BY coalesce(a.started_at, a.due_at), a.trigger, a.n), '[]')
-  FROM ledger.webhook_attempts a WHERE a.delivery_id = d.id))`
+  FROM (
+    SELECT * FROM ledger.webhook_attempts one WHERE one.delivery_id = d.id
+    ORDER BY coalesce(one.started_at, one.due_at) DESC LIMIT ${mostAttempts}) a))`

@@ -1,6 +1,7 @@
 // Lets readers wait until a projection, or another subscription, has passed a position of the log.
 import type { Pool } from 'pg'
 import type { Listener } from '../../../src/postgres/listen.js'
+import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import { activeCheckpoint } from '../../replay/views.js'
 import { listenForCheckpoints } from './checkpoint-listener.js'
 import { KnownPosition } from './known-position.js'
@@ -93,7 +94,7 @@ class ListenedPositions implements Positions {
     const table = this.#polled.get(source)
     const added = new KnownPosition(() => table === undefined
       ? readVisible(this.pool, source)
-      : readPosition(this.pool, `SELECT position FROM ${table}`, []))
+      : readCheckpoint(this.pool, table, readWithinMs))
     this.#known.set(source, added)
     return added
   }
@@ -126,15 +127,12 @@ class ListenedPositions implements Positions {
   }
 }
 
-/** Of a projection. */
+/** Of a projection; nothing while it is filled for the first time. */
 async function readVisible (pool: Pool, projection: string): Promise<bigint | undefined> {
-  return await readPosition(pool, `
+  const text = `
     SELECT position FROM ${activeCheckpoint(projection)}, ledger.generations
-    WHERE projection = $1 AND state = 'active' AND complete`, [projection])
-}
-
-async function readPosition (pool: Pool, text: string, values: string[]): Promise<bigint | undefined> {
-  const query = { text, values, query_timeout: readWithinMs }
+    WHERE projection = $1 AND state = 'active' AND complete`
+  const query = { text, values: [projection], query_timeout: readWithinMs }
   const { rows: [row] } = await pool.query<{ position: string }>(query)
   return row && BigInt(row.position)
 }

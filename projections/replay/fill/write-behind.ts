@@ -1,7 +1,8 @@
 // Writes what was folded into the generation that is being built, while the next events are folded already.
-import { DatabaseError, type Pool } from 'pg'
+import type { Pool } from 'pg'
 import { moveCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
+import { isAboutData } from '../../../src/postgres/about-data.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import type { Changes, MemoryRows } from '../../engine/rows.js'
 import { saveRows } from '../../engine/table.js'
@@ -76,11 +77,9 @@ async function commit (
       for (const { table, rows } of changes) await saveRows(tx, schema, table, rows)
     })
   } catch (error) {
-    throw last && isAboutData(error) ? new DataRefused(last, error) : error
+    throw last && (isTooLong(error) || isAboutData(error)) ? new DataRefused(last, error) : error
   }
 }
 
-/** Classes 22 and 23 of SQLSTATE, and a text that is longer than a string can be. */
-function isAboutData (error: unknown): error is Error {
-  return error instanceof RangeError || (error instanceof DatabaseError && /^2[23]/.test(error.code ?? ''))
-}
+/** A text that is longer than a string can be. */
+const isTooLong = (error: unknown): error is RangeError => error instanceof RangeError

@@ -1,4 +1,4 @@
-// `ringledger webhooks show ID`: one delivery with every attempt.
+// `ringledger webhooks show ID`: one delivery with its newest attempts.
 import type { Command } from 'commander'
 import { printJson, tableOf } from '../running/output.js'
 import { withConnections } from '../running/with-connections.js'
@@ -6,7 +6,7 @@ import { withConnections } from '../running/with-connections.js'
 export function register (webhooks: Command): void {
   webhooks.command('show')
     .argument('<id>', 'its webhook-id')
-    .description('a delivery with every attempt')
+    .description('a delivery with its newest 50 attempts')
     .option('--json', 'for programs')
     .action(showWebhook)
 }

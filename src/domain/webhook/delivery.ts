@@ -45,7 +45,7 @@ export type DeliverySummary = Static<typeof DeliverySummary>
 
 export const Delivery = Type.Object({
   ...summary,
-  attempts: Type.Array(DeliveryAttempt, { description: 'Oldest first.' })
+  attempts: Type.Array(DeliveryAttempt, { description: 'The newest 50, oldest first.' })
 }, { title: 'Delivery' })
 export type Delivery = Static<typeof Delivery>
 

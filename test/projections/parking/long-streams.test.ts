@@ -1,4 +1,4 @@
-// The name of a stream may be longer than an entry of an index: what is parked of it is found all the same.
+// Streams with long names, longer than an entry of an index, and with many events: what is parked of them is found.
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { assistants } from '../../../projections/assistants.js'
@@ -7,9 +7,9 @@ import { loadParked } from '../../../projections/parking/park.js'
 import { parkedEvent, parkedStreams } from '../../../projections/parking/parked-events.js'
 import { retryStream, skipEvent } from '../../../projections/parking/reproject.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
-import { leadCreated, logOf } from '../../support/events/call-events.js'
+import { assistantCreated, assistantUpdated, leadCreated, logOf } from '../../support/events/call-events.js'
 import { scratchLedger } from '../../support/postgres/ledger.js'
-import { emptyReadModels, parkedEvents, project } from '../../support/projections/projected.js'
+import { emptyReadModels, parkedEvents, project, rowsOf } from '../../support/projections/projected.js'
 
 const { pool } = await scratchLedger(t)
 await emptyReadModels(pool)
@@ -35,4 +35,20 @@ t.test('an event on a stream with a long name is parked, with the later ones, an
   await t.rejects(retryStream(on, leads, stream), { name: 'ParkingRefused' })
   t.match(await skipEvent(on, leads, stream, 0n, 'nonsense'), { events: 2, parked: 0 })
   t.strictSame(await parkedEvents(pool, leads), [])
+})
+
+t.test('of a stream with many parked events few are read at once', async (t) => {
+  const name = 'assistant-9'
+  const updates = Array.from({ length: 250 }, (_, n) => assistantUpdated(9, { assistant_name: `Name ${n}` }))
+  const log = logOf()([assistantCreated(9), { stream: name, type: 'AssistantUpdated', data: { nonsense: true } }, ...updates])
+  await project(pool, log)
+  t.equal((await parkedEvents(pool, assistants)).length, 251)
+  const counts: unknown[] = []
+  const read = async (_stream: string, from = 0n, count = log.length) => {
+    counts.push(count)
+    return log.slice(Number(from), Number(from) + count)
+  }
+  t.match(await skipEvent({ pool, streams: { read } }, assistants, name, 1n, 'nonsense'), { events: 251, parked: 0 })
+  t.strictSame(counts, [1, 100, 100, 51])
+  t.match((await rowsOf(pool, assistants)).get(9), { name: 'Name 249', revision: 251 })
 })

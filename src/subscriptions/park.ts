@@ -1,8 +1,8 @@
 // Parks events for operators, who find them in `ledger.parked_events`.
 import type { PoolClient } from 'pg'
-import type { StoredEvent } from '../../src/domain/stored-event.js'
+import type { StoredEvent } from '../domain/stored-event.js'
 
-/** Records that `consumer` did not take an event as it was written; the subscription goes on. */
+/** Records that `consumer` did not take the event, in the transaction that moves its checkpoint past it. */
 export async function park (
   tx: PoolClient, consumer: string, { stream, revision, position, type }: StoredEvent, problem: string
 ): Promise<void> {
@@ -12,5 +12,5 @@ export async function park (
     ON CONFLICT DO NOTHING`, [consumer, storable(stream), revision, position, type, storable(problem)])
 }
 
-/** Text in Postgres has no NUL. */
-const storable = (text: string) => text.replaceAll('\0', '\\0')
+/** Postgres has no NUL in text. */
+export const storable = (text: string) => text.replaceAll('\0', '\\0')
