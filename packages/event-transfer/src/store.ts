@@ -6,6 +6,7 @@ import {
 import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import { AppendPipe } from './append/pipe.js'
 import { isTombstone, type Recorded } from './recorded.js'
+import { TransferRefused } from './refused.js'
 import { readRequest, toRecorded } from './wire.js'
 
 // Reads end by themselves after so many events: to cancel one would make the client drop its connection.
@@ -17,6 +18,8 @@ const disposeWithinMs = 1_000
 
 /** What a store knows of an event that another one has. */
 export type Knowledge = 'stream unknown' | 'same' | 'other'
+
+const endsNodes = 'with such metadata a node of EventStoreDB ends as soon as the stream that they describe is deleted'
 
 export interface Store {
   /** Every event with after < position <= upTo, the server's own too, in log order. */
@@ -97,6 +100,7 @@ class ConnectedStore implements Store {
   }
 
   async tombstone (stream: string): Promise<void> {
+    if (stream.startsWith('$$')) throw new TransferRefused(`${stream} of the source is tombstoned: ${endsNodes}`)
     try {
       await this.#client.tombstoneStream(stream, { expectedRevision: ANY })
     } catch (error) {

@@ -72,3 +72,8 @@ t.test('a stream that begins in the middle cannot be kept, and is refused by its
   const transferred = transfer(source, target.store, { inFlight: 1, signal, onProgress () {} })
   await refused(t, transferred, TransferRefused, { message: /stream old has no revision 6: .* scavenged/ })
 })
+
+t.test('a tombstone of metadata is not carried over: it would end the nodes of the target', async (t) => {
+  const { store } = await place(t)
+  await refused(t, store.tombstone('$$a'), TransferRefused, { message: /\$\$a of the source is tombstoned/ })
+})
