@@ -60,7 +60,7 @@ async function alternate (
   const beset: Outcome[] = []
   let memory: MemorySamples | undefined
   for (let pair = 0; pair < pairs; pair++) {
-    if (pair === settling) memory = new MemorySamples(scene.pids)
+    if (pair === Math.max(settling, Math.floor(pairs / 4))) memory = new MemorySamples(scene.pids)
     calm.push(await steadily(honest.work, rate, windowSeconds))
     hostile.tell('attack')
     beset.push(await steadily(honest.work, rate, windowSeconds))

@@ -14,8 +14,11 @@ export interface Growth {
 
 const sampleEveryMs = 1_000
 
-/** So much more is taken for flat: caches that are bounded by counts fill for some minutes yet. */
-const fair = { share: 1 / 4, mebibytes: 40 }
+/**
+ * So much more is taken for flat: the heap of node goes up and down by tens of MiB under the same load, and caches that
+ * are bounded by counts fill for some minutes yet.
+ */
+const fair = { share: 1 / 2, mebibytes: 64 }
 
 export class MemorySamples {
   readonly #samples = new Map<string, number[]>()
