@@ -5,7 +5,7 @@ import { KeyInFlight } from './command-handling/idempotency.js'
 import { IdsUsedUp, NotCaughtUp } from './command-handling/ids.js'
 import { NotKnownYet } from './command-handling/wait-if-missing.js'
 import { Rejection, type RejectionCode } from './domain/rejection.js'
-import { AppendTooLarge, EventStoreUnavailable, isOfOutage, StreamGone } from './event-store/errors.js'
+import { AppendTooLarge, EventStoreUnavailable, isOfOutage, StreamGone, StreamTruncated } from './event-store/errors.js'
 import { encodedBody } from './http/input/json-body.js'
 import { firstFields } from './http/input/named-fields.js'
 import { BehindPosition } from './http/read-position.js'
@@ -91,7 +91,9 @@ const clientMessages: Record<string | number, string> = {
  * before the append.
  */
 function nothingWasWritten (error: Error): boolean {
-  const ours = [EventStoreUnavailable, StreamBusy, NotCaughtUp, IdsUsedUp, NotKnownYet, BehindLog, OtherLog]
+  const ours = [
+    EventStoreUnavailable, StreamTruncated, StreamBusy, NotCaughtUp, IdsUsedUp, NotKnownYet, BehindLog, OtherLog
+  ]
   const isOurs = ours.some((each) => error instanceof each)
   const code = 'code' in error ? String(error.code) : ''
   return isOurs || lostStates.test(code) || lostSockets.test(code) || lostWords.test(error.message)

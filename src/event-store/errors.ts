@@ -11,6 +11,14 @@ export class StreamGone extends Error {
   override readonly name = 'StreamGone'
 }
 
+/** Metadata of the stream hides events that every decision needs. An operator mends it. */
+export class StreamTruncated extends Error {
+  override readonly name = 'StreamTruncated'
+  constructor (stream: string, metadata: string) {
+    super(`the stream ${stream} lacks its earlier events, as its metadata has ${metadata}: take that away`)
+  }
+}
+
 /** The event store cannot be reached or takes no call now, and nothing of ours can have been written. */
 export class EventStoreUnavailable extends Error {
   override readonly name: string = 'EventStoreUnavailable'

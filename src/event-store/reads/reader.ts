@@ -5,7 +5,7 @@ import {
 import type { StoredEvent } from '../../domain/stored-event.js'
 import { collect, deliver } from './collect.js'
 import type { EventStoreConnection } from '../connection/connection.js'
-import { readError } from '../errors.js'
+import { readError, StreamTruncated } from '../errors.js'
 import { toStoredEvent } from '../stored.js'
 
 const requiresLeader = true
@@ -16,19 +16,30 @@ export class Reader {
   async read (
     stream: string, fromRevision = 0n, maxCount = Number.MAX_SAFE_INTEGER, withinMs = this.answerWithinMs
   ): Promise<StoredEvent[]> {
-    return await this.#events(stream, { direction: FORWARDS, fromRevision, maxCount }, withinMs) ?? []
+    const events: StoredEvent[] = []
+    await this.visit(stream, fromRevision, (event) => { events.push(event) }, maxCount, withinMs)
+    return events
   }
 
   async visit (
-    stream: string, fromRevision: bigint, take: (event: StoredEvent) => void, maxCount = Number.MAX_SAFE_INTEGER
+    stream: string, fromRevision: bigint, take: (event: StoredEvent) => void,
+    maxCount = Number.MAX_SAFE_INTEGER, withinMs = this.answerWithinMs
   ): Promise<boolean> {
-    const options = { direction: FORWARDS, fromRevision, maxCount } as const
-    return await this.#each(stream, options, this.answerWithinMs, take)
+    let next = fromRevision
+    let hasGap = false
+    const isThere = await this.#each(stream, { direction: FORWARDS, fromRevision, maxCount }, withinMs, (event) => {
+      hasGap ||= event.revision !== next
+      next = event.revision + 1n
+      take(event)
+    })
+    if (hasGap) await this.#refuseTruncated(stream)
+    return isThere
   }
 
   async last (stream: string): Promise<StoredEvent | undefined> {
     const options = { direction: BACKWARDS, fromRevision: END, maxCount: 1 } as const
-    const [newest] = await this.#events(stream, options, this.answerWithinMs) ?? []
+    let newest: StoredEvent | undefined
+    await this.#each(stream, options, this.answerWithinMs, (event) => { newest = event })
     return newest
   }
 
@@ -44,13 +55,11 @@ export class Reader {
     }
   }
 
-  /** Nothing when there is no such stream, or none any more. */
-  async #events (
-    stream: string, options: ReadStreamOptions, withinMs: number
-  ): Promise<StoredEvent[] | undefined> {
-    const events: StoredEvent[] = []
-    const isThere = await this.#each(stream, options, withinMs, (event) => { events.push(event) })
-    return isThere ? events : undefined
+  /** Revisions have no gaps unless events are hidden: by a delete, or by metadata that streams of ours never have. */
+  async #refuseTruncated (stream: string): Promise<void> {
+    const metadata = await this.last(`$$${stream}`).catch(() => undefined) // it may not be readable
+    const found = ['$maxCount', '$maxAge'].find((name) => Object.hasOwn(Object(metadata?.data), name))
+    if (found) throw new StreamTruncated(stream, found)
   }
 
   /** False when there is no such stream, or none any more. */

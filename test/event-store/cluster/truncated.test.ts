@@ -1,0 +1,31 @@
+// A stream whose metadata hides events decides nothing.
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import { noStream, openStreams } from '../../../src/event-store/streams.js'
+import { createRequest, handleOn, updateRequest } from '../../support/commands/handle-on.js'
+import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
+
+const { client, connection } = await scratchEventStore(t)
+const streams = openStreams(connection)
+
+t.test('a command on a truncated stream is refused with the name of the stream, for every process', async (t) => {
+  const remembers = handleOn(streams)
+  await remembers(createRequest(7))
+  for (const record_call of [true, false]) await remembers(updateRequest(7, { record_call }))
+  await client.setStreamMetadata('assistant-7', { maxCount: 1 })
+  const refusal = { name: 'StreamTruncated', message: /assistant-7 .*\$maxCount/ }
+  await t.rejects(handleOn(streams)(updateRequest(7, { record_call: true })), refusal)
+  await client.setStreamMetadata('assistant-7', {})
+  t.match(await remembers(updateRequest(7, { record_call: true })), { revision: 3n })
+})
+
+t.test('a stream that was deleted and written anew is none of these', async (t) => {
+  const stream = `test-${randomUUID()}`
+  const event = () => [{ id: randomUUID(), type: 'Happened', data: {}, metadata: {} }]
+  await streams.append(stream, event(), noStream)
+  await client.deleteStream(stream)
+  await streams.append(stream, event(), noStream)
+  let seen = 0
+  t.ok(await streams.visit(stream, 0n, () => { seen += 1 }))
+  t.equal(seen, 1)
+})
