@@ -12,7 +12,7 @@ const mostInFlight = 40
 let isAttacking = false
 
 /** What `everyMs` of the attacks is meant for, in requests a second; slower machines are attacked more slowly. */
-const usualTop = 300
+const usualTop = 600
 
 function keepOn ({ name, everyMs, step }: Attack, top: number): void {
   const counts = new Map<string, number>()

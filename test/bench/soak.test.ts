@@ -6,7 +6,7 @@ import { phaseOf, problemsOf, type Soaked } from '../../bench/soak/verdict.js'
 
 const phase = (p99: number, failures: string[] = []) => ({ requests: 100, p50: 1, p99, failures })
 const sound: Soaked = {
-  minutes: 1,
+  minutes: 20,
   top: 100,
   rate: 50,
   calm: phase(100),
@@ -19,6 +19,7 @@ const sound: Soaked = {
 t.test('what holds has no problem', async (t) => {
   t.strictSame(problemsOf(sound), [])
   t.strictSame(problemsOf({ ...sound, calm: phase(10), beset: phase(149) }), [], 'nobody notices that')
+  t.strictSame(problemsOf({ ...sound, minutes: 2, beset: phase(399) }), [], 'a short soak says less')
 })
 
 t.test('each thing that does not hold is named', async (t) => {
