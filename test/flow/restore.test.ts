@@ -24,7 +24,7 @@ interface Restored {
 async function restoredBesideNewerLog (t: Test): Promise<Restored> {
   const r = await restorable(t)
   const hook = await receiver(t, (response, received, count) =>
-    answers(callOf(received) === 'pending' ? 429 : 204)(response, received, count))
+    answers(callOf(received) === 'pending' ? 504 : 204)(response, received, count))
   const first = await r.start()
   const assistant = idOf(await eventually(async () => created(await first.createAssistant(hook.url))))
   for (const call of ['before', 'pending']) await first.completeCall(call, assistant)

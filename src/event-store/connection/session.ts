@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import { EventStoreUnavailable, NoAnswer } from '../errors.js'
+import { withTimeout } from '../with-timeout.js'
 import { AppendCall } from './append-call.js'
 
 export interface Endpoint { address: string, port: number }
@@ -109,11 +110,9 @@ export class Session {
 
 /** The client looks for a member for as long as it likes. */
 async function openedWithin (ms: number, opening: Promise<AppendCall>): Promise<AppendCall> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new EventStoreUnavailable('no member was found', { cause: new NoAnswer(ms) })), ms)
+  return await withTimeout(ms, opening).catch((cause: unknown) => {
+    throw cause instanceof NoAnswer ? new EventStoreUnavailable('no member was found', { cause }) : cause
   })
-  return await Promise.race([opening, late]).finally(() => clearTimeout(timer))
 }
 
 const uriOf = ({ address, port }: Endpoint) => `${address.includes(':') ? `[${address}]` : address}:${port}`

@@ -76,7 +76,9 @@ t.test('a leader that freezes is left for the one that is elected', async (t) =>
   const beganAt = performance.now()
   await eventually(() => append().then(() => true, () => false))
   t.ok(performance.now() - beganAt < 10_000)
-  t.ok(await meanwhile, 'the append that was sent before is followed up at the new leader')
+  const outcome = await meanwhile.then(() => 'written', (error: unknown) => error)
+  const isToldApart = outcome === 'written' || outcome instanceof AppendOutcomeUnknown
+  t.ok(isToldApart, 'the append that was sent before is followed up; to find the new leader may take too long for that')
   t.strictSame(rejections, [])
 })
 

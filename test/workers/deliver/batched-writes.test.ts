@@ -20,7 +20,7 @@ t.test('each of a statement starts by its own job, and gets its own body and tok
     const attempt = start && started.get(start)?.attempt
     t.match(attempt, { deliveryId: start?.job.deliveryId, token: start?.token, n: 1, trigger: 'schedule', url })
     t.match(attempt, { health: 'fine', failures: 0 })
-    t.equal(attempt?.body, (await deliveries()).find(({ id }) => id === start?.job.deliveryId)?.body)
+    t.equal(attempt?.body.toString(), (await deliveries()).find(({ id }) => id === start?.job.deliveryId)?.body)
   }
   t.same(new Set((await attempts()).map(({ worker_token }) => worker_token)), new Set([first?.token, other?.token]))
   t.same((await startAttempts(pool, starts)).get(starts[0] ?? startOf(0)), {}, 'none starts twice')
@@ -115,7 +115,7 @@ t.test('rows are found by primary key, also by a statement that was prepared whe
     await startAttempts(session, starts)
     await finishAttempts(session, starts.map(delivered))
   }
-  for (const [name, columns] of [['start-attempts', 4], ['finish-attempts', 12]] as const) {
+  for (const [name, columns] of [['start-attempts', 4], ['finish-attempts', 13]] as const) {
     const { rows: [row] } = await session.query<{ 'QUERY PLAN': object }>(
       `EXPLAIN (FORMAT JSON) EXECUTE "${name}"(${Array(columns).fill("'{}'").join(', ')})`
     )
