@@ -30,15 +30,25 @@ export interface LagMonitorOptions {
   toleranceMs?: number
 }
 
-interface Sample { at: number, head: bigint, position: bigint }
+interface Sample {
+  at: number
+  /** Since then no sample has failed. */
+  unbrokenSince: number
+  head: bigint
+  position: bigint
+}
 
 /** A subscription that is further behind than these samples go back is only known to be further behind. */
 const mostSamples = 3_600
 
-/** Takes a sample every `everyMs`. A sample that fails says nothing about the subscriptions. */
+/**
+ * Takes a sample every `everyMs`. A sample that fails says nothing about the subscriptions, and theirs is not the time
+ * that a back end was away: they have all of `toleranceMs` again after it.
+ */
 export function monitorLag ({ head, positions, everyMs = 1_000, toleranceMs = 5_000 }: LagMonitorOptions): LagMonitor {
   const samplesOf = new Map<string, Sample[]>()
   const stopping = new AbortController()
+  let unbrokenSince = performance.now()
   const sampling = sampleUntil(stopping.signal)
   return {
     lags: () => [...samplesOf].flatMap(([name, samples]) => lagOf(name, samples, toleranceMs) ?? []),
@@ -50,7 +60,7 @@ export function monitorLag ({ head, positions, everyMs = 1_000, toleranceMs = 5_
 
   async function sampleUntil (signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await takeSamples().catch(() => {}) // other checks report a back end that is away
+      await takeSamples().catch(() => { unbrokenSince = performance.now() }) // other checks report who is away
       await pause(everyMs, signal)
     }
   }
@@ -60,7 +70,8 @@ export function monitorLag ({ head, positions, everyMs = 1_000, toleranceMs = 5_
     const all = await positions() // first, so that no position is ahead of the head that is read after it
     const end = await head()
     for (const [name, position] of all) {
-      samplesOf.set(name, withSample(samplesOf.get(name) ?? [], { at, head: end, position }, toleranceMs))
+      const sample = { at, unbrokenSince, head: end, position }
+      samplesOf.set(name, withSample(samplesOf.get(name) ?? [], sample, toleranceMs))
     }
   }
 }
@@ -76,7 +87,7 @@ function lagOf (name: string, samples: Sample[], toleranceMs: number): Lag | und
   const now = samples.at(-1)
   if (!now) return undefined
   const { position } = now
-  const before = samples.findLast(({ at }) => at <= now.at - toleranceMs)
+  const before = samples.findLast(({ at }) => at <= now.at - toleranceMs && at >= now.unbrokenSince)
   const passed = samples.find(({ head }) => head > position)
   const lag = now.head - position
   const isLate = before !== undefined && before.head > position

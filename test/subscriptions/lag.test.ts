@@ -88,6 +88,20 @@ t.test('while the end of the log is unknown, the last lag stays', async (t) => {
   t.strictSame(lag(), before)
 })
 
+t.test('after a time in which the end of the log was unknown, a subscription has some time again', async (t) => {
+  const { log, lag, longer, sampled } = monitored(t)
+  await sampled()
+  log.head = 150n
+  await sampled()
+  Object.assign(log, { isAway: true, head: 160n })
+  await longer()
+  log.isAway = false
+  await sampled()
+  t.match(lag(), { lag: 60n, isAlive: true, isKeepingUp: true })
+  t.ok(lag().lagSeconds >= toleranceMs / 1000, 'although the log went past it long ago')
+  await eventually(() => !lag().isAlive)
+})
+
 t.test('a subscription that is ahead of the log has a lag below zero, and does not keep up', async (t) => {
   const { log, lag, sampled } = monitored(t)
   await sampled()

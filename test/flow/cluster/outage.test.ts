@@ -14,7 +14,7 @@ import { testService } from '../../support/service.js'
 const service = await testService(t, [])
 const token = await service.token('1')
 
-interface Line { level: number, msg: string, reason?: string, failed?: number }
+interface Line { level: number, msg: string, check?: string, reason?: string, failed?: number }
 
 /** All roles on a cluster of their own, ready. */
 async function clustered (t: Test, options: { login?: string } = {}) {
@@ -44,6 +44,8 @@ async function clustered (t: Test, options: { login?: string } = {}) {
 const begins = 'The event store is not available.'
 const ends = 'The event store is available again.'
 
+const said = ({ msg, check }: Line) => check === undefined ? msg : `${msg}: ${check}`
+
 t.test('an outage of all members is told twice, commands and readiness say so, and all roles go on', async (t) => {
   const { cluster, create, ready, told } = await clustered(t)
   await cluster.stop()
@@ -58,7 +60,7 @@ t.test('an outage of all members is told twice, commands and readiness say so, a
   t.ok(ms < 10_000, `back after ${ms} ms, read model included`)
   await eventually(async () => await ready() === 200)
   await eventually(async () => told().some(({ msg }) => msg === ends))
-  t.strictSame(told().map(({ msg }) => msg), [begins, ends])
+  t.strictSame(told().map(said), [begins, ends])
   t.ok((told()[1]?.failed ?? 0) > 20, 'with counts')
 })
 
@@ -71,7 +73,7 @@ t.test('without a leader commands are 503 at once, and no outcome is unknown', a
   const ms = await backAfter(create, 201)
   t.ok(ms < 10_000, `back after ${ms} ms, read model included`)
   await eventually(async () => told().some(({ msg }) => msg === ends))
-  t.strictSame(told().map(({ msg }) => msg), [begins, ends])
+  t.strictSame(told().map(said), [begins, ends])
 })
 
 t.test('a leader that freezes is 503 within 5 s, and over within 10 s of an election', async (t) => {
@@ -88,7 +90,7 @@ t.test('a leader that freezes is 503 within 5 s, and over within 10 s of an elec
   const ms = await backAfter(create, 201)
   t.ok(ms < 10_000, `back after ${ms} ms, read model included`)
   await eventually(async () => told().some(({ msg }) => msg === ends))
-  t.strictSame(told().filter(({ msg }) => msg !== 'not ready').map(({ msg }) => msg), [begins, ends])
+  t.strictSame(told().filter(({ msg }) => msg !== 'not ready').map(said), [begins, ends])
 })
 
 t.test('a right to write that is lost is 503, not ready and one line, until it is back', async (t) => {
@@ -99,7 +101,7 @@ t.test('a right to write that is lost is 503, not ready and one line, until it i
   for (const member of members) delete member.denied.append
   await backAfter(create, 201)
   await eventually(async () => await ready() === 200)
-  t.strictSame(told().map(({ msg }) => msg), ['The event store refuses access.', ends])
+  t.strictSame(told().map(said), ['The event store refuses access.', ends])
 })
 
 t.test('so is a login that is no longer let in', async (t) => {
