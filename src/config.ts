@@ -13,7 +13,6 @@ import { corsOrigins, noOriginIn } from './http/cors.js'
 import { fieldErrors, type SchemaError } from './http/input/schema-errors.js'
 
 const Flag = (value: boolean) => Type.Enum(['true', 'false', '1', '0'], { default: String(value) })
-const OldSecret = Type.Optional(Type.String({ minLength: 32 }))
 const LongSecret = Type.Optional(Type.String({
   minLength: 32,
   pattern: '^(?!([^])\\1*$)',
@@ -21,6 +20,8 @@ const LongSecret = Type.Optional(Type.String({
 }))
 const Milliseconds = (value: number, minimum = 0) => Type.Integer({ minimum, default: value })
 const Text = (pattern: string, words: string, value = '') => Type.String({ default: value, pattern, ...inWords(words) })
+const OldSecrets = Text(
+  '^([^,]{32,}(,[^,]{32,})*)?$', 'must be former keys of at least 32 characters each, with commas between them')
 const Url = (protocols: string, example: string) =>
   Type.Optional(Type.String({ pattern: `^(${protocols})://.+`, ...inWords(`must be a URL such as ${example}`) }))
 
@@ -43,7 +44,7 @@ const Environment = Type.Object({
   JWT_ROLE_MAP: Type.String({ default: '' }),
   CORS_ORIGINS: Type.String({ default: '' }),
   SECRET_KEY: LongSecret,
-  SECRET_KEY_PREVIOUS: OldSecret,
+  SECRET_KEY_PREVIOUS: OldSecrets,
   LEAD_DIGEST_KEY: LongSecret,
   READ_MODEL_WAIT_MS: Milliseconds(1_000),
   RATE_LIMIT_PER_MINUTE: Type.Integer({ minimum: 0, default: 600 }),
@@ -129,7 +130,7 @@ function toConfig (env: Environment) {
     jwtRoleMap: roleMapOf(env.JWT_ROLE_MAP),
     corsOrigins: corsOrigins(env.CORS_ORIGINS),
     secretKey: env.SECRET_KEY,
-    previousSecretKey: env.SECRET_KEY_PREVIOUS,
+    previousSecretKeys: env.SECRET_KEY_PREVIOUS.split(',').filter(Boolean),
     leadDigestKey: env.LEAD_DIGEST_KEY,
     readModelWaitMs: env.READ_MODEL_WAIT_MS,
     streamCacheBytes: env.STREAM_CACHE_MB * 2 ** 20,

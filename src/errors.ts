@@ -1,7 +1,7 @@
 // Turns errors into HTTP answers; nothing else does.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { StreamBusy } from './command-handling/handle-command.js'
-import { KeyInFlight } from './command-handling/idempotency.js'
+import { KeyInFlight } from './command-handling/idempotency/idempotency.js'
 import { IdsUsedUp, NotCaughtUp } from './command-handling/ids.js'
 import { NotKnownYet } from './command-handling/wait-if-missing.js'
 import { Rejection, type RejectionCode } from './domain/rejection.js'

@@ -11,7 +11,7 @@ import { openPoster } from './deliver/post.js'
 import { openQueue, type QueueOptions } from './queue/queue.js'
 import { runReconciler } from './queue/reconcile.js'
 import { whileAlive } from './queue/while-alive.js'
-import { refuseLostKeys } from './deliver/secrets.js'
+import { checkKeys } from './operate/reseal.js'
 
 export interface WorkerDeps {
   pool: Pool
@@ -88,7 +88,7 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
   const { pool, streams, restoreGuard, log, webhook, holder, version, databaseUrl } = deps
   const { schedule, timeoutMs, retentionDays = 90 } = webhook
   const keys = { current: deps.secretKey, previous: deps.previousSecretKeys }
-  await refuseLostKeys(pool, keys)
+  await checkKeys(pool, keys, log)
   const queue = await openQueue(deps)
   const enqueuer = openEnqueuer({ pool, queue, maySend: restoreGuard.maySend, log })
   const poster = openPoster(webhook)

@@ -77,6 +77,11 @@ const groups: Group[] = [
     ]
   },
   {
+    name: 'secrets',
+    description: 'what is encrypted with SECRET_KEY',
+    commands: [import('./secrets/reseal.js')]
+  },
+  {
     name: 'ids',
     description: 'the sequences that ids come from',
     commands: [import('./ids/check.js'), import('./ids/reseed.js')]

@@ -35,7 +35,7 @@ const schema = {
 
 export interface UpdateAssistantDeps extends AssistantDeps {
   /** Resumes the user's URL, if it is suspended. */
-  resumeWebhook (userId: string, url: string): Promise<unknown>
+  resumeUrl (userId: string, url: string): Promise<unknown>
 }
 
 export function updateAssistant (app: App, deps: UpdateAssistantDeps): void {
@@ -66,6 +66,6 @@ async function resumeWebhook (
 ): Promise<void> {
   const url = state?.settings.webhook_url
   if (!state || url == null || body.is_webhook_active !== true) return
-  await deps.resumeWebhook(state.user_id, url)
+  await deps.resumeUrl(state.user_id, url)
     .catch((error: unknown) => log.warn({ err: error }, 'a webhook was not resumed'))
 }

@@ -3,13 +3,16 @@ import { openReadModel } from '../../projections/read-model.js'
 import type { AppDeps } from '../app.js'
 import { callOwners } from '../command-handling/call-owners.js'
 import { commandHandler } from '../command-handling/handle-command.js'
-import { openIdempotency, type Idempotency } from '../command-handling/idempotency.js'
+import { openIdempotency, type Idempotency } from '../command-handling/idempotency/idempotency.js'
+import { openLedgerCommands, type Sealing } from '../command-handling/idempotency/ledger-commands.js'
 import { openIds, type Ids } from '../command-handling/ids.js'
 import { holdToLeadDigestKey, phoneHash } from '../command-handling/phone-hash.js'
 import { waitIfMissing } from '../command-handling/wait-if-missing.js'
 import { openFacts } from '../commands/facts.js'
 import type { App } from '../http/app-types.js'
 import { commandRoutes } from '../http/command-route.js'
+import { ledgerRoutes } from '../http/ledger-route.js'
+import { inTransaction } from '../postgres/transaction.js'
 import type { LogGuard } from '../recovery/log-guard.js'
 import { keyBytes, secretKeys } from './complete-config.js'
 import type { ProcessContext } from './process-context.js'
@@ -52,8 +55,9 @@ export async function composeApi (context: ProcessContext, status: Status): Prom
 
 type Routes = AppDeps['routes']
 type WebhookDeps = Pick<Routes,
-  'interruptionOf' | 'deliveriesOf' | 'listDeliveries' | 'findDelivery' | 'redeliver' | 'testWebhook' | 'resumeWebhook' |
-  'webhookUrlProblem' | 'webhookSecret' | 'rotateSecret'>
+  'interruptionOf' | 'deliveriesOf' | 'listDeliveries' | 'findDelivery' | 'redeliver' | 'testWebhook' | 'resumeUrl' | 'resumeWebhook' |
+  'webhookUrlProblem' | 'webhookSecret' | 'assistantSecret' | 'rotateSecret' | 'rotateAssistantSecret' |
+  'dropAssistantSecret' | 'handleLedger'>
 
 /** What the routes of assistants, leads, calls and the catalogue work with. */
 async function commandDeps (
@@ -107,24 +111,34 @@ async function catchUp (
 
 /** What the routes of webhooks work with: loaded when it is called, as it is code of the workers. */
 async function webhookDeps ({ config, connections: { pool } }: ProcessContext): Promise<WebhookDeps> {
-  const [guard, secrets, endpoints, deliveries, onDemand] = await Promise.all([
+  const [guard, sealed, secrets, endpoints, deliveries, onDemand] = await Promise.all([
     import('../../workers/deliver/guard.js'),
+    import('../../workers/deliveries/sealed.js'),
     import('../../workers/deliver/secrets.js'),
     import('../../workers/deliveries/endpoints.js'),
     import('../../workers/deliveries/find-deliveries.js'),
     import('../../workers/operate/redeliver.js')
   ])
   const keys = secretKeys(config)
+  const sealing: Sealing = {
+    seal: (userId, text) => sealed.seal(keys, userId, text),
+    unseal: (userId, row) => sealed.unseal(keys, userId, row)
+  }
   return {
+    handleLedger: ledgerRoutes(openLedgerCommands(pool, sealing)),
     interruptionOf: (userId, url) => endpoints.findInterruption(pool, userId, url),
     deliveriesOf: (userId, callId) => deliveries.findDeliveries(pool, userId, callId),
     listDeliveries: (filter, page) => deliveries.listDeliveries(pool, filter, page),
     findDelivery: (userId, id) => deliveries.findDelivery(pool, userId, id),
-    redeliver: (userId, id) => onDemand.redeliver(pool, id, userId),
-    testWebhook: (target) => onDemand.sendTest(pool, target),
-    resumeWebhook: (userId, url) => endpoints.resumeUrl(pool, userId, url),
+    redeliver: (ledger, userId, id) => onDemand.requestRedelivery(ledger, id, userId),
+    testWebhook: (ledger, target) => onDemand.requestTest(ledger, target),
+    resumeUrl: (userId, url) => inTransaction(pool, (tx) => endpoints.resumeUrl(tx, userId, url)),
+    resumeWebhook: (ledger, userId, url) => endpoints.resumeUrl(ledger, userId, url),
     webhookUrlProblem: (url) => guard.webhookUrlProblem(url, config.webhook),
     webhookSecret: (userId) => secrets.userSecrets(pool, keys, userId),
-    rotateSecret: (userId) => secrets.rotateSecret(pool, keys, userId)
+    assistantSecret: (userId, id) => secrets.assistantSecrets(pool, keys, userId, id),
+    rotateSecret: (ledger, userId, hours) => secrets.rotateUserSecret(ledger, keys, userId, hours),
+    rotateAssistantSecret: (ledger, userId, id, hours) => secrets.rotateOwnSecret(ledger, keys, { userId, id }, hours),
+    dropAssistantSecret: (ledger, userId, id) => secrets.dropOwnSecret(ledger, keys, userId, id)
   }
 }

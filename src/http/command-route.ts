@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static, TObject } from 'typebox'
 import type { CommandRequest } from '../command-handling/command-request.js'
-import type { Idempotency, Once, Reserved } from '../command-handling/idempotency.js'
+import type { Idempotency, Once, Reserved } from '../command-handling/idempotency/idempotency.js'
 import { passOverTaken, type Ids } from '../command-handling/ids.js'
 import type { Circumstances, Decider } from '../domain/decider.js'
 import type { DomainEvent } from '../domain/events.js'

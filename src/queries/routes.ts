@@ -1,19 +1,20 @@
 // Every question a user may ask; app.ts adds them all.
 import type { App } from '../http/app-types.js'
 import { getAssistant, type GetAssistantDeps } from './get-assistant.js'
+import { getAssistantWebhookSecret, type AssistantSecretQueryDeps } from './webhook/assistant-webhook-secret.js'
 import { getAssistantHistory } from './get-assistant-history.js'
 import { getCall, type GetCallDeps } from './get-call.js'
 import { getLead } from './get-lead.js'
-import { getWebhookDelivery, type GetDeliveryDeps } from './get-webhook-delivery.js'
+import { getWebhookDelivery, type GetDeliveryDeps } from './webhook/get-webhook-delivery.js'
 import { listAssistants, type ReadDeps } from './list-assistants.js'
 import { listCalls } from './list-calls.js'
 import { listCatalog } from './list-catalog.js'
 import { listLeads } from './list-leads.js'
-import { listWebhookDeliveries, type ListDeliveriesDeps } from './list-webhook-deliveries.js'
-import { getWebhookSecret, type WebhookSecretDeps } from './webhook-secret.js'
+import { listWebhookDeliveries, type ListDeliveriesDeps } from './webhook/list-webhook-deliveries.js'
+import { getWebhookSecret, type WebhookSecretDeps } from './webhook/webhook-secret.js'
 
 export type QueryDeps = ReadDeps & GetAssistantDeps & GetCallDeps
-  & WebhookSecretDeps & GetDeliveryDeps & ListDeliveriesDeps
+  & WebhookSecretDeps & AssistantSecretQueryDeps & GetDeliveryDeps & ListDeliveriesDeps
 
 export function addQueries (app: App, deps: QueryDeps): void {
   listAssistants(app, deps)
@@ -25,6 +26,7 @@ export function addQueries (app: App, deps: QueryDeps): void {
   getCall(app, deps)
   listCatalog(app, deps)
   getWebhookSecret(app, deps)
+  getAssistantWebhookSecret(app, deps)
   listWebhookDeliveries(app, deps)
   getWebhookDelivery(app, deps)
 }

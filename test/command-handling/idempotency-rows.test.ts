@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { commandHandler } from '../../src/command-handling/handle-command.js'
 import { EventStoreUnavailable } from '../../src/event-store/errors.js'
-import { KeyInFlight, openIdempotency } from '../../src/command-handling/idempotency.js'
+import { KeyInFlight, openIdempotency } from '../../src/command-handling/idempotency/idempotency.js'
 import { updateRequest } from '../support/commands/handle-on.js'
 import { newAssistant, testService } from '../support/service.js'
 

@@ -1,104 +1,145 @@
-// Signing secrets at rest: one per user, encrypted so that a copy of the database signs nothing.
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+// Signing secrets: one per user, and one of its own for each assistant that asked for it.
 import type { Pool, PoolClient } from 'pg'
-import { inTransaction } from '../../src/postgres/transaction.js'
-import type { SealedRow } from '../deliveries/attempts.js'
+import { seal, unseal, type SealedRow, type SecretKeys } from '../deliveries/sealed.js'
 import { newSecret } from './sign.js'
 
-/** Keys of 32 bytes: the current one encrypts, all of them decrypt. */
-export interface SecretKeys {
-  current: Buffer
-  previous: readonly Buffer[]
+/** Whose secrets: those of an assistant, or without one the user's. */
+export interface SecretOwner {
+  userId: string
+  assistantId?: number | undefined
 }
 
-const nonceBytes = 12
-const tagBytes = 16
-const overlap = '24 hours'
+export interface Secrets { secret: string, previous: { secret: string, expires_at: string } | null }
+
+/** `own`: whether it is the assistant's, and not that of its user. */
+export interface AssistantSecrets extends Secrets { own: boolean }
+
+type Database = Pool | PoolClient
+
 const mostFormer = 2
+const defaultOverlapHours = 24
 const lockSpace = 0x77_6a // any number that nothing else uses for advisory locks with two keys
 
-/** Names a key without revealing it. */
-export const keyId = (key: Buffer) =>
-  createHash('sha256').update('ringledger secret key').update(key).digest('hex').slice(0, 16)
-
-/** Encrypts `secret` with AES-256-GCM, bound to its user so that rows cannot be swapped. */
-export function seal ({ current }: SecretKeys, userId: string, secret: string): SealedRow {
-  const nonce = randomBytes(nonceBytes)
-  const cipher = createCipheriv('aes-256-gcm', current, nonce).setAAD(Buffer.from(userId))
-  const text = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()])
-  return { key_id: keyId(current), sealed: Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64') }
-}
-
-/** @throws Error when no key fits or the row was tampered with */
-export function unseal ({ current, previous }: SecretKeys, userId: string, { key_id, sealed }: SealedRow): string {
-  const key = [current, ...previous].find((candidate) => keyId(candidate) === key_id)
-  if (!key) throw new Error(`no key ${key_id}: SECRET_KEY_PREVIOUS must list every key that encrypted a webhook secret`)
-  const bytes = Buffer.from(sealed, 'base64')
-  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes)).setAAD(Buffer.from(userId))
-  decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes))
-  return decipher.update(bytes.subarray(nonceBytes + tagBytes), undefined, 'utf8') + decipher.final('utf8')
-}
-
 /** The user's current secret, made now when there is none; concurrent callers get the same one. */
-export async function currentSecret (pool: Pool, keys: SecretKeys, userId: string): Promise<string> {
+export async function currentSecret (db: Database, keys: SecretKeys, userId: string): Promise<string> {
   const { key_id, sealed } = seal(keys, userId, newSecret())
-  await pool.query(`
+  await db.query(`
     INSERT INTO ledger.webhook_secrets (user_id, key_id, sealed) VALUES ($1, $2, decode($3, 'base64'))
-    ON CONFLICT (user_id) WHERE expires_at IS NULL DO NOTHING`, [userId, key_id, sealed])
-  const { rows: [row] } = await pool.query<SealedRow>(`
-    SELECT key_id, encode(sealed, 'base64') AS sealed FROM ledger.webhook_secrets
-    WHERE user_id = $1 AND expires_at IS NULL`, [userId])
-  if (!row) throw new Error('the webhook secret was removed while it was read')
-  return unseal(keys, userId, row)
+    ON CONFLICT DO NOTHING`, [userId, key_id, sealed])
+  const current = await findCurrent(db, keys, { userId })
+  if (current === undefined) throw new Error('the webhook secret was removed while it was read')
+  return current
 }
-
-export interface UserSecrets { secret: string, previous: { secret: string, expires_at: string } | null }
 
 /** What verifies the user's webhooks: the current secret, and the one before it while that still signs. */
-export async function userSecrets (pool: Pool, keys: SecretKeys, userId: string): Promise<UserSecrets> {
-  const secret = await currentSecret(pool, keys, userId)
-  const { rows: [former] } = await pool.query<SealedRow & { expires_at: Date }>(`
-    SELECT key_id, encode(sealed, 'base64') AS sealed, expires_at FROM ledger.webhook_secrets
-    WHERE user_id = $1 AND expires_at > now() ORDER BY id DESC LIMIT 1`, [userId])
-  if (!former) return { secret, previous: null }
-  return { secret, previous: { secret: unseal(keys, userId, former), expires_at: former.expires_at.toISOString() } }
+export async function userSecrets (db: Database, keys: SecretKeys, userId: string): Promise<Secrets> {
+  const secret = await currentSecret(db, keys, userId)
+  return { secret, previous: await findFormer(db, keys, { userId }) ?? null }
+}
+
+/** What verifies the webhooks of the user's assistant: its own secrets, or else the user's. */
+export async function assistantSecrets (
+  db: Database, keys: SecretKeys, userId: string, assistantId: number
+): Promise<AssistantSecrets> {
+  const owner = { userId, assistantId }
+  const secret = await findCurrent(db, keys, owner)
+  const former = await findFormer(db, keys, owner)
+  const users = await userSecrets(db, keys, userId)
+  if (secret === undefined) return { ...users, previous: former ?? users.previous, own: false }
+  const until = await besideUserUntil(db, owner)
+  const usersToo = until && { secret: users.secret, expires_at: until.toISOString() }
+  return { secret, previous: former ?? usersToo ?? null, own: true }
 }
 
 /**
- * Makes a new secret current; the former one signs for 24 hours more. A second rotation within that time does not end
- * that: each former secret signs for its own 24 hours, so that no receiver breaks that has one of them.
+ * Makes a new secret of the user current; what signed before signs on for so many hours, and with 0 not once more. A
+ * second rotation within that time does not end that: each former secret signs for its own time, so that no receiver
+ * breaks that has one of them.
  * @returns nothing when two former secrets sign already: more signatures would only make requests longer
  */
-export async function rotateSecret (pool: Pool, keys: SecretKeys, userId: string): Promise<UserSecrets | undefined> {
-  await currentSecret(pool, keys, userId)
-  const isRotated = await inTransaction(pool, async (tx) => {
-    await tx.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [lockSpace, userId])
-    if (await countFormer(tx, userId) >= mostFormer) return false
-    await replaceCurrent(tx, userId, seal(keys, userId, newSecret()))
-    return true
-  })
-  return isRotated ? await userSecrets(pool, keys, userId) : undefined
+export async function rotateUserSecret (
+  tx: PoolClient, keys: SecretKeys, userId: string, overlapHours = defaultOverlapHours
+): Promise<Secrets | undefined> {
+  await currentSecret(tx, keys, userId)
+  return await rotate(tx, keys, { userId }, overlapHours) ? await userSecrets(tx, keys, userId) : undefined
 }
 
-async function countFormer (tx: PoolClient, userId: string): Promise<number> {
+/** The same for an assistant. Its first secret takes the place of the user's, which sign beside it for that time. */
+export async function rotateOwnSecret (
+  tx: PoolClient, keys: SecretKeys, { userId, id }: { userId: string, id: number }, overlapHours = defaultOverlapHours
+): Promise<AssistantSecrets | undefined> {
+  const isRotated = await rotate(tx, keys, { userId, assistantId: id }, overlapHours)
+  return isRotated ? await assistantSecrets(tx, keys, userId, id) : undefined
+}
+
+async function rotate (tx: PoolClient, keys: SecretKeys, owner: SecretOwner, overlapHours: number): Promise<boolean> {
+  const { userId, assistantId } = owner
+  await oneAtATime(tx, owner)
+  if (overlapHours === 0) await endFormer(tx, owner)
+  else if (await countFormer(tx, owner) >= mostFormer) return false
+  const inherited = overlapHours === 0 ? undefined : await besideUserUntil(tx, owner)
+  const isFirst = !await endCurrent(tx, owner, overlapHours)
+  const { key_id, sealed } = seal(keys, userId, newSecret())
+  await tx.query(`
+    INSERT INTO ledger.webhook_secrets (user_id, assistant_id, key_id, sealed, beside_user_until)
+    VALUES ($1, $2, $3, decode($4, 'base64'), CASE WHEN $5 THEN now() + $6 * interval '1 hour' ELSE $7 END)`,
+  [userId, assistantId ?? null, key_id, sealed, assistantId !== undefined && isFirst, overlapHours, inherited])
+  return true
+}
+
+/** Signs for the assistant with the user's secrets again, and for 24 hours with its own beside them. */
+export async function dropOwnSecret (
+  tx: PoolClient, keys: SecretKeys, userId: string, assistantId: number
+): Promise<AssistantSecrets> {
+  await oneAtATime(tx, { userId, assistantId })
+  await currentSecret(tx, keys, userId)
+  await endCurrent(tx, { userId, assistantId }, defaultOverlapHours)
+  return await assistantSecrets(tx, keys, userId, assistantId)
+}
+
+async function oneAtATime (tx: PoolClient, { userId, assistantId }: SecretOwner): Promise<void> {
+  await tx.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [lockSpace, `${userId} ${assistantId ?? ''}`])
+}
+
+const isOwners = 'user_id = $1 AND coalesce(assistant_id, 0) = $2'
+const valuesOf = ({ userId, assistantId = 0 }: SecretOwner) => [userId, assistantId]
+
+async function findCurrent (db: Database, keys: SecretKeys, owner: SecretOwner): Promise<string | undefined> {
+  const { rows: [row] } = await db.query<SealedRow>(`
+    SELECT key_id, encode(sealed, 'base64') AS sealed FROM ledger.webhook_secrets
+    WHERE ${isOwners} AND expires_at IS NULL`, valuesOf(owner))
+  return row && unseal(keys, owner.userId, row)
+}
+
+async function findFormer (db: Database, keys: SecretKeys, owner: SecretOwner): Promise<Secrets['previous'] | undefined> {
+  const { rows: [row] } = await db.query<SealedRow & { expires_at: Date }>(`
+    SELECT key_id, encode(sealed, 'base64') AS sealed, expires_at FROM ledger.webhook_secrets
+    WHERE ${isOwners} AND expires_at > now() ORDER BY id DESC LIMIT 1`, valuesOf(owner))
+  return row && { secret: unseal(keys, owner.userId, row), expires_at: row.expires_at.toISOString() }
+}
+
+async function besideUserUntil (db: Database, owner: SecretOwner): Promise<Date | undefined> {
+  const { rows: [row] } = await db.query<{ until: Date }>(`
+    SELECT beside_user_until AS until FROM ledger.webhook_secrets
+    WHERE ${isOwners} AND expires_at IS NULL AND beside_user_until > now()`, valuesOf(owner))
+  return row?.until
+}
+
+async function countFormer (tx: PoolClient, owner: SecretOwner): Promise<number> {
   const { rows: [former] } = await tx.query<{ count: number }>(
-    'SELECT count(*)::integer FROM ledger.webhook_secrets WHERE user_id = $1 AND expires_at > now()', [userId])
+    `SELECT count(*)::integer FROM ledger.webhook_secrets WHERE ${isOwners} AND expires_at > now()`, valuesOf(owner))
   return former?.count ?? 0
 }
 
-async function replaceCurrent (tx: PoolClient, userId: string, { key_id, sealed }: SealedRow): Promise<void> {
-  await tx.query(`
-    UPDATE ledger.webhook_secrets SET expires_at = now() + interval '${overlap}'
-    WHERE user_id = $1 AND expires_at IS NULL`, [userId])
-  await tx.query(`
-    INSERT INTO ledger.webhook_secrets (user_id, key_id, sealed)
-    VALUES ($1, $2, decode($3, 'base64'))`, [userId, key_id, sealed])
+async function endFormer (tx: PoolClient, owner: SecretOwner): Promise<void> {
+  await tx.query(
+    `UPDATE ledger.webhook_secrets SET expires_at = now() WHERE ${isOwners} AND expires_at > now()`, valuesOf(owner))
 }
 
-/** Refuses keys that cannot decrypt what is stored: at the start, not at every delivery. @throws Error */
-export async function refuseLostKeys (pool: Pool, { current, previous }: SecretKeys): Promise<void> {
-  const { rows } = await pool.query<{ key_id: string }>('SELECT DISTINCT key_id FROM ledger.webhook_secrets')
-  const known = new Set([current, ...previous].map(keyId))
-  if (rows.every(({ key_id }) => known.has(key_id))) return
-  throw new Error('webhook secrets are encrypted with another SECRET_KEY: put the former one into SECRET_KEY_PREVIOUS')
+/** @returns whether there was one */
+async function endCurrent (tx: PoolClient, owner: SecretOwner, overlapHours: number): Promise<boolean> {
+  const { rowCount } = await tx.query(`
+    UPDATE ledger.webhook_secrets SET expires_at = now() + $3 * interval '1 hour'
+    WHERE ${isOwners} AND expires_at IS NULL`, [...valuesOf(owner), overlapHours])
+  return rowCount === 1
 }

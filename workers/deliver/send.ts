@@ -4,7 +4,8 @@ import type { Attempt } from '../deliveries/attempts.js'
 import { webhookUrlProblem, type UrlRules } from './guard.js'
 import type { Result } from '../../src/domain/webhook/outcome.js'
 import type { Poster } from './post.js'
-import { currentSecret, unseal, type SecretKeys } from './secrets.js'
+import { unseal, type SecretKeys } from '../deliveries/sealed.js'
+import { currentSecret } from './secrets.js'
 import { signedHeaders } from './sign.js'
 
 export interface SendOptions {

@@ -3,6 +3,7 @@
 import type { Pool } from 'pg'
 import type { Outcome } from '../../src/domain/webhook/outcome.js'
 import { suspendAfter } from './endpoints.js'
+import type { SealedRow } from './sealed.js'
 
 /** What starts an attempt: the schedule, a redelivery (`manual`) or a test. Each numbers its own attempts. */
 export type Trigger = 'schedule' | OnDemandTrigger
@@ -43,8 +44,6 @@ export interface Attempt {
 /** How the endpoint did so far; `overdue` fails for so long that one more failure suspends it. */
 export type Health = 'fine' | 'failing' | 'overdue'
 
-export interface SealedRow { key_id: string, sealed: string }
-
 /** What is kept of a finished attempt. */
 export interface Finish {
   outcome: Outcome
@@ -70,7 +69,8 @@ export interface AttemptRow {
 
 /**
  * Columns of an attempt that has just started: the address and health of its endpoint `e`, and the secrets that sign
- * now. `started` names the row with its user.
+ * now. `started` names the row with its user and assistant. The secrets of the user sign unless the assistant has one
+ * of its own that needs them beside it no more.
  */
 export const startedColumns = (started: string) => `
   clock_timestamp() AS now,
@@ -82,7 +82,11 @@ export const startedColumns = (started: string) => `
   END AS health,
   (SELECT json_agg(json_build_object('key_id', s.key_id, 'sealed', encode(s.sealed, 'base64')) ORDER BY s.id DESC)
    FROM ledger.webhook_secrets s
-   WHERE s.user_id = ${started}.user_id AND (s.expires_at IS NULL OR s.expires_at > now())) AS secrets`
+   WHERE s.user_id = ${started}.user_id AND (s.expires_at IS NULL OR s.expires_at > now())
+     AND (s.assistant_id = ${started}.assistant_id OR (s.assistant_id IS NULL AND NOT EXISTS (
+       SELECT FROM ledger.webhook_secrets own
+       WHERE own.user_id = s.user_id AND own.assistant_id = ${started}.assistant_id AND own.expires_at IS NULL
+         AND coalesce(own.beside_user_until, '-infinity') <= now())))) AS secrets`
 
 /** Milliseconds since the delivery in `row` was created. */
 export const ageMs = (row: string) => `(extract(epoch FROM clock_timestamp() - ${row}.created_at) * 1000)::float8`

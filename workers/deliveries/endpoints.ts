@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto'
 import type { Pool, PoolClient } from 'pg'
 import type { Interruption } from '../../src/domain/webhook/delivery.js'
 import type { Pause } from '../../src/domain/webhook/outcome.js'
-import { inTransaction } from '../../src/postgres/transaction.js'
 import { notifyDue } from './due-channel.js'
 
 /** An endpoint that only fails for so long is suspended by its next failure. A Postgres interval. */
@@ -105,15 +104,14 @@ export async function resumeEndpoints (tx: PoolClient, endpoints: string[]): Pro
 }
 
 /** Resumes the endpoint of the user's URL, if there is one, and notifies workers. @returns how many deliveries */
-export async function resumeUrl (pool: Pool, userId: string, url: string): Promise<number> {
-  return await inTransaction(pool, async (tx) => {
-    const { rows } = await tx.query<{ id: string }>(`
-      SELECT id FROM ledger.webhook_endpoints
-      WHERE user_id = $1 AND url_digest = $2 AND (suspended_at IS NOT NULL OR paused_until IS NOT NULL)`, [userId, digest(normalized(url))])
-    const resumed = await resumeEndpoints(tx, rows.map(({ id }) => id))
-    if (rows.length > 0) await notifyDue(tx, userId)
-    return resumed
-  })
+export async function resumeUrl (tx: PoolClient, userId: string, url: string): Promise<number> {
+  const { rows } = await tx.query<{ id: string }>(`
+    SELECT id FROM ledger.webhook_endpoints
+    WHERE user_id = $1 AND url_digest = $2 AND (suspended_at IS NOT NULL OR paused_until IS NOT NULL)`,
+  [userId, digest(normalized(url))])
+  const resumed = await resumeEndpoints(tx, rows.map(({ id }) => id))
+  if (rows.length > 0) await notifyDue(tx, userId)
+  return resumed
 }
 
 /** Nothing is sent to the endpoint for so long, or longer where it was paused for longer before. */

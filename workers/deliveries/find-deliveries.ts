@@ -30,9 +30,12 @@ export async function listDeliveries (
 /** Whether `text` may be the id of a delivery. */
 export const isDeliveryId = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
 
-/** The delivery with its newest attempts, oldest first; without a user, that of any user. */
+/**
+ * The delivery with its newest attempts, oldest first; without a user, that of any user.
+ * @param longestExcerpt of what receivers answered, in characters; all that is kept when absent
+ */
 export async function findDelivery (
-  db: Pool | PoolClient, userId: string | undefined, id: string
+  db: Pool | PoolClient, userId: string | undefined, id: string, longestExcerpt = keptExcerpt
 ): Promise<Delivery | undefined> {
   if (!isDeliveryId(id)) return undefined
   const { rows } = await db.query<{ delivery: Delivery }>({
@@ -40,7 +43,7 @@ export async function findDelivery (
     text: `
     SELECT ${delivery} AS delivery FROM ledger.webhook_deliveries d
     WHERE d.id = $1 AND ($2::text IS NULL OR d.user_id = $2)`,
-    values: [id, userId ?? null]
+    values: [id, userId ?? null, longestExcerpt]
   })
   return rows[0]?.delivery
 }
@@ -52,7 +55,7 @@ export async function findDeliveries (pool: Pool, userId: string, callId: string
     text: `
     SELECT ${delivery} AS delivery FROM ledger.webhook_deliveries d
     WHERE d.call_id = $1 AND d.user_id = $2 ORDER BY d.created_at, d.id`,
-    values: [callId, userId]
+    values: [callId, userId, keptExcerpt]
   })
   return rows.map((row) => row.delivery)
 }
@@ -73,6 +76,9 @@ const summaryOf = (row: string) => `
     WHEN ${row}.status = 'scheduled' AND isfinite(${row}.next_attempt_at) THEN ${iso(`${row}.next_attempt_at`)} END,
   'created_at', ${iso(`${row}.created_at`)}`
 
+/** More characters than are kept of an answer: its bytes are. */
+const keptExcerpt = 16_384
+
 /** Each may hold 16 KiB of an answer, and a user may ask for as many as they like. The schedule makes ten. */
 const mostAttempts = 50
 
@@ -86,7 +92,7 @@ const delivery = `json_build_object(${summaryOf('d')}, 'attempts', (
     'status_code', a.status_code,
     'duration_ms', a.duration_ms,
     'error', a.error,
-    'response_excerpt', a.response_excerpt
+    'response_excerpt', left(a.response_excerpt, $3)
   ) ORDER BY coalesce(a.started_at, a.due_at), a.trigger, a.n), '[]')
   FROM (
     SELECT * FROM ledger.webhook_attempts one WHERE one.delivery_id = d.id

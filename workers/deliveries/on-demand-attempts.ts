@@ -35,7 +35,7 @@ export async function startOnDemandAttempt (
     WITH started AS (
       UPDATE ledger.webhook_attempts SET started_at = clock_timestamp(), worker_token = $5
       WHERE delivery_id = $1 AND trigger = $2 AND n = $3 AND job_number = $4 AND started_at IS NULL
-      RETURNING delivery_id, user_id, endpoint_id
+      RETURNING delivery_id, user_id, assistant_id, endpoint_id
     )
     SELECT started.user_id, started.endpoint_id, d.body, 0 AS failure_count, ${ageMs('d')} AS age_ms,
            ${startedColumns('started')}

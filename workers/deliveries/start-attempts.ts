@@ -67,7 +67,7 @@ const startSql = `
     SET attempt_count = n, started_at = clock_timestamp(), worker_token = token,
         queued_at = coalesce(queued_at, clock_timestamp()) -- a job that was believed lost takes its slot again
     FROM valid WHERE d.id = valid.id AND d.id = ANY((SELECT $1::uuid[])::uuid[])
-    RETURNING d.id, d.user_id, d.endpoint_id, d.body, d.failure_count, d.started_at, d.attempt_count, d.worker_token,
+    RETURNING d.id, d.user_id, d.assistant_id, d.endpoint_id, d.body, d.failure_count, d.started_at, d.attempt_count, d.worker_token,
               d.created_at
   ), inserted AS (
     INSERT INTO ledger.webhook_attempts (delivery_id, trigger, n, worker_token, endpoint_id, started_at)

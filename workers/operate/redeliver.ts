@@ -19,36 +19,42 @@ export interface TestTarget {
 /** For each assistant and kind. */
 export const perMinute = 10
 
+/** Of each answer that is shown: what answers a request for an attempt is kept with its Idempotency-Key. */
+const longestExcerpt = 1_024
+
 const lockSpace = 0x77_69 // any number that nobody else uses for advisory locks with two keys
 
 /** Inserts one more attempt of a delivery, to the assistant's URL of now. Operators name no user and have no limit. */
 export async function redeliver (pool: Pool, id: string, userId?: string): Promise<RequestedAttempt> {
-  if (!isDeliveryId(id)) return { kind: 'not-found' }
-  return await inTransaction(pool, async (tx) => {
-    const found = await lockSendable(tx, id, userId)
-    if (!found) return { kind: 'not-found' }
-    const { user_id, assistant_id, url } = found
-    if (user_id === null || assistant_id === null || !found.has_body) {
-      return { kind: 'refused', why: whyNothing(found) }
-    }
-    if (url === null) return { kind: 'refused', why: 'its assistant has no webhook_url' }
-    const attempt = { deliveryId: id, trigger: 'manual' as const, userId: user_id, assistantId: Number(assistant_id) }
-    const refusal = await tooMany(tx, attempt, userId !== undefined)
-    return refusal ?? await insertAttempt(tx, attempt, await endpointId(tx, attempt, url))
-  })
+  return await inTransaction(pool, (tx) => requestRedelivery(tx, id, userId))
+}
+
+/** As `redeliver`, in the caller's transaction. */
+export async function requestRedelivery (tx: PoolClient, id: string, userId?: string): Promise<RequestedAttempt> {
+  const found = isDeliveryId(id) ? await lockSendable(tx, id, userId) : undefined
+  if (!found) return { kind: 'not-found' }
+  const { user_id, assistant_id, url } = found
+  if (user_id === null || assistant_id === null || !found.has_body) return { kind: 'refused', why: whyNothing(found) }
+  if (url === null) return { kind: 'refused', why: 'its assistant has no webhook_url' }
+  const attempt = { deliveryId: id, trigger: 'manual' as const, userId: user_id, assistantId: Number(assistant_id) }
+  const refusal = await tooMany(tx, attempt, userId !== undefined)
+  return refusal ?? await insertAttempt(tx, attempt, await endpointId(tx, attempt, url))
 }
 
 /** Inserts a test delivery and its only attempt. */
-export async function sendTest (pool: Pool, { userId, assistant, url }: TestTarget): Promise<RequestedAttempt> {
+export async function sendTest (pool: Pool, target: TestTarget): Promise<RequestedAttempt> {
+  return await inTransaction(pool, (tx) => requestTest(tx, target))
+}
+
+/** As `sendTest`, in the caller's transaction. */
+export async function requestTest (tx: PoolClient, { userId, assistant, url }: TestTarget): Promise<RequestedAttempt> {
   const body: WebhookTest = { type: 'webhook.test', timestamp: new Date().toISOString(), data: { assistant } }
   const attempt = { deliveryId: randomUUID(), trigger: 'test' as const, userId, assistantId: assistant.id }
-  return await inTransaction(pool, async (tx) => {
-    const refusal = await tooMany(tx, attempt, true)
-    if (refusal) return refusal
-    const endpoint = await endpointId(tx, attempt, url)
-    await insertTestDelivery(tx, attempt, endpoint, body)
-    return await insertAttempt(tx, attempt, endpoint)
-  })
+  const refusal = await tooMany(tx, attempt, true)
+  if (refusal) return refusal
+  const endpoint = await endpointId(tx, attempt, url)
+  await insertTestDelivery(tx, attempt, endpoint, body)
+  return await insertAttempt(tx, attempt, endpoint)
 }
 
 type NewAttempt = Omit<NewOnDemandAttempt, 'endpointId'>
@@ -110,7 +116,7 @@ async function insertTestDelivery (
 async function insertAttempt (tx: PoolClient, attempt: NewAttempt, endpoint: string): Promise<RequestedAttempt> {
   await insertOnDemandAttempt(tx, { ...attempt, endpointId: endpoint })
   await notifyDue(tx, attempt.userId)
-  const delivery = await findDelivery(tx, attempt.userId, attempt.deliveryId)
+  const delivery = await findDelivery(tx, attempt.userId, attempt.deliveryId, longestExcerpt)
   if (!delivery) throw new Error('a delivery was removed while its attempt was inserted')
   return { kind: 'accepted', delivery }
 }

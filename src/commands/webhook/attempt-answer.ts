@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { Delivery, type RequestedAttempt } from '../../domain/webhook/delivery.js'
 import { Rejection } from '../../domain/rejection.js'
+import type { LedgerAnswer } from '../../command-handling/idempotency/ledger-commands.js'
 import { refusal } from '../../http/docs/describe.js'
 
 export const AttemptAnswer = Type.Object({ message: Type.String(), data: Delivery }, { title: 'AttemptAnswer' })
@@ -13,9 +14,9 @@ export const tooMany = refusal(tooManyIn(12))
 export const deliveryNotFound = 'Delivery not found or does not belong to the authenticated user'
 
 /** @throws Rejection `not-found`, `webhook-refused`; an error with status 429 */
-export async function answerAttempt (
+export function answerAttempt (
   reply: FastifyReply, requested: RequestedAttempt, message: string
-): Promise<Static<typeof AttemptAnswer>> {
+): LedgerAnswer<Static<typeof AttemptAnswer>> {
   switch (requested.kind) {
     case 'not-found': throw new Rejection('not-found', deliveryNotFound)
     case 'refused': throw new Rejection('webhook-refused', `Nothing can be sent: ${requested.why}.`)
@@ -23,7 +24,6 @@ export async function answerAttempt (
       reply.header('retry-after', requested.retryInSeconds)
       throw Object.assign(new Error(tooManyIn(requested.retryInSeconds)), { statusCode: 429 })
     case 'accepted':
-      reply.code(202)
-      return { message, data: requested.delivery }
+      return { status: 202, body: { message, data: requested.delivery } }
   }
 }

@@ -1,15 +1,18 @@
 // POST /user/webhook-deliveries/{id}/redeliver
 import type { RequestedAttempt } from '../../domain/webhook/delivery.js'
 import type { App } from '../../http/app-types.js'
-import { only } from '../../http/auth/auth.js'
-import { answered, refusal } from '../../http/docs/describe.js'
+import type { Ledger } from '../../command-handling/idempotency/ledger-commands.js'
+import { command } from '../../http/command-route.js'
+import { answered, refusal, replayHeaders } from '../../http/docs/describe.js'
+import { nothing, type HandleLedger } from '../../http/ledger-route.js'
 import { deliveryPath } from '../../http/path-id.js'
 import { redelivered } from '../../http/docs/read-examples.js'
 import { AttemptAnswer, answerAttempt, deliveryNotFound, tooMany } from './attempt-answer.js'
 
 export interface RedeliverDeps {
+  handleLedger: HandleLedger
   /** Requests one more attempt of the user's delivery. */
-  redeliver (userId: string, deliveryId: string): Promise<RequestedAttempt>
+  redeliver (ledger: Ledger, userId: string, deliveryId: string): Promise<RequestedAttempt>
 }
 
 const accepted = 'The delivery is sent again'
@@ -25,7 +28,8 @@ const schema = {
   params: deliveryPath,
   response: {
     202: answered(
-      'The delivery with the attempt that waits for its turn.', AttemptAnswer, { message: accepted, data: redelivered }
+      'The delivery with the attempt that waits for its turn.',
+      AttemptAnswer, { message: accepted, data: redelivered }, replayHeaders
     ),
     404: refusal(deliveryNotFound),
     409: refusal('Nothing can be sent: its payload is no longer kept.'),
@@ -33,7 +37,12 @@ const schema = {
   }
 }
 
-export function redeliverWebhook (app: App, { redeliver }: RedeliverDeps): void {
-  app.post('/user/webhook-deliveries/:id/redeliver', { schema, onRequest: only('user') }, async (request, reply) =>
-    await answerAttempt(reply, await redeliver(request.user.id, request.params.id), accepted))
+export function redeliverWebhook (app: App, { handleLedger, redeliver }: RedeliverDeps): void {
+  const options = command('user', 'Redelivery failed', 'Idempotency-Key')
+  app.post('/user/webhook-deliveries/:id/redeliver', { schema, ...options }, (request, reply) =>
+    handleLedger(request, reply, {
+      prepare: nothing,
+      write: async (ledger) =>
+        answerAttempt(reply, await redeliver(ledger, request.user.id, request.params.id), accepted)
+    }))
 }

@@ -1,15 +1,19 @@
 // POST /user/assistant/{id}/webhook-resume
 import Type from 'typebox'
+import type { Assistant } from '../../domain/assistant/evolve.js'
 import { Rejection } from '../../domain/rejection.js'
 import type { App } from '../../http/app-types.js'
-import { only } from '../../http/auth/auth.js'
-import { answered, refusal } from '../../http/docs/describe.js'
+import type { Ledger } from '../../command-handling/idempotency/ledger-commands.js'
+import { command } from '../../http/command-route.js'
+import { answered, refusal, replayHeaders } from '../../http/docs/describe.js'
+import type { HandleLedger } from '../../http/ledger-route.js'
 import { assistantPath } from '../../http/path-id.js'
 import { ownAssistant, type OwnAssistantDeps } from '../own-assistant.js'
 
 export interface ResumeWebhookDeps extends OwnAssistantDeps {
+  handleLedger: HandleLedger
   /** Resumes the user's URL. @returns how many deliveries are scheduled again */
-  resumeWebhook (userId: string, url: string): Promise<number>
+  resumeWebhook (ledger: Ledger, userId: string, url: string): Promise<number>
 }
 
 const resumed = 'The webhook is resumed'
@@ -33,16 +37,30 @@ const schema = {
   security: [{ bearer: [] }],
   params: assistantPath,
   response: {
-    200: answered('It is not suspended any more.', ResumeAnswer, { message: resumed, data: { resumed: 3 } }),
+    200: answered(
+      'It is not suspended any more.', ResumeAnswer, { message: resumed, data: { resumed: 3 } }, replayHeaders
+    ),
     404: refusal('Assistant not found or does not belong to the authenticated user'),
     409: refusal(isOff)
   }
 }
 
 export function resumeWebhook (app: App, deps: ResumeWebhookDeps): void {
-  app.post('/user/assistant/:id/webhook-resume', { schema, onRequest: only('user') }, async ({ user, params }) => {
-    const { settings: { is_webhook_active: isActive, webhook_url: url } } = await ownAssistant(deps, user.id, params.id)
-    if (!isActive || url === null) throw new Rejection('webhook-refused', isOff)
-    return { message: resumed, data: { resumed: await deps.resumeWebhook(user.id, url) } }
+  const options = command('user', 'Resuming the webhook failed', 'Idempotency-Key')
+  app.post('/user/assistant/:id/webhook-resume', { schema, ...options }, (request, reply) => {
+    const { user, params } = request
+    return deps.handleLedger(request, reply, {
+      prepare: async () => activeUrl(await ownAssistant(deps, user.id, params.id)),
+      write: async (ledger, url) => {
+        const data = { resumed: await deps.resumeWebhook(ledger, user.id, url) }
+        return { status: 200, body: { message: resumed, data } }
+      }
+    })
   })
+}
+
+/** @throws Rejection `webhook-refused` while it is switched off */
+function activeUrl ({ settings: { is_webhook_active: isActive, webhook_url: url } }: Assistant): string {
+  if (!isActive || url === null) throw new Rejection('webhook-refused', isOff)
+  return url
 }

@@ -1,8 +1,10 @@
 // POST /user/assistant/{id}/webhook-test
 import type { RequestedAttempt } from '../../domain/webhook/delivery.js'
 import type { App } from '../../http/app-types.js'
-import { only } from '../../http/auth/auth.js'
-import { answered, refusal } from '../../http/docs/describe.js'
+import type { Ledger } from '../../command-handling/idempotency/ledger-commands.js'
+import { command } from '../../http/command-route.js'
+import { answered, refusal, replayHeaders } from '../../http/docs/describe.js'
+import type { HandleLedger } from '../../http/ledger-route.js'
 import { assistantPath } from '../../http/path-id.js'
 import { testDelivery } from '../../http/docs/read-examples.js'
 import { AttemptAnswer, answerAttempt, tooMany } from './attempt-answer.js'
@@ -11,8 +13,9 @@ import { ownAssistant, type OwnAssistantDeps } from '../own-assistant.js'
 interface TestTarget { userId: string, assistant: { id: number, name: string }, url: string }
 
 export interface TestWebhookDeps extends OwnAssistantDeps {
+  handleLedger: HandleLedger
   /** Makes a test delivery to `url` and requests its only attempt. */
-  testWebhook (target: TestTarget): Promise<RequestedAttempt>
+  testWebhook (ledger: Ledger, target: TestTarget): Promise<RequestedAttempt>
 }
 
 const accepted = 'A test is sent'
@@ -29,7 +32,7 @@ const schema = {
   response: {
     202: answered(
       'The test delivery; read it again to see what came of it.',
-      AttemptAnswer, { message: accepted, data: testDelivery }
+      AttemptAnswer, { message: accepted, data: testDelivery }, replayHeaders
     ),
     404: refusal('Assistant not found or does not belong to the authenticated user'),
     409: refusal('Nothing can be sent: the assistant has no webhook_url.'),
@@ -38,12 +41,17 @@ const schema = {
 }
 
 export function testWebhook (app: App, deps: TestWebhookDeps): void {
-  app.post('/user/assistant/:id/webhook-test', { schema, onRequest: only('user') }, async (request, reply) => {
-    const { assistant_id: id, settings } = await ownAssistant(deps, request.user.id, request.params.id)
-    const { assistant_name: name, webhook_url: url } = settings
-    const requested = url === null
-      ? { kind: 'refused' as const, why: 'the assistant has no webhook_url' }
-      : await deps.testWebhook({ userId: request.user.id, assistant: { id, name }, url })
-    return await answerAttempt(reply, requested, accepted)
+  const options = command('user', 'The test failed', 'Idempotency-Key')
+  app.post('/user/assistant/:id/webhook-test', { schema, ...options }, (request, reply) => {
+    const { user, params } = request
+    return deps.handleLedger(request, reply, {
+      prepare: () => ownAssistant(deps, user.id, params.id),
+      write: async (ledger, { assistant_id: id, settings: { assistant_name: name, webhook_url: url } }) => {
+        const requested = url === null
+          ? { kind: 'refused' as const, why: 'the assistant has no webhook_url' }
+          : await deps.testWebhook(ledger, { userId: user.id, assistant: { id, name }, url })
+        return answerAttempt(reply, requested, accepted)
+      }
+    })
   })
 }

@@ -14,6 +14,9 @@ declare module 'fastify' {
 /** What a write may say besides its body. */
 export const writeHeaders = ['X-Read-Position', 'X-Read-Model', 'X-Ignored-Fields', 'Idempotent-Replayed'] as const
 
+/** What a write may say that only changes the delivery log. */
+export const replayHeaders = ['Idempotent-Replayed'] as const
+
 /** A body with an example of it. */
 export function example<Schema extends TSchema> (schema: Schema, value: unknown): Schema {
   return { ...schema, examples: [value] }

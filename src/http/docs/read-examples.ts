@@ -80,4 +80,7 @@ export const rotatedSecret = {
   previous: { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwHvPMJ0aSTxk=', expires_at: '2026-02-01T12:05:00.000Z' }
 }
 
+export const ownSecret = { ...rotatedSecret, own: true }
+export const usersSecret = { ...rotatedSecret, own: false }
+
 export const call = { ...report, deliveries: [delivery] }

@@ -1,5 +1,6 @@
 // Bodies are JSON in UTF-8 and nothing else; what arrives is never guessed, replaced or cut.
 import { isUtf8 } from 'node:buffer'
+import type { FastifyRequest } from 'fastify'
 import { invalid } from '../../domain/rejection.js'
 import type { App } from '../app-types.js'
 import { hasMoreValues } from './json-values.js'
@@ -8,6 +9,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** JSON values that a body of this route may hold. */
     mostValues?: number
+    /** The route takes no body for an empty object. */
+    isBodyOptional?: boolean
   }
 }
 
@@ -28,8 +31,8 @@ class UnreadableBody extends Error {
 /**
  * Takes `application/json` only, without a charset or with that of JSON: any other is a 415, bytes that are no UTF-8
  * are a 400. Of a key that is there twice the last one counts; keys that reach for prototypes are a 400. A body of
- * too many values is a 422, before it is parsed. A route that has no body takes an empty one: many clients declare a
- * body although they send none.
+ * too many values is a 422, before it is parsed. A route that has no body, or an optional one,
+ * takes an empty one: many clients declare a body although they send none.
  */
 export function takeOnlyJson (app: App): void {
   const parse = app.getDefaultJsonParser('error', 'error')
@@ -40,17 +43,23 @@ export function takeOnlyJson (app: App): void {
     reply.header('accept-encoding', 'identity') // RFC 9110, 15.5.16
     throw new UnreadableBody(415, 'A body that is encoded is not taken.', encodedBody)
   })
+  app.addHook('preValidation', async (request) => {
+    if (request.routeOptions.config.isBodyOptional) request.body ??= {}
+  })
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(request.headers['content-type'] ?? '')?.[1]
     const isJsonCharset = charset === undefined || /^(utf-?8|us-ascii)$/i.test(charset)
     if (!isJsonCharset) return done(new UnreadableBody(415, `JSON is UTF-8, not ${charset}`))
-    if (body.length === 0 && request.routeOptions.schema?.body === undefined) return done(null)
+    if (body.length === 0 && mayBeEmpty(request)) return done(null)
     if (!isUtf8(body)) return done(new UnreadableBody(400, 'The body is not valid UTF-8.'))
     const most = request.routeOptions.config.mostValues ?? mostValues
     if (hasMoreValues(body, most)) return done(tooManyValues(most))
     return parse(request, body.toString('utf8'), done)
   })
 }
+
+const mayBeEmpty = ({ routeOptions: { schema, config } }: FastifyRequest) =>
+  schema?.body === undefined || config.isBodyOptional === true
 
 const tooManyValues = (most: number) =>
   invalid({ body: [`must hold at most ${most} values, with every object and array and everything in them`] })

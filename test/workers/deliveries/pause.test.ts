@@ -3,6 +3,7 @@ import t from 'tap'
 import { assistantTo, callsOf } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
 import { answers, receiver } from '../../support/receivers/receiver.js'
+import { inTransaction } from '../../../src/postgres/transaction.js'
 import { deliveryRig, settled, type Rig } from '../../support/workers/delivery-rig.js'
 import { onEachQueue } from '../../support/workers/each-queue.js'
 import type { Interruption } from '../../../src/domain/webhook/delivery.js'
@@ -77,7 +78,7 @@ onEachQueue(t, {
     t.match((await r.deliveries())[0], { status: 'scheduled', failure_count: 1 })
     await makeDue(r)
     t.match(await r.reconcile(), { queued: 0 })
-    await resumeUrl(r.pool, '1', hook.url)
+    await inTransaction(r.pool, (tx) => resumeUrl(tx, '1', hook.url))
     await r.reconcile()
     await settled(r, 'delivered')
   }

@@ -72,7 +72,7 @@ t.test('an endpoint resumes by a new URL, by switching its webhook on again, and
       'off and on',
       (r) => r.tell(...[false, true].map((is_webhook_active) => assistantUpdated(1, { is_webhook_active })))
     ],
-    ['resuming', (r) => resumeUrl(r.pool, '1', firstUrl)]
+    ['resuming', (r) => inTransaction(r.pool, (tx) => resumeUrl(tx, '1', firstUrl))]
   ]
   for (const [name, resume] of ways) {
     const r = await idleRig(t)
@@ -81,7 +81,7 @@ t.test('an endpoint resumes by a new URL, by switching its webhook on again, and
     await r.tell(callCompleted('c-2'))
     t.same((await stands(r)).map(([, status]) => status), ['held', 'held'], name)
     t.equal(await r.enqueuer.enqueue(['1']), 0)
-    t.equal(await resumeUrl(r.pool, '2', firstUrl), 0, 'not by another user')
+    t.equal(await inTransaction(r.pool, (tx) => resumeUrl(tx, '2', firstUrl)), 0, 'not by another user')
     await resume(r)
     t.same(statuses(await r.deliveries()), [['scheduled', null], ['scheduled', null]], name)
     t.equal(await r.enqueuer.enqueue(['1']), 2, name)

@@ -1,12 +1,12 @@
 // Safe retries: the same Idempotency-Key gives the same command, the same events and the same answer.
 import { createHash, randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
-import type { DomainEvent } from '../domain/events.js'
-import { Rejection, invalid } from '../domain/rejection.js'
-import { AppendTooLarge, EventStoreUnavailable } from '../event-store/errors.js'
-import type { CommandRequest, Outcome } from './command-request.js'
-import { StreamBusy, type CommandHandler } from './handle-command.js'
-import { IdempotencyKeys, type KeyRow } from './idempotency-keys.js'
+import type { DomainEvent } from '../../domain/events.js'
+import { Rejection, invalid } from '../../domain/rejection.js'
+import { AppendTooLarge, EventStoreUnavailable } from '../../event-store/errors.js'
+import type { CommandRequest, Outcome } from '../command-request.js'
+import { StreamBusy, type CommandHandler } from '../handle-command.js'
+import { IdempotencyKeys, type KeyRow } from './keys.js'
 
 /** What a request with a key is recognised by; without a key every request is a new command. */
 export interface Claim {
@@ -49,9 +49,10 @@ export interface Idempotency {
 /** Another request with the same key is being handled. */
 export class KeyInFlight extends Error {
   override readonly name = 'KeyInFlight'
+  constructor () {
+    super('A request with this Idempotency-Key is being handled: try again in a moment.')
+  }
 }
-
-const inFlight = 'A request with this Idempotency-Key is being handled: try again in a moment.'
 
 export function openIdempotency (pool: Pool, commands: CommandHandler): Idempotency {
   return new KeyedCommands(new IdempotencyKeys(pool), commands)
@@ -77,7 +78,7 @@ class KeyedCommands implements Idempotency {
     if (row.is_committed) {
       return { ...await this.commands.stateAt(request, BigInt(row.revision ?? -1)), ids, isReplay: true }
     }
-    if (!row.is_mine) throw new KeyInFlight(inFlight)
+    if (!row.is_mine) throw new KeyInFlight()
     const outcome = await this.#handleUnder(row, request)
     return { ...outcome, ids, isReplay: outcome.wasHandled === true }
   }
@@ -91,7 +92,7 @@ class KeyedCommands implements Idempotency {
     const hash = hashOf(claim)
     const row = await this.keys.claim([claim.userId, claim.method, claim.route, key], hash, proposed)
     if (row.request_hash.equals(hash)) return row
-    throw invalid({ 'Idempotency-Key': ['was used for another request'] })
+    throw usedForAnother()
   }
 
   async #handleUnder<State, Event extends DomainEvent> (
@@ -110,8 +111,12 @@ class KeyedCommands implements Idempotency {
   }
 }
 
-const hashOf = ({ path, body }: Claim) =>
+/** What the request was, path and body. */
+export const hashOf = ({ path, body }: Claim) =>
   createHash('sha256').update(path).update('\0').update(JSON.stringify(body) ?? '').digest()
+
+/** The same key came with another path or body. */
+export const usedForAnother = () => invalid({ 'Idempotency-Key': ['was used for another request'] })
 
 /** The command itself was refused, after what an earlier try had written was read. */
 const isRefusal = (error: unknown) => error instanceof Rejection || error instanceof AppendTooLarge

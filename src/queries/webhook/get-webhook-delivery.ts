@@ -1,12 +1,12 @@
 // GET /user/webhook-deliveries/{id}
 import Type from 'typebox'
-import { Delivery } from '../domain/webhook/delivery.js'
-import { Rejection } from '../domain/rejection.js'
-import type { App } from '../http/app-types.js'
-import { answered, refusal } from '../http/docs/describe.js'
-import { deliveryPath } from '../http/path-id.js'
-import { delivery } from '../http/docs/read-examples.js'
-import { itemErrors, readHeaders, reading, type ReadPositions } from '../http/read-position.js'
+import { Delivery } from '../../domain/webhook/delivery.js'
+import { Rejection } from '../../domain/rejection.js'
+import type { App } from '../../http/app-types.js'
+import { answered, refusal } from '../../http/docs/describe.js'
+import { deliveryPath } from '../../http/path-id.js'
+import { delivery } from '../../http/docs/read-examples.js'
+import { itemErrors, readHeaders, reading, type ReadPositions } from '../../http/read-position.js'
 
 export interface GetDeliveryDeps {
   readPositions: ReadPositions

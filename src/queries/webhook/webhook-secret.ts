@@ -1,8 +1,8 @@
 // GET /user/webhook-secret
 import Type, { type Static } from 'typebox'
-import type { App } from '../http/app-types.js'
-import { only } from '../http/auth/auth.js'
-import { answered } from '../http/docs/describe.js'
+import type { App } from '../../http/app-types.js'
+import { only } from '../../http/auth/auth.js'
+import { answered } from '../../http/docs/describe.js'
 
 export const WebhookSecret = Type.Object({
   secret: Type.String({

@@ -1,13 +1,13 @@
 // GET /user/webhook-deliveries
 import Type from 'typebox'
-import { DeliverySummary } from '../domain/webhook/delivery.js'
-import { CallId } from '../domain/call/events.js'
-import { Id } from '../domain/json.js'
-import type { App } from '../http/app-types.js'
-import { answered } from '../http/docs/describe.js'
-import { PageOf, Paging, type Found, type RequestedPage } from '../http/lists/paging.js'
-import { deliverySummary, page } from '../http/docs/read-examples.js'
-import { readErrors, readHeaders, reading, type ReadPositions } from '../http/read-position.js'
+import { DeliverySummary } from '../../domain/webhook/delivery.js'
+import { CallId } from '../../domain/call/events.js'
+import { Id } from '../../domain/json.js'
+import type { App } from '../../http/app-types.js'
+import { answered } from '../../http/docs/describe.js'
+import { PageOf, Paging, type Found, type RequestedPage } from '../../http/lists/paging.js'
+import { deliverySummary, page } from '../../http/docs/read-examples.js'
+import { readErrors, readHeaders, reading, type ReadPositions } from '../../http/read-position.js'
 
 interface Filter {
   userId: string

@@ -1,0 +1,41 @@
+// GET /user/assistant/{id}/webhook-secret
+import Type, { type Static } from 'typebox'
+import { ownAssistant, type OwnAssistantDeps } from '../../commands/own-assistant.js'
+import type { App } from '../../http/app-types.js'
+import { only } from '../../http/auth/auth.js'
+import { answered, refusal } from '../../http/docs/describe.js'
+import { ownSecret } from '../../http/docs/read-examples.js'
+import { assistantPath } from '../../http/path-id.js'
+import { WebhookSecret } from './webhook-secret.js'
+
+export const AssistantSecret = Type.Object({
+  ...WebhookSecret.properties,
+  own: Type.Boolean({ description: 'Whether the secret is the assistant\'s; without one of its own it has yours.' })
+})
+
+export const AssistantSecretAnswer = Type.Object({ data: AssistantSecret }, { title: 'AssistantSecretAnswer' })
+
+export interface AssistantSecretQueryDeps extends OwnAssistantDeps {
+  assistantSecret (userId: string, assistantId: number): Promise<Static<typeof AssistantSecret>>
+}
+
+const schema = {
+  operationId: 'getAssistantWebhookSecret',
+  summary: 'The secret that signs the webhooks of an assistant',
+  tags: ['webhooks'],
+  security: [{ bearer: [] }],
+  params: assistantPath,
+  response: {
+    200: answered('Its own secret, or yours.', AssistantSecretAnswer, { data: ownSecret }),
+    404: refusal('Assistant not found or does not belong to the authenticated user')
+  }
+}
+
+export function getAssistantWebhookSecret (app: App, deps: AssistantSecretQueryDeps): void {
+  app.get('/user/assistant/:id/webhook-secret', { schema, onRequest: only('user') }, async (request, reply) => {
+    await app.acquireReadSlot('item', request, reply)
+    const { user, params } = request
+    const { assistant_id: id } = await ownAssistant(deps, user.id, params.id)
+    return { data: await deps.assistantSecret(user.id, id) }
+  })
+}

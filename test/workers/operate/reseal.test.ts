@@ -1,0 +1,73 @@
+// Changing SECRET_KEY: what former keys encrypted stays readable, and is left behind by `secrets reseal`.
+import t from 'tap'
+import { randomBytes } from 'node:crypto'
+import { openLedgerCommands } from '../../../src/command-handling/idempotency/ledger-commands.js'
+import { keyBytes } from '../../../src/composition/complete-config.js'
+import { currentSecret, userSecrets } from '../../../workers/deliver/secrets.js'
+import { seal, unseal, type SecretKeys } from '../../../workers/deliveries/sealed.js'
+import { refuseLostKeys, reseal, tellNeededKeys } from '../../../workers/operate/reseal.js'
+import { secrets as settings } from '../../support/auth/secrets.js'
+import { scratchLedger } from '../../support/postgres/ledger.js'
+import { dataDir, run } from '../../support/ringledger.js'
+import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
+
+const { postgres, store } = await scratchEventStore(t)
+const { pool, databaseUrl } = await scratchLedger(t, postgres)
+const [first, second, third] = [0, 1, 2].map(() => randomBytes(32).toString('base64')) as [string, string, string]
+const keysOf = (current: string, ...previous: string[]): SecretKeys =>
+  ({ current: keyBytes(current), previous: previous.map(keyBytes) })
+
+/** What a start tells of former keys: place and number of texts. */
+async function needed (keys: SecretKeys) {
+  const told: object[] = []
+  await tellNeededKeys(pool, keys, { info: (details) => { told.push(details) } })
+  return told
+}
+
+const claim = { userId: '1', method: 'POST', route: '/rotate', key: 'k', body: {}, path: '/rotate' }
+const answerOf = async (keys: SecretKeys) => (await openLedgerCommands(pool, {
+  seal: (userId, text) => seal(keys, userId, text),
+  unseal: (userId, row) => unseal(keys, userId, row)
+}).once(claim, { prepare: async () => {}, write: async () => ({ status: 200, body: { secret: 'whsec_first' } }) })).body
+
+const made = await Promise.all(['1', '2', '3'].map((user) => currentSecret(pool, keysOf(first), user)))
+made.push(await currentSecret(pool, keysOf(second, first), '4'))
+await answerOf(keysOf(second, first))
+
+t.test('several former keys decrypt, and a start tells which of them are needed', async (t) => {
+  const keys = keysOf(third, second, first)
+  t.equal((await userSecrets(pool, keys, '4')).secret, made[3])
+  t.same(await needed(keys), [{ place: 1, texts: 2 }, { place: 2, texts: 3 }])
+  await t.rejects(refuseLostKeys(pool, keysOf(third, second)), /SECRET_KEY_PREVIOUS/)
+  t.same(await needed(keysOf(third)), [])
+})
+
+t.test('what was broken off goes on, and nothing is changed while a key is lost', async (t) => {
+  await t.rejects(reseal({ pool, keys: keysOf(third, second) }), /SECRET_KEY_PREVIOUS/)
+  const broken = new Error('broken off')
+  await t.rejects(reseal({
+    pool, keys: keysOf(third, second, first), batchSize: 1, onProgress (count) { if (count === 2) throw broken }
+  }), broken)
+  t.same((await needed(keysOf(third, second, first))).length, 2)
+})
+
+t.test('reseal encrypts all with the current key; secrets and kept answers stay what they were', async (t) => {
+  const env = {
+    ...settings,
+    DATA_DIR: dataDir(t),
+    DATABASE_URL: databaseUrl,
+    EVENTSTORE_URL: store.url,
+    SECRET_KEY: third,
+    SECRET_KEY_PREVIOUS: `${second},${first}`
+  }
+  const { code, stdout } = await run(t, ['secrets', 'reseal', '--json'], env)
+  t.same([code, JSON.parse(stdout)], [0, { resealed: 3 }], 'two of five were resealed before')
+  t.same(await needed(keysOf(third, second, first)), [{ place: 1, texts: 0 }, { place: 2, texts: 0 }])
+  const alone = keysOf(third)
+  await refuseLostKeys(pool, alone)
+  for (const [index, secret] of made.entries()) {
+    t.equal((await userSecrets(pool, alone, String(index + 1))).secret, secret)
+  }
+  t.same(await answerOf(alone), { secret: 'whsec_first' })
+  t.match((await run(t, ['secrets', 'reseal'], env)).stderr, 'already')
+})

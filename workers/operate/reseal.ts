@@ -1,0 +1,93 @@
+// The keys that encrypted what is stored: which of them are needed, and leaving the former ones behind.
+import type { Pool } from 'pg'
+import { inTransaction } from '../../src/postgres/transaction.js'
+import { keyId, seal, unseal, type SealedRow, type SecretKeys } from '../deliveries/sealed.js'
+
+interface KeyLog { info (details: object, message: string): void }
+
+interface Place {
+  table: string
+  /** Finds a row again within a transaction that locks it. */
+  key: string
+  keyId: string
+  sealed: string
+}
+
+const secrets: Place = { table: 'ledger.webhook_secrets', key: 'id', keyId: 'key_id', sealed: 'sealed' }
+/** Kept for a day: one whose key is lost is no reason to stop. */
+const answers: Place = { table: 'ledger.idempotency_keys', key: 'ctid', keyId: 'answer_key_id', sealed: 'answer' }
+
+/** How many texts each key encrypted, by the id of the key. */
+async function usedKeys (pool: Pool, { table, keyId }: Place): Promise<Map<string, number>> {
+  const { rows } = await pool.query<{ id: string, count: number }>(
+    `SELECT ${keyId} AS id, count(*)::integer FROM ${table} WHERE ${keyId} IS NOT NULL GROUP BY 1`)
+  return new Map(rows.map(({ id, count }) => [id, count]))
+}
+
+/** Refuses keys that cannot decrypt what is stored: at the start, not at every delivery. @throws Error */
+export async function refuseLostKeys (pool: Pool, { current, previous }: SecretKeys): Promise<void> {
+  const known = new Set([current, ...previous].map(keyId))
+  const used = await usedKeys(pool, secrets)
+  if ([...used.keys()].every((id) => known.has(id))) return
+  throw new Error('webhook secrets are encrypted with another SECRET_KEY: put the former one into ' +
+    'SECRET_KEY_PREVIOUS, which takes several with commas between them')
+}
+
+/** What a start says of its keys. @throws Error, as `refuseLostKeys` does */
+export async function checkKeys (pool: Pool, keys: SecretKeys, log: KeyLog): Promise<void> {
+  await refuseLostKeys(pool, keys)
+  await tellNeededKeys(pool, keys, log)
+}
+
+/** Tells which of the former keys are still needed. They are named by their place: a key itself is never told. */
+export async function tellNeededKeys (pool: Pool, { previous }: SecretKeys, log: KeyLog): Promise<void> {
+  if (previous.length === 0) return
+  const used = await Promise.all([secrets, answers].map((place) => usedKeys(pool, place)))
+  previous.forEach((key, index) => {
+    const texts = used.reduce((sum, counts) => sum + (counts.get(keyId(key)) ?? 0), 0)
+    log.info({ place: index + 1, texts }, texts > 0
+      ? 'a key of SECRET_KEY_PREVIOUS is still needed: `ringledger secrets reseal` ends that'
+      : 'a key of SECRET_KEY_PREVIOUS is not needed any more: remove it')
+  })
+}
+
+export interface ResealOptions {
+  pool: Pool
+  keys: SecretKeys
+  batchSize?: number
+  onProgress? (resealed: number): void
+}
+
+/**
+ * Encrypts with the current key what a former key encrypted, in small batches: one that was broken off goes on when it
+ * is repeated. @returns how many texts @throws Error when none of the keys decrypts a secret
+ */
+export async function reseal ({ pool, keys, batchSize = 500, onProgress = () => {} }: ResealOptions): Promise<number> {
+  await refuseLostKeys(pool, keys)
+  let resealed = 0
+  for (const place of [secrets, answers]) {
+    for (let size = batchSize; size === batchSize;) {
+      size = await resealBatch(pool, keys, place, batchSize)
+      resealed += size
+      onProgress(resealed)
+    }
+  }
+  return resealed
+}
+
+interface StoredRow extends SealedRow { key: string, user_id: string }
+
+async function resealBatch (pool: Pool, keys: SecretKeys, place: Place, batchSize: number): Promise<number> {
+  const { table, key, keyId: keyColumn, sealed } = place
+  return await inTransaction(pool, async (tx) => {
+    const { rows } = await tx.query<StoredRow>(`
+      SELECT ${key}::text AS key, user_id, ${keyColumn} AS key_id, encode(${sealed}, 'base64') AS sealed FROM ${table}
+      WHERE ${keyColumn} = ANY($1) LIMIT $2 FOR UPDATE`, [keys.previous.map(keyId), batchSize])
+    const anew = rows.map((row) => seal(keys, row.user_id, unseal(keys, row.user_id, row)))
+    await tx.query(`
+      UPDATE ${table} SET ${keyColumn} = $3, ${sealed} = decode(anew.sealed, 'base64')
+      FROM unnest($1::text[], $2::text[]) AS anew (key, sealed) WHERE ${table}.${key}::text = anew.key`,
+    [rows.map((row) => row.key), anew.map((row) => row.sealed), keyId(keys.current)])
+    return rows.length
+  })
+}
