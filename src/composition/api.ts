@@ -12,6 +12,7 @@ import { openFacts } from '../commands/facts.js'
 import type { App } from '../http/app-types.js'
 import { commandRoutes } from '../http/command-route.js'
 import { ledgerRoutes } from '../http/ledger-route.js'
+import { packageVersion } from '../package-root.js'
 import { inTransaction } from '../postgres/transaction.js'
 import type { LogGuard } from '../recovery/log-guard.js'
 import { keyBytes, secretKeys } from './complete-config.js'
@@ -111,12 +112,13 @@ async function catchUp (
 
 /** What the routes of webhooks work with: loaded when it is called, as it is code of the workers. */
 async function webhookDeps ({ config, connections: { pool } }: ProcessContext): Promise<WebhookDeps> {
-  const [guard, sealed, secrets, endpoints, deliveries, onDemand] = await Promise.all([
+  const [guard, sealed, secrets, endpoints, deliveries, requests, onDemand] = await Promise.all([
     import('../../workers/deliver/guard.js'),
     import('../../workers/deliveries/sealed.js'),
     import('../../workers/deliver/secrets.js'),
     import('../../workers/deliveries/endpoints.js'),
     import('../../workers/deliveries/find-deliveries.js'),
+    import('../../workers/deliveries/find-request.js'),
     import('../../workers/operate/redeliver.js')
   ])
   const keys = secretKeys(config)
@@ -129,7 +131,10 @@ async function webhookDeps ({ config, connections: { pool } }: ProcessContext): 
     interruptionOf: (userId, url) => endpoints.findInterruption(pool, userId, url),
     deliveriesOf: (userId, callId) => deliveries.findDeliveries(pool, userId, callId),
     listDeliveries: (filter, page) => deliveries.listDeliveries(pool, filter, page),
-    findDelivery: (userId, id) => deliveries.findDelivery(pool, userId, id),
+    async findDelivery (userId, id) {
+      const found = await deliveries.findDelivery(pool, userId, id)
+      return found && { ...found, request: await requests.findRequest(pool, id, packageVersion) }
+    },
     redeliver: (ledger, userId, id) => onDemand.requestRedelivery(ledger, id, userId),
     testWebhook: (ledger, target) => onDemand.requestTest(ledger, target),
     resumeUrl: (userId, url) => inTransaction(pool, (tx) => endpoints.resumeUrl(tx, userId, url)),

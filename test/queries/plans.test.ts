@@ -57,7 +57,8 @@ const deliveryFilters: Record<string, Omit<DeliveryFilter, 'userId'>> = {
   assistant: { assistantId: 4 },
   call: { callId: 'call-44' },
   status: { status: 'exhausted' },
-  'every filter': { assistantId: 4, callId: 'call-44', status: 'delivered' }
+  'all days': { createdFrom: everything, createdTo: end },
+  'every filter': { assistantId: 4, callId: 'call-44', status: 'delivered', createdFrom: everything, createdTo: end }
 }
 
 for (const userId of ['1', '7']) {
@@ -132,8 +133,7 @@ t.test('one lead is found by its key, its contacts by theirs, and a delivery by 
 })
 
 t.test('a page and its total are what a plain count says', async (t) => {
-  const { rows: [plain] } = await pool.query<{ total: string }>(
-    `
+  const { rows: [plain] } = await pool.query<{ total: string }>(`
       SELECT count(*) AS total FROM read_leads_g1.leads
       WHERE user_id = $1 AND primary_id IS NULL AND phone_number LIKE $2`, ['1', '+15550012%'])
   const { items, total } = await findLeads(pool, { userId: '1', phonePrefix: '+15550012' }, { page: 1, perPage: 100 })
@@ -145,6 +145,6 @@ t.test('a page and its total are what a plain count says', async (t) => {
 /** Every choice of the filters, from none to all. */
 function * combinations (filters: object): Generator<object> {
   const all = Object.entries(filters)
-  for (let choice =
-    0; choice < 2 ** all.length; choice++) yield Object.fromEntries(all.filter((_, bit) => choice & 2 ** bit))
+  const count = 2 ** all.length
+  for (let choice = 0; choice < count; choice++) yield Object.fromEntries(all.filter((_, bit) => choice & 2 ** bit))
 }

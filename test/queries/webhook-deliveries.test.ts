@@ -1,57 +1,23 @@
 // What users see of their webhooks, and what they can do about them, over HTTP and from end to end.
 import t from 'tap'
-import { randomUUID } from 'node:crypto'
 import { isRefusal } from '../support/http/is-refusal.js'
-import { callReport, newAssistant } from '../support/bodies/bodies.js'
 import { eventually } from '../support/eventually.js'
 import { answers, receiver } from '../support/receivers/receiver.js'
-import { testService } from '../support/service.js'
+import { tried, webhookService } from '../support/scenes/webhook-service.js'
 
-const service = await testService(t, ['api', 'projector', 'worker'], {
-  WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8', WEBHOOK_SCHEDULE: '0s,1h'
-})
-const { call } = service
-const get = async (path: string, user = '1') => (await call('GET', path, undefined, { user })).body
-const create = async (webhook_url: string | null, user = '1') => (await call('POST', '/user/assistant', newAssistant({
-  is_webhook_active: webhook_url !== null, webhook_url
-}), { user })).body.data.id
+const { call, get, create, complete, delivery } = await webhookService(t)
 const at = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
-
-/** Completes a call, and answers its delivery once `isDone`. */
-async function complete (
-  assistantId: number,
-  isDone: (delivery: { status: string, attempts: Array<{ outcome: unknown }> }) => boolean,
-  callId = randomUUID()
-) {
-  const authorization = `Bearer ${await service.token('engine', 'engine')}`
-  const { headers } =
-    await call('POST', `/engine/calls/${callId}/completed`, callReport(assistantId), { headers: { authorization } })
-  const found = await eventually(async () => {
-    const { body } = await call('GET', `/user/webhook-deliveries?call_id=${callId}`, undefined, {
-      headers: { 'x-read-position': headers.get('x-read-position') ?? '' }
-    })
-    return body.data[0]
-  })
-  return await delivery(found.id, isDone)
-}
-const delivery = (
-  id: string, isDone: (delivery: { status: string, attempts: Array<{ outcome: unknown }> }) => boolean
-) => eventually(async () => {
-  const { data } = await get(`/user/webhook-deliveries/${id}`)
-  return isDone(data) && data
-})
-const tried = (count: number) => ({ attempts }: { attempts: Array<{ outcome: unknown }> }) =>
-  attempts.filter(({ outcome }) => outcome !== null).length >= count
 
 t.test('deliveries are listed newest first, by assistant, call and status, and only to their owner', async (t) => {
   const [hook, off] = [await create((await receiver(t)).url), await create(null)]
   const delivered = await complete(hook, ({ status }) => status === 'delivered')
   const skipped = await complete(off, ({ status }) => status === 'skipped')
-  const { attempts, ...summary } = delivered
+  const { attempts, request, ...summary } = delivered
   t.same(Object.keys(delivered), [
     'id', 'call_id', 'assistant_id', 'type', 'status', 'reason', 'attempt_count', 'next_attempt_at', 'created_at',
-    'attempts'
+    'attempts', 'request'
   ])
+  t.same(Object.keys(request), ['method', 'url', 'headers', 'body'])
   t.same(Object.keys(attempts[0]), [
     'n', 'trigger', 'started_at', 'finished_at', 'outcome', 'status_code', 'duration_ms', 'error', 'response_excerpt'
   ])

@@ -1,6 +1,7 @@
 // Signs the body of an attempt and posts it to its endpoint.
 import type { Pool } from 'pg'
 import type { Attempt } from '../deliveries/attempts.js'
+import { requestHeaders } from '../deliveries/request-headers.js'
 import { webhookUrlProblem, type UrlRules } from './guard.js'
 import type { Result } from '../../src/domain/webhook/outcome.js'
 import type { Poster } from './post.js'
@@ -36,12 +37,9 @@ export async function send (attempt: Attempt, options: SendOptions): Promise<Res
 
 async function headersOf (attempt: Attempt, options: SendOptions): Promise<Record<string, string>> {
   const { deliveryId: id, n, body, startedAt: at } = attempt
+  const numbered = { id, attempt: n, at }
   const secrets = await secretsOf(attempt, options)
-  return {
-    'content-type': 'application/json',
-    'user-agent': `Ringledger/${options.version}`,
-    ...signedHeaders({ id, attempt: n, body, at, secrets })
-  }
+  return { ...requestHeaders(numbered, options.version), ...signedHeaders({ ...numbered, body, secrets }) }
 }
 
 async function secretsOf ({ userId, secrets }: Attempt, { pool, keys }: SendOptions): Promise<string[]> {

@@ -49,6 +49,22 @@ export const Delivery = Type.Object({
 }, { title: 'Delivery' })
 export type Delivery = Static<typeof Delivery>
 
+export const DeliveryRequest = Type.Object({
+  method: Type.String(),
+  url: Type.String({ description: 'Without its query, which may hold a secret.' }),
+  headers: Type.Record(Type.String(), Type.String(), {
+    description: 'Of the newest attempt, without its signature.'
+  }),
+  body: Nullable(Type.String(), { description: 'Byte for byte; null when it is no longer kept.' })
+}, { title: 'DeliveryRequest' })
+export type DeliveryRequest = Static<typeof DeliveryRequest>
+
+export const DeliveryDetails = Type.Object({
+  ...Delivery.properties,
+  request: Nullable(DeliveryRequest, { description: 'What was sent last. Null until something is.' })
+}, { title: 'DeliveryDetails' })
+export type DeliveryDetails = Static<typeof DeliveryDetails>
+
 /** What a request for an attempt led to: the delivery with that attempt, which waits, or why there is none. */
 export type RequestedAttempt =
   | { kind: 'accepted', delivery: Delivery }

@@ -1,7 +1,7 @@
 // What reads answer in the story of examples.ts.
 import type { HistoryEntry } from '../../domain/assistant/history.js'
 import { defaultSettings } from '../../domain/assistant/settings.js'
-import type { Delivery, DeliverySummary } from '../../domain/webhook/delivery.js'
+import type { Delivery, DeliveryDetails, DeliverySummary } from '../../domain/webhook/delivery.js'
 import type { CallReport, CallSummary } from '../../domain/call/summary.js'
 import { assistantSummary, callId, changedAssistant, completedCall, newAssistant } from './examples.js'
 
@@ -64,6 +64,21 @@ const unanswered = { outcome: null, status_code: null, duration_ms: null, respon
 const waiting = { ...attempt, started_at: null, finished_at: null, ...unanswered }
 
 export const delivery: Delivery = { ...deliverySummary, attempts: [attempt] }
+export const deliveryDetails: DeliveryDetails = {
+  ...delivery,
+  request: {
+    method: 'POST',
+    url: 'https://hooks.example.com/calls',
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': 'Ringledger/0.1.0',
+      'webhook-id': deliveryId,
+      'webhook-timestamp': '1769860873',
+      'webhook-attempt': '1'
+    },
+    body: '{"type":"call.completed","timestamp":"2026-01-31T12:01:13.042Z","data":{"call_id":"c-2026-01-31-0001"}}'
+  }
+}
 export const redelivered: Delivery = { ...deliverySummary, attempts: [attempt, { ...waiting, trigger: 'manual' }] }
 export const testDelivery: Delivery = {
   ...deliverySummary,

@@ -1,29 +1,30 @@
 // GET /user/webhook-deliveries/{id}
 import Type from 'typebox'
-import { Delivery } from '../../domain/webhook/delivery.js'
+import { DeliveryDetails } from '../../domain/webhook/delivery.js'
 import { Rejection } from '../../domain/rejection.js'
 import type { App } from '../../http/app-types.js'
 import { answered, refusal } from '../../http/docs/describe.js'
 import { deliveryPath } from '../../http/path-id.js'
-import { delivery } from '../../http/docs/read-examples.js'
+import { deliveryDetails } from '../../http/docs/read-examples.js'
 import { itemErrors, readHeaders, reading, type ReadPositions } from '../../http/read-position.js'
 
 export interface GetDeliveryDeps {
   readPositions: ReadPositions
-  /** The user's delivery with its newest attempts. */
-  findDelivery (userId: string, id: string): Promise<Delivery | undefined>
+  /** The user's delivery with its newest attempts and what was sent last. */
+  findDelivery (userId: string, id: string): Promise<DeliveryDetails | undefined>
 }
 
 const schema = {
   operationId: 'getWebhookDelivery',
   summary: 'Get a webhook delivery',
-  description: 'With its newest 50 attempts, oldest first, those that wait for their turn included.',
+  description: 'With its newest 50 attempts, oldest first, those that wait for their turn included, and the request ' +
+    'of the newest one that was made.',
   tags: ['webhooks'],
   security: [{ bearer: [] }],
   headers: readHeaders,
   params: deliveryPath,
   response: {
-    200: answered('The delivery.', Type.Object({ data: Delivery }), { data: delivery }),
+    200: answered('The delivery.', Type.Object({ data: DeliveryDetails }), { data: deliveryDetails }),
     ...itemErrors,
     404: refusal('Delivery not found or does not belong to the authenticated user')
   }

@@ -5,6 +5,7 @@ import { CallId } from '../../domain/call/events.js'
 import { Id } from '../../domain/json.js'
 import type { App } from '../../http/app-types.js'
 import { answered } from '../../http/docs/describe.js'
+import { dateRange, earliest, latest } from '../../http/input/day-or-instant.js'
 import { PageOf, Paging, type Found, type RequestedPage } from '../../http/lists/paging.js'
 import { deliverySummary, page } from '../../http/docs/read-examples.js'
 import { readErrors, readHeaders, reading, type ReadPositions } from '../../http/read-position.js'
@@ -14,6 +15,8 @@ interface Filter {
   assistantId?: number | undefined
   callId?: string | undefined
   status?: DeliverySummary['status'] | undefined
+  createdFrom?: string | undefined
+  createdTo?: string | undefined
 }
 
 export interface ListDeliveriesDeps {
@@ -36,6 +39,7 @@ const schema = {
     assistant_id: Type.Optional(Id({ description: 'Only those of this assistant.' })),
     call_id: Type.Optional(Type.String({ ...CallId, description: 'Only that of this call.' })),
     status: Type.Optional(DeliverySummary.properties.status),
+    ...dateRange('made'),
     ...paging.parameters
   }),
   response: {
@@ -47,8 +51,9 @@ const schema = {
 export function listWebhookDeliveries (app: App, { listDeliveries, readPositions }: ListDeliveriesDeps): void {
   const options = { schema, ...reading('deliveries', readPositions, paging) }
   app.get('/user/webhook-deliveries', options, async ({ user, query }) => {
-    const { assistant_id: assistantId, call_id: callId, status } = query
-    const filter = { userId: user.id, assistantId, callId, status }
+    const { assistant_id: assistantId, call_id: callId, status, date_from: from, date_to: to } = query
+    const times = { createdFrom: earliest(from), createdTo: latest(to) }
+    const filter = { userId: user.id, assistantId, callId, status, ...times }
     return paging.answer(query, await listDeliveries(filter, paging.requested(query)))
   })
 }
