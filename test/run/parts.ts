@@ -25,7 +25,7 @@ const lists: Record<string, Record<string, Part>> = {
     flow: {
       files: ['kill', 'commands/concurrency', 'commands/read-your-write'].map((name) => `test/flow/${name}.test.ts`)
     },
-    copy: { files: ['test/cli/events-kill.test.ts', 'packages/event-transfer/test/export.test.ts'] },
+    copy: { files: ['test/cli/events/kill.test.ts', 'packages/event-transfer/test/export.test.ts'] },
     workers: { files: ['test/workers/queue/killed.test.ts', 'test/workers/queue/emptied.test.ts'] },
     projections: { files: ['killed', 'model'].map((name) => `test/projections/engine/${name}.test.ts`) },
     replay: { files: ['test/projections/replay/replay-kill.test.ts'] },

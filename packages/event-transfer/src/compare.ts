@@ -1,6 +1,7 @@
 // Walks through source and target in step: how far the target is the same log, and whether anything in it is not ours.
 import { isSame, Tally } from './fingerprint.js'
-import { travels, type Recorded } from './recorded.js'
+import { isBehindGap, lacksEarlier } from './gap.js'
+import { isTombstone, travels, type Recorded } from './recorded.js'
 import { TransferRefused } from './refused.js'
 import { ServerMade } from './server-made.js'
 import type { Knowledge, Store } from './store.js'
@@ -50,7 +51,7 @@ export async function compare (
     let next = await theirs.next()
     for (let own = await ours.next(); !own.done; own = await ours.next()) {
       while (!next.done && !isSame(own.value, next.value, matched.serverMade.includes(own.value))) {
-        if (await source.knows(next.value) !== 'stream unknown') throw notTheSame(next.value)
+        if (await source.knows(next.value) !== 'stream unknown') throw await notTaken(source, own.value, next.value)
         matched.leaveAlone(next.value)
         next = await theirs.next()
       }
@@ -81,7 +82,18 @@ export async function * travelling (events: AsyncIterable<Recorded>): AsyncGener
   for await (const event of events) if (travels(event)) yield event
 }
 
-function notTheSame ({ stream, revision, id }: Recorded): TransferRefused {
+/** An earlier copy that met a gap may have written what comes after it. */
+async function notTaken (source: Source, ours: Recorded, theirs: Recorded): Promise<TransferRefused> {
+  const { stream, revision } = ours
+  return await isBehindGap(source, ours) ? lacksEarlier(stream, revision - 1n) : notTheSame(theirs)
+}
+
+function notTheSame (event: Recorded): TransferRefused {
+  const { stream, revision, id } = event
+  if (isTombstone(event)) {
+    return new TransferRefused(`stream ${stream} is deleted for ever in the target, and is not in the source, ` +
+      'or not at this place. Nothing was overwritten: choose an empty target')
+  }
   return new TransferRefused(`stream ${stream} of the target holds another event at revision ${revision} ` +
     `than the source, or holds it in another order (its id is ${id}). ` +
     'Nothing was overwritten: choose an empty target')

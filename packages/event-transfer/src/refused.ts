@@ -5,5 +5,5 @@ export class TransferRefused extends Error {
   override readonly name = 'TransferRefused'
 }
 
-/** The target did not take an append, because its stream is elsewhere than expected. */
-export class OtherRevision extends TransferRefused {}
+/** The target did not take an append. Another copy may have been first: a comparison shows it. */
+export class NotTaken extends TransferRefused {}

@@ -2,7 +2,8 @@
 import { appendRest } from './append/rest.js'
 import { compare, Matched, travelling, type Source } from './compare.js'
 import type { Progress } from './progress.js'
-import { OtherRevision } from './refused.js'
+import { NotTaken } from './refused.js'
+import { Standstill } from './standstill.js'
 import type { Store } from './store.js'
 
 export interface Transferred {
@@ -24,6 +25,8 @@ export interface TransferOptions {
   inFlight: number
   signal: AbortSignal
   onProgress (progress: Progress): void
+  /** A target that takes nothing for so long is given up, in milliseconds. */
+  standstillMs?: number
 }
 
 /**
@@ -48,17 +51,16 @@ class Transfer {
   }
 
   async run (): Promise<Transferred> {
+    const { signal, standstillMs } = this.#options
+    const standstill = new Standstill(signal, standstillMs)
     let before: number | undefined
-    let stuckAt: bigint | undefined
-    let refusal: OtherRevision | undefined
     for (let doing: Progress['doing'] = 'comparing'; ; doing = 'verifying') {
       const rest = await this.#compare(doing)
       before ??= this.#matched.tally.events
       if (!rest) return this.#summary(before)
-      if (this.#matched.source === stuckAt) throw refusal ?? notShown(stuckAt)
-      stuckAt = this.#matched.source
-      // Another copy may have written it first; the next comparison finds out.
-      refusal = await this.#append(rest).then(() => undefined, onlyOtherRevision)
+      // Another copy may write the same; the next comparison finds out.
+      const refusal = await this.#append(rest).then(() => undefined, onlyNotTaken)
+      if (doing === 'verifying' || refusal) await standstill.wait(this.#matched.source, refusal)
     }
   }
 
@@ -99,12 +101,8 @@ class Transfer {
   }
 }
 
-function notShown (position: bigint): Error {
-  return new Error(`the target acknowledged events after position ${position} of the source and does not show them`)
-}
-
-function onlyOtherRevision (error: unknown): OtherRevision {
-  if (error instanceof OtherRevision) return error
+function onlyNotTaken (error: unknown): NotTaken {
+  if (error instanceof NotTaken) return error
   throw error
 }
 

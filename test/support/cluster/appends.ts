@@ -30,7 +30,10 @@ export function forwardBatch (member: Ways, call: Call): void {
     if (refusal) return void call.write(refusedBy(request, 'Empty', refusal.details))
     if (member.denied.append) return void call.write(refusedBy(request, 'AccessDenied', 'Access Denied'))
     const ids = request.getProposedMessagesList().map((message) => message.getId()?.getString() ?? '')
-    if (ids.some((id) => inFlight.has(id))) return void timeOut(call, request)
+    if (ids.some((id) => inFlight.has(id))) {
+      member.metOwnLike += 1
+      return void timeOut(call, request)
+    }
     for (const id of ids) inFlight.add(id)
     idsOf.set(request.getCorrelationId()?.getString() ?? '', ids)
     onward.write(request)

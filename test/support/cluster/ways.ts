@@ -39,6 +39,8 @@ export interface Ways {
   readonly goneAt: ReadonlySet<bigint>
   /** How many calls it took, by kind. */
   readonly taken: Record<CallKind | 'gossip', number>
+  /** How many appends were dropped, as their ids were in flight. */
+  metOwnLike: number
   /** How many checkpoints were of no use. */
   saidNothing: number
   /** Whether it has what stands at this position: a leader has all. */

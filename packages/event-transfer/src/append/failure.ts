@@ -1,8 +1,8 @@
 // Why the target did not take an append, in words that say how to go on.
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import type streams from '@eventstore/db-client/generated/streams_pb.js'
-import { describedBy } from '../recorded.js'
-import { OtherRevision, TransferRefused } from '../refused.js'
+import { lacksEarlier } from '../gap.js'
+import { NotTaken, TransferRefused } from '../refused.js'
 
 export interface Sent {
   stream: string
@@ -15,8 +15,11 @@ export function broken (what: string, options?: ErrorOptions): Error {
   return new Error(`${what}; the same command goes on where the target stands`, options)
 }
 
-/** @param sent the append that was answered, where it is known */
-export function failureOf (reply: streams.BatchAppendResp, sent: Sent | undefined): Error {
+/**
+ * @param sent the append that was answered, where it is known
+ * @param isNext whether no earlier append to its stream is still unanswered
+ */
+export function failureOf (reply: streams.BatchAppendResp, sent: Sent | undefined, isNext: boolean): Error {
   const { stream = 'unknown', expected = 0n } = sent ?? {}
   const details = reply.getError()?.getDetails()
   const kind = details?.getTypeName().split('.').at(-1)
@@ -24,10 +27,13 @@ export function failureOf (reply: streams.BatchAppendResp, sent: Sent | undefine
     case 'WrongExpectedVersion': {
       const wrong = shared.WrongExpectedVersion.deserializeBinary(details?.getValue_asU8() ?? new Uint8Array())
       const current = wrong.hasCurrentStreamRevision() ? BigInt(wrong.getCurrentStreamRevision()) : -1n
-      return otherRevision(stream, current, expected)
+      return otherRevision(stream, current, expected, isNext)
     }
-    case 'StreamDeleted': return new OtherRevision(
+    case 'StreamDeleted': return new NotTaken(
       `stream ${stream} is deleted for ever in the target, and has further events here: choose an empty target`)
+    // A real server says so of an append whose events are under way already, from another copy.
+    case 'Timeout': return new NotTaken(
+      `the target did not say in time whether it wrote to stream ${stream}; the same command goes on where it stands`)
     case 'MaximumAppendSizeExceeded': return new TransferRefused(
       `an event of stream ${stream} is larger than the target takes: raise its MaxAppendSize`)
     case 'AccessDenied': return new TransferRefused(
@@ -36,12 +42,11 @@ export function failureOf (reply: streams.BatchAppendResp, sent: Sent | undefine
   }
 }
 
-function otherRevision (stream: string, current: bigint, expected: bigint): OtherRevision {
+function otherRevision (stream: string, current: bigint, expected: bigint, isNext: boolean): Error {
   if (current >= expected) {
     const found = `stream ${stream} of the target holds other events after revision ${expected}`
-    return new OtherRevision(`${found}: choose a target without them`)
+    return new NotTaken(`${found}: choose a target without them`)
   }
-  const what = describedBy(stream) === undefined ? 'its earlier events' : 'earlier metadata'
-  return new OtherRevision(`stream ${stream} has no revision ${expected}: ${what} were scavenged away, ` +
-    'and no store lets one begin in the middle. Use the backup and restore of EventStoreDB itself')
+  if (!isNext) return new NotTaken(`stream ${stream} of the target lacks revision ${expected}, which was sent before`)
+  return lacksEarlier(stream, expected)
 }

@@ -37,7 +37,7 @@ export class AppendPipe {
   /**
    * Waits for room, then sends an append.
    * @param events of one stream, with revisions that follow on each other
-   * @throws OtherRevision, TransferRefused, or an Error when the target is gone; also for appends sent before
+   * @throws NotTaken, TransferRefused, or an Error when the target is gone; also for appends sent before
    */
   async append (events: readonly [Recorded, ...Recorded[]]): Promise<void> {
     const [{ stream, revision }] = events
@@ -68,10 +68,17 @@ export class AppendPipe {
   #settle (reply: streams.BatchAppendResp): void {
     const id = reply.getCorrelationId()?.getString() ?? ''
     const sent = this.#sent.get(id)
-    if (reply.hasError()) return this.#fail(failureOf(reply, sent))
+    if (reply.hasError()) return this.#fail(failureOf(reply, sent, this.#isNext(id)))
     this.#sent.delete(id)
     this.#bytes -= sent?.bytes ?? 0
     this.#wake()
+  }
+
+  /** Whether this is the oldest unanswered append to its stream. */
+  #isNext (id: string): boolean {
+    const stream = this.#sent.get(id)?.stream
+    for (const [one, sent] of this.#sent) if (sent.stream === stream) return one === id
+    return true
   }
 
   #fail (error: Error): void {

@@ -18,7 +18,7 @@ export interface AppendOptions {
 
 /**
  * Appends `rest` to the target and returns when it is durable.
- * @throws OtherRevision when the target has moved, TransferRefused, or an Error when it is gone
+ * @throws NotTaken when the target has moved, TransferRefused, or an Error when it is gone
  */
 export async function appendRest (
   rest: AsyncIterable<Recorded>, target: Store, { serverMade, inFlight, onEvent }: AppendOptions

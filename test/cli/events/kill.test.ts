@@ -1,14 +1,14 @@
 // `ringledger events copy`, killed half way, again and again.
 import t, { type Test } from 'tap'
-import { storeAt } from '../../src/cli/events/stores.js'
-import { seedOf } from '../support/chaos.js'
-import { eventually } from '../support/eventually.js'
-import { ringledger, run } from '../support/ringledger.js'
-import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
-import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
+import { seedOf } from '../../support/chaos.js'
+import { eventually } from '../../support/eventually.js'
+import { ringledger, run } from '../../support/ringledger.js'
+import { scratchPostgres } from '../../support/back-ends/scratch-postgres.js'
+import { transferable } from '../../support/events/transferable.js'
 import { event, fillVaried, written } from '@ringledger/event-transfer/testing'
 
 const postgres = await scratchPostgres(t)
+const place = (t: Pick<Test, 'teardown'>, schema: string) => transferable(t, postgres, schema)
 const streams = 100
 const rounds = 30
 const source = await place(t, 'source')
@@ -18,13 +18,6 @@ for (let round = 0; round < rounds; round++) {
     source.client.appendToStream(`call-${index}`, [event('Round', { round })])))
 }
 const all = 31 + streams * rounds
-
-async function place (t: Pick<Test, 'teardown'>, schema: string) {
-  const { client, store: { url } } = await scratchEventStore(t, { postgres, schema })
-  const store = storeAt(url, 'EVENTSTORE_URL')
-  t.teardown(() => store.close())
-  return { client, store, url }
-}
 
 t.test('a copier that is killed anywhere goes on where the target stands, and doubles nothing', async (t) => {
   const target = await place(t, 'killed')

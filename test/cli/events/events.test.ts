@@ -4,23 +4,16 @@ import { createReadStream, readFileSync, readdirSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { storeAt } from '../../src/cli/events/stores.js'
-import { bin, dataDir, run, type Environment } from '../support/ringledger.js'
-import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
-import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
+import { bin, dataDir, run, type Environment } from '../../support/ringledger.js'
+import { scratchPostgres } from '../../support/back-ends/scratch-postgres.js'
+import { transferable } from '../../support/events/transferable.js'
 import { event, fillVaried } from '@ringledger/event-transfer/testing'
 
 const postgres = await scratchPostgres(t)
+const place = (t: Pick<Test, 'teardown'>, schema: string) => transferable(t, postgres, schema)
 const folder = dataDir(t)
 const source = await place(t, 'source')
 await fillVaried(source.client, source.store)
-
-async function place (t: Pick<Test, 'teardown'>, schema: string) {
-  const { client, store: { url } } = await scratchEventStore(t, { postgres, schema })
-  const store = storeAt(url, 'EVENTSTORE_URL')
-  t.teardown(() => store.close())
-  return { client, store, url }
-}
 
 const events = (t: Test, args: readonly string[], env: Environment = {}) =>
   run(t, ['events', ...args], { DATA_DIR: join(folder, 'data'), EVENTSTORE_URL: source.url, ...env })

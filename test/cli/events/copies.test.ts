@@ -1,0 +1,65 @@
+// `ringledger events copy` as real servers make it hard: another copy beside it, and events that were scavenged.
+import t, { type Test } from 'tap'
+import { scratchPostgres } from '../../support/back-ends/scratch-postgres.js'
+import { eventStoreCluster } from '../../support/cluster/cluster.js'
+import { transferable } from '../../support/events/transferable.js'
+import { run } from '../../support/ringledger.js'
+import { collect } from '@ringledger/embedded-event-store/testing'
+import { event, fillVaried, written } from '@ringledger/event-transfer/testing'
+
+const postgres = await scratchPostgres(t)
+const place = (t: Pick<Test, 'teardown'>, schema: string) => transferable(t, postgres, schema)
+
+const copy = (t: Test, from: string, to: string, ...more: string[]) =>
+  run(t, ['events', 'copy', '--to', to, '--json', ...more], { EVENTSTORE_URL: from })
+
+const streams = 60
+const rounds = 10
+
+async function filled (t: Test, schema: string) {
+  const source = await place(t, schema)
+  for (let round = 0; round < rounds; round++) {
+    await Promise.all(Array.from({ length: streams }, (_, index) =>
+      source.client.appendToStream(`call-${index}`, [event('Round', { round })])))
+  }
+  return source
+}
+
+t.test('two copies at once end well where the target times out what the other one has under way', async (t) => {
+  const [source, target] = [await filled(t, 'both'), await place(t, 'together')]
+  const { url, members: [leader] } = await eventStoreCluster(t, target, { size: 1 })
+  leader.answersAfterMs = 100
+  const ended = await Promise.all(['64', '7'].map((inFlight) => copy(t, source.url, url, '--in-flight', inFlight)))
+  for (const { code, stderr } of ended) t.equal(code, 0, stderr)
+  const [one, other] = ended.map(({ stdout }): { events: number, sha256: string } => JSON.parse(stdout))
+  t.equal(one?.events, streams * rounds)
+  t.strictSame(one?.sha256, other?.sha256)
+  t.same(await written(target.store), await written(source.store))
+  t.ok(leader.metOwnLike > 0, `${leader.metOwnLike} appends met their like`)
+})
+
+t.test('two copies of deleted, truncated and recreated streams end well', async (t) => {
+  const [source, target] = [await place(t, 'varied'), await place(t, 'varied_too')]
+  await fillVaried(source.client, source.store)
+  const ended = await Promise.all(['64', '2'].map((inFlight) => copy(t, source.url, target.url, '--in-flight', inFlight)))
+  for (const { code, stderr } of ended) t.equal(code, 0, stderr)
+  t.same(await written(target.store), await written(source.store))
+})
+
+t.test('a scavenged source is refused by the name of the stream that lacks events, again and again', async (t) => {
+  const [source, target] = [await place(t, 'scavenged'), await place(t, 'empty')]
+  for (const name of ['before', 'truncated', 'after']) await source.client.appendToStream(name, [event(), event()])
+  await source.client.appendToStream('truncated', [event()])
+  await source.client.appendToStream('after', [event()])
+  const { url, members: [leader] } = await eventStoreCluster(t, source, { size: 1 })
+  for (const { event } of await collect(source.client.readStream('truncated', { maxCount: 2 }))) {
+    leader.scavenge(event?.position?.commit ?? 0n)
+  }
+  for (const time of ['first', 'second']) {
+    const { code, stdout, stderr } = await copy(t, url, target.url)
+    t.equal(code, 1, time)
+    t.match(stderr, /stream truncated has no revision 1: its earlier events were scavenged away/)
+    t.notMatch(stderr, /after|before/)
+    t.equal(stdout, '')
+  }
+})
