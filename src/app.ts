@@ -21,6 +21,7 @@ import { addMetrics } from './http/status/metrics-route.js'
 import { addApiDocs } from './http/docs/openapi.js'
 import { addWithOtherMethods } from './http/other-methods.js'
 import { RequestLog } from './http/request-log.js'
+import { registerBodyBytes, type BodyBytesOptions } from './http/limits/body-bytes.js'
 import { registerRateLimits, type RateLimit } from './http/limits/rate-limit.js'
 import { registerReadSlots, type ReadSlotOptions } from './http/limits/read-slots.js'
 import { registerSecurityHeaders } from './http/security-headers.js'
@@ -34,6 +35,7 @@ export interface AppDeps {
   corsOrigins: CorsOrigins
   rateLimit: RateLimit
   readSlots?: ReadSlotOptions
+  bodyBytes?: BodyBytesOptions
   /** How long a client may neither read nor write before its connection ends, in milliseconds; 30 s when absent. */
   idleMs?: number | undefined
   healthChecks: HealthChecks
@@ -51,7 +53,7 @@ const longestPath = 16 * 1024
 
 /** The app with every route of the API. */
 export async function buildApp (deps: AppDeps): Promise<App> {
-  const { basePath, jwt, corsOrigins, rateLimit, readSlots, healthChecks, metrics, metricsToken, routes } = deps
+  const { basePath, jwt, corsOrigins, rateLimit, healthChecks, metrics, metricsToken, routes } = deps
   const app = bareApp(deps)
   allowOrigins(app, corsOrigins)
   app.setValidatorCompiler(validatorCompiler)
@@ -60,7 +62,8 @@ export async function buildApp (deps: AppDeps): Promise<App> {
   await app.register(async (scope) => {
     await registerAuth(scope, jwt)
     await registerRateLimits(scope, rateLimit)
-    registerReadSlots(scope, readSlots)
+    registerReadSlots(scope, deps.readSlots)
+    registerBodyBytes(scope, deps.bodyBytes)
     addMetrics(scope, metrics, metricsToken)
     addHealth(scope, healthChecks)
     await addApiDocs(scope, basePath)

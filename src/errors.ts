@@ -1,14 +1,15 @@
 // Turns errors into HTTP answers; nothing else does.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { StreamBusy } from './command-handling/handle-command.js'
 import { KeyInFlight } from './command-handling/idempotency/idempotency.js'
 import { IdsUsedUp, NotCaughtUp } from './command-handling/ids.js'
+import { StreamBusy } from './command-handling/turns/stream-busy.js'
 import { NotKnownYet } from './command-handling/wait-if-missing.js'
 import { Rejection, type RejectionCode } from './domain/rejection.js'
 import { AppendTooLarge, EventStoreUnavailable, isOfOutage, StreamGone, StreamTruncated } from './event-store/errors.js'
 import { encodedBody } from './http/input/json-body.js'
 import { firstFields } from './http/input/named-fields.js'
 import { BehindPosition } from './http/read-position.js'
+import { TooManyBodies } from './http/limits/body-bytes.js'
 import { TooManyReads } from './http/limits/read-slots.js'
 import { fieldErrors } from './http/input/schema-errors.js'
 import { saysDiskFull } from './postgres/full-disk.js'
@@ -46,6 +47,7 @@ export function answerError (error: FastifyError | Error, request: FastifyReques
   if (error instanceof StreamGone) return reply.code(410).send({ message: 'It was deleted for good.' })
   if (error instanceof AppendTooLarge) return reply.code(413).send({ message: 'The request is too large.' })
   if (error instanceof TooManyReads) return later(reply, 429, error.message)
+  if (error instanceof TooManyBodies) return later(reply, error.status, error.message)
   if (error instanceof BehindPosition) return notNow(reply, error.message)
   if ('validation' in error && error.validation) {
     const errors = fieldErrors(error.validation, error.validationContext)

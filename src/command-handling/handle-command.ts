@@ -7,9 +7,11 @@ import { RevisionConflict } from '../event-store/errors.js'
 import { noStream, type Streams } from '../event-store/streams.js'
 import type { CommandRequest, Outcome } from './command-request.js'
 import { emptyStream, withNext, type Folded } from './folded-stream.js'
-import { oneAtATime } from './one-at-a-time.js'
 import { proposed } from './proposed.js'
 import { StreamCache } from './stream-cache.js'
+import { oneAtATime } from './turns/one-at-a-time.js'
+import { StreamBusy, waitMs } from './turns/stream-busy.js'
+import { WholeStreams } from './turns/whole-streams.js'
 
 export type HandleCommand =
   <State, Event extends DomainEvent>(request: CommandRequest<State, Event>) => Promise<Outcome<State>>
@@ -23,12 +25,6 @@ export interface CommandHandler {
   ): Promise<Outcome<State>>
 }
 
-/** Others kept the stream busy for too long; nothing was written. */
-export class StreamBusy extends Error {
-  override readonly name = 'StreamBusy'
-}
-
-const handledWithinMs = 5_000
 const usualCacheBytes = 64 * 2 ** 20
 
 /**
@@ -41,20 +37,26 @@ export function commandHandler (streams: Streams, cacheBytes = usualCacheBytes):
   const handling = new Handling(streams, new StreamCache(cacheBytes))
   return {
     handle (request) {
-      const giveUpAt = Date.now() + handledWithinMs
+      const giveUpAt = Date.now() + waitMs
       return inTurn(request.stream, () => handling.handleUntil(giveUpAt, request))
     },
-    async stateAt ({ aggregate, stream }, revision) {
-      let folded = emptyStream(aggregate)
-      const next = (stored: StoredEvent) => { folded = withNext(aggregate, folded, stored) }
-      await streams.visit(stream, 0n, next, Number(revision) + 1)
-      return folded
-    }
+    stateAt: (request, revision) => handling.stateAt(request, revision)
   }
 }
 
 class Handling {
+  readonly #wholeStreams = new WholeStreams()
+
   constructor (private readonly streams: Streams, private readonly cache: StreamCache) {}
+
+  async stateAt<State, Event extends DomainEvent> (
+    { aggregate, stream, origin }: CommandRequest<State, Event>, revision: bigint
+  ): Promise<Folded<State>> {
+    let folded = emptyStream(aggregate)
+    const next = (stored: StoredEvent) => { folded = withNext(aggregate, folded, stored) }
+    await this.#wholeStreams.inTurn(origin, () => this.streams.visit(stream, 0n, next, Number(revision) + 1))
+    return folded
+  }
 
   async handleUntil<State, Event extends DomainEvent> (
     giveUpAt: number, request: CommandRequest<State, Event>
@@ -63,7 +65,7 @@ class Handling {
     if (isRetry) this.cache.delete(stream) // a cached state may have passed the earlier try
     let isUnread = request.isNew && !isRetry && !this.cache.has(stream)
     for (let isLate = false; ; isUnread = false, isLate = true) {
-      if (Date.now() > giveUpAt) throw waitedTooLong(commandId)
+      if (Date.now() > giveUpAt) throw new StreamBusy(commandId)
       const { current, earlier } = isUnread ? { current: emptyStream(aggregate) } : await this.#read(request, isLate)
       if (earlier) return { ...earlier, wasHandled: true }
       const events = request.decide(current.state)
@@ -87,10 +89,12 @@ class Handling {
     if (request.isForOwner && !await this.#isOwners(request, cached)) return { current: emptyStream(aggregate) }
     let current = cached ?? emptyStream(aggregate)
     let earlier: Folded<State> | undefined
-    const isThere = await this.streams.visit(stream, current.revision + 1n, (stored) => {
+    const visit = () => this.streams.visit(stream, current.revision + 1n, (stored) => {
       current = withNext(aggregate, current, stored)
       if (stored.metadata.command_id === origin.commandId) earlier = current
     })
+    const isShort = cached !== undefined || aggregate.isWrittenOnce === true
+    const isThere = await (isShort ? visit() : this.#wholeStreams.inTurn(origin, visit))
     if (cached && (!isThere || (isLate && current === cached))) {
       this.cache.delete(stream)
       return await this.#read(request, isLate)
@@ -130,10 +134,6 @@ class Handling {
       throw error
     }
   }
-}
-
-function waitedTooLong (commandId: string): StreamBusy {
-  return new StreamBusy(`command ${commandId} waited for others for ${handledWithinMs} ms`)
 }
 
 function refuseUnlessAt (revisions: readonly bigint[] | undefined, revision: bigint): void {

@@ -48,7 +48,7 @@ const refusals: Record<string, Refusal> = {
   },
   429: {
     why: 'Too many requests in this minute: of the user, or of an address without a valid token. ' +
-      'Or too many reads of the user at once.',
+      'Or too many reads of the user at once, or too many bytes of bodies.',
     schema: refusal('Too many requests: try again in 12 seconds.'),
     headers: ['Retry-After']
   },

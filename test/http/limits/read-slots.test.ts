@@ -2,55 +2,9 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t from 'tap'
-import { ReadSlots } from '../../../src/http/limits/read-slots.js'
 import { eventually } from '../../support/eventually.js'
 import { testService } from '../../support/service.js'
 import type { Teardown } from '../../support/teardown.js'
-
-const patient = 60_000
-const stays = () => new AbortController().signal
-
-t.test('so many of one user have a slot, the next one waits for the first that is released', async (t) => {
-  const slots = new ReadSlots(2, patient)
-  const [first, second] = [await slots.acquire('1', stays()), await slots.acquire('1', stays())]
-  const order: string[] = []
-  const waiting = ['third', 'fourth'].map(async (name) => {
-    const release = await slots.acquire('1', stays())
-    order.push(name)
-    return release
-  })
-  t.ok(await slots.acquire('2', stays()), 'another user has slots of their own')
-  t.strictSame(order, [])
-  second?.()
-  ;(await waiting[0])?.()
-  await waiting[1]
-  t.strictSame(order, ['third', 'fourth'], 'in the order in which they came')
-  first?.()
-})
-
-t.test('a read that no slot becomes free for is refused in time', async (t) => {
-  const slots = new ReadSlots(1, 20)
-  const release = await slots.acquire('1', stays())
-  t.equal(await slots.acquire('1', stays()), undefined)
-  release?.()
-  t.ok(await slots.acquire('1', stays()), 'and takes none with it')
-})
-
-t.test('a reader who leaves does not keep others waiting, and nothing is remembered of those who are gone', async (t) => {
-  const slots = new ReadSlots(1, patient)
-  const release = await slots.acquire('1', stays())
-  const leaving = new AbortController()
-  const left = slots.acquire('1', leaving.signal)
-  const stayed = slots.acquire('1', stays())
-  leaving.abort()
-  t.equal(await left, undefined)
-  t.equal(await slots.acquire('1', AbortSignal.abort()), undefined)
-  release?.()
-  const last = await stayed
-  t.equal(slots.users, 1)
-  last?.()
-  t.equal(slots.users, 0)
-})
 
 const service = await testService(t)
 const { call, parts: { pool }, url } = service
