@@ -2,6 +2,7 @@
 import type { Aggregate } from '../domain/decider.js'
 import { decode, type DomainEvent } from '../domain/events.js'
 import type { StoredEvent } from '../domain/stored-event.js'
+import { StreamTruncated } from '../event-store/errors.js'
 import { noStream } from '../event-store/streams.js'
 
 /** A stream up to a revision. */
@@ -25,6 +26,18 @@ export function withNext<State, Event extends DomainEvent> (
   const event = ownEvent(aggregate, stored)
   if (!event) return { ...folded, revision, position }
   return { state: aggregate.evolve(folded.state, event), revision, stateRevision: revision, position }
+}
+
+/**
+ * One that begins later, and with no event that creates something, was truncated.
+ * @param begins the revision of its first event
+ * @throws StreamTruncated
+ */
+export function refuseHalf<State> (
+  { aggregate: { initialState }, stream }: { aggregate: { initialState: State }, stream: string },
+  state: State, begins = 0n
+): void {
+  if (begins > 0n && state === initialState) throw new StreamTruncated(stream, '$tb')
 }
 
 function ownEvent<State, Event extends DomainEvent> (

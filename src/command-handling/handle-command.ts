@@ -6,7 +6,7 @@ import type { StoredEvent } from '../domain/stored-event.js'
 import { RevisionConflict } from '../event-store/errors.js'
 import { noStream, type Streams } from '../event-store/streams.js'
 import type { CommandRequest, Outcome } from './command-request.js'
-import { emptyStream, withNext, type Folded } from './folded-stream.js'
+import { emptyStream, refuseHalf, withNext, type Folded } from './folded-stream.js'
 import { proposed } from './proposed.js'
 import { StreamCache } from './stream-cache.js'
 import { oneAtATime } from './turns/one-at-a-time.js'
@@ -89,7 +89,9 @@ class Handling {
     if (request.isForOwner && !await this.#isOwners(request, cached)) return { current: emptyStream(aggregate) }
     let current = cached ?? emptyStream(aggregate)
     let earlier: Folded<State> | undefined
+    let begins: bigint | undefined
     const visit = () => this.streams.visit(stream, current.revision + 1n, (stored) => {
+      begins ??= stored.revision
       current = withNext(aggregate, current, stored)
       if (stored.metadata.command_id === origin.commandId) earlier = current
     })
@@ -99,15 +101,18 @@ class Handling {
       this.cache.delete(stream)
       return await this.#read(request, isLate)
     }
+    if (!cached) refuseHalf(request, current.state, begins)
     if (current !== cached && current.revision !== noStream) this.#remember(request, current)
     return { current, earlier }
   }
 
   async #isOwners<State, Event extends DomainEvent> (
-    { aggregate, stream, origin }: CommandRequest<State, Event>, known: Folded<State> | undefined
+    request: CommandRequest<State, Event>, known: Folded<State> | undefined
   ): Promise<boolean> {
+    const { aggregate, stream, origin } = request
     const [first] = known ? [] : await this.streams.read(stream, 0n, 1)
     const { state } = known ?? (first ? withNext(aggregate, emptyStream(aggregate), first) : emptyStream(aggregate))
+    refuseHalf(request, state, first?.revision)
     return aggregate.ownerOf?.(state) === origin.userId
   }
 

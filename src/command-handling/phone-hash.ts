@@ -1,6 +1,7 @@
 // Turns a phone number into the part of a stream name that does not show it.
 import { createHmac, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { settingsStream } from '../domain/lead/digest-key.js'
 import { RevisionConflict } from '../event-store/errors.js'
 import { noStream, type Streams } from '../event-store/streams.js'
 
@@ -15,8 +16,6 @@ export function phoneHash (key: Buffer): PhoneHash {
 export class OtherLeadDigestKey extends Error {
   override readonly name = 'OtherLeadDigestKey'
 }
-
-const settingsStream = 'ringledger-settings'
 
 /**
  * Writes a fingerprint of the key into the log at the first start, and holds later starts to it.

@@ -7,6 +7,7 @@ import { outdated } from '../../projections/replay/generations.js'
 import { activeCheckpoint } from '../../projections/replay/views.js'
 import type { Config } from '../config.js'
 import type { App } from '../http/app-types.js'
+import { findLimitedStreams } from '../recovery/limited-streams.js'
 import { openLogGuard } from '../recovery/log-guard.js'
 import { registerRoles } from '../recovery/register-roles.js'
 import type { ReadUpTo } from '../recovery/other-log.js'
@@ -48,6 +49,7 @@ export async function startRoles (
     const restoreGuard = openRestoreGuard({ ...connections, log })
     await restoreGuard.check()
     await warnOfOldGenerations(connections, log)
+    await tellLimitedStreams(connections, log)
     await prepare?.(connections)
     const context = { roles, config, urls, connections, restoreGuard, logGuard, holder, log }
     stops.push(logGuard.keepChecking())
@@ -95,6 +97,10 @@ async function warnOfOldGenerations ({ pool }: Connections, log: Logger): Promis
   for (const each of await outdated(pool, projections)) {
     log.warn(each, 'a read model was folded by another version of its projection: replay it')
   }
+}
+
+async function tellLimitedStreams ({ streams }: Connections, log: Logger): Promise<void> {
+  for (const { problem, ...about } of await findLimitedStreams(streams)) log.error(about, problem)
 }
 
 async function projectionCheckpoints ({ pool }: Connections): Promise<ReadUpTo[]> {

@@ -36,6 +36,7 @@ export function watchAvailability (streams: Streams, { log, everyMs = 1_000 }: A
     streams: {
       read: (...given) => watch.call('read', () => streams.read(...given)),
       visit: (...given) => watch.call('read', () => streams.visit(...given)),
+      limitOf: (stream) => streams.limitOf(stream),
       last: (...given) => watch.call('read', () => streams.last(...given)),
       head: () => watch.call('read', () => streams.head()),
       append: (...given) => watch.call('append', () => streams.append(...given)),

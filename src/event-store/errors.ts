@@ -11,11 +11,12 @@ export class StreamGone extends Error {
   override readonly name = 'StreamGone'
 }
 
-/** Metadata of the stream hides events that every decision needs. An operator mends it. */
+/** Metadata of the stream hides events that every decision needs, or a scavenge took them. An operator mends it. */
 export class StreamTruncated extends Error {
   override readonly name = 'StreamTruncated'
   constructor (stream: string, metadata: string) {
-    super(`the stream ${stream} lacks its earlier events, as its metadata has ${metadata}: take that away`)
+    super(`the stream ${stream} lacks its earlier events, as its metadata has ${metadata}: take that away, ` +
+      'and restore a backup if they were scavenged')
   }
 }
 

@@ -4,6 +4,7 @@ import { Appender, type AppendTimes } from './appender.js'
 import type { EventStoreConnection } from './connection/connection.js'
 import type { Appended, Proposed } from './connection/proposed.js'
 import { followLog, type FollowOptions } from './follow.js'
+import type { Limit } from './reads/limit.js'
 import { Reader } from './reads/reader.js'
 import type { Batch } from './subscribe.js'
 
@@ -21,11 +22,13 @@ export interface Streams {
   /**
    * Hands the same events to `take`, one by one as they arrive, so that a long stream takes no memory. False when the
    * stream is not there, or was deleted.
-   * @throws EventStoreUnavailable, and what `take` throws
+   * @throws EventStoreUnavailable, StreamTruncated, and what `take` throws
    */
   visit (
     stream: string, fromRevision: bigint, take: (event: StoredEvent) => void, maxCount?: number
   ): Promise<boolean>
+  /** What hides events of a stream, if its metadata can be read; a command that fails for it says so itself. */
+  limitOf (stream: string): Promise<Limit | undefined>
   /** The newest event of a stream, if it has one. @throws EventStoreUnavailable */
   last (stream: string): Promise<StoredEvent | undefined>
   /**
@@ -53,6 +56,7 @@ export function openStreams (connection: EventStoreConnection, options: StreamsO
   return {
     read: (stream, fromRevision, maxCount) => reader.read(stream, fromRevision, maxCount),
     visit: (stream, fromRevision, take, maxCount) => reader.visit(stream, fromRevision, take, maxCount),
+    limitOf: (stream) => reader.limitOf(stream),
     last: (stream) => reader.last(stream),
     append: (stream, events, expected) => appender.append(stream, events, expected),
     head,

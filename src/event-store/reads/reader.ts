@@ -7,6 +7,7 @@ import { collect, deliver } from './collect.js'
 import type { EventStoreConnection } from '../connection/connection.js'
 import { readError, StreamTruncated } from '../errors.js'
 import { toStoredEvent } from '../stored.js'
+import { limitIn, type Limit } from './limit.js'
 
 const requiresLeader = true
 
@@ -27,12 +28,14 @@ export class Reader {
   ): Promise<boolean> {
     let next = fromRevision
     let hasGap = false
+    let isEmpty = fromRevision === 0n
     const isThere = await this.#each(stream, { direction: FORWARDS, fromRevision, maxCount }, withinMs, (event) => {
       hasGap ||= event.revision !== next
       next = event.revision + 1n
+      isEmpty = false
       take(event)
     })
-    if (hasGap) await this.#refuseTruncated(stream)
+    if (hasGap || isEmpty) await this.#refuseTruncated(stream, isEmpty)
     return isThere
   }
 
@@ -55,11 +58,18 @@ export class Reader {
     }
   }
 
-  /** Revisions have no gaps unless events are hidden: by a delete, or by metadata that streams of ours never have. */
-  async #refuseTruncated (stream: string): Promise<void> {
+  async limitOf (stream: string): Promise<Limit | undefined> {
     const metadata = await this.last(`$$${stream}`).catch(() => undefined) // it may not be readable
-    const found = ['$maxCount', '$maxAge'].find((name) => Object.hasOwn(Object(metadata?.data), name))
-    if (found) throw new StreamTruncated(stream, found)
+    return limitIn(metadata?.data)
+  }
+
+  /**
+   * Revisions have no gaps unless events are hidden: by a delete, or by metadata that streams of ours never have. One
+   * that was deleted is not there, and one that was written anew after it is whole: its events themselves show that.
+   */
+  async #refuseTruncated (stream: string, isEmpty: boolean): Promise<void> {
+    const limit = await this.limitOf(stream)
+    if (limit && limit !== 'deleted' && (limit !== '$tb' || isEmpty)) throw new StreamTruncated(stream, limit)
   }
 
   /** False when there is no such stream, or none any more. */
