@@ -11,6 +11,7 @@ import { openPoster } from './deliver/post.js'
 import { openQueue, type QueueOptions } from './queue/queue.js'
 import { runReconciler } from './queue/reconcile.js'
 import { whileAlive } from './queue/while-alive.js'
+import { runRecoveries } from './operate/recoveries.js'
 import { checkKeys } from './operate/reseal.js'
 
 export interface WorkerDeps {
@@ -104,14 +105,13 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
   const marking = withMarkers(dispatcher({ firstDelayMs: schedule[0] ?? 0, onDispatched, log }), {
     restoreGuard, pool, streams, everyMs: deps.markEveryMs, log
   })
-  const reconciling = {
-    pool, holder, queue, enqueuer, everyMs: deps.reconcileEveryMs, abandonedAfterMs: 2 * timeoutMs, retentionDays, log
-  }
-  const loops = [
-    restoreGuard.keepChecking(signal),
-    whileAlive({ queue, signal, log }, (signal) =>
-      Promise.all([followCalls(marking, deps, signal), runReconciler({ ...reconciling, signal })]))
-  ]
+  const times = { everyMs: deps.reconcileEveryMs, abandonedAfterMs: 2 * timeoutMs, retentionDays }
+  const leased = (signal: AbortSignal) => Promise.all([
+    followCalls(marking, deps, signal),
+    runReconciler({ pool, holder, queue, enqueuer, ...times, signal, log }),
+    runRecoveries({ pool, streams, holder, signal, log })
+  ])
+  const loops = [restoreGuard.keepChecking(signal), whileAlive({ queue, signal, log }, leased)]
   return {
     assertAlive: () => queue.assertAlive(),
     async stop () {

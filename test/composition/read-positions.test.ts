@@ -1,7 +1,7 @@
 // How new what is read is, where no notification says it.
 import t from 'tap'
 import { listenForPositions } from '../../projections/engine/positions/positions.js'
-import { readPositions } from '../../src/composition/read-positions.js'
+import { readPositions } from '../../src/composition/api/read-positions.js'
 import { scratchLedger } from '../support/postgres/ledger.js'
 import { watchedPool } from '../support/postgres/statements.js'
 

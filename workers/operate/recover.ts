@@ -3,6 +3,7 @@ import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { notifyDue } from '../deliveries/due-channel.js'
 import { endpointIds } from '../deliveries/endpoints.js'
+import { beginAnew } from './begin-anew.js'
 
 export interface RecoverOptions {
   pool: Pool
@@ -82,23 +83,5 @@ async function findLost (tx: PoolClient, values: unknown[]): Promise<LostRow[]> 
     FROM (SELECT * FROM ledger.webhook_deliveries WHERE ${lost} AND id > $4 ORDER BY id LIMIT $5) d
     JOIN ledger.dispatch_assistants a ON a.assistant_id = d.assistant_id
     ORDER BY d.id FOR SHARE OF a -- the dispatcher changes no settings meanwhile`, values)
-  return rows
-}
-
-async function beginAnew (
-  tx: PoolClient, ids: string[], endpoints: string[]
-): Promise<{ user_id: string, status: string }[]> {
-  const { rows } = await tx.query<{ user_id: string, status: string }>(`
-    UPDATE ledger.webhook_deliveries d
-    SET endpoint_id = e.id, failure_count = 0, next_attempt_at = clock_timestamp(), finished_at = NULL,
-        queued_at = NULL,
-        status = CASE WHEN e.suspended_at IS NULL THEN 'scheduled' ELSE 'held' END,
-        reason = CASE WHEN e.suspended_at IS NOT NULL THEN 'endpoint_suspended' END,
-        held_at = CASE WHEN e.suspended_at IS NOT NULL THEN coalesce(d.held_at, now()) END
-    FROM unnest($1::uuid[], $2::bigint[]) AS wanted (id, endpoint_id)
-    JOIN ledger.webhook_endpoints e ON e.id = wanted.endpoint_id
-    WHERE d.id = wanted.id AND d.status IN ('scheduled', 'held', 'exhausted', 'cancelled')
-      AND d.started_at IS NULL AND d.body IS NOT NULL
-    RETURNING d.user_id, d.status`, [ids, endpoints])
   return rows
 }

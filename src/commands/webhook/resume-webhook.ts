@@ -1,7 +1,5 @@
 // POST /user/assistant/{id}/webhook-resume
 import Type from 'typebox'
-import type { Assistant } from '../../domain/assistant/evolve.js'
-import { Rejection } from '../../domain/rejection.js'
 import type { App } from '../../http/app-types.js'
 import type { Ledger } from '../../command-handling/idempotency/ledger-commands.js'
 import { command } from '../../http/command-route.js'
@@ -9,6 +7,7 @@ import { answered, refusal, replayHeaders } from '../../http/docs/describe.js'
 import type { HandleLedger } from '../../http/ledger-route.js'
 import { assistantPath } from '../../http/path-id.js'
 import { ownAssistant, type OwnAssistantDeps } from '../own-assistant.js'
+import { activeUrl, isOff } from './active-url.js'
 
 export interface ResumeWebhookDeps extends OwnAssistantDeps {
   handleLedger: HandleLedger
@@ -17,7 +16,6 @@ export interface ResumeWebhookDeps extends OwnAssistantDeps {
 }
 
 const resumed = 'The webhook is resumed'
-const isOff = 'The webhook is switched off: set is_webhook_active to true instead.'
 
 const ResumeAnswer = Type.Object({
   message: Type.String(),
@@ -57,10 +55,4 @@ export function resumeWebhook (app: App, deps: ResumeWebhookDeps): void {
       }
     })
   })
-}
-
-/** @throws Rejection `webhook-refused` while it is switched off */
-function activeUrl ({ settings: { is_webhook_active: isActive, webhook_url: url } }: Assistant): string {
-  if (!isActive || url === null) throw new Rejection('webhook-refused', isOff)
-  return url
 }

@@ -1,4 +1,4 @@
-// Dates in query strings: a day in UTC, or an instant.
+// Dates that callers give: a day in UTC, or an instant.
 import Type from 'typebox'
 import { inWords } from '../../domain/json.js'
 
@@ -19,20 +19,26 @@ export function isDayOrInstant (given: string): boolean {
 }
 
 /** The beginning of the day, or the instant itself. */
-export const earliest = (text: string | undefined) => text && new Date(withPlus(text)).toISOString()
+export function earliest (text: string): string
+export function earliest (text: string | undefined): string | undefined
+export function earliest (text: string | undefined): string | undefined {
+  return text && new Date(withPlus(text)).toISOString()
+}
+
 /** The end of the day, to the microsecond that Postgres keeps, or the instant itself. */
 export const latest = (text: string | undefined) => text?.length === 10 ? `${text}T23:59:59.999999Z` : earliest(text)
 
-const DayOrInstant = (description: string) => Type.Optional(Type.String({
+/** A day in UTC, or an instant. */
+export const DayOrInstant = (description: string) => Type.String({
   format: dayOrInstant,
   description,
   examples: ['2026-01-31'],
   ...inWords('must be a day such as 2026-01-31, or an instant such as 2026-01-31T12:00:00Z')
-}))
+})
 
 /** The query parameters `date_from` and `date_to`; `what` happens to an item at the time that counts. */
 export const dateRange = (what: string) => ({
-  date_from: DayOrInstant(`Only those ${what} on this day (UTC) or later, or at this instant or later.`),
-  date_to: DayOrInstant(`Only those ${what} on this day (UTC) or earlier, or at this instant or earlier. ` +
-    'Keeps pages as they are while others are added.')
+  date_from: Type.Optional(DayOrInstant(`Only those ${what} on this day (UTC) or later, or at this instant or later.`)),
+  date_to: Type.Optional(DayOrInstant(`Only those ${what} on this day (UTC) or earlier, or at this instant or earlier. ` +
+    'Keeps pages as they are while others are added.'))
 })

@@ -11,7 +11,7 @@ const bodies = openAjv({ coerceTypes: false })
 const texts = openAjv({ coerceTypes: 'array', useDefaults: true })
 addFormats.default(bodies)
 addFormats.default(texts)
-texts.addFormat(dayOrInstant, isDayOrInstant)
+for (const validator of [bodies, texts]) validator.addFormat(dayOrInstant, isDayOrInstant)
 
 /** More than fields that are named, because one field can break several rules. */
 const mostErrors = 4 * mostFields

@@ -1,6 +1,6 @@
 // Answers to GETs how far their source has come.
-import type { Positions } from '../../projections/engine/positions/positions.js'
-import type { ReadPositions } from '../http/read-position.js'
+import type { Positions } from '../../../projections/engine/positions/positions.js'
+import type { ReadPositions } from '../../http/read-position.js'
 
 export interface ReadPositionsOptions {
   /** Of the projections, and of the webhook dispatcher as `deliveries`. */

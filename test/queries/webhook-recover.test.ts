@@ -1,0 +1,103 @@
+// POST /user/assistant/{id}/webhook-recover: what failed or was skipped is sent again, when its user asks for it.
+import t from 'tap'
+import { isRefusal } from '../support/http/is-refusal.js'
+import { eventually } from '../support/eventually.js'
+import { answers, callOf, receiver } from '../support/receivers/receiver.js'
+import { webhookService } from '../support/scenes/webhook-service.js'
+
+const { call, get, create, complete, parts } = await webhookService(t)
+const longAgo = '2020-01-01'
+const recover = (id: number, body?: object, user = '1', key?: string) =>
+  call('POST', `/user/assistant/${id}/webhook-recover`, body, {
+    user, ...(key !== undefined && { headers: { 'idempotency-key': key } })
+  })
+const setStatus = (id: string, status: string, reason: string) => parts.pool.query(`
+  UPDATE ledger.webhook_deliveries
+  SET status = $2, reason = $3, held_at = CASE WHEN $2 = 'held' THEN now() END,
+      next_attempt_at = CASE WHEN $2 = 'held' THEN now() END
+  WHERE id = $1`,
+[id, status, reason])
+
+t.test('what was exhausted, cancelled, held or skipped is delivered, each once, and nothing else', async (t) => {
+  const hook = await receiver(t)
+  const assistant = await create(hook.url)
+  const delivered = () => complete(assistant, ({ status }) => status === 'delivered')
+  const kept = await delivered()
+  const [exhausted, cancelled, held] = [await delivered(), await delivered(), await delivered()]
+  await setStatus(exhausted.id, 'exhausted', 'attempts_used_up')
+  await setStatus(cancelled.id, 'cancelled', 'held_too_long')
+  await setStatus(held.id, 'held', 'endpoint_suspended')
+  await call('PUT', `/user/assistant/${assistant}`, { is_webhook_active: false })
+  const skipped = await complete(assistant, ({ status }) => status === 'skipped')
+  t.equal(skipped.reason, 'webhook_off')
+  isRefusal(t, await recover(assistant, { since: longAgo }), 409, 'while it is off')
+  await call('PUT', `/user/assistant/${assistant}`, { is_webhook_active: true })
+  hook.received.length = 0
+  const first = await recover(assistant, { since: longAgo }, '1', 'once')
+  t.match(first, { status: 202, body: { message: /sent again/, data: { count: Number } } })
+  const wanted = [exhausted, cancelled, skipped].map(({ call_id }) => call_id)
+  await eventually(() => wanted.every((one) => hook.received.some((received) => callOf(received) === one)))
+  t.same((await recover(assistant, { since: longAgo }, '1', 'once')).body, first.body)
+  const deliveredOnes = `/user/webhook-deliveries?assistant_id=${assistant}&status=delivered`
+  await eventually(async () => (await get(deliveredOnes)).meta.total === 5)
+  const calls = hook.received.map(callOf)
+  t.equal(new Set(calls).size, calls.length, 'each once')
+  t.notOk(calls.includes(kept.call_id), 'what was delivered is not sent again')
+  const built = JSON.parse(String(hook.received.find((one) => callOf(one) === skipped.call_id)?.body))
+  const usual = JSON.parse(kept.request.body)
+  t.same(Object.keys(built.data), Object.keys(usual.data), 'a body from the log is as any other')
+  t.same((await recover(assistant, { since: longAgo })).body.data, { count: 0 })
+})
+
+t.test('only the statuses and times that were asked for', async (t) => {
+  const hook = await receiver(t)
+  const assistant = await create(hook.url)
+  const [early, late] = [
+    await complete(assistant, ({ status }) => status === 'delivered'),
+    await complete(assistant, ({ status }) => status === 'delivered')
+  ]
+  await setStatus(early.id, 'exhausted', 'attempts_used_up')
+  await setStatus(late.id, 'cancelled', 'gone')
+  const count = async (body: object) => (await recover(assistant, body)).body.data.count
+  t.equal(await count({ since: '2999-01-01' }), 0)
+  t.equal(await count({ since: longAgo, until: '2020-01-02' }), 0)
+  t.equal(await count({ since: longAgo, statuses: ['skipped', 'held'] }), 0)
+  t.equal(await count({ since: longAgo, statuses: ['cancelled'] }), 1)
+  const third = await eventually(() => hook.received[2] ?? false)
+  t.equal(callOf(third), late.call_id)
+})
+
+t.test('a wrong body is refused by field, and another user\'s assistant is not found', async (t) => {
+  const assistant = await create((await receiver(t)).url)
+  const wrong: Array<[object, string]> = [
+    [{}, 'since'],
+    [{ since: 'yesterday' }, 'since'],
+    [{ since: null }, 'since'],
+    [{ since: '2026-01-02', until: '2026-01-01' }, 'until'],
+    [{ since: longAgo, statuses: [] }, 'statuses'],
+    [{ since: longAgo, statuses: ['delivered'] }, 'statuses.0'],
+    [{ since: longAgo, statuses: 'held' }, 'statuses']
+  ]
+  for (const [body, field] of wrong) {
+    const answer = await recover(assistant, body)
+    isRefusal(t, answer, 422, JSON.stringify(body))
+    t.same(Object.keys(answer.body.errors), [field])
+  }
+  isRefusal(t, await recover(assistant, { since: longAgo }, '2'), 404, 'not theirs')
+})
+
+t.test('a receiver that still fails gets what was recovered by its schedule, and more than 100,000 are refused', async (t) => {
+  const hook = await receiver(t, answers(500))
+  const assistant = await create(hook.url)
+  const failed = await complete(assistant, ({ attempts }) => attempts.some(({ outcome }) => outcome === 'rejected'))
+  await setStatus(failed.id, 'exhausted', 'attempts_used_up')
+  t.same((await recover(assistant, { since: longAgo })).body.data, { count: 1 })
+  await eventually(() => hook.received.length === 2)
+  await parts.pool.query(`
+    INSERT INTO ledger.webhook_deliveries (id, call_id, type, user_id, assistant_id, status, reason)
+    SELECT gen_random_uuid(), 'many-' || n, 'call.completed', '1', $1, 'skipped', 'webhook_off'
+    FROM generate_series(1, 100001) n`, [assistant])
+  const answer = await recover(assistant, { since: longAgo })
+  isRefusal(t, answer, 422, 'too many')
+  t.same(Object.keys(answer.body.errors), ['since'])
+})
