@@ -1,6 +1,8 @@
 // Follows the log until a signal ends it, and notices a subscription that no longer delivers.
-import { FORWARDS, START } from '@eventstore/db-client'
-import { collect } from './reads/collect.js'
+import { FORWARDS, START, type AllStreamResolvedEvent } from '@eventstore/db-client'
+import type { StoredEvent } from '../domain/stored-event.js'
+import { deliver } from './reads/collect.js'
+import { sizeOf } from './size.js'
 import type { EventStoreConnection } from './connection/connection.js'
 import { subscriptionError } from './errors.js'
 import { toStoredEvent } from './stored.js'
@@ -81,17 +83,33 @@ async function next (
   }
 }
 
-/** Reads the next events without a filter: those of the types, and the position of the last event of any type. */
+/** About the memory of what is kept of a read, in bytes. */
+const mostKept = 16 * 2 ** 20
+
+/**
+ * Reads the next events without a filter: those of the types, and the position of the last event of any type. Of the
+ * others nothing is kept, as they may be large.
+ */
 async function readOn (
   connection: EventStoreConnection, eventTypes: readonly string[], after: bigint
 ): Promise<{ batch: Batch, isEnd: boolean }> {
   const fromPosition = after === 0n ? START : { commit: after, prepare: after }
-  const resolved = await connection.onLeader(async (session) => {
+  return await connection.onLeader(async (session) => {
     const options = { direction: FORWARDS, fromPosition, maxCount: readAtOnce, requiresLeader: true } as const
-    return await collect(session, session.client.readAll(options), answerWithinMs)
+    const events: StoredEvent[] = []
+    const enough = new Error('the batch is full')
+    let [position, count, bytes] = [after, 0, 0]
+    const take = ({ event }: AllStreamResolvedEvent) => {
+      count += 1
+      if (!event || event.position.commit <= after) return
+      position = event.position.commit
+      if (!eventTypes.includes(event.type)) return
+      events.push(toStoredEvent(event))
+      bytes += sizeOf(event.data)
+      if (bytes >= mostKept) throw enough
+    }
+    await deliver(session, session.client.readAll(options), answerWithinMs, take)
+      .catch((error: unknown) => { if (error !== enough) throw error })
+    return { batch: { events, position }, isEnd: count < readAtOnce && bytes < mostKept }
   })
-  const events = resolved.flatMap(({ event }) => event && event.position.commit > after ? [toStoredEvent(event)] : [])
-  const ofTypes = events.filter(({ type }) => eventTypes.includes(type))
-  const batch = { events: ofTypes, position: events.at(-1)?.position ?? after }
-  return { batch, isEnd: resolved.length < readAtOnce }
 }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { noStream, openStreams } from '../../src/event-store/streams.js'
 import { oldEventStore } from '../support/back-ends/old-event-store.js'
+import { mainProcess } from '../support/processes/main-process.js'
 import { take, until } from '../support/projections/following.js'
 import { connectionTo, scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
@@ -87,4 +88,16 @@ t.test('a store that answers 2^64-1 until its filter matches is followed; matche
   t.ok(old.saidNothing() > 0)
   const { position } = await append('Other', type)
   t.match(await pass(position), { events: [{ type, position }], passed: position })
+})
+
+t.test('a small heap outlives many large events outside the filter, which the store does not report', async (t) => {
+  const old = await oldEventStore(t, store.port)
+  const data = { notes: 'x'.repeat(900 * 1024) }
+  for (let n = 0; n < 100; n++) {
+    await direct.append(`test-${randomUUID()}`, [{ id: randomUUID(), type: 'Other', data, metadata: {} }], noStream)
+  }
+  const args = [old.url, 'Never', String(await direct.head())]
+  const { said, ended } = mainProcess(t, 'projections/following-main', args, { heapMb: 72 })
+  t.equal(await ended, 0)
+  t.strictSame(said, [{ count: 0 }])
 })
