@@ -4,7 +4,7 @@ import type { StoredEvent } from '../../src/domain/stored-event.js'
 import type { Batch } from '../../src/event-store/subscribe.js'
 import { CircuitBreaker, type Refused } from '../parking/circuit-breaker.js'
 import { schemaOf } from '../replay/generations.js'
-import { fold, loadMissing, readEvents, saveChanges } from './fold.js'
+import { fold, loadMissing, readEvents, saveChanges, type Readable, type Unreadable } from './fold.js'
 import { HighestIds } from './ids.js'
 import type { Projection } from './projection.js'
 import { isAboutData } from '../../src/postgres/about-data.js'
@@ -60,30 +60,51 @@ async function attempt (
   }
 }
 
+/** In parts, where the rows that the events read are large. */
 async function write (
   tx: PoolClient, projection: Projection, schema: string, events: StoredEvent[]
 ): Promise<Refused[]> {
-  const parked = await loadParked(tx, schema, projection.name, events)
-  const read = readEvents(projection, events.filter((stored) => !parked.skipped.has(stored)))
-  const rows = new MemoryRows(projection.tables, { everyVersion: true })
-  await loadMissing(tx, schema, rows, read)
+  const { skipped, streams: parked } = await loadParked(tx, schema, projection.name, events)
   const ids = new HighestIds(projection)
   const refused: Refused[] = []
-  for (const each of read) {
-    const { stored } = each
-    if (parked.streams.has(stored.stream)) {
-      await park(tx, schema, stored, 'an earlier event of this stream is parked')
-      continue
+  let unwritten = readEvents(projection, events.filter((stored) => !skipped.has(stored)))
+  while (unwritten.length > 0) {
+    const rows = new MemoryRows(projection.tables, { everyVersion: true })
+    const count = await loadMissing(tx, schema, rows, unwritten)
+    for (const each of unwritten.slice(0, count)) {
+      refused.push(...await foldOne(tx, projection, schema, { each, rows, parked, ids }))
     }
-    const problem = 'problem' in each ? each.problem : fold(projection, each, rows)
-    if (problem !== undefined) {
-      parked.streams.add(stored.stream)
-      refused.push(await refuse(tx, schema, stored, problem))
-    } else if ('event' in each) ids.add(each.event)
+    await saveChanges(tx, schema, rows)
+    unwritten = unwritten.slice(count)
   }
-  await saveChanges(tx, schema, rows)
   await ids.raise(tx)
   return refused
+}
+
+interface Folding {
+  each: Readable | Unreadable
+  rows: MemoryRows
+  /** Streams whose events have to wait. */
+  parked: Set<string>
+  ids: HighestIds
+}
+
+/** @returns the event, if it is the first one of its stream that is parked */
+async function foldOne (
+  tx: PoolClient, projection: Projection, schema: string, { each, rows, parked, ids }: Folding
+): Promise<Refused[]> {
+  const { stored } = each
+  if (parked.has(stored.stream)) {
+    await park(tx, schema, stored, 'an earlier event of this stream is parked')
+    return []
+  }
+  const problem = 'problem' in each ? each.problem : fold(projection, each, rows)
+  if (problem !== undefined) {
+    parked.add(stored.stream)
+    return [await refuse(tx, schema, stored, problem)]
+  }
+  if ('event' in each) ids.add(each.event)
+  return []
 }
 
 async function refuse (tx: PoolClient, schema: string, stored: StoredEvent, error: string): Promise<Refused> {

@@ -21,14 +21,23 @@ export function readEvents (projection: Projection, events: StoredEvent[]): Arra
   })
 }
 
-/** Loads the rows that the events read and that are not in memory, in one statement for each table. */
+/** Small events may read large rows: of a table so much is loaded at once, in bytes. */
+const mostLoaded = 4 * 2 ** 20
+
+/**
+ * Loads the rows that the events read and that are not in memory, in one statement for each table.
+ * @returns for how many of the events: the first ones of them, when the rows of all are too large
+ */
 export async function loadMissing (
   db: Pool | PoolClient, schema: string, rows: MemoryRows, events: Array<Readable | Unreadable>
-): Promise<void> {
+): Promise<number> {
   const keys = events.flatMap((each) => 'keys' in each ? each.keys : [])
   for (const [table, missing] of rows.missing(keys)) {
-    rows.loaded(table, missing, await loadRows(db, schema, table, [...missing]))
+    const found = await loadRows(db, schema, table, [...missing], events.length > 1 ? mostLoaded : Infinity)
+    if (!found) return await loadMissing(db, schema, rows, events.slice(0, Math.ceil(events.length / 2)))
+    rows.loaded(table, missing, found)
   }
+  return events.length
 }
 
 /** Folds the event. @returns why it cannot be projected, if so; then it changed no row */

@@ -49,6 +49,11 @@ export class MemoryRows implements Rows {
     this.#tables = new Map(tables.map((table) => [table, new TableRows(options.isEmpty ?? false)]))
   }
 
+  /** Of all rows that are in memory. */
+  get bytes (): number {
+    return [...this.#tables.values()].reduce((sum, { bytes }) => sum + bytes, 0)
+  }
+
   get<Row extends object> (table: Table<Row>, key: Key): Row | undefined {
     // Only rows of `table` are ever stored under it.
     return this.#of(table).entries.get(key)?.row as Row | undefined

@@ -41,15 +41,18 @@ export function createIndexes (schema: string, { name, indexes = [] }: AnyTable)
 }
 
 /**
- * The rows with these keys. `row_to_json` gives ids as numbers, times as ISO 8601 and json columns as they were
- * written.
+ * The rows with these keys, or nothing when they are longer than `mostBytes` together. `row_to_json` gives ids as
+ * numbers, times as ISO 8601 and json columns as they were written.
  */
 export async function loadRows (
-  tx: PoolClient | Pool, schema: string, { name, key, columns }: AnyTable, keys: Key[]
-): Promise<object[]> {
-  const { rows } = await tx.query<{ row: object }>(
-    `SELECT row_to_json(t) AS row FROM ${schema}.${name} t WHERE "${key}" = ANY($1::${columns[key]}[])`, [keys])
-  return rows.map(({ row }) => row)
+  tx: PoolClient | Pool, schema: string, { name, key, columns }: AnyTable, keys: Key[], mostBytes = Infinity
+): Promise<object[] | undefined> {
+  const { rows } = await tx.query<{ row: object | null }>(`
+    SELECT CASE WHEN sum(octet_length(row::text)) OVER (ROWS UNBOUNDED PRECEDING) <= $2 THEN row END AS row
+    FROM (SELECT row_to_json(t) AS row FROM ${schema}.${name} t WHERE "${key}" = ANY($1::${columns[key]}[])) found`,
+  [keys, Number.isFinite(mostBytes) ? mostBytes : Number.MAX_SAFE_INTEGER])
+  const loaded = rows.flatMap(({ row }) => row ?? [])
+  return loaded.length === rows.length ? loaded : undefined
 }
 
 /** Inserts or replaces rows, one statement for all of them. */

@@ -9,8 +9,9 @@ import { dispatchCall, lostLead } from './dispatch-call.js'
 import { countDuplicates, insertDeliveries, type NewDelivery } from './new-deliveries.js'
 import { park } from '../../src/subscriptions/park.js'
 import { readEvent, type ReadEvent } from './read-event.js'
+import { saveState } from './save-state.js'
 import type { DispatchState } from './state.js'
-import { loadState, saveState } from './tables.js'
+import { loadState, TooLarge, type Restored } from './tables.js'
 
 export interface DispatcherOptions {
   /** Wait before the first attempt, in milliseconds. */
@@ -46,29 +47,65 @@ export function dispatcher (options: DispatcherOptions): Consumer {
   }
 }
 
-/** @returns the users whose deliveries may be due now */
+/** Small events may name large leads and assistants: of either so much is loaded at once, in bytes. */
+const mostLoaded = 4 * 2 ** 20
+
+/** Bodies that wait to be written, in characters. */
+const mostUnwritten = 4 * 2 ** 20
+
+/** In halves, where what the events read is too large. @returns the users whose deliveries may be due now */
 async function dispatchBatch (
-  tx: PoolClient, events: StoredEvent[], { firstDelayMs, log }: DispatcherOptions
+  tx: PoolClient, events: StoredEvent[], options: DispatcherOptions
 ): Promise<Set<string>> {
   if (events.length === 0) return new Set()
   const read = events.map(readEvent)
-  const { state, restored } = await loadState(
-    tx, read.flatMap(({ event }) => event ?? []), read.flatMap(({ callId }) => callId ?? []))
+  const calls = read.flatMap(({ callId }) => callId ?? [])
+  try {
+    const most = events.length > 1 ? mostLoaded : undefined
+    const { state, restored } = await loadState(tx, read.flatMap(({ event }) => event ?? []), calls, most)
+    return await dispatchEvents(tx, read, { state, restored }, options)
+  } catch (error) {
+    if (!(error instanceof TooLarge)) throw error
+    const middle = Math.ceil(events.length / 2)
+    const first = await dispatchBatch(tx, events.slice(0, middle), options)
+    return new Set([...first, ...await dispatchBatch(tx, events.slice(middle), options)])
+  }
+}
+
+async function dispatchEvents (
+  tx: PoolClient, read: ReadEvent[], { state, restored }: { state: DispatchState, restored: Restored },
+  { firstDelayMs, log }: DispatcherOptions
+): Promise<Set<string>> {
+  const users = new Set<string>()
   const deliveries: NewDelivery[] = []
+  let unwritten = 0
   for (const each of read) {
     if (each.problem !== undefined) logMalformed(each, log)
     const { added, parkedFor } = dispatchEvent(state, each, restored.skipUntil)
     deliveries.push(...added)
+    unwritten += lengthOf(added)
+    if (unwritten > mostUnwritten) await write()
     if (parkedFor !== undefined) await park(tx, consumerName, each.stored, parkedFor)
     if (each.stored.position <= restored.rereadUntil) state.forgetEffects()
   }
   const settings = [...state.rerouted.values()]
   await saveState(tx, state)
-  await insertDeliveries(tx, deliveries, firstDelayMs)
+  await write()
   await countDuplicates(tx, state.duplicates)
   await followSettings(tx, settings)
-  return new Set([...deliveries, ...settings].flatMap(({ user_id }) => user_id ?? []))
+  for (const { user_id } of settings) users.add(user_id)
+  return users
+
+  async function write (): Promise<void> {
+    unwritten = 0
+    const written = deliveries.splice(0)
+    await insertDeliveries(tx, written, firstDelayMs)
+    for (const { user_id } of written) if (user_id !== null) users.add(user_id)
+  }
 }
+
+const lengthOf = (deliveries: NewDelivery[]) =>
+  deliveries.reduce((sum, delivery) => sum + ('body' in delivery ? delivery.body.length : 0), 0)
 
 function logMalformed ({ stored, problem }: ReadEvent, log: DispatcherOptions['log']): void {
   log.warn({ stream: stored.stream, revision: String(stored.revision), problem }, 'event is malformed')

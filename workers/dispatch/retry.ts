@@ -7,7 +7,8 @@ import { followSettings } from '../deliveries/follow-settings.js'
 import { lostLead } from './dispatch-call.js'
 import { applyEvent } from './dispatch.js'
 import { readEvent, type ReadEvent } from './read-event.js'
-import { loadState, saveState } from './tables.js'
+import { saveState } from './save-state.js'
+import { loadState } from './tables.js'
 import type { DispatchState } from './state.js'
 
 /** How many events are no longer parked, or why they still are. */

@@ -1,19 +1,28 @@
-// The tables of the dispatch state: loaded for a batch, written back at once.
+// The tables of the dispatch state, as they are loaded for a batch.
 import type { PoolClient } from 'pg'
 import type { DomainEvent } from '../../src/domain/events.js'
 import type { RelevantSettings } from './payload.js'
-import { DispatchState, type KnownAssistant, type KnownCampaign, type KnownLead } from './state.js'
+import { DispatchState, type KnownLead } from './state.js'
 
 /** After a restore: up to `skipUntil` new calls are not sent, up to `rereadUntil` effects are not repeated. */
 export interface Restored { skipUntil: bigint, rereadUntil: bigint }
 
-/** Loads what `events` and the calls in `callIds` read or change. */
+/** The rows that events read are too large together: load them for fewer events. */
+export class TooLarge extends Error {
+  override readonly name = 'TooLarge'
+}
+
+/**
+ * Loads what `events` and the calls in `callIds` read or change. `mostBytes` is for the settings of all assistants, and
+ * again for the variables of all leads. @throws TooLarge
+ */
 export async function loadState (
-  tx: PoolClient, events: DomainEvent[], callIds: string[]
+  tx: PoolClient, events: DomainEvent[], callIds: string[], mostBytes = Number.MAX_SAFE_INTEGER
 ): Promise<{ state: DispatchState, restored: Restored }> {
   const state = new DispatchState()
-  await loadAssistants(tx, state, events.flatMap(({ data }) => 'assistant_id' in data ? data.assistant_id : []))
-  await loadLeads(tx, state, events.flatMap(contactIds))
+  const assistantIds = events.flatMap(({ data }) => 'assistant_id' in data ? data.assistant_id : [])
+  await loadAssistants(tx, state, assistantIds, mostBytes)
+  await loadLeads(tx, state, events.flatMap(contactIds), mostBytes)
   const campaignsOfLeads = [...state.leads.values()].map((lead) => lead.campaign_id)
   const campaigns = events.flatMap(({ data }) => 'campaign_id' in data ? data.campaign_id : [])
   await loadCampaigns(tx, state, [...campaigns, ...campaignsOfLeads])
@@ -25,38 +34,50 @@ function contactIds ({ type, data }: DomainEvent): number[] {
   return type === 'LeadCreated' ? [data.lead_id, ...data.secondary_contacts.map(({ id }) => id)] : []
 }
 
-interface AssistantRow { assistant_id: string, user_id: string, revision: string, settings: RelevantSettings }
-interface LeadRow extends Omit<KnownLead, 'id' | 'campaign_id' | 'newest_report_at'> {
+/** Null is what went over the bytes. */
+interface AssistantRow { assistant_id: string, user_id: string, revision: string, settings: RelevantSettings | null }
+interface LeadRow extends Omit<KnownLead, 'id' | 'campaign_id' | 'newest_report_at' | 'variables'> {
   contact_id: string
   campaign_id: string
   newest_report_at: Date | null
+  variables: KnownLead['variables'] | null
 }
 interface CampaignRow { campaign_id: string, revision: string, name: string }
 interface CallRow { skip_until: string, reread_until: string, call_id: string | null, last_position: string }
 
-async function loadAssistants (tx: PoolClient, { assistants }: DispatchState, ids: number[]): Promise<void> {
+/** The column, as long as it and those before it are not longer than a parameter says. */
+const within = (column: string, mostBytes: string) =>
+  `CASE WHEN sum(octet_length(${column}::text)) OVER (ROWS UNBOUNDED PRECEDING) <= ${mostBytes} THEN ${column} END AS ${column}`
+
+async function loadAssistants (
+  tx: PoolClient, { assistants }: DispatchState, ids: number[], mostBytes: number
+): Promise<void> {
   if (ids.length === 0) return
   const { rows } = await tx.query<AssistantRow>({
     name: 'load-assistants',
     text: `
-    SELECT assistant_id, user_id, revision, settings FROM ledger.dispatch_assistants
-    WHERE assistant_id = ANY($1::bigint[])`,
-    values: [[...new Set(ids)]]
+    SELECT assistant_id, user_id, revision, ${within('settings', '$2')}
+    FROM ledger.dispatch_assistants WHERE assistant_id = ANY($1::bigint[])`,
+    values: [[...new Set(ids)], mostBytes]
   })
-  for (const { assistant_id, revision, ...row } of rows) {
+  for (const { assistant_id, revision, settings, ...row } of rows) {
+    if (settings === null) throw new TooLarge('settings')
     const id = Number(assistant_id)
-    assistants.set(id, { ...row, assistant_id: id, revision: BigInt(revision) })
+    assistants.set(id, { ...row, settings, assistant_id: id, revision: BigInt(revision) })
   }
 }
 
-async function loadLeads (tx: PoolClient, { leads }: DispatchState, ids: number[]): Promise<void> {
+async function loadLeads (
+  tx: PoolClient, { leads }: DispatchState, ids: number[], mostBytes: number
+): Promise<void> {
   if (ids.length === 0) return
   const { rows } = await tx.query<LeadRow>(`
-    SELECT contact_id, user_id, campaign_id, phone_number, variables, status, newest_report_at
-    FROM ledger.dispatch_leads WHERE contact_id = ANY($1::bigint[])`, [ids])
-  for (const { contact_id, campaign_id, newest_report_at: newest, ...row } of rows) {
+    SELECT contact_id, user_id, campaign_id, phone_number, status, newest_report_at, ${within('variables', '$2')}
+    FROM ledger.dispatch_leads WHERE contact_id = ANY($1::bigint[])`, [ids, mostBytes])
+  for (const { contact_id, campaign_id, newest_report_at: newest, variables, ...row } of rows) {
+    if (variables === null) throw new TooLarge('variables')
     const [id, newest_report_at] = [Number(contact_id), newest?.toISOString() ?? null]
-    leads.set(id, { ...row, id, campaign_id: Number(campaign_id), newest_report_at })
+    leads.set(id, { ...row, variables, id, campaign_id: Number(campaign_id), newest_report_at })
   }
 }
 
@@ -82,57 +103,4 @@ async function loadCalls (tx: PoolClient, { calls }: DispatchState, ids: string[
   })
   for (const { call_id, last_position } of rows) if (call_id !== null) calls.set(call_id, BigInt(last_position))
   return { skipUntil: BigInt(rows[0]?.skip_until ?? 0), rereadUntil: BigInt(rows[0]?.reread_until ?? 0) }
-}
-
-/** Writes back what the batch changed. */
-export async function saveState (tx: PoolClient, state: DispatchState): Promise<void> {
-  const { assistants, leads, campaigns, changed } = state
-  await saveAssistants(tx, chosen(assistants, changed.assistants))
-  await saveLeads(tx, chosen(leads, changed.leads))
-  await saveCampaigns(tx, chosen(campaigns, changed.campaigns))
-}
-
-function chosen<Row> (rows: Map<number, Row>, ids: Set<number>): Row[] {
-  return [...ids].flatMap((id) => rows.get(id) ?? [])
-}
-
-async function saveAssistants (tx: PoolClient, rows: KnownAssistant[]): Promise<void> {
-  if (rows.length === 0) return
-  await tx.query(`
-    INSERT INTO ledger.dispatch_assistants (assistant_id, user_id, revision, settings)
-    SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::json[])
-    ON CONFLICT (assistant_id) DO UPDATE SET revision = excluded.revision, settings = excluded.settings`, [
-    rows.map((row) => row.assistant_id),
-    rows.map((row) => row.user_id),
-    rows.map((row) => row.revision),
-    rows.map((row) => JSON.stringify(row.settings))
-  ])
-}
-
-async function saveLeads (tx: PoolClient, rows: KnownLead[]): Promise<void> {
-  if (rows.length === 0) return
-  await tx.query(`
-    INSERT INTO ledger.dispatch_leads (contact_id, user_id, campaign_id, phone_number, variables, status, newest_report_at)
-    SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::json[], $6::text[], $7::timestamptz[])
-    ON CONFLICT (contact_id) DO UPDATE SET status = excluded.status, newest_report_at = excluded.newest_report_at`, [
-    rows.map((row) => row.id),
-    rows.map((row) => row.user_id),
-    rows.map((row) => row.campaign_id),
-    rows.map((row) => row.phone_number),
-    rows.map((row) => JSON.stringify(row.variables)),
-    rows.map((row) => row.status),
-    rows.map((row) => row.newest_report_at)
-  ])
-}
-
-async function saveCampaigns (tx: PoolClient, rows: KnownCampaign[]): Promise<void> {
-  if (rows.length === 0) return
-  await tx.query(`
-    INSERT INTO ledger.dispatch_campaigns (campaign_id, revision, name)
-    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::json[])
-    ON CONFLICT (campaign_id) DO UPDATE SET revision = excluded.revision, name = excluded.name`, [
-    rows.map((row) => row.campaign_id),
-    rows.map((row) => row.revision),
-    rows.map((row) => JSON.stringify(row.name))
-  ])
 }

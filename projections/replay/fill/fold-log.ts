@@ -3,6 +3,7 @@ import type { Pool } from 'pg'
 import { Fenced, readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import { pause } from '../../../src/subscriptions/pause.js'
 import { skipProcessed } from '../../../src/subscriptions/skip-processed.js'
+import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import type { Streams } from '../../../src/event-store/streams.js'
 import { checkpointOf, schemaOf } from '../generations.js'
 import type { Projection } from '../../engine/projection.js'
@@ -98,17 +99,27 @@ async function followUntil (
     const batch = skipProcessed(delivered, reached)
     if (batch.position <= reached) continue
     reached = batch.position
-    for (const part of partsOf(batch, until, mostEvents)) {
-      await folder.loadAndFold(part.events, pool, schema)
-      if (!behind.isDue(part) && part.position < until) continue
+    const parts = partsOf(batch, until, mostEvents)
+    for (let part = parts.shift(); part; part = parts.shift()) {
+      const left = await folder.loadAndFold(part.events, pool, schema)
+      const folded = without(part, left)
+      if (left.length > 0) parts.unshift({ events: left, position: part.position })
+      if (!behind.isDue(folded) && folded.position < until) continue
       await folder.ids.raise(pool)
-      await behind.write(part.position)
+      await behind.write(folded.position)
     }
     events += batch.events.length
     onProgress?.(events, Number(batch.position - from) / Number(until - from))
     if (batch.position >= until) return await behind.settle()
   }
   signal.throwIfAborted()
+}
+
+/** The part without its last events. */
+function without (part: Part, { length }: StoredEvent[]): Part {
+  if (length === 0) return part
+  const events = part.events.slice(0, -length)
+  return { events, position: events.at(-1)?.position ?? part.position }
 }
 
 /** The batch up to `until`, in parts of `mostEvents` at most; the last one ends where the batch does, or at `until`. */

@@ -26,11 +26,16 @@ export class Folder {
     return readEvents(this.projection, events.filter((stored) => !this.skipped.has(stored)))
   }
 
-  /** Loads from the tables in `schema` what is not in memory, then folds. @throws ReplayRefused */
-  async loadAndFold (events: StoredEvent[], pool: Pool, schema: string): Promise<void> {
+  /**
+   * Loads from the tables in `schema` what is not in memory, then folds.
+   * @returns the events that are left, where the rows that they read are large @throws ReplayRefused
+   */
+  async loadAndFold (events: StoredEvent[], pool: Pool, schema: string): Promise<StoredEvent[]> {
     const read = this.read(events)
-    await loadMissing(pool, schema, this.rows, read)
-    this.fold(read)
+    const count = await loadMissing(pool, schema, this.rows, read)
+    this.fold(read.slice(0, count))
+    const next = read[count]
+    return next ? events.slice(events.indexOf(next.stored)) : []
   }
 
   /** The rows that the events read are in memory. @throws ReplayRefused */

@@ -25,6 +25,8 @@ export class DataRefused extends Error {
 }
 
 const mostBytes = 2 * 2 ** 20
+/** Rows that were only read are forgotten with a write too. */
+const mostRead = 32 * 2 ** 20
 /** What a kill costs at most, where events come slowly. */
 const longestMs = 5_000
 
@@ -45,7 +47,8 @@ export class WriteBehind {
   isDue ({ events }: Part): boolean {
     this.#unwritten += events.length
     this.#last = events.at(-1) ?? this.#last
-    if (this.#unwritten >= this.mostEvents || this.rows.changedBytes >= mostBytes) return true
+    if (this.#unwritten >= this.mostEvents) return true
+    if (this.rows.changedBytes >= mostBytes || this.rows.bytes >= mostRead) return true
     return performance.now() - this.#tookAt > longestMs
   }
 

@@ -1,0 +1,66 @@
+// A batch of small events may change many large rows: they are loaded in parts, by a read model and by the dispatcher.
+import t from 'tap'
+import { leads } from '../../../projections/leads.js'
+import { replay } from '../../../projections/replay/replay.js'
+import { callCompleted, leadCreated, logOf, type Told } from '../../support/events/call-events.js'
+import { scratchLedger } from '../../support/postgres/ledger.js'
+import { mainProcess } from '../../support/processes/main-process.js'
+import { emptyReadModels, feeding, rowsOf } from '../../support/projections/projected.js'
+import { history, replayRig } from '../../support/replay/replay-rig.js'
+
+for (const [kind, table] of [
+  ['assistants', "read_assistants_g1.assistants WHERE (settings->>'record_call')::boolean"],
+  ['leads', "read_leads_g1.leads WHERE status = 'completed'"],
+  ['dispatcher', 'ledger.webhook_deliveries']
+] as const) {
+  t.test(`a small heap outlives a batch that changes 120 rows of 450 KiB: ${kind}`, async (t) => {
+    const { pool, databaseUrl } = await scratchLedger(t)
+    await emptyReadModels(pool)
+    const args = [databaseUrl, kind, '120', String(450 * 1024)]
+    const { said, ended } = mainProcess(t, 'projections/large-rows-main', args, { heapMb: 64 })
+    t.equal(await ended, 0)
+    t.strictSame(said, [{ changed: 120 }])
+    const { rows: [found] } = await pool.query(`SELECT count(*)::integer AS count FROM ${table}`)
+    t.equal(found.count, 120)
+  })
+}
+
+/** Leads of 1 MiB in all their contacts, so that four of them are the most at once, and calls of each. */
+function largeHistory (): Told[] {
+  const notes = 'x'.repeat(2 ** 19)
+  const created = Array.from({ length: 12 }, (_, index): Told => {
+    const { data, ...rest } = leadCreated(index * 10 + 1_000, 10, [index * 10 + 1_001], String(index % 3))
+    return { ...rest, data: { ...data, variables: { customer_name: '', email: '', notes } } }
+  })
+  const calls = [0, 1].flatMap((round) => created.map((_, index) => callCompleted(`large-${round}-${index}`, {
+    assistant_id: index % 3 + 1,
+    lead_id: index * 10 + 1_000,
+    lead_status: round === 0 ? 'processing' : 'rescheduled',
+    ended_at: `2026-01-31T12:0${round + 1}:00.000Z`
+  })))
+  return [...created, ...calls]
+}
+
+t.test('rows are the same, whether a batch is written in parts or event by event, and after a replay', async (t) => {
+  const rig = await replayRig(t)
+  const told = [...history(3), ...largeHistory(), ...history(3, 3)]
+  const head = await rig.append(told)
+  const db = await rig.database(t)
+  db.project(t, leads)
+  await db.reached(leads, head)
+  const live = await rowsOf(db.pool, leads)
+  t.equal(live.get(1_110)?.status, 'rescheduled')
+  await replay(leads, db.options())
+  t.strictSame(await rowsOf(db.pool, leads), live)
+
+  const { pool } = await scratchLedger(t)
+  const events = logOf()(told)
+  const tables: unknown[] = []
+  for (const batches of [[events], events.map((event) => [event])]) {
+    await emptyReadModels(pool)
+    const { batch } = await feeding(leads, pool)
+    for (const each of batches) await batch(each)
+    tables.push(await rowsOf(pool, leads))
+  }
+  t.strictSame(tables[0], tables[1])
+})

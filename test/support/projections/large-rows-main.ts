@@ -1,0 +1,46 @@
+// Small events that change large rows, a whole batch of them at once, in a process with a small heap.
+import { assistants } from '../../../projections/assistants.js'
+import { generationConsumer } from '../../../projections/engine/run.js'
+import { leads } from '../../../projections/leads.js'
+import type { StoredEvent } from '../../../src/domain/stored-event.js'
+import { openPool } from '../../../src/postgres/pool.js'
+import { inTransaction } from '../../../src/postgres/transaction.js'
+import { dispatcher } from '../../../workers/dispatch/dispatch.js'
+import { assistantCreated, assistantUpdated, callCompleted, leadCreated, logOf, type Told } from '../events/call-events.js'
+
+process.stdin.resume().on('close', () => process.exit()) // the test is gone
+const [databaseUrl = '', kind = '', count = '', bytes = ''] = process.argv.slice(2)
+const pool = openPool(databaseUrl, { applicationName: 'large-rows-main', onError: () => {} })
+const consumers = {
+  assistants: generationConsumer(assistants, 1, pool),
+  leads: generationConsumer(leads, 1, pool),
+  dispatcher: dispatcher({ firstDelayMs: 0, onDispatched: () => {}, log: { warn: () => {} } })
+}
+const consumer = await consumers[kind as keyof typeof consumers].open()
+const place = logOf()
+
+async function feed (...told: Told[]): Promise<void> {
+  const events: StoredEvent[] = place(told)
+  await inTransaction(pool, (tx) => consumer.handle(tx, { events, position: events.at(-1)?.position ?? 0n }))
+}
+
+const ids = Array.from({ length: Number(count) }, (_, index) => index + 2)
+const large = () => Buffer.alloc(Number(bytes), 'x').toString('latin1')
+const webhook = { is_webhook_active: true, webhook_url: 'https://hooks.example.com/calls' }
+
+/** A lead with a large variable. */
+function largeLead (id: number): Told {
+  const { data, ...rest } = leadCreated(id, 1)
+  return { ...rest, data: { ...data, variables: { customer_name: '', email: '', notes: large() } } }
+}
+
+if (kind === 'assistants') {
+  for (const id of ids) await feed(assistantCreated(id, { system_prompt: large() }))
+  await feed(...ids.map((id) => assistantUpdated(id, { record_call: true })))
+} else {
+  await feed(assistantCreated(1, webhook))
+  for (const id of ids) await feed(largeLead(id))
+  await feed(...ids.map((id) => callCompleted(`c-${id}`, { lead_id: id })))
+}
+process.stdout.write(`${JSON.stringify({ changed: ids.length })}\n`)
+process.exit()
