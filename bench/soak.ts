@@ -6,8 +6,9 @@ import { startChild } from '@ringledger/embedded-postgres/child'
 import { openHonest, type Honest } from './soak/honest.js'
 import { steadily, topRate, type Outcome } from './soak/load.js'
 import { MemorySamples } from './soak/memory.js'
-import { hostileUsers, openScene, untilReady, type Scene } from './soak/scene.js'
+import { hostileUsers, openScene, type Scene } from './soak/scene.js'
 import { asText, phaseOf, problemsOf, type Soaked } from './soak/verdict.js'
+import { untilReady } from './support/until-ready.js'
 
 const { values: options } = parseArgs({
   options: { minutes: { type: 'string', default: '20' }, json: { type: 'boolean', default: false } }

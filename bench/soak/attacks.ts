@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { frontDesk } from '../../src/domain/examples.js'
 import { random } from '../support/random.js'
 import { endedCall } from '../webhooks/calls.js'
-import type { Client } from './client.js'
+import type { Client } from '../support/client.js'
 
 /** What hostile users know: a token each, and that of an engine. */
 export interface Means {

@@ -2,7 +2,7 @@
 import { frontDesk } from '../../src/domain/examples.js'
 import { random, type Random } from '../support/random.js'
 import { endedCall } from '../webhooks/calls.js'
-import { Client, type Answer, type Sent } from './client.js'
+import { Client, type Answer, type Sent } from '../support/client.js'
 import type { Work } from './load.js'
 import { honestUsers, type Scene } from './scene.js'
 

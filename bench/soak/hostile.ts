@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { openAttacks, type Attack, type Means } from './attacks.js'
-import { Client } from './client.js'
+import { Client } from '../support/client.js'
 
 /** Answers by attack and status; `none` where no answer came. */
 const told = new Map<string, Map<string, number>>()

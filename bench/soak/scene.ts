@@ -3,12 +3,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { processModule } from '@ringledger/embedded-event-store/child'
 import { signToken } from '../../src/cli/running/sign-token.js'
-import { packageRoot } from '../../src/package-root.js'
 import { startServer, temporaryPostgres } from '../support/back-ends.js'
 import { environmentOf } from '../support/environment.js'
 import { ringledger, run, type Environment } from '../support/run.js'
 import { startRole, type Running } from '../webhooks/service.js'
-import { Client } from './client.js'
 
 /** User ids; the campaign of a user has the id of the user. */
 export const honestUsers = Array.from({ length: 100 }, (_, n) => 1_001 + n)
@@ -87,15 +85,4 @@ function catalog (): object {
     models: ['gpt-4o'],
     users: users.map((id) => ({ id, campaigns: [{ id, name: `Campaign of ${id}` }], phone_numbers: [] }))
   }
-}
-
-/** What operators see of it. @throws when it does not become ready in time */
-export async function untilReady ({ url }: Scene): Promise<void> {
-  const client = new Client(url, '127.0.0.1', 1)
-  const giveUpAt = performance.now() + 60_000
-  while ((await client.send('GET', '/health/ready').catch(() => undefined))?.status !== 200) {
-    if (performance.now() > giveUpAt) throw new Error(`the service is not ready, in ${packageRoot}`)
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
-  client.close()
 }

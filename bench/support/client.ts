@@ -5,6 +5,8 @@ export interface Sent {
   token?: string | undefined
   /** Sent as JSON; a text as it is. */
   body?: object | string | undefined
+  /** The same in every try of one command. */
+  idempotencyKey?: string | undefined
 }
 
 export interface Answer { status: number, body: string }
@@ -21,10 +23,11 @@ export class Client {
   }
 
   /** @throws when no answer comes */
-  async send (method: string, path: string, { token, body }: Sent = {}): Promise<Answer> {
+  async send (method: string, path: string, { token, body, idempotencyKey }: Sent = {}): Promise<Answer> {
     const text = typeof body === 'object' ? JSON.stringify(body) : body
     const headers = {
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
       ...(text !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) })
     }
     return await new Promise((resolve, reject) => {
