@@ -9,6 +9,7 @@ export interface DeliveryFilter {
   assistantId?: number | undefined
   callId?: string | undefined
   status?: Delivery['status'] | undefined
+  reason?: string | undefined
   /** ISO 8601. */
   createdFrom?: string | undefined
   createdTo?: string | undefined
@@ -16,7 +17,7 @@ export interface DeliveryFilter {
 
 /** A page of deliveries without their attempts, newest first. */
 export async function listDeliveries (
-  pool: Pool, { userId, assistantId, callId, status, createdFrom, createdTo }: DeliveryFilter, page: Page
+  pool: Pool, { userId, assistantId, callId, createdFrom, createdTo, status, reason }: DeliveryFilter, page: Page
 ): Promise<Paged<DeliverySummary>> {
   return await readPage(pool, {
     columns: 'id, call_id, assistant_id, type, status, reason, attempt_count, next_attempt_at, created_at',
@@ -24,7 +25,7 @@ export async function listDeliveries (
     key: 'id',
     filters: [
       ['user_id = ?', userId], ['assistant_id = ?', assistantId], ['call_id = ?', callId], ['status = ?', status],
-      ['created_at >= ?', createdFrom], ['created_at <= ?', createdTo]
+      ['reason = ?', reason], ['created_at >= ?', createdFrom], ['created_at <= ?', createdTo]
     ],
     order: { direction: 'DESC', by: { created_at: 'timestamptz', id: 'uuid' } },
     item: `json_build_object(${summaryOf('page')})`

@@ -7,8 +7,9 @@ import type { Consumer } from '../../src/subscriptions/run.js'
 import { followSettings } from '../deliveries/follow-settings.js'
 import { dispatchCall, lostLead } from './dispatch-call.js'
 import { countDuplicates, insertDeliveries, type NewDelivery } from './new-deliveries.js'
+import { SkippedInBatch } from './skipped.js'
 import { park } from '../../src/subscriptions/park.js'
-import { readEvent, type ReadEvent } from './read-event.js'
+import { logMalformed, readEvent, type ReadEvent } from './read-event.js'
 import { saveState } from './save-state.js'
 import type { DispatchState } from './state.js'
 import { loadState, TooLarge, type Restored } from './tables.js'
@@ -36,16 +37,23 @@ export function dispatcher (options: DispatcherOptions): Consumer {
     eventTypes,
     async open () {
       let changed = new Set<string>()
+      let skipped = new SkippedInBatch()
       return {
         checkpointTable: dispatcherCheckpoint,
         async handle (tx, { events }) {
-          changed = await dispatchBatch(tx, events, options)
+          skipped = new SkippedInBatch()
+          changed = await dispatchBatch(tx, events, { ...options, skipped })
         },
-        committed: () => options.onDispatched(changed)
+        committed () {
+          skipped.committed()
+          options.onDispatched(changed)
+        }
       }
     }
   }
 }
+
+type BatchOptions = DispatcherOptions & { skipped: SkippedInBatch }
 
 /** Small events may name large leads and assistants: of either so much is loaded at once, in bytes. */
 const mostLoaded = 4 * 2 ** 20
@@ -55,7 +63,7 @@ const mostUnwritten = 4 * 2 ** 20
 
 /** In halves, where what the events read is too large. @returns the users whose deliveries may be due now */
 async function dispatchBatch (
-  tx: PoolClient, events: StoredEvent[], options: DispatcherOptions
+  tx: PoolClient, events: StoredEvent[], options: BatchOptions
 ): Promise<Set<string>> {
   if (events.length === 0) return new Set()
   const read = events.map(readEvent)
@@ -74,7 +82,7 @@ async function dispatchBatch (
 
 async function dispatchEvents (
   tx: PoolClient, read: ReadEvent[], { state, restored }: { state: DispatchState, restored: Restored },
-  { firstDelayMs, log }: DispatcherOptions
+  { firstDelayMs, log, skipped }: BatchOptions
 ): Promise<Set<string>> {
   const users = new Set<string>()
   const deliveries: NewDelivery[] = []
@@ -83,6 +91,7 @@ async function dispatchEvents (
     if (each.problem !== undefined) logMalformed(each, log)
     const { added, parkedFor } = dispatchEvent(state, each, restored.skipUntil)
     deliveries.push(...added)
+    skipped.note(added)
     unwritten += lengthOf(added)
     if (unwritten > mostUnwritten) await write()
     if (parkedFor !== undefined) await park(tx, consumerName, each.stored, parkedFor)
@@ -106,10 +115,6 @@ async function dispatchEvents (
 
 const lengthOf = (deliveries: NewDelivery[]) =>
   deliveries.reduce((sum, delivery) => sum + ('body' in delivery ? delivery.body.length : 0), 0)
-
-function logMalformed ({ stored, problem }: ReadEvent, log: DispatcherOptions['log']): void {
-  log.warn({ stream: stored.stream, revision: String(stored.revision), problem }, 'event is malformed')
-}
 
 interface Dispatched {
   added: NewDelivery[]

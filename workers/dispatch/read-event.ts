@@ -16,3 +16,9 @@ export function readEvent (stored: StoredEvent): ReadEvent {
   const callId = stored.type === 'CallCompleted' ? callIdOf(stored.stream) : undefined
   return { stored, callId, ...tryDecode(stored) }
 }
+
+export function logMalformed (
+  { stored, problem }: ReadEvent, log: { warn (details: object, message: string): void }
+): void {
+  log.warn({ stream: stored.stream, revision: String(stored.revision), problem }, 'event is malformed')
+}

@@ -11,6 +11,7 @@ interface ListOptions {
   assistant?: number
   call?: string
   status?: Delivery['status']
+  reason?: string
   limit: number
   json?: boolean
 }
@@ -24,17 +25,18 @@ export function register (webhooks: Command): void {
     .addOption(ofAssistant())
     .option('--call <id>', 'only that of this call')
     .addOption(new Option('--status <status>', 'only those that stand so').choices(statuses))
+    .option('--reason <reason>', 'only those with this reason, such as invalid')
     .addOption(new Option('--limit <n>', 'how many').argParser(wholeNumber).default(50))
     .option('--json', 'for programs')
     .action(listWebhooks)
 }
 
 async function listWebhooks (
-  { user: userId, assistant: assistantId, call: callId, status, limit, json }: ListOptions
+  { user: userId, assistant: assistantId, call: callId, status, reason, limit, json }: ListOptions
 ): Promise<void> {
   const { listDeliveries } = await import('../../../workers/deliveries/find-deliveries.js')
   const { items, total } = await withConnections('ringledger webhooks list', async ({ pool }) => {
-    const wanted = { userId, assistantId, callId, status }
+    const wanted = { userId, assistantId, callId, status, reason }
     const { items, total, next } = await listDeliveries(pool, wanted, { page: 1, perPage: limit })
     for (let after = next; after && items.length < limit;) { // a page has a bound in bytes
       const page = await listDeliveries(pool, wanted, { after, perPage: limit - items.length })

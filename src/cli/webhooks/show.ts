@@ -12,8 +12,14 @@ export function register (webhooks: Command): void {
 }
 
 async function showWebhook (id: string, { json }: { json?: boolean }): Promise<void> {
-  const { findDelivery } = await import('../../../workers/deliveries/find-deliveries.js')
-  const delivery = await withConnections('ringledger webhooks show', ({ pool }) => findDelivery(pool, undefined, id))
+  const [{ findDelivery }, { whyInvalid }] = await Promise.all([
+    import('../../../workers/deliveries/find-deliveries.js'), import('../../../workers/operate/why-invalid.js')
+  ])
+  const delivery = await withConnections('ringledger webhooks show', async ({ pool, streams }) => {
+    const found = await findDelivery(pool, undefined, id)
+    if (!found || found.call_id === null || found.reason !== 'invalid') return found
+    return { ...found, problem: await whyInvalid(streams, found.call_id) }
+  })
   if (!delivery) throw new Error(`there is no delivery ${id}`)
   if (json) return printJson(delivery)
   const { attempts, ...rest } = delivery

@@ -59,12 +59,19 @@ export interface DeliveryCounts {
   pending (): Promise<{ status: string, count: number }[]>
   recentAttempts (): Promise<{ outcome: string, count: number }[]>
   audit (): Promise<{ unaccounted: number }>
+  /** Of this process, by reason. */
+  skipped (): Readonly<Record<string, number>>
 }
 
 /** Of the role worker. */
-export function measureDeliveries (metrics: Metrics, { pending, recentAttempts, audit }: DeliveryCounts): void {
+export function measureDeliveries (
+  metrics: Metrics, { pending, recentAttempts, audit, skipped }: DeliveryCounts
+): void {
   metrics.gauge('webhook_deliveries_pending', 'Deliveries without an end, by status.', ['status'],
     async () => (await pending()).map(({ status, count }) => ({ labels: { status }, value: count })))
+  metrics.counter('webhook_calls_skipped_total',
+    'Calls that the dispatcher of this process has recorded without a webhook to send, by reason.', ['reason'],
+    () => Object.entries(skipped()).map(([reason, value]) => ({ labels: { reason }, value })))
   metrics.gauge('webhook_attempts_recent',
     'Attempts that began within the last five minutes, by outcome; `running` has none yet.', ['outcome'],
     async () => (await recentAttempts()).map(({ outcome, count }) => ({ labels: { outcome }, value: count })))

@@ -32,12 +32,14 @@ export async function openStatus (context: ProcessContext, assertWorker: () => v
   const stopLooking = disk.keepLooking()
   const stopping = new AbortController()
   if (roles.includes('worker')) {
-    const [{ openAudit }, { countPending, countRecentAttempts }] = await Promise.all([
-      import('../../../workers/operate/audit.js'), import('../../../workers/operate/stats.js')
+    const [{ openAudit }, { countPending, countRecentAttempts }, { skippedCalls }] = await Promise.all([
+      import('../../../workers/operate/audit.js'), import('../../../workers/operate/stats.js'),
+      import('../../../workers/dispatch/skipped.js')
     ])
     measureDeliveries(metrics, {
       pending: () => countPending(connections.pool),
       recentAttempts: () => countRecentAttempts(connections.pool),
+      skipped: () => skippedCalls,
       audit: openAudit({ ...connections, signal: stopping.signal })
     })
   }

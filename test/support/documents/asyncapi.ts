@@ -7,6 +7,7 @@ import { currentVersion, eventVersions, type EventType } from '../../../src/doma
 import { leadStream } from '../../../src/domain/lead/events.js'
 import { markerStream } from '../../../src/domain/marker/events.js'
 import { callId, completedCall } from '../../../src/http/docs/examples.js'
+import { servers } from './asyncapi-servers.js'
 
 const of = (stream: (id: number) => string) => stream(0).replace('0', '{id}')
 const streams = {
@@ -104,6 +105,7 @@ export function eventDocument () {
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' }
     },
     defaultContentType: 'application/json',
+    servers,
     channels: Object.fromEntries(Object.entries(streams).map(([name, address]) => [name, {
       address,
       ...(address.includes('{') && { parameters: parametersOf(address) }),
