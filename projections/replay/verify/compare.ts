@@ -3,7 +3,7 @@ import type { Pool, PoolClient } from 'pg'
 import { schemaOf } from '../generations.js'
 import type { Projection } from '../../engine/projection.js'
 import type { AnyTable } from '../../engine/table.js'
-import { asText, byKey, differing, type Difference, type TextRow } from './difference.js'
+import { asText, differing, type Difference, type TextRow } from './difference.js'
 
 export interface Sides {
   /** Its schema is read through this connection, which may hold a snapshot. */
@@ -35,16 +35,20 @@ export async function compareGenerations (
 async function hashOf (
   db: Pool | PoolClient, schema: string, { name, columns }: AnyTable
 ): Promise<{ rows: number, hash: string | null }> {
-  const hashed = Object.entries(columns).map(([column, type]) => type === 'json' ? `"${column}"::text` : `"${column}"`)
-  const list = hashed.join(', ')
   const { rows: [found] } = await db.query<{ rows: string, hash: string | null }>(
-    `SELECT count(*) AS rows, sum(hash_record_extended(ROW(${list}), 0)::numeric) AS hash FROM ${schema}.${name}`)
+    `SELECT count(*) AS rows, sum(${hashed(columns)}::numeric) AS hash FROM ${schema}.${name}`)
   return { rows: Number(found?.rows ?? 0), hash: found?.hash ?? null }
+}
+
+/** The hash of a row. */
+function hashed (columns: AnyTable['columns']): string {
+  const list = Object.entries(columns).map(([column, type]) => type === 'json' ? `"${column}"::text` : `"${column}"`)
+  return `hash_record_extended(ROW(${list.join(', ')}), 0)`
 }
 
 const rowsAtOnce = 2_000
 
-/** Both tables side by side, in the same ranges of the key, of so many rows at most. */
+/** Both tables side by side, in the same ranges of the key, of so many rows at most: large ones are loaded alone. */
 async function * differencesOf (
   projection: Projection, table: AnyTable, { found, expected }: Sides
 ): AsyncGenerator<Difference> {
@@ -55,9 +59,10 @@ async function * differencesOf (
   for (let after: string | null = null; ;) {
     const ends: [string | null, string | null] = [await sides[0].end(after), await sides[1].end(after)]
     const upTo = await sides[0].lesser(ends)
-    const [ours, theirs] = [await sides[0].rows(after, upTo), await sides[1].rows(after, upTo)]
+    const [ours, theirs] = [await sides[0].hashes(after, upTo), await sides[1].hashes(after, upTo)]
     for (const key of new Set([...ours.keys(), ...theirs.keys()])) {
-      yield * differing(table, key, ours.get(key), theirs.get(key))
+      if (ours.get(key) === theirs.get(key)) continue
+      yield * differing(table, key, await sides[0].row(key), await sides[1].row(key))
     }
     if (upTo === null) return
     after = upTo
@@ -91,12 +96,19 @@ class Ranges {
     return answer?.key ?? null
   }
 
-  /** Each row by its key, columns as text. */
-  async rows (after: string | null, upTo: string | null): Promise<Map<string, TextRow>> {
-    const { rows } = await this.db.query<TextRow>(`
-      SELECT ${asText(this.table)} FROM ${this.schema}.${this.table.name}
+  /** Of each row, by its key. */
+  async hashes (after: string | null, upTo: string | null): Promise<Map<string, string>> {
+    const { rows } = await this.db.query<{ key: string, hash: string }>(`
+      SELECT ${this.#key}::text AS key, ${hashed(this.table.columns)}::text AS hash FROM ${this.schema}.${this.table.name}
       WHERE ${this.#after('$1')} AND ($2::${this.#type} IS NULL OR ${this.#key} <= $2::${this.#type})`, [after, upTo])
-    return byKey(this.table, rows)
+    return new Map(rows.map(({ key, hash }) => [key, hash]))
+  }
+
+  /** Its columns as text. */
+  async row (key: string): Promise<TextRow | undefined> {
+    const { rows: [found] } = await this.db.query<TextRow>(`
+      SELECT ${asText(this.table)} FROM ${this.schema}.${this.table.name} WHERE ${this.#key} = $1::${this.#type}`, [key])
+    return found
   }
 
   #after (parameter: string): string {
