@@ -32,7 +32,7 @@ function messageOf ({ keyword, params, message, instancePath, parentSchema = {} 
     case 'type': return instancePath === '' ? 'must be a JSON object' : `must be ${typeNames(params.type)}`
     case 'minLength': return params.limit === 1 ? 'must not be empty' : `must be at least ${params.limit} characters`
     case 'maxLength': return `must be at most ${params.limit} characters`
-    case 'minimum':
+    case 'minimum': return rangeOf(parentSchema, parentSchema.maximum === Number.MAX_SAFE_INTEGER)
     case 'maximum': return rangeOf(parentSchema)
     case 'maxItems': return `must have at most ${params.limit} items`
     case 'maxProperties': return `must have at most ${params.limit} entries`
@@ -57,9 +57,10 @@ function member (value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 }
 
-function rangeOf ({ minimum, maximum }: Record<string, unknown>): string {
+/** The largest number that JSON holds for sure is told to callers who came near it. */
+function rangeOf ({ minimum, maximum }: Record<string, unknown>, isSmall = false): string {
   if (typeof minimum !== 'number') return `must be at most ${Number(maximum)}`
-  const isUnbounded = typeof maximum !== 'number' || maximum === Number.MAX_SAFE_INTEGER
+  const isUnbounded = typeof maximum !== 'number' || isSmall
   return isUnbounded ? `must be at least ${minimum}` : `must be between ${minimum} and ${maximum}`
 }
 

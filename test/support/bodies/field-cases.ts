@@ -56,6 +56,7 @@ export const id = (type: string, owned: unknown[], missing: string, ...others: n
   good: owned,
   bad: [
     ...notA(missing, ...others, 2 ** 31, Number.MAX_SAFE_INTEGER), ...notA('must be at least 1', 0, -1),
+    ...notA('must be between 1 and 9007199254740991', 2 ** 53, 1e300),
     ...notA(`must be ${type}`, 1.5, '1', true, [], {})
   ]
 })

@@ -23,6 +23,7 @@ export function refusedLeads (fresh: () => string): RefusedLead[] {
     ...each('phone_number', 'must be a string', null, 15551230001, true, [], {}),
     ...each('campaign_id', notOwned, 3, 99, Number.MAX_SAFE_INTEGER),
     ...each('campaign_id', 'must be at least 1', 0, -1),
+    ...each('campaign_id', 'must be between 1 and 9007199254740991', 2 ** 53, 1e300),
     ...each('campaign_id', 'must be an integer', '1', 1.5, null, true, [1], {}),
     ...each('variables', 'must be an object', null, [], 'x', 5),
     ...each('allow_dupplicate', 'must be true or false', 'true', 1, 0, null),
