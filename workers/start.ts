@@ -10,6 +10,7 @@ import { withMarkers, type Marking } from './dispatch/marker.js'
 import { openPoster } from './deliver/post.js'
 import { openQueue, type QueueOptions } from './queue/queue.js'
 import { runReconciler } from './queue/reconcile.js'
+import { runMoves } from './queue/run-moves.js'
 import { whileAlive } from './queue/while-alive.js'
 import { runRecoveries } from './operate/recoveries.js'
 import { checkKeys } from './operate/reseal.js'
@@ -109,7 +110,8 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
   const leased = (signal: AbortSignal) => Promise.all([
     followCalls(marking, deps, signal),
     runReconciler({ pool, holder, queue, enqueuer, ...times, signal, log }),
-    runRecoveries({ pool, streams, holder, signal, log })
+    runRecoveries({ pool, streams, holder, signal, log }),
+    runMoves({ pool, holder, signal, log })
   ])
   const loops = [restoreGuard.keepChecking(signal), whileAlive({ queue, signal, log }, leased)]
   return {

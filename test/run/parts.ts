@@ -34,7 +34,8 @@ const lists: Record<string, Record<string, Part>> = {
   scale: {
     plans: { files: ['test/queries/plans.test.ts'], env: { PLAN_ROWS: process.env.PLAN_ROWS ?? '1000000' } },
     fairness: { files: ['test/workers/queue/fairness.test.ts'] },
-    sender: { files: ['test/workers/deliver/no-growth.test.ts'] }
+    sender: { files: ['test/workers/deliver/no-growth.test.ts'] },
+    moves: { files: ['test/workers/deliveries/moves.test.ts'] }
   }
 }
 

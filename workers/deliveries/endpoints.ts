@@ -4,9 +4,14 @@ import type { Pool, PoolClient } from 'pg'
 import type { Interruption } from '../../src/domain/webhook/delivery.js'
 import type { Pause } from '../../src/domain/webhook/outcome.js'
 import { notifyDue } from './due-channel.js'
+import { isPending } from './moves/batch-sql.js'
+import { moveEndpoints } from './moves/moves.js'
 
 /** An endpoint that only fails for so long is suspended by its next failure. A Postgres interval. */
 export const suspendAfter = '5 days'
+
+/** Pending deliveries are counted up to here: to count a million takes too long for an answer. */
+const mostCounted = 10_000
 
 interface Address { user_id: string, url: string }
 
@@ -68,8 +73,8 @@ export async function findInterruption (pool: Pool, userId: string, url: string)
 }
 
 /**
- * Suspends an endpoint and holds its pending deliveries until it resumes. The reason `failing` suspends only an
- * endpoint that still fails for long enough: it may have recovered meanwhile.
+ * Suspends an endpoint and holds its pending deliveries until it resumes; many of them later, in batches. The reason
+ * `failing` suspends only an endpoint that still fails for long enough: it may have recovered meanwhile.
  * @returns false when it was suspended before, or did recover
  */
 export async function suspend (tx: PoolClient, endpointId: string, reason: 'gone' | 'failing'): Promise<boolean> {
@@ -78,17 +83,14 @@ export async function suspend (tx: PoolClient, endpointId: string, reason: 'gone
     WHERE id = $1 AND suspended_at IS NULL
       AND ($2 = 'gone' OR failing_since <= now() - interval '${suspendAfter}')`, [endpointId, reason])
   if (rowCount === 0) return false
-  await tx.query(`
-    UPDATE ledger.webhook_deliveries
-    SET status = 'held', reason = 'endpoint_suspended', held_at = now(),
-        queued_at = CASE WHEN started_at IS NOT NULL THEN queued_at END
-    WHERE endpoint_id = $1 AND status = 'scheduled' AND call_id IS NOT NULL`, [endpointId])
+  await moveEndpoints(tx, [endpointId])
   return true
 }
 
 /**
- * Ends the suspension or pause of endpoints and schedules the deliveries that were held; most of them are due.
- * @returns how many deliveries
+ * Ends the suspension or pause of endpoints and schedules the deliveries that were held; most of them are due. Many
+ * are scheduled later, in batches.
+ * @returns how many deliveries, at most `mostCounted`
  */
 export async function resumeEndpoints (tx: PoolClient, endpoints: string[]): Promise<number> {
   if (endpoints.length === 0) return 0
@@ -97,10 +99,17 @@ export async function resumeEndpoints (tx: PoolClient, endpoints: string[]): Pro
     SET suspended_at = NULL, suspended_reason = NULL, paused_until = NULL, pause_reason = NULL,
         failing_since = CASE WHEN suspended_at IS NULL THEN failing_since END
     WHERE id = ANY($1::bigint[]) AND (suspended_at IS NOT NULL OR paused_until IS NOT NULL)`, [endpoints])
-  const { rowCount } = await tx.query(`
-    UPDATE ledger.webhook_deliveries SET status = 'scheduled', reason = NULL, held_at = NULL
-    WHERE endpoint_id = ANY($1::bigint[]) AND status = 'held' AND reason = 'endpoint_suspended'`, [endpoints])
-  return rowCount ?? 0
+  const held = await countHeld(tx, endpoints)
+  await moveEndpoints(tx, endpoints)
+  return held
+}
+
+async function countHeld (tx: PoolClient, endpoints: string[]): Promise<number> {
+  const { rows: [counted] } = await tx.query<{ held: number }>(`
+    SELECT count(*) FILTER (WHERE status = 'held' AND reason = 'endpoint_suspended')::integer AS held
+    FROM (SELECT status, reason FROM ledger.webhook_deliveries
+          WHERE endpoint_id = ANY($1::bigint[]) AND ${isPending} LIMIT $2) pending`, [endpoints, mostCounted])
+  return counted?.held ?? 0
 }
 
 /** Resumes the endpoint of the user's URL, if there is one, and notifies workers. @returns how many deliveries */

@@ -1,6 +1,7 @@
 // Records that attempts of the schedule start, before anything is sent: many in one statement.
 import type { Pool, PoolClient } from 'pg'
 import { ageMs, startedColumns, toAttempt, untilUnlocked, type Attempt, type AttemptRow, type Job } from './attempts.js'
+import { mustMove } from './moves/batch-sql.js'
 
 /** The start of a job's attempt; `token` names this worker's try. */
 export interface Start { job: Job, token: string }
@@ -53,7 +54,7 @@ const valuesOf = (starts: Start[]) => [
 // so that one plan serves every length: to make a plan takes longer than the rest.
 const startSql = `
   WITH locked AS MATERIALIZED (
-    SELECT id, status, attempt_count, job_number, started_at, next_attempt_at
+    SELECT id, status, attempt_count, job_number, started_at, next_attempt_at, assistant_id, endpoint_id
     FROM ledger.webhook_deliveries WHERE id = ANY((SELECT $1::uuid[])::uuid[]) FOR NO KEY UPDATE SKIP LOCKED
   ), valid AS (
     SELECT id, n, token
@@ -62,6 +63,8 @@ const startSql = `
     ) AS job (id, n, job_number, token) USING (id)
     WHERE status = 'scheduled' AND attempt_count = n - 1 AND locked.job_number = job.job_number
       AND started_at IS NULL AND next_attempt_at <= clock_timestamp()
+      AND NOT ${mustMove('locked.assistant_id', 'locked.endpoint_id')}
+      AND NOT EXISTS (SELECT FROM ledger.webhook_endpoints off WHERE off.id = endpoint_id AND off.suspended_at IS NOT NULL)
   ), started AS (
     UPDATE ledger.webhook_deliveries d
     SET attempt_count = n, started_at = clock_timestamp(), worker_token = token,

@@ -1,11 +1,10 @@
 // Sends again what users asked for, little by little: what happens meanwhile has its turn in between.
 import type { Pool, PoolClient } from 'pg'
-import { wheneverLeased } from '../../src/subscriptions/lease.js'
-import { pause } from '../../src/subscriptions/pause.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import type { Streams } from '../../src/event-store/streams.js'
 import { notifyDue } from '../deliveries/due-channel.js'
 import { endpointIds } from '../deliveries/endpoints.js'
+import { repeatLeased } from '../queue/leased-loop.js'
 import { beginAnew } from './begin-anew.js'
 import { isRecoverable, type Recoverable } from './request-recovery.js'
 import { buildSkippedBodies } from './skipped-bodies.js'
@@ -23,20 +22,11 @@ export interface RecoveryOptions {
 /** Works off what was noted until `signal` is aborted, in one process of many. */
 export async function runRecoveries (options: RecoveryOptions): Promise<void> {
   const { pool, holder, signal, log, everyMs = 2_000 } = options
-  while (!signal.aborted) {
-    try {
-      await wheneverLeased({ pool, name: 'recoveries', holder, signal }, async (lease) => {
-        while (!lease.signal.aborted) {
-          await continueRecoveries(options)
-          await pause(everyMs, lease.signal)
-        }
-      })
-    } catch (error) {
-      if (signal.aborted) return
-      log.warn({ err: error }, 'sending again what users asked for failed, it is tried again')
-      await pause(everyMs, signal)
-    }
-  }
+  const onError = (err: unknown) => log.warn({ err }, 'sending again what users asked for failed, it is tried again')
+  await repeatLeased({ pool, name: 'recoveries', holder, signal, everyMs, onError }, async () => {
+    await continueRecoveries(options)
+    return 'done'
+  })
 }
 
 /** One batch of the oldest recovery of each assistant. @returns how many deliveries were scheduled or held */

@@ -1,6 +1,8 @@
 // The statements that give slots to due attempts; $1 are users, $2 the slots of an endpoint, $3 the slots of a
 // user, $4 those of them that any endpoint may have.
 
+import { mustMove } from '../deliveries/moves/batch-sql.js'
+
 /** Slots in use by attempts of every trigger; `matches` compares the columns of a table with an endpoint or a user. */
 const inUse = (matches: (table: string) => string) => `(
     (SELECT count(*) FROM ledger.webhook_deliveries q WHERE ${matches('q')} AND q.queued_at IS NOT NULL)
@@ -35,6 +37,7 @@ export const acquireOnDemandSql = `
  * waits for long are read. `turn` counts the slots that an endpoint has with those that it gets: all endpoints of a
  * user have a first slot before any has a second one. The last slots of a user are for endpoints that have no more than
  * one, so that those which hang leave room for one that answers. An endpoint that fails gets one until it succeeds.
+ * What must move first is left out after it was counted: so a million of those cost no more than a few.
  */
 export const acquireScheduledSql = `
   WITH RECURSIVE waiting (user_id, endpoint_id, first_due) AS (
@@ -66,18 +69,19 @@ export const acquireScheduledSql = `
     FROM waiting w
     LEFT JOIN busy b USING (user_id, endpoint_id)
     JOIN ledger.webhook_endpoints e ON e.id = endpoint_id
-    WHERE w.first_due <= clock_timestamp() AND (e.paused_until IS NULL OR e.paused_until <= clock_timestamp())
+    WHERE w.first_due <= clock_timestamp() AND e.suspended_at IS NULL
+      AND (e.paused_until IS NULL OR e.paused_until <= clock_timestamp())
       AND coalesce(b.in_use, 0) < CASE WHEN e.failing_since IS NULL THEN $2 ELSE 1 END
   ), due AS (
     SELECT f.user_id, d.id, d.next_attempt_at,
            f.in_use + row_number() OVER (PARTITION BY f.endpoint_id ORDER BY d.next_attempt_at, d.id) AS turn
     FROM free f
     CROSS JOIN LATERAL (
-      SELECT id, next_attempt_at FROM ledger.webhook_deliveries
+      SELECT id, next_attempt_at, assistant_id FROM ledger.webhook_deliveries
       WHERE user_id = f.user_id AND endpoint_id = f.endpoint_id AND status = 'scheduled' AND queued_at IS NULL
         AND next_attempt_at <= clock_timestamp()
       ORDER BY next_attempt_at LIMIT f.slots) d
-    WHERE f.nth <= $3
+    WHERE f.nth <= $3 AND NOT ${mustMove('d.assistant_id', 'f.endpoint_id')}
   ), in_order AS (
     SELECT *, row_number() OVER (PARTITION BY user_id ORDER BY turn, next_attempt_at, id) AS nth FROM due
   ), users AS (

@@ -1,0 +1,107 @@
+// However many deliveries are pending, a change of their webhook is a small transaction, and so is each that follows.
+import t from 'tap'
+import { inTransaction } from '../../../src/postgres/transaction.js'
+import { continueMoves } from '../../../workers/deliveries/moves/moves.js'
+import { resumeUrl, suspend } from '../../../workers/deliveries/endpoints.js'
+import { amount, isInFull } from '../../support/chaos.js'
+import { assistantTo, assistantUpdated, callCompleted } from '../../support/events/call-events.js'
+import { idleRig } from '../../support/workers/idle-rig.js'
+import type { Rig } from '../../support/workers/delivery-rig.js'
+
+const pending = amount({ short: 3_500, whole: 1_000_000 })
+const mostWithChange = 100
+const url = 'https://hooks.example.com/1'
+
+/** One user's assistant with so many deliveries that are due, and another user with an endpoint of the same kind. */
+async function rigWithPending (): Promise<Rig> {
+  const r = await idleRig(t)
+  await r.tell(assistantTo(url), assistantTo(url, 2, 'another'))
+  await r.tell(callCompleted('c-0'), callCompleted('c-another', { assistant_id: 2 }))
+  await r.pool.query(`
+    INSERT INTO ledger.webhook_deliveries
+      (id, call_id, type, user_id, assistant_id, position, last_position, endpoint_id, body, status, next_attempt_at)
+    SELECT gen_random_uuid(), 'many-' || n, type, user_id, assistant_id, position, last_position, endpoint_id, body, status,
+           now() - interval '1 day'
+    FROM ledger.webhook_deliveries, generate_series(2, $1) AS n WHERE call_id = 'c-0'`, [pending])
+  await r.pool.query('VACUUM ANALYZE ledger.webhook_deliveries')
+  return r
+}
+
+const off = assistantUpdated(1, { is_webhook_active: false })
+const on = assistantUpdated(1, { is_webhook_active: true })
+
+async function countOf (r: Rig, where: string): Promise<number> {
+  const { rows: [row] } = await r.pool.query<{ count: number }>(`
+    SELECT count(*)::integer AS count FROM ledger.webhook_deliveries WHERE user_id = '1' AND ${where}`)
+  return row?.count ?? NaN
+}
+
+/** Moves to the end, while another user's deliveries get slots: the longest that these took, in milliseconds. */
+async function moveAll (r: Rig): Promise<number> {
+  let longest = 0
+  let goesOn = true
+  const moving = (async () => { while (goesOn) goesOn = await continueMoves(r.pool) })()
+  while (goesOn) {
+    const from = performance.now()
+    await r.enqueuer.enqueue(['1', 'another'])
+    longest = Math.max(longest, performance.now() - from)
+  }
+  await moving
+  return longest
+}
+
+/** In milliseconds. Only the whole form judges it: the short one counts rows. */
+async function timed (title: string, work: () => Promise<unknown>): Promise<void> {
+  const from = performance.now()
+  await work()
+  const ms = performance.now() - from
+  t.comment(`${title}: ${ms.toFixed()} ms with ${pending} pending`)
+  if (isInFull) t.ok(ms < 100, `${title} takes less than 100 ms`)
+}
+
+const changes: [string, (r: Rig) => Promise<unknown>, string][] = [
+  ['switching off', (r) => r.tell(off), "reason = 'webhook_off'"],
+  ['switching on', (r) => r.tell(on), "status = 'scheduled'"],
+  ['another URL', (r) => r.tell(assistantUpdated(1, { webhook_url: `${url}/new` })), 'endpoint_id = 3'],
+  ['suspending', (r) => inTransaction(r.pool, (tx) => suspend(tx, '3', 'gone')), "reason = 'endpoint_suspended'"],
+  ['resuming', (r) => inTransaction(r.pool, (tx) => resumeUrl(tx, '1', `${url}/new`)), "status = 'scheduled'"]
+]
+
+t.test('a change of a webhook moves few deliveries itself, and the others follow in batches', async (t) => {
+  const r = await rigWithPending()
+  for (const [title, change, moved] of changes) {
+    await timed(title, () => change(r))
+    t.equal(await countOf(r, moved), mostWithChange, `${title} moves few itself`)
+    t.equal(await continueMoves(r.pool), true)
+    t.equal(await countOf(r, moved), mostWithChange + 1_000, `${title}: a batch follows`)
+    const longest = await moveAll(r)
+    t.comment(`${title}: slots took ${longest.toFixed()} ms at most`)
+    if (isInFull) t.ok(longest < 1_000)
+    t.equal(await countOf(r, moved), pending, `${title}: at last all have followed`)
+    await r.pool.query('UPDATE ledger.webhook_deliveries SET queued_at = NULL')
+  }
+})
+
+t.test('nothing is sent to where a delivery must not go any more, also before it has moved', async (t) => {
+  const r = await rigWithPending()
+  const jobs = await r.enqueuer.enqueue(['1'])
+  t.equal(jobs, 10)
+  await r.tell(off)
+  t.equal(await r.enqueuer.enqueue(['1']), 0, 'none of the many that are scheduled gets a slot')
+  const { rows } = await r.pool.query(`
+    SELECT id, job_number FROM ledger.webhook_deliveries WHERE user_id = '1' AND job_number = 1`)
+  for (const { id, job_number: jobNumber } of rows) await r.deliver({ deliveryId: id, n: 1, jobNumber })
+  t.equal((await r.attempts()).length, 0, 'nor does a job start that was queued before')
+  await moveAll(r)
+  t.equal(await countOf(r, 'queued_at IS NOT NULL'), 0, 'their slots are free')
+})
+
+t.test('a change begins a move anew that is under way', async (t) => {
+  const r = await rigWithPending()
+  await r.tell(off)
+  await continueMoves(r.pool)
+  await r.tell(on)
+  await moveAll(r)
+  t.equal(await countOf(r, "status = 'scheduled' AND reason IS NULL AND held_at IS NULL"), pending)
+  t.equal((await r.pool.query('SELECT FROM ledger.moving_assistants')).rowCount, 0)
+})
