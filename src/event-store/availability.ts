@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { AppendOutcomeUnknown, AppendTooLarge, EventStoreUnavailable, RevisionConflict, StreamGone } from './errors.js'
 import { Outages, type CallKind, type OutageLog } from './connection/outage.js'
+import { SharedLook } from './connection/shared-look.js'
 import { noStream, type Streams } from './streams.js'
-import { withTimeout } from './with-timeout.js'
 
 export interface Availability {
   /** Streams whose calls are noticed. */
@@ -27,9 +27,6 @@ const probeStream = 'ringledger-write-probe'
 /** No stream of ours comes so far: an append there is decided by the store, and writes nothing. */
 const neverReached = 10n ** 12n
 
-/** During an outage calls wait no longer than this to learn whether it is over. */
-const shortPatienceMs = 500
-
 export function watchAvailability (streams: Streams, { log, everyMs = 1_000 }: AvailabilityOptions): Availability {
   const watch = new Watch(streams, log, everyMs)
   return {
@@ -50,16 +47,17 @@ export function watchAvailability (streams: Streams, { log, everyMs = 1_000 }: A
 
 class Watch {
   readonly #outages: Outages
-  #checking: Promise<unknown> | undefined
+  readonly #shared: SharedLook
   #timer: NodeJS.Timeout | undefined
   #isClosed = false
 
   constructor (private readonly streams: Streams, log: OutageLog, private readonly everyMs: number) {
     this.#outages = new Outages(log)
+    this.#shared = new SharedLook(() => streams.head())
   }
 
   async call<Result> (kind: CallKind, work: () => Promise<Result>): Promise<Result> {
-    if (this.#outages.isOut) await this.#checkThere()
+    if (this.#outages.isOut) await this.#noticed('read', () => this.#shared.join())
     return await this.#noticed(kind, work)
   }
 
@@ -87,15 +85,6 @@ class Watch {
   close (): void {
     this.#isClosed = true
     clearTimeout(this.#timer)
-  }
-
-  /** All calls of an outage share one look, so that a store that comes back is not overrun. */
-  async #checkThere (): Promise<void> {
-    this.#checking ??= this.#noticed('read', () => withTimeout(shortPatienceMs, this.streams.head())
-      .catch((cause: unknown) => {
-        throw cause instanceof EventStoreUnavailable ? cause : new EventStoreUnavailable('it is silent', { cause })
-      })).finally(() => { this.#checking = undefined })
-    await this.#checking
   }
 
   async #noticed<Result> (kind: CallKind, work: () => Promise<Result>): Promise<Result> {

@@ -49,7 +49,7 @@ export interface Streams {
 export type StreamsOptions = Partial<AppendTimes>
 
 export function openStreams (connection: EventStoreConnection, options: StreamsOptions = {}): Streams {
-  const { answerWithinMs = 4_500, resolveWithinMs = 5_000, quietAfterMs = 1_000 } = options
+  const { answerWithinMs = 4_000, resolveWithinMs = 5_000, quietAfterMs = 1_000 } = options
   const reader = new Reader(connection, answerWithinMs)
   const appender = new Appender(connection, reader, { answerWithinMs, resolveWithinMs, quietAfterMs })
   const head = () => reader.head()

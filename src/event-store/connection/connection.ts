@@ -9,7 +9,7 @@ export interface ConnectionOptions {
   silentAfterMs?: number
 }
 
-const usualSilentAfterMs = 4_500
+const usualSilentAfterMs = 4_000
 
 /** A session younger than this is not replaced again: what fails on it failed on the one before as well. */
 const youngMs = { lost: 100, notReady: 1_000 }

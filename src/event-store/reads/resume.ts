@@ -6,7 +6,7 @@ import type { Session } from '../connection/session.js'
 import { toStoredEvent } from '../stored.js'
 import { collect } from './collect.js'
 
-const answerWithinMs = 4_500
+const answerWithinMs = 4_000
 
 /**
  * The first event at `after` or behind it, on the member that the subscription will read; nothing when the log ends
