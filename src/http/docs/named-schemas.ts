@@ -13,9 +13,13 @@ export function nameSchemas<Api extends Document> (document: Api, webhooks: obje
   return { ...named, components: { ...document.components, schemas } }
 }
 
-function refer (value: unknown, schemas: Record<string, unknown>): unknown {
-  if (Array.isArray(value)) return value.map((item) => refer(item, schemas))
-  if (!isSchema(value)) return value
+/** Of an operation that needs no body. The plugin documents every body as required. */
+export const optionalBody = 'x-optional-body'
+
+function refer (given: unknown, schemas: Record<string, unknown>): unknown {
+  if (Array.isArray(given)) return given.map((item) => refer(item, schemas))
+  if (!isSchema(given)) return given
+  const value = optionalBody in given ? withOptionalBody(given) : given
   const parts = Object.entries(value).map(([key, part]) => [key, isData(key) ? part : refer(part, schemas)])
   const inner: Schema = Object.fromEntries(parts)
   const schema = typed(inner)
@@ -25,6 +29,10 @@ function refer (value: unknown, schemas: Record<string, unknown>): unknown {
   if (isOther) throw new Error(`two different schemas are named ${title}`)
   schemas[title] = schema
   return { $ref: `#/components/schemas/${title}` }
+}
+
+function withOptionalBody ({ [optionalBody]: _, requestBody, ...operation }: Schema): Schema {
+  return { ...operation, requestBody: { ...Object(requestBody), required: false } }
 }
 
 /** Values, not schemas: they may look like anything. */

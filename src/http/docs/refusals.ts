@@ -4,6 +4,7 @@ import type { TSchema } from 'typebox'
 import { documentedPath } from '../path-id.js'
 import { invalid, refusal } from './describe.js'
 import { answerHeaders, pick, requestHeaders, type AnswerHeader, type RequestHeader } from './headers.js'
+import { optionalBody } from './named-schemas.js'
 
 /** A schema as @fastify/swagger reads it: with an example, a description and headers. */
 type Described = TSchema & { 'x-response-description'?: string, examples?: unknown[], headers?: object }
@@ -76,7 +77,9 @@ export function documented (route: Pick<RouteOptions, 'schema' | 'config' | 'url
     return [status, describe(status, given[status], { failure: config?.failure, isUsers, common: headers })]
   }))
   const params = schema.params !== undefined && { params: documentedPath(schema.params) }
-  return { ...schema, ...params, headers: { type: 'object', properties: pick(requestHeaders, names) }, response }
+  const optional = config?.isBodyOptional === true && { [optionalBody]: true }
+  const headers = { type: 'object', properties: pick(requestHeaders, names) }
+  return { ...schema, ...optional, ...params, headers, response }
 }
 
 /** Those that the route names, in its config or in a schema. */

@@ -6,6 +6,8 @@ export interface Operation {
   /** With `{id}` and `{call_id}` where something has to be named. */
   path: string
   takesBody: boolean
+  /** Nothing is wrong with an empty one, or none. */
+  isBodyOptional: boolean
   /** Query parameters by name. */
   query: Record<string, QueryParameter>
 }
@@ -14,7 +16,7 @@ export interface QueryParameter { type: string, enum?: string[], maximum?: numbe
 
 interface Document {
   paths: Record<string, Record<string, {
-    requestBody?: object
+    requestBody?: { required?: boolean }
     parameters?: Array<{ in: string, name: string, schema: QueryParameter }>
   }>>
 }
@@ -27,6 +29,7 @@ export async function documentedOperations ({ call }: TestService): Promise<Oper
     method: method.toUpperCase(),
     path,
     takesBody: requestBody !== undefined,
+    isBodyOptional: requestBody?.required !== true,
     query: Object.fromEntries(parameters.filter((parameter) => parameter.in === 'query')
       .map(({ name, schema }) => [name, schema]))
   })))
