@@ -105,10 +105,8 @@ function webhooks ({ book: { calls }, receiver }: Drill): Accounts['webhooks'] {
 /** The product's own: every projection against the log, and a row for every call. */
 async function checks ({ env }: DrilledService): Promise<Accounts['checks']> {
   const commands = [...projections.map(({ name }) => ['projections', 'verify', name]), ['webhooks', 'stats']]
-  const done: Accounts['checks'] = []
-  for (const command of commands) {
+  return await Promise.all(commands.map(async (command) => {
     const problem = await run(ringledger(...command), env).then(() => undefined, (error: Error) => error.message)
-    done.push({ command: command.join(' '), problem })
-  }
-  return done
+    return { command: command.join(' '), problem }
+  }))
 }

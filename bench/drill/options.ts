@@ -1,5 +1,6 @@
 // What the drill is asked to do.
 import { parseArgs } from 'node:util'
+import { urlProblems, withCaFile } from '../../src/event-store/connection/client-url.js'
 
 /** The person's own servers, all empty. */
 export interface Servers {
@@ -29,8 +30,17 @@ export function drillOptions (args: readonly string[]): DrillOptions {
   })
   const { eventstore, database, redis, json } = values
   if (!eventstore || !database) throw new Error(`--eventstore and --database are needed: ${usage}`)
+  refuseOddUrl(eventstore)
   const minutes = aboveZero('--minutes', values.minutes) ?? 5
-  return { eventstore, database, redis, minutes, pause: aboveZero('--pause', values.pause), json }
+  const pause = aboveZero('--pause', values.pause)
+  return { eventstore: withCaFile(eventstore, process.env.EVENTSTORE_CA_FILE), database, redis, minutes, pause, json }
+}
+
+/** Before the client sees it, which would print its password. */
+function refuseOddUrl (url: string): void {
+  const isOne = /^(esdb|kurrentdb)(\+discover)?:\/\/./.test(url)
+  const problem = isOne ? urlProblems(url)[0] : 'must begin with esdb://'
+  if (problem !== undefined) throw new Error(`--eventstore ${problem}`)
 }
 
 function aboveZero (name: string, value: string | undefined): number | undefined {

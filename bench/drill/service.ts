@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Role } from '../../src/composition/role.js'
 import { signToken } from '../../src/cli/running/sign-token.js'
 import { packageRoot } from '../../src/package-root.js'
 import { Client } from '../support/client.js'
@@ -36,12 +37,12 @@ export async function openService ({ eventstore, database, redis }: Servers): Pr
     }
     writeFileSync(join(dir, 'catalog.json'), JSON.stringify(catalog()))
     await run(ringledger('catalog', 'import', join(dir, 'catalog.json')), env)
-    let url = ''
-    for (const role of ['projector', 'worker', 'api'] as const) {
+    const start = async (role: Role) => {
       const running = await startRole(role, env)
       closing.push(running.stop)
-      url = running.url
+      return running
     }
+    const [{ url }] = await Promise.all([start('api'), start('projector'), start('worker')])
     const client = new Client(url, '127.0.0.1', 64)
     closing.push(async () => client.close())
     const jwt = { secret: env.JWT_SECRET ?? '', roleClaim: 'role' }
