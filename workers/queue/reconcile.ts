@@ -17,6 +17,8 @@ export interface PassOptions {
   everyMs?: number | undefined
   /** When an attempt counts as abandoned: twice the deadline of a request, in milliseconds. */
   abandonedAfterMs: number
+  /** Whether it closes what is abandoned; true when absent. */
+  closes?: boolean
 }
 
 export interface ReconcilerOptions extends PassOptions {
@@ -47,9 +49,13 @@ export async function runReconciler (options: ReconcilerOptions): Promise<void> 
   }
 }
 
+/**
+ * The first pass closes nothing: when Postgres was away the lease is acquired anew, and all workers are about to write
+ * the outcomes that they kept.
+ */
 async function passUntil (signal: AbortSignal, options: ReconcilerOptions): Promise<void> {
-  while (!signal.aborted) {
-    await reconcileAndLog(options)
+  for (let closes = false; !signal.aborted; closes = true) {
+    await reconcileAndLog({ ...options, closes })
     await removeExpiredAndLog(options)
     await pause(options.everyMs ?? defaultPeriodMs, signal)
   }
@@ -75,8 +81,8 @@ async function removeExpiredAndLog ({ pool, retentionDays: days, log }: Reconcil
 
 /** One pass. It throws errors of the queue only after everything that needs no queue. */
 export async function reconcile (options: PassOptions): Promise<Reconciled> {
-  const { pool, enqueuer, abandonedAfterMs } = options
-  const unknown = await closeUnknown(pool, abandonedAfterMs) + await closeUnknownOnDemand(pool, abandonedAfterMs)
+  const { pool, enqueuer, closes = true } = options
+  const unknown = closes ? await closeAbandoned(options) : 0
   const lost = await releaseLost(options)
   let queued = 0
   const users = await usersWithDue(pool)
@@ -85,6 +91,9 @@ export async function reconcile (options: PassOptions): Promise<Reconciled> {
   }
   return { unknown, lost, queued }
 }
+
+const closeAbandoned = async ({ pool, abandonedAfterMs }: PassOptions): Promise<number> =>
+  await closeUnknown(pool, abandonedAfterMs) + await closeUnknownOnDemand(pool, abandonedAfterMs)
 
 /**
  * Releases the slots of jobs that the delivery log has and the queue has not. A job that a worker takes at this moment

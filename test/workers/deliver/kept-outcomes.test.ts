@@ -1,0 +1,78 @@
+// An outcome that cannot be written for a while is kept, and written later.
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import t, { type Test } from 'tap'
+import { openPool } from '../../../src/postgres/pool.js'
+import { startWorkers, type WorkerDeps } from '../../../workers/start.js'
+import { tcpProxy } from '../../support/back-ends/tcp-proxy.js'
+import { assistantCreated, callCompleted } from '../../support/events/call-events.js'
+import { eventually } from '../../support/eventually.js'
+import { receiver } from '../../support/receivers/receiver.js'
+import { workerSite } from '../../support/workers/worker-site.js'
+
+const timeoutMs = 1_500
+
+t.test('Postgres is away for longer than an attempt may last: a 2xx is recorded, and not sent again', async (t) => {
+  const site = await cutOffAfterSending(t)
+  const abandonedAt = Date.now() + 4 * timeoutMs
+  await eventually(async () => Date.now() > abandonedAt && (await site.leases()) === 0, 20_000)
+  await site.proxy.accept()
+  await eventually(async () => (await site.outcomes()).join() === 'delivered', 20_000)
+  await eventually(async () => await site.leases() > 0, 20_000)
+  await site.reconciled()
+  t.same(await site.outcomes(), ['delivered'], 'no second attempt')
+  t.equal(site.hook.received.length, 1)
+})
+
+t.test('when another worker has closed the attempt meanwhile, a late 2xx still counts', async (t) => {
+  const site = await cutOffAfterSending(t)
+  const healthy = startWorkers({ ...site.deps, holder: 'healthy' })
+  t.teardown(() => healthy.stop())
+  await eventually(async () => (await site.outcomes()).includes('unknown'), 20_000)
+  await site.proxy.accept()
+  await eventually(async () => (await site.outcomes())[0] === 'delivered', 20_000)
+})
+
+t.test('a stop gives up what it cannot write', async (t) => {
+  const site = await cutOffAfterSending(t)
+  await site.cutOff.stop()
+  t.same(await site.outcomes(), [null], 'the reconciler of another worker closes it')
+})
+
+/** A worker without Postgres, whose receiver has just answered 200. */
+async function cutOffAfterSending (t: Test) {
+  const { deps, tell } = await workerSite(t, {
+    reconcileEveryMs: 3_000, webhook: { schedule: [0, 100], timeoutMs, allowHttp: true, allowCidrs: ['127.0.0.0/8'] }
+  })
+  const proxy = await tcpProxy(t, Number(new URL(deps.databaseUrl).port))
+  const databaseUrl = Object.assign(new URL(deps.databaseUrl), { port: String(proxy.port) }).href
+  const pool = openPool(databaseUrl, { applicationName: 'cut off', onError: () => {} })
+  t.teardown(() => pool.end())
+  const cutOff = startWorkers({ ...deps, databaseUrl, pool, holder: 'cut off' })
+  t.teardown(() => cutOff.stop())
+  await cutOff.ready
+  const arrived: ServerResponse[] = []
+  const hook = await receiver(t, (response, _, count) => count === 1 ? arrived.push(response) : response.end())
+  await tell(assistantCreated(1, { is_webhook_active: true, webhook_url: hook.url }))
+  await tell(callCompleted('c-1'))
+  const [response] = await eventually(() => arrived.length > 0 && arrived)
+  await proxy.close()
+  response?.end()
+  if (response) await once(response, 'finish')
+  return { deps, cutOff, hook, proxy, ...looksAt(deps) }
+}
+
+function looksAt ({ pool }: WorkerDeps) {
+  const count = async (sql: string) => (await pool.query<{ count: number }>(sql)).rows[0]?.count ?? 0
+  return {
+    outcomes: async () => (await pool.query<{ outcome: string | null }>(
+      'SELECT outcome FROM ledger.webhook_attempts ORDER BY n')).rows.map(({ outcome }) => outcome),
+    leases: () => count(
+      'SELECT count(*)::integer AS count FROM ledger.leases WHERE expires_at > clock_timestamp()'),
+    /** Resolves when the reconciler has had the time of two passes. */
+    reconciled: async () => {
+      const until = Date.now() + 7_000
+      await eventually(() => Date.now() > until, 10_000)
+    }
+  }
+}
