@@ -13,17 +13,16 @@ import { corsOrigins, noOriginIn } from './http/cors.js'
 import { fieldErrors, type SchemaError } from './http/input/schema-errors.js'
 
 const Flag = (value: boolean) => Type.Enum(['true', 'false', '1', '0'], { default: String(value) })
+const random = 'for instance from `openssl rand -base64 32`'
 const LongSecret = Type.Optional(Type.String({
-  minLength: 32,
-  pattern: '^(?!([^])\\1*$)',
-  ...inWords('must not be one character repeated: take random ones, for instance from `openssl rand -base64 32`')
+  minLength: 32, pattern: '^(?!([^])\\1*$)', ...inWords(`must not be one character repeated: take random ones, ${random}`)
 }))
 const Milliseconds = (value: number, minimum = 0) => Type.Integer({ minimum, default: value })
 const Text = (pattern: string, words: string, value = '') => Type.String({ default: value, pattern, ...inWords(words) })
-const OldSecrets = Text(
-  '^([^,]{32,}(,[^,]{32,})*)?$', 'must be former keys of at least 32 characters each, with commas between them')
-const Url = (protocols: string, example: string) =>
-  Type.Optional(Type.String({ pattern: `^(${protocols})://.+`, ...inWords(`must be a URL such as ${example}`) }))
+const OldSecrets = Text('^([^,]{32,}(,[^,]{32,})*)?$', 'must be former keys of 32 characters or more, separated by commas')
+const Matching = (pattern: string, words: string) => Type.Optional(Type.String({ pattern, ...inWords(words) }))
+const Url = (protocols: string, example: string) => Matching(`^(${protocols})://.+`, `must be a URL such as ${example}`)
+const webhookSecret = '^whsec_([A-Za-z0-9+/]{4}){8,21}([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$'
 
 /** Every setting, with its default. `.env.example` says what each is for. */
 const Environment = Type.Object({
@@ -55,6 +54,8 @@ const Environment = Type.Object({
   WEBHOOK_ALLOW_HTTP: Flag(false),
   WEBHOOK_RETENTION_DAYS: Type.Integer({ minimum: 1, maximum: 36_500, default: 90 }),
   WEBHOOK_ALLOW_CIDRS: Type.String({ default: '' }),
+  ALERT_WEBHOOK_URL: Url('https?', 'https://alerts.example.com/ringledger'),
+  ALERT_WEBHOOK_SECRET: Matching(webhookSecret, `must be whsec_ and 24 to 64 bytes in base64, ${random}`),
   METRICS_TOKEN: LongSecret,
   LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], { default: 'info' })
 })
@@ -83,8 +84,7 @@ export class BadSettings extends Error {
 export function loadConfig (environment: NodeJS.ProcessEnv): Config {
   const names = Object.keys(Environment.properties)
   const values = Object.fromEntries(names.flatMap((name) => environment[name] ? [[name, environment[name]]] : []))
-  const ajv = openAjv({ coerceTypes: true, useDefaults: true })
-  const validate = ajv.compile<Environment>(Environment)
+  const validate = openAjv({ coerceTypes: true, useDefaults: true }).compile<Environment>(Environment)
   const refused = validate(values) ? {} : fieldErrors((validate.errors ?? []) as SchemaError[])
   const errors = collect(refused, crossRules(values))
   if (Object.keys(errors).length > 0) throw new BadSettings(errors)
@@ -101,7 +101,7 @@ function crossRules (env: Partial<Environment>): Problem[] {
   if (noOrigin) problem('CORS_ORIGINS', `must be * or origins such as https://app.example.com; ${noOrigin} is not one`)
   if (!env.EVENTSTORE_URL && !env.DATABASE_URL && !env.REDIS_URL) return problems
   const why = 'is required as soon as EVENTSTORE_URL, DATABASE_URL or REDIS_URL is set: ' +
-    '32 random characters or more, for instance from `openssl rand -base64 32`'
+    `32 random characters or more, ${random}`
   if (!env.JWT_SECRET && !env.JWT_JWKS_URL) problem('JWT_SECRET', `(or JWT_JWKS_URL) ${why}`)
   if (!env.SECRET_KEY) problem('SECRET_KEY', why)
   if (!env.LEAD_DIGEST_KEY) problem('LEAD_DIGEST_KEY', why)
@@ -138,6 +138,7 @@ function toConfig (env: Environment) {
     rateLimitPerMinute: env.RATE_LIMIT_PER_MINUTE,
     /** Lets a scraper read /metrics; without it only operators may. */
     metricsToken: env.METRICS_TOKEN,
+    alert: { url: env.ALERT_WEBHOOK_URL, secret: env.ALERT_WEBHOOK_SECRET },
     webhook: {
       schedule: env.WEBHOOK_SCHEDULE,
       timeoutMs: env.WEBHOOK_TIMEOUT_MS,

@@ -1,18 +1,20 @@
 // The worker role: dispatcher, deliveries and reconciler, started and stopped together.
 import type { Pool } from 'pg'
+import type { Listener } from '../src/postgres/listen.js'
 import type { RestoreGuard } from '../src/recovery/restore-guard.js'
 import { runSubscription, type RunOptions } from '../src/subscriptions/run.js'
 import { deliverer } from './deliver/deliver.js'
 import { dispatcher } from './dispatch/dispatch.js'
 import { listenForDue } from './deliveries/due-channel.js'
-import { openEnqueuer } from './queue/enqueue.js'
+import { openEnqueuer, type Enqueuer } from './queue/enqueue.js'
 import { withMarkers, type Marking } from './dispatch/marker.js'
 import { openPoster } from './deliver/post.js'
 import { openQueue, type QueueOptions } from './queue/queue.js'
 import { runReconciler } from './queue/reconcile.js'
 import { runMoves } from './queue/run-moves.js'
 import { whileAlive } from './queue/while-alive.js'
-import { runRecoveries } from './operate/recoveries.js'
+import { runUpkeep } from './operate/upkeep/upkeep.js'
+import { openTasks, type AlertHook } from './operate/upkeep/tasks.js'
 import { checkKeys } from './operate/reseal.js'
 
 export interface WorkerDeps {
@@ -42,6 +44,8 @@ export interface WorkerDeps {
   secretKey: Buffer
   previousSecretKeys: Buffer[]
   version: string
+  /** The operator's hook, where there is one. */
+  alert?: AlertHook | undefined
   /** Attempts that run at the same time in this process; long attempts do not count. */
   concurrency?: number
   /** Between two passes of the reconciler, in milliseconds. */
@@ -87,7 +91,7 @@ export function startWorkers (deps: WorkerDeps): Workers {
 type Running = Omit<Workers, 'ready'>
 
 async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortController): Promise<Running> {
-  const { pool, streams, restoreGuard, log, webhook, holder, version, databaseUrl } = deps
+  const { pool, streams, restoreGuard, log, webhook, holder, version } = deps
   const { schedule, timeoutMs, retentionDays = 90 } = webhook
   const keys = { current: deps.secretKey, previous: deps.previousSecretKeys }
   await checkKeys(pool, keys, log)
@@ -97,21 +101,18 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
   const sending = { pool, poster, keys, timeoutMs, rules: webhook, version, signal: hurrying.signal }
   const deliver = deliverer({ ...sending, enqueuer, schedule, log })
   queue.work(async (job) => { if (restoreGuard.maySend()) await deliver(job) }, deps.concurrency ?? attemptsAtOnce)
-  const listener = listenForDue({
-    databaseUrl,
-    onDue: (user) => enqueuer.enqueueSoon([user]),
-    onError: (err) => log.warn({ err }, 'cannot hear what is due, the reconciler finds it')
-  })
+  const listener = enqueueWhenDue(deps, enqueuer)
   const onDispatched = (users: Iterable<string>) => enqueuer.enqueueSoon(users)
   const marking = withMarkers(dispatcher({ firstDelayMs: schedule[0] ?? 0, onDispatched, log }), {
     restoreGuard, pool, streams, everyMs: deps.markEveryMs, log
   })
   const times = { everyMs: deps.reconcileEveryMs, abandonedAfterMs: 2 * timeoutMs, retentionDays }
+  const upkeep = openTasks({ ...deps, maySend: restoreGuard.maySend, signal })
   const leased = (signal: AbortSignal) => Promise.all([
     followCalls(marking, deps, signal),
     runReconciler({ pool, holder, queue, enqueuer, ...times, signal, log }),
-    runRecoveries({ pool, streams, holder, signal, log }),
-    runMoves({ pool, holder, signal, log })
+    runMoves({ pool, holder, signal, log }),
+    runUpkeep(upkeep.tasks, { pool, holder, signal, log })
   ])
   const loops = [restoreGuard.keepChecking(signal), whileAlive({ queue, signal, log }, leased)]
   return {
@@ -122,9 +123,17 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
       await listener.close()
       await enqueuer.stop()
       await queue.close()
-      await poster.close()
+      await Promise.all([poster.close(), upkeep.close()])
     }
   }
+}
+
+function enqueueWhenDue ({ databaseUrl, log }: WorkerDeps, enqueuer: Enqueuer): Listener {
+  return listenForDue({
+    databaseUrl,
+    onDue: (user) => enqueuer.enqueueSoon([user]),
+    onError: (err) => log.warn({ err }, 'cannot hear what is due, the reconciler finds it')
+  })
 }
 
 async function followCalls (

@@ -78,8 +78,8 @@ const groups: Group[] = [
   },
   {
     name: 'secrets',
-    description: 'what is encrypted with SECRET_KEY',
-    commands: [import('./secrets/reseal.js')]
+    description: 'what SECRET_KEY encrypts and derives',
+    commands: [import('./secrets/alert.js'), import('./secrets/reseal.js')]
   },
   {
     name: 'ids',

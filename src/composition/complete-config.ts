@@ -1,5 +1,5 @@
 // The settings of a process that runs: every secret is there.
-import { createHash } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import type { Config } from '../config.js'
 import type { Secrets } from './generated-secrets.js'
 import type { JwtSettings } from '../http/auth/jwt-settings.js'
@@ -13,6 +13,16 @@ export function secretKeys (
 ): { current: Buffer, previous: Buffer[] } {
   return { current: keyBytes(secrets.secretKey), previous: previousSecretKeys.map(keyBytes) }
 }
+
+/** Where operators are told of notices; nothing when they do not want to be. */
+export function alertHook (config: CompleteConfig): { url: string, secret: string } | undefined {
+  const { url } = config.alert
+  return url === undefined ? undefined : { url, secret: alertSecret(config) }
+}
+
+/** What signs there: the one that is set, or one that follows from SECRET_KEY. */
+export const alertSecret = ({ alert, secrets }: CompleteConfig) => alert.secret ??
+  `whsec_${createHmac('sha256', keyBytes(secrets.secretKey)).update('ringledger alert webhook').digest('base64')}`
 
 /** The 32 bytes of the key that a setting of any length and spelling gives. */
 export const keyBytes = (setting: string): Buffer => createHash('sha256').update(setting).digest()

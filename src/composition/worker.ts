@@ -1,7 +1,7 @@
 // The worker role: dispatcher, deliveries and reconciler.
 import { parseSchedule } from '../domain/webhook/schedule.js'
 import { packageVersion } from '../package-root.js'
-import { secretKeys } from './complete-config.js'
+import { alertHook, secretKeys } from './complete-config.js'
 import type { ProcessContext } from './process-context.js'
 
 export interface StartedWorker {
@@ -29,6 +29,7 @@ export async function startWorker (
     webhook: { ...webhook, schedule: parseSchedule(webhook.schedule) },
     secretKey: current,
     previousSecretKeys: previous,
+    alert: alertHook(config),
     version: packageVersion
   })
   await workers.ready

@@ -10,11 +10,12 @@ import { listAssistants, type ReadDeps } from './list-assistants.js'
 import { listCalls } from './list-calls.js'
 import { listCatalog } from './list-catalog.js'
 import { listLeads } from './list-leads.js'
+import { listWebhookNotices, type ListNoticesDeps } from './webhook/list-webhook-notices.js'
 import { listWebhookDeliveries, type ListDeliveriesDeps } from './webhook/list-webhook-deliveries.js'
 import { getWebhookSecret, type WebhookSecretDeps } from './webhook/webhook-secret.js'
 
 export type QueryDeps = ReadDeps & GetAssistantDeps & GetCallDeps
-  & WebhookSecretDeps & AssistantSecretQueryDeps & GetDeliveryDeps & ListDeliveriesDeps
+  & WebhookSecretDeps & AssistantSecretQueryDeps & GetDeliveryDeps & ListDeliveriesDeps & ListNoticesDeps
 
 export function addQueries (app: App, deps: QueryDeps): void {
   listAssistants(app, deps)
@@ -29,4 +30,5 @@ export function addQueries (app: App, deps: QueryDeps): void {
   getAssistantWebhookSecret(app, deps)
   listWebhookDeliveries(app, deps)
   getWebhookDelivery(app, deps)
+  listWebhookNotices(app, deps)
 }

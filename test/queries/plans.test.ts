@@ -11,7 +11,7 @@ import { openPool } from '../../src/postgres/pool.js'
 import { fillCalls, fillDeliveries, fillLeads } from '../support/projections/filled-tables.js'
 import { planOf } from '../support/postgres/plan.js'
 import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
-import { findDelivery, listDeliveries, type DeliveryFilter } from '../../workers/deliveries/find-deliveries.js'
+import { findDelivery, listDeliveries, type DeliveryFilter } from '../../workers/deliveries/read/find-deliveries.js'
 
 const count = Number(process.env.PLAN_ROWS ?? 10_000)
 const postgres = await scratchPostgres(t)

@@ -3,7 +3,8 @@ import type { Pool } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { usesAttempt, type Pause, type Verdict } from '../../src/domain/webhook/outcome.js'
 import type { Attempt, Finish } from '../deliveries/attempts.js'
-import { pauseEndpoint, recordHealth, suspend } from '../deliveries/endpoints.js'
+import { pauseEndpoint, recordSuccess, suspend } from '../deliveries/endpoints.js'
+import { noteSuspension, recordFailure } from '../deliveries/notices.js'
 
 /** What an attempt came to. */
 export interface Made { finish: Finish, verdict: Verdict, pause?: Pause | undefined }
@@ -23,11 +24,11 @@ export async function followOutcome (
 ): Promise<void> {
   const { outcome } = finish
   const { trigger, endpointId, health } = attempt
-  if (outcome === 'delivered' && health !== 'fine') await recordHealth(options.pool, endpointId, true)
+  if (outcome === 'delivered' && health !== 'fine') await recordSuccess(options.pool, endpointId)
   if (trigger !== 'schedule') return
   if (pause) await pauseEndpoint(options.pool, endpointId, pause)
   if (!usesAttempt(finish)) return
-  if (health === 'fine') await recordHealth(options.pool, endpointId, false)
+  await recordFailure(options.pool, attempt)
   if (status === 'cancelled') await suspendAndLog(attempt, 'gone', options)
   else if (health === 'overdue') await suspendAndLog(attempt, 'failing', options)
 }
@@ -35,7 +36,11 @@ export async function followOutcome (
 async function suspendAndLog (
   { deliveryId, endpointId }: Attempt, reason: 'gone' | 'failing', { pool, log }: FollowOptions
 ): Promise<void> {
-  const isNew = await inTransaction(pool, (tx) => suspend(tx, endpointId, reason))
+  const isNew = await inTransaction(pool, async (tx) => {
+    const isNew = await suspend(tx, endpointId, reason)
+    if (isNew) await noteSuspension(tx, deliveryId, reason)
+    return isNew
+  })
   if (!isNew) return
   log.warn(
     { delivery: deliveryId, endpoint: endpointId, reason },

@@ -5,9 +5,9 @@ import type { Outcome } from '../../src/domain/webhook/outcome.js'
 import { suspendAfter } from './endpoints.js'
 import type { SealedRow } from './sealed.js'
 
-/** What starts an attempt: the schedule, a redelivery (`manual`) or a test. Each numbers its own attempts. */
+/** What starts an attempt: the schedule, a redelivery (`manual`), a test or a probe. Each numbers its own attempts. */
 export type Trigger = 'schedule' | OnDemandTrigger
-export type OnDemandTrigger = 'manual' | 'test'
+export type OnDemandTrigger = 'manual' | 'test' | 'probe'
 
 /** A job of the queue: starts attempt `n` of a delivery, unless a newer job of it was enqueued. */
 export interface Job {

@@ -130,9 +130,9 @@ export async function pauseEndpoint (pool: Pool, endpointId: string, { inMs, rea
     WHERE id = $1 AND (paused_until IS NULL OR paused_until < now() + $2 * interval '1 ms')`, [endpointId, inMs, reason])
 }
 
-/** Records the first failure after a success, and the first success after failures. */
-export async function recordHealth (pool: Pool, endpointId: string, isHealthy: boolean): Promise<void> {
+/** Records the first success after failures. */
+export async function recordSuccess (pool: Pool, endpointId: string): Promise<void> {
   await pool.query(`
-    UPDATE ledger.webhook_endpoints SET failing_since = CASE WHEN $2 THEN NULL ELSE now() END
-    WHERE id = $1 AND (failing_since IS NULL) <> $2`, [endpointId, isHealthy])
+    UPDATE ledger.webhook_endpoints SET failing_since = NULL, failures_in_row = 0
+    WHERE id = $1 AND failing_since IS NOT NULL`, [endpointId])
 }

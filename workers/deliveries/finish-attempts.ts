@@ -97,5 +97,10 @@ const finishSql = `
         started_at = CASE WHEN d.worker_token = c.token THEN NULL ELSE d.started_at END,
         worker_token = CASE WHEN d.worker_token = c.token THEN NULL ELSE d.worker_token END
     FROM closed c WHERE d.id = c.id AND d.id = ANY($1::uuid[])
+    RETURNING d.id, d.user_id, d.assistant_id, d.status, d.reason, c.verdict
+  ), noticed AS (
+    INSERT INTO ledger.webhook_notices (user_id, type, assistant_id, delivery_id, reason)
+    SELECT user_id, 'delivery_exhausted', assistant_id, id, reason FROM written
+    WHERE verdict = 'exhausted' AND status = 'exhausted'
   )
   SELECT locked.id, closed.id IS NOT NULL AS counted FROM locked LEFT JOIN closed ON closed.id = locked.id`

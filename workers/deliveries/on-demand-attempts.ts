@@ -1,8 +1,9 @@
-// Attempts on demand, redeliveries and tests: the row comes first, then a job; the schedule does not change.
+// Attempts on demand, redeliveries, tests and probes: the row comes first, then a job; the schedule does not change.
 import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import {
-  ageMs, startedColumns, toAttempt, type Attempt, type AttemptRow, type Finish, type Job, type OnDemandTrigger
+  ageMs, startedColumns, toAttempt, type Attempt, type AttemptRow, type Finish, type Job, type OnDemandTrigger,
+  type Trigger
 } from './attempts.js'
 import { resumeEndpoints } from './endpoints.js'
 
@@ -47,8 +48,8 @@ export async function startOnDemandAttempt (
 }
 
 /**
- * Writes the outcome, once. A success makes the delivery `delivered`, that of a test also resumes its endpoint. A
- * failure changes only a test delivery, which has no other attempt. An unknown outcome inserts the attempt once more.
+ * Writes the outcome, once. A success makes the delivery `delivered`; that of a test or probe resumes its endpoint.
+ * A failure changes only a test delivery, which has no other attempt. An unknown outcome inserts the attempt once more.
  * @param againInMs when that attempt is due
  * @returns false when the attempt was closed as `unknown` meanwhile: then only a success still counts
  */
@@ -57,13 +58,15 @@ export async function finishOnDemandAttempt (
 ): Promise<boolean> {
   const { outcome, statusCode, durationMs, error, excerpt, truncated } = finish
   return await inTransaction(pool, async (tx) => {
-    if (trigger === 'test' && outcome === 'delivered') await resumeEndpoints(tx, [endpointId])
+    if (outcome === 'delivered' && resuming.includes(trigger)) await resumeEndpoints(tx, [endpointId])
     const { rows } = await tx.query<{ closed: boolean }>(finishSql, [
       deliveryId, trigger, n, token, outcome, statusCode, durationMs, error, excerpt, truncated, againInMs
     ])
     return rows[0]?.closed === true
   })
 }
+
+const resuming: readonly Trigger[] = ['test', 'probe']
 
 const insertOnceMore = (inMs: string) => `
   INSERT INTO ledger.webhook_attempts (delivery_id, trigger, n, endpoint_id, user_id, assistant_id, due_at)

@@ -9,10 +9,11 @@ export interface RetentionOptions {
 }
 
 /** What a pass removed. */
-export interface Removed { cancelled: number, payloads: number, secrets: number }
+export interface Removed { cancelled: number, payloads: number, secrets: number, notices: number }
 
 /** A delivery that is held for longer is cancelled. A Postgres interval. */
 const heldAtMost = '30 days'
+const noticesKept = '90 days'
 // Rows of one transaction, which locks them, and transactions of one pass.
 const batchSize = 500
 const batchLimit = 20
@@ -22,7 +23,8 @@ export async function removeExpired ({ pool, days }: RetentionOptions): Promise<
   return {
     cancelled: await inBatches(() => cancelHeld(pool)),
     payloads: await inBatches(() => inTransaction(pool, (tx) => removePayloads(tx, days))),
-    secrets: (await pool.query('DELETE FROM ledger.webhook_secrets WHERE expires_at < now()')).rowCount ?? 0
+    secrets: (await pool.query('DELETE FROM ledger.webhook_secrets WHERE expires_at < now()')).rowCount ?? 0,
+    notices: await inBatches(() => removeNotices(pool))
   }
 }
 
@@ -44,6 +46,13 @@ async function cancelHeld (pool: Pool): Promise<number> {
       SELECT id FROM ledger.webhook_deliveries
       WHERE status = 'held' AND held_at < now() - interval '${heldAtMost}' AND started_at IS NULL
       LIMIT $1 FOR UPDATE SKIP LOCKED)`, [batchSize])
+  return rowCount ?? 0
+}
+
+async function removeNotices (pool: Pool): Promise<number> {
+  const { rowCount } = await pool.query(`
+    DELETE FROM ledger.webhook_notices WHERE id IN (
+      SELECT id FROM ledger.webhook_notices WHERE at < now() - interval '${noticesKept}' ORDER BY id LIMIT $1)`, [batchSize])
   return rowCount ?? 0
 }
 

@@ -8,7 +8,7 @@ import { insertOnDemandAttempt, type NewOnDemandAttempt } from '../deliveries/on
 import type { OnDemandTrigger } from '../deliveries/attempts.js'
 import { notifyDue } from '../deliveries/due-channel.js'
 import { endpointIds } from '../deliveries/endpoints.js'
-import { findDelivery, isDeliveryId } from '../deliveries/find-deliveries.js'
+import { findDelivery, isDeliveryId } from '../deliveries/read/find-deliveries.js'
 
 export interface TestTarget {
   userId: string

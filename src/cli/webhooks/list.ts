@@ -34,7 +34,7 @@ export function register (webhooks: Command): void {
 async function listWebhooks (
   { user: userId, assistant: assistantId, call: callId, status, reason, limit, json }: ListOptions
 ): Promise<void> {
-  const { listDeliveries } = await import('../../../workers/deliveries/find-deliveries.js')
+  const { listDeliveries } = await import('../../../workers/deliveries/read/find-deliveries.js')
   const { items, total } = await withConnections('ringledger webhooks list', async ({ pool }) => {
     const wanted = { userId, assistantId, callId, status, reason }
     const { items, total, next } = await listDeliveries(pool, wanted, { page: 1, perPage: limit })

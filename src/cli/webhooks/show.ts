@@ -13,7 +13,7 @@ export function register (webhooks: Command): void {
 
 async function showWebhook (id: string, { json }: { json?: boolean }): Promise<void> {
   const [{ findDelivery }, { whyInvalid }] = await Promise.all([
-    import('../../../workers/deliveries/find-deliveries.js'), import('../../../workers/operate/why-invalid.js')
+    import('../../../workers/deliveries/read/find-deliveries.js'), import('../../../workers/operate/why-invalid.js')
   ])
   const delivery = await withConnections('ringledger webhooks show', async ({ pool, streams }) => {
     const found = await findDelivery(pool, undefined, id)

@@ -11,16 +11,17 @@ export type Routes = AppDeps['routes']
 export type WebhookDeps = Pick<Routes,
   'interruptionOf' | 'deliveriesOf' | 'listDeliveries' | 'findDelivery' | 'redeliver' | 'testWebhook' | 'resumeUrl' | 'resumeWebhook' |
   'webhookUrlProblem' | 'webhookSecret' | 'assistantSecret' | 'rotateSecret' | 'rotateAssistantSecret' |
-  'dropAssistantSecret' | 'recoverWebhooks' | 'handleLedger'>
+  'dropAssistantSecret' | 'listNotices' | 'recoverWebhooks' | 'handleLedger'>
 
 export async function webhookDeps ({ config, connections: { pool } }: ProcessContext): Promise<WebhookDeps> {
-  const [guard, sealed, secrets, endpoints, deliveries, requests, onDemand, recoveries] = await Promise.all([
+  const [guard, sealed, secrets, endpoints, deliveries, requests, notices, onDemand, recoveries] = await Promise.all([
     import('../../../workers/deliver/guard.js'),
     import('../../../workers/deliveries/sealed.js'),
     import('../../../workers/deliver/secrets.js'),
     import('../../../workers/deliveries/endpoints.js'),
-    import('../../../workers/deliveries/find-deliveries.js'),
-    import('../../../workers/deliveries/find-request.js'),
+    import('../../../workers/deliveries/read/find-deliveries.js'),
+    import('../../../workers/deliveries/read/find-request.js'),
+    import('../../../workers/deliveries/notices.js'),
     import('../../../workers/operate/redeliver.js'),
     import('../../../workers/operate/request-recovery.js')
   ])
@@ -38,6 +39,7 @@ export async function webhookDeps ({ config, connections: { pool } }: ProcessCon
       const found = await deliveries.findDelivery(pool, userId, id)
       return found && { ...found, request: await requests.findRequest(pool, id, packageVersion) }
     },
+    listNotices: (userId, page) => notices.listNotices(pool, userId, page),
     redeliver: (ledger, userId, id) => onDemand.requestRedelivery(ledger, id, userId),
     testWebhook: (ledger, target) => onDemand.requestTest(ledger, target),
     resumeUrl: (userId, url) => inTransaction(pool, (tx) => endpoints.resumeUrl(tx, userId, url)),

@@ -7,8 +7,8 @@ const Missing = Nullable(Type.String())
 
 export const DeliveryAttempt = Type.Object({
   n: Type.Integer({ minimum: 1, description: 'Numbers the attempts of one trigger.' }),
-  trigger: Type.Enum(['schedule', 'manual', 'test'], {
-    description: 'The schedule, or somebody who asked for it: a redelivery, a test.'
+  trigger: Type.Enum(['schedule', 'manual', 'test', 'probe'], {
+    description: 'The schedule; somebody who asked for it: a redelivery, a test; or a probe of a suspended endpoint.'
   }),
   started_at: Nullable(At(''), { description: 'ISO 8601, UTC. Null while one that was asked for waits for its turn.' }),
   finished_at: Nullable(At(''), { description: 'Null until it has ended.' }),

@@ -2,6 +2,7 @@
 import type { HistoryEntry } from '../../domain/assistant/history.js'
 import { defaultSettings } from '../../domain/assistant/settings.js'
 import type { Delivery, DeliveryDetails, DeliverySummary } from '../../domain/webhook/delivery.js'
+import type { Notice } from '../../domain/webhook/notice.js'
 import type { CallReport, CallSummary } from '../../domain/call/summary.js'
 import { assistantSummary, callId, changedAssistant, completedCall, newAssistant } from './examples.js'
 
@@ -93,6 +94,15 @@ export const testDelivery: Delivery = {
 export const rotatedSecret = {
   secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDuZqNkKCZ7Zk=',
   previous: { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwHvPMJ0aSTxk=', expires_at: '2026-02-01T12:05:00.000Z' }
+}
+
+export const notice: Notice = {
+  id: 7,
+  type: 'delivery_exhausted',
+  assistant_id,
+  delivery_id: deliveryId,
+  reason: 'attempts_used_up',
+  at: '2026-02-03T15:20:44.120Z'
 }
 
 export const ownSecret = { ...rotatedSecret, own: true }

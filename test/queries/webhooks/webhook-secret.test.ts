@@ -1,11 +1,11 @@
 // The secret of a user's webhooks and its rotation, over HTTP and from end to end.
 import t, { type Test } from 'tap'
 import { Webhook } from 'standardwebhooks'
-import { isRefusal } from '../support/http/is-refusal.js'
-import { newAssistant } from '../support/bodies/bodies.js'
-import { eventually } from '../support/eventually.js'
-import { receiver, stringsOf, type Received } from '../support/receivers/receiver.js'
-import { testService } from '../support/service.js'
+import { isRefusal } from '../../support/http/is-refusal.js'
+import { newAssistant } from '../../support/bodies/bodies.js'
+import { eventually } from '../../support/eventually.js'
+import { receiver, stringsOf, type Received } from '../../support/receivers/receiver.js'
+import { testService } from '../../support/service.js'
 
 const service = await testService(t, ['api', 'projector', 'worker'], {
   WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8', WEBHOOK_SCHEDULE: '0s,1h'

@@ -1,8 +1,8 @@
 // When deliveries were made, and what was sent for them.
 import t from 'tap'
-import { isRefusal } from '../support/http/is-refusal.js'
-import { answers, receiver } from '../support/receivers/receiver.js'
-import { tried, webhookService } from '../support/scenes/webhook-service.js'
+import { isRefusal } from '../../support/http/is-refusal.js'
+import { answers, receiver } from '../../support/receivers/receiver.js'
+import { tried, webhookService } from '../../support/scenes/webhook-service.js'
 
 const service = await webhookService(t)
 const { call, get, create, complete, delivery } = service

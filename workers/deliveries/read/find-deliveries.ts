@@ -1,7 +1,7 @@
 // Deliveries as their owners and operators read them.
 import type { Pool, PoolClient } from 'pg'
-import type { Delivery, DeliverySummary } from '../../src/domain/webhook/delivery.js'
-import { readPage, type Page, type Paged } from '../../src/postgres/page.js'
+import type { Delivery, DeliverySummary } from '../../../src/domain/webhook/delivery.js'
+import { readPage, type Page, type Paged } from '../../../src/postgres/page.js'
 
 /** An absent field filters nothing. Only operators leave the user out. */
 export interface DeliveryFilter {

@@ -1,7 +1,7 @@
 // What was sent last for a delivery, as its owner is shown it.
 import type { Pool } from 'pg'
-import type { DeliveryRequest } from '../../src/domain/webhook/delivery.js'
-import { requestHeaders } from './request-headers.js'
+import type { DeliveryRequest } from '../../../src/domain/webhook/delivery.js'
+import { requestHeaders } from '../request-headers.js'
 
 interface RequestRow { body: string | null, url: string, n: number, started_at: Date }
 

@@ -1,9 +1,9 @@
 // What users see of their webhooks, and what they can do about them, over HTTP and from end to end.
 import t from 'tap'
-import { isRefusal } from '../support/http/is-refusal.js'
-import { eventually } from '../support/eventually.js'
-import { answers, receiver } from '../support/receivers/receiver.js'
-import { tried, webhookService } from '../support/scenes/webhook-service.js'
+import { isRefusal } from '../../support/http/is-refusal.js'
+import { eventually } from '../../support/eventually.js'
+import { answers, receiver } from '../../support/receivers/receiver.js'
+import { tried, webhookService } from '../../support/scenes/webhook-service.js'
 
 const { call, get, create, complete, delivery } = await webhookService(t)
 const at = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/

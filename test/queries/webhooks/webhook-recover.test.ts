@@ -1,9 +1,9 @@
 // POST /user/assistant/{id}/webhook-recover: what failed or was skipped is sent again, when its user asks for it.
 import t from 'tap'
-import { isRefusal } from '../support/http/is-refusal.js'
-import { eventually } from '../support/eventually.js'
-import { answers, callOf, receiver } from '../support/receivers/receiver.js'
-import { webhookService } from '../support/scenes/webhook-service.js'
+import { isRefusal } from '../../support/http/is-refusal.js'
+import { eventually } from '../../support/eventually.js'
+import { answers, callOf, receiver } from '../../support/receivers/receiver.js'
+import { webhookService } from '../../support/scenes/webhook-service.js'
 
 const { call, get, create, complete, parts } = await webhookService(t)
 const longAgo = '2020-01-01'

@@ -1,36 +1,20 @@
 // Sends again what users asked for, little by little: what happens meanwhile has its turn in between.
 import type { Pool, PoolClient } from 'pg'
-import { inTransaction } from '../../src/postgres/transaction.js'
-import type { Streams } from '../../src/event-store/streams.js'
-import { notifyDue } from '../deliveries/due-channel.js'
-import { endpointIds } from '../deliveries/endpoints.js'
-import { repeatLeased } from '../queue/leased-loop.js'
-import { beginAnew } from './begin-anew.js'
-import { isRecoverable, type Recoverable } from './request-recovery.js'
+import { inTransaction } from '../../../src/postgres/transaction.js'
+import type { Streams } from '../../../src/event-store/streams.js'
+import { notifyDue } from '../../deliveries/due-channel.js'
+import { endpointIds } from '../../deliveries/endpoints.js'
+import { beginAnew } from '../begin-anew.js'
+import { isRecoverable, type Recoverable } from '../request-recovery.js'
 import { buildSkippedBodies } from './skipped-bodies.js'
 
 export interface RecoveryOptions {
   pool: Pool
   streams: Pick<Streams, 'read'>
-  holder: string
-  signal: AbortSignal
-  log: { warn (details: object, message: string): void }
-  /** Between two looks, in milliseconds. */
-  everyMs?: number | undefined
-}
-
-/** Works off what was noted until `signal` is aborted, in one process of many. */
-export async function runRecoveries (options: RecoveryOptions): Promise<void> {
-  const { pool, holder, signal, log, everyMs = 2_000 } = options
-  const onError = (err: unknown) => log.warn({ err }, 'sending again what users asked for failed, it is tried again')
-  await repeatLeased({ pool, name: 'recoveries', holder, signal, everyMs, onError }, async () => {
-    await continueRecoveries(options)
-    return 'done'
-  })
 }
 
 /** One batch of the oldest recovery of each assistant. @returns how many deliveries were scheduled or held */
-export async function continueRecoveries ({ pool, streams }: Pick<RecoveryOptions, 'pool' | 'streams'>): Promise<number> {
+export async function continueRecoveries ({ pool, streams }: RecoveryOptions): Promise<number> {
   const { rows } = await pool.query<{ id: string }>(
     'SELECT DISTINCT ON (assistant_id) id FROM ledger.webhook_recoveries ORDER BY assistant_id, id LIMIT 100')
   let done = 0

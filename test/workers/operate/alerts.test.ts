@@ -1,0 +1,77 @@
+// The operator's hook: each notice is told there, signed, until the hook has taken it.
+import t, { type Test } from 'tap'
+import { Webhook } from 'standardwebhooks'
+import { openPoster } from '../../../workers/deliver/post.js'
+import { newSecret } from '../../../workers/deliver/sign.js'
+import { sendAlerts } from '../../../workers/operate/upkeep/alerts.js'
+import { keepingLog, scratchLedger } from '../../support/postgres/ledger.js'
+import { answers, receiver, stringsOf } from '../../support/receivers/receiver.js'
+import { dataDir, run } from '../../support/ringledger.js'
+import { secrets } from '../../support/auth/secrets.js'
+
+const secret = newSecret()
+const signed = (given: string) => new Webhook(given)
+
+async function alerting (t: Test, notices: number) {
+  const { pool } = await scratchLedger(t)
+  const hook = await receiver(t)
+  const poster = openPoster({ allowCidrs: ['127.0.0.0/8'] })
+  t.teardown(() => poster.close())
+  const log = keepingLog()
+  const { signal } = new AbortController()
+  await pool.query(`
+    INSERT INTO ledger.webhook_notices (user_id, type, assistant_id, reason)
+    SELECT '7', 'delivery_exhausted', n, 'expired' FROM generate_series(1, $1) n`, [notices])
+  const send = () => sendAlerts({ pool, poster, url: hook.url, secret, version: '1.2.3', signal, log })
+  const makeDue = () => pool.query('UPDATE ledger.webhook_notices SET alert_due_at = now() WHERE alert_due_at IS NOT NULL')
+  return { pool, hook, log, send, makeDue }
+}
+
+t.test('one POST a notice, with its user, signed as webhooks are, and none twice', async (t) => {
+  const { hook, send } = await alerting(t, 25)
+  t.equal(await send(), 25)
+  t.equal(await send(), 0)
+  t.equal(hook.received.length, 25)
+  for (const { headers, body } of hook.received) {
+    const notice = signed(secret).verify(body, stringsOf(headers)) as { id: number, assistant_id: number }
+    t.match(notice, { user_id: '7', type: 'delivery_exhausted', delivery_id: null, reason: 'expired', at: /Z$/ })
+    t.equal(headers['webhook-id'], `notice-${notice.id}`)
+  }
+  t.equal(new Set(hook.received.map(({ headers }) => headers['webhook-id'])).size, 25)
+})
+
+t.test('what the hook does not take is told again later with the same id, and the log says so', async (t) => {
+  const { hook, log, send, makeDue } = await alerting(t, 1)
+  hook.answer = answers(500)
+  t.equal(await send(), 0)
+  t.equal(await send(), 0, 'not at once')
+  t.equal(hook.received.length, 1)
+  t.match(log.lines.map(({ message }) => message), [/ALERT_WEBHOOK_URL/])
+  hook.answer = answers(204)
+  await makeDue()
+  t.equal(await send(), 1)
+  t.same(hook.received.map(({ headers }) => headers['webhook-id']), ['notice-1', 'notice-1'])
+  t.same(hook.received.map(({ headers }) => headers['webhook-attempt']), ['1', '2'])
+})
+
+t.test('what is older than a day is not told any more', async (t) => {
+  const { pool, hook, send } = await alerting(t, 1)
+  await pool.query("UPDATE ledger.webhook_notices SET at = now() - interval '25 hours'")
+  t.equal(await send(), 0)
+  t.equal(hook.received.length, 0)
+})
+
+t.test('the secret follows from SECRET_KEY, or is the one that is set', async (t) => {
+  const env = { ...secrets, DATA_DIR: dataDir(t), DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
+  const printed = async (given = {}) => (await run(t, ['secrets', 'alert'], { ...env, ...given })).stdout.trim()
+  const derived = await printed()
+  t.equal(Buffer.from(derived.replace('whsec_', ''), 'base64').length, 32)
+  t.equal(await printed(), derived)
+  t.not(await printed({ SECRET_KEY: `${secrets.SECRET_KEY}x` }), derived)
+  t.equal(await printed({ ALERT_WEBHOOK_SECRET: secret }), secret)
+  for (const wrong of ['abc', 'whsec_', 'whsec_YWJj']) {
+    const { code, stderr } = await run(t, ['secrets', 'alert'], { ...env, ALERT_WEBHOOK_SECRET: wrong })
+    t.not(code, 0)
+    t.match(stderr, /ALERT_WEBHOOK_SECRET must be whsec_/)
+  }
+})

@@ -1,0 +1,46 @@
+// The tasks of the upkeep, and how often each is done.
+import type { Pool } from 'pg'
+import type { Streams } from '../../../src/event-store/streams.js'
+import { openPoster } from '../../deliver/post.js'
+import { sendAlerts } from './alerts.js'
+import { probeSuspended } from './probe.js'
+import { continueRecoveries } from './recoveries.js'
+import type { UpkeepTask } from './upkeep.js'
+
+/** Where operators are told what users are told. */
+export interface AlertHook {
+  url: string
+  /** `whsec_…` */
+  secret: string
+}
+
+export interface TaskOptions {
+  pool: Pool
+  streams: Pick<Streams, 'read'>
+  /** There is none unless operators want to be told. */
+  alert?: AlertHook | undefined
+  /** False in a restored database: what it has to tell may be told already. */
+  maySend (): boolean
+  version: string
+  signal: AbortSignal
+  log: { warn (details: object, message: string): void }
+}
+
+export interface Tasks {
+  tasks: UpkeepTask[]
+  close (): Promise<void>
+}
+
+const soonMs = 2_000
+const rarelyMs = 60_000
+
+export function openTasks ({ alert, maySend, ...options }: TaskOptions): Tasks {
+  const tasks: UpkeepTask[] = [
+    { name: 'recoveries', everyMs: soonMs, run: () => continueRecoveries(options) },
+    { name: 'probes', everyMs: rarelyMs, run: () => probeSuspended(options.pool) }
+  ]
+  if (!alert) return { tasks, close: async () => {} }
+  const poster = openPoster({ allowCidrs: ['0.0.0.0/0', '::/0'] }) // operators may reach what is theirs
+  const run = async () => { if (maySend()) await sendAlerts({ ...options, ...alert, poster }) }
+  return { tasks: [...tasks, { name: 'alerts', everyMs: soonMs, run }], close: () => poster.close() }
+}

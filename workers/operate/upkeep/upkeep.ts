@@ -1,0 +1,37 @@
+// What one process of many does now and then for all users: recoveries, probes, alerts.
+import type { Pool } from 'pg'
+import { repeatLeased } from '../../queue/leased-loop.js'
+
+export interface UpkeepTask {
+  name: string
+  everyMs: number
+  run (): Promise<unknown>
+}
+
+export interface UpkeepOptions {
+  pool: Pool
+  holder: string
+  signal: AbortSignal
+  log: { warn (details: object, message: string): void }
+}
+
+const restMs = 1_000
+
+/**
+ * Runs each task when its time has come, one after the other, until `signal` is aborted. One that fails has its turn
+ * again.
+ */
+export async function runUpkeep (tasks: UpkeepTask[], { pool, holder, signal, log }: UpkeepOptions): Promise<void> {
+  const dueAt = new Map<UpkeepTask, number>()
+  const onError = (err: unknown) => log.warn({ err }, 'the upkeep stopped, it starts again')
+  await repeatLeased({ pool, name: 'upkeep', holder, signal, everyMs: restMs, onError }, async () => {
+    const due = tasks.filter((task) => (dueAt.get(task) ?? 0) <= performance.now())
+    for (const task of due) {
+      dueAt.set(task, performance.now() + task.everyMs)
+      await task.run().catch((err: unknown) => {
+        if (!signal.aborted) log.warn({ err, task: task.name }, 'a task of the upkeep failed, it is tried again')
+      })
+    }
+    return 'done'
+  })
+}
