@@ -1,9 +1,11 @@
 // Job -> signed, guarded POST -> outcome.
 import { randomUUID } from 'node:crypto'
 import { outcomeOf, pauseOf, verdictOf, type Circumstances, type Result } from '../../src/domain/webhook/outcome.js'
-import type { Attempt, Finish, Job } from '../deliveries/attempts.js'
+import type { Attempt, Finish, Job, Sent } from '../deliveries/attempts.js'
 import { finishOnDemandAttempt, startOnDemandAttempt } from '../deliveries/on-demand-attempts.js'
 import type { Enqueuer } from '../queue/enqueue.js'
+import { longestBodyBytes } from '../dispatch/payload.js'
+import { bodyBudget, BodyBudget } from './body-budget.js'
 import { followOutcome, type Made } from './follow-outcome.js'
 import { logRarely } from '../queue/back-ends/log-rarely.js'
 import { openRecorder, type Recorder } from './recorder.js'
@@ -14,6 +16,8 @@ export interface DelivererOptions extends SendOptions {
   /** Waits before each attempt, in milliseconds. */
   schedule: readonly number[]
   log: { info (details: object, message: string): void, warn (details: object, message: string): void }
+  /** Of the bodies of attempts in flight; 64 MiB when absent. */
+  bodyBytes?: number | undefined
 }
 
 const ourFaultMs = 60_000
@@ -22,17 +26,32 @@ const mostSkewMs = 30_000
 /** The worker of the queue: makes the attempt of a job, if the job is not stale. */
 export function deliverer (options: DelivererOptions): (job: Job) => Promise<void> {
   const recorder = openRecorder(options)
+  const budget = new BodyBudget(options.bodyBytes ?? bodyBudget)
   const tellSkew = logRarely(options.log, 'the clock of this worker differs from that of Postgres, which signs webhooks')
   return async (job) => {
-    const attempt = await start(job, recorder, options)
-    if (!attempt) return
-    const skewMs = Date.now() - attempt.startedAt.getTime()
-    if (Math.abs(skewMs) > mostSkewMs) tellSkew(new Error(`this worker is ${Math.round(skewMs / 1_000)} s ahead`))
-    const made = await makeAttempt(attempt, options)
+    const made = await make(job)
+    if (!made) return
+    const { attempt } = made
     const counted = await record(attempt, made, recorder, options)
     logAttempt(attempt, made.finish, counted, options)
     if (counted) await followOutcome(attempt, made, options)
     enqueueNext(attempt, made, options)
+  }
+
+  /** The body is held from before it is read until it is sent: an outcome that is kept holds none. */
+  async function make (job: Job): Promise<Made & { attempt: Sent } | undefined> {
+    const hold = await budget.acquire(longestBodyBytes)
+    try {
+      const attempt = await start(job, recorder, options)
+      if (!attempt) return undefined
+      hold.resize(attempt.body.length)
+      const skewMs = Date.now() - attempt.startedAt.getTime()
+      if (Math.abs(skewMs) > mostSkewMs) tellSkew(new Error(`this worker is ${Math.round(skewMs / 1_000)} s ahead`))
+      const { body, ...sent } = attempt
+      return { attempt: sent, ...await makeAttempt({ ...sent, body }, options) }
+    } finally {
+      hold.release()
+    }
   }
 }
 
@@ -57,7 +76,7 @@ async function makeAttempt (attempt: Attempt, options: DelivererOptions): Promis
   }
 }
 
-const circumstancesOf = ({ failures, ageMs }: Attempt, { schedule }: DelivererOptions): Circumstances =>
+const circumstancesOf = ({ failures, ageMs }: Sent, { schedule }: DelivererOptions): Circumstances =>
   ({ schedule, failures, ageMs, now: Date.now(), random: Math.random() })
 
 function answerOf (result: Result): Pick<Finish, 'statusCode' | 'error' | 'excerpt' | 'truncated'> {
@@ -66,7 +85,7 @@ function answerOf (result: Result): Pick<Finish, 'statusCode' | 'error' | 'excer
 }
 
 /** This worker stops, or has a fault of its own: the receiver did not fail, so no failure counts. */
-function unmade (attempt: Attempt, err: unknown, durationMs: number, { signal, log }: DelivererOptions): Made {
+function unmade (attempt: Sent, err: unknown, durationMs: number, { signal, log }: DelivererOptions): Made {
   const isHandedOver = signal.aborted
   const error = isHandedOver
     ? 'handed over while this worker stopped'
@@ -80,7 +99,7 @@ function unmade (attempt: Attempt, err: unknown, durationMs: number, { signal, l
 
 /** @returns whether the outcome counts: false when the attempt was closed as `unknown` meanwhile */
 async function record (
-  attempt: Attempt, { finish, verdict }: Made, { finishScheduled, persistently }: Recorder, { pool }: DelivererOptions
+  attempt: Sent, { finish, verdict }: Made, { finishScheduled, persistently }: Recorder, { pool }: DelivererOptions
 ): Promise<boolean> {
   if (attempt.trigger === 'schedule') return await persistently(() => finishScheduled({ attempt, finish, verdict }))
   const againInMs = verdict.status === 'retry' ? verdict.inMs : 0
@@ -88,7 +107,7 @@ async function record (
 }
 
 function logAttempt (
-  { deliveryId, trigger, n }: Attempt, { outcome, statusCode, durationMs }: Finish, counted: boolean,
+  { deliveryId, trigger, n }: Sent, { outcome, statusCode, durationMs }: Finish, counted: boolean,
   { log }: DelivererOptions
 ): void {
   log.info(
@@ -96,7 +115,7 @@ function logAttempt (
     'webhook attempt finished')
 }
 
-function enqueueNext ({ userId }: Attempt, { verdict, pause }: Made, { enqueuer }: DelivererOptions): void {
+function enqueueNext ({ userId }: Sent, { verdict, pause }: Made, { enqueuer }: DelivererOptions): void {
   enqueuer.enqueueSoon([userId])
   if (pause) enqueuer.enqueueIn(userId, pause.inMs)
   if (verdict.status === 'retry') enqueuer.enqueueIn(userId, verdict.inMs)

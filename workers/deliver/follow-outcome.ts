@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { usesAttempt, type Pause, type Verdict } from '../../src/domain/webhook/outcome.js'
-import type { Attempt, Finish } from '../deliveries/attempts.js'
+import type { Finish, Sent } from '../deliveries/attempts.js'
 import { pauseEndpoint, recordSuccess, suspend } from '../deliveries/endpoints.js'
 import { noteSuspension, recordFailure } from '../deliveries/notices.js'
 
@@ -20,7 +20,7 @@ export interface FollowOptions {
  * no harm.
  */
 export async function followOutcome (
-  attempt: Attempt, { finish, verdict: { status }, pause }: Made, options: FollowOptions
+  attempt: Sent, { finish, verdict: { status }, pause }: Made, options: FollowOptions
 ): Promise<void> {
   const { outcome } = finish
   const { trigger, endpointId, health } = attempt
@@ -34,7 +34,7 @@ export async function followOutcome (
 }
 
 async function suspendAndLog (
-  { deliveryId, endpointId }: Attempt, reason: 'gone' | 'failing', { pool, log }: FollowOptions
+  { deliveryId, endpointId }: Sent, reason: 'gone' | 'failing', { pool, log }: FollowOptions
 ): Promise<void> {
   const isNew = await inTransaction(pool, async (tx) => {
     const isNew = await suspend(tx, endpointId, reason)

@@ -41,6 +41,9 @@ export interface Attempt {
   secrets: SealedRow[]
 }
 
+/** What is kept of an attempt when it is sent. */
+export type Sent = Omit<Attempt, 'body'>
+
 /** How the endpoint did so far; `overdue` fails for so long that one more failure suspends it. */
 export type Health = 'fine' | 'failing' | 'overdue'
 

@@ -2,8 +2,8 @@
 import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import {
-  ageMs, startedColumns, toAttempt, type Attempt, type AttemptRow, type Finish, type Job, type OnDemandTrigger,
-  type Trigger
+  ageMs, startedColumns, toAttempt,
+  type Attempt, type AttemptRow, type Finish, type Job, type OnDemandTrigger, type Sent, type Trigger
 } from './attempts.js'
 import { resumeEndpoints } from './endpoints.js'
 
@@ -54,7 +54,7 @@ export async function startOnDemandAttempt (
  * @returns false when the attempt was closed as `unknown` meanwhile: then only a success still counts
  */
 export async function finishOnDemandAttempt (
-  pool: Pool, { deliveryId, trigger, n, token, endpointId }: Attempt, finish: Finish, againInMs: number
+  pool: Pool, { deliveryId, trigger, n, token, endpointId }: Sent, finish: Finish, againInMs: number
 ): Promise<boolean> {
   const { outcome, statusCode, durationMs, error, excerpt, truncated } = finish
   return await inTransaction(pool, async (tx) => {

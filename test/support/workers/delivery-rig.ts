@@ -52,8 +52,9 @@ export interface RigOptions {
   /** The age from which a job is looked for in the queue, in milliseconds. */
   everyMs?: number
   patience?: QueueOptions['patience']
-  /** Starts the workers of the queue. */
-  works?: boolean
+  /** Of the bodies of attempts in flight. */
+  bodyBytes?: number
+  works?: boolean // starts the workers of the queue
   enqueues?: boolean
 }
 
@@ -95,7 +96,7 @@ async function openDelivery (
   t: Teardown, { pool, databaseUrl }: ScratchLedger, log: Rig['log'], options: RigOptions & { timeoutMs: number }
 ): Promise<Pick<Rig, 'queue' | 'enqueuer' | 'keys' | 'deliver' | 'hurry'>> {
   const { redis, schedule = defaultSchedule, timeoutMs, allowCidrs = ['127.0.0.0/8'], works = true } = options
-  const { queuePort, patience } = options
+  const { queuePort, patience, bodyBytes } = options
   const through = (url: string) => Object.assign(new URL(url), queuePort && { port: String(queuePort) }).href
   const queue = await openQueue({
     redisUrl: redis && through(redis.url), databaseUrl: through(databaseUrl), pool, log, patience
@@ -106,7 +107,7 @@ async function openDelivery (
   const hurry = new AbortController()
   const rules = { allowHttp: true, allowCidrs }
   const sending = { pool, poster, enqueuer, keys, schedule, timeoutMs, rules, signal: hurry.signal, log }
-  const deliver = deliverer({ ...sending, version: '0.0.0' })
+  const deliver = deliverer({ ...sending, bodyBytes, version: '0.0.0' })
   if (works) queue.work(deliver, 100)
   t.teardown(async () => {
     await queue.stopWork(stopWithinMs, () => hurry.abort(new Error('the test is over')))
