@@ -100,8 +100,8 @@ async function dispatchEvents (
   const settings = [...state.rerouted.values()]
   await saveState(tx, state)
   await write()
-  await countDuplicates(tx, state.duplicates)
   await followSettings(tx, settings)
+  await countDuplicates(tx, state.duplicates) // last: it locks deliveries, and a move locks itself before those
   for (const { user_id } of settings) users.add(user_id)
   return users
 

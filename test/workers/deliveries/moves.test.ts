@@ -5,6 +5,7 @@ import { continueMoves } from '../../../workers/deliveries/moves/moves.js'
 import { resumeUrl, suspend } from '../../../workers/deliveries/endpoints.js'
 import { amount, isInFull } from '../../support/chaos.js'
 import { assistantTo, assistantUpdated, callCompleted } from '../../support/events/call-events.js'
+import { eventually } from '../../support/eventually.js'
 import { idleRig } from '../../support/workers/idle-rig.js'
 import type { Rig } from '../../support/workers/delivery-rig.js'
 
@@ -104,4 +105,24 @@ t.test('a change begins a move anew that is under way', async (t) => {
   await moveAll(r)
   t.equal(await countOf(r, "status = 'scheduled' AND reason IS NULL AND held_at IS NULL"), pending)
   t.equal((await r.pool.query('SELECT FROM ledger.moving_assistants')).rowCount, 0)
+})
+
+t.test('a batch that waits for a change moves the deliveries that came with it', async (t) => {
+  const r = await idleRig(t)
+  await r.tell(assistantTo(url), callCompleted('c-0'))
+  await r.pool.query('INSERT INTO ledger.moving_assistants (assistant_id, endpoint_id) VALUES (1, NULL)')
+  const { moving } = await inTransaction(r.pool, async (tx) => {
+    await tx.query('UPDATE ledger.moving_assistants SET endpoint_id = NULL')
+    await tx.query(`
+      INSERT INTO ledger.webhook_deliveries
+        (id, call_id, type, user_id, assistant_id, position, last_position, endpoint_id, body, status, next_attempt_at)
+      SELECT gen_random_uuid(), 'c-new', type, user_id, assistant_id, position, last_position, endpoint_id, body, status, now()
+      FROM ledger.webhook_deliveries WHERE call_id = 'c-0'`)
+    const moving = continueMoves(r.pool)
+    await eventually(async () => (await r.pool.query(
+      "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()")).rowCount === 1)
+    return { moving }
+  })
+  await moving
+  t.equal(await countOf(r, "reason = 'webhook_off'"), 2)
 })

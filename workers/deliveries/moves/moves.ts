@@ -54,14 +54,26 @@ export async function continueMoves (pool: Pool): Promise<boolean> {
     (SELECT endpoint_id, endpoint_id, 'endpoint' FROM ledger.moving_endpoints LIMIT $1)`, [movesAtOnce])
   let goesOn = rows.length >= movesAtOnce
   for (const { id, endpoint_id: endpoint, of } of rows) {
-    const { picked } = await inTransaction(pool, async (tx) => {
+    const isOver = await inTransaction(pool, async (tx) => {
       // Before the row of the move, as a change does it: so neither waits for the other one.
       await tx.query('SELECT FROM ledger.webhook_endpoints WHERE id = $1 FOR SHARE', [endpoint])
-      return await moveBatch(tx, of === 'assistant' ? assistantBatchSql : endpointBatchSql, id, batchSize)
+      if (await lockMove(tx, of, id) !== endpoint) return false
+      return (await moveBatch(tx, of === 'assistant' ? assistantBatchSql : endpointBatchSql, id, batchSize)).picked < batchSize
     })
-    goesOn ||= picked === batchSize
+    goesOn ||= !isOver
   }
   return goesOn
+}
+
+/**
+ * Locks a move, in a statement of its own: one that waits for a change here would not see the deliveries that came with
+ * it, and would end the move without them.
+ * @returns its endpoint
+ */
+async function lockMove (tx: PoolClient, of: 'assistant' | 'endpoint', id: string): Promise<string | null | undefined> {
+  const { rows: [move] } = await tx.query<{ endpoint_id: string | null }>(
+    `SELECT endpoint_id FROM ledger.moving_${of}s WHERE ${of}_id = $1 FOR UPDATE`, [id])
+  return move?.endpoint_id
 }
 
 interface Batch { picked: number, due_user: string | null }
