@@ -3,7 +3,7 @@ import type { Pool } from 'pg'
 import type { Listener } from '../src/postgres/listen.js'
 import type { RestoreGuard } from '../src/recovery/restore-guard.js'
 import { runSubscription, type RunOptions } from '../src/subscriptions/run.js'
-import { deliverer } from './deliver/deliver.js'
+import { deliverer, type EndedAttempt } from './deliver/deliver.js'
 import { dispatcher } from './dispatch/dispatch.js'
 import { listenForDue } from './deliveries/due-channel.js'
 import { openEnqueuer, type Enqueuer } from './queue/enqueue.js'
@@ -44,6 +44,8 @@ export interface WorkerDeps {
   secretKey: Buffer
   previousSecretKeys: Buffer[]
   version: string
+  /** Told of each attempt whose outcome counts. */
+  onAttempt?: ((attempt: EndedAttempt) => void) | undefined
   /** The operator's hook, where there is one. */
   alert?: AlertHook | undefined
   /** Attempts that run at the same time in this process; long attempts do not count. */
@@ -99,7 +101,7 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
   const enqueuer = openEnqueuer({ pool, queue, maySend: restoreGuard.maySend, log })
   const poster = openPoster(webhook)
   const sending = { pool, poster, keys, timeoutMs, rules: webhook, version, signal: hurrying.signal }
-  const deliver = deliverer({ ...sending, enqueuer, schedule, log })
+  const deliver = deliverer({ ...sending, enqueuer, schedule, onAttempt: deps.onAttempt, log })
   queue.work(async (job) => { if (restoreGuard.maySend()) await deliver(job) }, deps.concurrency ?? attemptsAtOnce)
   const listener = enqueueWhenDue(deps, enqueuer)
   const onDispatched = (users: Iterable<string>) => enqueuer.enqueueSoon(users)

@@ -80,7 +80,7 @@ async function startParts (context: ProcessContext, stops: Array<() => Promise<v
   stops.push(() => app.close())
   if (roles.includes('projector')) stops.push(startProjector(context))
   if (roles.includes('worker')) {
-    worker = await startWorker(context)
+    worker = await startWorker(context, status)
     stops.push(worker.stop)
   }
   return app

@@ -3,6 +3,8 @@ import { parseSchedule } from '../domain/webhook/schedule.js'
 import { packageVersion } from '../package-root.js'
 import { alertHook, secretKeys } from './complete-config.js'
 import type { ProcessContext } from './process-context.js'
+import { observeAttempts } from './status/metrics.js'
+import type { Status } from './status/status.js'
 
 export interface StartedWorker {
   /** @throws when it does not do its work */
@@ -12,7 +14,7 @@ export interface StartedWorker {
 
 /** Loads the workers when it is called: a process that only replays projections has no code that could send. */
 export async function startWorker (
-  { config, urls, connections, restoreGuard, logGuard, holder, log }: ProcessContext
+  { config, urls, connections, restoreGuard, logGuard, holder, log }: ProcessContext, { metrics }: Pick<Status, 'metrics'>
 ): Promise<StartedWorker> {
   const { startWorkers } = await import('../../workers/start.js')
   const { webhook } = config
@@ -29,6 +31,7 @@ export async function startWorker (
     webhook: { ...webhook, schedule: parseSchedule(webhook.schedule) },
     secretKey: current,
     previousSecretKeys: previous,
+    onAttempt: observeAttempts(metrics),
     alert: alertHook(config),
     version: packageVersion
   })

@@ -1,7 +1,9 @@
 // Job -> signed, guarded POST -> outcome.
 import { randomUUID } from 'node:crypto'
-import { outcomeOf, pauseOf, verdictOf, type Circumstances, type Result } from '../../src/domain/webhook/outcome.js'
-import type { Attempt, Finish, Job, Sent } from '../deliveries/attempts.js'
+import {
+  outcomeOf, pauseOf, verdictOf, type Circumstances, type Outcome, type Result
+} from '../../src/domain/webhook/outcome.js'
+import type { Attempt, Finish, Job, Sent, Trigger } from '../deliveries/attempts.js'
 import { finishOnDemandAttempt, startOnDemandAttempt } from '../deliveries/on-demand-attempts.js'
 import type { Enqueuer } from '../queue/enqueue.js'
 import { longestBodyBytes } from '../dispatch/payload.js'
@@ -15,10 +17,15 @@ export interface DelivererOptions extends SendOptions {
   enqueuer: Enqueuer
   /** Waits before each attempt, in milliseconds. */
   schedule: readonly number[]
+  /** Told of each attempt whose outcome counts. */
+  onAttempt?: ((attempt: EndedAttempt) => void) | undefined
   log: { info (details: object, message: string): void, warn (details: object, message: string): void }
   /** Of the bodies of attempts in flight; 64 MiB when absent. */
   bodyBytes?: number | undefined
 }
+
+/** An attempt, for metrics. `ageMs`: since the row of its delivery was written. */
+export interface EndedAttempt { trigger: Trigger, outcome: Outcome, isExhausted: boolean, ageMs: number }
 
 const ourFaultMs = 60_000
 const mostSkewMs = 30_000
@@ -34,6 +41,7 @@ export function deliverer (options: DelivererOptions): (job: Job) => Promise<voi
     const { attempt } = made
     const counted = await record(attempt, made, recorder, options)
     logAttempt(attempt, made.finish, counted, options)
+    if (counted) options.onAttempt?.(ended(attempt, made))
     if (counted) await followOutcome(attempt, made, options)
     enqueueNext(attempt, made, options)
   }
@@ -54,6 +62,9 @@ export function deliverer (options: DelivererOptions): (job: Job) => Promise<voi
     }
   }
 }
+
+const ended = ({ trigger, ageMs }: Sent, { finish: { outcome, durationMs }, verdict }: Made): EndedAttempt =>
+  ({ trigger, outcome, isExhausted: verdict.status === 'exhausted', ageMs: ageMs + durationMs })
 
 async function start (
   job: Job, { startScheduled }: Recorder, { pool }: DelivererOptions

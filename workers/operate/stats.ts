@@ -38,6 +38,23 @@ const dueSql = `
         SELECT queued_at, due_at FROM ledger.webhook_attempts
         WHERE trigger <> 'schedule' AND outcome IS NULL AND due_at <= clock_timestamp()) attempts`
 
+/** What waits, for the metrics; `oldestSeconds` is since when the attempt that is due longest is. */
+export async function countDue (
+  pool: Pool
+): Promise<{ waiting: number, underWay: number, oldestSeconds: number, suspended: number, parked: number }> {
+  const { rows: [due] } = await pool.query<DueRow & { parked: number, seconds: number | null }>(`
+    SELECT due.*, extract(epoch FROM clock_timestamp() - oldest)::float8 AS seconds,
+           (SELECT count(*)::integer FROM ledger.parked_events WHERE consumer = 'dispatcher') AS parked
+    FROM (${dueSql}) due`)
+  return {
+    waiting: due?.waiting ?? 0,
+    underWay: due?.under_way ?? 0,
+    oldestSeconds: Math.max(0, due?.seconds ?? 0),
+    suspended: due?.suspended ?? 0,
+    parked: due?.parked ?? 0
+  }
+}
+
 /** Deliveries that are not finished, by status. */
 export async function countPending (pool: Pool): Promise<{ status: string, count: number }[]> {
   const { rows } = await pool.query<{ status: string, count: number }>(`

@@ -54,9 +54,30 @@ export function measureProjections (metrics: Metrics, { pool }: Connections, lag
         ({ labels: { projection, generation }, value: 1 })))
 }
 
+/** From a few milliseconds to the three days of the schedule, in seconds. */
+const latencies = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 3_600, 14_400, 86_400, 259_200]
+
+interface ObservedAttempt { trigger: string, outcome: string, isExhausted: boolean, ageMs: number }
+
+/** Of the role worker: the attempts of this process. @returns what is told of each */
+export function observeAttempts (metrics: Metrics): (attempt: ObservedAttempt) => void {
+  const attempts = metrics.events('webhook_attempts_total',
+    'Attempts that this process has made, by what started them and by outcome.', ['trigger', 'outcome'])
+  const exhausted = metrics.events('webhook_deliveries_exhausted_total',
+    'Deliveries that this process has made the last attempt of, in vain.', [])
+  const latency = metrics.durations('webhook_delivery_latency_seconds',
+    'Time from the row of a call in the delivery log to the attempt of the schedule that delivered it.', latencies)
+  return ({ trigger, outcome, isExhausted, ageMs }) => {
+    attempts({ trigger, outcome })
+    if (isExhausted) exhausted({})
+    if (trigger === 'schedule' && outcome === 'delivered') latency(ageMs / 1_000)
+  }
+}
+
 /** What is counted in the delivery log; `audit` compares the calls of the log with their rows. */
 export interface DeliveryCounts {
   pending (): Promise<{ status: string, count: number }[]>
+  due (): Promise<{ waiting: number, underWay: number, oldestSeconds: number, suspended: number, parked: number }>
   recentAttempts (): Promise<{ outcome: string, count: number }[]>
   audit (): Promise<{ unaccounted: number }>
   /** Of this process, by reason. */
@@ -65,10 +86,18 @@ export interface DeliveryCounts {
 
 /** Of the role worker. */
 export function measureDeliveries (
-  metrics: Metrics, { pending, recentAttempts, audit, skipped }: DeliveryCounts
+  metrics: Metrics, { pending, due, recentAttempts, audit, skipped }: DeliveryCounts
 ): void {
   metrics.gauge('webhook_deliveries_pending', 'Deliveries without an end, by status.', ['status'],
     async () => (await pending()).map(({ status, count }) => ({ labels: { status }, value: count })))
+  const ofDue = (name: string, help: string, pick: (found: Awaited<ReturnType<typeof due>>) => number) =>
+    metrics.gauge(name, help, [], async () => [{ labels: {}, value: pick(await due()) }])
+  ofDue('webhook_oldest_due_seconds', 'Age of the attempt that is due longest; 0 when none is.',
+    ({ oldestSeconds }) => oldestSeconds)
+  ofDue('webhook_attempts_waiting', 'Attempts that are due and wait for a slot.', ({ waiting }) => waiting)
+  ofDue('webhook_attempts_under_way', 'Attempts that are queued or running.', ({ underWay }) => underWay)
+  ofDue('webhook_endpoints_suspended', 'Endpoints that nothing is sent to.', ({ suspended }) => suspended)
+  ofDue('webhook_events_parked', 'Events that the dispatcher has parked.', ({ parked }) => parked)
   metrics.counter('webhook_calls_skipped_total',
     'Calls that the dispatcher of this process has recorded without a webhook to send, by reason.', ['reason'],
     () => Object.entries(skipped()).map(([reason, value]) => ({ labels: { reason }, value })))

@@ -3,6 +3,7 @@ import { activePositions } from '../../../projections/engine/positions/active-po
 import { projections } from '../../../projections/index.js'
 import type { HealthChecks } from '../../http/status/health.js'
 import type { Metrics } from '../../http/status/metrics.js'
+import { atMostEvery } from '../../http/status/shared.js'
 import { monitorLag } from '../../subscriptions/lag.js'
 import { diskOf, openDiskMonitor } from './disk.js'
 import { healthChecks } from './health.js'
@@ -32,12 +33,13 @@ export async function openStatus (context: ProcessContext, assertWorker: () => v
   const stopLooking = disk.keepLooking()
   const stopping = new AbortController()
   if (roles.includes('worker')) {
-    const [{ openAudit }, { countPending, countRecentAttempts }, { skippedCalls }] = await Promise.all([
+    const [{ openAudit }, { countDue, countPending, countRecentAttempts }, { skippedCalls }] = await Promise.all([
       import('../../../workers/operate/audit.js'), import('../../../workers/operate/stats.js'),
       import('../../../workers/dispatch/skipped.js')
     ])
     measureDeliveries(metrics, {
       pending: () => countPending(connections.pool),
+      due: atMostEvery(1_000, () => countDue(connections.pool)),
       recentAttempts: () => countRecentAttempts(connections.pool),
       skipped: () => skippedCalls,
       audit: openAudit({ ...connections, signal: stopping.signal })

@@ -10,6 +10,10 @@ export interface Metrics {
   gauge (name: string, help: string, labels: string[], read: Read): void
   /** The same for values that only rise while the process lives. */
   counter (name: string, help: string, labels: string[], read: Read): void
+  /** Something that is counted when it happens. @returns what counts one more */
+  events (name: string, help: string, labels: string[]): (labels: Sample['labels']) => void
+  /** Durations, in seconds. @returns what takes one */
+  durations (name: string, help: string, buckets: number[]): (seconds: number) => void
   /** Counts an answered request by its route pattern, `none` where no route fits. */
   observe (request: FastifyRequest, reply: FastifyReply): void
   contentType: string
@@ -25,23 +29,25 @@ collectDefaultMetrics({ register: ofProcess })
 
 const longestReadMs = 2_000
 
+const requestDurations = {
+  name: 'ringledger_http_request_duration_seconds',
+  help: 'Time from a request to the end of its answer.',
+  labelNames: ['method', 'route', 'status'],
+  buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+}
+
+const metricFailures = {
+  name: 'ringledger_metrics_failures_total',
+  help: 'Metrics left out of a scrape because they could not be read.',
+  labelNames: ['metric']
+}
+
 /** The metrics of one service; names get the prefix `ringledger_`. */
 export function openMetrics (log: FastifyBaseLogger): Metrics {
   const registry = new Registry()
   const registers = [registry]
-  const requests = new Histogram({
-    name: 'ringledger_http_request_duration_seconds',
-    help: 'Time from a request to the end of its answer.',
-    labelNames: ['method', 'route', 'status'],
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-    registers
-  })
-  const failures = new Counter({
-    name: 'ringledger_metrics_failures_total',
-    help: 'Metrics left out of a scrape because they could not be read.',
-    labelNames: ['metric'],
-    registers
-  })
+  const requests = new Histogram({ ...requestDurations, registers })
+  const failures = new Counter({ ...metricFailures, registers })
   const failed = (metric: string, error: unknown) => {
     log.warn({ err: error, metric }, 'a metric could not be read')
     failures.inc({ metric })
@@ -55,6 +61,14 @@ export function openMetrics (log: FastifyBaseLogger): Metrics {
     counter (name, help, labelNames, read) {
       const collect = async () => fill(await readInTime(name, read, failed), counter, counter.inc.bind(counter))
       const counter: Counter = new Counter({ name: `ringledger_${name}`, help, labelNames, registers, collect })
+    },
+    events (name, help, labelNames) {
+      const counter = new Counter({ name: `ringledger_${name}`, help, labelNames, registers })
+      return (labels) => counter.inc(labels)
+    },
+    durations (name, help, buckets) {
+      const histogram = new Histogram({ name: `ringledger_${name}`, help, buckets, registers })
+      return (seconds) => histogram.observe(seconds)
     },
     observe (request, reply) {
       const labels = { method: request.method, route: request.routeOptions.url ?? 'none', status: reply.statusCode }
