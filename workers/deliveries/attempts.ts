@@ -117,15 +117,22 @@ export async function untilUnlocked (pool: Pool, deliveryId: string): Promise<bo
 }
 
 /**
- * Closes attempts of the schedule that started more than `olderThanMs` ago and have no outcome, as `unknown`: that
- * counts no failure, and the next attempt is due at once.
+ * A condition on an attempt: it started more than `$1` milliseconds before `$2`. A Postgres that was frozen may get to
+ * the statement much later, and before the workers could write their outcomes: then it applies to none.
+ */
+export const isAbandoned = `started_at < $2::timestamptz - $1 * interval '1 ms'
+        AND clock_timestamp() < $2::timestamptz + interval '5 s'`
+
+/**
+ * Closes attempts of the schedule that started more than `olderThanMs` before `now` and have no outcome, as `unknown`:
+ * that counts no failure, and the next attempt is due at once.
  * @returns how many
  */
-export async function closeUnknown (pool: Pool, olderThanMs: number): Promise<number> {
+export async function closeUnknown (pool: Pool, olderThanMs: number, now: Date): Promise<number> {
   const { rowCount } = await pool.query(`
     WITH stuck AS (
       SELECT id, worker_token FROM ledger.webhook_deliveries
-      WHERE queued_at IS NOT NULL AND started_at < clock_timestamp() - $1 * interval '1 ms'
+      WHERE queued_at IS NOT NULL AND ${isAbandoned}
       FOR UPDATE SKIP LOCKED
     ), closed AS (
       UPDATE ledger.webhook_attempts a
@@ -137,6 +144,6 @@ export async function closeUnknown (pool: Pool, olderThanMs: number): Promise<nu
         next_attempt_at = CASE
           WHEN d.status IN ('scheduled', 'held') THEN clock_timestamp()
           ELSE d.next_attempt_at END
-    FROM stuck WHERE d.id = stuck.id`, [olderThanMs])
+    FROM stuck WHERE d.id = stuck.id`, [olderThanMs, now])
   return rowCount ?? 0
 }

@@ -9,6 +9,9 @@ export interface Finished {
   verdict: Verdict
 }
 
+/** A connection that is dead must not delay for longer what the next one can write. */
+const answerWithinMs = 5_000
+
 /**
  * Writes each outcome once, for the worker that started the attempt. The answer is false when the attempt was closed
  * as `unknown` meanwhile: then only a success still counts. An outcome that is missing in the answer has a row that
@@ -16,11 +19,13 @@ export interface Finished {
  */
 export async function finishAttempts (db: Pool | PoolClient, finished: Finished[]): Promise<Map<Finished, boolean>> {
   const byDelivery = new Map(finished.map((each) => [each.attempt.deliveryId, each]))
-  const { rows } = await db.query<{ id: string, counted: boolean }>({
+  const query = {
     name: 'finish-attempts',
     text: finishSql,
-    values: valuesOf([...byDelivery.values()])
-  })
+    values: valuesOf([...byDelivery.values()]),
+    query_timeout: answerWithinMs
+  }
+  const { rows } = await db.query<{ id: string, counted: boolean }>(query)
   return new Map(rows.flatMap(({ id, counted }): [Finished, boolean][] => {
     const each = byDelivery.get(id)
     return each ? [[each, counted]] : []

@@ -2,7 +2,7 @@
 import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import {
-  ageMs, startedColumns, toAttempt,
+  ageMs, isAbandoned, startedColumns, toAttempt,
   type Attempt, type AttemptRow, type Finish, type Job, type OnDemandTrigger, type Sent, type Trigger
 } from './attempts.js'
 import { resumeEndpoints } from './endpoints.js'
@@ -101,15 +101,15 @@ const finishSql = `
   SELECT EXISTS (SELECT FROM closed) AS closed`
 
 /**
- * Closes attempts on demand that started more than `olderThanMs` ago and have no outcome, as `unknown`, and inserts
- * each once more.
+ * Closes attempts on demand that started more than `olderThanMs` before `now` and have no outcome, as `unknown`, and
+ * inserts each once more.
  * @returns how many
  */
-export async function closeUnknownOnDemand (pool: Pool, olderThanMs: number): Promise<number> {
+export async function closeUnknownOnDemand (pool: Pool, olderThanMs: number, now: Date): Promise<number> {
   const { rowCount } = await pool.query(`
     WITH stuck AS (
       SELECT delivery_id, trigger, n FROM ledger.webhook_attempts
-      WHERE trigger <> 'schedule' AND outcome IS NULL AND started_at < clock_timestamp() - $1 * interval '1 ms'
+      WHERE trigger <> 'schedule' AND outcome IS NULL AND ${isAbandoned}
       FOR UPDATE SKIP LOCKED
     ), closed AS (
       UPDATE ledger.webhook_attempts a
@@ -117,6 +117,6 @@ export async function closeUnknownOnDemand (pool: Pool, olderThanMs: number): Pr
           queued_at = NULL
       FROM stuck WHERE (a.delivery_id, a.trigger, a.n) = (stuck.delivery_id, stuck.trigger, stuck.n)
       RETURNING a.delivery_id, a.trigger, a.n, a.endpoint_id, a.user_id, a.assistant_id
-    )${insertOnceMore('0')}`, [olderThanMs])
+    )${insertOnceMore('0')}`, [olderThanMs, now])
   return rowCount ?? 0
 }

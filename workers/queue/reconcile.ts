@@ -92,8 +92,11 @@ export async function reconcile (options: PassOptions): Promise<Reconciled> {
   return { unknown, lost, queued }
 }
 
-const closeAbandoned = async ({ pool, abandonedAfterMs }: PassOptions): Promise<number> =>
-  await closeUnknown(pool, abandonedAfterMs) + await closeUnknownOnDemand(pool, abandonedAfterMs)
+async function closeAbandoned ({ pool, abandonedAfterMs }: PassOptions): Promise<number> {
+  const { rows: [clock] } = await pool.query<{ now: Date }>('SELECT clock_timestamp() AS now')
+  const now = clock?.now ?? new Date()
+  return await closeUnknown(pool, abandonedAfterMs, now) + await closeUnknownOnDemand(pool, abandonedAfterMs, now)
+}
 
 /**
  * Releases the slots of jobs that the delivery log has and the queue has not. A job that a worker takes at this moment

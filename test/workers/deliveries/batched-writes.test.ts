@@ -2,6 +2,7 @@
 import t from 'tap'
 import { randomUUID } from 'node:crypto'
 import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
+import { closeUnknown } from '../../../workers/deliveries/attempts.js'
 import { finishAttempt, finishAttempts } from '../../../workers/deliveries/finish-attempts.js'
 import { startAttempt, startAttempts } from '../../../workers/deliveries/start-attempts.js'
 import { deliveryRig } from '../../support/workers/delivery-rig.js'
@@ -128,4 +129,15 @@ t.test('rows are found by primary key, also by a statement that was prepared whe
       name === 'start-attempts' ? ['webhook_deliveries_pkey'] : ['webhook_deliveries_pkey', 'webhook_attempts_pkey']
     ))
   }
+})
+
+t.test('a statement that Postgres gets to late closes no attempt: its worker may have waited as long', async (t) => {
+  const { pool, attempts } = await queued(t, 1)
+  await startAttempts(pool, [startOf(0)])
+  const { rows: [clock] } = await pool.query<{ early: Date, now: Date }>(`
+    SELECT clock_timestamp() - interval '6 s' AS early, clock_timestamp() + interval '1 s' AS now`)
+  t.equal(await closeUnknown(pool, -60_000, clock?.early ?? new Date()), 0)
+  t.match(await attempts(), [{ outcome: null }])
+  t.equal(await closeUnknown(pool, 0, clock?.now ?? new Date()), 1)
+  t.match(await attempts(), [{ outcome: 'unknown' }])
 })

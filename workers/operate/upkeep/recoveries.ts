@@ -71,8 +71,8 @@ async function lockRecovery (tx: PoolClient, id: string): Promise<Recovery | und
              SELECT FROM ledger.webhook_deliveries d
              WHERE d.assistant_id = r.assistant_id AND d.status = 'scheduled' AND d.next_attempt_at <= now()
              LIMIT $2) due) AS pending
-    FROM ledger.webhook_recoveries r LEFT JOIN ledger.dispatch_assistants a USING (assistant_id)
-    WHERE r.id = $1 FOR UPDATE OF r SKIP LOCKED`, [id, mostPending + 1])
+    FROM ledger.webhook_recoveries r JOIN ledger.dispatch_assistants a USING (assistant_id)
+    WHERE r.id = $1 FOR UPDATE OF r SKIP LOCKED FOR SHARE OF a -- its settings do not change meanwhile`, [id, mostPending + 1])
   return recovery
 }
 
