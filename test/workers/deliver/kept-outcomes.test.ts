@@ -14,7 +14,7 @@ const timeoutMs = 1_500
 
 t.test('Postgres is away for longer than an attempt may last: a 2xx is recorded, and not sent again', async (t) => {
   const site = await cutOffAfterSending(t)
-  const abandonedAt = Date.now() + 4 * timeoutMs
+  const abandonedAt = Date.now() + 6 * timeoutMs
   await eventually(async () => Date.now() > abandonedAt && (await site.leases()) === 0, 20_000)
   await site.proxy.accept()
   await eventually(async () => (await site.outcomes()).join() === 'delivered', 20_000)
