@@ -51,11 +51,21 @@ class QueueConnection extends PostgresConnection {
   /** The connection that listens, once it has answered: nothing is heard on a dead one, and nobody is told of that. */
   override async getListenClient (): ReturnType<PostgresConnection['getListenClient']> {
     const client = await super.getListenClient()
-    await client.query('SELECT').catch((error: unknown) => {
+    await client.query('SELECT').catch(async (error: unknown) => {
       const socket = client.connection?.stream
-      if (socket instanceof Socket) socket.destroy(new Error('the connection that listens is dead', { cause: error }))
+      if (socket instanceof Socket) await end(client, socket, error)
       throw error
     })
     return client
   }
+}
+
+type ListenClient = Awaited<ReturnType<PostgresConnection['getListenClient']>>
+
+/** BullMQ takes its listeners away when it closes: an error that comes after that would end the process. */
+async function end (client: ListenClient, socket: Socket, cause: unknown): Promise<void> {
+  client.on('error', () => {})
+  const closed = new Promise((resolve) => { socket.once('close', resolve) })
+  socket.destroy(new Error('the connection that listens is dead', { cause }))
+  await closed
 }
