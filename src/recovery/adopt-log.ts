@@ -64,4 +64,5 @@ async function rewindDispatcher (tx: PoolClient, head: bigint, last: Marker | un
     SET reread_until = $1, skip_until = CASE WHEN skip_until > c.position THEN $2::bigint ELSE 0 END
     FROM ledger.dispatcher_checkpoint c`, [head, last?.position ?? 0n])
   await tx.query('UPDATE ledger.dispatcher_checkpoint SET position = 0')
+  await tx.query('UPDATE ledger.identity_count SET position = 0, calls = 0')
 }

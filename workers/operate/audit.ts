@@ -19,48 +19,80 @@ export interface AuditOptions {
   signal: AbortSignal
 }
 
-/**
- * Counts everything. @throws when the log or Postgres cannot be read, or `signal` is aborted
- */
-export const audit = (options: AuditOptions): Promise<Audit> => openAudit(options)()
-
-/**
- * Counts again at every call, for a metric: in the log only what is new, in the delivery log all rows, so that it
- * notices a row that vanishes. One call at a time.
- */
-export function openAudit ({ pool, streams, signal }: AuditOptions): () => Promise<Audit> {
-  let counted = 0n
+/** Counts everything. @throws when the log or Postgres cannot be read, or `signal` is aborted */
+export async function audit ({ pool, streams, signal }: AuditOptions): Promise<Audit> {
+  const { checkpoint, rows } = await deliveryLog(pool)
   let calls = 0
-  const reported = new Map<string, bigint>() // where the first report is, of streams that begin otherwise; hardly any
+  for await (const batch of countCalls(streams, 0n, checkpoint, signal)) calls += batch.calls
+  signal.throwIfAborted()
+  return { calls, rows, unaccounted: calls - rows }
+}
 
-  return async () => {
-    const { checkpoint, rows } = await deliveryLog(pool)
-    if (checkpoint > counted) await countUpTo(checkpoint)
-    return { calls, rows, unaccounted: calls - rows }
-  }
+const usualStepMs = 10_000
 
-  async function countUpTo (end: bigint): Promise<void> {
-    const batches = streams.follow({ after: counted, eventTypes: ['CallCompleted'], signal })
-    for await (const { events, position } of batches) {
-      let found = 0
-      for (const event of events) if (event.position <= end && await isFirst(event)) found += 1
-      calls += found
-      counted = position < end ? position : end
-      if (counted === end) return
-    }
-    signal.throwIfAborted()
+/**
+ * Goes on counting the log from where the last count has ended, in whatever process that was, for so long at most. Then
+ * it compares with all rows of the delivery log, so that it notices a row that vanishes. One process at a time.
+ * @returns nothing while the log is not counted to the end
+ */
+export async function continueAudit (
+  { pool, streams, signal }: AuditOptions, stepMs = usualStepMs
+): Promise<Audit | undefined> {
+  const { checkpoint, rows } = await deliveryLog(pool)
+  let { position, calls } = await readCount(pool, checkpoint)
+  const until = performance.now() + stepMs
+  for await (const batch of countCalls(streams, position, checkpoint, signal)) {
+    position = batch.position
+    calls += batch.calls
+    if (performance.now() > until) break
   }
+  signal.throwIfAborted()
+  const unaccounted = position >= checkpoint ? calls - rows : undefined
+  await pool.query(`
+    UPDATE ledger.identity_count
+    SET position = $1, calls = $2, unaccounted = coalesce($3, unaccounted),
+        counted_at = CASE WHEN $3 IS NULL THEN counted_at ELSE now() END`, [position, calls, unaccounted ?? null])
+  return unaccounted === undefined ? undefined : { calls, rows, unaccounted }
+}
 
-  /** Remembers no call: the first event of a stream shows whether a later one repeats it. */
-  async function isFirst ({ stream, revision, position }: StoredEvent): Promise<boolean> {
-    if (callIdOf(stream) === undefined) return false
-    if (revision === 0n) return true
-    if (reported.has(stream)) return reported.get(stream) === position
-    const [first] = await streams.read(stream, 0n, 1)
-    if (first?.type === 'CallCompleted') return false
-    reported.set(stream, position)
-    return true
+/** As of the last count; nothing before the first. */
+export async function lastUnaccounted (pool: Pool): Promise<number | undefined> {
+  const { rows: [count] } = await pool.query<{ unaccounted: string | null }>('SELECT unaccounted FROM ledger.identity_count')
+  return count?.unaccounted == null ? undefined : Number(count.unaccounted)
+}
+
+/** A delivery log that was restored, or follows another log, is counted anew. */
+async function readCount (pool: Pool, checkpoint: bigint): Promise<{ position: bigint, calls: number }> {
+  const { rows: [count] } = await pool.query<{ position: string, calls: string }>(
+    'SELECT position, calls FROM ledger.identity_count')
+  const position = BigInt(count?.position ?? 0)
+  return position > checkpoint ? { position: 0n, calls: 0 } : { position, calls: Number(count?.calls ?? 0) }
+}
+
+/** How many calls are new behind `after`, up to `end`, batch by batch. */
+async function * countCalls (
+  streams: AuditOptions['streams'], after: bigint, end: bigint, signal: AbortSignal
+): AsyncGenerator<{ position: bigint, calls: number }> {
+  if (end <= after) return
+  for await (const { events, position } of streams.follow({ after, eventTypes: ['CallCompleted'], signal })) {
+    let calls = 0
+    for (const event of events) if (event.position <= end && await isFirst(streams, event)) calls += 1
+    yield { position: position < end ? position : end, calls }
+    if (position >= end) return
   }
+}
+
+/** Hardly any stream of a call has more events, or begins with another one. */
+const mostBefore = 100
+
+/** Nothing is remembered of a call: its stream shows whether an earlier event reports it. */
+async function isFirst ({ read }: AuditOptions['streams'], { stream, revision }: StoredEvent): Promise<boolean> {
+  if (callIdOf(stream) === undefined) return false
+  if (revision === 0n) return true
+  const [first] = await read(stream, 0n, 1)
+  if (first?.type === 'CallCompleted') return false
+  const earlier = await read(stream, 0n, mostBefore)
+  return !earlier.some((event) => event.type === 'CallCompleted' && event.revision < revision)
 }
 
 /** Both from one snapshot: rows and checkpoint are written in one transaction. */

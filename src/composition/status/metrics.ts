@@ -8,7 +8,6 @@ import { countersByConsumer, type Counters } from '../../subscriptions/counters.
 import type { Lag, LagMonitor } from '../../subscriptions/lag.js'
 import { leasesOf } from '../../subscriptions/lease-row.js'
 import type { Connections } from '../connections.js'
-import { inBackground } from './in-background.js'
 import type { ProcessContext } from '../process-context.js'
 
 /** Of every role: what its consumers have done, the leases that it holds, its connections. */
@@ -79,14 +78,15 @@ export interface DeliveryCounts {
   pending (): Promise<{ status: string, count: number }[]>
   due (): Promise<{ waiting: number, underWay: number, oldestSeconds: number, suspended: number, parked: number }>
   recentAttempts (): Promise<{ outcome: string, count: number }[]>
-  audit (): Promise<{ unaccounted: number }>
+  /** As of the last count; nothing before the first. */
+  unaccounted (): Promise<number | undefined>
   /** Of this process, by reason. */
   skipped (): Readonly<Record<string, number>>
 }
 
 /** Of the role worker. */
 export function measureDeliveries (
-  metrics: Metrics, { pending, due, recentAttempts, audit, skipped }: DeliveryCounts
+  metrics: Metrics, { pending, due, recentAttempts, unaccounted, skipped }: DeliveryCounts
 ): void {
   metrics.gauge('webhook_deliveries_pending', 'Deliveries without an end, by status.', ['status'],
     async () => (await pending()).map(({ status, count }) => ({ labels: { status }, value: count })))
@@ -106,5 +106,8 @@ export function measureDeliveries (
     async () => (await recentAttempts()).map(({ outcome, count }) => ({ labels: { outcome }, value: count })))
   metrics.gauge('webhook_calls_unaccounted',
     'Calls in the log that the dispatcher has passed, less their rows in the delivery log: always 0.', [],
-    inBackground<Sample[]>([], async () => [{ labels: {}, value: (await audit()).unaccounted }]))
+    async () => {
+      const value = await unaccounted()
+      return value === undefined ? [] : [{ labels: {}, value }]
+    })
 }

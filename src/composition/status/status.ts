@@ -31,9 +31,8 @@ export async function openStatus (context: ProcessContext, assertWorker: () => v
   const place = diskOf(urls.dataIn, config.backEnds.eventStoreUrl)
   const disk = openDiskMonitor({ pool: connections.pool, disk: place, log })
   const stopLooking = disk.keepLooking()
-  const stopping = new AbortController()
   if (roles.includes('worker')) {
-    const [{ openAudit }, { countDue, countPending, countRecentAttempts }, { skippedCalls }] = await Promise.all([
+    const [{ lastUnaccounted }, { countDue, countPending, countRecentAttempts }, { skippedCalls }] = await Promise.all([
       import('../../../workers/operate/audit.js'), import('../../../workers/operate/stats.js'),
       import('../../../workers/dispatch/skipped.js')
     ])
@@ -42,7 +41,7 @@ export async function openStatus (context: ProcessContext, assertWorker: () => v
       due: atMostEvery(1_000, () => countDue(connections.pool)),
       recentAttempts: () => countRecentAttempts(connections.pool),
       skipped: () => skippedCalls,
-      audit: openAudit({ ...connections, signal: stopping.signal })
+      unaccounted: () => lastUnaccounted(connections.pool)
     })
   }
   return {
@@ -50,7 +49,6 @@ export async function openStatus (context: ProcessContext, assertWorker: () => v
     metrics,
     metricsToken: config.metricsToken,
     async stop () {
-      stopping.abort()
       await Promise.all([stopLooking(), lagMonitor?.stop()])
     }
   }

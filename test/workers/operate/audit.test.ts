@@ -3,7 +3,7 @@ import t from 'tap'
 import { randomUUID } from 'node:crypto'
 import { noStream, openStreams } from '../../../src/event-store/streams.js'
 import { runSubscription } from '../../../src/subscriptions/run.js'
-import { audit, openAudit } from '../../../workers/operate/audit.js'
+import { audit, continueAudit, lastUnaccounted } from '../../../workers/operate/audit.js'
 import { dispatcher } from '../../../workers/dispatch/dispatch.js'
 import { assistantCreated, callCompleted, proposed, type Told } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
@@ -29,7 +29,7 @@ async function dispatchAll (): Promise<void> {
   await running
 }
 
-const count = openAudit({ pool, streams, signal })
+const count = () => continueAudit({ pool, streams, signal })
 
 t.test('an empty log has nothing to account for', async (t) => {
   t.same(await audit({ pool, streams, signal }), { calls: 0, rows: 0, unaccounted: 0 })
@@ -49,6 +49,33 @@ t.test('each call counts once: repeated, malformed, skipped, of no assistant, in
   await tell({ ...callCompleted('x'), stream: 'call-no/id' })
   await dispatchAll()
   t.same(await audit({ pool, streams, signal }), { calls: 5, rows: 5, unaccounted: 0 })
+  t.same(await count(), { calls: 5, rows: 5, unaccounted: 0 })
+})
+
+t.test('a count that was broken off goes on where it ended, and says nothing before', async (t) => {
+  await pool.query('UPDATE ledger.identity_count SET position = 0, calls = 0, unaccounted = NULL')
+  let parts = 0
+  const slow: typeof streams = {
+    ...streams,
+    async * follow (options) {
+      for await (const { events, ...batch } of streams.follow(options)) {
+        for (const event of events) yield { ...batch, events: [event], position: event.position }
+        yield { ...batch, events: [] }
+      }
+    }
+  }
+  while (await continueAudit({ pool, streams: slow, signal }, -1) === undefined) {
+    t.equal(await lastUnaccounted(pool), undefined)
+    parts += 1
+  }
+  t.ok(parts > 3, `${parts} parts`)
+  t.equal(await lastUnaccounted(pool), 0)
+  t.same(await count(), { calls: 5, rows: 5, unaccounted: 0 })
+})
+
+t.test('a delivery log that has gone back is counted anew', async (t) => {
+  const { rows: [{ position }] } = await pool.query('SELECT position FROM ledger.dispatcher_checkpoint')
+  await pool.query('UPDATE ledger.identity_count SET position = $1, calls = 1000', [BigInt(position) + 1n])
   t.same(await count(), { calls: 5, rows: 5, unaccounted: 0 })
 })
 
