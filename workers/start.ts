@@ -52,6 +52,8 @@ export interface WorkerDeps {
   concurrency?: number
   /** Between two passes of the reconciler, in milliseconds. */
   reconcileEveryMs?: number
+  /** How long a stop waits for running attempts before they are handed over, in milliseconds. */
+  graceMs?: number
   /** Between two markers, in milliseconds. */
   markEveryMs?: number
 }
@@ -67,7 +69,7 @@ export interface Workers {
 
 // Long attempts do not count.
 export const attemptsAtOnce = 250
-const graceMs = 15_500
+const usualGraceMs = 15_500
 
 /** Starts the worker role. The clients stay the caller's; the queue's connections are made and closed here. */
 export function startWorkers (deps: WorkerDeps): Workers {
@@ -120,7 +122,7 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
   return {
     assertAlive: () => queue.assertAlive(),
     async stop () {
-      await Promise.all([queue.stopWork(graceMs, () => hurrying.abort(new Error('the worker stops'))), ...loops])
+      await Promise.all([queue.stopWork(deps.graceMs ?? usualGraceMs, () => hurrying.abort(new Error('the worker stops'))), ...loops])
       await marking.stop()
       await listener.close()
       await enqueuer.stop()

@@ -2,6 +2,7 @@
 import type { Pool } from 'pg'
 import { wheneverLeased } from '../../src/subscriptions/lease.js'
 import { pause } from '../../src/subscriptions/pause.js'
+import { endsWithin } from './back-ends/ends-within.js'
 
 export interface LoopOptions {
   pool: Pool
@@ -11,22 +12,56 @@ export interface LoopOptions {
   signal: AbortSignal
   /** After a pass that is done, and after one that failed, in milliseconds. */
   everyMs: number
+  /** A pass that takes longer is given up with the lease: it may wait for a connection that is dead. */
+  passWithinMs?: number | undefined
   onError (error: unknown): void
 }
 
+export interface Pass {
+  /** Of this lease. */
+  isFirst: boolean
+  /** Aborted when the pass is given up: then it must begin nothing more. */
+  signal: AbortSignal
+}
+
+const longestPassMs = 60_000
+
 /** Makes passes until `signal` is aborted. A pass that says `again` is followed by the next one at once. */
 export async function repeatLeased (
-  { pool, name, holder, signal, everyMs, onError }: LoopOptions, pass: () => Promise<'again' | 'done'>
+  options: LoopOptions, pass: (pass: Pass) => Promise<'again' | 'done'>
 ): Promise<void> {
+  const { pool, name, holder, signal, everyMs, onError } = options
   while (!signal.aborted) {
     try {
       await wheneverLeased({ pool, name, holder, signal }, async (lease) => {
-        while (!lease.signal.aborted) if (await pass() === 'done') await pause(everyMs, lease.signal)
+        for (let isFirst = true; !lease.signal.aborted; isFirst = false) {
+          const next = await inTime(options, lease.signal, (signal) => pass({ isFirst, signal }))
+          if (next === 'done') await pause(everyMs, lease.signal)
+        }
       })
     } catch (error) {
       if (signal.aborted) return
       onError(error)
       await pause(everyMs, signal)
     }
+  }
+}
+
+/** @throws what the pass throws, and when it does not end in time */
+async function inTime<Result> (
+  { name, passWithinMs = longestPassMs }: LoopOptions,
+  leased: AbortSignal,
+  pass: (signal: AbortSignal) => Promise<Result>
+): Promise<Result> {
+  const given = new AbortController()
+  const giveUp = () => given.abort()
+  leased.addEventListener('abort', giveUp)
+  const passing = pass(given.signal)
+  try {
+    if (await endsWithin(passWithinMs, passing)) return await passing
+    throw new Error(`a pass of the ${name} did not end within ${passWithinMs} ms: its lease is given up`)
+  } finally {
+    leased.removeEventListener('abort', giveUp)
+    giveUp()
   }
 }

@@ -1,11 +1,10 @@
 // Due but not queued -> queued; started but never finished -> unknown. The reconciler makes the queue disposable.
 import type { Pool } from 'pg'
-import { wheneverLeased } from '../../src/subscriptions/lease.js'
-import { pause } from '../../src/subscriptions/pause.js'
 import { closeUnknown } from '../deliveries/attempts.js'
 import { closeUnknownOnDemand } from '../deliveries/on-demand-attempts.js'
 import { removeExpired } from '../deliveries/retention.js'
 import type { Enqueuer } from './enqueue.js'
+import { repeatLeased } from './leased-loop.js'
 import { jobId, type JobQueue } from './queue.js'
 import { releaseSlots, unstartedJobs, usersWithDue } from './slots.js'
 
@@ -19,10 +18,14 @@ export interface PassOptions {
   abandonedAfterMs: number
   /** Whether it closes what is abandoned; true when absent. */
   closes?: boolean
+  /** Ends the pass between two batches. */
+  signal?: AbortSignal
 }
 
 export interface ReconcilerOptions extends PassOptions {
   holder: string
+  /** A pass that takes longer is given up with the lease, in milliseconds. */
+  passWithinMs?: number
   /** How long payloads and attempts are kept. */
   retentionDays: number
   signal: AbortSignal
@@ -35,30 +38,18 @@ export interface Reconciled { unknown: number, lost: number, queued: number }
 const defaultPeriodMs = 10_000
 const usersAtOnce = 100
 
-/** Reconciles until `signal` is aborted, in one process of many. */
-export async function runReconciler (options: ReconcilerOptions): Promise<void> {
-  const { pool, holder, signal, log } = options
-  while (!signal.aborted) {
-    try {
-      await wheneverLeased({ pool, name: 'reconciler', holder, signal }, (lease) => passUntil(lease.signal, options))
-    } catch (error) {
-      if (signal.aborted) return
-      log.warn({ err: error }, 'the reconciler stopped, it starts again')
-      await pause(1_000, signal)
-    }
-  }
-}
-
 /**
- * The first pass closes nothing: when Postgres was away the lease is acquired anew, and all workers are about to write
- * the outcomes that they kept.
+ * Reconciles until `signal` is aborted, in one process of many. The first pass of a lease closes nothing: when Postgres
+ * was away the lease is acquired anew, and all workers are about to write the outcomes that they kept.
  */
-async function passUntil (signal: AbortSignal, options: ReconcilerOptions): Promise<void> {
-  for (let closes = false; !signal.aborted; closes = true) {
-    await reconcileAndLog({ ...options, closes })
-    await removeExpiredAndLog(options)
-    await pause(options.everyMs ?? defaultPeriodMs, signal)
-  }
+export async function runReconciler (options: ReconcilerOptions): Promise<void> {
+  const { log, everyMs = defaultPeriodMs } = options
+  const onError = (err: unknown) => log.warn({ err }, 'the reconciler stopped, it starts again')
+  await repeatLeased({ ...options, name: 'reconciler', everyMs, onError }, async ({ isFirst, signal }) => {
+    await reconcileAndLog({ ...options, closes: !isFirst, signal })
+    if (!signal.aborted) await removeExpiredAndLog(options)
+    return 'done'
+  })
 }
 
 async function reconcileAndLog (options: ReconcilerOptions): Promise<void> {
@@ -86,7 +77,7 @@ export async function reconcile (options: PassOptions): Promise<Reconciled> {
   const lost = await releaseLost(options)
   let queued = 0
   const users = await usersWithDue(pool)
-  for (let from = 0; from < users.length; from += usersAtOnce) {
+  for (let from = 0; from < users.length && !options.signal?.aborted; from += usersAtOnce) {
     queued += await enqueuer.enqueue(users.slice(from, from + usersAtOnce))
   }
   return { unknown, lost, queued }

@@ -42,7 +42,7 @@ t.test('a stop gives up what it cannot write', async (t) => {
 /** A worker without Postgres, whose receiver has just answered 200. */
 async function cutOffAfterSending (t: Test) {
   const { deps, tell } = await workerSite(t, {
-    reconcileEveryMs: 3_000, webhook: { schedule: [0, 100], timeoutMs, allowHttp: true, allowCidrs: ['127.0.0.0/8'] }
+    reconcileEveryMs: 1_000, graceMs: 1_000, webhook: { schedule: [0, 100], timeoutMs, allowHttp: true, allowCidrs: ['127.0.0.0/8'] }
   })
   const proxy = await tcpProxy(t, Number(new URL(deps.databaseUrl).port))
   const databaseUrl = Object.assign(new URL(deps.databaseUrl), { port: String(proxy.port) }).href
@@ -71,7 +71,7 @@ function looksAt ({ pool }: WorkerDeps) {
       'SELECT count(*)::integer AS count FROM ledger.leases WHERE expires_at > clock_timestamp()'),
     /** Resolves when the reconciler has had the time of two passes. */
     reconciled: async () => {
-      const until = Date.now() + 7_000
+      const until = Date.now() + 2_500
       await eventually(() => Date.now() > until, 10_000)
     }
   }

@@ -13,10 +13,14 @@ export interface RecoveryOptions {
   streams: Pick<Streams, 'read'>
 }
 
-/** One batch of the oldest recovery of each assistant. @returns how many deliveries were scheduled or held */
+const atOnce = 20
+
+/** One batch of the oldest recovery of some assistants. @returns how many deliveries were scheduled or held */
 export async function continueRecoveries ({ pool, streams }: RecoveryOptions): Promise<number> {
-  const { rows } = await pool.query<{ id: string }>(
-    'SELECT DISTINCT ON (assistant_id) id FROM ledger.webhook_recoveries ORDER BY assistant_id, id LIMIT 100')
+  const { rows } = await pool.query<{ id: string }>(`
+    SELECT id FROM (
+      SELECT DISTINCT ON (assistant_id) id FROM ledger.webhook_recoveries ORDER BY assistant_id, id) oldest
+    ORDER BY random() LIMIT ${atOnce}`) // so that nobody waits for those whose receivers are slow
   let done = 0
   for (const { id } of rows) done += await inTransaction(pool, (tx) => continueOne(tx, streams, id))
   return done

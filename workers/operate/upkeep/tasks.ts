@@ -2,6 +2,7 @@
 import type { Pool } from 'pg'
 import type { Streams } from '../../../src/event-store/streams.js'
 import { openPoster } from '../../deliver/post.js'
+import { continueAudit } from '../audit.js'
 import { sendAlerts } from './alerts.js'
 import { probeSuspended } from './probe.js'
 import { continueRecoveries } from './recoveries.js'
@@ -16,11 +17,13 @@ export interface AlertHook {
 
 export interface TaskOptions {
   pool: Pool
-  streams: Pick<Streams, 'read'>
+  streams: Pick<Streams, 'read' | 'follow'>
   /** There is none unless operators want to be told. */
   alert?: AlertHook | undefined
   /** False in a restored database: what it has to tell may be told already. */
   maySend (): boolean
+  /** Between two counts of the identity, in milliseconds. */
+  countEveryMs?: number | undefined
   version: string
   signal: AbortSignal
   log: { warn (details: object, message: string): void }
@@ -34,10 +37,11 @@ export interface Tasks {
 const soonMs = 2_000
 const rarelyMs = 60_000
 
-export function openTasks ({ alert, maySend, ...options }: TaskOptions): Tasks {
+export function openTasks ({ alert, maySend, countEveryMs, ...options }: TaskOptions): Tasks {
   const tasks: UpkeepTask[] = [
     { name: 'recoveries', everyMs: soonMs, run: () => continueRecoveries(options) },
-    { name: 'probes', everyMs: rarelyMs, run: () => probeSuspended(options.pool) }
+    { name: 'probes', everyMs: rarelyMs, run: () => probeSuspended(options.pool) },
+    { name: 'identity', everyMs: countEveryMs ?? rarelyMs, run: () => continueAudit(options) }
   ]
   if (!alert) return { tasks, close: async () => {} }
   const poster = openPoster({ allowCidrs: ['0.0.0.0/0', '::/0'] }) // operators may reach what is theirs

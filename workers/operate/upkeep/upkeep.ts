@@ -24,9 +24,10 @@ const restMs = 1_000
 export async function runUpkeep (tasks: UpkeepTask[], { pool, holder, signal, log }: UpkeepOptions): Promise<void> {
   const dueAt = new Map<UpkeepTask, number>()
   const onError = (err: unknown) => log.warn({ err }, 'the upkeep stopped, it starts again')
-  await repeatLeased({ pool, name: 'upkeep', holder, signal, everyMs: restMs, onError }, async () => {
+  await repeatLeased({ pool, name: 'upkeep', holder, signal, everyMs: restMs, onError }, async (pass) => {
     const due = tasks.filter((task) => (dueAt.get(task) ?? 0) <= performance.now())
     for (const task of due) {
+      if (pass.signal.aborted) break
       dueAt.set(task, performance.now() + task.everyMs)
       await task.run().catch((err: unknown) => {
         if (!signal.aborted) log.warn({ err, task: task.name }, 'a task of the upkeep failed, it is tried again')
