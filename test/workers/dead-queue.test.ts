@@ -41,7 +41,8 @@ onEachQueue(t, {
     await eventually(() => hook.received.length === 2)
 
     proxy.cut()
-    await eventually(() => { try { cutOff.assertAlive(); return true } catch { return false } })
+    // It notices at the end of a wait for jobs, which takes up to ten seconds.
+    await eventually(() => { try { cutOff.assertAlive(); return true } catch { return false } }, 40_000)
     await healthy.stop()
     await tell(callCompleted(randomUUID(), { assistant_id }))
     await eventually(() => hook.received.length === 3)

@@ -1,5 +1,6 @@
 // What one process of many does now and then for all users: recoveries, probes, alerts.
 import type { Pool } from 'pg'
+import { isOfOutage } from '../../../src/event-store/errors.js'
 import { repeatLeased } from '../../queue/leased-loop.js'
 
 export interface UpkeepTask {
@@ -30,7 +31,8 @@ export async function runUpkeep (tasks: UpkeepTask[], { pool, holder, signal, lo
       if (pass.signal.aborted) break
       dueAt.set(task, performance.now() + task.everyMs)
       await task.run().catch((err: unknown) => {
-        if (!signal.aborted) log.warn({ err, task: task.name }, 'a task of the upkeep failed, it is tried again')
+        if (signal.aborted || isOfOutage(err)) return // an outage is told where it is noticed
+        log.warn({ err, task: task.name }, 'a task of the upkeep failed, it is tried again')
       })
     }
     return 'done'
