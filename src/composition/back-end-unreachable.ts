@@ -26,12 +26,16 @@ function reasonOf (cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause)
 }
 
+/** The way to an event store, and what leads there. */
+interface Way { url: string, what?: string, setting?: string }
+
 /**
  * The end of the log, as the first question to the event store.
  * @throws BackEndUnreachable, with what is wrong in words: of a cluster, for each host of the URL
  */
-export async function reachableHead (url: string, head: () => Promise<bigint>): Promise<bigint> {
-  return await reachable('The event store', 'EVENTSTORE_URL', head().catch(async (cause: unknown) => {
+export async function reachableHead (way: Way, head: () => Promise<bigint>): Promise<bigint> {
+  const { url, what = 'The event store', setting = 'EVENTSTORE_URL' } = way
+  return await reachable(what, setting, head().catch(async (cause: unknown) => {
     const hosts = eachHost(url)
     const reasons = hosts.length > 1 || url.includes('+discover') ? await Promise.all(hosts.map(whyNot)) : []
     const all = reasons.filter((reason) => reason !== undefined).join('; ')

@@ -61,7 +61,7 @@ export async function openConnections (urls: Urls, log: Logger, options: Connect
     await Promise.all([connection.close(), pool.end(), consumerPool.end()])
   }
   try {
-    await reachableHead(eventStoreUrl, () => opened.head())
+    await reachableHead({ url: eventStoreUrl }, () => opened.head())
     await ensureProjections(pool, projections, () => holdsNothing(streams, projections))
   } catch (error) {
     await disconnect()

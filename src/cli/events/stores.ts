@@ -1,39 +1,58 @@
 // Opens the event stores that a transfer reads and writes.
-import { reachable } from '../../composition/back-end-unreachable.js'
+import { reachableHead } from '../../composition/back-end-unreachable.js'
 import { loadConfig } from '../../config.js'
-import { urlProblems, withCaFile } from '../../event-store/connection/client-url.js'
+import { withCaFile } from '../../event-store/connection/client-url.js'
 import { lentClient } from '../../event-store/connection/lent-client.js'
+import { eventStoreProblems, type SettingNames, settingNames } from '../../event-store/connection/settings.js'
 import { openStore, TransferRefused, type Store } from '@ringledger/event-transfer'
 import { openBackEnds } from '../running/back-ends.js'
 
-/** @throws TransferRefused when the URL, which came from `setting`, is no connection string */
-export function storeAt (url: string, setting: string): Store {
-  const [problem] = urlProblems(url)
-  if (problem !== undefined) throw new TransferRefused(`${setting} ${problem}`)
+/** Where a store is, and which settings lead there: those of the present event store unless given. */
+export interface StorePlace {
+  url: string
+  caFile?: string | undefined
+  /** What it is called when it does not answer. */
+  what?: string
+  settings?: SettingNames
+}
+
+/** @throws TransferRefused when the settings of a place are no connection string, or name a file that cannot be read */
+export function storeAt ({ url, caFile, settings = settingNames }: StorePlace): Store {
+  const [problem] = eventStoreProblems({ EVENTSTORE_URL: url, EVENTSTORE_CA_FILE: caFile }, settings)
+  if (problem !== undefined) throw new TransferRefused(`${problem.field} ${problem.message}`)
   try {
-    return openStore(lentClient(url))
+    return openStore(lentClient(withCaFile(url, caFile)))
   } catch (cause) {
-    throw new TransferRefused(`${setting} is no connection string: write it as esdb://host:2113?tls=false`, { cause })
+    const problem = `${settings.url} is no connection string: write it as esdb://host:2113?tls=false`
+    throw new TransferRefused(problem, { cause })
   }
+}
+
+/** Works with a store that answers. */
+export async function withStoreAt<Result> (
+  place: StorePlace, signal: AbortSignal, work: (store: Store) => Promise<Result>
+): Promise<Result> {
+  const { url, caFile, what = 'The event store', settings = settingNames } = place
+  return await withStore(storeAt(place), signal, async (store) => {
+    await reachableHead({ url: withCaFile(url, caFile), what, setting: settings.url }, () => store.head())
+    return await work(store)
+  })
 }
 
 /** The event store of EVENTSTORE_URL, of the running `start`, or an embedded one for as long as `work` takes. */
 export async function withPresentStore<Result> (
   command: string, signal: AbortSignal, work: (store: Store) => Promise<Result>
 ): Promise<Result> {
-  const { url, close } = await presentStore(`ringledger events ${command}`)
+  const { url, caFile, close } = await presentStore(`ringledger events ${command}`)
   try {
-    return await withStore(storeAt(url, 'EVENTSTORE_URL'), signal, async (store) => {
-      await reachable('The event store', 'EVENTSTORE_URL', store.head())
-      return await work(store)
-    })
+    return await withStoreAt({ url, caFile }, signal, work)
   } finally {
     await close()
   }
 }
 
 /** Closes the store after `work`, or as soon as `signal` is aborted: that ends what waits for the store. */
-export async function withStore<Result> (
+async function withStore<Result> (
   store: Store, signal: AbortSignal, work: (store: Store) => Promise<Result>
 ): Promise<Result> {
   const breakOff = () => { void store.close() } // the `finally` below waits for it
@@ -47,10 +66,16 @@ export async function withStore<Result> (
   }
 }
 
+interface PresentStore {
+  url: string
+  caFile?: string | undefined
+  close (): Promise<void>
+}
+
 /** Only the settings of the event store count here: a transfer needs no secrets. */
-async function presentStore (command: string): Promise<{ url: string, close (): Promise<void> }> {
-  const { DATA_DIR, DATABASE_URL, EVENTSTORE_URL, EVENTSTORE_CA_FILE } = process.env
-  if (EVENTSTORE_URL) return { url: withCaFile(EVENTSTORE_URL, EVENTSTORE_CA_FILE), close: async () => {} }
+async function presentStore (command: string): Promise<PresentStore> {
+  const { DATA_DIR, DATABASE_URL, EVENTSTORE_URL, EVENTSTORE_CA_FILE: caFile } = process.env
+  if (EVENTSTORE_URL) return { url: EVENTSTORE_URL, caFile, close: async () => {} }
   const config = { ...loadConfig({ DATA_DIR }), backEnds: { databaseUrl: DATABASE_URL || undefined } }
   const { urls, close } = await openBackEnds(config, 'command', command)
   return { url: urls.eventStoreUrl, close }

@@ -7,13 +7,18 @@ interface Settings {
   EVENTSTORE_CA_FILE?: string | undefined
 }
 
+/** Where a URL and the file of its CA come from, as problems name it. */
+export interface SettingNames { url: string, caFile: string }
+
+export const settingNames: SettingNames = { url: 'EVENTSTORE_URL', caFile: 'EVENTSTORE_CA_FILE' }
+
 /** Each problem with the setting that it is of; never with a login. */
-export function eventStoreProblems (env: Settings): Array<{ field: string, message: string }> {
+export function eventStoreProblems (env: Settings, names = settingNames): Array<{ field: string, message: string }> {
   const { EVENTSTORE_URL: url, EVENTSTORE_CA_FILE: caFile } = env
-  const problems = urlProblems(url ?? '').map((message) => ({ field: 'EVENTSTORE_URL', message }))
+  const problems = urlProblems(url ?? '').map((message) => ({ field: names.url, message }))
   const named = url && decodeURIComponent(/[?&]tlsCAFile=([^&]*)/i.exec(url)?.[1] ?? '')
-  if (named && !isReadable(named)) problems.push({ field: 'EVENTSTORE_URL', message: `names a CA file that cannot be read: ${named}` })
-  if (caFile && !isReadable(caFile)) problems.push({ field: 'EVENTSTORE_CA_FILE', message: `cannot be read: ${caFile}` })
+  if (named && !isReadable(named)) problems.push({ field: names.url, message: `names a CA file that cannot be read: ${named}` })
+  if (caFile && !isReadable(caFile)) problems.push({ field: names.caFile, message: `cannot be read: ${caFile}` })
   return problems
 }
 

@@ -16,7 +16,7 @@ const secure = (await eventStoreCluster(t, store, { size: 1, tls: certificate, l
 const ca = join(t.testdir(), 'ca.pem')
 writeFileSync(ca, certificate.cert)
 
-const lookAt = (t: Test, url: string) => reachableHead(url, () => openStreams(connectionTo(t, url)).head())
+const lookAt = (t: Test, url: string) => reachableHead({ url }, () => openStreams(connectionTo(t, url)).head())
 
 const ways: Array<[string, string, RegExp]> = [
   ['nothing listens', '127.0.0.1:1?tls=false', /nothing listens at its address/],

@@ -20,7 +20,7 @@ export async function transferable (t: Teardown, postgres: ScratchPostgres, sche
 
 /** Closed in `t.teardown`. */
 export function opened (t: Teardown, url: string): Store {
-  const store = storeAt(url, 'EVENTSTORE_URL')
+  const store = storeAt({ url })
   t.teardown(() => store.close())
   return store
 }

@@ -44,7 +44,7 @@ export async function intake (t: Teardown) {
 
 /** Appends the very bytes, as any client could. */
 async function byteAppender (t: Teardown, eventStoreUrl: string): Promise<Append> {
-  const store = storeAt(eventStoreUrl, 'EVENTSTORE_URL')
+  const store = storeAt({ url: eventStoreUrl })
   t.teardown(() => store.close())
   const pipe = await store.openPipe(1)
   t.teardown(() => pipe.close())

@@ -1,0 +1,64 @@
+// `ringledger events copy` to and from servers that speak TLS and want a login.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { scratchPostgres } from '../../support/back-ends/scratch-postgres.js'
+import * as certificate from '../../support/cluster/certificate.js'
+import { eventStoreCluster } from '../../support/cluster/cluster.js'
+import { transferable } from '../../support/events/transferable.js'
+import * as otherCertificate from '../../support/receivers/hook-certificate.js'
+import { type Environment, run } from '../../support/ringledger.js'
+import { event, written } from '@ringledger/event-transfer/testing'
+
+const postgres = await scratchPostgres(t)
+const folder = t.testdir({ 'ca.pem': '', 'other.pem': '' })
+const ca = join(folder, 'ca.pem')
+const other = join(folder, 'other.pem')
+writeFileSync(ca, certificate.cert)
+writeFileSync(other, otherCertificate.cert)
+
+const login = 'ringledger:s3cret'
+let made = 0
+
+/** A log that is reached in plain, and behind TLS and a login. */
+async function secured (t: Test) {
+  const log = await transferable(t, postgres, `secured_${++made}`)
+  const { url } = await eventStoreCluster(t, log, { size: 1, tls: certificate, login })
+  return { ...log, secure: url.replace(/\?.*/, '') }
+}
+
+const copy = (t: Test, args: readonly string[], env: Environment) => run(t, ['events', 'copy', '--json', ...args], env)
+
+async function twoLogs (t: Test) {
+  const [source, target] = [await secured(t), await secured(t)]
+  await source.client.appendToStream('call-1', [event('Round', { round: 1 }), event('Round', { round: 2 })])
+  return { source, target, isCopied: async () => t.same(await written(target.store), await written(source.store)) }
+}
+
+t.test('EVENTSTORE_CA_FILE counts for the source and for the target', async (t) => {
+  const { source, target, isCopied } = await twoLogs(t)
+  const env = { EVENTSTORE_URL: source.secure, EVENTSTORE_CA_FILE: ca }
+  const { code, stderr } = await copy(t, ['--to', target.secure], env)
+  t.equal(code, 0, stderr)
+  await isCopied()
+})
+
+t.test('--to-ca-file is the CA of the target where it has another one', async (t) => {
+  const { source, target, isCopied } = await twoLogs(t)
+  const env = { EVENTSTORE_URL: source.url, EVENTSTORE_CA_FILE: other }
+  const untrusted = await copy(t, ['--to', target.secure], env)
+  t.match(untrusted, { code: 1, stderr: /^.*The target did not answer: its certificate is not trusted.* --to leads to it/m })
+  t.notMatch(untrusted.stderr, /s3cret/)
+  const { code, stderr } = await copy(t, ['--to', target.secure, '--to-ca-file', ca], env)
+  t.equal(code, 0, stderr)
+  await isCopied()
+})
+
+t.test('a CA file that cannot be read is refused by the setting that names it', async (t) => {
+  const nowhere = '/nowhere/ca.pem'
+  const refused = async (args: readonly string[], env: Environment = {}) =>
+    (await copy(t, ['--to', 'esdb://ringledger:s3cret@127.0.0.1', ...args], env)).stderr
+  t.match(await refused(['--to-ca-file', nowhere]), /--to-ca-file cannot be read: \/nowhere\/ca\.pem/)
+  t.match(await refused([], { EVENTSTORE_CA_FILE: nowhere }), /EVENTSTORE_CA_FILE cannot be read: \/nowhere\/ca\.pem/)
+  t.match(await refused(['--to', `esdb://a?tlsCAFile=${nowhere}`]), /--to names a CA file that cannot be read/)
+})
