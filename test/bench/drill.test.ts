@@ -52,7 +52,11 @@ t.test('a leader is killed under load and comes back: nothing is lost, doubled o
   const { members: [leader] } = cluster
   const servers = { eventstore: cluster.url, database, ...redis }
   const { code, report, stdout, stderr } = await drill(t, { ...servers, ...short }, async () => {
-    await leader.stop()
+    leader.answersAfterMs = 2_000
+    const { append } = leader.taken
+    await eventually(() => leader.taken.append > append)
+    await leader.stop() // with what it has not answered
+    leader.answersAfterMs = 0
     cluster.elect(1)
     await eventually(() => cluster.members[1]?.taken.append)
     await leader.start()

@@ -15,39 +15,63 @@ type Call = grpc.ServerDuplexStream<streams.BatchAppendReq, streams.BatchAppendR
 /** A real server drops an append whose ids are in flight, and answers after this time. */
 const writeTimeoutMs = 2_000
 
-/** Of all members: appends that were sent on and are not answered. */
-const inFlight = new Set<string>()
+/** Of all members: the ids that were sent on and are not answered, and when the log has them. */
+const inFlight = new Map<string, Promise<void>>()
 
 export function forwardBatch (member: Ways, call: Call): void {
   const refused = member.refusalOf('append', call.metadata)
   if (refused?.code === 16) return void call.emit('error', refused)
   const closed = member.opened('append', call as never)
   const onward = member.target.batchAppend()
-  const idsOf = new Map<string, string[]>()
+  const underWay = new Map<string, UnderWay>()
   call.on('data', (request: streams.BatchAppendReq) => {
     const refusal = member.refusalOf('append', call.metadata)
     if (refusal?.code === 5) return void call.emit('error', refusal)
     if (refusal) return void call.write(refusedBy(request, 'Empty', refusal.details))
     if (member.denied.append) return void call.write(refusedBy(request, 'AccessDenied', 'Access Denied'))
     const ids = request.getProposedMessagesList().map((message) => message.getId()?.getString() ?? '')
-    if (ids.some((id) => inFlight.has(id))) {
+    const like = ids.flatMap((id) => inFlight.get(id) ?? [])[0]
+    if (like) {
       member.metOwnLike += 1
+      // One writer takes all appends in order: what follows on this call stands in the log after the like of this one.
+      call.pause()
+      void like.then(() => { call.resume() })
       return void timeOut(call, request)
     }
-    for (const id of ids) inFlight.add(id)
-    idsOf.set(request.getCorrelationId()?.getString() ?? '', ids)
+    underWay.set(request.getCorrelationId()?.getString() ?? '', sentOn(ids))
     onward.write(request)
   })
   onward.on('data', (reply: streams.BatchAppendResp) => {
+    const append = underWay.get(reply.getCorrelationId()?.getString() ?? '')
+    append?.isWritten()
     setTimeout(() => {
-      for (const id of idsOf.get(reply.getCorrelationId()?.getString() ?? '') ?? []) inFlight.delete(id)
+      append?.forget()
       if (!call.destroyed) call.write(member.timesOut ? failed(reply, 'Timeout', 'Timeout') : reply)
     }, member.answersAfterMs)
   })
-  onward.on('error', () => {})
-  call.on('cancelled', () => { closed(); onward.cancel() })
-  call.on('error', () => { closed(); onward.cancel() })
-  call.on('end', () => { closed(); onward.cancel(); call.end() })
+  onward.on('error', () => { for (const append of underWay.values()) append.forget() })
+  // What a client sent before it left is written, as by a real server.
+  call.on('cancelled', () => { closed(); onward.end() })
+  call.on('error', () => { closed(); onward.end() })
+  call.on('end', () => { closed(); onward.end(); call.end() })
+}
+
+interface UnderWay {
+  isWritten (): void
+  forget (): void
+}
+
+function sentOn (ids: readonly string[]): UnderWay {
+  let isWritten = () => {}
+  const written = new Promise<void>((resolve) => { isWritten = resolve })
+  for (const id of ids) inFlight.set(id, written)
+  return {
+    isWritten,
+    forget () {
+      isWritten()
+      for (const id of ids) inFlight.delete(id)
+    }
+  }
 }
 
 function timeOut (call: Call, request: streams.BatchAppendReq): void {
