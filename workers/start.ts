@@ -5,6 +5,7 @@ import type { RestoreGuard } from '../src/recovery/restore-guard.js'
 import { runSubscription, type RunOptions } from '../src/subscriptions/run.js'
 import { deliverer, type EndedAttempt } from './deliver/deliver.js'
 import { dispatcher } from './dispatch/dispatch.js'
+import { addMonths } from './deliveries/attempts/months.js'
 import { listenForDue } from './deliveries/due-channel.js'
 import { openEnqueuer, type Enqueuer } from './queue/enqueue.js'
 import { withMarkers, type Marking } from './dispatch/marker.js'
@@ -99,6 +100,7 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
   const { schedule, timeoutMs, retentionDays = 90 } = webhook
   const keys = { current: deps.secretKey, previous: deps.previousSecretKeys }
   await checkKeys(pool, keys, log)
+  await addMonths(pool)
   const queue = await openQueue(deps)
   const enqueuer = openEnqueuer({ pool, queue, maySend: restoreGuard.maySend, log })
   const poster = openPoster(webhook)
@@ -111,7 +113,7 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
     restoreGuard, pool, streams, everyMs: deps.markEveryMs, log
   })
   const times = { everyMs: deps.reconcileEveryMs, abandonedAfterMs: 2 * timeoutMs, retentionDays }
-  const upkeep = openTasks({ ...deps, maySend: restoreGuard.maySend, signal })
+  const upkeep = openTasks({ ...deps, retentionDays, maySend: restoreGuard.maySend, signal })
   const leased = (signal: AbortSignal) => Promise.all([
     followCalls(marking, deps, signal),
     runReconciler({ pool, holder, queue, enqueuer, ...times, signal, log }),

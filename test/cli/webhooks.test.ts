@@ -52,17 +52,17 @@ t.test('redeliver asks for what it can, and fails when that is not everything', 
   const { code, stderr } = await webhooks(t, 'redeliver', deliveryId('c-1'), deliveryId('c-3'), randomUUID())
   t.equal(code, 1)
   t.match(stderr, /is sent again[\s\S]*never to be sent: unknown_assistant[\s\S]*no such delivery/)
-  t.match((await pool.query('SELECT delivery_id, trigger, started_at FROM ledger.webhook_attempts')).rows, [{
+  t.match((await pool.query('SELECT delivery_id, trigger, started_at FROM ledger.all_webhook_attempts')).rows, [{
     delivery_id: deliveryId('c-1'), trigger: 'manual', started_at: null
   }])
 })
 
 t.test('show tells everything of one delivery, with each attempt, and fails where there is none', async (t) => {
+  const started = new Date(Date.now() - 60_000).toISOString()
   await pool.query(`
-    INSERT INTO ledger.webhook_attempts (delivery_id, trigger, n, worker_token, endpoint_id, started_at, finished_at,
+    INSERT INTO ledger.webhook_attempts (delivery_id, n, worker_token, endpoint_id, started_at, finished_at,
       outcome, status_code, duration_ms, error)
-    VALUES ($1, 'schedule', 1, gen_random_uuid(), 1, '2026-01-31T12:00:00Z', '2026-01-31T12:00:01Z', 'rejected', 503,
-      1000, 'busy')`, [deliveryId('c-1')])
+    VALUES ($1, 1, gen_random_uuid(), 1, $2, now(), 'rejected', 503, 1000, 'busy')`, [deliveryId('c-1'), started])
   const { code, stdout } = await webhooks(t, 'show', deliveryId('c-1'))
   t.equal(code, 0)
   const shown = cells(stdout)
@@ -70,7 +70,7 @@ t.test('show tells everything of one delivery, with each attempt, and fails wher
     'trigger', 'n', 'started', 'ms', 'outcome', 'status', 'error'
   ]]) t.ok(shown.some((each) => each.join() === row.join()), row.join())
   t.same(shown.slice(-2), [
-    ['schedule', '1', '2026-01-31T12:00:00.000Z', '1000', 'rejected', '503', 'busy'],
+    ['schedule', '1', started, '1000', 'rejected', '503', 'busy'],
     ['manual', '1', 'waits', '', '', '', '']
   ])
   t.match(await webhooks(t, 'show', randomUUID()), { code: 1, stdout: '', stderr: /there is no delivery/ })

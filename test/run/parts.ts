@@ -35,7 +35,8 @@ const lists: Record<string, Record<string, Part>> = {
     plans: { files: ['test/queries/plans.test.ts'], env: { PLAN_ROWS: process.env.PLAN_ROWS ?? '1000000' } },
     fairness: { files: ['test/workers/queue/fairness.test.ts'] },
     sender: { files: ['test/workers/deliver/no-growth.test.ts'] },
-    moves: { files: ['test/workers/deliveries/moves.test.ts'] }
+    moves: { files: ['test/workers/deliveries/moves.test.ts'] },
+    disk: { files: ['test/workers/deliveries/kept/disk.test.ts'] }
   }
 }
 

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 import {
   outcomeOf, pauseOf, verdictOf, type Circumstances, type Outcome, type Result
 } from '../../src/domain/webhook/outcome.js'
-import type { Attempt, Finish, Job, Sent, Trigger } from '../deliveries/attempts.js'
-import { finishOnDemandAttempt, startOnDemandAttempt } from '../deliveries/on-demand-attempts.js'
+import type { Attempt, Finish, Job, Sent, Trigger } from '../deliveries/attempts/attempt.js'
+import { finishOnDemandAttempt, startOnDemandAttempt } from '../deliveries/attempts/on-demand.js'
 import type { Enqueuer } from '../queue/enqueue.js'
 import { longestBodyBytes } from '../dispatch/payload.js'
 import { bodyBudget, BodyBudget } from './body-budget.js'
@@ -27,7 +27,8 @@ export interface DelivererOptions extends SendOptions {
 /** An attempt, for metrics. `ageMs`: since the row of its delivery was written. */
 export interface EndedAttempt { trigger: Trigger, outcome: Outcome, isExhausted: boolean, ageMs: number }
 
-const ourFaultMs = 60_000
+/** Of the pause after an attempt that we could not make: it doubles with every attempt of the delivery. */
+const ourFaultMs = { first: 60_000, longest: 3_600_000 }
 const mostSkewMs = 30_000
 
 /** The worker of the queue: makes the attempt of a job, if the job is not stale. */
@@ -105,7 +106,7 @@ function unmade (attempt: Sent, err: unknown, durationMs: number, { signal, log 
     log.warn({ delivery: attempt.deliveryId, attempt: attempt.n, err }, 'webhook attempt could not be made')
   }
   const finish: Finish = { outcome: 'unknown', durationMs, statusCode: null, error, excerpt: null, truncated: false }
-  return { finish, verdict: { status: 'retry', inMs: isHandedOver ? 0 : ourFaultMs } }
+  return { finish, verdict: { status: 'retry', inMs: isHandedOver ? 0 : Math.min(ourFaultMs.first * 2 ** (attempt.n - 1), ourFaultMs.longest) } }
 }
 
 /** @returns whether the outcome counts: false when the attempt was closed as `unknown` meanwhile */

@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { usesAttempt, type Pause, type Verdict } from '../../src/domain/webhook/outcome.js'
-import type { Finish, Sent } from '../deliveries/attempts.js'
+import type { Finish, Sent } from '../deliveries/attempts/attempt.js'
 import { pauseEndpoint, recordSuccess, suspend } from '../deliveries/endpoints.js'
 import { noteSuspension, recordFailure } from '../deliveries/notices.js'
 

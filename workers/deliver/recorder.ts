@@ -1,7 +1,7 @@
 // Writes starts and outcomes of attempts of the schedule into the delivery log, many in one statement.
 import type { Pool } from 'pg'
-import { finishAttempt, finishAttempts, type Finished } from '../deliveries/finish-attempts.js'
-import { startAttempt, startAttempts, type Start, type Started } from '../deliveries/start-attempts.js'
+import { finishAttempt, finishAttempts, type Finished } from '../deliveries/attempts/finish.js'
+import { startAttempt, startAttempts, type Start, type Started } from '../deliveries/attempts/start.js'
 import { batcher } from './batcher.js'
 import { openPersist, type Persist, type PersistOptions } from './persist.js'
 

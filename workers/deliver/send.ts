@@ -1,6 +1,6 @@
 // Signs the body of an attempt and posts it to its endpoint.
 import type { Pool } from 'pg'
-import type { Attempt } from '../deliveries/attempts.js'
+import type { Attempt } from '../deliveries/attempts/attempt.js'
 import { requestHeaders } from '../deliveries/request-headers.js'
 import { webhookUrlProblem, type UrlRules } from './guard.js'
 import type { Result } from '../../src/domain/webhook/outcome.js'

@@ -2,7 +2,7 @@
 import type { Pool, PoolClient } from 'pg'
 import type { Notice } from '../../src/domain/webhook/notice.js'
 import { readPage, type Page, type Paged } from '../../src/postgres/page.js'
-import type { Attempt } from './attempts.js'
+import type { Attempt } from './attempts/attempt.js'
 
 /** The attempt that led to the notice. */
 type Cause = Pick<Attempt, 'deliveryId' | 'endpointId'>

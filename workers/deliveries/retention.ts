@@ -1,4 +1,4 @@
-// Removes what is kept for a while only: payloads and attempts, held deliveries, expired secrets.
+// Removes what is kept for a while only: payloads and attempts on demand, held deliveries, expired secrets, notices.
 import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 
@@ -57,13 +57,13 @@ async function removeNotices (pool: Pool): Promise<number> {
 }
 
 /**
- * Removes payload and attempts of old calls; their rows stay for the audit. Tests go with their rows. A delivery that
- * waits for an attempt keeps its payload, however old it is.
+ * Removes payload and attempts on demand of old calls; their rows stay for the audit. Tests go with their rows. A
+ * delivery that waits for an attempt keeps its payload, however old it is.
  */
 async function removePayloads (tx: PoolClient, days: number): Promise<number> {
   const ids = await withoutOpenAttempts(tx, await lockFinished(tx, days))
   if (ids.length === 0) return 0
-  await tx.query('DELETE FROM ledger.webhook_attempts WHERE delivery_id = ANY($1::uuid[])', [ids])
+  await tx.query('DELETE FROM ledger.webhook_attempts_on_demand WHERE delivery_id = ANY($1::uuid[])', [ids])
   await tx.query('DELETE FROM ledger.webhook_deliveries WHERE id = ANY($1::uuid[]) AND call_id IS NULL', [ids])
   await tx.query('UPDATE ledger.webhook_deliveries SET body = NULL WHERE id = ANY($1::uuid[])', [ids])
   return ids.length
@@ -83,6 +83,6 @@ async function withoutOpenAttempts (tx: PoolClient, ids: string[]): Promise<stri
   if (ids.length === 0) return []
   const { rows } = await tx.query<{ id: string }>(`
     SELECT id FROM unnest($1::uuid[]) AS old (id)
-    WHERE NOT EXISTS (SELECT FROM ledger.webhook_attempts a WHERE a.delivery_id = old.id AND a.outcome IS NULL)`, [ids])
+    WHERE NOT EXISTS (SELECT FROM ledger.webhook_attempts_on_demand a WHERE a.delivery_id = old.id AND a.outcome IS NULL)`, [ids])
   return rows.map(({ id }) => id)
 }

@@ -10,7 +10,7 @@ export async function beginAnew (
 ): Promise<{ user_id: string, status: string }[]> {
   const { rows } = await tx.query<{ user_id: string, status: string }>(`
     UPDATE ledger.webhook_deliveries d
-    SET endpoint_id = e.id, failure_count = 0, next_attempt_at = clock_timestamp(), finished_at = NULL,
+    SET endpoint_id = e.id, failure_count = 0, crash_count = 0, next_attempt_at = clock_timestamp(), finished_at = NULL,
         queued_at = NULL,
         status = CASE WHEN e.suspended_at IS NULL THEN 'scheduled' ELSE 'held' END,
         reason = CASE WHEN e.suspended_at IS NOT NULL THEN 'endpoint_suspended' END,

@@ -4,8 +4,8 @@ import type { Pool, PoolClient } from 'pg'
 import type { RequestedAttempt } from '../../src/domain/webhook/delivery.js'
 import type { WebhookTest } from '../../src/domain/webhook/payload.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import { insertOnDemandAttempt, type NewOnDemandAttempt } from '../deliveries/on-demand-attempts.js'
-import type { OnDemandTrigger } from '../deliveries/attempts.js'
+import { insertOnDemandAttempt, type NewOnDemandAttempt } from '../deliveries/attempts/on-demand.js'
+import type { OnDemandTrigger } from '../deliveries/attempts/attempt.js'
 import { notifyDue } from '../deliveries/due-channel.js'
 import { endpointIds } from '../deliveries/endpoints.js'
 import { findDelivery, isDeliveryId } from '../deliveries/read/find-deliveries.js'
@@ -93,7 +93,7 @@ async function secondsUntilFree (tx: PoolClient, assistantId: number, trigger: O
   await tx.query('SELECT pg_advisory_xact_lock($1, hashint8($2))', [lockSpace, assistantId])
   const { rows: [tenth] } = await tx.query<{ seconds: number }>(`
     SELECT ceil(extract(epoch FROM due_at + interval '1 minute' - clock_timestamp()))::integer AS seconds
-    FROM ledger.webhook_attempts
+    FROM ledger.webhook_attempts_on_demand
     WHERE assistant_id = $1 AND trigger = $2 AND due_at > clock_timestamp() - interval '1 minute'
     ORDER BY due_at DESC OFFSET $3 LIMIT 1`, [assistantId, trigger, perMinute - 1])
   return Math.max(0, tenth?.seconds ?? 0)

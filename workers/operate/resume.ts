@@ -11,6 +11,8 @@ export interface Resumed {
   cancelled: number
 }
 
+const restored = 'the database was restored'
+
 /**
  * Calls up to the last marker are recorded as `skipped`, pending deliveries are `cancelled`, both for the reason
  * `restored`; later calls are sent as ever. Running workers notice within seconds.
@@ -23,9 +25,14 @@ export async function resumeWebhooks (pool: Pool, streams: Pick<Streams, 'last' 
   return await inTransaction(pool, async (tx) => {
     await tx.query('UPDATE ledger.this_database SET skip_until = greatest(skip_until, $1::bigint)', [position])
     await tx.query(`
-      UPDATE ledger.webhook_attempts
-      SET finished_at = clock_timestamp(), outcome = 'unknown', error = 'the database was restored'
+      UPDATE ledger.webhook_attempts_on_demand
+      SET finished_at = clock_timestamp(), outcome = 'unknown', error = '${restored}'
       WHERE outcome IS NULL`)
+    await tx.query(`
+      INSERT INTO ledger.webhook_attempts
+        (delivery_id, n, endpoint_id, worker_token, started_at, finished_at, outcome, error)
+      SELECT id, attempt_count, endpoint_id, worker_token, started_at, clock_timestamp(), 'unknown', '${restored}'
+      FROM ledger.webhook_deliveries WHERE started_at IS NOT NULL AND queued_at IS NOT NULL`)
     const { rowCount } = await tx.query(`
       UPDATE ledger.webhook_deliveries
       SET status = 'cancelled', reason = 'restored', finished_at = clock_timestamp(), next_attempt_at = NULL,

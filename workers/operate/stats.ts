@@ -35,8 +35,8 @@ const dueSql = `
   FROM (SELECT queued_at, next_attempt_at AS due_at FROM ledger.webhook_deliveries
         WHERE status = 'scheduled' AND next_attempt_at <= clock_timestamp()
         UNION ALL
-        SELECT queued_at, due_at FROM ledger.webhook_attempts
-        WHERE trigger <> 'schedule' AND outcome IS NULL AND due_at <= clock_timestamp()) attempts`
+        SELECT queued_at, due_at FROM ledger.webhook_attempts_on_demand
+        WHERE outcome IS NULL AND due_at <= clock_timestamp()) attempts`
 
 /** What waits, for the metrics; `oldestSeconds` is since when the attempt that is due longest is. */
 export async function countDue (
@@ -66,7 +66,7 @@ export async function countPending (pool: Pool): Promise<{ status: string, count
 /** Attempts of the last five minutes, by outcome; `running` has no outcome yet. */
 export async function countRecentAttempts (pool: Pool): Promise<{ outcome: string, count: number }[]> {
   const { rows } = await pool.query<{ outcome: string, count: number }>(`
-    SELECT coalesce(outcome, 'running') AS outcome, count(*)::int AS count FROM ledger.webhook_attempts
+    SELECT coalesce(outcome, 'running') AS outcome, count(*)::int AS count FROM ledger.all_webhook_attempts
     WHERE started_at > now() - interval '5 minutes' GROUP BY outcome`)
   return rows
 }

@@ -1,24 +1,28 @@
 // The statements that give slots to due attempts; $1 are users, $2 the slots of an endpoint, $3 the slots of a
 // user, $4 those of them that any endpoint may have.
 
+import { mostCrashes } from '../deliveries/attempts/abandoned.js'
 import { mustMove } from '../deliveries/moves/batch-sql.js'
 
 /** Slots in use by attempts of every trigger; `matches` compares the columns of a table with an endpoint or a user. */
 const inUse = (matches: (table: string) => string) => `(
     (SELECT count(*) FROM ledger.webhook_deliveries q WHERE ${matches('q')} AND q.queued_at IS NOT NULL)
-    + (SELECT count(*) FROM ledger.webhook_attempts p
-       WHERE ${matches('p')} AND p.queued_at IS NOT NULL AND p.trigger <> 'schedule' AND p.outcome IS NULL))`
+    + (SELECT count(*) FROM ledger.webhook_attempts_on_demand p
+       WHERE ${matches('p')} AND p.queued_at IS NOT NULL AND p.outcome IS NULL))`
 
 const sameEndpoint = (table: string) => `${table}.user_id = w.user_id AND ${table}.endpoint_id = w.endpoint_id`
 const sameUser = (table: string) => `${table}.user_id = f.user_id`
+
+/** A condition on a delivery: one more crash, and it is held. */
+const isSuspect = `crash_count >= ${mostCrashes - 1}`
 
 /** For attempts on demand. They go first: they are few, and somebody waits for them. */
 export const acquireOnDemandSql = `
   WITH waiting AS (
     SELECT delivery_id, trigger, n, user_id, endpoint_id, due_at,
            row_number() OVER (PARTITION BY user_id, endpoint_id ORDER BY due_at, delivery_id, trigger, n) AS nth
-    FROM ledger.webhook_attempts
-    WHERE user_id = ANY($1) AND trigger <> 'schedule' AND outcome IS NULL AND queued_at IS NULL
+    FROM ledger.webhook_attempts_on_demand
+    WHERE user_id = ANY($1) AND outcome IS NULL AND queued_at IS NULL
       AND due_at <= clock_timestamp()
   ), fitting AS (
     SELECT w.*, row_number() OVER (PARTITION BY user_id ORDER BY due_at, delivery_id, trigger, n) AS nth_of_user
@@ -26,7 +30,7 @@ export const acquireOnDemandSql = `
   ), chosen AS (
     SELECT * FROM fitting f WHERE nth_of_user <= $3 - ${inUse(sameUser)}
   )
-  UPDATE ledger.webhook_attempts a
+  UPDATE ledger.webhook_attempts_on_demand a
   SET queued_at = clock_timestamp(), job_number = job_number + 1
   FROM chosen c WHERE (a.delivery_id, a.trigger, a.n) = (c.delivery_id, c.trigger, c.n)
   RETURNING a.delivery_id AS id, a.n, a.job_number, a.trigger`
@@ -37,7 +41,8 @@ export const acquireOnDemandSql = `
  * waits for long are read. `turn` counts the slots that an endpoint has with those that it gets: all endpoints of a
  * user have a first slot before any has a second one. The last slots of a user are for endpoints that have no more than
  * one, so that those which hang leave room for one that answers. An endpoint that fails gets one until it succeeds.
- * What must move first is left out after it was counted: so a million of those cost no more than a few.
+ * What must move first is left out after it was counted: so a million of those cost no more than a few. Of deliveries
+ * whose next crash is their last one at a time has a slot: the others in flight did not end the worker.
  */
 export const acquireScheduledSql = `
   WITH RECURSIVE waiting (user_id, endpoint_id, first_due) AS (
@@ -59,8 +64,8 @@ export const acquireScheduledSql = `
     FROM (SELECT user_id, endpoint_id FROM ledger.webhook_deliveries
           WHERE user_id = ANY($1) AND queued_at IS NOT NULL
           UNION ALL
-          SELECT user_id, endpoint_id FROM ledger.webhook_attempts
-          WHERE user_id = ANY($1) AND queued_at IS NOT NULL AND trigger <> 'schedule' AND outcome IS NULL) queued
+          SELECT user_id, endpoint_id FROM ledger.webhook_attempts_on_demand
+          WHERE user_id = ANY($1) AND queued_at IS NOT NULL AND outcome IS NULL) queued
     GROUP BY user_id, endpoint_id
   ), free AS (
     SELECT w.user_id, w.endpoint_id, coalesce(b.in_use, 0) AS in_use,
@@ -73,13 +78,15 @@ export const acquireScheduledSql = `
       AND (e.paused_until IS NULL OR e.paused_until <= clock_timestamp())
       AND coalesce(b.in_use, 0) < CASE WHEN e.failing_since IS NULL THEN $2 ELSE 1 END
   ), due AS (
-    SELECT f.user_id, d.id, d.next_attempt_at,
+    SELECT f.user_id, d.id, d.next_attempt_at, d.is_suspect,
            f.in_use + row_number() OVER (PARTITION BY f.endpoint_id ORDER BY d.next_attempt_at, d.id) AS turn
     FROM free f
     CROSS JOIN LATERAL (
-      SELECT id, next_attempt_at, assistant_id FROM ledger.webhook_deliveries
+      SELECT id, next_attempt_at, assistant_id, ${isSuspect} AS is_suspect FROM ledger.webhook_deliveries
       WHERE user_id = f.user_id AND endpoint_id = f.endpoint_id AND status = 'scheduled' AND queued_at IS NULL
         AND next_attempt_at <= clock_timestamp()
+        AND NOT (${isSuspect} AND EXISTS (
+          SELECT FROM ledger.webhook_deliveries other WHERE other.${isSuspect} AND other.queued_at IS NOT NULL))
       ORDER BY next_attempt_at LIMIT f.slots) d
     WHERE f.nth <= $3 AND NOT ${mustMove('d.assistant_id', 'f.endpoint_id')}
   ), in_order AS (
@@ -92,6 +99,7 @@ export const acquireScheduledSql = `
   -- by primary key: an equality on status would tempt the planner to scan all that is due
   WHERE d.id = ANY (ARRAY (
       SELECT o.id FROM in_order o LEFT JOIN users USING (user_id)
-      WHERE o.nth <= CASE WHEN o.turn <= 2 THEN $3 ELSE $4 END - coalesce(users.in_use, 0)))
+      WHERE o.nth <= CASE WHEN o.turn <= 2 THEN $3 ELSE $4 END - coalesce(users.in_use, 0)
+        AND (NOT o.is_suspect OR o.id = (SELECT id FROM in_order WHERE is_suspect ORDER BY next_attempt_at, id LIMIT 1))))
     AND d.status NOT IN ('delivered', 'held', 'exhausted', 'cancelled', 'skipped')
   RETURNING d.id, d.attempt_count + 1 AS n, d.job_number`

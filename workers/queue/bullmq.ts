@@ -1,6 +1,6 @@
 // How BullMQ is asked: to queue jobs, and to run them.
 import { Queue, Worker, type IQueueBackend } from 'bullmq'
-import type { Job } from '../deliveries/attempts.js'
+import type { Job } from '../deliveries/attempts/attempt.js'
 import type { BackEnd } from './back-ends/back-end.js'
 
 export type JobWorker<Connection> = Worker<Job, void, string, IQueueBackend, never, Connection>

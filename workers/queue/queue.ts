@@ -1,7 +1,7 @@
 // The queue of jobs: BullMQ on Redis or on Postgres. It may lose everything at any time; the delivery log does not.
 import type { Pool } from 'pg'
 import { withTimeout } from '../../src/event-store/with-timeout.js'
-import type { Job } from '../deliveries/attempts.js'
+import type { Job } from '../deliveries/attempts/attempt.js'
 import { watched, type BackEnd, type Patience } from './back-ends/back-end.js'
 import { endsWithin } from './back-ends/ends-within.js'
 import { Liveness } from './back-ends/liveness.js'

@@ -1,7 +1,6 @@
 // Due but not queued -> queued; started but never finished -> unknown. The reconciler makes the queue disposable.
 import type { Pool } from 'pg'
-import { closeUnknown } from '../deliveries/attempts.js'
-import { closeUnknownOnDemand } from '../deliveries/on-demand-attempts.js'
+import { closeUnknown, closeUnknownOnDemand, type Closed } from '../deliveries/attempts/abandoned.js'
 import { removeExpired } from '../deliveries/retention.js'
 import type { Enqueuer } from './enqueue.js'
 import { repeatLeased } from './leased-loop.js'
@@ -32,8 +31,11 @@ export interface ReconcilerOptions extends PassOptions {
   log: { info (details: object, message: string): void, warn (details: object, message: string): void }
 }
 
-/** What a pass found: attempts without an outcome, jobs that are gone from the queue, and jobs that it queued. */
-export interface Reconciled { unknown: number, lost: number, queued: number }
+/**
+ * What a pass found: attempts without an outcome, deliveries that it gave up as they ended their workers, jobs that are
+ * gone from the queue, and jobs that it queued.
+ */
+export interface Reconciled { unknown: number, crashed: string[], lost: number, queued: number }
 
 const defaultPeriodMs = 10_000
 const usersAtOnce = 100
@@ -53,11 +55,13 @@ export async function runReconciler (options: ReconcilerOptions): Promise<void> 
 }
 
 async function reconcileAndLog (options: ReconcilerOptions): Promise<void> {
+  const { log } = options
   try {
     const found = await reconcile(options)
-    if (found.unknown + found.lost > 0) options.log.info({ ...found }, 'reconciled')
+    for (const delivery of found.crashed) log.warn({ delivery }, 'a delivery ended its worker again and again: it is held')
+    if (found.unknown + found.lost > 0) log.info({ ...found }, 'reconciled')
   } catch (error) {
-    options.log.warn({ err: error }, 'reconciling failed, it is tried again')
+    log.warn({ err: error }, 'reconciling failed, it is tried again')
   }
 }
 
@@ -73,20 +77,22 @@ async function removeExpiredAndLog ({ pool, retentionDays: days, log }: Reconcil
 /** One pass. It throws errors of the queue only after everything that needs no queue. */
 export async function reconcile (options: PassOptions): Promise<Reconciled> {
   const { pool, enqueuer, closes = true } = options
-  const unknown = closes ? await closeAbandoned(options) : 0
+  const { attempts: unknown, crashed } = closes ? await closeAbandoned(options) : { attempts: 0, crashed: [] }
   const lost = await releaseLost(options)
   let queued = 0
   const users = await usersWithDue(pool)
   for (let from = 0; from < users.length && !options.signal?.aborted; from += usersAtOnce) {
     queued += await enqueuer.enqueue(users.slice(from, from + usersAtOnce))
   }
-  return { unknown, lost, queued }
+  return { unknown, crashed, lost, queued }
 }
 
-async function closeAbandoned ({ pool, abandonedAfterMs }: PassOptions): Promise<number> {
+async function closeAbandoned ({ pool, abandonedAfterMs }: PassOptions): Promise<Closed> {
   const { rows: [clock] } = await pool.query<{ now: Date }>('SELECT clock_timestamp() AS now')
   const now = clock?.now ?? new Date()
-  return await closeUnknown(pool, abandonedAfterMs, now) + await closeUnknownOnDemand(pool, abandonedAfterMs, now)
+  const scheduled = await closeUnknown(pool, abandonedAfterMs, now)
+  const onDemand = await closeUnknownOnDemand(pool, abandonedAfterMs, now)
+  return { attempts: scheduled.attempts + onDemand.attempts, crashed: [...scheduled.crashed, ...onDemand.crashed] }
 }
 
 /**

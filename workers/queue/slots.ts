@@ -1,7 +1,7 @@
 // Slots: how many attempts of an endpoint and of a user are queued or running, so that nobody uses the slots of others.
 import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import type { Job, OnDemandTrigger } from '../deliveries/attempts.js'
+import type { Job, OnDemandTrigger } from '../deliveries/attempts/attempt.js'
 import { acquireOnDemandSql, acquireScheduledSql } from './acquire-sql.js'
 
 export const slotsPerEndpoint = 10
@@ -35,8 +35,8 @@ async function lockUsers (tx: PoolClient, userIds: string[]): Promise<boolean> {
     name: 'lock-slots',
     text: `
     SELECT pg_advisory_xact_lock($1, key), EXISTS (
-      SELECT FROM ledger.webhook_attempts
-      WHERE trigger <> 'schedule' AND outcome IS NULL AND queued_at IS NULL AND user_id = ANY($2)) AS has_on_demand
+      SELECT FROM ledger.webhook_attempts_on_demand
+      WHERE outcome IS NULL AND queued_at IS NULL AND user_id = ANY($2)) AS has_on_demand
     FROM (SELECT DISTINCT hashtext(user_id) AS key FROM unnest($2::text[]) AS u (user_id) ORDER BY 1) AS keys`,
     values: [lockSpace, userIds]
   })
@@ -69,7 +69,7 @@ const releaseSql = `
       AND d.started_at IS NULL AND d.queued_at IS NOT NULL
     RETURNING d.id
   ), on_demand AS (
-    UPDATE ledger.webhook_attempts a SET queued_at = NULL FROM job
+    UPDATE ledger.webhook_attempts_on_demand a SET queued_at = NULL FROM job
     WHERE (a.delivery_id, a.trigger, a.n, a.job_number) = (job.id, job.trigger, job.n, job.job_number)
       AND a.started_at IS NULL AND a.queued_at IS NOT NULL
     RETURNING a.delivery_id
@@ -82,8 +82,8 @@ export async function unstartedJobs (pool: Pool, olderThanMs: number): Promise<J
     SELECT id, attempt_count + 1 AS n, job_number, NULL AS trigger FROM ledger.webhook_deliveries
     WHERE queued_at < clock_timestamp() - $1 * interval '1 ms' AND started_at IS NULL
     UNION ALL
-    SELECT delivery_id, n, job_number, trigger FROM ledger.webhook_attempts
-    WHERE trigger <> 'schedule' AND outcome IS NULL AND started_at IS NULL
+    SELECT delivery_id, n, job_number, trigger FROM ledger.webhook_attempts_on_demand
+    WHERE outcome IS NULL AND started_at IS NULL
       AND queued_at < clock_timestamp() - $1 * interval '1 ms'`, [olderThanMs])
   return rows.map(toJob)
 }
@@ -94,7 +94,7 @@ export async function usersWithDue (pool: Pool): Promise<string[]> {
     SELECT user_id FROM ledger.webhook_deliveries
     WHERE status = 'scheduled' AND queued_at IS NULL AND next_attempt_at <= clock_timestamp()
     UNION
-    SELECT user_id FROM ledger.webhook_attempts
-    WHERE trigger <> 'schedule' AND outcome IS NULL AND queued_at IS NULL AND due_at <= clock_timestamp()`)
+    SELECT user_id FROM ledger.webhook_attempts_on_demand
+    WHERE outcome IS NULL AND queued_at IS NULL AND due_at <= clock_timestamp()`)
   return rows.map(({ user_id }) => user_id)
 }

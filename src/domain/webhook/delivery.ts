@@ -32,7 +32,7 @@ const summary = {
     ['scheduled', 'delivered', 'held', 'exhausted', 'cancelled', 'skipped'], { description: 'Where it stands.' }
   ),
   reason: Nullable(Type.String(), {
-    description: 'Why it is held (webhook_off, endpoint_suspended), exhausted (attempts_used_up, expired), cancelled (gone, ' +
+    description: 'Why it is held (webhook_off, endpoint_suspended, crashed), exhausted (attempts_used_up, expired), cancelled (gone, ' +
       'held_too_long, restored) or skipped (webhook_off, not_completed, unknown_assistant, invalid, restored).'
   }),
   attempt_count: Type.Integer({ minimum: 0, description: 'Attempts of the schedule that were started.' }),

@@ -11,7 +11,8 @@ export const Notice = Type.Object({
   assistant_id: Nullable(Id({}), { description: 'The assistant of that delivery.' }),
   delivery_id: Nullable(Type.String(), { description: 'The delivery whose attempt led to it.' }),
   reason: Nullable(Type.String(), {
-    description: 'failed_three_times; gone (410) or failing (only failures for five days); attempts_used_up or expired.'
+    description: 'failed_three_times; gone (410) or failing (only failures for five days); attempts_used_up, ' +
+      'expired, or crashed (each attempt ended our worker; it is made again when you ask for it).'
   }),
   at: Type.String({ description: 'ISO 8601, UTC.', examples: ['2026-01-31T12:00:00.000Z'] })
 }, { title: 'WebhookNotice' })

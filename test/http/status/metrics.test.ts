@@ -110,10 +110,10 @@ t.test('a worker reports the outcomes of recent attempts, and that no call is mi
     WITH endpoint AS (INSERT INTO ledger.webhook_endpoints (user_id, url, url_digest)
       VALUES ('1', 'https://example.com/', 'digest') RETURNING id),
          delivery AS (SELECT id FROM ledger.webhook_deliveries WHERE call_id = 'm-1')
-    INSERT INTO ledger.webhook_attempts (delivery_id, trigger, n, worker_token, endpoint_id, started_at,
-      finished_at, outcome)
-    SELECT delivery.id, 'schedule', n, gen_random_uuid(), endpoint.id, now() - n * interval '1 minute', finished,
-      outcome
+    INSERT INTO ledger.webhook_attempts_on_demand (delivery_id, trigger, n, worker_token, endpoint_id, user_id,
+      assistant_id, due_at, started_at, finished_at, outcome)
+    SELECT delivery.id, 'manual', n, gen_random_uuid(), endpoint.id, '1', 900, now(), now() - n * interval '1 minute',
+      finished, outcome
     FROM delivery, endpoint, (VALUES (1, now(), 'timeout'), (2, now(), 'timeout'), (3, now(), 'delivered'),
       (4, NULL, NULL), (9, now(), 'gone')) given (n, finished, outcome)`)
   const text = await eventually(async () => {

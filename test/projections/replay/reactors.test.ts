@@ -112,7 +112,7 @@ async function dispatchOnly (): Promise<void> {
 async function ledgerState (): Promise<unknown> {
   const { rows } = await pool.query(`
     SELECT (SELECT json_agg(d ORDER BY id) FROM ledger.webhook_deliveries d) AS deliveries,
-           (SELECT count(*) FROM ledger.webhook_attempts) AS attempts,
+           (SELECT count(*) FROM ledger.all_webhook_attempts) AS attempts,
            (SELECT position FROM ledger.dispatcher_checkpoint) AS dispatched`)
   return rows
 }

@@ -84,7 +84,7 @@ export async function everyWebhookIsRight (t: Test, scene: Scene, calls: Calls):
   t.equal(blocked.connections(), 0, 'no blocked address was connected to')
 
   const { rows } = await pool.query<{ attempt: string, outcome: string }>(`
-    SELECT delivery_id || ' ' || n AS attempt, outcome FROM ledger.webhook_attempts
+    SELECT delivery_id || ' ' || n AS attempt, outcome FROM ledger.all_webhook_attempts
     WHERE trigger = 'schedule'`)
   const recorded = new Set(rows.map(({ attempt }) => attempt))
   t.same(received.map(attemptOf).filter((attempt) => !recorded.has(attempt)), [], 'every request was recorded')

@@ -4,7 +4,7 @@ import type { Pool } from 'pg'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { deliverer } from '../../../workers/deliver/deliver.js'
-import type { Job } from '../../../workers/deliveries/attempts.js'
+import type { Job } from '../../../workers/deliveries/attempts/attempt.js'
 import { dispatcher } from '../../../workers/dispatch/dispatch.js'
 import { openEnqueuer, type Enqueuer } from '../../../workers/queue/enqueue.js'
 import { openPoster } from '../../../workers/deliver/post.js'
@@ -84,7 +84,7 @@ export async function deliveryRig (t: Teardown, options: RigOptions = {}): Promi
     jobs: () => redis ? jobsIn(redis) : jobsInSchema(pool),
     deliveries: async () => (await pool.query<Row>('SELECT * FROM ledger.webhook_deliveries ORDER BY position')).rows,
     attempts: async () => (await pool.query<Row>(`
-      SELECT * FROM ledger.webhook_attempts ORDER BY delivery_id, coalesce(started_at, due_at), n`)).rows
+      SELECT * FROM ledger.all_webhook_attempts ORDER BY delivery_id, coalesce(started_at, due_at), n`)).rows
   }
 }
 

@@ -1,8 +1,8 @@
 // Deliveries that have their slots, and starts and outcomes of their attempts, for tests of batches of both.
 import { randomUUID } from 'node:crypto'
 import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
-import type { Finished } from '../../../workers/deliveries/finish-attempts.js'
-import type { Start } from '../../../workers/deliveries/start-attempts.js'
+import type { Finished } from '../../../workers/deliveries/attempts/finish.js'
+import type { Start } from '../../../workers/deliveries/attempts/start.js'
 import { assistantTo, callsOf } from '../events/call-events.js'
 import { deliveryRig, type Rig } from './delivery-rig.js'
 import type { Teardown } from '../teardown.js'
@@ -21,7 +21,7 @@ export const startOf = (call: number, given: { n?: number, jobNumber?: number } 
   ({ job: { deliveryId: deliveryId(`call-1-${call}`), n: 1, jobNumber: 1, ...given }, token: randomUUID() })
 
 export const delivered = ({ job, token }: Start): Finished => ({
-  attempt: { ...job, token },
+  attempt: { ...job, token, endpointId: '1' },
   finish: { outcome: 'delivered', statusCode: 204, durationMs: 7, error: null, excerpt: '"{,}\\', truncated: false },
   verdict: { status: 'delivered' }
 })

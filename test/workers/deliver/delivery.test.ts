@@ -42,7 +42,7 @@ onEachQueue(t, {
     await r.tell(assistantTo(hook.url), callCompleted('c-1'))
     await settled(r, 'exhausted')
     t.match((await r.deliveries())[0], { reason: 'attempts_used_up', attempt_count: 2, failure_count: 2 })
-    t.same(await r.reconcile(), { unknown: 0, lost: 0, queued: 0 })
+    t.same(await r.reconcile(), { unknown: 0, crashed: [], lost: 0, queued: 0 })
     t.equal(hook.received.length, 2)
   },
 

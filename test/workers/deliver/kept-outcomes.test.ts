@@ -66,7 +66,7 @@ function looksAt ({ pool }: WorkerDeps) {
   const count = async (sql: string) => (await pool.query<{ count: number }>(sql)).rows[0]?.count ?? 0
   return {
     outcomes: async () => (await pool.query<{ outcome: string | null }>(
-      'SELECT outcome FROM ledger.webhook_attempts ORDER BY n')).rows.map(({ outcome }) => outcome),
+      'SELECT outcome FROM ledger.all_webhook_attempts ORDER BY n')).rows.map(({ outcome }) => outcome),
     leases: () => count(
       'SELECT count(*)::integer AS count FROM ledger.leases WHERE expires_at > clock_timestamp()'),
     /** Resolves when the reconciler has had the time of two passes. */

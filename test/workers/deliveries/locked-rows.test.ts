@@ -2,8 +2,8 @@
 import t from 'tap'
 import type { Pool, PoolClient } from 'pg'
 import { endpointIds } from '../../../workers/deliveries/endpoints.js'
-import { finishAttempts } from '../../../workers/deliveries/finish-attempts.js'
-import { startAttempt, startAttempts, type Start } from '../../../workers/deliveries/start-attempts.js'
+import { finishAttempts } from '../../../workers/deliveries/attempts/finish.js'
+import { startAttempt, startAttempts, type Start } from '../../../workers/deliveries/attempts/start.js'
 import { eventually } from '../../support/eventually.js'
 import { url, queued, startOf, delivered } from '../../support/workers/queued-attempts.js'
 

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { randomUUID } from 'node:crypto'
 import { redeliver, sendTest } from '../../../workers/operate/redeliver.js'
-import { finishOnDemandAttempt, startOnDemandAttempt } from '../../../workers/deliveries/on-demand-attempts.js'
+import { finishOnDemandAttempt, startOnDemandAttempt } from '../../../workers/deliveries/attempts/on-demand.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { suspend } from '../../../workers/deliveries/endpoints.js'
 import { assistantTo, callCompleted, callsOf } from '../../support/events/call-events.js'

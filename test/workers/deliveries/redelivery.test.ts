@@ -3,7 +3,7 @@ import t from 'tap'
 import { randomUUID } from 'node:crypto'
 import { redeliver, sendTest, perMinute } from '../../../workers/operate/redeliver.js'
 import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
-import { startOnDemandAttempt } from '../../../workers/deliveries/on-demand-attempts.js'
+import { startOnDemandAttempt } from '../../../workers/deliveries/attempts/on-demand.js'
 import { assistantTo, assistantUpdated, callCompleted } from '../../support/events/call-events.js'
 import { deliveryRig } from '../../support/workers/delivery-rig.js'
 import { onEachQueue } from '../../support/workers/each-queue.js'
@@ -68,7 +68,7 @@ onEachQueue(t, {
     t.match(JSON.parse(hook.received[1]?.body.toString() ?? ''), {
       type: 'webhook.test', data: { assistant: { id: 1, name: 'Front desk' } }
     })
-    t.same(await r.reconcile(), { unknown: 0, lost: 0, queued: 0 })
+    t.same(await r.reconcile(), { unknown: 0, crashed: [], lost: 0, queued: 0 })
   }
 })
 
@@ -131,6 +131,6 @@ t.test('ten a minute of each assistant and kind, counted for all processes toget
   t.ok(late.kind === 'too-many' && late.retryInSeconds > 30 && late.retryInSeconds <= 60)
   t.match(await sendTest(r.pool, target(hook, 2)), { kind: 'accepted' }, 'another assistant has its own')
   t.match(await redeliver(r.pool, id), { kind: 'accepted' }, 'operators are not counted')
-  await r.pool.query("UPDATE ledger.webhook_attempts SET due_at = due_at - interval '1 minute' WHERE trigger = 'test'")
+  await r.pool.query("UPDATE ledger.webhook_attempts_on_demand SET due_at = due_at - interval '1 minute' WHERE trigger = 'test'")
   t.match(await sendTest(r.pool, target(hook)), { kind: 'accepted' })
 })

@@ -1,6 +1,6 @@
 // Jobs start attempts: each attempt once, none without a due delivery, and none is lost with the queue.
 import t from 'tap'
-import type { Job } from '../../../workers/deliveries/attempts.js'
+import type { Job } from '../../../workers/deliveries/attempts/attempt.js'
 import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
 import { assistantTo, assistantUpdated, callCompleted, callsOf } from '../../support/events/call-events.js'
 import { deliveryRig, settled, statuses } from '../../support/workers/delivery-rig.js'
@@ -74,7 +74,7 @@ onEachQueue(t, {
     const hook = await receiver(t)
     await r.tell(assistantTo(hook.url), ...callsOf(1, 3))
     await eventually(async () => (await r.queue.ids()).size === 3)
-    t.same(await r.reconcile(), { unknown: 0, lost: 0, queued: 0 })
+    t.same(await r.reconcile(), { unknown: 0, crashed: [], lost: 0, queued: 0 })
     t.same((await r.deliveries()).map(({ job_number }) => job_number), [1, 1, 1])
   },
 

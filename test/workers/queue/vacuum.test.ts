@@ -6,7 +6,7 @@ t.test('a hundredth of dead rows, not a fifth, has the delivery log vacuumed, wi
   const { pool } = await scratchLedger(t)
   const { rows } = await pool.query(`
     SELECT relname, array_to_string(reloptions, ' ') AS options FROM pg_class
-    WHERE relname IN ('webhook_deliveries', 'webhook_attempts') AND relkind = 'r' ORDER BY 1`)
+    WHERE relname IN ('webhook_deliveries', 'webhook_attempts_on_demand') AND relkind = 'r' ORDER BY 1`)
   t.equal(rows.length, 2)
   for (const { relname, options } of rows) {
     t.match(options, /autovacuum_vacuum_scale_factor=0.01\b/, relname)

@@ -2,8 +2,11 @@
 
 export const zeroId = '00000000-0000-0000-0000-000000000000'
 
-/** A test is never pending: it has one attempt, and goes to the URL of that moment. */
-export const isPending = "status IN ('scheduled', 'held') AND call_id IS NOT NULL"
+/**
+ * A test is never pending: it has one attempt, and goes to the URL of that moment. What ended its workers stays where
+ * it is until somebody asks for it.
+ */
+export const isPending = "status IN ('scheduled', 'held') AND call_id IS NOT NULL AND reason IS DISTINCT FROM 'crashed'"
 
 /** Whether a delivery stands where its assistant sends nothing any more: a condition on its two columns. */
 export const mustMove = (assistant: string, endpoint: string) => `EXISTS (
@@ -39,18 +42,18 @@ export const assistantBatchSql = `
   target AS (
     SELECT move.endpoint_id,
            CASE WHEN move.endpoint_id IS NULL THEN 'webhook_off'
-                WHEN e.suspended_at IS NOT NULL THEN 'endpoint_suspended' END AS reason
+                WHEN e.suspended_at IS NOT NULL THEN 'endpoint_suspended' END AS held_as
     FROM move LEFT JOIN ledger.webhook_endpoints e ON e.id = move.endpoint_id
   ), moved AS (
     UPDATE ledger.webhook_deliveries d
     SET endpoint_id = coalesce(t.endpoint_id, d.endpoint_id),
-        status = CASE WHEN t.reason IS NULL THEN 'scheduled' ELSE 'held' END,
-        reason = t.reason,
-        held_at = CASE WHEN t.reason IS NOT NULL THEN coalesce(d.held_at, now()) END,
+        status = CASE WHEN t.held_as IS NULL THEN 'scheduled' ELSE 'held' END,
+        reason = t.held_as,
+        held_at = CASE WHEN t.held_as IS NOT NULL THEN coalesce(d.held_at, now()) END,
         queued_at = ${queuedAt}
     FROM target t
     WHERE d.id = ANY(ARRAY(SELECT id FROM picked)) AND ${isPending}
-      AND (d.endpoint_id <> t.endpoint_id OR d.reason IS DISTINCT FROM t.reason)
+      AND (d.endpoint_id <> t.endpoint_id OR d.reason IS DISTINCT FROM t.held_as)
     RETURNING d.user_id, d.status
   ),
   ${advanced('moving_assistants', 'assistant_id')}`

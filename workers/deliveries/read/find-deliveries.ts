@@ -100,5 +100,5 @@ const delivery = `json_build_object(${summaryOf('d')}, 'attempts', (
     'response_excerpt', left(a.response_excerpt, $3)
   ) ORDER BY coalesce(a.started_at, a.due_at), a.trigger, a.n), '[]')
   FROM (
-    SELECT * FROM ledger.webhook_attempts one WHERE one.delivery_id = d.id
+    SELECT * FROM ledger.all_webhook_attempts one WHERE one.delivery_id = d.id
     ORDER BY coalesce(one.started_at, one.due_at) DESC LIMIT ${mostAttempts}) a))`

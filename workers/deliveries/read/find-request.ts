@@ -12,7 +12,7 @@ export async function findRequest (pool: Pool, id: string, version: string): Pro
     text: `
     SELECT d.body, e.url, a.n, a.started_at
     FROM ledger.webhook_deliveries d
-    JOIN ledger.webhook_attempts a ON a.delivery_id = d.id
+    JOIN ledger.all_webhook_attempts a ON a.delivery_id = d.id
     JOIN ledger.webhook_endpoints e ON e.id = a.endpoint_id
     WHERE d.id = $1 AND a.started_at IS NOT NULL ORDER BY a.started_at DESC LIMIT 1`,
     values: [id]

@@ -1,7 +1,7 @@
 // Finds out whether endpoints that were suspended for failing work again.
 import type { Pool } from 'pg'
 import { inTransaction } from '../../../src/postgres/transaction.js'
-import { insertOnDemandAttempt } from '../../deliveries/on-demand-attempts.js'
+import { insertOnDemandAttempt } from '../../deliveries/attempts/on-demand.js'
 import { notifyDue } from '../../deliveries/due-channel.js'
 
 const probeEvery = '1 day'
@@ -26,7 +26,7 @@ export async function probeSuspended (pool: Pool): Promise<number> {
       )
       SELECT due.id AS endpoint_id, due.user_id, held.id, held.assistant_id FROM due CROSS JOIN LATERAL (
         SELECT id, assistant_id FROM ledger.webhook_deliveries
-        WHERE endpoint_id = due.id AND status = 'held' AND body IS NOT NULL AND assistant_id IS NOT NULL
+        WHERE endpoint_id = due.id AND status = 'held' AND reason <> 'crashed' AND body IS NOT NULL AND assistant_id IS NOT NULL
         ORDER BY held_at LIMIT 1) held`)
     for (const { endpoint_id: endpointId, user_id: userId, id: deliveryId, assistant_id: assistantId } of rows) {
       const attempt = { deliveryId, trigger: 'probe' as const, userId, assistantId: Number(assistantId), endpointId }

@@ -1,6 +1,7 @@
 // The tasks of the upkeep, and how often each is done.
 import type { Pool } from 'pg'
 import type { Streams } from '../../../src/event-store/streams.js'
+import { keepMonths } from '../../deliveries/attempts/months.js'
 import { openPoster } from '../../deliver/post.js'
 import { continueAudit } from '../audit.js'
 import { sendAlerts } from './alerts.js'
@@ -24,6 +25,8 @@ export interface TaskOptions {
   maySend (): boolean
   /** Between two counts of the identity, in milliseconds. */
   countEveryMs?: number | undefined
+  /** How long attempts are kept. */
+  retentionDays: number
   version: string
   signal: AbortSignal
   log: { warn (details: object, message: string): void }
@@ -36,10 +39,12 @@ export interface Tasks {
 
 const soonMs = 2_000
 const rarelyMs = 60_000
+const hourlyMs = 3_600_000
 
-export function openTasks ({ alert, maySend, countEveryMs, ...options }: TaskOptions): Tasks {
+export function openTasks ({ alert, maySend, countEveryMs, retentionDays, ...options }: TaskOptions): Tasks {
   const tasks: UpkeepTask[] = [
     { name: 'recoveries', everyMs: soonMs, run: () => continueRecoveries(options) },
+    { name: 'months', everyMs: hourlyMs, run: () => keepMonths(options.pool, retentionDays) },
     { name: 'probes', everyMs: rarelyMs, run: () => probeSuspended(options.pool) },
     { name: 'identity', everyMs: countEveryMs ?? rarelyMs, run: () => continueAudit(options) }
   ]

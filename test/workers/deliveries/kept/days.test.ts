@@ -1,12 +1,13 @@
 // Weeks of failures, by a clock that the test moves: suspended after five days, held for thirty, kept for ninety.
 import t from 'tap'
-import { defaultSchedule, parseSchedule } from '../../../src/domain/webhook/schedule.js'
-import { removeExpired } from '../../../workers/deliveries/retention.js'
-import { assistantCreated, assistantUpdated, callCompleted } from '../../support/events/call-events.js'
-import { clockOf } from '../../support/postgres/clock.js'
-import { deliveryRig } from '../../support/workers/delivery-rig.js'
-import { eventually } from '../../support/eventually.js'
-import { answers, receiver } from '../../support/receivers/receiver.js'
+import { defaultSchedule, parseSchedule } from '../../../../src/domain/webhook/schedule.js'
+import { keepMonths } from '../../../../workers/deliveries/attempts/months.js'
+import { removeExpired } from '../../../../workers/deliveries/retention.js'
+import { assistantCreated, assistantUpdated, callCompleted } from '../../../support/events/call-events.js'
+import { clockOf } from '../../../support/postgres/clock.js'
+import { deliveryRig } from '../../../support/workers/delivery-rig.js'
+import { eventually } from '../../../support/eventually.js'
+import { answers, receiver } from '../../../support/receivers/receiver.js'
 
 const r = await deliveryRig(t, { schedule: parseSchedule(defaultSchedule) })
 const clock = await clockOf(r.pool)
@@ -75,7 +76,7 @@ t.test('a delivery is cancelled after thirty days; before, it is sent when the w
   t.same((await statusesOf(2)).filter((status) => status !== usedUp), ['delivered null'])
 })
 
-t.test('payloads and attempts are there for ninety days', async (t) => {
+t.test('payloads are there for ninety days, and attempts until their month is over for as long', async (t) => {
   const kept = async () =>
     [(await r.deliveries()).filter(({ body }) => body !== null).length, (await r.attempts()).length]
   const all = await kept()
@@ -84,5 +85,9 @@ t.test('payloads and attempts are there for ninety days', async (t) => {
   t.same(await kept(), all)
   await clock.pass('11 days')
   await removeExpired({ pool: r.pool, days: 90 })
+  await keepMonths(r.pool, 90)
+  t.match(await kept(), [0, Number])
+  await clock.pass('31 days')
+  await keepMonths(r.pool, 90)
   t.same(await kept(), [0, 0])
 })

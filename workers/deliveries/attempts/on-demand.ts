@@ -1,11 +1,11 @@
 // Attempts on demand, redeliveries, tests and probes: the row comes first, then a job; the schedule does not change.
 import type { Pool, PoolClient } from 'pg'
-import { inTransaction } from '../../src/postgres/transaction.js'
+import { inTransaction } from '../../../src/postgres/transaction.js'
 import {
-  ageMs, isAbandoned, startedColumns, toAttempt,
+  ageMs, startedColumns, toAttempt,
   type Attempt, type AttemptRow, type Finish, type Job, type OnDemandTrigger, type Sent, type Trigger
-} from './attempts.js'
-import { resumeEndpoints } from './endpoints.js'
+} from './attempt.js'
+import { resumeEndpoints } from '../endpoints.js'
 
 export interface NewOnDemandAttempt {
   deliveryId: string
@@ -20,9 +20,9 @@ export async function insertOnDemandAttempt (
   tx: PoolClient, { deliveryId, trigger, userId, assistantId, endpointId }: NewOnDemandAttempt
 ): Promise<void> {
   await tx.query(`
-    INSERT INTO ledger.webhook_attempts (delivery_id, trigger, n, endpoint_id, user_id, assistant_id, due_at)
+    INSERT INTO ledger.webhook_attempts_on_demand (delivery_id, trigger, n, endpoint_id, user_id, assistant_id, due_at)
     SELECT $1, $2, 1 + coalesce(max(n), 0), $3, $4, $5, clock_timestamp()
-    FROM ledger.webhook_attempts WHERE delivery_id = $1 AND trigger = $2`,
+    FROM ledger.webhook_attempts_on_demand WHERE delivery_id = $1 AND trigger = $2`,
   [deliveryId, trigger, endpointId, userId, assistantId])
 }
 
@@ -34,7 +34,7 @@ export async function startOnDemandAttempt (
     name: 'start-on-demand-attempt',
     text: `
     WITH started AS (
-      UPDATE ledger.webhook_attempts SET started_at = clock_timestamp(), worker_token = $5
+      UPDATE ledger.webhook_attempts_on_demand SET started_at = clock_timestamp(), worker_token = $5
       WHERE delivery_id = $1 AND trigger = $2 AND n = $3 AND job_number = $4 AND started_at IS NULL
       RETURNING delivery_id, user_id, assistant_id, endpoint_id
     )
@@ -68,10 +68,11 @@ export async function finishOnDemandAttempt (
 
 const resuming: readonly Trigger[] = ['test', 'probe']
 
-const insertOnceMore = (inMs: string) => `
-  INSERT INTO ledger.webhook_attempts (delivery_id, trigger, n, endpoint_id, user_id, assistant_id, due_at)
+/** Inserts the attempts of `closed` again, due in so many milliseconds. */
+export const insertOnceMore = (inMs: string) => `
+  INSERT INTO ledger.webhook_attempts_on_demand (delivery_id, trigger, n, endpoint_id, user_id, assistant_id, due_at)
   SELECT delivery_id, trigger,
-         (SELECT max(n) FROM ledger.webhook_attempts a
+         (SELECT max(n) FROM ledger.webhook_attempts_on_demand a
           WHERE a.delivery_id = closed.delivery_id AND a.trigger = closed.trigger)
            + row_number() OVER (PARTITION BY delivery_id, trigger ORDER BY n),
          endpoint_id, user_id, assistant_id, clock_timestamp() + ${inMs} * interval '1 ms'
@@ -79,7 +80,7 @@ const insertOnceMore = (inMs: string) => `
 
 const finishSql = `
   WITH closed AS (
-    UPDATE ledger.webhook_attempts
+    UPDATE ledger.webhook_attempts_on_demand
     SET finished_at = clock_timestamp(), outcome = $5, status_code = $6, duration_ms = $7, error = $8,
         response_excerpt = $9, response_truncated = $10, queued_at = NULL
     WHERE delivery_id = $1 AND trigger = $2 AND n = $3 AND worker_token = $4
@@ -90,7 +91,7 @@ const finishSql = `
     UPDATE ledger.webhook_deliveries d
     SET status = CASE WHEN $5 = 'delivered' THEN 'delivered' ELSE 'exhausted' END,
         reason = CASE WHEN $5 = 'delivered' THEN NULL ELSE 'attempts_used_up' END,
-        finished_at = clock_timestamp(), next_attempt_at = NULL, held_at = NULL,
+        finished_at = clock_timestamp(), next_attempt_at = NULL, held_at = NULL, crash_count = 0,
         -- a running attempt of the schedule keeps its slot until it ends
         queued_at = CASE WHEN started_at IS NOT NULL THEN queued_at END
     FROM closed
@@ -99,24 +100,3 @@ const finishSql = `
       ELSE $5 <> 'unknown' AND d.call_id IS NULL AND d.status = 'scheduled' END
   )
   SELECT EXISTS (SELECT FROM closed) AS closed`
-
-/**
- * Closes attempts on demand that started more than `olderThanMs` before `now` and have no outcome, as `unknown`, and
- * inserts each once more.
- * @returns how many
- */
-export async function closeUnknownOnDemand (pool: Pool, olderThanMs: number, now: Date): Promise<number> {
-  const { rowCount } = await pool.query(`
-    WITH stuck AS (
-      SELECT delivery_id, trigger, n FROM ledger.webhook_attempts
-      WHERE trigger <> 'schedule' AND outcome IS NULL AND ${isAbandoned}
-      FOR UPDATE SKIP LOCKED
-    ), closed AS (
-      UPDATE ledger.webhook_attempts a
-      SET finished_at = clock_timestamp(), outcome = 'unknown', error = 'the worker did not tell the outcome',
-          queued_at = NULL
-      FROM stuck WHERE (a.delivery_id, a.trigger, a.n) = (stuck.delivery_id, stuck.trigger, stuck.n)
-      RETURNING a.delivery_id, a.trigger, a.n, a.endpoint_id, a.user_id, a.assistant_id
-    )${insertOnceMore('0')}`, [olderThanMs, now])
-  return rowCount ?? 0
-}

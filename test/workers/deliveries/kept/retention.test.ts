@@ -1,11 +1,11 @@
 // Deliveries, payloads and attempts that are old enough are cancelled or removed, a bounded number at a time.
 import t from 'tap'
-import { redeliver } from '../../../workers/operate/redeliver.js'
-import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
-import { removeExpired } from '../../../workers/deliveries/retention.js'
-import { assistantCreated, assistantTo, assistantUpdated, callCompleted, callsOf } from '../../support/events/call-events.js'
-import { attempt, idleRig, stands } from '../../support/workers/idle-rig.js'
-import { receiver } from '../../support/receivers/receiver.js'
+import { redeliver } from '../../../../workers/operate/redeliver.js'
+import { deliveryId } from '../../../../workers/dispatch/delivery-id.js'
+import { removeExpired } from '../../../../workers/deliveries/retention.js'
+import { assistantCreated, assistantTo, assistantUpdated, callCompleted, callsOf } from '../../../support/events/call-events.js'
+import { attempt, idleRig, stands } from '../../../support/workers/idle-rig.js'
+import { receiver } from '../../../support/receivers/receiver.js'
 
 const firstUrl = 'https://hooks.example.com/1'
 
@@ -29,7 +29,7 @@ t.test('a delivery that is held for thirty days is cancelled; after a resume the
   t.same(await stands(r), [['c-1', 'cancelled', 'held_too_long']])
 })
 
-t.test('old payloads and attempts are removed, but not the row of a call, nor what still waits', async (t) => {
+t.test('old payloads and attempts on demand are removed, but not the row of a call, nor what still waits', async (t) => {
   const r = await idleRig(t)
   const hook = await receiver(t)
   await r.tell(
@@ -52,8 +52,8 @@ t.test('old payloads and attempts are removed, but not the row of a call, nor wh
     ['old', false], ['redelivered', true], ['waiting', true], ['young', true], ['off', false]
   ])
   t.same(
-    new Set((await r.attempts()).map(({ delivery_id }) => delivery_id)),
-    new Set([deliveryId('redelivered'), deliveryId('young')])
+    (await r.attempts()).filter(({ trigger }) => trigger !== 'schedule').map(({ delivery_id }) => delivery_id),
+    [deliveryId('redelivered')]
   )
   t.match(await redeliver(r.pool, deliveryId('old'), '1'), { kind: 'refused', why: 'its payload is no longer kept' })
   t.match(await removeExpired({ pool: r.pool, days: 7 }), { payloads: 0 }, 'nothing is left to remove')

@@ -1,7 +1,7 @@
 // Records that attempts of the schedule start, before anything is sent: many in one statement.
 import type { Pool, PoolClient } from 'pg'
-import { ageMs, startedColumns, toAttempt, untilUnlocked, type Attempt, type AttemptRow, type Job } from './attempts.js'
-import { mustMove } from './moves/batch-sql.js'
+import { ageMs, startedColumns, toAttempt, untilUnlocked, type Attempt, type AttemptRow, type Job } from './attempt.js'
+import { mustMove } from '../moves/batch-sql.js'
 
 /** The start of a job's attempt; `token` names this worker's try. */
 export interface Start { job: Job, token: string }
@@ -70,11 +70,7 @@ const startSql = `
     SET attempt_count = n, started_at = clock_timestamp(), worker_token = token,
         queued_at = coalesce(queued_at, clock_timestamp()) -- a job that was believed lost takes its slot again
     FROM valid WHERE d.id = valid.id AND d.id = ANY((SELECT $1::uuid[])::uuid[])
-    RETURNING d.id, d.user_id, d.assistant_id, d.endpoint_id, d.body, d.failure_count, d.started_at, d.attempt_count, d.worker_token,
-              d.created_at
-  ), inserted AS (
-    INSERT INTO ledger.webhook_attempts (delivery_id, trigger, n, worker_token, endpoint_id, started_at)
-    SELECT id, 'schedule', attempt_count, worker_token, endpoint_id, started_at FROM started
+    RETURNING d.id, d.user_id, d.assistant_id, d.endpoint_id, d.body, d.failure_count, d.created_at
   )
   SELECT locked.id, started.id IS NOT NULL AS is_started,
          started.user_id, started.endpoint_id, started.body, started.failure_count,

@@ -1,9 +1,9 @@
 // The delivery log as an attempt reads and writes it. Each change is one statement, so that a crash leaves nothing
 // half written.
 import type { Pool } from 'pg'
-import type { Outcome } from '../../src/domain/webhook/outcome.js'
-import { suspendAfter } from './endpoints.js'
-import type { SealedRow } from './sealed.js'
+import type { Outcome } from '../../../src/domain/webhook/outcome.js'
+import { suspendAfter } from '../endpoints.js'
+import type { SealedRow } from '../sealed.js'
 
 /** What starts an attempt: the schedule, a redelivery (`manual`), a test or a probe. Each numbers its own attempts. */
 export type Trigger = 'schedule' | OnDemandTrigger
@@ -114,36 +114,4 @@ export async function untilUnlocked (pool: Pool, deliveryId: string): Promise<bo
   const { rowCount } = await pool.query(
     'SELECT FROM ledger.webhook_deliveries WHERE id = $1 FOR NO KEY UPDATE', [deliveryId])
   return rowCount === 1
-}
-
-/**
- * A condition on an attempt: it started more than `$1` milliseconds before `$2`. A Postgres that was frozen may get to
- * the statement much later, and before the workers could write their outcomes: then it applies to none.
- */
-export const isAbandoned = `started_at < $2::timestamptz - $1 * interval '1 ms'
-        AND clock_timestamp() < $2::timestamptz + interval '5 s'`
-
-/**
- * Closes attempts of the schedule that started more than `olderThanMs` before `now` and have no outcome, as `unknown`:
- * that counts no failure, and the next attempt is due at once.
- * @returns how many
- */
-export async function closeUnknown (pool: Pool, olderThanMs: number, now: Date): Promise<number> {
-  const { rowCount } = await pool.query(`
-    WITH stuck AS (
-      SELECT id, worker_token FROM ledger.webhook_deliveries
-      WHERE queued_at IS NOT NULL AND ${isAbandoned}
-      FOR UPDATE SKIP LOCKED
-    ), closed AS (
-      UPDATE ledger.webhook_attempts a
-      SET finished_at = clock_timestamp(), outcome = 'unknown', error = 'the worker did not tell the outcome'
-      FROM stuck WHERE a.delivery_id = stuck.id AND a.worker_token = stuck.worker_token AND a.outcome IS NULL
-    )
-    UPDATE ledger.webhook_deliveries d
-    SET started_at = NULL, worker_token = NULL, queued_at = NULL,
-        next_attempt_at = CASE
-          WHEN d.status IN ('scheduled', 'held') THEN clock_timestamp()
-          ELSE d.next_attempt_at END
-    FROM stuck WHERE d.id = stuck.id`, [olderThanMs, now])
-  return rowCount ?? 0
 }
