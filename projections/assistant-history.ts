@@ -39,7 +39,7 @@ export async function findAssistantHistory (
 ): Promise<Paged<HistoryEntry> | undefined> {
   const { rowCount: isTheirs } = await db.query({
     name: 'owns-assistant',
-    text: 'SELECT FROM read_model.assistants WHERE id = $1 AND user_id = $2',
+    text: "SELECT FROM read_model.assistants WHERE id = $1 AND user_id = $2 AND status <> 'deleted'",
     values: [assistantId, userId]
   })
   if (!isTheirs) return undefined

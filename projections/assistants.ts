@@ -1,6 +1,6 @@
 // Assistants as their owners read them.
 import type { Pool } from 'pg'
-import { evolve, type Assistant } from '../src/domain/assistant/evolve.js'
+import { evolve, type Assistant, type AssistantAtRevision } from '../src/domain/assistant/evolve.js'
 import { assistantEventTypes, isAssistantEvent, type AssistantStatus } from '../src/domain/assistant/events.js'
 import type { AssistantSettings } from '../src/domain/assistant/settings.js'
 import { summarize, type AssistantSummary } from '../src/domain/assistant/summary.js'
@@ -9,11 +9,12 @@ import type { Projection } from './engine/projection.js'
 import { iso, table } from './engine/table.js'
 import { readPage, type Page, type Paged } from '../src/postgres/page.js'
 
+/** The row of an assistant that was deleted stays, so that later events of its stream make no other one. */
 interface AssistantRow {
   id: number
   user_id: string
   name: string
-  status: AssistantStatus
+  status: AssistantStatus | 'deleted'
   type: string
   mode: string
   folded_name: string
@@ -63,10 +64,8 @@ export const assistants: Projection = {
   }
 }
 
-/** An assistant together with the revision of its last event. */
-export interface AssistantAtRevision extends Assistant {
-  revision: number
-}
+/** Those that were not deleted. */
+const isThere = "status <> 'deleted'"
 
 /** The user's assistant with this id, if there is one. */
 export async function findAssistant (db: Pool, userId: string, id: number): Promise<AssistantAtRevision | undefined> {
@@ -74,7 +73,7 @@ export async function findAssistant (db: Pool, userId: string, id: number): Prom
     name: 'find-assistant',
     text: `SELECT row_to_json(found) AS row FROM (
              SELECT id, user_id, settings, status, revision, created_at, updated_at
-             FROM read_model.assistants WHERE id = $1 AND user_id = $2) found`,
+             FROM read_model.assistants WHERE id = $1 AND user_id = $2 AND ${isThere}) found`,
     values: [id, userId]
   })
   const row = rows[0]?.row
@@ -99,6 +98,7 @@ export async function findAssistants (
     key: 'id',
     filters: [
       ['user_id = ?', userId],
+      [isThere],
       ['strpos(folded_name, ?) > 0', name === undefined ? undefined : foldCase(name)],
       ['status = ?', status],
       ['type = ?', type]
@@ -114,11 +114,14 @@ const foldCase = (text: string) => text.normalize('NFC').toLowerCase()
 type StoredAssistant = Omit<AssistantRow, 'name' | 'type' | 'mode' | 'folded_name'>
 
 function toAssistant ({ id, user_id, settings, status, created_at, updated_at }: StoredAssistant): Assistant {
-  return { assistant_id: id, user_id, settings, status, created_at: iso(created_at), updated_at: iso(updated_at) }
+  const shared = { assistant_id: id, user_id, settings, created_at: iso(created_at), updated_at: iso(updated_at) }
+  return status === 'deleted' ? { ...shared, status: 'inactive', isDeleted: true } : { ...shared, status }
 }
 
 function toRow (assistant: Assistant, revision: number): AssistantRow {
   const summary = summarize(assistant)
   const { user_id, settings, created_at, updated_at } = assistant
-  return { ...summary, user_id, folded_name: foldCase(summary.name), settings, revision, created_at, updated_at }
+  const status = assistant.isDeleted ? 'deleted' : summary.status
+  const folded_name = foldCase(summary.name)
+  return { ...summary, status, user_id, folded_name, settings, revision, created_at, updated_at }
 }

@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto'
 import fastify, { type FastifyBaseLogger } from 'fastify'
 import { completeCall, type CallDeps } from './commands/complete-call.js'
 import { createAssistant } from './commands/create-assistant.js'
+import { deleteAssistant } from './commands/delete-assistant.js'
+import { restoreAssistant } from './commands/restore-assistant.js'
 import { createLead, type LeadDeps } from './commands/create-lead.js'
 import { updateAssistant, type UpdateAssistantDeps } from './commands/update-assistant.js'
 import { addWebhookCommands, type WebhookCommandDeps } from './commands/webhook/webhook-commands.js'
@@ -70,6 +72,8 @@ export async function buildApp (deps: AppDeps): Promise<App> {
     await scope.register(async (api: App) => addWithOtherMethods(api, () => {
       createAssistant(api, routes)
       updateAssistant(api, routes)
+      deleteAssistant(api, routes)
+      restoreAssistant(api, routes)
       createLead(api, routes)
       completeCall(api, routes)
       addWebhookCommands(api, routes)

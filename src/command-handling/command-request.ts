@@ -24,6 +24,13 @@ export interface CommandRequest<State, Event extends DomainEvent> {
   ifRevision?: readonly bigint[] | undefined
 }
 
+/** A look at a stream as it was. */
+export interface PastRequest<State, Event extends DomainEvent> {
+  aggregate: Aggregate<State, Event>
+  stream: string
+  origin: Pick<Origin, 'commandId' | 'userId'>
+}
+
 /** The stream after the command, whether or not it led to events. */
 export interface Outcome<State> extends Folded<State> {
   /** An earlier try led to the events. */

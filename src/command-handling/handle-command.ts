@@ -5,7 +5,7 @@ import { Rejection } from '../domain/rejection.js'
 import type { StoredEvent } from '../domain/stored-event.js'
 import { RevisionConflict } from '../event-store/errors.js'
 import { noStream, type Streams } from '../event-store/streams.js'
-import type { CommandRequest, Outcome } from './command-request.js'
+import type { CommandRequest, Outcome, PastRequest } from './command-request.js'
 import { emptyStream, refuseHalf, withNext, type Folded } from './folded-stream.js'
 import { proposed } from './proposed.js'
 import { StreamCache } from './stream-cache.js'
@@ -19,9 +19,12 @@ export type HandleCommand =
 export interface CommandHandler {
   /** @throws Rejection, StreamBusy, and the errors of `Streams` */
   handle: HandleCommand
-  /** The stream as it was after the event at `revision`. @throws EventStoreUnavailable */
+  /**
+   * The stream as it was after the event at `revision`; a shorter stream, as it is.
+   * @throws StreamBusy, EventStoreUnavailable
+   */
   stateAt<State, Event extends DomainEvent> (
-    request: CommandRequest<State, Event>, revision: bigint
+    request: PastRequest<State, Event>, revision: bigint
   ): Promise<Outcome<State>>
 }
 
@@ -50,7 +53,7 @@ class Handling {
   constructor (private readonly streams: Streams, private readonly cache: StreamCache) {}
 
   async stateAt<State, Event extends DomainEvent> (
-    { aggregate, stream, origin }: CommandRequest<State, Event>, revision: bigint
+    { aggregate, stream, origin }: PastRequest<State, Event>, revision: bigint
   ): Promise<Folded<State>> {
     let folded = emptyStream(aggregate)
     const next = (stored: StoredEvent) => { folded = withNext(aggregate, folded, stored) }

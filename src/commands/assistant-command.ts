@@ -22,7 +22,7 @@ export interface AssistantDeps {
 
 const AssistantAnswer = Type.Object({ message: Type.String(), data: AssistantSummary }, { title: 'AssistantAnswer' })
 
-/** The answer of both routes, described. */
+/** The answer of routes that create or change one, described. */
 export const assistantAnswer = (message: string) => answered(
   'The assistant as it stands after the command.', AssistantAnswer, { message, data: assistantSummary },
   ['ETag', ...writeHeaders]

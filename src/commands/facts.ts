@@ -1,5 +1,6 @@
 // What commands look up in the read models before they decide. Nothing is refused because a read model is late.
-import type { Assistant } from '../domain/assistant/evolve.js'
+import type { Assistant, AssistantAtRevision } from '../domain/assistant/evolve.js'
+import type { AssistantAt } from '../command-handling/past-assistants.js'
 import type { WaitIfMissing } from '../command-handling/wait-if-missing.js'
 import type { CatalogAnswer, CatalogQuestion } from '../../projections/catalog.js'
 import type { ReadModel } from '../../projections/read-model.js'
@@ -11,16 +12,23 @@ export interface Facts {
   catalog (question: CatalogQuestion): Promise<CatalogAnswer>
   /** The user's assistant; nothing when it is not one of theirs. */
   assistant (userId: string, id: number): Promise<Assistant | undefined>
+  /** The user's assistant as it was at a revision; nothing when it is not one of theirs, or never had that revision. */
+  assistantAt (userId: string, id: number, revision: number): Promise<AssistantAtRevision | undefined>
   /** The owner of a lead or a secondary contact. */
   leadOwner (id: number): Promise<string | undefined>
 }
 
-export function openFacts (readModel: ReadModel, waitIfMissing: WaitIfMissing): Facts {
+export function openFacts (readModel: ReadModel, waitIfMissing: WaitIfMissing, assistantAt: AssistantAt): Facts {
   return {
     campaignName: (userId, id) => waitIfMissing('catalog', () => readModel.findCampaignName(userId, id)),
     catalog: (question) => waitIfMissing(
       'catalog', () => readModel.lookUpCatalog(question), (answer) => isComplete(question, answer)),
     assistant: (userId, id) => waitIfMissing('assistants', () => readModel.findAssistant(userId, id)),
+    async assistantAt (userId, id, revision) {
+      const find = () => readModel.findAssistant(userId, id)
+      const own = await waitIfMissing('assistants', find, (found) => found !== undefined && found.revision >= revision)
+      return own && await assistantAt(userId, id, revision)
+    },
     leadOwner: (id) => waitIfMissing('leads', () => readModel.findLeadOwner(id))
   }
 }

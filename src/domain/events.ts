@@ -1,7 +1,10 @@
 // Every event type there is, and how stored data of any version becomes a typed event again.
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { AssistantUpdated, assistantCreatedVersions, assistantStream, type AssistantEvent } from './assistant/events.js'
+import {
+  AssistantActivated, AssistantDeactivated, AssistantDeleted, AssistantUpdated, assistantCreatedVersions,
+  assistantStream, type AssistantEvent
+} from './assistant/events.js'
 import { CallCompleted, callStream, type CallEvent } from './call/events.js'
 import {
   CampaignCreated, CampaignRenamed, LanguageAdded, ModelAdded, PhoneNumberAdded, VoiceAdded, catalogStreams,
@@ -22,6 +25,9 @@ type Data<Type extends EventType> = Extract<DomainEvent, { type: Type }>['data']
 export const eventVersions: { [Type in EventType]: Versions<Data<Type>> } = {
   AssistantCreated: assistantCreatedVersions,
   AssistantUpdated: firstVersion(AssistantUpdated),
+  AssistantActivated: firstVersion(AssistantActivated),
+  AssistantDeactivated: firstVersion(AssistantDeactivated),
+  AssistantDeleted: firstVersion(AssistantDeleted),
   LeadCreated: firstVersion(LeadCreated),
   CallCompleted: firstVersion(CallCompleted),
   VoiceAdded: firstVersion(VoiceAdded),
@@ -112,7 +118,10 @@ export function tryDecode (stored: Decodable): { event?: DomainEvent | undefined
 function isAtHome ({ type, data }: DomainEvent, stream: string): boolean {
   switch (type) {
     case 'AssistantCreated':
-    case 'AssistantUpdated': return stream === assistantStream(data.assistant_id)
+    case 'AssistantUpdated':
+    case 'AssistantActivated':
+    case 'AssistantDeactivated':
+    case 'AssistantDeleted': return stream === assistantStream(data.assistant_id)
     case 'LeadCreated': return stream.startsWith(leadStream(data.campaign_id, ''))
     case 'CallCompleted': return stream === callStream(data.call_id)
     case 'CampaignCreated':

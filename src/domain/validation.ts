@@ -35,7 +35,8 @@ export function soundFields<Body extends object> ({ body, refused = {} }: Submit
   return sound
 }
 
-const topOf = (path: string) => path.split('.', 1)[0]
+/** The field that a path with dots begins with. */
+export const topOf = (path: string) => path.split('.', 1)[0] ?? path
 
 /** One problem for each item whose `name` an earlier item has, or `first`. Takes items that the schema refused, too. */
 export function repeated (list: string, items: unknown, name: string, message: string, first?: unknown): Problem[] {

@@ -1,7 +1,7 @@
 // GET /user/assistant/{id}
 import Type, { type Static } from 'typebox'
 import { assistantNotFound } from '../domain/assistant/decide.js'
-import type { Assistant } from '../domain/assistant/evolve.js'
+import type { Assistant, AssistantAtRevision } from '../domain/assistant/evolve.js'
 import { AssistantSettings } from '../domain/assistant/settings.js'
 import { AssistantSummary, summarize } from '../domain/assistant/summary.js'
 import { Nullable } from '../domain/json.js'
@@ -37,6 +37,8 @@ const AssistantAnswer = Type.Object({
 }, { title: 'Assistant' })
 
 export interface GetAssistantDeps extends ReadDeps {
+  /** The user's assistant as it was at a revision; nothing when it never had that one. */
+  assistantAt (userId: string, id: number, revision: number): Promise<AssistantAtRevision | undefined>
   /** Why nothing is sent to the user's URL, if so. */
   interruptionOf (userId: string, url: string): Promise<Interruption | undefined>
 }
@@ -44,11 +46,17 @@ export interface GetAssistantDeps extends ReadDeps {
 const schema = {
   operationId: 'getAssistant',
   summary: 'Get an assistant',
-  description: 'Its settings can be sent back by PUT as they are.',
+  description: 'Its settings can be sent back by PUT as they are. With `revision` it is as it was then; the state of ' +
+    'its webhook is then only whether it was on.',
   tags: ['assistants'],
   security: [{ bearer: [] }],
   headers: readHeaders,
   params: assistantPath,
+  querystring: Type.Object({
+    revision: Type.Optional(Type.Integer({
+      description: 'As it was at this revision; one that it never had is not found.', examples: [0]
+    }))
+  }),
   response: {
     200: answered(
       'The assistant with all its settings.', Type.Object({ data: AssistantAnswer }), { data: assistant }, ['ETag']),
@@ -57,17 +65,25 @@ const schema = {
   }
 }
 
-export function getAssistant (app: App, { readModel, readPositions, interruptionOf }: GetAssistantDeps): void {
-  const options = reading('assistants', readPositions)
-  app.get('/user/assistant/:id', { schema, ...options }, async ({ user, params }, reply) => {
+export function getAssistant (app: App, deps: GetAssistantDeps): void {
+  const options = reading('assistants', deps.readPositions)
+  app.get('/user/assistant/:id', { schema, ...options }, async ({ user, params, query }, reply) => {
     const id = idIn(params.id)
-    const found = id === undefined ? undefined : await readModel.findAssistant(user.id, id)
+    const found = id === undefined ? undefined : await find(deps, user.id, id, query.revision)
     if (!found) throw assistantNotFound()
     const { settings, revision, created_at, updated_at } = found
     reply.header('etag', `"${revision}"`)
-    const webhook = await webhookOf(found, interruptionOf)
+    const webhook = await webhookOf(found, query.revision === undefined ? deps.interruptionOf : async () => undefined)
     return { data: { ...summarize(found), settings, revision, created_at, updated_at, webhook } }
   })
+}
+
+async function find (
+  { readModel, assistantAt }: GetAssistantDeps, userId: string, id: number, revision: number | undefined
+): Promise<AssistantAtRevision | undefined> {
+  const found = await readModel.findAssistant(userId, id)
+  if (!found || revision === undefined || revision === found.revision) return found
+  return revision < 0 || revision > found.revision ? undefined : await assistantAt(userId, id, revision)
 }
 
 const uninterrupted = { reason: null, since: null, until: null }

@@ -1,9 +1,10 @@
 // The api role: HTTP on top of commands, read model and delivery log.
 import { openReadModel } from '../../../projections/read-model.js'
 import { callOwners } from '../../command-handling/call-owners.js'
-import { commandHandler } from '../../command-handling/handle-command.js'
+import { commandHandler, type CommandHandler } from '../../command-handling/handle-command.js'
 import { openIdempotency, type Idempotency } from '../../command-handling/idempotency/idempotency.js'
 import { openIds, type Ids } from '../../command-handling/ids.js'
+import { pastAssistants } from '../../command-handling/past-assistants.js'
 import { holdToLeadDigestKey, phoneHash } from '../../command-handling/phone-hash.js'
 import { waitIfMissing } from '../../command-handling/wait-if-missing.js'
 import { openFacts } from '../../commands/facts.js'
@@ -24,9 +25,10 @@ const sweepEveryMs = 10 * 60_000
 export async function composeApi (context: ProcessContext, status: Status): Promise<App> {
   const { config, urls: { redisUrl }, connections: { pool, streams }, log } = context
   const { buildApp } = await import('../../app.js')
-  const idempotency = openIdempotency(pool, commandHandler(streams, config.streamCacheBytes))
+  const commands = commandHandler(streams, config.streamCacheBytes)
+  const idempotency = openIdempotency(pool, commands)
   const routes = {
-    ...await commandDeps(context, idempotency),
+    ...await commandDeps(context, commands, idempotency),
     ...await webhookDeps(context)
   }
   const redis = redisUrl === undefined ? undefined : connectForCounts(redisUrl, log)
@@ -52,7 +54,7 @@ export async function composeApi (context: ProcessContext, status: Status): Prom
 
 /** What the routes of assistants, leads, calls and the catalogue work with. */
 async function commandDeps (
-  context: ProcessContext, idempotency: Idempotency
+  context: ProcessContext, commands: CommandHandler, idempotency: Idempotency
 ): Promise<Omit<Routes, keyof WebhookDeps>> {
   const { config, connections: { pool, streams, positions }, restoreGuard, logGuard } = context
   const waitMs = config.readModelWaitMs
@@ -61,16 +63,15 @@ async function commandDeps (
   const ids = sameLogOnly(logGuard, openIds(pool, await catchUp(context), restoreGuard.assertMayGiveIds))
   const readModel = openReadModel(pool)
   const reads = readPositions({ positions, waitMs })
-  const facts = openFacts(readModel, waitIfMissing({
-    head: () => streams.head(),
-    passed: reads.passed,
-    reached: reads.reached,
-    waitMs
-  }))
+  const assistantAt = pastAssistants(commands)
+  const head = () => streams.head()
+  const { passed, reached } = reads
+  const facts = openFacts(readModel, waitIfMissing({ head, passed, reached, waitMs }), assistantAt)
   return {
     handle: commandRoutes({ idempotency, ids, readPositions: reads }),
     readModel,
     facts,
+    assistantAt,
     readPositions: reads,
     phoneHash: hash,
     owners: callOwners({ streams, leadOwner: facts.leadOwner })

@@ -2,6 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { AnyObject, notBlank, variableLimits } from '../json.js'
 import { zoneNamed } from '../time/time-zone.js'
+import { assistantStatuses } from './events.js'
 import { AssistantSettings, PostCallField, optional, required, type EndCallTool } from './settings.js'
 
 /** Folding, comparing and sending a schema costs by its fields: these are more than anybody fills in by hand. */
@@ -44,9 +45,19 @@ export const CreateAssistantBody =
 export type CreateAssistantBody = Static<typeof CreateAssistantBody>
 
 const changes = Type.Partial(Type.Object(withoutDefaults({ ...inBodies.required, ...inBodies.optional }))).properties
+const status = Type.Optional(Type.Enum([...assistantStatuses], {
+  description: 'Switches the assistant on or off. Its webhooks go on either way.'
+}))
 /** Nothing has a default here: what is left out stays as it is. */
-export const UpdateAssistantBody = Type.Object({ ...changes, ...literalSpelling }, { title: 'AssistantChanges' })
+export const UpdateAssistantBody = Type.Object({ ...changes, ...literalSpelling, status }, { title: 'AssistantChanges' })
 export type UpdateAssistantBody = Static<typeof UpdateAssistantBody>
+
+export const RestoreAssistantBody = Type.Object({
+  revision: Type.Integer({
+    minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'The revision whose settings come back, as the history tells it.'
+  })
+}, { title: 'AssistantRestore' })
+export type RestoreAssistantBody = Static<typeof RestoreAssistantBody>
 
 /** A body of either route, as far as it is there. */
 export type AssistantBody = Partial<CreateAssistantBody>

@@ -2,15 +2,18 @@
 import Value from 'typebox/value'
 import { idAt, type Circumstances, type Decider } from '../decider.js'
 import { Rejection, invalid } from '../rejection.js'
+import { topOf } from '../validation.js'
 import { assistantEventTypes, type AssistantEvent } from './events.js'
-import { evolve, type AssistantState } from './evolve.js'
+import { evolve, type Assistant, type AssistantState } from './evolve.js'
 import type { AssistantSettings } from './settings.js'
-import { missingUrl, type AssistantChanges, type NewAssistant } from './validate.js'
+import { missingUrl, type AssistantChanges, type NewAssistant, type PastSettings } from './validate.js'
 
 /** Its one id is the new assistant's. */
 export type CreateAssistant = NewAssistant & Circumstances
 export type UpdateAssistant = AssistantChanges & Omit<Circumstances, 'ids'>
-export type AssistantCommand = CreateAssistant | UpdateAssistant
+export type RestoreAssistant = PastSettings & Omit<Circumstances, 'ids'>
+export type DeleteAssistant = { type: 'delete' } & Omit<Circumstances, 'ids'>
+export type AssistantCommand = CreateAssistant | UpdateAssistant | RestoreAssistant | DeleteAssistant
 
 export const assistantDecider: Decider<AssistantState, AssistantEvent, AssistantCommand> = {
   initialState: undefined,
@@ -21,6 +24,8 @@ export const assistantDecider: Decider<AssistantState, AssistantEvent, Assistant
     switch (command.type) {
       case 'create': return create(command, state)
       case 'update': return update(command, state)
+      case 'restore': return restore(command, state)
+      case 'delete': return remove(command, state)
       default: return command satisfies never
     }
   }
@@ -32,14 +37,50 @@ function create ({ ids, userId, now, settings }: CreateAssistant, state: Assista
   return [{ type: 'AssistantCreated', data }]
 }
 
-function update ({ userId, now, given }: UpdateAssistant, state: AssistantState): AssistantEvent[] {
-  if (state?.user_id !== userId) throw assistantNotFound()
-  const missing = missingUrl({ ...state.settings, ...given })
+function update (command: UpdateAssistant, state: AssistantState): AssistantEvent[] {
+  const own = ownOf(command, state)
+  const missing = missingUrl({ ...own.settings, ...command.given })
   if (missing) throw invalid({ [missing.field]: [missing.message] })
-  const changes = changedFields(state.settings, given)
+  return [...settingsChanged(own, command.given, command.now), ...statusChanged(own, command)]
+}
+
+/** Only what differs is held to today's rules, as only that is set anew. */
+function restore (command: RestoreAssistant, state: AssistantState): AssistantEvent[] {
+  const own = ownOf(command, state)
+  const { past, problems, now } = command
+  if (!past) throw invalid({ revision: ['must be a revision of the assistant'] })
+  const changes = changedFields(own.settings, past)
+  const counting = Object.entries(problems).filter(([field]) => Object.hasOwn(changes, topOf(field)))
+  if (counting.length > 0) throw invalid(Object.fromEntries(counting))
+  return settingsChanged(own, past, now)
+}
+
+function remove (command: DeleteAssistant, state: AssistantState): AssistantEvent[] {
+  const { assistant_id, user_id } = ownOf(command, state)
+  return [{ type: 'AssistantDeleted', data: { assistant_id, user_id, deleted_at: command.now } }]
+}
+
+/** @throws Rejection `assistant-not-found` */
+function ownOf ({ userId }: { userId: string }, state: AssistantState): Assistant {
+  if (state?.user_id !== userId || state.isDeleted) throw assistantNotFound()
+  return state
+}
+
+function settingsChanged (
+  { assistant_id, user_id, settings }: Assistant, given: Partial<AssistantSettings>, now: string
+): AssistantEvent[] {
+  const changes = changedFields(settings, given)
   if (Object.keys(changes).length === 0) return []
-  const data = { assistant_id: state.assistant_id, user_id: userId, changes, updated_at: now }
-  return [{ type: 'AssistantUpdated', data }]
+  return [{ type: 'AssistantUpdated', data: { assistant_id, user_id, changes, updated_at: now } }]
+}
+
+function statusChanged (
+  { assistant_id, user_id, status: present }: Assistant, { status = present, now }: UpdateAssistant
+): AssistantEvent[] {
+  if (status === present) return []
+  const ids = { assistant_id, user_id }
+  if (status === 'active') return [{ type: 'AssistantActivated', data: { ...ids, activated_at: now } }]
+  return [{ type: 'AssistantDeactivated', data: { ...ids, deactivated_at: now } }]
 }
 
 /** Also the answer to somebody else's assistant, so that nobody learns which ids exist. */

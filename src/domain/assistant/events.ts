@@ -32,11 +32,21 @@ export const AssistantUpdated = Type.Object({
   updated_at: Instant()
 })
 
+const ids = { assistant_id: GivenId(), user_id: UserId }
+export const AssistantActivated = Type.Object({ ...ids, activated_at: Instant() })
+export const AssistantDeactivated = Type.Object({ ...ids, deactivated_at: Instant() })
+export const AssistantDeleted = Type.Object({ ...ids, deleted_at: Instant() })
+
 export type AssistantEvent =
   | { type: 'AssistantCreated', data: Static<typeof AssistantCreated> }
   | { type: 'AssistantUpdated', data: Static<typeof AssistantUpdated> }
+  | { type: 'AssistantActivated', data: Static<typeof AssistantActivated> }
+  | { type: 'AssistantDeactivated', data: Static<typeof AssistantDeactivated> }
+  | { type: 'AssistantDeleted', data: Static<typeof AssistantDeleted> }
 
-export const assistantEventTypes = ['AssistantCreated', 'AssistantUpdated'] as const
+export const assistantEventTypes = [
+  'AssistantCreated', 'AssistantUpdated', 'AssistantActivated', 'AssistantDeactivated', 'AssistantDeleted'
+] as const
 export const isAssistantEvent = (event: { type: string }): event is AssistantEvent =>
   assistantEventTypes.some((type) => type === event.type)
 

@@ -10,6 +10,13 @@ export interface Assistant {
   status: AssistantStatus
   created_at: string
   updated_at: string
+  /** It was deleted: to its user it is as if it had never been. Its id is not given out again. */
+  isDeleted?: true
+}
+
+/** An assistant together with the revision of its last event. */
+export interface AssistantAtRevision extends Assistant {
+  revision: number
 }
 
 /** Nothing yet, or the assistant. */
@@ -23,10 +30,14 @@ export function evolve (state: AssistantState, event: AssistantEvent): Assistant
     }
     case 'AssistantUpdated': {
       const { changes, updated_at } = event.data
-      if (!state) return undefined
-      const settings = { ...state.settings, ...changes }
-      return { ...state, settings, updated_at: laterOf(state.updated_at, updated_at) }
+      return state && changed(state, { settings: { ...state.settings, ...changes } }, updated_at)
     }
+    case 'AssistantActivated': return state && changed(state, { status: 'active' }, event.data.activated_at)
+    case 'AssistantDeactivated': return state && changed(state, { status: 'inactive' }, event.data.deactivated_at)
+    case 'AssistantDeleted': return state && changed(state, { isDeleted: true }, event.data.deleted_at)
     default: return event satisfies never
   }
 }
+
+const changed = (state: Assistant, changes: Partial<Assistant>, at: string): Assistant =>
+  ({ ...state, ...changes, updated_at: laterOf(state.updated_at, at) })

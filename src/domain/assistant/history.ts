@@ -30,6 +30,9 @@ function toldBy ({ type, data }: AssistantEvent): { at: string, given: Record<st
   switch (type) {
     case 'AssistantCreated': return { at: data.created_at, given: data.settings }
     case 'AssistantUpdated': return { at: data.updated_at, given: data.changes }
+    case 'AssistantActivated': return { at: data.activated_at, given: { status: 'active' } }
+    case 'AssistantDeactivated': return { at: data.deactivated_at, given: { status: 'inactive' } }
+    case 'AssistantDeleted': return { at: data.deleted_at, given: {} }
     default: return type satisfies never
   }
 }

@@ -1,7 +1,11 @@
 // What is wrong with the settings that were sent for an assistant, without regard to its present ones.
 import { zoneNamed } from '../time/time-zone.js'
-import { problem, repeated, soundBody, soundFields, type Problem, type Submitted } from '../validation.js'
-import { givenSettings, type AssistantBody, type CreateAssistantBody, type UpdateAssistantBody } from './bodies.js'
+import type { FieldErrors } from '../rejection.js'
+import { collect, problem, repeated, soundBody, soundFields, type Problem, type Submitted } from '../validation.js'
+import {
+  givenSettings, type AssistantBody, type CreateAssistantBody, type RestoreAssistantBody, type UpdateAssistantBody
+} from './bodies.js'
+import type { AssistantStatus } from './events.js'
 import { defaultSettings, type AssistantSettings } from './settings.js'
 
 /** What is true outside the stream of what the body names. An absent fact is not known, and refuses nothing. */
@@ -14,7 +18,17 @@ export interface AssistantFacts {
 }
 
 export interface NewAssistant { type: 'create', settings: AssistantSettings }
-export interface AssistantChanges { type: 'update', given: Partial<AssistantSettings> }
+export interface AssistantChanges { type: 'update', given: Partial<AssistantSettings>, status?: AssistantStatus | undefined }
+
+/** The settings of a past revision, as far as there was one, and what today's rules say against them, by field. */
+export interface PastSettings { type: 'restore', past: AssistantSettings | undefined, problems: FieldErrors }
+
+/** What is true of the settings of a past revision. An assistant that is not the user's has none. */
+export interface PastFacts extends AssistantFacts {
+  past?: AssistantSettings | undefined
+  /** What the schema of today refuses of them. */
+  refused?: FieldErrors
+}
 
 /** @throws Rejection `invalid` with every problem */
 export function validateNewAssistant (submitted: Submitted<CreateAssistantBody>, facts: AssistantFacts): NewAssistant {
@@ -33,7 +47,21 @@ export function validateNewAssistant (submitted: Submitted<CreateAssistantBody>,
 export function validateChanges (submitted: Submitted<UpdateAssistantBody>, facts: AssistantFacts): AssistantChanges {
   const given = givenSettings(soundFields(submitted))
   soundBody(submitted, [...problemsOf(given, submitted, facts), given.webhook_url === null && missingUrl(given)])
-  return { type: 'update', given: given.webhook_url === null ? { ...given, is_webhook_active: false } : given }
+  const { status } = soundFields(submitted)
+  return { type: 'update', given: given.webhook_url === null ? { ...given, is_webhook_active: false } : given, status }
+}
+
+/**
+ * Whether a problem counts is only known of the present settings: one with a field that stays as it is does not.
+ * @throws Rejection `invalid` with every problem of the body
+ */
+export function validateRestore (
+  submitted: Submitted<RestoreAssistantBody>, { past, refused = {}, ...facts }: PastFacts
+): PastSettings {
+  soundBody(submitted, [])
+  if (!past) return { type: 'restore', past, problems: {} }
+  const problems = collect(refused, problemsOf(past, { body: past, refused }, facts))
+  return { type: 'restore', past, problems }
 }
 
 /** What is on has a URL. */

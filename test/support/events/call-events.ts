@@ -46,6 +46,15 @@ export const assistantUpdated = (assistant_id: number, changes: Partial<Assistan
     data: { assistant_id, user_id, changes, updated_at: '2026-01-31T12:00:00.000Z' }
   })
 
+const at = '2026-01-31T12:00:00.000Z'
+export const assistantSwitched = (assistant_id: number, status: 'active' | 'inactive', user_id = '1') =>
+  tell(assistantStream(assistant_id), status === 'active'
+    ? { type: 'AssistantActivated', data: { assistant_id, user_id, activated_at: at } }
+    : { type: 'AssistantDeactivated', data: { assistant_id, user_id, deactivated_at: at } })
+
+export const assistantDeleted = (assistant_id: number, user_id = '1') =>
+  tell(assistantStream(assistant_id), { type: 'AssistantDeleted', data: { assistant_id, user_id, deleted_at: at } })
+
 export const campaign = (
   type: 'CampaignCreated' | 'CampaignRenamed', campaign_id: number, name: string, user_id = '1'
 ) =>

@@ -1,6 +1,8 @@
 // Histories of events, and courses of a projector through them, at random.
 import fc from 'fast-check'
-import { assistantCreated, assistantUpdated, callCompleted, leadCreated, type Told } from './call-events.js'
+import {
+  assistantCreated, assistantDeleted, assistantSwitched, assistantUpdated, callCompleted, leadCreated, type Told
+} from './call-events.js'
 
 // Few ids, so that events meet.
 const assistantId = fc.integer({ min: 1, max: 2 })
@@ -15,6 +17,10 @@ const changes = fc.record(
   { requiredKeys: [] }
 )
 const update = fc.tuple(assistantId, changes).map(([id, changes]) => assistantUpdated(id, changes))
+
+const switching = fc.tuple(assistantId, fc.constantFrom('active' as const, 'inactive' as const))
+  .map(([id, status]) => assistantSwitched(id, status))
+const deletion = assistantId.map((id) => assistantDeleted(id))
 
 const lead = fc.tuple(leadId, user, fc.constantFrom([], [1], [1, 2])).map(([id, owner, more]) =>
   leadCreated(id * 10, 10, more.map((extra) => id * 10 + extra), owner))
@@ -47,6 +53,8 @@ const malformed = fc.constantFrom(
 export const history: fc.Arbitrary<Told[]> = fc.array(fc.oneof<fc.MaybeWeightedArbitrary<Told>[]>(
   { weight: 3, arbitrary: creation },
   { weight: 4, arbitrary: update },
+  { weight: 2, arbitrary: switching },
+  { weight: 1, arbitrary: deletion },
   { weight: 5, arbitrary: lead },
   { weight: 1, arbitrary: misplacedLead },
   { weight: 8, arbitrary: call },

@@ -26,9 +26,9 @@ const only = (names: string[], value: unknown) =>
 
 /** The answer's `data` for an assistant with these settings. */
 export const summaryOf = (
-  id: number, { assistant_name: name, calls_direction: direction, engine_type: mode }: JsonObject
+  id: number, { assistant_name: name, calls_direction: direction, engine_type: mode }: JsonObject, status = 'active'
 ): JsonObject =>
-  ({ id, name, status: 'active', type: direction === 'receive' ? 'inbound' : 'outbound', mode })
+  ({ id, name, status, type: direction === 'receive' ? 'inbound' : 'outbound', mode })
 
 /** Makes what fits the schema of an assistant fit the rules as well. */
 export function soundAssistant (generated: JsonObject): JsonObject {

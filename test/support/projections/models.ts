@@ -47,8 +47,11 @@ export function assistantModel (log: StoredEvent[], takes = (_name: string) => t
     if (state) states.set(id, { state, revision: Number(revision) })
     return true
   })
-  const wanted = [...states].map(([id, { state: { user_id, settings, created_at, updated_at }, revision }]) =>
-    [id, { id, user_id, name: settings.assistant_name, settings, revision, created_at, updated_at }] as const)
+  const wanted = [...states].map(([id, { state, revision }]) => {
+    const { assistant_id, isDeleted, status, ...rest } = state
+    const shown = { id, name: rest.settings.assistant_name, status: isDeleted ? 'deleted' : status, revision }
+    return [id, { ...rest, ...shown }] as const
+  })
   return { wanted: new Map(wanted), parked }
 }
 

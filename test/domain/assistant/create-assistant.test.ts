@@ -1,14 +1,14 @@
 // What creating an assistant leads to.
 import t from 'tap'
-import { assistantDecider, type CreateAssistant } from '../../src/domain/assistant/decide.js'
-import type { AssistantEvent } from '../../src/domain/assistant/events.js'
-import type { AssistantBody } from '../../src/domain/assistant/bodies.js'
-import type { AssistantSettings } from '../../src/domain/assistant/settings.js'
-import { validateNewAssistant, type AssistantFacts } from '../../src/domain/assistant/validate.js'
-import type { FieldErrors } from '../../src/domain/rejection.js'
-import { invalid, scenarios } from '../support/commands/given.js'
-import { requiredFields } from '../support/bodies/assistant-bodies.js'
-import { documentedDefaults } from '../support/bodies/documented-defaults.js'
+import { assistantDecider, type CreateAssistant } from '../../../src/domain/assistant/decide.js'
+import type { AssistantEvent } from '../../../src/domain/assistant/events.js'
+import type { AssistantBody } from '../../../src/domain/assistant/bodies.js'
+import type { AssistantSettings } from '../../../src/domain/assistant/settings.js'
+import { validateNewAssistant, type AssistantFacts } from '../../../src/domain/assistant/validate.js'
+import type { FieldErrors } from '../../../src/domain/rejection.js'
+import { invalid, scenarios } from '../../support/commands/given.js'
+import { requiredFields } from '../../support/bodies/assistant-bodies.js'
+import { documentedDefaults } from '../../support/bodies/documented-defaults.js'
 
 const given = scenarios(assistantDecider)
 const now = '2026-01-31T12:00:00.000Z'
