@@ -19,7 +19,10 @@ import { openTasks, type AlertHook } from './operate/upkeep/tasks.js'
 import { checkKeys } from './operate/reseal.js'
 
 export interface WorkerDeps {
+  /** For attempts and their slots: what is not answered within seconds is tried again on another connection. */
   pool: Pool
+  /** For batches, which may take longer; `pool` when absent. */
+  consumerPool?: Pool
   streams: RunOptions['streams']
   /** Forbids sending while this database is behind the log. */
   restoreGuard: RestoreGuard
@@ -28,8 +31,7 @@ export interface WorkerDeps {
   databaseUrl: string
   redisUrl?: string | undefined
   patience?: QueueOptions['patience']
-  /** Who this process is, for operators. */
-  holder: string
+  holder: string // who this process is, for operators
   log: RunOptions['log']
   webhook: {
     /** Waits before each attempt, in milliseconds. */
@@ -68,8 +70,7 @@ export interface Workers {
   stop (): Promise<void>
 }
 
-// Long attempts do not count.
-export const attemptsAtOnce = 250
+export const attemptsAtOnce = 250 // long ones do not count
 const usualGraceMs = 15_500
 
 /** Starts the worker role. The clients stay the caller's; the queue's connections are made and closed here. */
@@ -96,7 +97,7 @@ export function startWorkers (deps: WorkerDeps): Workers {
 type Running = Omit<Workers, 'ready'>
 
 async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortController): Promise<Running> {
-  const { pool, streams, restoreGuard, log, webhook, holder, version } = deps
+  const { pool, restoreGuard, log, webhook, version } = deps
   const { schedule, timeoutMs, retentionDays = 90 } = webhook
   const keys = { current: deps.secretKey, previous: deps.previousSecretKeys }
   await checkKeys(pool, keys, log)
@@ -109,22 +110,23 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
   queue.work(async (job) => { if (restoreGuard.maySend()) await deliver(job) }, deps.concurrency ?? attemptsAtOnce)
   const listener = enqueueWhenDue(deps, enqueuer)
   const onDispatched = (users: Iterable<string>) => enqueuer.enqueueSoon(users)
-  const marking = withMarkers(dispatcher({ firstDelayMs: schedule[0] ?? 0, onDispatched, log }), {
-    restoreGuard, pool, streams, everyMs: deps.markEveryMs, log
-  })
+  const batches = { ...deps, pool: deps.consumerPool ?? pool }
+  const dispatching = dispatcher({ firstDelayMs: schedule[0] ?? 0, onDispatched, log })
+  const marking = withMarkers(dispatching, { ...batches, everyMs: deps.markEveryMs })
   const times = { everyMs: deps.reconcileEveryMs, abandonedAfterMs: 2 * timeoutMs, retentionDays }
-  const upkeep = openTasks({ ...deps, retentionDays, maySend: restoreGuard.maySend, signal })
+  const upkeep = openTasks({ ...batches, retentionDays, maySend: restoreGuard.maySend, signal })
   const leased = (signal: AbortSignal) => Promise.all([
-    followCalls(marking, deps, signal),
-    runReconciler({ pool, holder, queue, enqueuer, ...times, signal, log }),
-    runMoves({ pool, holder, signal, log }),
-    runUpkeep(upkeep.tasks, { pool, holder, signal, log })
+    followCalls(marking, batches, signal),
+    runReconciler({ ...batches, queue, enqueuer, ...times, signal }),
+    runMoves({ ...batches, signal }),
+    runUpkeep(upkeep.tasks, { ...batches, signal })
   ])
   const loops = [restoreGuard.keepChecking(signal), whileAlive({ queue, signal, log }, leased)]
+  const hurry = () => hurrying.abort(new Error('the worker stops'))
   return {
     assertAlive: () => queue.assertAlive(),
     async stop () {
-      await Promise.all([queue.stopWork(deps.graceMs ?? usualGraceMs, () => hurrying.abort(new Error('the worker stops'))), ...loops])
+      await Promise.all([queue.stopWork(deps.graceMs ?? usualGraceMs, hurry), ...loops])
       await marking.stop()
       await listener.close()
       await enqueuer.stop()
@@ -142,9 +144,7 @@ function enqueueWhenDue ({ databaseUrl, log }: WorkerDeps, enqueuer: Enqueuer): 
   })
 }
 
-async function followCalls (
-  { consumer }: Marking, { restoreGuard, sameLog, streams, pool, holder, log }: WorkerDeps, signal: AbortSignal
-): Promise<void> {
-  await restoreGuard.untilMaySend(signal)
-  await runSubscription(consumer, { streams, sameLog, pool, holder, signal, log })
+async function followCalls ({ consumer }: Marking, deps: WorkerDeps, signal: AbortSignal): Promise<void> {
+  await deps.restoreGuard.untilMaySend(signal)
+  await runSubscription(consumer, { ...deps, signal })
 }

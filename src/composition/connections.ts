@@ -23,8 +23,8 @@ export interface Urls {
   dataIn?: string | undefined
 }
 
-/** A batch that takes longer fails, and its consumer begins it again. */
-const batchWithinMs = 30_000
+/** A statement of a batch that takes longer fails, and its consumer begins the batch again. Commands wait longer. */
+const usualBatchMs = 30_000
 
 /** A session that idles longer inside a transaction is ended, so that a frozen process keeps no rows locked. */
 const stalledAfterMs = 3_000
@@ -45,6 +45,8 @@ export interface Connections {
 export interface ConnectionOptions {
   /** How long a statement of `pool` may take, in milliseconds; without limit when absent. */
   answerWithinMs?: number
+  /** How long a statement of `consumerPool` may take, in milliseconds. */
+  batchWithinMs?: number
 }
 
 /** Connects to the back ends and brings the database up to date. @throws BackEndUnreachable */
@@ -75,7 +77,10 @@ export async function openConnections (urls: Urls, log: Logger, options: Connect
   return { pool, consumerPool, streams, eventStore, positions, close }
 }
 
-function openPools (databaseUrl: string, onError: (error: Error) => void, { answerWithinMs }: ConnectionOptions) {
+function openPools (
+  databaseUrl: string, onError: (error: Error) => void,
+  { answerWithinMs, batchWithinMs = usualBatchMs }: ConnectionOptions
+) {
   const common = { max: mostConnections, onError }
   return {
     pool: openPool(databaseUrl, { ...common, applicationName: 'ringledger', answerWithinMs }),

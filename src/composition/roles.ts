@@ -24,6 +24,8 @@ import { startWorker, type StartedWorker } from './worker.js'
 
 /** Postgres answers a request within this time, or the request fails. */
 const answerWithinMs = 5_000
+/** A batch has a few megabytes at most. A connection that died without a word stops its consumer for so long. */
+const batchWithinMs = 10_000
 
 export interface Service {
   /** Where it listens, without BASE_PATH. */
@@ -38,7 +40,7 @@ type Prepare = (connections: Connections) => Promise<void>
 export async function startRoles (
   roles: readonly Role[], config: CompleteConfig, urls: Urls, log: Logger, prepare?: Prepare
 ): Promise<Service> {
-  const connections = await openConnections(urls, log, { answerWithinMs })
+  const connections = await openConnections(urls, log, { answerWithinMs, batchWithinMs })
   const holder = `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`
   const stops: Array<() => Promise<void>> = []
   let unregister = async () => {}

@@ -20,7 +20,8 @@ export async function startWorker (
   const { webhook } = config
   const { current, previous } = secretKeys(config)
   const workers = startWorkers({
-    pool: connections.consumerPool,
+    pool: connections.pool,
+    consumerPool: connections.consumerPool,
     streams: connections.streams,
     restoreGuard,
     sameLog: logGuard,

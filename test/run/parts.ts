@@ -26,7 +26,9 @@ const lists: Record<string, Record<string, Part>> = {
       files: ['kill', 'commands/concurrency', 'commands/read-your-write'].map((name) => `test/flow/${name}.test.ts`)
     },
     copy: { files: ['test/cli/events/kill.test.ts', 'packages/event-transfer/test/export.test.ts'] },
-    workers: { files: ['test/workers/queue/killed.test.ts', 'test/workers/queue/emptied.test.ts'] },
+    workers: {
+      files: ['queue/killed', 'queue/emptied', 'stranded'].map((name) => `test/workers/${name}.test.ts`)
+    },
     projections: { files: ['killed', 'model'].map((name) => `test/projections/engine/${name}.test.ts`) },
     replay: { files: ['test/projections/replay/replay-kill.test.ts'] },
     fuzz: { files: ['test/http/fuzz'] }
