@@ -1,9 +1,7 @@
-// Calls as the owners of their assistants read them.
-import type { Pool } from 'pg'
-import type { CallCompleted, CallStatus } from '../src/domain/call/events.js'
-import type { LeadEvent } from '../src/domain/lead/events.js'
-import { summarizeCall, type CallSummary } from '../src/domain/call/summary.js'
-import { readPage, type Page, type Paged } from '../src/postgres/page.js'
+// Calls as the owners of their assistants have them.
+import type { CallCompleted } from '../src/domain/call/events.js'
+import type { LeadCreatedEvent, LeadUpdatedEvent } from '../src/domain/lead/events.js'
+import { summarizeCall, type CalledLead, type CallSummary } from '../src/domain/call/summary.js'
 import type { LogPosition, Projection, Rows, RowKey } from './engine/projection.js'
 import { table } from './engine/table.js'
 
@@ -44,14 +42,18 @@ const callTable = table<CallRow>({
 const assistantOwners = table<{ assistant_id: number, user_id: string }>({
   name: 'assistant_owners', key: 'assistant_id', columns: { assistant_id: 'bigint', user_id: 'text' }, internal: true
 })
-const leadOwners = table<{ lead_id: number, user_id: string }>({
-  name: 'lead_owners', key: 'lead_id', columns: { lead_id: 'bigint', user_id: 'text' }, internal: true
+/** Of leads and secondary contacts: these have a primary lead. */
+const leadOwners = table<{ lead_id: number, user_id: string, primary_lead_id: number | null }>({
+  name: 'lead_owners',
+  key: 'lead_id',
+  columns: { lead_id: 'bigint', user_id: 'text', primary_lead_id: 'bigint' },
+  internal: true
 })
 
 export const calls: Projection = {
   name: 'calls',
-  version: 2,
-  eventTypes: ['AssistantCreated', 'LeadCreated', 'CallCompleted'],
+  version: 3,
+  eventTypes: ['AssistantCreated', 'LeadCreated', 'LeadUpdated', 'CallCompleted'],
   tables: [callTable, assistantOwners, leadOwners],
   keys (event, { revision }) {
     if (event.type !== 'CallCompleted') return []
@@ -67,16 +69,24 @@ export const calls: Projection = {
         const { assistant_id, user_id } = event.data
         return rows.put(assistantOwners, { assistant_id, user_id })
       }
-      case 'LeadCreated': return addOwners(event.data, rows)
+      case 'LeadCreated': return addLeadOwner(event.data, rows)
+      case 'LeadUpdated': return addContactOwners(event.data, event.data.changes, rows)
       case 'CallCompleted': return addCall(event.data, at, rows)
       default:
     }
   }
 }
 
-function addOwners ({ lead_id, user_id, secondary_contacts }: LeadEvent['data'], rows: Rows): void {
-  rows.put(leadOwners, { lead_id, user_id })
-  for (const { id } of secondary_contacts) rows.put(leadOwners, { lead_id: id, user_id })
+function addLeadOwner (data: LeadCreatedEvent['data'], rows: Rows): void {
+  rows.put(leadOwners, { lead_id: data.lead_id, user_id: data.user_id, primary_lead_id: null })
+  addContactOwners(data, data, rows)
+}
+
+function addContactOwners (
+  { lead_id, user_id }: { lead_id: number, user_id: string },
+  { secondary_contacts = [] }: LeadUpdatedEvent['data']['changes'], rows: Rows
+): void {
+  for (const { id } of secondary_contacts) rows.put(leadOwners, { lead_id: id, user_id, primary_lead_id: lead_id })
 }
 
 function addCall (report: CallCompleted, { revision, position }: LogPosition, rows: Rows): void {
@@ -84,59 +94,19 @@ function addCall (report: CallCompleted, { revision, position }: LogPosition, ro
   // Reported again. The revision alone does not say so: an engine may have written events of its own before a report.
   if (revision > 0n && rows.get(callTable, call_id)) return
   const owner = rows.get(assistantOwners, assistant_id)?.user_id ?? null
-  const leadOwner = lead_id === null ? null : rows.get(leadOwners, lead_id)?.user_id
-  const ownLead = owner !== null && leadOwner === owner ? lead_id : null
+  const known = lead_id === null ? undefined : rows.get(leadOwners, lead_id)
+  const lead: CalledLead | null = known && known.user_id === owner
+    ? { id: known.lead_id, ...(known.primary_lead_id !== null && { primary_lead_id: known.primary_lead_id }) }
+    : null
   rows.put(callTable, {
     id: call_id,
     user_id: owner,
     assistant_id,
-    lead_id: ownLead,
+    lead_id: lead?.id ?? null,
     status,
     ended_at,
-    summary: summarizeCall(report, ownLead),
+    summary: summarizeCall(report, lead),
     report,
     position: String(position)
   })
-}
-
-export interface CallFilter {
-  userId: string
-  assistantId?: number | undefined
-  leadId?: number | undefined
-  status?: CallStatus | undefined
-  /** ISO 8601, both included. */
-  endedFrom?: string | undefined
-  endedTo?: string | undefined
-}
-
-/** A page of the calls of the user's assistants, those that ended last first. */
-export async function findCalls (db: Pool, filter: CallFilter, page: Page): Promise<Paged<CallSummary>> {
-  const { userId, assistantId, leadId, status, endedFrom, endedTo } = filter
-  return await readPage(db, {
-    columns: 'summary, ended_at, position',
-    from: 'read_model.calls',
-    key: 'id',
-    filters: [
-      ['user_id = ?', userId],
-      ['assistant_id = ?', assistantId],
-      ['lead_id = ?', leadId],
-      ['status = ?', status],
-      ['ended_at >= ?', endedFrom],
-      ['ended_at <= ?', endedTo]
-    ],
-    order: { direction: 'DESC', by: { ended_at: 'timestamptz', position: 'bigint' } },
-    item: 'summary'
-  }, page)
-}
-
-export interface CallFound { summary: CallSummary, report: CallCompleted }
-
-/** The call, when it was made by one of the user's assistants. */
-export async function findCall (db: Pool, userId: string, callId: string): Promise<CallFound | undefined> {
-  const { rows } = await db.query<CallFound>({
-    name: 'find-call',
-    text: 'SELECT summary, report FROM read_model.calls WHERE id = $1 AND user_id = $2',
-    values: [callId, userId]
-  })
-  return rows[0]
 }

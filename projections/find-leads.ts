@@ -4,19 +4,35 @@ import type { Contact, Lead } from '../src/domain/lead/evolve.js'
 import type { LeadStatus } from '../src/domain/lead/status.js'
 import { readPage, type Page, type Paged } from '../src/postgres/page.js'
 import { iso } from './engine/table.js'
-import type { LeadRow } from './leads.js'
+import type { LeadRow } from './lead-rows.js'
 
 export interface LeadInCampaign { lead: Lead, campaignName: string }
 
-/** The user's lead with this id and the name of its campaign; ids of secondary contacts are not leads. */
+/** The user's lead with this id, or with a secondary contact of this id, and the name of its campaign. */
 export async function findLead (db: Pool, userId: string, id: number): Promise<LeadInCampaign | undefined> {
   const { rows } = await db.query<{ found: FoundLead }>({
     name: 'find-lead',
     text: `SELECT ${wholeLead} AS found FROM (
-             SELECT ${leadColumns} FROM read_model.leads WHERE id = $1 AND user_id = $2 AND primary_id IS NULL) page`,
+             SELECT ${leadColumns} FROM read_model.leads
+             WHERE user_id = $2 AND primary_id IS NULL AND status <> 'deleted' AND id = coalesce((
+               SELECT primary_id FROM read_model.leads WHERE id = $1 AND user_id = $2 AND status <> 'deleted'), $1)) page`,
     values: [id, userId]
   })
   return rows[0] && inCampaign(rows[0].found)
+}
+
+/** A lead that a command is for, and its stream. */
+export interface LeadOnStream extends LeadInCampaign { stream: string }
+
+/** The user's lead with this id, also when it was deleted; ids of secondary contacts are not leads. */
+export async function findLeadToChange (db: Pool, userId: string, id: number): Promise<LeadOnStream | undefined> {
+  const { rows } = await db.query<{ found: FoundLead, stream: string }>({
+    name: 'find-lead-to-change',
+    text: `SELECT ${wholeLead} AS found, stream FROM (
+             SELECT ${leadColumns}, stream FROM read_model.leads WHERE id = $1 AND user_id = $2 AND primary_id IS NULL) page`,
+    values: [id, userId]
+  })
+  return rows[0] && { ...inCampaign(rows[0].found), stream: rows[0].stream }
 }
 
 export interface LeadFilter {
@@ -40,6 +56,7 @@ export async function findLeads (db: Pool, filter: LeadFilter, page: Page): Prom
     filters: [
       ['user_id = ?', userId],
       ['primary_id IS NULL'],
+      ["status <> 'deleted'"],
       ['campaign_id = ?', campaignId],
       ['status = ?', status],
       ['phone_number COLLATE "C" >= ?', phonePrefix],
@@ -61,24 +78,31 @@ const wholeLead = `json_build_object(
   'campaign_name', (SELECT name FROM read_model.lead_campaigns WHERE campaign_id = page.campaign_id),
   'contacts', (SELECT coalesce(json_agg(row_to_json(contact) ORDER BY contact.place), '[]') FROM (
      SELECT id, place, phone_number, variables, status, created_at, updated_at
-     FROM read_model.leads WHERE primary_id = page.id) contact))`
+     FROM read_model.leads WHERE primary_id = page.id AND status <> 'deleted') contact))`
 
 interface FoundLead { lead: LeadRow, contacts: LeadRow[], campaign_name: string | null }
 
 function inCampaign ({ lead, contacts, campaign_name }: FoundLead): LeadInCampaign {
   const { user_id, campaign_id } = lead
   return {
-    lead: { ...toContact(lead), user_id, campaign_id, secondary_contacts: contacts.map(toContact) },
+    lead: {
+      ...toContact(lead),
+      user_id,
+      campaign_id,
+      secondary_contacts: contacts.map(toContact),
+      ...(lead.status === 'deleted' && { isDeleted: true })
+    },
     campaignName: campaign_name ?? ''
   }
 }
 
-/** Who owns a lead or a secondary contact. */
+/** Who owns a lead or a secondary contact, also one that was deleted: its calls are still reported. */
 export async function findLeadOwner (db: Pool, id: number): Promise<string | undefined> {
   const { rows } = await db.query<{ user_id: string }>('SELECT user_id FROM read_model.leads WHERE id = $1', [id])
   return rows[0]?.user_id
 }
 
 function toContact ({ id, phone_number, variables, status, created_at, updated_at }: LeadRow): Contact {
-  return { id, phone_number, variables, status, created_at: iso(created_at), updated_at: iso(updated_at) }
+  const times = { created_at: iso(created_at), updated_at: iso(updated_at) }
+  return { id, phone_number, variables, status: status === 'deleted' ? 'created' : status, ...times }
 }

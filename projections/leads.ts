@@ -1,50 +1,11 @@
 // Leads and their secondary contacts; a call changes the status of the person that it reached.
 import type { CallCompleted } from '../src/domain/call/events.js'
-import type { ContactVariables, LeadEvent } from '../src/domain/lead/events.js'
+import { afterCall } from '../src/domain/lead/after-call.js'
+import { leadEventTypes } from '../src/domain/lead/events.js'
 import { laterOf } from '../src/domain/time/later-of.js'
-import { afterCall, type Calling } from '../src/domain/lead/after-call.js'
-import { leadOf } from '../src/domain/lead/evolve.js'
-import { CannotProject, type LogPosition, type Projection, type Rows, type RowKey } from './engine/projection.js'
+import type { LogPosition, Projection, Rows, RowKey } from './engine/projection.js'
 import { table } from './engine/table.js'
-
-/** A lead, or a secondary contact: then `primary_id` is its lead and `place` its number among the contacts. */
-export interface LeadRow extends Calling {
-  id: number
-  primary_id: number | null
-  place: number
-  user_id: string
-  campaign_id: number
-  phone_number: string
-  variables: ContactVariables
-  stream: string
-  created_at: string
-  updated_at: string
-}
-
-const leadTable = table<LeadRow>({
-  name: 'leads',
-  key: 'id',
-  columns: {
-    id: 'bigint',
-    primary_id: 'bigint',
-    place: 'integer',
-    user_id: 'text',
-    campaign_id: 'bigint',
-    phone_number: 'text',
-    variables: 'json',
-    status: 'text',
-    stream: 'text',
-    created_at: 'timestamptz',
-    updated_at: 'timestamptz',
-    newest_report_at: 'timestamptz'
-  },
-  indexes: [
-    '(user_id, created_at DESC, id DESC) INCLUDE (campaign_id, status, phone_number) WHERE primary_id IS NULL',
-    '(user_id, campaign_id, created_at DESC, id DESC) INCLUDE (status, phone_number) WHERE primary_id IS NULL',
-    '(user_id, phone_number COLLATE "C") WHERE primary_id IS NULL',
-    '(primary_id, place) WHERE primary_id IS NOT NULL'
-  ]
-})
+import { addLead, changeStatus, deleteLead, idsOf, leadTable, updateLead } from './lead-rows.js'
 
 /** The owner of each assistant: a call changes the status of a lead of the same user only. */
 const ownerTable = table<{ assistant_id: number, user_id: string }>({
@@ -69,11 +30,14 @@ const callTable = table<{ call_id: string }>({
 export const leads: Projection = {
   name: 'leads',
   version: 4,
-  eventTypes: ['AssistantCreated', 'CampaignCreated', 'CampaignRenamed', 'LeadCreated', 'CallCompleted'],
+  eventTypes: ['AssistantCreated', 'CampaignCreated', 'CampaignRenamed', ...leadEventTypes, 'CallCompleted'],
   tables: [leadTable, ownerTable, campaignTable, callTable],
   keys (event, { revision }) {
     switch (event.type) {
-      case 'LeadCreated': return idsOf(event).map((id) => [leadTable, id])
+      case 'LeadCreated':
+      case 'LeadUpdated':
+      case 'LeadStatusChanged':
+      case 'LeadDeleted': return idsOf(event).map((id) => [leadTable, id])
       case 'CallCompleted': {
         const { call_id, assistant_id, lead_id } = event.data
         const keys: RowKey[] = [[ownerTable, assistant_id]]
@@ -96,29 +60,16 @@ export const leads: Projection = {
         return rows.put(campaignTable, { campaign_id, name })
       }
       case 'LeadCreated': return addLead(event, at, rows)
+      case 'LeadUpdated': return updateLead(event, at, rows)
+      case 'LeadStatusChanged': return changeStatus(event, at, rows)
+      case 'LeadDeleted': return deleteLead(event, at, rows)
       case 'CallCompleted': return moveStatus(event.data, at, rows)
       default:
     }
   },
   idsSeen (event) {
-    if (event.type !== 'LeadCreated') return undefined
+    if (event.type !== 'LeadCreated' && event.type !== 'LeadUpdated') return undefined
     return { sequence: 'ledger.lead_ids', id: Math.max(...idsOf(event)) }
-  }
-}
-
-const idsOf = ({ data }: LeadEvent) => [data.lead_id, ...data.secondary_contacts.map(({ id }) => id)]
-
-function addLead (event: LeadEvent, { stream }: LogPosition, rows: Rows): void {
-  const { secondary_contacts, ...lead } = leadOf(event)
-  const shared = { user_id: lead.user_id, campaign_id: lead.campaign_id, stream, newest_report_at: null }
-  const added: LeadRow[] = [
-    { ...lead, ...shared, primary_id: null, place: 0 },
-    ...secondary_contacts.map((contact, index) => ({ ...contact, ...shared, primary_id: lead.id, place: index + 1 }))
-  ]
-  const taken = added.map(({ id }) => rows.get(leadTable, id)).find((known) => known && known.stream !== stream)
-  if (taken) throw new CannotProject(`lead id ${taken.id} already belongs to ${taken.stream}`)
-  for (const row of added) {
-    if (!rows.get(leadTable, row.id)) rows.put(leadTable, row)
   }
 }
 
@@ -129,7 +80,8 @@ function moveStatus (call: CallCompleted, { revision, created }: LogPosition, ro
   rows.put(callTable, { call_id })
   const lead = lead_id === null ? undefined : rows.get(leadTable, lead_id)
   if (!lead || rows.get(ownerTable, call.assistant_id)?.user_id !== lead.user_id) return
-  const after = afterCall(lead, call)
+  if (lead.status === 'deleted') return
+  const after = afterCall({ ...lead, status: lead.status }, call)
   if (!after) return
   const updated_at = after.status === lead.status ? lead.updated_at : laterOf(lead.updated_at, created.toISOString())
   rows.put(leadTable, { ...lead, ...after, updated_at })

@@ -3,12 +3,12 @@ import type { Pool } from 'pg'
 import type { Page } from '../src/postgres/page.js'
 import { findAssistantHistory } from './assistant-history.js'
 import { findAssistant, findAssistants, type AssistantFilter } from './assistants.js'
-import { findCall, findCalls, type CallFilter } from './calls.js'
 import {
   findCampaignName, findCampaigns, findLanguages, findModels, findPhoneNumbers, findVoices, lookUpCatalog,
   type CatalogQuestion
 } from './catalog.js'
-import { findLead, findLeadOwner, findLeads, type LeadFilter } from './find-leads.js'
+import { findCall, findCalls, type CallFilter } from './find-calls.js'
+import { findLead, findLeadOwner, findLeadToChange, findLeads, type LeadFilter } from './find-leads.js'
 
 export type ReadModel = ReturnType<typeof openReadModel>
 
@@ -18,6 +18,7 @@ export function openReadModel (pool: Pool) {
     findAssistants: (filter: AssistantFilter, page: Page) => findAssistants(pool, filter, page),
     findAssistantHistory: (userId: string, id: number, page: Page) => findAssistantHistory(pool, userId, id, page),
     findLead: (userId: string, id: number) => findLead(pool, userId, id),
+    findLeadToChange: (userId: string, id: number) => findLeadToChange(pool, userId, id),
     findLeads: (filter: LeadFilter, page: Page) => findLeads(pool, filter, page),
     findLeadOwner: (id: number) => findLeadOwner(pool, id),
     findCall: (userId: string, callId: string) => findCall(pool, userId, callId),

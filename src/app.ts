@@ -2,11 +2,14 @@
 import { randomUUID } from 'node:crypto'
 import fastify, { type FastifyBaseLogger } from 'fastify'
 import { completeCall, type CallDeps } from './commands/complete-call.js'
-import { createAssistant } from './commands/create-assistant.js'
-import { deleteAssistant } from './commands/delete-assistant.js'
-import { restoreAssistant } from './commands/restore-assistant.js'
-import { createLead, type LeadDeps } from './commands/create-lead.js'
-import { updateAssistant, type UpdateAssistantDeps } from './commands/update-assistant.js'
+import { createAssistant } from './commands/assistant/create-assistant.js'
+import { deleteAssistant } from './commands/assistant/delete-assistant.js'
+import { restoreAssistant } from './commands/assistant/restore-assistant.js'
+import { createLead } from './commands/lead/create-lead.js'
+import { deleteLead } from './commands/lead/delete-lead.js'
+import type { LeadDeps } from './commands/lead/lead-command.js'
+import { updateLead } from './commands/lead/update-lead.js'
+import { updateAssistant, type UpdateAssistantDeps } from './commands/assistant/update-assistant.js'
 import { addWebhookCommands, type WebhookCommandDeps } from './commands/webhook/webhook-commands.js'
 import { Rejection } from './domain/rejection.js'
 import { answerError } from './errors.js'
@@ -75,6 +78,8 @@ export async function buildApp (deps: AppDeps): Promise<App> {
       deleteAssistant(api, routes)
       restoreAssistant(api, routes)
       createLead(api, routes)
+      updateLead(api, routes)
+      deleteLead(api, routes)
       completeCall(api, routes)
       addWebhookCommands(api, routes)
       addQueries(api, routes)

@@ -8,7 +8,7 @@ import { noStream, type Streams } from '../event-store/streams.js'
 import type { CommandRequest, Outcome, PastRequest } from './command-request.js'
 import { emptyStream, refuseHalf, withNext, type Folded } from './folded-stream.js'
 import { proposed } from './proposed.js'
-import { StreamCache } from './stream-cache.js'
+import { StreamCache, keyOf } from './stream-cache.js'
 import { oneAtATime } from './turns/one-at-a-time.js'
 import { StreamBusy, waitMs } from './turns/stream-busy.js'
 import { WholeStreams } from './turns/whole-streams.js'
@@ -64,9 +64,9 @@ class Handling {
   async handleUntil<State, Event extends DomainEvent> (
     giveUpAt: number, request: CommandRequest<State, Event>
   ): Promise<Outcome<State>> {
-    const { stream, aggregate, origin: { commandId, isRetry } } = request
-    if (isRetry) this.cache.delete(stream) // a cached state may have passed the earlier try
-    let isUnread = request.isNew && !isRetry && !this.cache.has(stream)
+    const { aggregate, origin: { commandId, isRetry } } = request
+    if (isRetry) this.cache.delete(keyOf(request)) // a cached state may have passed the earlier try
+    let isUnread = request.isNew && !isRetry && !this.cache.has(keyOf(request))
     for (let isLate = false; ; isUnread = false, isLate = true) {
       if (Date.now() > giveUpAt) throw new StreamBusy(commandId)
       const { current, earlier } = isUnread ? { current: emptyStream(aggregate) } : await this.#read(request, isLate)
@@ -88,7 +88,7 @@ class Handling {
     request: CommandRequest<State, Event>, isLate: boolean
   ): Promise<{ current: Folded<State>, earlier?: Folded<State> | undefined }> {
     const { aggregate, stream, origin } = request
-    const cached = this.cache.get<State>(stream)
+    const cached = this.cache.get<State>(keyOf(request))
     if (request.isForOwner && !await this.#isOwners(request, cached)) return { current: emptyStream(aggregate) }
     let current = cached ?? emptyStream(aggregate)
     let earlier: Folded<State> | undefined
@@ -101,7 +101,7 @@ class Handling {
     const isShort = cached !== undefined || aggregate.isWrittenOnce === true
     const isThere = await (isShort ? visit() : this.#wholeStreams.inTurn(origin, visit))
     if (cached && (!isThere || (isLate && current === cached))) {
-      this.cache.delete(stream)
+      this.cache.delete(keyOf(request))
       return await this.#read(request, isLate)
     }
     if (!cached) refuseHalf(request, current.state, begins)
@@ -120,9 +120,9 @@ class Handling {
   }
 
   #remember<State, Event extends DomainEvent> (
-    { aggregate, stream }: CommandRequest<State, Event>, folded: Folded<State>
+    request: CommandRequest<State, Event>, folded: Folded<State>
   ): void {
-    if (!aggregate.isWrittenOnce) this.cache.set(stream, folded)
+    if (!request.aggregate.isWrittenOnce) this.cache.set(keyOf(request), folded)
   }
 
   /** Nothing when another process wrote first. */
@@ -132,13 +132,13 @@ class Handling {
     const { aggregate, stream, origin } = request
     try {
       const appended = await this.streams.append(stream, proposed(events, origin, aggregate.largestEvent), revision)
-      const folded = events.reduce(aggregate.evolve, state)
+      const folded = events.reduce((before, event) => aggregate.evolve(before, event), state)
       const outcome = { state: folded, ...appended, stateRevision: appended.revision }
       this.#remember(request, outcome)
       return outcome
     } catch (error) {
       if (error instanceof RevisionConflict) return undefined
-      this.cache.delete(stream)
+      this.cache.delete(keyOf(request))
       throw error
     }
   }

@@ -29,7 +29,7 @@ export class StreamCache {
     return this.#entries.has(stream)
   }
 
-  /** A use of it. A stream has one decider for ever, so what is found has the state of that decider. */
+  /** A use of it. A key names the stream and what folds it, so what is found has the state of that. */
   get<State> (stream: string): Folded<State> | undefined {
     const entry = this.#entries.get(stream)
     if (!entry) return undefined
@@ -55,3 +55,7 @@ export class StreamCache {
     this.#entries.delete(stream)
   }
 }
+
+/** Where what a stream adds up to is remembered: once for each aggregate that folds it. */
+export const keyOf = ({ stream, aggregate: { part } }: { stream: string, aggregate: { part?: string } }): string =>
+  part === undefined ? stream : `${stream} ${part}`

@@ -3,6 +3,7 @@ import type { Assistant, AssistantAtRevision } from '../domain/assistant/evolve.
 import type { AssistantAt } from '../command-handling/past-assistants.js'
 import type { WaitIfMissing } from '../command-handling/wait-if-missing.js'
 import type { CatalogAnswer, CatalogQuestion } from '../../projections/catalog.js'
+import type { LeadOnStream } from '../../projections/find-leads.js'
 import type { ReadModel } from '../../projections/read-model.js'
 
 /** What is missing here was not in the log when it was asked. @throws NotKnownYet, EventStoreUnavailable */
@@ -14,6 +15,8 @@ export interface Facts {
   assistant (userId: string, id: number): Promise<Assistant | undefined>
   /** The user's assistant as it was at a revision; nothing when it is not one of theirs, or never had that revision. */
   assistantAt (userId: string, id: number, revision: number): Promise<AssistantAtRevision | undefined>
+  /** The user's lead, also one that was deleted; nothing when it is not one of theirs. */
+  lead (userId: string, id: number): Promise<LeadOnStream | undefined>
   /** The owner of a lead or a secondary contact. */
   leadOwner (id: number): Promise<string | undefined>
 }
@@ -29,6 +32,7 @@ export function openFacts (readModel: ReadModel, waitIfMissing: WaitIfMissing, a
       const own = await waitIfMissing('assistants', find, (found) => found !== undefined && found.revision >= revision)
       return own && await assistantAt(userId, id, revision)
     },
+    lead: (userId, id) => waitIfMissing('leads', () => readModel.findLeadToChange(userId, id)),
     leadOwner: (id) => waitIfMissing('leads', () => readModel.findLeadOwner(id))
   }
 }

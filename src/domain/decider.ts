@@ -6,6 +6,8 @@ export interface Aggregate<State, Event extends { type: string }> {
   eventTypes: readonly Event['type'][]
   /** The state after one more event. Total: an event that was accepted once is never refused. */
   evolve (state: State, event: Event): State
+  /** Where a stream is folded by several aggregates, what tells this one from the others; else absent. */
+  part?: string
   /** Whose the stream is, told by its first event; without it, everybody's. */
   ownerOf? (state: State): string | undefined
   /** Its streams are written once: nobody asks for their state again, so nothing is remembered of it. */

@@ -11,7 +11,9 @@ import {
   type CatalogEvent
 } from './catalog/events.js'
 import { isNestedDeeper } from './json.js'
-import { LeadCreated, leadStream, type LeadEvent } from './lead/events.js'
+import {
+  LeadCreated, LeadDeleted, LeadStatusChanged, LeadUpdated, leadStream, type LeadEvent
+} from './lead/events.js'
 import { DispatcherCheckpointed, markerStream, type MarkerEvent } from './marker/events.js'
 import type { StoredEvent } from './stored-event.js'
 import { firstVersion, type Upcast, type Versions } from './upcast.js'
@@ -29,6 +31,9 @@ export const eventVersions: { [Type in EventType]: Versions<Data<Type>> } = {
   AssistantDeactivated: firstVersion(AssistantDeactivated),
   AssistantDeleted: firstVersion(AssistantDeleted),
   LeadCreated: firstVersion(LeadCreated),
+  LeadUpdated: firstVersion(LeadUpdated),
+  LeadStatusChanged: firstVersion(LeadStatusChanged),
+  LeadDeleted: firstVersion(LeadDeleted),
   CallCompleted: firstVersion(CallCompleted),
   VoiceAdded: firstVersion(VoiceAdded),
   LanguageAdded: firstVersion(LanguageAdded),
@@ -122,7 +127,10 @@ function isAtHome ({ type, data }: DomainEvent, stream: string): boolean {
     case 'AssistantActivated':
     case 'AssistantDeactivated':
     case 'AssistantDeleted': return stream === assistantStream(data.assistant_id)
-    case 'LeadCreated': return stream.startsWith(leadStream(data.campaign_id, ''))
+    case 'LeadCreated':
+    case 'LeadUpdated':
+    case 'LeadStatusChanged':
+    case 'LeadDeleted': return stream.startsWith(leadStream(data.campaign_id, ''))
     case 'CallCompleted': return stream === callStream(data.call_id)
     case 'CampaignCreated':
     case 'CampaignRenamed': return stream === catalogStreams.campaign(data.campaign_id)

@@ -27,9 +27,9 @@ export interface CommandRoute<
   facts (fields: Partial<Static<Schema>>): Promise<Facts>
   /** What the body asks for. @throws Rejection `invalid` with every field that is wrong */
   validate (submitted: Submitted<Static<Schema>>, facts: Partial<Facts>): Command
-  /** How many ids of what kind the command needs. */
+  /** How many ids of what kind the command needs; it may be none. */
   ids? (body: Static<Schema>): { kind: 'assistant' | 'lead', count: number }
-  stream (body: Static<Schema>, ids: readonly number[]): string
+  stream (body: Static<Schema>, ids: readonly number[], facts: Partial<Facts>): string
   /** The stream is most likely new. */
   isNew?: boolean
   /** To others than its owner the stream is as if it were not there. */
@@ -80,11 +80,11 @@ export function commandRoutes ({ idempotency, ids, readPositions }: CommandServi
     if (claim.key === undefined) validated()
     const body = soundBody(submitted, [])
     const { kind, count } = route.ids?.(body) ?? none
-    const takeIds = async () => kind ? await ids.take(kind, count) : []
+    const takeIds = async () => kind && count > 0 ? await ids.take(kind, count) : []
     const circumstances = { userId: request.user.id, now: new Date().toISOString() }
     const requestFor = ({ ids, ...reserved }: Reserved): CommandRequest<State, Event> => ({
       aggregate: decider,
-      stream: route.stream(body, ids),
+      stream: route.stream(body, ids, facts),
       decide: (state) => decider.decide({ ...validated(), ...circumstances, ids }, state),
       origin: { ...reserved, ...senderOf(request) },
       isNew,

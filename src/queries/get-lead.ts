@@ -1,7 +1,8 @@
 // GET /user/lead/{id}
 import Type from 'typebox'
+import { leadNotFound } from '../domain/lead/change.js'
+import { Id } from '../domain/json.js'
 import { LeadAnswer, describeLead } from '../domain/lead/summary.js'
-import { Rejection } from '../domain/rejection.js'
 import type { App } from '../http/app-types.js'
 import { answered, refusal } from '../http/docs/describe.js'
 import { lead } from '../http/docs/examples.js'
@@ -9,16 +10,22 @@ import { idIn, leadPath } from '../http/path-id.js'
 import { itemErrors, readHeaders, reading } from '../http/read-position.js'
 import type { ReadDeps } from './list-assistants.js'
 
+const FoundLead = Type.Object({
+  ...LeadAnswer.properties,
+  contact_id: Type.Optional(Id({ description: 'The secondary contact that was asked for; absent for a lead.' }))
+}, { title: 'FoundLead' })
+
 const schema = {
   operationId: 'getLead',
   summary: 'Get a lead',
-  description: 'The same object as the answer to its creation. Ids of secondary contacts are not found here.',
+  description: 'The same object as the answer to its creation. By the id of a secondary contact it is its lead, with ' +
+    '`contact_id`.',
   tags: ['leads'],
   security: [{ bearer: [] }],
   headers: readHeaders,
   params: leadPath,
   response: {
-    200: answered('The lead with its secondary contacts.', Type.Object({ data: LeadAnswer }), { data: lead }),
+    200: answered('The lead with its secondary contacts.', Type.Object({ data: FoundLead }), { data: lead }),
     ...itemErrors,
     404: refusal('Lead not found or does not belong to the authenticated user')
   }
@@ -28,7 +35,8 @@ export function getLead (app: App, { readModel, readPositions }: ReadDeps): void
   app.get('/user/lead/:id', { schema, ...reading('leads', readPositions) }, async ({ user, params }) => {
     const id = idIn(params.id)
     const found = id === undefined ? undefined : await readModel.findLead(user.id, id)
-    if (!found) throw new Rejection('not-found', 'Lead not found or does not belong to the authenticated user')
-    return { data: describeLead(found.lead, found.campaignName) }
+    if (!found) throw leadNotFound()
+    const contact = found.lead.id !== id && { contact_id: id }
+    return { data: { ...describeLead(found.lead, found.campaignName), ...contact } }
   })
 }

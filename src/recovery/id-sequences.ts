@@ -75,7 +75,7 @@ async function highestIds (
   const end = await head()
   let events = 0
   if (end === 0n) return highest
-  for await (const batch of follow({ after: 0n, eventTypes: ['AssistantCreated', 'LeadCreated'], signal })) {
+  for await (const batch of follow({ after: 0n, eventTypes: ['AssistantCreated', 'LeadCreated', 'LeadUpdated'], signal })) {
     for (const stored of batch.events) raise(highest, tryDecode(stored).event) // one that cannot be read has no row
     events += batch.events.length
     onProgress({ events, position: batch.position, head: end })
@@ -87,6 +87,7 @@ async function highestIds (
 
 function raise (highest: Record<Kind, number>, event: DomainEvent | undefined): void {
   if (event?.type === 'AssistantCreated') highest.assistant = Math.max(highest.assistant, event.data.assistant_id)
-  if (event?.type !== 'LeadCreated') return
-  highest.lead = Math.max(highest.lead, event.data.lead_id, ...event.data.secondary_contacts.map(({ id }) => id))
+  if (event?.type !== 'LeadCreated' && event?.type !== 'LeadUpdated') return
+  const { secondary_contacts = [] } = event.type === 'LeadCreated' ? event.data : event.data.changes
+  highest.lead = Math.max(highest.lead, event.data.lead_id, ...secondary_contacts.map(({ id }) => id))
 }

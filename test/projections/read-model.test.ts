@@ -88,8 +88,13 @@ t.test('a lead is moved by its latest call, never off the blacklist, and its tim
   t.strictSame(await standing(), ['blacklisted', '2026-01-31T14:00:00.500Z'], 'a later call')
 })
 
-t.test('neither a secondary contact nor the lead of another user is found as a lead', async (t) => {
-  for (const [user, id] of [['1', 7], ['2', 5], ['1', 6]] as const) t.equal(await read.findLead(user, id), undefined)
+t.test('a secondary contact leads to its lead, to be read and not to be changed; other users find neither', async (t) => {
+  t.strictSame(await read.findLead('1', 7), await read.findLead('1', 5))
+  for (const [user, id] of [['2', 7], ['2', 5], ['1', 6]] as const) t.equal(await read.findLead(user, id), undefined)
+  for (const [user, id] of [['1', 7], ['2', 5], ['1', 6]] as const) {
+    t.equal(await read.findLeadToChange(user, id), undefined)
+  }
+  t.match(await read.findLeadToChange('1', 5), { lead: { id: 5 }, stream: 'lead-10-5' })
   t.equal(await read.findLeadOwner(7), '1')
   t.equal(await read.findLeadOwner(6), undefined)
 })

@@ -21,7 +21,8 @@ t.test('a call shows its report and the deliveries of its webhook', async (t) =>
   })
   const { deliveries, ...rest } = delivered
   const { call_id, lead_status, ...reported } = report('told')
-  t.same(rest, { call_id, ...reported, assistant_id: id, lead_id: lead.id, started_at: '2026-01-31T12:00:00.000Z' })
+  const named = { assistant_id: id, lead_id: lead.id, lead: { id: lead.id } }
+  t.same(rest, { call_id, ...reported, ...named, started_at: '2026-01-31T12:00:00.000Z' })
   t.equal(deliveries.length, 1)
   t.same(Object.keys(deliveries[0]), [
     'id', 'call_id', 'assistant_id', 'type', 'status', 'reason', 'attempt_count', 'next_attempt_at', 'created_at',
@@ -99,7 +100,8 @@ t.test('calls are listed without their transcripts, the last first, and filtered
   t.same(await ids('date_from=2025-03-02'), ['list-2', 'list-3'])
   const { body } = await get('/user/calls?date_to=2025-03-01')
   t.same(Object.keys(body.data[0]), [
-    'call_id', 'assistant_id', 'lead_id', 'status', 'direction', 'from', 'to', 'started_at', 'ended_at', 'duration'
+    'call_id', 'assistant_id', 'lead_id', 'lead', 'status', 'direction', 'from', 'to', 'started_at', 'ended_at',
+    'duration'
   ])
 })
 

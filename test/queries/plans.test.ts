@@ -1,7 +1,7 @@
 // No list reads a whole table, however much of it belongs to the one who asks.
 import t from 'tap'
 import type { Pool } from 'pg'
-import { findCalls, type CallFilter } from '../../projections/calls.js'
+import { findCalls, type CallFilter } from '../../projections/find-calls.js'
 import { ensureProjections } from '../../projections/replay/generations.js'
 import { findLead, findLeadOwner, findLeads, type LeadFilter } from '../../projections/find-leads.js'
 import { projections } from '../../projections/index.js'

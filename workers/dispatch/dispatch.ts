@@ -1,6 +1,5 @@
 // CallCompleted -> delivery row: decides by the position of the call in the log whether and what to send.
 import type { PoolClient } from 'pg'
-import type { DomainEvent } from '../../src/domain/events.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import { dispatcherCheckpoint } from '../../src/recovery/database-state.js'
 import type { Consumer } from '../../src/subscriptions/run.js'
@@ -11,7 +10,7 @@ import { SkippedInBatch } from './skipped.js'
 import { park } from '../../src/subscriptions/park.js'
 import { logMalformed, readEvent, type ReadEvent } from './read-event.js'
 import { saveState } from './save-state.js'
-import type { DispatchState } from './state.js'
+import { applyEvent, type DispatchState } from './state.js'
 import { loadState, TooLarge, type Restored } from './tables.js'
 
 export interface DispatcherOptions {
@@ -24,7 +23,8 @@ export interface DispatcherOptions {
 
 const consumerName = 'dispatcher'
 const eventTypes = [
-  'AssistantCreated', 'AssistantUpdated', 'LeadCreated', 'CampaignCreated', 'CampaignRenamed', 'CallCompleted'
+  'AssistantCreated', 'AssistantUpdated', 'LeadCreated', 'LeadUpdated', 'LeadStatusChanged', 'CampaignCreated',
+  'CampaignRenamed', 'CallCompleted'
 ]
 
 /**
@@ -133,16 +133,4 @@ function dispatchEvent (
   const added = dispatchCall(state, stored, callId, call, skipUntil)
   const lost = added.length > 0 && call ? lostLead(state, call) : undefined
   return { added, parkedFor: lost && `${lost}: the webhook says that there is none` }
-}
-
-/** What the event makes known; a call is dispatched instead. */
-export function applyEvent (state: DispatchState, stored: StoredEvent, { type, data }: DomainEvent): void {
-  switch (type) {
-    case 'AssistantCreated': return state.assistantCreated(data, stored.revision)
-    case 'AssistantUpdated': return state.assistantUpdated(data, stored.revision)
-    case 'LeadCreated': return state.leadCreated(data)
-    case 'CampaignCreated':
-    case 'CampaignRenamed': return state.campaignNamed(data, stored.revision)
-    default: // not subscribed to, or dispatched as a call
-  }
 }

@@ -22,6 +22,8 @@ export interface PayloadAssistant {
 /** A lead or a secondary contact, as it is after the call. */
 export interface PayloadLead {
   id: number
+  /** The lead of a secondary contact. */
+  primary_id: number | null
   user_id: string
   campaign_id: number
   phone_number: string
@@ -90,8 +92,9 @@ function callData ({ call, assistant: { assistant_id, settings }, lead, campaign
 }
 
 function leadData (lead: PayloadLead, campaignName: string | undefined): NonNullable<WebhookCall['lead']> {
-  const { id, phone_number, variables, status, campaign_id } = lead
-  return { id, phone_number, variables, status, campaign: { id: campaign_id, name: campaignName ?? '' } }
+  const { id, primary_id, phone_number, variables, status, campaign_id } = lead
+  const primary = primary_id !== null && { primary_lead_id: primary_id }
+  return { id, ...primary, phone_number, variables, status, campaign: { id: campaign_id, name: campaignName ?? '' } }
 }
 
 /** Exactly the names of the schema; what the engine did not extract is null. */

@@ -5,11 +5,10 @@ import type { Streams } from '../../src/event-store/streams.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { followSettings } from '../deliveries/follow-settings.js'
 import { lostLead } from './dispatch-call.js'
-import { applyEvent } from './dispatch.js'
 import { readEvent, type ReadEvent } from './read-event.js'
 import { saveState } from './save-state.js'
 import { loadState } from './tables.js'
-import type { DispatchState } from './state.js'
+import { applyEvent, type DispatchState } from './state.js'
 
 /** How many events are no longer parked, or why they still are. */
 export type Retried = { events: number, refused?: undefined } | { refused: string }

@@ -29,16 +29,22 @@ async function saveAssistants (tx: PoolClient, rows: KnownAssistant[]): Promise<
 async function saveLeads (tx: PoolClient, rows: KnownLead[]): Promise<void> {
   if (rows.length === 0) return
   await tx.query(`
-    INSERT INTO ledger.dispatch_leads (contact_id, user_id, campaign_id, phone_number, variables, status, newest_report_at)
-    SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::json[], $6::text[], $7::timestamptz[])
-    ON CONFLICT (contact_id) DO UPDATE SET status = excluded.status, newest_report_at = excluded.newest_report_at`, [
+    INSERT INTO ledger.dispatch_leads AS kept
+      (contact_id, user_id, campaign_id, phone_number, variables, status, newest_report_at, primary_id, revision)
+    SELECT * FROM unnest(
+      $1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::json[], $6::text[], $7::timestamptz[], $8::bigint[], $9::bigint[])
+    ON CONFLICT (contact_id) DO UPDATE SET
+      status = excluded.status, newest_report_at = excluded.newest_report_at, revision = excluded.revision,
+      variables = CASE WHEN excluded.revision > kept.revision THEN excluded.variables ELSE kept.variables END`, [
     rows.map((row) => row.id),
     rows.map((row) => row.user_id),
     rows.map((row) => row.campaign_id),
     rows.map((row) => row.phone_number),
     rows.map((row) => JSON.stringify(row.variables)),
     rows.map((row) => row.status),
-    rows.map((row) => row.newest_report_at)
+    rows.map((row) => row.newest_report_at),
+    rows.map((row) => row.primary_id),
+    rows.map((row) => row.revision)
   ])
 }
 

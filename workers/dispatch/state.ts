@@ -3,14 +3,17 @@ import type { AssistantEvent } from '../../src/domain/assistant/events.js'
 import type { AssistantSettings } from '../../src/domain/assistant/settings.js'
 import type { CatalogEvent } from '../../src/domain/catalog/events.js'
 import type { Calling } from '../../src/domain/lead/after-call.js'
+import type { DomainEvent } from '../../src/domain/events.js'
 import { leadOf } from '../../src/domain/lead/evolve.js'
 import type { LeadEvent } from '../../src/domain/lead/events.js'
+import type { StoredEvent } from '../../src/domain/stored-event.js'
 import type { SettingsChange } from '../deliveries/follow-settings.js'
 import type { Duplicate } from './new-deliveries.js'
 import { relevantSettings, type PayloadAssistant, type PayloadLead, type RelevantSettings } from './payload.js'
 
 export interface KnownAssistant extends PayloadAssistant { revision: bigint }
-export interface KnownLead extends PayloadLead, Calling {}
+/** `revision` is that of the last event of its stream that changed it. */
+export interface KnownLead extends PayloadLead, Calling { revision: bigint }
 export interface KnownCampaign { campaign_id: number, revision: bigint, name: string }
 
 type Data<Event extends { type: string, data: object }, Type extends Event['type']> =
@@ -47,21 +50,38 @@ export class DispatchState {
     this.rerouted.set(assistant_id, { assistant_id, user_id: known.user_id, url, switchedOn })
   }
 
-  leadCreated (data: LeadEvent['data']): void {
-    const { secondary_contacts, ...lead } = leadOf({ type: 'LeadCreated', data })
-    for (const { id, phone_number, variables, status } of [lead, ...secondary_contacts]) {
-      if (this.leads.has(id)) continue
-      const { user_id, campaign_id } = lead
-      this.leads.set(id, { id, user_id, campaign_id, phone_number, variables, status, newest_report_at: null })
-      this.changed.leads.add(id)
+  leadCreated (data: Data<LeadEvent, 'LeadCreated'>, revision: bigint): void {
+    const { id: primary, user_id, campaign_id, secondary_contacts, ...lead } = leadOf({ type: 'LeadCreated', data })
+    const shared = { user_id, campaign_id, newest_report_at: null, revision }
+    for (const { id, phone_number, variables, status } of [{ ...lead, id: primary }, ...secondary_contacts]) {
+      const primary_id = id === primary ? null : primary
+      if (!this.leads.has(id)) this.#putLead({ ...shared, id, primary_id, phone_number, variables, status })
     }
   }
 
+  /** Contacts that the lead does not have any more stay known: their calls may still be reported. */
+  leadUpdated ({ lead_id, changes }: Data<LeadEvent, 'LeadUpdated'>, revision: bigint): void {
+    const lead = this.leads.get(lead_id)
+    if (!lead) return
+    const { user_id, campaign_id } = lead
+    const fresh = { user_id, campaign_id, primary_id: lead_id, status: 'created' as const, newest_report_at: null }
+    const given = [{ ...lead, variables: changes.variables ?? lead.variables }, ...changes.secondary_contacts ?? []]
+    for (const { id, phone_number, variables } of given) {
+      const known = this.leads.get(id)
+      if (known && known.revision >= revision) continue
+      this.#putLead({ ...fresh, ...known, id, phone_number, variables, revision })
+    }
+  }
+
+  leadStatusChanged (
+    { lead_id, contact_id, status }: Data<LeadEvent, 'LeadStatusChanged'>, revision: bigint
+  ): void {
+    const known = this.leads.get(contact_id ?? lead_id)
+    if (known && known.revision < revision) this.#putLead({ ...known, status, revision })
+  }
+
   leadMoved (lead: KnownLead, { status, newest_report_at }: Calling): KnownLead {
-    const moved = { ...lead, status, newest_report_at }
-    this.leads.set(lead.id, moved)
-    this.changed.leads.add(lead.id)
-    return moved
+    return this.#putLead({ ...lead, status, newest_report_at })
   }
 
   campaignNamed ({ campaign_id, name }: Data<CatalogEvent, 'CampaignCreated'>, revision: bigint): void {
@@ -79,6 +99,12 @@ export class DispatchState {
     return last !== undefined
   }
 
+  #putLead (lead: KnownLead): KnownLead {
+    this.leads.set(lead.id, lead)
+    this.changed.leads.add(lead.id)
+    return lead
+  }
+
   /** The events so far were acted on before they were read again: what they make known stays. */
   forgetEffects (): void {
     this.rerouted.clear()
@@ -91,4 +117,21 @@ function pickRelevant<Given extends Partial<AssistantSettings>> (
 ): Pick<Given, keyof Given & keyof RelevantSettings> {
   const picked = relevantSettings.filter((name) => settings[name] !== undefined).map((name) => [name, settings[name]])
   return Object.fromEntries(picked)
+}
+
+/**
+ * What an event makes known; a call is dispatched instead. An assistant or a lead that was deleted stays known: its
+ * calls may end later.
+ */
+export function applyEvent (state: DispatchState, stored: StoredEvent, { type, data }: DomainEvent): void {
+  switch (type) {
+    case 'AssistantCreated': return state.assistantCreated(data, stored.revision)
+    case 'AssistantUpdated': return state.assistantUpdated(data, stored.revision)
+    case 'LeadCreated': return state.leadCreated(data, stored.revision)
+    case 'LeadUpdated': return state.leadUpdated(data, stored.revision)
+    case 'LeadStatusChanged': return state.leadStatusChanged(data, stored.revision)
+    case 'CampaignCreated':
+    case 'CampaignRenamed': return state.campaignNamed(data, stored.revision)
+    default: // not subscribed to, or dispatched as a call
+  }
 }

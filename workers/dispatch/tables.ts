@@ -30,14 +30,21 @@ export async function loadState (
 }
 
 function contactIds ({ type, data }: DomainEvent): number[] {
-  if (type === 'CallCompleted') return data.lead_id === null ? [] : [data.lead_id]
-  return type === 'LeadCreated' ? [data.lead_id, ...data.secondary_contacts.map(({ id }) => id)] : []
+  switch (type) {
+    case 'CallCompleted': return data.lead_id === null ? [] : [data.lead_id]
+    case 'LeadCreated': return [data.lead_id, ...data.secondary_contacts.map(({ id }) => id)]
+    case 'LeadUpdated': return [data.lead_id, ...data.changes.secondary_contacts?.map(({ id }) => id) ?? []]
+    case 'LeadStatusChanged': return [data.contact_id ?? data.lead_id]
+    default: return []
+  }
 }
 
 /** Null is what went over the bytes. */
 interface AssistantRow { assistant_id: string, user_id: string, revision: string, settings: RelevantSettings | null }
-interface LeadRow extends Omit<KnownLead, 'id' | 'campaign_id' | 'newest_report_at' | 'variables'> {
+interface LeadRow extends Omit<KnownLead, 'id' | 'primary_id' | 'campaign_id' | 'newest_report_at' | 'variables' | 'revision'> {
   contact_id: string
+  primary_id: string | null
+  revision: string
   campaign_id: string
   newest_report_at: Date | null
   variables: KnownLead['variables'] | null
@@ -72,12 +79,13 @@ async function loadLeads (
 ): Promise<void> {
   if (ids.length === 0) return
   const { rows } = await tx.query<LeadRow>(`
-    SELECT contact_id, user_id, campaign_id, phone_number, status, newest_report_at, ${within('variables', '$2')}
+    SELECT contact_id, primary_id, user_id, campaign_id, phone_number, status, newest_report_at, revision, ${within('variables', '$2')}
     FROM ledger.dispatch_leads WHERE contact_id = ANY($1::bigint[])`, [ids, mostBytes])
-  for (const { contact_id, campaign_id, newest_report_at: newest, variables, ...row } of rows) {
+  for (const { contact_id, primary_id, campaign_id, revision, newest_report_at: newest, variables, ...row } of rows) {
     if (variables === null) throw new TooLarge('variables')
-    const [id, newest_report_at] = [Number(contact_id), newest?.toISOString() ?? null]
-    leads.set(id, { ...row, variables, id, campaign_id: Number(campaign_id), newest_report_at })
+    const ids = { id: Number(contact_id), primary_id: primary_id === null ? null : Number(primary_id) }
+    const place = { ...ids, campaign_id: Number(campaign_id), revision: BigInt(revision) }
+    leads.set(place.id, { ...row, ...place, variables, newest_report_at: newest?.toISOString() ?? null })
   }
 }
 

@@ -9,7 +9,7 @@ import { ownSecret, usersSecret } from '../../http/docs/read-examples.js'
 import type { HandleLedger } from '../../http/ledger-route.js'
 import { assistantPath } from '../../http/path-id.js'
 import { AssistantSecretAnswer, type AssistantSecret } from '../../queries/webhook/assistant-webhook-secret.js'
-import { ownAssistant, type OwnAssistantDeps } from '../own-assistant.js'
+import { ownAssistant, type OwnAssistantDeps } from '../assistant/own-assistant.js'
 import { overlapHours, rotation, rotationBody, tooSoon } from './overlap.js'
 
 type Secret = Static<typeof AssistantSecret>

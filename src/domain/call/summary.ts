@@ -7,10 +7,17 @@ const { direction, from, to, duration } = CompleteCallBody.properties
 const { recording_url, transcript, input_variables, extracted_variables } = CompleteCallBody.properties
 const Utc = (description: string) => Type.String({ description, examples: ['2026-01-31T12:00:00.000Z'] })
 
+const CalledLead = Type.Object({
+  id: Id({ description: 'As in lead_id.' }),
+  primary_lead_id: Type.Optional(Id({ description: 'The lead that the secondary contact belongs to; absent for a lead.' }))
+}, { title: 'CalledLead' })
+export type CalledLead = Static<typeof CalledLead>
+
 const summary = {
   call_id: CallId,
   assistant_id: Id({ description: 'The assistant that handled the call.' }),
   lead_id: Nullable(Id({}), { description: 'The lead that was called, or one of its secondary contacts.' }),
+  lead: Nullable(CalledLead, { description: 'The same, with its primary lead where it is a secondary contact.' }),
   status: Type.Enum([...callStatuses], { description: 'How the call ended.' }),
   direction,
   from,
@@ -36,11 +43,11 @@ export const CallReport = Type.Object({
 })
 export type CallReport = Static<typeof CallReport>
 
-/** `leadId` is the lead, when it belongs to the user who owns the assistant. */
-export function summarizeCall (report: CallCompleted, leadId: number | null): CallSummary {
+/** `lead` is the lead, when it belongs to the user who owns the assistant. */
+export function summarizeCall (report: CallCompleted, lead: CalledLead | null): CallSummary {
   const { call_id, assistant_id, status, direction, from, to, started_at, ended_at, duration } = report
   const times = { started_at: utc(started_at), ended_at: utc(ended_at) }
-  return { call_id, assistant_id, lead_id: leadId, status, direction, from, to, ...times, duration }
+  return { call_id, assistant_id, lead_id: lead?.id ?? null, lead, status, direction, from, to, ...times, duration }
 }
 
 export function describeCall (summary: CallSummary, report: CallCompleted): CallReport {

@@ -1,7 +1,7 @@
 // The rules for leads of one contact in one campaign; the stream holds all of them.
 import { idAt, type Circumstances, type Decider } from '../decider.js'
 import { invalid } from '../rejection.js'
-import type { LeadEvent } from './events.js'
+import { leadEventTypes, type LeadEvent } from './events.js'
 import { evolve, type LeadState } from './evolve.js'
 import type { NewLead } from './validate.js'
 
@@ -13,7 +13,7 @@ const mostLeads = 1_000
 
 export const leadDecider: Decider<LeadState, LeadEvent, CreateLead> = {
   initialState: { count: 0 },
-  eventTypes: ['LeadCreated'],
+  eventTypes: leadEventTypes,
   evolve,
   decide: createLead
 }

@@ -1,7 +1,8 @@
 // What happens to a lead, on the stream `lead-<campaign id>-<digest of the phone number>`.
 import Type, { type Static } from 'typebox'
-import { AnyObject, GivenId, Id, Instant, PhoneNumber, type JsonObject } from '../json.js'
+import { AnyObject, GivenId, Id, Instant, Nullable, PhoneNumber, type JsonObject } from '../json.js'
 import { UserId } from '../user.js'
+import { leadStatuses } from './status.js'
 
 /** Free-form variables of a contact; `customer_name` and `email` are always there, empty when not given. */
 export type ContactVariables = JsonObject & { customer_name: string, email: string }
@@ -17,18 +18,43 @@ const StoredVariables = Type.Unsafe<ContactVariables>(AnyObject({
 
 const Contact = { phone_number: PhoneNumber(), variables: StoredVariables }
 
+const ids = { lead_id: GivenId(), user_id: UserId, campaign_id: Id({}) }
+const StoredContact = Type.Object({ id: GivenId({ description: 'From the same sequence as lead ids.' }), ...Contact })
+export type StoredContact = Static<typeof StoredContact>
+
 export const LeadCreated = Type.Object({
-  lead_id: GivenId(),
-  user_id: UserId,
-  campaign_id: Id({}),
+  ...ids,
   ...Contact,
-  secondary_contacts: Type.Array(Type.Object({
-    id: GivenId({ description: 'From the same sequence as lead ids.' }), ...Contact
-  })),
+  secondary_contacts: Type.Array(StoredContact),
   created_at: Instant()
 })
 
-export type LeadEvent = { type: 'LeadCreated', data: Static<typeof LeadCreated> }
+export const LeadUpdated = Type.Object({
+  ...ids,
+  changes: Type.Object({
+    variables: Type.Optional(StoredVariables),
+    secondary_contacts: Type.Optional(Type.Array(StoredContact, { description: 'All of them, in their order.' }))
+  }, { description: 'Only what changes, each whole.' }),
+  removed_contacts: Type.Array(GivenId(), { description: 'Secondary contacts that the lead does not have any more.' }),
+  updated_at: Instant()
+})
+
+export const LeadStatusChanged = Type.Object({
+  ...ids,
+  contact_id: Nullable(GivenId(), { description: 'The secondary contact whose status it is; null for the lead itself.' }),
+  status: Type.Enum([...leadStatuses], { description: 'As its user set it; reports of calls move it from here on.' }),
+  changed_at: Instant()
+})
+
+export const LeadDeleted = Type.Object({ ...ids, deleted_at: Instant() })
+
+export type LeadCreatedEvent = { type: 'LeadCreated', data: Static<typeof LeadCreated> }
+export type LeadUpdatedEvent = { type: 'LeadUpdated', data: Static<typeof LeadUpdated> }
+export type LeadStatusChangedEvent = { type: 'LeadStatusChanged', data: Static<typeof LeadStatusChanged> }
+export type LeadDeletedEvent = { type: 'LeadDeleted', data: Static<typeof LeadDeleted> }
+export type LeadEvent = LeadCreatedEvent | LeadUpdatedEvent | LeadStatusChangedEvent | LeadDeletedEvent
+
+export const leadEventTypes = ['LeadCreated', 'LeadUpdated', 'LeadStatusChanged', 'LeadDeleted'] as const
 
 /** `digest` hides the phone number: one stream is one contact of one campaign. */
 export const leadStream = (campaignId: number, digest: string) => `lead-${campaignId}-${digest}`

@@ -1,5 +1,5 @@
 // How the events of a contact in a campaign add up.
-import type { ContactVariables, LeadEvent } from './events.js'
+import type { ContactVariables, LeadCreatedEvent, LeadEvent } from './events.js'
 import type { LeadStatus } from './status.js'
 
 /** One person to call: the lead itself or one of its secondary contacts. Times are ISO 8601. */
@@ -16,19 +16,30 @@ export interface Lead extends Contact {
   user_id: string
   campaign_id: number
   secondary_contacts: Contact[]
+  /** It was deleted: to its user it is as if it had never been. */
+  isDeleted?: true
 }
 
 /** What there is to know of the leads of a contact, however many they are. */
 export interface LeadState {
+  /** Those that were not deleted. */
   count: number
   /** The one that was created last. */
   last?: Lead
 }
 
-export const evolve = ({ count }: LeadState, event: LeadEvent): LeadState => ({ count: count + 1, last: leadOf(event) })
+export function evolve (state: LeadState, event: LeadEvent): LeadState {
+  switch (event.type) {
+    case 'LeadCreated': return { count: state.count + 1, last: leadOf(event) }
+    case 'LeadDeleted': return { ...state, count: Math.max(0, state.count - 1) }
+    case 'LeadUpdated':
+    case 'LeadStatusChanged': return state
+    default: return event satisfies never
+  }
+}
 
 /** The lead that an event created, before any call moved its status. */
-export function leadOf ({ data }: LeadEvent): Lead {
+export function leadOf ({ data }: LeadCreatedEvent): Lead {
   const { lead_id, user_id, campaign_id, phone_number, variables, secondary_contacts, created_at } = data
   const fresh = { status: 'created' as const, created_at, updated_at: created_at }
   return {

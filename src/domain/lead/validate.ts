@@ -5,7 +5,7 @@ import { AnyObject, Id, PhoneNumber, variableLimits, type JsonObject } from '../
 import { problem, repeated, soundBody, type Submitted } from '../validation.js'
 import type { ContactVariables } from './events.js'
 
-const Variables = Type.Unsafe<JsonObject & { customer_name?: string, email?: string }>(AnyObject({
+export const Variables = Type.Unsafe<JsonObject & { customer_name?: string, email?: string }>(AnyObject({
   properties: {
     customer_name: { type: 'string', description: 'Name of the person to call.', examples: [customer.customer_name] },
     email: { type: 'string', description: 'E-mail address of the person to call.', examples: ['ada@example.com'] }
@@ -66,7 +66,11 @@ export function validateLead (submitted: Submitted<CreateLeadBody>, { campaignNa
   }
 }
 
-function contactOf ({ phone_number, variables }: Pick<CreateLeadBody, 'phone_number' | 'variables'>): NewContact {
+export function contactOf ({ phone_number, variables }: Pick<CreateLeadBody, 'phone_number' | 'variables'>): NewContact {
+  return { phone_number, variables: variablesOf(variables) }
+}
+
+export function variablesOf (variables: CreateLeadBody['variables']): ContactVariables {
   const { customer_name = '', email = '' } = variables ?? {}
-  return { phone_number, variables: { ...variables, customer_name, email } }
+  return { ...variables, customer_name, email }
 }

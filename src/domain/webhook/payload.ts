@@ -15,6 +15,7 @@ const assistant = Type.Object({
 
 const WebhookLead = Type.Object({
   id: Id({ description: 'The lead, or the secondary contact, that was called.' }),
+  primary_lead_id: Type.Optional(Id({ description: 'Of a secondary contact: the lead that it belongs to. Absent for a lead.' })),
   phone_number: PhoneNumber({ description: 'E.164.' }),
   variables: LeadCreated.properties.variables,
   status: Type.Enum([...leadStatuses], { description: 'As it stands after the call.' }),

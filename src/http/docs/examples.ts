@@ -6,6 +6,7 @@ import type { CompleteCallBody } from '../../domain/call/events.js'
 import type { WebhookPayload, WebhookTest } from '../../domain/webhook/payload.js'
 import { customer, customerNumber, frontDesk, otherNumber, ownNumber } from '../../domain/examples.js'
 import type { CreateLeadBody } from '../../domain/lead/validate.js'
+import type { UpdateLeadBody } from '../../domain/lead/validate-changes.js'
 import type { LeadAnswer } from '../../domain/lead/summary.js'
 
 export const newAssistant: Static<typeof CreateAssistantBody> = {
@@ -36,6 +37,12 @@ export const newLead: Static<typeof CreateLeadBody> = {
   campaign_id: 1,
   variables,
   secondary_contacts: [{ phone_number: otherNumber, variables: { customer_name: 'Bob Example' } }]
+}
+
+export const changedLead: Static<typeof UpdateLeadBody> = {
+  variables,
+  secondary_contacts: [{ id: 2, phone_number: otherNumber, variables: { customer_name: 'Bob Example' } }],
+  status: 'rescheduled'
 }
 
 const fresh = { status: 'created' as const, created_at: '2026-01-31 11:58:00', updated_at: '2026-01-31 11:58:00' }

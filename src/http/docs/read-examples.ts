@@ -29,7 +29,7 @@ export const historyEntry: HistoryEntry = {
 const { assistant_id, lead_id, status, direction, from, to, started_at, ended_at, duration } = completedCall
 const times = { started_at, ended_at, duration }
 export const callSummary: CallSummary =
-  { call_id: callId, assistant_id, lead_id, status, direction, from, to, ...times }
+  { call_id: callId, assistant_id, lead_id, lead: { id: 1 }, status, direction, from, to, ...times }
 
 const { recording_url, transcript, input_variables, extracted_variables, evaluation } = completedCall
 const report: CallReport =

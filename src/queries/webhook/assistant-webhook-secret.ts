@@ -1,6 +1,6 @@
 // GET /user/assistant/{id}/webhook-secret
 import Type, { type Static } from 'typebox'
-import { ownAssistant, type OwnAssistantDeps } from '../../commands/own-assistant.js'
+import { ownAssistant, type OwnAssistantDeps } from '../../commands/assistant/own-assistant.js'
 import type { App } from '../../http/app-types.js'
 import { only } from '../../http/auth/auth.js'
 import { answered, refusal } from '../../http/docs/describe.js'

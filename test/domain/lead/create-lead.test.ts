@@ -2,7 +2,7 @@
 import t from 'tap'
 import type { CallCompleted } from '../../../src/domain/call/events.js'
 import { leadDecider, type CreateLead } from '../../../src/domain/lead/decide.js'
-import type { LeadEvent } from '../../../src/domain/lead/events.js'
+import type { LeadCreatedEvent } from '../../../src/domain/lead/events.js'
 import { leadOf } from '../../../src/domain/lead/evolve.js'
 import { leadStatuses } from '../../../src/domain/lead/status.js'
 import { describeLead } from '../../../src/domain/lead/summary.js'
@@ -24,7 +24,7 @@ const create = (
   return { ...validateLead({ body, ...(refused && { refused }) }, facts), ids: [100, 101, 102, 103], userId: '1', now }
 }
 
-const created = (given: Partial<LeadEvent['data']> = {}): LeadEvent => {
+const created = (given: Partial<LeadCreatedEvent['data']> = {}): LeadCreatedEvent => {
   const contact = { phone_number: number(0), variables: { customer_name: '', email: '' } }
   return {
     type: 'LeadCreated',

@@ -52,6 +52,13 @@ The same by HTTP: \`POST /engine/calls/{call_id}/completed\`.`,
     summary: 'A lead was created in a campaign.',
     description: 'The digest stands for the phone number, which is in no stream name.'
   },
+  LeadUpdated: { stream: 'lead', summary: 'Variables or secondary contacts of a lead changed.' },
+  LeadStatusChanged: { stream: 'lead', summary: 'A user gave a lead, or a secondary contact, another status.' },
+  LeadDeleted: {
+    stream: 'lead',
+    summary: 'A lead was deleted with its secondary contacts.',
+    description: 'Its phone number may be created again, on the same stream. Calls to it may still be reported.'
+  },
   VoiceAdded: { stream: 'voices', summary: 'A voice became available.' },
   LanguageAdded: { stream: 'languages', summary: 'A language became available.' },
   ModelAdded: { stream: 'models', summary: 'A model became available.' },

@@ -27,7 +27,7 @@ export const settings = (given: Partial<AssistantSettings> = {}): AssistantSetti
 })
 
 /** Events of the current version of their type, as the service writes them. */
-const tell = (stream: string, { type, data }: DomainEvent): Told =>
+export const tell = (stream: string, { type, data }: DomainEvent): Told =>
   ({ stream, type, data, metadata: { schema_version: currentVersion(type) } })
 
 /** To be appended as it was told: the first version of its type where it says none. */
@@ -46,7 +46,7 @@ export const assistantUpdated = (assistant_id: number, changes: Partial<Assistan
     data: { assistant_id, user_id, changes, updated_at: '2026-01-31T12:00:00.000Z' }
   })
 
-const at = '2026-01-31T12:00:00.000Z'
+export const at = '2026-01-31T12:00:00.000Z'
 export const assistantSwitched = (assistant_id: number, status: 'active' | 'inactive', user_id = '1') =>
   tell(assistantStream(assistant_id), status === 'active'
     ? { type: 'AssistantActivated', data: { assistant_id, user_id, activated_at: at } }
@@ -60,7 +60,7 @@ export const campaign = (
 ) =>
   tell(catalogStreams.campaign(campaign_id), { type, data: { campaign_id, user_id, name } })
 
-const nameless = { customer_name: '', email: '' }
+export const nameless = { customer_name: '', email: '' }
 
 /** The id stands for the hash of the phone number. */
 export const leadCreated = (lead_id: number, campaign_id: number, secondary: number[] = [], user_id = '1') =>

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import {
   assistantCreated, assistantDeleted, assistantSwitched, assistantUpdated, callCompleted, leadCreated, type Told
 } from './call-events.js'
+import { leadDeleted, leadStatusChanged, leadUpdated } from './lead-events.js'
 
 // Few ids, so that events meet.
 const assistantId = fc.integer({ min: 1, max: 2 })
@@ -26,6 +27,15 @@ const lead = fc.tuple(leadId, user, fc.constantFrom([], [1], [1, 2])).map(([id, 
   leadCreated(id * 10, 10, more.map((extra) => id * 10 + extra), owner))
 const misplacedLead = fc.tuple(leadId, leadId).map(([id, stream]) =>
   ({ ...leadCreated(id * 10, 10), stream: `lead-10-${stream * 10}` }))
+
+const leadChange = fc.tuple(leadId, fc.constantFrom(undefined, [], [1], [2, 1], [3]), fc.constantFrom([], [1], [1, 2]))
+  .map(([id, kept, gone]) => {
+    const ofLead = (extra: number) => id * 10 + extra
+    return leadUpdated(id * 10, 10, kept?.map(ofLead), gone.map(ofLead))
+  })
+const leadMove = fc.tuple(leadId, fc.constantFrom(null, 1, 2), fc.constantFrom('blacklisted' as const, 'scheduled' as const))
+  .map(([id, extra, status]) => leadStatusChanged(id * 10, 10, status, extra && id * 10 + extra))
+const leadDeletion = leadId.map((id) => leadDeleted(id * 10, 10))
 
 const outcome = fc.record({
   assistant_id: assistantId,
@@ -57,6 +67,9 @@ export const history: fc.Arbitrary<Told[]> = fc.array(fc.oneof<fc.MaybeWeightedA
   { weight: 1, arbitrary: deletion },
   { weight: 5, arbitrary: lead },
   { weight: 1, arbitrary: misplacedLead },
+  { weight: 2, arbitrary: leadChange },
+  { weight: 2, arbitrary: leadMove },
+  { weight: 1, arbitrary: leadDeletion },
   { weight: 8, arbitrary: call },
   { weight: 2, arbitrary: otherType },
   { weight: 1, arbitrary: malformed }

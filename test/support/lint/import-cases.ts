@@ -45,15 +45,15 @@ export const importCases: ImportCase[] = [
     rule: 'HTTP holds the Fastify plugins and reaches no back end',
     file: 'src/http/limits/rate-limit.ts',
     good: 'fastify @fastify/jwt jose ../../config.js ../../command-handling/idempotency.js',
-    bad: 'pg bullmq ../../event-store/streams.js ../../../projections/leads.js ../../commands/create-lead.js'
+    bad: 'pg bullmq ../../event-store/streams.js ../../../projections/leads.js ../../commands/lead/create-lead.js'
   },
   {
     rule: 'commands import command handling, the domain, finders and Fastify',
-    file: 'src/commands/create-lead.ts',
-    good: '../command-handling/ids.js ../domain/lead/decide.js ../../projections/leads.js ../http/auth/auth.js ' +
-      'fastify typebox',
-    bad: 'pg @eventstore/db-client ../event-store/streams.js ../postgres/pool.js ../../workers/start.js ' +
-      '../composition/roles.js ../../projections/engine/run.js'
+    file: 'src/commands/lead/create-lead.ts',
+    good: '../../command-handling/ids.js ../../domain/lead/decide.js ../../../projections/leads.js ' +
+      '../../http/auth/auth.js fastify typebox',
+    bad: 'pg @eventstore/db-client ../../event-store/streams.js ../../postgres/pool.js ../../../workers/start.js ' +
+      '../../composition/roles.js ../../../projections/engine/run.js'
   },
   {
     rule: 'queries import the domain, finders and Fastify',
@@ -65,7 +65,7 @@ export const importCases: ImportCase[] = [
     rule: 'projections never import workers',
     file: 'projections/leads.ts',
     good: './engine/run.js ../src/domain/lead/evolve.js ../src/subscriptions/run.js ../src/postgres/pool.js pg',
-    bad: '../workers/start.js ../src/commands/create-lead.js ../src/http/auth.js bullmq undici fastify'
+    bad: '../workers/start.js ../src/commands/lead/create-lead.js ../src/http/auth.js bullmq undici fastify'
   },
   {
     rule: 'workers never import projections',

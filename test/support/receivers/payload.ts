@@ -8,6 +8,7 @@ export const at = new Date('2026-01-31T12:01:02.345Z')
 
 export const lead: PayloadLead = {
   id: 7,
+  primary_id: null,
   user_id: '1',
   campaign_id: 3,
   phone_number: '+15551230001',

@@ -36,6 +36,7 @@ t.test('the payload carries the secondary contact that was called, with its own 
   )
   t.strictSame((await onlyDelivery(r)).data.lead, {
     id: 8,
+    primary_lead_id: 7,
     phone_number: '+15551230002',
     variables: { customer_name: '', email: '' },
     status: 'completed',

@@ -1,6 +1,7 @@
 // What calls make of the leads that the dispatcher remembers, and so of what webhooks say of them.
 import t from 'tap'
 import { assistantCreated, callCompleted, leadCreated } from '../../support/events/call-events.js'
+import { leadDeleted, leadStatusChanged, leadUpdated } from '../../support/events/lead-events.js'
 import { dispatchRig, webhookOn } from '../../support/workers/dispatching.js'
 
 t.test('a call moves its lead or secondary contact, also when it is not sent, and a duplicate does not', async (t) => {
@@ -50,4 +51,26 @@ t.test('an unknown lead and a lead of another user are sent as null and not move
   )
   for (const row of await r.deliveries()) t.match(String(row.body), '"lead":null')
   t.equal((await r.pool.query('SELECT status FROM ledger.dispatch_leads')).rows[0]?.status, 'created')
+})
+
+t.test('what a user makes of a lead and its contacts counts from its place in the log on, also after a deletion', async (t) => {
+  const r = await dispatchRig(t)
+  await r.tell(
+    assistantCreated(1, webhookOn), leadCreated(7, 3, [8]),
+    leadStatusChanged(7, 3, 'blacklisted'), leadStatusChanged(7, 3, 'scheduled', 8), leadUpdated(7, 3, [9, 8], [])
+  )
+  const leadIn = async (place: number) => JSON.parse(String((await r.deliveries())[place]?.body)).data.lead
+  const known = () => r.pool.query(`
+    SELECT contact_id::int, primary_id::int, status, variables->>'customer_name' AS name, revision::int
+    FROM ledger.dispatch_leads ORDER BY 1`)
+  const wanted = [
+    { contact_id: 7, primary_id: null, status: 'blacklisted', name: 'Changed', revision: 3 },
+    { contact_id: 8, primary_id: 7, status: 'scheduled', name: '', revision: 3 },
+    { contact_id: 9, primary_id: 7, status: 'created', name: '', revision: 3 }
+  ]
+  t.same((await known()).rows, wanted)
+  await r.tell(callCompleted('c-1', { lead_id: 9 }))
+  t.match(await leadIn(0), { id: 9, primary_lead_id: 7, status: 'completed' })
+  await r.tell(leadDeleted(7, 3), callCompleted('c-2', { lead_id: 8 }))
+  t.match(await leadIn(1), { id: 8, primary_lead_id: 7, status: 'completed' })
 })

@@ -55,7 +55,7 @@ t.test('the example of the API document is the payload of its call', async (t) =
     call: { call_id: callId, ...completedCall },
     at: new Date(webhookPayload.timestamp),
     assistant,
-    lead: { id, phone_number, variables, status, user_id: '1', campaign_id: campaign.id },
+    lead: { id, primary_id: null, phone_number, variables, status, user_id: '1', campaign_id: campaign.id },
     campaignName: campaign.name
   })
   t.strictSame(read(text), webhookPayload)

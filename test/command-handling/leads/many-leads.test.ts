@@ -1,12 +1,12 @@
 // A contact with very many leads in one campaign, as a log may have it: read in little memory, and not added to.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { fold } from '../../src/domain/decider.js'
-import { leadDecider } from '../../src/domain/lead/decide.js'
-import { sizeOf } from '../../src/event-store/size.js'
-import { noStream, openStreams } from '../../src/event-store/streams.js'
-import { mainProcess } from '../support/processes/main-process.js'
-import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
+import { fold } from '../../../src/domain/decider.js'
+import { leadDecider } from '../../../src/domain/lead/decide.js'
+import { sizeOf } from '../../../src/event-store/size.js'
+import { noStream, openStreams } from '../../../src/event-store/streams.js'
+import { mainProcess } from '../../support/processes/main-process.js'
+import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 
 const person = { phone_number: '+15551230001', variables: { customer_name: 'Ada', email: '', notes: 'x'.repeat(1_000) } }
 const created = (lead_id: number) => ({

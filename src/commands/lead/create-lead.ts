@@ -1,26 +1,20 @@
 // POST /user/lead
 import Type from 'typebox'
-import { leadDecider } from '../domain/lead/decide.js'
-import { leadStream } from '../domain/lead/events.js'
-import { createdLead, type LeadState } from '../domain/lead/evolve.js'
-import { LeadAnswer, describeLead } from '../domain/lead/summary.js'
-import { CreateLeadBody, validateLead, type LeadFacts } from '../domain/lead/validate.js'
-import type { App } from '../http/app-types.js'
-import { command, type Handled, type HandleRoute, type Written } from '../http/command-route.js'
-import { answered, example, invalid, writeHeaders } from '../http/docs/describe.js'
-import { lead as leadExample, newLead } from '../http/docs/examples.js'
-import type { ReadModel } from '../../projections/read-model.js'
-import type { Facts } from './facts.js'
-
-export interface LeadDeps {
-  handle: HandleRoute
-  readModel: ReadModel
-  facts: Facts
-  /** Stands for a phone number in the name of a stream. */
-  phoneHash (phoneNumber: string): string
-}
+import { leadDecider } from '../../domain/lead/decide.js'
+import { leadStream } from '../../domain/lead/events.js'
+import { createdLead, type LeadState } from '../../domain/lead/evolve.js'
+import { LeadAnswer, describeLead } from '../../domain/lead/summary.js'
+import { CreateLeadBody, validateLead, type LeadFacts } from '../../domain/lead/validate.js'
+import type { App } from '../../http/app-types.js'
+import { command, type Handled, type Written } from '../../http/command-route.js'
+import { answered, example, invalid, writeHeaders } from '../../http/docs/describe.js'
+import { lead as leadExample, newLead } from '../../http/docs/examples.js'
+import type { ReadModel } from '../../../projections/read-model.js'
+import type { Facts } from '../facts.js'
+import { readLead, type LeadDeps } from './lead-command.js'
 
 const created = 'Lead created successfully'
+
 const Message = Type.String({ default: created })
 const CreatedLead = Type.Object({ message: Message, data: LeadAnswer }, { title: 'LeadAnswer' })
 
@@ -65,9 +59,6 @@ function writtenLead (readModel: ReadModel, { state, ids, facts }: Handled<LeadS
   return {
     source: 'leads',
     folded: () => describeLead(lead, facts.campaignName ?? ''),
-    async read () {
-      const found = await readModel.findLead(lead.user_id, lead.id)
-      return found && describeLead(found.lead, found.campaignName)
-    }
+    read: () => readLead(readModel, lead)
   }
 }

@@ -1,8 +1,8 @@
 // The assistant that a path names, when it is the user's.
-import { assistantNotFound } from '../domain/assistant/decide.js'
-import type { Assistant } from '../domain/assistant/evolve.js'
-import { idIn } from '../http/path-id.js'
-import type { Facts } from './facts.js'
+import { assistantNotFound } from '../../domain/assistant/decide.js'
+import type { Assistant } from '../../domain/assistant/evolve.js'
+import { idIn } from '../../http/path-id.js'
+import type { Facts } from '../facts.js'
 
 export interface OwnAssistantDeps {
   facts: Facts

@@ -1,13 +1,13 @@
 // POST /user/assistant/{id}/restore
-import { assistantDecider } from '../domain/assistant/decide.js'
-import { assistantStream } from '../domain/assistant/events.js'
-import { RestoreAssistantBody, UpdateAssistantBody } from '../domain/assistant/bodies.js'
-import { validateRestore, type PastFacts } from '../domain/assistant/validate.js'
-import type { App } from '../http/app-types.js'
-import { command } from '../http/command-route.js'
-import { example, invalid, refusal } from '../http/docs/describe.js'
-import { refusedBy } from '../http/input/refused-by.js'
-import { assistantPath } from '../http/path-id.js'
+import { assistantDecider } from '../../domain/assistant/decide.js'
+import { assistantStream } from '../../domain/assistant/events.js'
+import { RestoreAssistantBody, UpdateAssistantBody } from '../../domain/assistant/bodies.js'
+import { validateRestore, type PastFacts } from '../../domain/assistant/validate.js'
+import type { App } from '../../http/app-types.js'
+import { command } from '../../http/command-route.js'
+import { example, invalid, refusal } from '../../http/docs/describe.js'
+import { refusedBy } from '../../http/input/refused-by.js'
+import { assistantPath } from '../../http/path-id.js'
 import {
   answerAssistant, assistantAnswer, assistantIdIn, lookUpFacts, type AssistantDeps
 } from './assistant-command.js'

@@ -1,16 +1,16 @@
 // What the commands of an assistant share: its id in the path, the facts that the rules need, and the answer.
 import Type, { type Static } from 'typebox'
-import { assistantNotFound } from '../domain/assistant/decide.js'
-import type { AssistantState } from '../domain/assistant/evolve.js'
-import type { AssistantSettings } from '../domain/assistant/settings.js'
-import { AssistantSummary, summarize } from '../domain/assistant/summary.js'
-import type { AssistantFacts } from '../domain/assistant/validate.js'
-import type { Handled, HandleRoute } from '../http/command-route.js'
-import { answered, writeHeaders } from '../http/docs/describe.js'
-import { assistantSummary } from '../http/docs/examples.js'
-import { idIn } from '../http/path-id.js'
-import type { ReadModel } from '../../projections/read-model.js'
-import type { Facts } from './facts.js'
+import { assistantNotFound } from '../../domain/assistant/decide.js'
+import type { AssistantState } from '../../domain/assistant/evolve.js'
+import type { AssistantSettings } from '../../domain/assistant/settings.js'
+import { AssistantSummary, summarize } from '../../domain/assistant/summary.js'
+import type { AssistantFacts } from '../../domain/assistant/validate.js'
+import type { Handled, HandleRoute } from '../../http/command-route.js'
+import { answered, writeHeaders } from '../../http/docs/describe.js'
+import { assistantSummary } from '../../http/docs/examples.js'
+import { idIn } from '../../http/path-id.js'
+import type { ReadModel } from '../../../projections/read-model.js'
+import type { Facts } from '../facts.js'
 
 export interface AssistantDeps {
   handle: HandleRoute

@@ -1,0 +1,125 @@
+// The rows of leads and their secondary contacts, and what the events of a lead make of them.
+import type {
+  ContactVariables, LeadCreatedEvent, LeadDeletedEvent, LeadEvent, LeadStatusChangedEvent, LeadUpdatedEvent
+} from '../src/domain/lead/events.js'
+import type { Calling } from '../src/domain/lead/after-call.js'
+import { leadOf } from '../src/domain/lead/evolve.js'
+import { contactAfter } from '../src/domain/lead/one-lead.js'
+import type { LeadStatus } from '../src/domain/lead/status.js'
+import { laterOf } from '../src/domain/time/later-of.js'
+import { CannotProject, type LogPosition, type Rows } from './engine/projection.js'
+import { iso, table } from './engine/table.js'
+
+/** A lead, or a secondary contact: then `primary_id` is its lead and `place` its number among the contacts. */
+export interface LeadRow extends Omit<Calling, 'status'> {
+  id: number
+  /** The row of one that was deleted, or that its lead does not have any more, stays: calls may still name it. */
+  status: LeadStatus | 'deleted'
+  primary_id: number | null
+  place: number
+  user_id: string
+  campaign_id: number
+  phone_number: string
+  variables: ContactVariables
+  stream: string
+  created_at: string
+  updated_at: string
+}
+
+export const leadTable = table<LeadRow>({
+  name: 'leads',
+  key: 'id',
+  columns: {
+    id: 'bigint',
+    primary_id: 'bigint',
+    place: 'integer',
+    user_id: 'text',
+    campaign_id: 'bigint',
+    phone_number: 'text',
+    variables: 'json',
+    status: 'text',
+    stream: 'text',
+    created_at: 'timestamptz',
+    updated_at: 'timestamptz',
+    newest_report_at: 'timestamptz'
+  },
+  indexes: [
+    '(user_id, created_at DESC, id DESC) INCLUDE (campaign_id, status, phone_number) WHERE primary_id IS NULL',
+    '(user_id, campaign_id, created_at DESC, id DESC) INCLUDE (status, phone_number) WHERE primary_id IS NULL',
+    '(user_id, phone_number COLLATE "C") WHERE primary_id IS NULL',
+    '(primary_id, place) WHERE primary_id IS NOT NULL'
+  ]
+})
+
+/** Of the lead and the secondary contacts that the event names. */
+export function idsOf ({ type, data }: LeadEvent): number[] {
+  switch (type) {
+    case 'LeadCreated': return [data.lead_id, ...data.secondary_contacts.map(({ id }) => id)]
+    case 'LeadUpdated': {
+      const { lead_id, changes: { secondary_contacts = [] }, removed_contacts } = data
+      return [lead_id, ...secondary_contacts.map(({ id }) => id), ...removed_contacts]
+    }
+    case 'LeadStatusChanged': return [data.contact_id ?? data.lead_id]
+    case 'LeadDeleted': return [data.lead_id]
+    default: return type satisfies never
+  }
+}
+
+export function addLead (event: LeadCreatedEvent, { stream }: LogPosition, rows: Rows): void {
+  const { secondary_contacts, ...lead } = leadOf(event)
+  const shared = { user_id: lead.user_id, campaign_id: lead.campaign_id, stream, newest_report_at: null }
+  const added: LeadRow[] = [
+    { ...lead, ...shared, primary_id: null, place: 0 },
+    ...secondary_contacts.map((contact, index) => ({ ...contact, ...shared, primary_id: lead.id, place: index + 1 }))
+  ]
+  const taken = added.map(({ id }) => rows.get(leadTable, id)).find((known) => known && known.stream !== stream)
+  if (taken) throw new CannotProject(`lead id ${taken.id} already belongs to ${taken.stream}`)
+  for (const row of added) {
+    if (!rows.get(leadTable, row.id)) rows.put(leadTable, row)
+  }
+}
+
+export function updateLead ({ data }: LeadUpdatedEvent, { stream }: LogPosition, rows: Rows): void {
+  const { lead_id, changes: { variables, secondary_contacts = [] }, removed_contacts, updated_at } = data
+  const lead = rowOn(stream, lead_id, rows)
+  if (!lead) return
+  const formers = secondary_contacts.map(({ id }) => rowOn(stream, id, rows))
+  const taken = formers.find((known) => known && known.primary_id !== lead_id)
+  if (taken) throw new CannotProject(`lead id ${taken.id} is no secondary contact of ${lead_id}`)
+  for (const id of removed_contacts) rowOn(stream, id, rows)
+  const { user_id, campaign_id } = lead
+  const changedAt = laterOf(lead.updated_at, updated_at)
+  rows.put(leadTable, { ...lead, variables: variables ?? lead.variables, updated_at: changedAt })
+  const fresh = { user_id, campaign_id, stream, primary_id: lead_id, newest_report_at: null }
+  secondary_contacts.forEach((contact, index) => {
+    const known = formers[index]
+    const { status, ...after } = contactAfter(known && contactOf(known), contact, updated_at)
+    rows.put(leadTable, { ...fresh, ...known, ...after, status: known?.status ?? status, place: index + 1 })
+  })
+  for (const id of removed_contacts) putDeleted(rows, rowOn(stream, id, rows), updated_at)
+}
+
+export function changeStatus ({ data }: LeadStatusChangedEvent, { stream }: LogPosition, rows: Rows): void {
+  const { lead_id, contact_id, status, changed_at } = data
+  const row = rowOn(stream, contact_id ?? lead_id, rows)
+  if (!row || row.status === 'deleted') return
+  rows.put(leadTable, { ...row, status, updated_at: laterOf(row.updated_at, changed_at) })
+}
+
+export function deleteLead ({ data }: LeadDeletedEvent, { stream }: LogPosition, rows: Rows): void {
+  putDeleted(rows, rowOn(stream, data.lead_id, rows), data.deleted_at)
+}
+
+function putDeleted (rows: Rows, row: LeadRow | undefined, at: string): void {
+  if (row) rows.put(leadTable, { ...row, status: 'deleted', updated_at: laterOf(row.updated_at, at) })
+}
+
+/** @throws CannotProject when the row is of another stream */
+function rowOn (stream: string, id: number, rows: Rows): LeadRow | undefined {
+  const row = rows.get(leadTable, id)
+  if (row && row.stream !== stream) throw new CannotProject(`lead id ${id} already belongs to ${row.stream}`)
+  return row
+}
+
+const contactOf = ({ id, phone_number, variables, created_at, updated_at }: LeadRow) =>
+  ({ id, phone_number, variables, status: 'created' as const, created_at: iso(created_at), updated_at: iso(updated_at) })
