@@ -5,6 +5,7 @@ import { getAssistantWebhookSecret, type AssistantSecretQueryDeps } from './webh
 import { getAssistantHistory } from './get-assistant-history.js'
 import { getCall, type GetCallDeps } from './get-call.js'
 import { getLead } from './get-lead.js'
+import { getMe, type GetMeDeps } from './get-me.js'
 import { getWebhookDelivery, type GetDeliveryDeps } from './webhook/get-webhook-delivery.js'
 import { listAssistants, type ReadDeps } from './list-assistants.js'
 import { listCalls } from './list-calls.js'
@@ -14,7 +15,7 @@ import { listWebhookNotices, type ListNoticesDeps } from './webhook/list-webhook
 import { listWebhookDeliveries, type ListDeliveriesDeps } from './webhook/list-webhook-deliveries.js'
 import { getWebhookSecret, type WebhookSecretDeps } from './webhook/webhook-secret.js'
 
-export type QueryDeps = ReadDeps & GetAssistantDeps & GetCallDeps
+export type QueryDeps = ReadDeps & GetAssistantDeps & GetCallDeps & GetMeDeps
   & WebhookSecretDeps & AssistantSecretQueryDeps & GetDeliveryDeps & ListDeliveriesDeps & ListNoticesDeps
 
 export function addQueries (app: App, deps: QueryDeps): void {
@@ -26,6 +27,7 @@ export function addQueries (app: App, deps: QueryDeps): void {
   listCalls(app, deps)
   getCall(app, deps)
   listCatalog(app, deps)
+  getMe(app, deps)
   getWebhookSecret(app, deps)
   getAssistantWebhookSecret(app, deps)
   listWebhookDeliveries(app, deps)

@@ -69,6 +69,7 @@ async function commandDeps (
   const facts = openFacts(readModel, waitIfMissing({ head, passed, reached, waitMs }), assistantAt)
   return {
     handle: commandRoutes({ idempotency, ids, readPositions: reads }),
+    rateLimitPerMinute: config.rateLimitPerMinute,
     readModel,
     facts,
     assistantAt,

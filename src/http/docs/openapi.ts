@@ -24,6 +24,7 @@ const tags = [
   { name: 'calls', description: 'What was said, and what became of the webhook' },
   { name: 'catalog', description: 'What there is to choose from' },
   { name: 'webhooks', description: 'Signed notifications after each call' },
+  { name: 'account', description: 'Who you are to this service' },
   { name: 'engine', description: 'What the call engine reports' }
 ]
 
