@@ -1,19 +1,22 @@
 // Measures the embedded event store beside its own limits, in one run: `npm run bench:event-store`.
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import Table from 'cli-table3'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import { processModule } from '@ringledger/embedded-event-store/child'
+import { beside, reportBeside } from './event-store/beside.js'
 import { appends } from './event-store/callers.js'
 import { crowd, fill, latencies, type Rate, reads } from './event-store/load.js'
 import { cursor, inserts } from './event-store/raw.js'
-import { startServer, temporaryPostgres } from './support/back-ends.js'
+import { type BenchServer, startServer, temporaryPostgres } from './support/back-ends.js'
 import { median, percentile } from './support/statistics.js'
 
 const { values: options } = parseArgs({
   options: {
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '4' },
-    json: { type: 'boolean', default: false }
+    json: { type: 'boolean', default: false },
+    beside: { type: 'string' }
   }
 })
 const rounds = Number(options.rounds)
@@ -23,19 +26,28 @@ const readCount = 100_000
 
 const say = (line: string) => process.stderr.write(`${line}\n`)
 
-const { dir, postgres, close } = await temporaryPostgres()
-const sql = await startServer({ module: processModule, env: { DATABASE_URL: postgres.url } }, dir)
-const memory = await startServer({ module: new URL('./event-store/memory-server.js', import.meta.url) }, dir)
+const place = await temporaryPostgres()
+const { dir, postgres } = place
 try {
-  report(await measure())
+  if (options.beside === undefined) await byItself()
+  else reportBeside(await beside(place, { other: resolve(options.beside), rounds, count: readCount }), options.json)
 } finally {
-  await Promise.all([sql.close(), memory.close()])
-  await close()
+  await place.close()
+}
+
+async function byItself (): Promise<void> {
+  const sql = await startServer({ module: processModule, env: { DATABASE_URL: postgres.url } }, dir)
+  const memory = await startServer({ module: new URL('./event-store/memory-server.js', import.meta.url) }, dir)
+  try {
+    report(await measure(sql, memory))
+  } finally {
+    await Promise.all([sql.close(), memory.close()])
+  }
 }
 
 type Measured = Awaited<ReturnType<typeof measure>>
 
-async function measure () {
+async function measure (sql: BenchServer, memory: BenchServer) {
   const clients = {
     sql: EventStoreDBClient.connectionString(sql.url),
     memory: EventStoreDBClient.connectionString(memory.url)

@@ -24,13 +24,34 @@ const mostPrefixes = 1_000
 export function filterOf ({ on, regex, prefixes, window, multiplier }: FilterSpec): Filter {
   if (prefixes.length > mostPrefixes) throw new InvalidFilter(`A filter has at most ${mostPrefixes} prefixes`)
   const test = regex === '' ? (name: string) => prefixes.some((prefix) => name.startsWith(prefix)) : searchFor(regex)
+  const ofType = remembered(test)
   return {
-    matches: on === 'stream' ? (event) => test(event.stream) : (event) => test(event.type),
+    matches: on === 'stream' ? (event) => test(event.stream) : (event) => ofType(event.type),
     checkpointInterval: Math.max(1, window) * Math.max(1, multiplier)
   }
 }
 
-/** Streams that $all does not show: bookkeeping of the server itself. */
-export function isHidden (stream: string): boolean {
-  return stream === '$epoch-information' || /^\$persistentsubscription-\$all::.*-(checkpoint|parked)$/s.test(stream)
+/** There are few types of events, and each is met again and again. */
+function remembered (test: (name: string) => boolean): (name: string) => boolean {
+  const known = new Map<string, boolean>()
+  return (name) => {
+    const before = known.get(name)
+    if (before !== undefined) return before
+    const answer = test(name)
+    if (known.size < mostRemembered && name.length <= longestRemembered) known.set(name, answer)
+    return answer
+  }
 }
+
+const mostRemembered = 256
+const longestRemembered = 256
+
+/** Streams that $all does not show: bookkeeping of the server itself. */
+export function isHidden (event: RecordedEvent): boolean {
+  const { row } = event
+  if (row !== undefined && row.bytes[row.stream] !== dollar) return false // without a look at the whole name
+  return event.stream === '$epoch-information' || persistent.test(event.stream)
+}
+
+const dollar = 0x24
+const persistent = /^\$persistentsubscription-\$all::.*-(checkpoint|parked)$/s

@@ -22,7 +22,7 @@ export class Sieve {
   * pass (page: readonly RecordedEvent[]): Generator<Step> {
     let events: RecordedEvent[] = []
     for (const event of page) {
-      if (isHidden(event.stream)) continue
+      if (isHidden(event)) continue
       if (this.#filter === undefined || this.#filter.matches(event)) {
         events.push(event)
         this.#lastSent = event.position

@@ -23,8 +23,23 @@ export interface RecordedEvent extends ProposedEvent {
   revision: number
   /** Unix milliseconds. */
   created: number
+  /** How many bytes of data and metadata, where that is known without a look at them. */
+  readonly size?: number
+  /** Where it was read for one reader alone: it is sent from there, and what is sent is not kept. */
+  readonly row?: RowOfEvent
   /** The event as the protocol sends it. It is encoded once, for all subscribers. */
   encoded?: Buffer
+}
+
+/** The bytes of an event in the form of Postgres. Type, metadata and data stand behind four bytes with their length. */
+export interface RowOfEvent {
+  readonly bytes: Buffer
+  readonly id: number
+  readonly stream: number
+  readonly streamEnd: number
+  readonly typeEnd: number
+  readonly metadataEnd: number
+  readonly end: number
 }
 
 /** Stands for int64's maximum, which no JavaScript number holds: the revision of `$streamDeleted`. */

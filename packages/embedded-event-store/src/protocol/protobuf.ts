@@ -1,86 +1,29 @@
-// The wire format of protobuf, as far as the busiest messages need it; all others go through the generated code.
+// Writes the wire format of protobuf, as far as the busiest messages need it; all others go through the generated code.
 
-/** Reads the fields of one message. */
-export class Reader {
-  readonly #buffer: Buffer
-  #at = 0
-  #wire = 0
-  /** The number of the field that `next` moved to. */
-  field = 0
-
-  constructor (buffer: Buffer) {
-    this.#buffer = buffer
-  }
-
-  /** Moves to the next field; its value must then be read, or skipped. */
-  next (): boolean {
-    if (this.#at >= this.#buffer.length) return false
-    const tag = this.number()
-    this.field = tag >>> 3
-    this.#wire = tag & 7
-    return true
-  }
-
-  /** A varint that is known to be small. */
-  number (): number {
-    let value = 0
-    for (let factor = 1; ; factor *= 0x80) {
-      const byte = this.#byte()
-      value += (byte & 0x7f) * factor
-      if (byte < 0x80) return value
-    }
-  }
-
-  uint64 (): bigint {
-    let value = 0n
-    for (let shift = 0n; ; shift += 7n) {
-      const byte = this.#byte()
-      value |= BigInt(byte & 0x7f) << shift
-      if (byte < 0x80) return BigInt.asUintN(64, value)
-    }
-  }
-
-  /** A part of the message, not a copy. */
-  bytes (): Buffer {
-    const length = this.number()
-    const start = this.#at
-    this.#at += length
-    if (this.#at > this.#buffer.length) throw new Error('The message ends in the middle of a field')
-    return this.#buffer.subarray(start, this.#at)
-  }
-
-  text (): string {
-    return this.bytes().toString('utf8')
-  }
-
-  message (): Reader {
-    return new Reader(this.bytes())
-  }
-
-  skip (): void {
-    switch (this.#wire) {
-      case 0: this.number(); break
-      case 1: this.#at += 8; break
-      case 2: this.bytes(); break
-      case 5: this.#at += 4; break
-      default: throw new Error(`No such wire type: ${this.#wire}`)
-    }
-  }
-
-  #byte (): number {
-    const byte = this.#buffer[this.#at++]
-    if (byte === undefined) throw new Error('The message ends in the middle of a field')
-    return byte
-  }
-}
-
-/** Writes a message whose size is known beforehand. */
+/** Writes messages whose sizes are known beforehand. */
 export class Writer {
   readonly buffer: Buffer
-  #at = 0
+  #at: number
 
-  constructor (size: number) {
-    this.buffer = Buffer.allocUnsafe(size)
+  /** @param into has room for what will be written from `at` on */
+  constructor (into: Buffer, at = 0) {
+    this.buffer = into
+    this.#at = at
+  }
+
+  static ofSize (size: number): Writer {
+    return new Writer(Buffer.allocUnsafe(size))
+  }
+
+  /** Four bytes, the greatest first: what gRPC has before a message. */
+  uint32 (value: number): this {
+    this.#at = this.buffer.writeUInt32BE(value, this.#at)
+    return this
+  }
+
+  byte (value: number): this {
+    this.buffer[this.#at++] = value
+    return this
   }
 
   number (field: number, value: number): this {
@@ -118,6 +61,25 @@ export class Writer {
     return this
   }
 
+  /** A part of a buffer, without a view of it that would be garbage. */
+  part (field: number, from: Buffer, start: number, end: number): this {
+    this.begin(field, end - start)
+    this.#at += from.copy(this.buffer, this.#at, start, end)
+    return this
+  }
+
+  /** A UUID of 16 bytes, as text. */
+  uuid (field: number, from: Buffer, start: number): this {
+    this.begin(field, 36)
+    for (let index = 0; index < 16; index++) {
+      if (index === 4 || index === 6 || index === 8 || index === 10) this.buffer[this.#at++] = hyphen
+      const value = from[start + index] ?? 0
+      this.buffer[this.#at++] = digits[value >>> 4] ?? 0
+      this.buffer[this.#at++] = digits[value & 15] ?? 0
+    }
+    return this
+  }
+
   raw (value: Uint8Array): this {
     this.buffer.set(value, this.#at)
     this.#at += value.length
@@ -130,6 +92,9 @@ export class Writer {
     this.buffer[this.#at++] = rest
   }
 }
+
+const hyphen = 0x2d
+const digits = Buffer.from('0123456789abcdef')
 
 /** Sizes in bytes; every field number here is below 16, so its tag is one byte. */
 export const sizeOf = {
@@ -144,5 +109,5 @@ export const sizeOf = {
 
 /** One length-delimited field. */
 export function field (number: number, content: Uint8Array): Buffer {
-  return new Writer(sizeOf.bytes(content.length)).bytes(number, content).buffer
+  return Writer.ofSize(sizeOf.bytes(content.length)).bytes(number, content).buffer
 }

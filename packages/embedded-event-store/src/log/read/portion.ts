@@ -6,7 +6,9 @@ export const overhead = 512
 const most = 64 * 1024
 
 /** About how many bytes of memory an event takes. */
-export const weightOf = ({ data, metadata }: ProposedEvent) => overhead + data.length + metadata.length
+export function weightOf (event: ProposedEvent & { readonly size?: number }): number {
+  return overhead + (event.size ?? event.data.length + event.metadata.length)
+}
 
 /** The events from an index on, up to 64 KiB, but at least one: a consumer that stops holds no more than these. */
 export function portion (events: readonly RecordedEvent[], start = 0): RecordedEvent[] {

@@ -5,7 +5,7 @@ import { EventTable } from './table.js'
 
 export interface Storage {
   table: EventTable
-  readers: Pick<pg.Pool, 'query' | 'end'>
+  readers: Pick<pg.Pool, 'query' | 'connect' | 'end'>
   /** Asks for the schema for so many ms. Throws `SchemaInUse` when another server keeps it. */
   openSession (patience: number): Promise<Session>
 }

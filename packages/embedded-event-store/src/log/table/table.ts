@@ -1,6 +1,8 @@
 // Every statement on the table of events.
 import pg from 'pg'
 import { columns } from './columns.js'
+import { copiedColumns, CopiedEvents } from './copied-event.js'
+import { copyOut } from './copy-out.js'
 import { type Identified, metastreamOf, type RecordedEvent, type StreamPlace } from '../event.js'
 import { mostAtOnce, partsOf } from '../turns.js'
 import { overhead } from '../read/portion.js'
@@ -44,9 +46,9 @@ export class EventTable {
   }
 
   // Rows of a page until they weigh too much, but always one: large events must not fill the memory.
-  #page (where: string, order: string, limit: string, bytes: string): string {
+  #page (where: string, order: string, limit: string, bytes: string, shown = '*'): string {
     const size = `${overhead} + octet_length(data) + octet_length(metadata)`
-    return `select * from (
+    return `select ${shown} from (
       select *, sum(${size}) over (order by ${order} rows unbounded preceding) - (${size}) as before
       from ${this.#events} where ${where} order by ${order} limit ${limit}
     ) page where before < ${bytes} order by ${order}`
@@ -54,11 +56,16 @@ export class EventTable {
 
   /** A page of the events with from <= position <= to, in that direction; empty only at the end. */
   async readAll (
-    on: Queryable, direction: Direction, from: number, to: number, { events, bytes }: PageSize
+    on: Pick<pg.Pool, 'connect'>, direction: Direction, from: number, to: number, { events, bytes }: PageSize
   ): Promise<RecordedEvent[]> {
-    const text = this.#page('position between $1 and $2', `position ${order[direction]}`, '$3', '$4')
-    const { rows } = await on.query<Row>({ name: `all ${direction}`, text, values: [from, to, events, bytes] })
-    return rows.map(toEvent)
+    const [first, last, limit, most] = [from, to, events, bytes].map((value) => String(BigInt(value)))
+    const where = `position between ${first} and ${last}` // a copy takes no parameters
+    const page = this.#page(where, `position ${order[direction]}`, `${limit}`, `${most}`, copiedColumns)
+    const copied = new CopiedEvents()
+    await copyOut(on, `copy (${page}) to stdout (format binary)`, (buffer, from) => {
+      copied.add(buffer, from)
+    })
+    return copied.events
   }
 
   /** A page of the events of one stream with from <= revision <= to, no further than `head` in the log. */

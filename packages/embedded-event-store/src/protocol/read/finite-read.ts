@@ -54,7 +54,7 @@ export class FiniteRead {
     const from = this.#isForward ? position ?? 1 : 1
     const to = this.#isForward ? head : options.hasStart() ? 0 : (position ?? head + 1) - 1
     const pages = this.#log.reader.allPages({ direction: this.#direction, from, to }, this.#count)
-    await this.#send(pages, (event) => !isHidden(event.stream) && (filter?.matches(event) ?? true))
+    await this.#send(pages, (event) => !isHidden(event) && (filter?.matches(event) ?? true))
   }
 
   get #direction () {

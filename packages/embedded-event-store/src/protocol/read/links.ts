@@ -2,7 +2,7 @@
 import type { RecordedEvent, StreamPlace } from '../../log/event.js'
 import type { EventLog } from '../../log/log.js'
 import { firstVisible, isFresh } from '../../log/stream-state.js'
-import { danglingLink, readResponse } from './wire.js'
+import { bytesOf, eventMessage, linkResponse } from './wire.js'
 
 /** The responses for these events, links replaced by their targets. One look-up for all of them. */
 export async function resolveLinks (log: EventLog, events: readonly RecordedEvent[]): Promise<Buffer[]> {
@@ -10,10 +10,10 @@ export async function resolveLinks (log: EventLog, events: readonly RecordedEven
   const targets = new Map(found.map((event) => [keyOf(event), event]))
   return await Promise.all(events.map(async (event) => {
     const place = targetOf(event)
-    if (place === undefined) return readResponse(event)
+    if (place === undefined) return bytesOf(eventMessage(event))
     const target = targets.get(keyOf(place))
     const isSeen = target !== undefined && await isVisible(log, target)
-    return isSeen ? readResponse(target, event) : danglingLink(event)
+    return linkResponse(event, isSeen ? target : undefined)
   }))
 }
 

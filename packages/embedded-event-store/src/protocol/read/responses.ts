@@ -7,7 +7,11 @@ import type { RecordedEvent } from '../../log/event.js'
 import type { EventLog } from '../../log/log.js'
 import { streams } from '../generated.js'
 import { resolveLinks } from './links.js'
-import { readResponse } from './wire.js'
+import { asOneMessage } from './one-message.js'
+import { eventMessage } from './wire.js'
+
+/** From here on a response waits until it is on its way: the call itself would keep some 16 of them. */
+const large = 4 * 1024
 
 export type ReadCall = ServerWritableStream<streams.ReadReq, Buffer>
 
@@ -40,10 +44,7 @@ export class Responses {
       for (const response of await resolveLinks(this.#log, events)) await this.#write(response)
       return
     }
-    for (const event of events) {
-      if (!this.#call.write(readResponse(event))) await this.#drained()
-      if (this.areOver) return
-    }
+    if (events.length > 0) await this.#write(asOneMessage(events.map(eventMessage)))
   }
 
   async confirmation (): Promise<void> {
@@ -80,7 +81,21 @@ export class Responses {
   }
 
   async #write (response: Buffer): Promise<void> {
-    if (!this.areOver && !this.#call.write(response)) await this.#drained()
+    if (this.areOver) return
+    if (response.length >= large) await this.#taken(response)
+    else if (!this.#call.write(response)) await this.#drained()
+  }
+
+  /** Of many events at once none wait behind those that are on their way. */
+  async #taken (response: Buffer): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const proceed = () => {
+        this.#gone.removeEventListener('abort', proceed)
+        resolve()
+      }
+      this.#gone.addEventListener('abort', proceed, { once: true })
+      this.#call.write(response, proceed)
+    })
   }
 
   /** A consumer that has stopped reading stops us here, however long it takes. */

@@ -1,6 +1,6 @@
 // One message of BatchAppend, decoded by hand: appends arrive by the thousand.
 import { any, type ExpectedRevision, noStream, streamExists } from '../../log/write/decide.js'
-import { Reader } from '../protobuf.js'
+import { Reader } from '../protobuf-reader.js'
 import { type ProposedMessage, uuidFromHalves } from '../requests.js'
 
 export interface BatchOptions {

@@ -82,7 +82,7 @@ function failure (id: Buffer, options: BatchOptions, { code, type, details, mess
 function envelope (id: Buffer, { identifier, expected }: BatchOptions, result: number, content: Uint8Array): Buffer {
   const expectedSize = expected >= 0 ? sizeOf.number(expected) : 2
   const size = sizeOf.bytes(id.length) + sizeOf.bytes(content.length) + sizeOf.bytes(identifier.length) + expectedSize
-  const writer = new Writer(size).bytes(response.id, id).bytes(result, content).bytes(response.stream, identifier)
+  const writer = Writer.ofSize(size).bytes(response.id, id).bytes(result, content).bytes(response.stream, identifier)
   switch (expected) {
     case any: return writer.begin(response.expectedAny, 0).buffer
     case noStream: return writer.begin(response.expectedNoStream, 0).buffer
@@ -93,7 +93,7 @@ function envelope (id: Buffer, { identifier, expected }: BatchOptions, result: n
 
 function success (revision: number, at: number | undefined): Buffer {
   const positionSize = at === undefined ? 0 : 2 * sizeOf.number(at)
-  const writer = new Writer((revision < 0 ? 2 : sizeOf.number(revision)) + sizeOf.bytes(positionSize))
+  const writer = Writer.ofSize((revision < 0 ? 2 : sizeOf.number(revision)) + sizeOf.bytes(positionSize))
   if (revision < 0) writer.begin(written.noStream, 0)
   else writer.number(written.revision, revision)
   if (at === undefined) return writer.begin(written.noPosition, 0).buffer
