@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Redis } from 'ioredis'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import type { Drilled } from '../../bench/drill/report.js'
@@ -16,25 +17,31 @@ import { event } from '@ringledger/event-transfer/testing'
 
 type Report = Drilled & { problems: string[] }
 
-/** Runs it to its end; `onPause` is called when it says that nodes may be killed. */
+/** Runs it to its end; `onPause` is called when it says that nodes may be killed. Without a `pause`, Enter follows. */
 async function drill (t: Test, args: Record<string, string>, onPause = async () => {}) {
   const json = join(dataDir(t), 'report.json')
   const options = Object.entries({ ...args, json }).flatMap(([name, value]) => [`--${name}`, value])
   const variables = [`PATH=${process.env.PATH}`, `HOME=${process.env.HOME}`]
   const main = join(packageRoot, 'dist/bench/drill.js')
-  const child = spawn('env', ['-i', ...variables, process.execPath, main, ...options], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn('env', ['-i', ...variables, process.execPath, main, ...options], { stdio: ['pipe', 'pipe', 'pipe'] })
   t.teardown(() => { child.kill('SIGKILL') })
   const said = { stdout: '', stderr: '' }
   let paused: Promise<void> | undefined
+  let saidBeforeEnter = ''
+  const pause = async () => {
+    await onPause()
+    saidBeforeEnter = said.stderr
+    if (args.pause === undefined) child.stdin.write('\n')
+  }
   child.stdout.setEncoding('utf8').on('data', (text: string) => { said.stdout += text })
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     said.stderr += text
-    if (said.stderr.includes('NOW kill nodes')) paused ??= onPause()
+    if (said.stderr.includes('NOW kill nodes')) paused ??= pause()
   })
   const code = await new Promise((resolve) => child.once('close', resolve))
   await paused
   const report: Report | undefined = existsSync(json) ? JSON.parse(readFileSync(json, 'utf8')) : undefined
-  return { code, report, ...said }
+  return { code, report, saidBeforeEnter, ...said }
 }
 
 /** A cluster whose log is of its own, and an empty database. */
@@ -42,6 +49,14 @@ async function emptyServers (t: Test) {
   const log = await scratchEventStore(t)
   const cluster = await eventStoreCluster(t, log.store)
   return { log, cluster, database: (await scratchPostgres(t, 'empty')).url }
+}
+
+async function fullRedis (t: Test): Promise<string> {
+  const { url } = await scratchRedis(t)
+  const client = new Redis(url)
+  await client.set('theirs', '1')
+  client.disconnect()
+  return url
 }
 
 const short = { minutes: '0.06', pause: '4' }
@@ -78,9 +93,10 @@ t.test('a leader is killed under load and comes back: nothing is lost, doubled o
   ])
 })
 
-t.test('what the log has lost is named, and the exit status is 1', async (t) => {
+t.test('it goes on when Enter is pressed; what the log has lost is named, and the exit status is 1', async (t) => {
   const { log, cluster, database } = await emptyServers(t)
-  const { code, report, stdout } = await drill(t, { eventstore: cluster.url, database, minutes: '0.02', pause: '2' }, async () => {
+  const options = { eventstore: cluster.url, database, minutes: '0.02' }
+  const { code, report, stdout, stderr, saidBeforeEnter } = await drill(t, options, async () => {
     const client = new pg.Client({ connectionString: log.postgres.url })
     await client.connect()
     await eventually(async () => (await client.query(`
@@ -88,6 +104,8 @@ t.test('what the log has lost is named, and the exit status is 1', async (t) => 
         SELECT position FROM eventstore.events WHERE type = 'LeadCreated' AND stream !~ '^lead-1-' LIMIT 1)`)).rowCount)
     await client.end()
   })
+  t.match(saidBeforeEnter, /NOW kill nodes .* Press Enter when all of them are back\.\n$/)
+  t.match(stderr, /minutes of load, with all nodes/)
   t.equal(code, 1)
   t.equal(report?.log.missing.length, 1)
   t.match(report?.log.missing[0], /^lead \d+ with \+1777/)
@@ -99,6 +117,11 @@ t.test('servers that hold something are refused by name, and nothing is written'
   const full = (await scratchPostgres(t, 'migrated')).url
   const noTables = await drill(t, { eventstore: cluster.url, database: full })
   t.match(noTables, { code: 1, stderr: /--database is not empty: it has the table \S+\. .* Nothing was written\.$/m })
+  if (!noRedis()) {
+    const redis = await fullRedis(t)
+    const noKeys = await drill(t, { eventstore: cluster.url, database, redis })
+    t.match(noKeys, { code: 1, stderr: /--redis is not empty: it has 1 keys\. .* Nothing was written\.$/m })
+  }
   await log.client.appendToStream('theirs', [event()])
   const noEvents = await drill(t, { eventstore: cluster.url, database })
   t.match(noEvents, { code: 1, stderr: /--eventstore is not empty: it has the stream theirs\./ })
