@@ -8,6 +8,7 @@ import { freePort } from '@ringledger/embedded-postgres/testing'
 
 export interface BenchRedis {
   url: string
+  pid: number
   close (): Promise<void>
 }
 
@@ -28,6 +29,7 @@ export async function temporaryRedis (dir: string): Promise<BenchRedis | undefin
   client.disconnect()
   return {
     url,
+    pid: server.pid ?? NaN,
     async close () {
       const ended = once(server, 'exit')
       if (server.exitCode === null && server.kill()) await ended

@@ -16,18 +16,21 @@ const appendsAtOnce = 64
 
 /** One for each user, from `firstId` on; their webhooks go to `url`, each to a path of its own. */
 export async function createAssistants (streams: Streams, url: string, firstId: number): Promise<void> {
-  for (let assistant_id = firstId; assistant_id < firstId + userCount; assistant_id++) {
-    const settings = {
-      ...defaultSettings(),
-      ...frontDesk,
-      calls_direction: 'make' as const,
-      is_webhook_active: true,
-      webhook_url: `${url}/${assistant_id}`
-    }
-    const created_at = new Date().toISOString()
-    const data = { assistant_id, user_id: String(assistant_id), settings, status: 'active' as const, created_at }
-    await append(streams, assistantStream(assistant_id), { type: 'AssistantCreated', data })
+  for (let id = firstId; id < firstId + userCount; id++) await createAssistant(streams, `${url}/${id}`, id)
+}
+
+/** Of the user of the same id. */
+export async function createAssistant (streams: Streams, webhook_url: string, assistant_id: number): Promise<void> {
+  const settings = {
+    ...defaultSettings(),
+    ...frontDesk,
+    calls_direction: 'make' as const,
+    is_webhook_active: true,
+    webhook_url
   }
+  const created_at = new Date().toISOString()
+  const data = { assistant_id, user_id: String(assistant_id), settings, status: 'active' as const, created_at }
+  await append(streams, assistantStream(assistant_id), { type: 'AssistantCreated', data })
 }
 
 /** Reports so many calls of the assistants from `firstId` on, as fast as the event store takes them. */

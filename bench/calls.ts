@@ -1,0 +1,127 @@
+// Measures calls, from their report over HTTP to the receiver of their webhook: `npm run bench:calls`.
+import { createServer } from 'node:http'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import pg from 'pg'
+import { processModule } from '@ringledger/embedded-event-store/child'
+import { signToken } from '../src/cli/running/sign-token.js'
+import { EventStoreConnection } from '../src/event-store/connection/connection.js'
+import { openStreams } from '../src/event-store/streams.js'
+import { reportCalls, type Pace, type Scene } from './calls/load.js'
+import { report, type Measured } from './calls/report.js'
+import { asRole, countStatements } from './calls/statements.js'
+import { startServer, temporaryPostgres, type BenchServer } from './support/back-ends.js'
+import { environmentOf } from './support/environment.js'
+import { random } from './support/random.js'
+import { temporaryRedis, type BenchRedis } from './support/redis.js'
+import { ringledger, run, type Environment } from './support/run.js'
+import { createAssistant, createAssistants, userCount } from './webhooks/calls.js'
+import { openArrivals, type Arrivals } from './webhooks/idle.js'
+import { startRole } from './webhooks/service.js'
+
+const { values: options } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '20' },
+    rates: { type: 'string', default: '20,100,300' },
+    'in-flight': { type: 'string', default: '64' },
+    seed: { type: 'string', default: '1' },
+    json: { type: 'boolean', default: false }
+  }
+})
+const seconds = Number(options.seconds)
+const atOnce = Number(options['in-flight'])
+const chance = random(Number(options.seed))
+const hanging = { first: 1 + userCount, endpoints: 20, hang: 4 }
+
+const say = (line: string) => process.stderr.write(`${line}\n`)
+
+const { dir, postgres, close } = await temporaryPostgres()
+const redis = await temporaryRedis(dir)
+if (!redis) say('redis-server is not on the PATH: the queue on Redis is left out')
+const eventStore = await startServer({ module: processModule, env: { DATABASE_URL: postgres.url } }, dir)
+const arrivals = await openArrivals()
+const silent = createServer(() => {}).listen(0, '127.0.0.1') // takes webhooks and never answers
+try {
+  await once(silent, 'listening')
+  const env = {
+    ...environmentOf({ dir, databaseUrl: postgres.url, eventStoreUrl: eventStore.url }),
+    WEBHOOK_ALLOW_HTTP: 'true',
+    WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
+    RATE_LIMIT_PER_MINUTE: '0'
+  }
+  await run(ringledger('migrate'), env)
+  await createAll(arrivals, eventStore)
+  const measured = [await measure('Postgres', env)]
+  if (redis) measured.push(await measure('Redis', { ...env, REDIS_URL: redis.url }, redis))
+  report(measured, options.json)
+} finally {
+  silent.closeAllConnections()
+  silent.close()
+  await arrivals.close()
+  await eventStore.close()
+  await redis?.close()
+  await close()
+}
+
+async function createAll (arrivals: Arrivals, { url }: BenchServer): Promise<void> {
+  const connection = new EventStoreConnection(url)
+  const streams = openStreams(connection)
+  await createAssistants(streams, arrivals.url, 1)
+  const address = silent.address()
+  if (typeof address !== 'object' || address === null) throw new Error('the receiver that never answers has no port')
+  for (let n = 0; n < hanging.endpoints; n++) {
+    const base = n < hanging.hang ? `http://127.0.0.1:${address.port}` : arrivals.url
+    await createAssistant(streams, `${base}/${hanging.first + n}`, hanging.first + n)
+  }
+  await connection.close()
+}
+
+async function measure (queue: string, env: Environment, redis?: BenchRedis): Promise<Measured> {
+  const start = (role: 'api' | 'projector' | 'worker') =>
+    startRole(role, { ...env, DATABASE_URL: asRole(env.DATABASE_URL ?? '', role) })
+  const roles = { projector: await start('projector'), worker: await start('worker'), api: await start('api') }
+  const pids = {
+    ...Object.fromEntries(Object.entries(roles).map(([role, { pid }]) => [role, pid])),
+    'event store': eventStore.pid,
+    postgres: postgres.pid,
+    ...(redis && { redis: redis.pid })
+  }
+  const engine = { user: 'engine', role: 'engine', ttl: '2h' }
+  const token = await signToken({ secret: env.JWT_SECRET ?? '', roleClaim: 'role' }, engine)
+  const scene: Scene = { apiUrl: roles.api.url, token, arrivals, pids, chance }
+  const answering = (nth: number) => ({ id: 1 + nth % userCount, isAwaited: true })
+  const load = async (pace: Pace) => {
+    say(`${queue}: ${name(pace)}`)
+    return await reportCalls(scene, pace, answering)
+  }
+  await load({ atOnce, seconds: 5 }) // warms up
+  const measured: Measured = { queue, figures: {}, statements: {} }
+  for (const rate of options.rates.split(',').map(Number)) {
+    measured.figures[`${rate}/s`] = await load({ perSecond: rate, seconds })
+  }
+  measured.figures[`${atOnce} at once`] = await load({ atOnce, seconds })
+  say(`${queue}: 100/s, ${hanging.hang} of ${hanging.endpoints} receivers hang`)
+  measured.figures[`100/s, the others of ${hanging.hang} in ${hanging.endpoints} that hang`] =
+    await reportCalls(scene, { perSecond: 100, seconds }, (nth) => {
+      const n = nth % hanging.endpoints
+      return { id: hanging.first + n, isAwaited: n >= hanging.hang }
+    })
+  const pool = new pg.Pool({ connectionString: postgres.url, max: 1 })
+  for (const pace of [{ perSecond: 10, seconds: 10 }, { perSecond: 100, seconds: 5 }, { atOnce, seconds: 5 }]) {
+    measured.statements[name(pace)] = await statementsOf(pool, () => load(pace))
+  }
+  await pool.end()
+  for (const role of [roles.api, roles.worker, roles.projector]) await role.stop()
+  return measured
+}
+
+async function statementsOf (pool: pg.Pool, load: () => Promise<{ calls: number }>) {
+  let calls = 0
+  const counted = await countStatements(pool, join(dir, 'postgres.log'), async () => { calls = (await load()).calls })
+  return Object.fromEntries(Object.entries(counted).map(([consumer, count]) => [consumer, count / calls]))
+}
+
+function name ({ perSecond, atOnce }: Pace): string {
+  return perSecond === undefined ? `${atOnce} at once` : `${perSecond}/s`
+}

@@ -1,0 +1,46 @@
+// What the processes of the service have used so far: CPU and memory, children included. Linux only.
+import { readFileSync, readdirSync } from 'node:fs'
+
+/** Of the clock that /proc counts CPU by. */
+const ticksPerSecond = 100
+
+/** Process ids by what they are; Postgres is that of its postmaster. */
+export type Pids = Record<string, number>
+
+/** Milliseconds of CPU of each, and of its children that live or have ended. */
+export function cpuOf (pids: Pids): Record<string, number> {
+  return byName(pids, (pid) => cpuMs(pid))
+}
+
+/** Memory of their own in MiB: what a process shares with others is not counted. */
+export function memoryOf (pids: Pids): Record<string, number> {
+  return byName(pids, (pid) => Number(/RssAnon:\s+(\d+) kB/.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) / 1024)
+}
+
+function byName (pids: Pids, measure: (pid: number) => number): Record<string, number> {
+  return Object.fromEntries(Object.entries(pids).map(([name, pid]) =>
+    [name, [pid, ...childrenOf(pid)].reduce((sum, each) => sum + measure(each), 0)]))
+}
+
+function cpuMs (pid: number): number {
+  const [, fields = ''] = /\) (.*)/s.exec(read(`/proc/${pid}/stat`)) ?? []
+  const ticks = fields.split(' ').slice(11, 15).map(Number) // utime, stime, and those of children that were waited for
+  return ticks.reduce((sum, each) => sum + each, 0) * 1_000 / ticksPerSecond
+}
+
+function childrenOf (pid: number): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+      read(`/proc/${pid}/task/${task}/children`).split(' ').filter(Boolean).map(Number))
+  } catch {
+    return [] // it has ended
+  }
+}
+
+function read (file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
