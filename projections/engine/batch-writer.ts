@@ -1,7 +1,7 @@
 // Writes batches of events into one generation of a projection, and parks what cannot be written.
 import type { Pool, PoolClient } from 'pg'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
-import type { Batch } from '../../src/event-store/subscribe.js'
+import { BatchRefused, type OpenConsumer } from '../../src/subscriptions/consumer.js'
 import { CircuitBreaker, type Refused } from '../parking/circuit-breaker.js'
 import { schemaOf } from '../replay/generations.js'
 import { fold, loadMissing, readEvents, saveChanges, type Readable, type Unreadable } from './fold.js'
@@ -12,7 +12,7 @@ import { park } from '../../src/subscriptions/park.js'
 import { loadParked } from '../parking/park.js'
 import { MemoryRows } from './rows.js'
 
-type Handle = (tx: PoolClient, batch: Batch) => Promise<void>
+type Handle = OpenConsumer['handle']
 
 /** Events were written, and these are the first ones parked; or Postgres refused them and nothing was written. */
 type Outcome = { parked: Refused[] } | { problem: string }
@@ -24,17 +24,27 @@ type Outcome = { parked: Refused[] } | { problem: string }
 export async function batchWriter (projection: Projection, pool: Pool, generation: number): Promise<Handle> {
   const consumer = schemaOf(projection, generation)
   const breaker = await CircuitBreaker.load(pool, consumer)
-  return async (tx, { events, position }) => {
-    await breaker.check(tx, position, await writeEvents(tx, projection, consumer, events))
+  return async (tx, { events, position }, isApart) => {
+    const refused = isApart
+      ? await writeApart(tx, projection, consumer, events)
+      : await write(tx, projection, consumer, events).catch((error: unknown) => {
+        throw isRefusal(error, events) ? new BatchRefused(error.message, { cause: error }) : error
+      })
+    await breaker.check(tx, position, refused)
   }
 }
 
-/** @returns the first event of each stream that was parked now */
+/** At once or, when Postgres refuses that, apart. @returns the first event of each stream that was parked now */
 export async function writeEvents (
   tx: PoolClient, projection: Projection, schema: string, events: StoredEvent[]
 ): Promise<Refused[]> {
   const outcome = await attempt(tx, projection, schema, events)
-  if ('parked' in outcome) return outcome.parked
+  return 'parked' in outcome ? outcome.parked : await writeApart(tx, projection, schema, events)
+}
+
+async function writeApart (
+  tx: PoolClient, projection: Projection, schema: string, events: StoredEvent[]
+): Promise<Refused[]> {
   const refused: Refused[] = []
   for (const stored of events) {
     const alone = await attempt(tx, projection, schema, [stored])

@@ -1,7 +1,7 @@
 // Runs one generation of a projection: the rows of a batch, its checkpoint and the notification are one transaction.
 import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import type { Consumer, OpenConsumer } from '../../src/subscriptions/run.js'
+import type { Consumer, OpenConsumer } from '../../src/subscriptions/consumer.js'
 import { batchWriter } from './batch-writer.js'
 import { fillFirst } from '../replay/fill/first-fill.js'
 import { checkpointOf, leaseOf } from '../replay/generations.js'
@@ -42,8 +42,8 @@ async function openGeneration (projection: Projection, generation: number, pool:
       arrived(position)
       return position
     },
-    async handle (tx, batch) {
-      await apply(tx, batch)
+    async handle (tx, batch, isApart) {
+      await apply(tx, batch, isApart)
       await arrive(tx, batch.position)
     },
     committed: ({ position }) => arrived(position)

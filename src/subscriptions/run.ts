@@ -1,48 +1,16 @@
 // Runs one subscription: held by one process, batch after batch, rows and checkpoint in one transaction.
-import type { Pool, PoolClient } from 'pg'
+import type { Pool } from 'pg'
 import { isOfOutage } from '../event-store/errors.js'
 import type { Streams } from '../event-store/streams.js'
 import type { Batch } from '../event-store/subscribe.js'
 import { inTransaction } from '../postgres/transaction.js'
 import { claimCheckpoint, Fenced, moveCheckpoint } from './checkpoint.js'
+import { BatchRefused, type Consumer, type Log, type OpenConsumer } from './consumer.js'
 import { wheneverLeased, type Lease } from './lease.js'
 import { type LeaseTimes } from './lease-row.js'
 import { pause } from './pause.js'
 import { skipProcessed } from './skip-processed.js'
 import { countBatch, countersOf } from './counters.js'
-
-/** Handles the events of a subscription: a projection or the webhook dispatcher. */
-export interface Consumer {
-  /** Names the lease, for instance `projection assistants g1`. */
-  name: string
-  eventTypes: readonly string[]
-  /** Called whenever the subscription (re)starts: another generation may be active by then. */
-  open (): Promise<OpenConsumer>
-}
-
-export interface OpenConsumer {
-  /** Qualified name of a table made by `checkpointTable`. */
-  checkpointTable: string
-  /**
-   * Called by each holder, before it follows the log: brings what is empty beside a long log to where following begins.
-   * @returns where the checkpoint is then
-   */
-  fill? (holder: Holder): Promise<bigint>
-  /** Writes what the batch means, in the transaction that has just moved the checkpoint. */
-  handle (tx: PoolClient, batch: Batch): Promise<void>
-  /** Called after the commit; must not throw. */
-  committed? (batch: Batch): void
-}
-
-/** Who has claimed the checkpoint, and what it works with. */
-export interface Holder {
-  /** Which the checkpoint carries. */
-  epoch: bigint
-  /** Aborted when the lease is lost. */
-  signal: AbortSignal
-  streams: Streams
-  log: RunOptions['log']
-}
 
 /** The consumer needs an operator before it can go on. It is tried again, as the operator may have acted. */
 export class Stopped extends Error {
@@ -57,8 +25,6 @@ export interface SameLog {
   problem (): Error | undefined
 }
 
-type Write = (details: object, message: string) => void
-
 export interface RunOptions {
   streams: Streams
   /** Whether the log is the one that the checkpoints belong to. Without it nobody looks. */
@@ -69,7 +35,7 @@ export interface RunOptions {
   yields?: boolean | undefined
   signal: AbortSignal
   leaseTimes?: LeaseTimes | undefined
-  log: { debug: Write, info: Write, warn: Write, error: Write }
+  log: Log
 }
 
 const shortestBackoffMs = 100
@@ -126,7 +92,7 @@ async function follow (consumer: Consumer, lease: Lease, options: RunOptions, ba
     const otherLog = sameLog?.problem()
     if (otherLog) throw stopped(otherLog)
     if (batch.position <= position) continue
-    await commit(opened, batch, position, lease, options.pool)
+    await commitBatch(opened, batch, position, lease, options.pool)
     position = batch.position
     Object.assign(backoff, { ms: shortestBackoffMs, isLogged: false })
     countBatch(consumer.name, batch)
@@ -141,10 +107,16 @@ function stopUntilMended (error: unknown): never {
 const stopped = (cause: Error) => new Stopped(cause.message, { cause })
 
 /** Moves the checkpoint first: a fenced process writes nothing, and the lock of the row keeps out other changes. */
-async function commit (opened: OpenConsumer, batch: Batch, from: bigint, lease: Lease, pool: Pool): Promise<void> {
-  await inTransaction(pool, async (tx) => {
-    await moveCheckpoint(tx, opened.checkpointTable, lease.epoch, from, batch.position)
-    await opened.handle(tx, batch)
+export async function commitBatch (
+  opened: OpenConsumer, batch: Batch, from: bigint, { epoch }: Pick<Lease, 'epoch'>, pool: Pool
+): Promise<void> {
+  const write = (isApart: boolean) => inTransaction(pool, async (tx) => {
+    await moveCheckpoint(tx, opened.checkpointTable, epoch, from, batch.position)
+    await opened.handle(tx, batch, isApart)
+  })
+  await write(false).catch((error: unknown) => {
+    if (!(error instanceof BatchRefused)) throw error
+    return write(true)
   })
   opened.committed?.(batch)
 }

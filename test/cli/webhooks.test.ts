@@ -31,7 +31,7 @@ for await (const batch of streams.follow({
   after: 0n, eventTypes: ['AssistantCreated', 'CallCompleted'], signal: new AbortController().signal
 })) {
   await inTransaction(pool, async (tx) => {
-    await consumer.handle(tx, batch)
+    await consumer.handle(tx, batch, false)
     await tx.query('UPDATE ledger.dispatcher_checkpoint SET position = $1', [batch.position])
   })
   if (batch.position >= head) break

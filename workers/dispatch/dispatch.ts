@@ -2,7 +2,7 @@
 import type { PoolClient } from 'pg'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import { dispatcherCheckpoint } from '../../src/recovery/database-state.js'
-import type { Consumer } from '../../src/subscriptions/run.js'
+import type { Consumer } from '../../src/subscriptions/consumer.js'
 import { followSettings } from '../deliveries/follow-settings.js'
 import { dispatchCall, lostLead } from './dispatch-call.js'
 import { countDuplicates, insertDeliveries, type NewDelivery } from './new-deliveries.js'

@@ -1,7 +1,7 @@
 // Lets the dispatcher write markers into the log: by them an older copy of its database is recognised.
 import type { RestoreGuard } from '../../src/recovery/restore-guard.js'
 import { writeMarker, type MarkerOptions } from '../../src/recovery/marker.js'
-import type { Consumer, OpenConsumer } from '../../src/subscriptions/run.js'
+import type { Consumer, OpenConsumer } from '../../src/subscriptions/consumer.js'
 import { BehindLog } from '../../src/recovery/database-state.js'
 import { isOfOutage, RevisionConflict } from '../../src/event-store/errors.js'
 
@@ -40,9 +40,9 @@ export function withMarkers (dispatcher: Consumer, options: MarkingOptions): Mar
 function withMarksOf (markers: Markers, opened: OpenConsumer, restoreGuard: RestoreGuard): OpenConsumer {
   return {
     ...opened,
-    async handle (tx, batch) {
+    async handle (tx, batch, isApart) {
       if (!restoreGuard.maySend()) throw new BehindLog('the database was found to be behind the log')
-      await opened.handle(tx, batch)
+      await opened.handle(tx, batch, isApart)
     },
     committed (batch) {
       opened.committed?.(batch)

@@ -1,7 +1,7 @@
 // Fills the generation that readers are to see, when it is new beside a log that is not: in bulk, as a replay does.
 import type { Pool } from 'pg'
 import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
-import type { Holder } from '../../../src/subscriptions/run.js'
+import type { Holder } from '../../../src/subscriptions/consumer.js'
 import type { Projection } from '../../engine/projection.js'
 import { hasParked } from '../../parking/park.js'
 import { checkpointOf, generationsOf, schemaOf } from '../generations.js'

@@ -4,7 +4,8 @@ import type { Pool } from 'pg'
 import type { Test } from 'tap'
 import { noStream, type Streams } from '../../../src/event-store/streams.js'
 import { checkpointTable } from '../../../src/subscriptions/checkpoint.js'
-import { runSubscription, type Consumer, type OpenConsumer } from '../../../src/subscriptions/run.js'
+import type { Consumer, OpenConsumer } from '../../../src/subscriptions/consumer.js'
+import { runSubscription } from '../../../src/subscriptions/run.js'
 import { eventually } from '../eventually.js'
 import { keepingLog } from '../postgres/ledger.js'
 
@@ -51,9 +52,9 @@ const recording = (type: string, table: string, before: OpenConsumer['handle']):
   eventTypes: [type],
   open: async () => ({
     checkpointTable: table,
-    async handle (tx, batch) {
+    async handle (tx, batch, isApart) {
       for (const { id } of batch.events) await tx.query(`INSERT INTO handled_${type} (id) VALUES ($1)`, [id])
-      await before(tx, batch)
+      await before(tx, batch, isApart)
     }
   })
 })

@@ -21,7 +21,7 @@ const place = logOf()
 
 async function feed (...told: Told[]): Promise<void> {
   const events: StoredEvent[] = place(told)
-  await inTransaction(pool, (tx) => consumer.handle(tx, { events, position: events.at(-1)?.position ?? 0n }))
+  await inTransaction(pool, (tx) => consumer.handle(tx, { events, position: events.at(-1)?.position ?? 0n }, false))
 }
 
 const ids = Array.from({ length: Number(count) }, (_, index) => index + 2)

@@ -1,8 +1,8 @@
 // Projections fed straight from a list of events, batch by batch, as their consumer would.
 import type { Pool } from 'pg'
-import { claimCheckpoint, moveCheckpoint } from '../../../src/subscriptions/checkpoint.js'
+import { claimCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
-import { inTransaction } from '../../../src/postgres/transaction.js'
+import { commitBatch } from '../../../src/subscriptions/run.js'
 import { projections } from '../../../projections/index.js'
 import { activeGeneration, checkpointOf, ensureProjections, schemaOf } from '../../../projections/replay/generations.js'
 import type { Projection } from '../../../projections/engine/projection.js'
@@ -24,17 +24,13 @@ export interface Feed {
 
 /** A consumer as it is after a start. */
 export async function feeding (projection: Projection, pool: Pool, epoch = 1n): Promise<Feed> {
-  const { checkpointTable, handle } =
-    await generationConsumer(projection, await activeGeneration(pool, projection), pool).open()
-  let from = await claimCheckpoint(pool, checkpointTable, epoch)
+  const opened = await generationConsumer(projection, await activeGeneration(pool, projection), pool).open()
+  let from = await claimCheckpoint(pool, opened.checkpointTable, epoch)
   return {
     async batch (events) {
       const position = events.at(-1)?.position ?? from
       const wanted = events.filter(({ type }) => projection.eventTypes.some((known) => known === type))
-      await inTransaction(pool, async (tx) => {
-        await moveCheckpoint(tx, checkpointTable, epoch, from, position)
-        await handle(tx, { events: wanted, position })
-      })
+      await commitBatch(opened, { events: wanted, position }, from, { epoch }, pool)
       from = position
     }
   }

@@ -126,7 +126,7 @@ async function openDispatch (
   const consumer = await dispatcher({ firstDelayMs: schedule[0] ?? 0, onDispatched, log }).open()
   return async (events) => {
     const batch = { events, position: events.at(-1)?.position ?? 0n }
-    await inTransaction(pool, (tx) => consumer.handle(tx, batch))
+    await inTransaction(pool, (tx) => consumer.handle(tx, batch, false))
     consumer.committed?.(batch)
   }
 }
