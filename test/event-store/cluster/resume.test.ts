@@ -5,6 +5,7 @@ import type { Batch } from '../../../src/event-store/subscribe.js'
 import { noStream, openStreams } from '../../../src/event-store/streams.js'
 import { connectionTo, scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 import { eventStoreCluster, type ClusterOptions } from '../../support/cluster/cluster.js'
+import type { Member } from '../../support/cluster/member.js'
 
 const versions: Array<ClusterOptions['version']> = ['23.10', '24.10']
 
@@ -73,17 +74,24 @@ for (const version of versions) {
   })
 }
 
-t.test('a consumer that a server calls too slow goes on from its last position', async (t) => {
-  const { member, append, follow } = await served(t, '23.10')
-  const first = await append('Happened')
-  const following = follow(0n)
-  t.equal((await following.next()).value?.position, first)
-  const dropped = t.rejects(following.next(), /Consumer too slow/)
-  member.dropSubscriptions()
-  await dropped
-  const second = await append('Happened')
-  t.strictSame(await positionsOf(follow(first), 1), [second])
-})
+const ends: Array<[string, (member: Member) => void, RegExp]> = [
+  ['that a server calls too slow', (member) => member.dropSubscriptions(), /Consumer too slow/],
+  ['of a server that is shut down', (member) => member.reset(), /cannot be reached/]
+]
+
+for (const [whose, end, told] of ends) {
+  t.test(`a consumer ${whose} goes on from its last position`, async (t) => {
+    const { member, append, follow } = await served(t, '23.10')
+    const first = await append('Happened')
+    const following = follow(0n)
+    t.equal((await following.next()).value?.position, first)
+    const dropped = t.rejects(following.next(), told)
+    end(member)
+    await dropped
+    const second = await append('Happened')
+    t.strictSame(await positionsOf(follow(first), 1), [second])
+  })
+}
 
 t.test('while a filter matches nothing, an idle 23.10 keeps the patience of its reader short', async (t) => {
   const { member, append, follow } = await served(t, '23.10')
