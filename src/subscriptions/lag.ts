@@ -26,7 +26,7 @@ export interface LagMonitorOptions {
   /** Checkpoints by name of the subscription. */
   positions (): Promise<Map<string, bigint>>
   everyMs?: number
-  /** A subscription may be behind for this long, in milliseconds. */
+  /** A subscription may be behind for this long, in milliseconds; after an outage for twice as long. */
   toleranceMs?: number
 }
 
@@ -43,7 +43,7 @@ const mostSamples = 3_600
 
 /**
  * Takes a sample every `everyMs`. A sample that fails says nothing about the subscriptions, and theirs is not the time
- * that a back end was away: they have all of `toleranceMs` again after it.
+ * that a back end was away: they have twice `toleranceMs` after it, as each of them must find out that it is back.
  */
 export function monitorLag ({ head, positions, everyMs = 1_000, toleranceMs = 5_000 }: LagMonitorOptions): LagMonitor {
   const samplesOf = new Map<string, Sample[]>()
@@ -60,7 +60,8 @@ export function monitorLag ({ head, positions, everyMs = 1_000, toleranceMs = 5_
 
   async function sampleUntil (signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await takeSamples().catch(() => { unbrokenSince = performance.now() }) // other checks report who is away
+      // Other checks report who is away.
+      await takeSamples().catch(() => { unbrokenSince = performance.now() + toleranceMs })
       await pause(everyMs, signal)
     }
   }

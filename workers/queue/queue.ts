@@ -116,6 +116,7 @@ class BullQueue<Connection> implements JobQueue {
   work (handle: (job: Job) => Promise<void>, concurrency: number): void {
     const { log, stalled = stalledByDefault } = this.options
     const backEnd = { ...this.backEnd, factory: watched(this.backEnd.factory, this.#watches) }
+    this.backEnd.onListening = () => this.#watches.waiting.answered()
     this.#worker = openWorker(this.name, backEnd, concurrency, stalled, ({ id, data }) =>
       this.#overflow.run(() => handle(data), (error) => this.#logFailure(id, error)))
     this.#worker.on('error', logRarely(log, 'the webhook worker has trouble'))

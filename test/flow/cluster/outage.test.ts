@@ -14,7 +14,14 @@ import { testService } from '../../support/service.js'
 const service = await testService(t, [])
 const token = await service.token('1')
 
-interface Line { level: number, msg: string, check?: string, reason?: string, failed?: number }
+interface Line {
+  level: number
+  msg: string
+  check?: string
+  reason?: string
+  failed?: number
+  err?: { type: string, message: string }
+}
 
 /** All roles on a cluster of their own, ready. */
 async function clustered (t: Test, options: { login?: string } = {}) {
@@ -44,7 +51,7 @@ async function clustered (t: Test, options: { login?: string } = {}) {
 const begins = 'The event store is not available.'
 const ends = 'The event store is available again.'
 
-const said = ({ msg, check }: Line) => check === undefined ? msg : `${msg}: ${check}`
+const said = ({ msg, check, err }: Line) => [msg, check, err && `${err.type}: ${err.message}`].filter(Boolean).join(': ')
 
 t.test('an outage of all members is told twice, commands and readiness say so, and all roles go on', async (t) => {
   const { cluster, create, ready, told } = await clustered(t)

@@ -2,6 +2,7 @@
 import t from 'tap'
 import { isRefusal } from '../../support/http/is-refusal.js'
 import { webhookService } from '../../support/scenes/webhook-service.js'
+import { eventually } from '../../support/eventually.js'
 import { answers, receiver } from '../../support/receivers/receiver.js'
 
 const { call, get, create, complete, parts } = await webhookService(t)
@@ -9,7 +10,10 @@ const { call, get, create, complete, parts } = await webhookService(t)
 t.test('an endpoint that was suspended is told to its user, and to nobody else', async (t) => {
   const assistant = await create((await receiver(t, answers(410))).url)
   const { id } = await complete(assistant, ({ status }) => status === 'cancelled')
-  const { data, meta } = await get('/user/webhook-notices')
+  const { data, meta } = await eventually(async () => {
+    const told = await get('/user/webhook-notices') // after the outcome of the attempt is written
+    return told.data.length > 0 && told
+  })
   t.match(data, [{ id: Number, type: 'endpoint_suspended', assistant_id: assistant, delivery_id: id, reason: 'gone' }])
   t.same(Object.keys(data[0]), ['id', 'type', 'assistant_id', 'delivery_id', 'reason', 'at'])
   t.same(meta, { page: 1, per_page: 15, total: 1, last_page: 1, next: null })

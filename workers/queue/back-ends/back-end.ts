@@ -8,6 +8,8 @@ export interface BackEnd<Connection> {
   factory: BackendFactory<IQueueBackend, Connection>
   producer: Connection
   worker: Connection
+  /** Called when a connection that waits for jobs has answered; the wait itself goes on. */
+  onListening?: () => void
   disconnect (): void
 }
 

@@ -21,6 +21,11 @@ export class Liveness {
     }
   }
 
+  /** Something else was answered on the connection, while a question is under way that takes its time. */
+  answered (): void {
+    this.#failingSince = undefined
+  }
+
   /** For how long nothing was answered that was asked, in milliseconds; 0 when all is well. */
   silentMs (): number {
     const [oldest] = this.#asked // a Set keeps the order in which they came

@@ -1,8 +1,7 @@
 // Keeps the jobs of BullMQ in the schema `queue` of Postgres.
 import { Socket } from 'node:net'
 import {
-  PostgresConnection, PostgresQueueBackend, runMigrations, type BackendFactory, type IQueueBackend,
-  type PostgresConnectionOptions
+  PostgresConnection, PostgresQueueBackend, runMigrations, type PostgresConnectionOptions
 } from 'bullmq'
 import type { Pool } from 'pg'
 import { onConnection } from '../../../src/postgres/transaction.js'
@@ -29,19 +28,22 @@ export async function postgresBackEnd (
     keepAlive: true,
     options: '-c synchronous_commit=off' // a crash may take jobs: the reconciler queues them again
   })
-  return {
-    factory: createBackEnd,
+  const backEnd: BackEnd<PostgresConnectionOptions> = {
+    factory: (name, options, { withBlockingConnection = false } = {}) => {
+      const connection = new QueueConnection(options.connection)
+      connection.onListening = () => backEnd.onListening?.()
+      return new PostgresQueueBackend(connection, name, options, true, withBlockingConnection ? name : undefined)
+    },
     producer: connection(2),
     worker: connection(8),
     disconnect: () => {}
   }
+  return backEnd
 }
 
-const createBackEnd: BackendFactory<IQueueBackend, PostgresConnectionOptions> =
-  (name, options, { withBlockingConnection = false } = {}) => new PostgresQueueBackend(
-    new QueueConnection(options.connection), name, options, true, withBlockingConnection ? name : undefined)
-
 class QueueConnection extends PostgresConnection {
+  onListening = () => {}
+
   /**
    * Asks nothing: the tables are there. BullMQ would keep the answer for ever, and after a failure its worker would
    * ask for it again without a pause, so that nothing else of the process would ever run again.
@@ -56,6 +58,7 @@ class QueueConnection extends PostgresConnection {
       if (socket instanceof Socket) await end(client, socket, error)
       throw error
     })
+    this.onListening()
     return client
   }
 }
