@@ -7,7 +7,7 @@ import { collect, type Problem } from './domain/validation.js'
 import { defaultSchedule } from './domain/webhook/schedule.js'
 import { eventStoreProblems } from './event-store/connection/settings.js'
 import { withCaFile } from './event-store/connection/client-url.js'
-import { openAjv } from './http/input/ajv.js'
+import { openAjv, refusedTexts } from './http/input/ajv.js'
 import { jwtProblems, jwtSettings, roleMapOf } from './http/auth/jwt-settings.js'
 import { corsOrigins, noOriginIn } from './http/cors.js'
 import { fieldErrors, type SchemaError } from './http/input/schema-errors.js'
@@ -85,7 +85,7 @@ export function loadConfig (environment: NodeJS.ProcessEnv): Config {
   const names = Object.keys(Environment.properties)
   const values = Object.fromEntries(names.flatMap((name) => environment[name] ? [[name, environment[name]]] : []))
   const validate = openAjv({ coerceTypes: true, useDefaults: true }).compile<Environment>(Environment)
-  const refused = validate(values) ? {} : fieldErrors((validate.errors ?? []) as SchemaError[])
+  const refused = fieldErrors(refusedTexts(validate, Environment, values) as SchemaError[])
   const errors = collect(refused, crossRules(values))
   if (Object.keys(errors).length > 0) throw new BadSettings(errors)
   return Object.freeze(toConfig(values as unknown as Environment)) // validate() filled in the defaults

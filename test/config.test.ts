@@ -118,3 +118,9 @@ t.test('a key setting of any length stands for 32 bytes, always the same', async
   t.ok(keyBytes(secret).equals(keyBytes(secret)))
   t.notOk(keyBytes(secret).equals(keyBytes(`${secret}x`)))
 })
+
+t.test('a number is read as decimal digits and as nothing else', async (t) => {
+  for (const text of ['0x10', '0b1', '1e3', ' 5', '5.0']) {
+    t.strictSame(problems({ PORT: text }).PORT, ['must be an integer'], text)
+  }
+})

@@ -3,7 +3,7 @@ import type { ErrorObject } from 'ajv'
 import addFormats from 'ajv-formats'
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
-import { openAjv } from './ajv.js'
+import { notDecimal, openAjv, withNotDecimal } from './ajv.js'
 import { dayOrInstant, isDayOrInstant } from './day-or-instant.js'
 import { mostFields } from './named-fields.js'
 
@@ -20,8 +20,9 @@ const mostErrors = 4 * mostFields
 export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   const validate = (httpPart === 'body' ? bodies : texts).compile(schema)
   const bounded: Bounded = (data) => {
-    const isValid = validate(data)
-    bounded.errors = validate.errors?.slice(0, mostErrors) ?? null
+    const odd = httpPart === 'body' ? [] : notDecimal(schema, data)
+    const isValid = validate(data) && odd.length === 0
+    bounded.errors = isValid ? null : withNotDecimal(validate.errors?.slice(0, mostErrors) ?? [], odd)
     validate.errors = null // of a hostile body, hundreds of thousands: nobody keeps them
     return isValid
   }

@@ -39,9 +39,10 @@ function valuesOf (
   if (choices) return [choices, ['bogus', '', choices.join(','), choices.join('').toUpperCase()]]
   if (format) return [days, noDays]
   if (type === 'integer') {
-    return [
-      ['1', String(maximum)], ['0', '-1', '1.5', '', 'abc', 'true', 'null', String(maximum + 1), '9'.repeat(400), '1e400']
-    ]
+    return [['1', String(maximum)], [
+      '0', '-1', '1.5', '', 'abc', 'true', 'null', String(maximum + 1),
+      '9'.repeat(400), '1e400', '0x1', '0b1', '1e0', '1.0', '%201'
+    ]]
   }
   return texts[name] ?? [[], []]
 }
