@@ -70,6 +70,8 @@ export async function openStack (request: EmbeddedRequest): Promise<EmbeddedStac
 const dataIn = (dataDir: string, { databaseUrl }: EmbeddedRequest) =>
   databaseUrl === undefined ? findCluster(dataDir) : undefined
 
+const causeWithinMs = 1_000
+
 // This process does not end what another one has started.
 const foreign = { lost: NEVER, publish: async () => {}, close: async () => {} }
 
@@ -104,7 +106,7 @@ async function openOwn (dataDir: string, lock: Lock, request: EmbeddedRequest): 
     const publish = async (extra: Record<string, unknown>): Promise<void> => {
       if (role === 'start' && closing === undefined) writeRunFile(dataDir, { ...extra, lock: lock.number, ...urls, pids })
     }
-    const lost = Promise.race(parts.map((part) => part.lost))
+    const lost = firstLost(parts)
     return { ...urls, dataIn: dataIn(dataDir, request), joined: false, pids, lost, publish, close }
   } catch (error) {
     await close()
@@ -126,6 +128,12 @@ async function openOwn (dataDir: string, lock: Lock, request: EmbeddedRequest): 
     pids.eventStore = eventStore.pid
     return eventStore.url
   }
+}
+
+/** A part that ends because of the first one, which it lives on, may be noticed before it. */
+async function firstLost (parts: readonly Part[]): Promise<Error> {
+  const noticed = await Promise.race(parts.map(({ lost }) => lost))
+  return await Promise.race([parts[0]?.lost ?? noticed, delay(causeWithinMs, noticed)])
 }
 
 async function closeAll (dataDir: string, lock: Lock, parts: Part[]): Promise<void> {
