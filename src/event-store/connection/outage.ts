@@ -17,8 +17,8 @@ interface Outage {
   /** Of the last call that failed, and of the last one of its kind that did not. */
   failedAt: number
   answeredAt: number
-  /** Whether a refusal was told, and whether anything else was. */
-  told: Set<boolean>
+  /** Whether it was told that rights or a login are missing. */
+  isRefusalTold: boolean
   error: Error
   counts: { failed: number, unknown_outcomes: number }
 }
@@ -45,9 +45,9 @@ export class Outages {
 
   failed (kind: CallKind, error: Error): void {
     const isRefusal = error instanceof AccessRefused
+    if (!this.#now || (isRefusal && !this.#now.isRefusalTold)) this.#tell(kind, error, isRefusal)
     const now = this.#now ??= begun(kind, error)
-    if (!now.told.has(isRefusal)) this.#tell(kind, error, isRefusal)
-    now.told.add(isRefusal)
+    now.isRefusalTold ||= isRefusal
     if (kind === 'append') now.kind = kind
     now.failedAt = performance.now()
     now.error = error
@@ -64,7 +64,7 @@ export class Outages {
     this.log.info({ seconds, ...counts }, 'The event store is available again.')
   }
 
-  /** A right that is lost while the store cannot be reached is another problem, and told as well. */
+  /** A right that is lost while the store cannot be reached is told as well; a lost call after a lost right is not. */
   #tell (kind: CallKind, error: Error, isRefusal: boolean): void {
     const what = isRefusal ? 'The event store refuses access.' : 'The event store is not available.'
     this.log.warn({ calls: kind === 'append' ? 'appends' : 'reads', reason: reasonOf(error) }, what)
@@ -74,5 +74,5 @@ export class Outages {
 function begun (kind: CallKind, error: Error): Outage {
   const beganAt = performance.now()
   const counts = { failed: 0, unknown_outcomes: 0 }
-  return { kind, beganAt, failedAt: beganAt, answeredAt: -Infinity, told: new Set(), error, counts }
+  return { kind, beganAt, failedAt: beganAt, answeredAt: -Infinity, isRefusalTold: false, error, counts }
 }

@@ -108,6 +108,7 @@ t.test('a right to write that is lost is 503, not ready and one line, until it i
   for (const member of members) delete member.denied.append
   await backAfter(create, 201)
   await eventually(async () => await ready() === 200)
+  await eventually(async () => told().some(({ msg }) => msg === ends))
   t.strictSame(told().map(said), ['The event store refuses access.', ends])
 })
 
