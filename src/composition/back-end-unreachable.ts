@@ -3,6 +3,7 @@
 import { eachHost } from '../event-store/connection/client-url.js'
 import { reasonOf as whyOf } from '../event-store/connection/causes.js'
 import { EventStoreConnection } from '../event-store/connection/connection.js'
+import { AccessRefused, readError } from '../event-store/errors.js'
 import { openStreams } from '../event-store/streams.js'
 
 /** A back end did not answer at the start. */
@@ -15,6 +16,7 @@ export async function reachable<Answer> (what: string, setting: string, answer: 
   try {
     return await answer
   } catch (cause) {
+    if (cause instanceof BackEndUnreachable) throw cause
     const problem = `${what} did not answer: ${reasonOf(cause)}`
     throw new BackEndUnreachable(`${problem}. Check that it runs and that ${setting} leads to it.`, { cause })
   }
@@ -36,11 +38,19 @@ interface Way { url: string, what?: string, setting?: string }
 export async function reachableHead (way: Way, head: () => Promise<bigint>): Promise<bigint> {
   const { url, what = 'The event store', setting = 'EVENTSTORE_URL' } = way
   return await reachable(what, setting, head().catch(async (cause: unknown) => {
-    const hosts = eachHost(url)
-    const reasons = hosts.length > 1 || url.includes('+discover') ? await Promise.all(hosts.map(whyNot)) : []
-    const all = reasons.filter((reason) => reason !== undefined).join('; ')
-    throw new Error(all || whyOf(cause), { cause })
+    const reason = await reasonAt(url, cause)
+    if (!(readError(cause) instanceof AccessRefused)) throw new Error(reason, { cause })
+    throw new BackEndUnreachable(refusedBy(what, reason, setting), { cause })
   }))
+}
+
+const refusedBy = (what: string, reason: string, setting: string) =>
+  `${what} refuses access: ${reason}. Check the login of ${setting} and its rights, which docs/eventstoredb.md lists.`
+
+async function reasonAt (url: string, cause: unknown): Promise<string> {
+  const hosts = eachHost(url)
+  const reasons = hosts.length > 1 || url.includes('+discover') ? await Promise.all(hosts.map(whyNot)) : []
+  return reasons.filter((reason) => reason !== undefined).join('; ') || whyOf(cause)
 }
 
 /** The client does not say why a discovery found nobody, so each host is asked alone. */

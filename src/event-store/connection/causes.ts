@@ -7,7 +7,7 @@ export function reasonOf (error: unknown): string {
   const words = known.find(([pattern]) => messages.some((message) => pattern.test(message)))?.[1]
   const told = short(innermost)
   if (words === undefined) return told
-  return told === 'null' ? words : `${words} (${told})`
+  return ['null', ''].includes(told) ? words : `${words} (${told})`
 }
 
 function chainOf (error: unknown): Error[] {
@@ -19,9 +19,11 @@ function chainOf (error: unknown): Error[] {
 /** grpc-js adds a date and notes of its own. */
 const short = (message: string) =>
   message.replace(/^\d+ [A-Z_]+: /, '').replace(/^No connection established\. Last error: /, '')
-    .replace(/\s*\(\d{4}-\d\d-\d\dT[^)]*\)/, '').replace(/\.? Resolution note: *$/, '').replace(/\.$/, '').slice(0, 300)
+    .replace(/\s*\(\d{4}-\d\d-\d\dT[^)]*\)/, '').replace(/\.? Resolution note: *$/, '').replace(/\s+/g, ' ').trim().replace(/\.$/, '').slice(0, 300)
 
 const known: Array<[RegExp, string]> = [
+  [/UNAUTHENTICATED/, 'it refuses the login'],
+  [/PERMISSION_DENIED|Access ?Denied/i, 'it refuses the right to what is asked'],
   [/certificate has expired/i, 'its certificate has expired'],
   [/altnames|Hostname\/IP does not match/i, 'its certificate is for other host names'],
   [/self.signed|unable to (verify|get)|certificate/i,

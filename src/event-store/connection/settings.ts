@@ -1,6 +1,8 @@
 // Checks the settings of the event store before anything connects.
-import { accessSync, constants } from 'node:fs'
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { urlProblems } from './client-url.js'
+import { decoded, flat, pairsOf, splitUrl } from './url-options.js'
 
 interface Settings {
   EVENTSTORE_URL?: string | undefined
@@ -16,17 +18,40 @@ export const settingNames: SettingNames = { url: 'EVENTSTORE_URL', caFile: 'EVEN
 export function eventStoreProblems (env: Settings, names = settingNames): Array<{ field: string, message: string }> {
   const { EVENTSTORE_URL: url, EVENTSTORE_CA_FILE: caFile } = env
   const problems = urlProblems(url ?? '').map((message) => ({ field: names.url, message }))
-  const named = url && decodeURIComponent(/[?&]tlsCAFile=([^&]*)/i.exec(url)?.[1] ?? '')
-  if (named && !isReadable(named)) problems.push({ field: names.url, message: `names a CA file that cannot be read: ${named}` })
-  if (caFile && !isReadable(caFile)) problems.push({ field: names.caFile, message: `cannot be read: ${caFile}` })
+  problems.push(...fileProblems(url ?? '').map((message) => ({ field: names.url, message })))
+  const wrong = caFile ? caProblem(caFile) : undefined
+  if (wrong !== undefined) problems.push({ field: names.caFile, message: `${wrong}: ${caFile}` })
   return problems
 }
 
-function isReadable (file: string): boolean {
+const files: Record<string, string> = { tlscafile: 'CA file', usercertfile: 'certificate', userkeyfile: 'key' }
+
+function fileProblems (url: string): string[] {
+  return pairsOf(splitUrl(url)[1]).flatMap(([name, value]) => {
+    const [kind, file] = [files[flat(name)], decoded(value)]
+    if (kind === undefined || !file) return []
+    const wrong = kind === 'key' ? read(file) === undefined && unreadable : caProblem(file)
+    return wrong ? `names a ${kind} that ${wrong}: ${file}` : []
+  })
+}
+
+const unreadable = 'cannot be read'
+
+/** The client takes a file without a certificate, and then trusts nobody. */
+function caProblem (file: string): string | undefined {
+  const pem = read(file)
+  if (pem === undefined) return unreadable
   try {
-    accessSync(file, constants.R_OK)
-    return true
+    return new X509Certificate(pem) && undefined
   } catch {
-    return false
+    return 'holds no certificate in PEM'
+  }
+}
+
+function read (file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return undefined
   }
 }

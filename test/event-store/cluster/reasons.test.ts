@@ -37,6 +37,20 @@ for (const [what, place, told] of ways) {
   })
 }
 
+t.test('a login that is refused, and a right, are told as that', async (t) => {
+  const { members: [member, next] } = await eventStoreCluster(t, store, { size: 2, login: 'ringledger:s3cret' })
+  const { port } = member
+  for (const place of [`127.0.0.1:${port}`, `127.0.0.1:${port},127.0.0.1:${next?.port}`]) {
+    const refusal = await lookAt(t, `esdb://${place}?tls=false`).then(() => '', String)
+    t.match(refusal, /The event store refuses access: (127\.0\.0\.1:\d+: )?it refuses the login/)
+    t.match(refusal, /Check the login of EVENTSTORE_URL and its rights/)
+  }
+  member.login = undefined
+  member.denied.read = 'PERMISSION_DENIED'
+  const refusal = await lookAt(t, `esdb://127.0.0.1:${port}?tls=false`).then(() => '', String)
+  t.match(refusal, /The event store refuses access: it refuses the right to what is asked/)
+})
+
 const refused = (env: Record<string, string>) => {
   try {
     loadConfig({ ...secrets, ...env })
@@ -54,7 +68,17 @@ t.test('options of the URL are checked by name, and its login is never shown', a
     ['?nodePreference=nearest', /EVENTSTORE_URL has a value that nodePreference cannot have/],
     ['?keepAliveInterval=often', /EVENTSTORE_URL has a value that keepAliveInterval cannot have/],
     [':x', /EVENTSTORE_URL must be a URL such as/],
-    ['?tlsCAFile=/nowhere/ca.pem', /EVENTSTORE_URL names a CA file that cannot be read: \/nowhere\/ca\.pem/]
+    ['?tlsCAFile=/nowhere/ca.pem', /EVENTSTORE_URL names a CA file that cannot be read: \/nowhere\/ca\.pem/],
+    ['?tls-ca-file=/nowhere/ca.pem', /EVENTSTORE_URL names a CA file that cannot be read: \/nowhere\/ca\.pem/],
+    ['?tlsCAFile=100%', /EVENTSTORE_URL has a value that tlsCAFile cannot have/],
+    ['?connectionName=100%', /EVENTSTORE_URL has a value that connectionName cannot have/],
+    ['?tls=false?tlsverify=1', /EVENTSTORE_URL has a value that tls cannot have/],
+    ['?userCertFile=/nowhere.pem&userKeyFile=/nowhere.key', /certificate that cannot .*\n.* key that cannot be read: \/nowhere\.key/],
+    [`?userCertFile=${encodeURIComponent(ca)}`, /EVENTSTORE_URL has one of userCertFile and userKeyFile/],
+    ['?defaultDeadline=0', /EVENTSTORE_URL has a value that defaultDeadline cannot have/],
+    ['?keepAliveInterval=-2', /EVENTSTORE_URL has a value that keepAliveInterval cannot have/],
+    ['?keepAliveTimeout=99999999999', /EVENTSTORE_URL has a value that keepAliveTimeout cannot have/],
+    [',c:99999', /EVENTSTORE_URL must be a URL such as/]
   ]
   for (const [rest, told] of wrong) {
     const refusal = refused({ EVENTSTORE_URL: `${url}${rest}` })
@@ -63,6 +87,15 @@ t.test('options of the URL are checked by name, and its login is never shown', a
   }
   t.equal(refused({ EVENTSTORE_URL: `${url}?tls=true&node_preference=Follower&gossipTimeout=3&connectionName=me` }), '')
   t.match(refused({ EVENTSTORE_URL: 'esdb://user:pa@ss:word@host' }), /write @, :, \/ and \? in a password as %40/)
+  t.match(refused({ EVENTSTORE_URL: 'esdb://user:100%@host' }), /and % as %25/)
+  t.equal(refused({ EVENTSTORE_URL: `${url}?keepAliveInterval=-1&discoveryInterval=0` }), '')
+})
+
+t.test('a keep-alive of -1 never ends a connection', async (t) => {
+  const url = `esdb://127.0.0.1:${plain}?tls=false&keepAliveInterval=-1&keepAliveTimeout=-1`
+  const warned = t.capture(process, 'emitWarning').args
+  t.type(await openStreams(connectionTo(t, url)).head(), 'bigint')
+  t.strictSame(warned(), [], 'as of a timer that cannot wait so long')
 })
 
 t.test('EVENTSTORE_CA_FILE is the CA of a URL that speaks TLS and names none', async (t) => {
@@ -71,4 +104,6 @@ t.test('EVENTSTORE_CA_FILE is the CA of a URL that speaks TLS and names none', a
   t.equal(set('esdb://a'), `esdb://a?tlsCAFile=${encodeURIComponent(ca)}`)
   t.equal(set('esdb://a?tls=false'), 'esdb://a?tls=false')
   t.match(refused({ EVENTSTORE_URL: 'esdb://a', EVENTSTORE_CA_FILE: '/nowhere.pem' }), /EVENTSTORE_CA_FILE cannot be read: \/nowhere\.pem/)
+  const odd = join(t.testdir({ 'odd.pem': 'hello' }), 'odd.pem')
+  t.match(refused({ EVENTSTORE_URL: 'esdb://a', EVENTSTORE_CA_FILE: odd }), /EVENTSTORE_CA_FILE holds no certificate in PEM: .*odd\.pem/)
 })
