@@ -46,7 +46,7 @@ async function assertNoKeys (url: string): Promise<void> {
   client.on('error', () => {}) // the request says it
   try {
     const keys = await client.dbsize()
-    if (keys > 0) throw notEmpty('--redis', `has ${keys} keys`)
+    if (keys > 0) throw notEmpty('--redis', `has ${keys} ${keys === 1 ? 'key' : 'keys'}`)
   } finally {
     client.disconnect()
   }

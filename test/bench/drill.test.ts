@@ -120,7 +120,7 @@ t.test('servers that hold something are refused by name, and nothing is written'
   if (!noRedis()) {
     const redis = await fullRedis(t)
     const noKeys = await drill(t, { eventstore: cluster.url, database, redis })
-    t.match(noKeys, { code: 1, stderr: /--redis is not empty: it has 1 keys\. .* Nothing was written\.$/m })
+    t.match(noKeys, { code: 1, stderr: /--redis is not empty: it has 1 key\. .* Nothing was written\.$/m })
   }
   await log.client.appendToStream('theirs', [event()])
   const noEvents = await drill(t, { eventstore: cluster.url, database })
