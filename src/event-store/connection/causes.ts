@@ -1,5 +1,11 @@
 // Why a call to the event store failed, in words that say what to mend.
 
+/** Why the connection of a process ended that had one: what is wrong with the settings is not the reason. */
+export function lostReasonOf (error: unknown): string {
+  const reason = reasonOf(error)
+  return reason.startsWith(endedAtOnce) ? reason.replace(endedAtOnce, 'the connection was lost') : reason
+}
+
 /** The innermost cause says most; what the library says of TLS and names is put into words. */
 export function reasonOf (error: unknown): string {
   const messages = chainOf(error).map(({ message }) => message)
@@ -21,6 +27,9 @@ const short = (message: string) =>
   message.replace(/^\d+ [A-Z_]+: /, '').replace(/^No connection established\. Last error: /, '')
     .replace(/\s*\(\d{4}-\d\d-\d\dT[^)]*\)/, '').replace(/\.? Resolution note: *$/, '').replace(/\s+/g, ' ').trim().replace(/\.$/, '').slice(0, 300)
 
+const endedAtOnce =
+  'it ended the connection at once: it may want TLS (then leave out tls=false), or the port is of something else'
+
 const known: Array<[RegExp, string]> = [
   [/UNAUTHENTICATED/, 'it refuses the login'],
   [/PERMISSION_DENIED|Access ?Denied/i, 'it refuses the right to what is asked'],
@@ -33,5 +42,5 @@ const known: Array<[RegExp, string]> = [
   [/ECONNREFUSED/, 'nothing listens at its address'],
   [/Failed to discover/, 'no member of the cluster was found'],
   [/Last error: null|Failed to connect|ECONNRESET|Connection dropped|socket hang up|Protocol error|Parse Error/i,
-    'it ended the connection at once: it may want TLS (then leave out tls=false), or the port is of something else']
+    endedAtOnce]
 ]

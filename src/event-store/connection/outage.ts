@@ -1,6 +1,6 @@
 // An outage of the event store, from the first call that it fails until it has answered for a while.
 import { AccessRefused, AppendOutcomeUnknown } from '../errors.js'
-import { reasonOf } from './causes.js'
+import { lostReasonOf } from './causes.js'
 
 /** What fails: a store without a leader answers reads and takes no append. */
 export type CallKind = 'read' | 'append'
@@ -67,7 +67,7 @@ export class Outages {
   /** A right that is lost while the store cannot be reached is told as well; a lost call after a lost right is not. */
   #tell (kind: CallKind, error: Error, isRefusal: boolean): void {
     const what = isRefusal ? 'The event store refuses access.' : 'The event store is not available.'
-    this.log.warn({ calls: kind === 'append' ? 'appends' : 'reads', reason: reasonOf(error) }, what)
+    this.log.warn({ calls: kind === 'append' ? 'appends' : 'reads', reason: lostReasonOf(error) }, what)
   }
 }
 

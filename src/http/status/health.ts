@@ -1,4 +1,5 @@
 // Whether the process lives, and whether it can do its work.
+import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { isOfOutage } from '../../errors.js'
 import { hasRole } from '../auth/auth.js'
@@ -11,6 +12,9 @@ export type Remark = string | undefined
 export type HealthChecks = Record<string, () => Promise<unknown>>
 
 const longestCheckMs = 2_000
+
+/** A check that is late for an outage of the event store fails with its error within this time. */
+const reasonWithinMs = 4_000
 
 /** All who ask within this time get one answer: each run asks every back end. */
 const checkEveryMs = 1_000
@@ -43,32 +47,47 @@ function readinessOf (checks: HealthChecks, log: FastifyBaseLogger): () => Promi
 
 type Tell = (check: string, error?: unknown) => void
 
-/** An outage of the event store is told where it is noticed. */
+/** An outage of the event store is told where it is noticed, and so are the checks that it makes late. */
 function teller (log: FastifyBaseLogger): Tell {
   const failing = new Set<string>()
+  let outageAt = -Infinity
   return (check, error) => {
     if (error === undefined && failing.delete(check)) log.info({ check }, 'ready again')
-    if (error === undefined || failing.has(check) || isOfOutage(error)) return
+    if (isOfOutage(error)) outageAt = performance.now()
+    const isOfNow = error instanceof CheckLate && performance.now() - outageAt < longestCheckMs + reasonWithinMs
+    if (error === undefined || failing.has(check) || isOfOutage(error) || isOfNow) return
     failing.add(check)
     log.warn({ err: error, check }, 'not ready')
   }
 }
 
 async function resultOf (name: string, check: () => Promise<unknown>, tell: Tell): Promise<string> {
+  const checking = check()
   try {
-    const remark = await withTimeout(check())
+    const remark = await withTimeout(checking)
     tell(name)
     return typeof remark === 'string' ? remark : 'ok'
   } catch (error) {
-    tell(name, error)
+    if (error instanceof CheckLate) void reasonOf(checking, error).then((reason) => tell(name, reason))
+    else tell(name, error)
     return 'failing'
   }
+}
+
+class CheckLate extends Error {
+  override readonly name = 'CheckLate'
 }
 
 async function withTimeout (check: Promise<unknown>): Promise<unknown> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${longestCheckMs} ms`)), longestCheckMs)
+    timer = setTimeout(() => reject(new CheckLate(`no answer within ${longestCheckMs} ms`)), longestCheckMs)
   })
   return await Promise.race([check, timeout]).finally(() => clearTimeout(timer))
+}
+
+/** What the check fails with after all, if that is soon. */
+async function reasonOf (check: Promise<unknown>, late: CheckLate): Promise<unknown> {
+  const reason = check.then(() => late, (error: unknown) => error)
+  return await Promise.race([reason, delay(reasonWithinMs, late, { ref: false })])
 }

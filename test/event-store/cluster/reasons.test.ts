@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { reachableHead } from '../../../src/composition/back-end-unreachable.js'
 import { loadConfig } from '../../../src/config.js'
+import { watchAvailability } from '../../../src/event-store/availability.js'
 import { openStreams } from '../../../src/event-store/streams.js'
 import { secrets } from '../../support/auth/secrets.js'
 import { connectionTo, scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
@@ -36,6 +37,20 @@ for (const [what, place, told] of ways) {
     t.notMatch(refusal, 's3cret')
   })
 }
+
+t.test('a connection that is lost later is not told as a port of something else', async (t) => {
+  const { url, ...cluster } = await eventStoreCluster(t, store)
+  const told: object[] = []
+  const log = { info: () => {}, warn: (details: object) => { told.push(details) } }
+  const watch = watchAvailability(openStreams(connectionTo(t, url)), { log })
+  t.teardown(() => watch.close())
+  await watch.streams.head()
+  const from = { after: await watch.streams.head(), eventTypes: ['Never'], signal: AbortSignal.timeout(20_000) }
+  const following = watch.streams.follow(from).next()
+  await cluster.stop()
+  await t.rejects(following)
+  t.match(told, [{ reason: /^the connection was lost|^no member of the cluster was found/ }])
+})
 
 t.test('a login that is refused, and a right, are told as that', async (t) => {
   const { members: [member, next] } = await eventStoreCluster(t, store, { size: 2, login: 'ringledger:s3cret' })

@@ -1,14 +1,16 @@
 // What probes ask for is found out once for all of them, and only operators hear what is wrong.
+import { setTimeout as delay } from 'node:timers/promises'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
+import { EventStoreUnavailable } from '../../../src/event-store/errors.js'
 import { registerAuth } from '../../../src/http/auth/auth.js'
 import { addHealth, type HealthChecks } from '../../../src/http/status/health.js'
 import { claims, secret, signed } from '../../support/auth/tokens.js'
 import { eventually } from '../../support/eventually.js'
 import { testService } from '../../support/service.js'
 
-async function probed (t: Test, checks: HealthChecks, everyMs: number) {
-  const app = fastify()
+async function probed (t: Test, checks: HealthChecks, everyMs: number, told: string[] = []) {
+  const app = fastify({ logger: { stream: { write: (line: string) => { told.push(line) } } } })
   await registerAuth(app, { roleClaim: 'role', secret })
   addHealth(app, checks, everyMs)
   t.teardown(() => app.close())
@@ -47,6 +49,19 @@ t.test('a check that does not end is a failure, and is not begun again', async (
   t.equal((await ready()).status, 503)
   t.equal((await ready()).status, 503)
   t.equal(begun, 1)
+})
+
+t.test('a check that is late is told with its reason, unless that is an outage of the event store', async (t) => {
+  const told: string[] = []
+  const failsLate = async (error: Error) => { throw await delay(2_500, error) }
+  const ready = await probed(t, {
+    outage: () => failsLate(new EventStoreUnavailable('silent')), other: () => failsLate(new Error('the reason'))
+  }, 60_000, told)
+  t.equal((await ready()).status, 503)
+  const notReady = () => told.filter((line) => line.includes('"not ready"'))
+  await eventually(async () => notReady().length > 0)
+  t.match(notReady(), [/the reason.*"check":"other"/])
+  t.equal(notReady().length, 1)
 })
 
 t.test('what is wrong is told to operators, to all others whether something is', async (t) => {
