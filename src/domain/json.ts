@@ -58,7 +58,7 @@ export const PhoneNumber = (options: object = {}) => Type.String({
 /** Of the variables in a body: storing, comparing and answering them costs by their number. */
 export const variableLimits = { maxProperties: 1_000, propertyNames: { maxLength: 255 } }
 
-/** For names that people read; an empty one is refused by its length. */
+/** For names that people read; an empty one is refused by its length, other invisible ones by `isBlank`. */
 export const notBlank = { pattern: '^$|\\S', ...inWords('must not be blank') }
 
 const longMonth = '(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])'

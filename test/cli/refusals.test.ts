@@ -101,6 +101,9 @@ t.test('files that are not there or not right are named', async (t) => {
       /odd\.json is not a catalogue/, /voices\.0\.id must be an integer/, /voices\.0\.name is required/,
       /languages\.0 must not be empty/
     ])
+  const unseen = { voices: [{ id: 1, name: '\u200b' }], users: [{ id: 1, campaigns: [{ id: 1, name: '\u3164' }] }] }
+  await refused(t, ['catalog', 'import', file('unseen.json', JSON.stringify(unseen))], {},
+    [/voices\.0\.name must not be blank/, /users\.0\.campaigns\.0\.name must not be blank/])
   await refused(t, ['calls', 'complete', join(folder, 'none.json')], {}, [/none\.json is not a completed call: ENOENT/])
   await refused(
     t, ['calls', 'complete', file('odd.json', '{"call_id":"a b"}')], {}, [/odd\.json is not a completed call/]

@@ -1,6 +1,7 @@
 // Reads a catalogue file, and checks it.
 import { readFile } from 'node:fs/promises'
 import Type, { type Static } from 'typebox'
+import { isBlank } from '../../domain/blank.js'
 import { Id, PhoneNumber, notBlank } from '../../domain/json.js'
 import type { FieldErrors } from '../../domain/rejection.js'
 import { openAjv } from '../../http/input/ajv.js'
@@ -27,7 +28,8 @@ export async function readCatalogFile (file: string): Promise<CatalogFile> {
   const catalog = parse(await textOf(file), file)
   const isCatalog = validate(catalog)
   const errors = isCatalog ? repeatedIds(catalog) : fieldErrors((validate.errors ?? []) as SchemaError[])
-  const wrong = Object.entries({ ...unstorable(catalog), ...errors })
+  const blank = isCatalog ? blankNames(catalog) : {}
+  const wrong = Object.entries({ ...unstorable(catalog), ...blank, ...errors })
   const problems = wrong.map(([path, [problem]]) => `  ${path} ${problem}`)
   if (isCatalog && problems.length === 0) return catalog
   throw new Error(`${file} is not a catalogue:\n${problems.join('\n')}`)
@@ -47,6 +49,18 @@ function parse (text: string, file: string): unknown {
   } catch (cause) {
     throw new Error(`${file} is not JSON: ${reason(cause)}`, { cause })
   }
+}
+
+function blankNames ({ voices = [], languages = [], models = [], users = [] }: CatalogFile): FieldErrors {
+  const named = [
+    ...voices.map(({ name }, at) => ({ path: `voices.${at}.name`, name })),
+    ...languages.map((name, at) => ({ path: `languages.${at}`, name })),
+    ...models.map((name, at) => ({ path: `models.${at}`, name })),
+    ...users.flatMap(({ campaigns = [] }, user) =>
+      campaigns.map(({ name }, at) => ({ path: `users.${user}.campaigns.${at}.name`, name })))
+  ]
+  const blank = named.filter(({ name }) => isBlank(name))
+  return Object.fromEntries(blank.map(({ path }) => [path, ['must not be blank']]))
 }
 
 /** Two entries with one id would rename each other at every import. */

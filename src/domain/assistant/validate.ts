@@ -1,4 +1,5 @@
 // What is wrong with the settings that were sent for an assistant, without regard to its present ones.
+import { isBlank } from '../blank.js'
 import { zoneNamed } from '../time/time-zone.js'
 import type { FieldErrors } from '../rejection.js'
 import { collect, problem, repeated, soundBody, soundFields, type Problem, type Submitted } from '../validation.js'
@@ -60,7 +61,8 @@ export function validateRestore (
 ): PastSettings {
   soundBody(submitted, [])
   if (!past) return { type: 'restore', past, problems: {} }
-  const problems = collect(refused, problemsOf(past, { body: past, refused }, facts))
+  const before = { body: past, refused }
+  const problems = collect(refused, problemsOf(soundFields(before), before, facts))
   return { type: 'restore', past, problems }
 }
 
@@ -83,6 +85,7 @@ function problemsOf (
   const { voiceExists, languageExists, ownsPhoneNumber, webhookUrlProblem } = facts
   const noZone = 'must be an IANA time zone of the form Area/City, such as Europe/Amsterdam'
   return [
+    ...blankNames(given),
     voice_id !== undefined && voiceExists === false && problem('voice_id', 'must be an available voice'),
     language !== undefined && languageExists === false && problem('language', 'must be an available language'),
     timezone !== undefined && zoneNamed(timezone) === undefined && problem('timezone', noZone),
@@ -92,4 +95,10 @@ function problemsOf (
     differing(soundFields(submitted)),
     ...repeated('post_call_schema', submitted.body.post_call_schema, 'name', 'must be unique in the schema')
   ]
+}
+
+const namesOf = ['assistant_name', 'llm_model'] as const
+
+function blankNames (given: Partial<AssistantSettings>): Problem[] {
+  return namesOf.map((name) => isBlank(given[name] ?? '') && problem(name, 'must not be blank'))
 }

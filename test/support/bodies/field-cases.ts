@@ -19,11 +19,14 @@ export function text (longest?: number): FieldCase {
   return { good: ['x', ' ', 'a\nb\t"\\', ...limits.good], bad: [['', 'must not be empty'], ...limits.bad, ...notText] }
 }
 
+/** Zero-width space and joiner, soft hyphen, mark of direction, Hangul filler, blank of Braille, tag, control. */
+const invisible = ['\u200b', '\u200d\u200c', '\u00ad', '\u202e ', '\u3164', '\u2800', '\u{e0041}', '\u0001', '\ufe0f']
+
 /** A text that people know something by. */
 export function label (longest: number): FieldCase {
   const { good, bad } = text(longest)
-  const blank = notA('must not be blank', ' ', '   ', '\n', '\t \u00a0', '\u2003')
-  return { good: good.map((value) => value === ' ' ? ' x ' : value), bad: [...bad, ...blank] }
+  const blank = notA('must not be blank', ' ', '   ', '\n', '\t \u00a0', '\u2003', ...invisible)
+  return { good: good.map((value) => value === ' ' ? ' x ' : value).concat('👩‍👧', 'نام‌ها', '́'), bad: [...bad, ...blank] }
 }
 
 export const flag: FieldCase = { good: [true, false], bad: notA('must be true or false', 'true', 1, 0, null, [], {}) }
