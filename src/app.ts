@@ -20,7 +20,7 @@ import { addHealth, type HealthChecks } from './http/status/health.js'
 import { allowOrigins, type CorsOrigins } from './http/cors.js'
 import { takeOnlyJson } from './http/input/json-body.js'
 import { requestLogger } from './http/logging.js'
-import { answerMalformed, refuseWithoutOneHost } from './http/input/malformed-requests.js'
+import { answerMalformed, refuseTunnels, refuseWithoutOneHost } from './http/input/malformed-requests.js'
 import type { Metrics } from './http/status/metrics.js'
 import { addMetrics } from './http/status/metrics-route.js'
 import { addApiDocs } from './http/docs/openapi.js'
@@ -116,6 +116,7 @@ function bareApp ({ logger, metrics, idleMs = 30_000 }: Pick<AppDeps, 'logger' |
   app.addHook('preParsing', async ({ is404 }) => { if (is404) throw nothingHere() }) // whatever its body is
   app.setNotFoundHandler(() => { throw nothingHere() })
   refuseWithoutOneHost(app)
+  refuseTunnels(app)
   closeWhileBusy(app)
   app.addHook('onSend', async (request, reply) => { reply.header('x-correlation-id', request.id) })
   app.addHook('onResponse', async (request, reply) => metrics.observe(request, reply))

@@ -1,4 +1,6 @@
 // Requests that no route takes: unknown addresses, other methods, paths that cannot be read, and what is not HTTP.
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import t from 'tap'
 import { isRefusal } from '../support/http/is-refusal.js'
 import { documentedOperations } from '../support/http/operations.js'
@@ -59,6 +61,7 @@ t.test('what is no HTTP request is told so in JSON too', async (t) => {
     [`GET /user/assistants HTTP/1.1\r\n${host}HOST: y\r\nConnection: close\r\n\r\n`, 400],
     [`GET /health/live HTTP/1.0\r\n${host}${host}\r\n`, 400],
     [`GET /user/assistants HTTP/1.1\r\n${host}Expect: more\r\nConnection: close\r\n\r\n`, 401],
+    [`CONNECT example.com:443 HTTP/1.1\r\n${host}\r\nhello`, 404],
     [`GET / HTTP/1.1\r\n${host}no colon\r\n\r\n`, 400],
     [`GET /\u0001 HTTP/1.1\r\n${host}\r\n`, 400],
     [`POST /user/lead HTTP/1.1\r\n${host}Content-Length: x\r\n\r\n`, 400],
@@ -71,6 +74,13 @@ t.test('what is no HTTP request is told so in JSON too', async (t) => {
     t.equal(status, expected, bytes.slice(0, 60))
     t.equal(contentType, 'application/json; charset=utf-8')
     t.strictSame(Object.keys(JSON.parse(text)), ['message'])
+  }
+  for (let nth = 0; nth < 20; nth += 1) {
+    const { hostname, port } = new URL(service.url)
+    const socket = connect(Number(port), hostname, () => {
+      socket.write(`CONNECT example.com:443 HTTP/1.1\r\n${host}\r\n`, () => socket.resetAndDestroy())
+    })
+    await once(socket, 'close')
   }
   t.equal((await call('GET', '/user/assistants')).status, 200, 'and others are served on')
 })

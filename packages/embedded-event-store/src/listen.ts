@@ -15,18 +15,23 @@ export interface Listener {
 /** How the preface of every HTTP/2 connection begins. */
 const http2Begins = 'PRI'
 
-/** How long a connection may keep silent before it has said which protocol it speaks. */
-const silentMs = 30_000
+/**
+ * How long a connection may keep silent before it has said which protocol it speaks, and then, over HTTP/1.1, how long
+ * its one request and the answer may take.
+ */
+const usualPatienceMs = 30_000
 
 /** What EventStoreDB answers over HTTP. Its client falls back on it, and shows only the status line of a refusal. */
 const absent = /^\/(subscriptions|projections?|streams|users|admin)(\/|$)/
+
+export interface Address { host: string, port: number, patienceMs?: number }
 
 /**
  * Listens on one port for both protocols: the first bytes of a connection show which it is. A health check calls
  * `isReady`.
  */
 export async function listen (
-  host: string, port: number, isReady: () => boolean, takeHttp2: (socket: Socket) => void
+  { host, port, patienceMs = usualPatienceMs }: Address, isReady: () => boolean, takeHttp2: (socket: Socket) => void
 ): Promise<Listener> {
   const health = healthServer(isReady)
   const sockets = new Set<Socket>()
@@ -34,8 +39,9 @@ export async function listen (
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
     socket.on('error', () => socket.destroy())
-    onProtocol(socket, (isHttp2) => {
+    onProtocol(socket, patienceMs, (isHttp2) => {
       if (isHttp2) return takeHttp2(socket)
+      endAfter(patienceMs, socket)
       health.emit('connection', socket)
       socket.resume()
     })
@@ -50,7 +56,7 @@ export async function listen (
 }
 
 /** Says which protocol a connection speaks, once its first bytes tell. Its bytes are still to be read. */
-function onProtocol (socket: Socket, tell: (isHttp2: boolean) => void): void {
+function onProtocol (socket: Socket, silentMs: number, tell: (isHttp2: boolean) => void): void {
   let first: Buffer = Buffer.alloc(0)
   const take = (chunk: Buffer): void => {
     first = Buffer.concat([first, chunk])
@@ -63,14 +69,22 @@ function onProtocol (socket: Socket, tell: (isHttp2: boolean) => void): void {
   socket.on('data', take).setTimeout(silentMs, () => socket.destroy())
 }
 
+/** However slowly it sends or reads. The server for HTTP itself, which does not listen, watches over no connection. */
+function endAfter (ms: number, socket: Socket): void {
+  const end = setTimeout(() => socket.destroy(), ms)
+  socket.once('close', () => clearTimeout(end))
+}
+
 function healthServer (isReady: () => boolean): HttpServer {
-  return createHttpServer(({ method, url = '/' }, response) => {
+  const server = createHttpServer(({ method, url = '/' }, response) => {
+    response.setHeader('Connection', 'close')
     // Not `new URL`, which throws for some of the request lines that node lets through.
     const [path = '', query] = url.replace(/^https?:\/\/[^/?]*/, '').split('?', 2)
     const isAsked = path === '/health/live' && (method === 'GET' || method === 'HEAD')
     if (absent.test(path)) response.writeHead(501, notHere('The HTTP interface').message).end()
     else response.writeHead(!isAsked ? 404 : isReady() ? liveCode(query) : 503).end()
   })
+  return server.on('connect', (_request, socket) => { socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n') })
 }
 
 function liveCode (query: string | undefined): number {

@@ -46,7 +46,8 @@ export async function startEventStore (options: EventStoreOptions): Promise<Runn
   const server = createGrpcServer({ log, feed, release: options.release ?? '24.10', closing: closing.signal, address })
   const injector = server.createConnectionInjector(grpc.ServerCredentials.createInsecure())
   const takeHttp2 = (socket: Socket) => { injector.injectConnection(socket) }
-  const listener = await listen(host, options.port ?? 0, () => log.isReady, takeHttp2).catch(async (error: unknown) => {
+  const at = { host, port: options.port ?? 0 }
+  const listener = await listen(at, () => log.isReady, takeHttp2).catch(async (error: unknown) => {
     await log.close()
     throw error
   })

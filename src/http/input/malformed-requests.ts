@@ -14,6 +14,18 @@ const answers: Record<string, { status: string, message: string }> = {
 }
 const malformed = { status: '400 Bad Request', message: 'This is not a valid HTTP/1.1 request.' }
 
+const notFound = { status: '404 Not Found', message: 'There is nothing at this address.' }
+
+/**
+ * CONNECT asks for a proxy. Node.js hands it to no handler: without a listener it ends the connection silently, and it
+ * watches for no error of the socket any more.
+ */
+export function refuseTunnels (app: App): void {
+  app.server.on('connect', (_request, socket) => {
+    socket.on('error', () => {}).resume().end(answerOf(notFound), () => socket.destroy())
+  })
+}
+
 /**
  * HTTP/1.1 asks for a Host, and no version takes two (RFC 9112, 3.2). An unknown expectation may be passed over (RFC
  * 9110, 10.1.1).
@@ -35,7 +47,11 @@ function countOf (header: string, rawHeaders: readonly string[]): number {
 /** Writes `{message}` to the socket, as far as anybody still listens there, and ends the connection. */
 export function answerMalformed (error: ConnectionError, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
-  const { status, message } = answers[error.code] ?? malformed
+  if (socket.writable) socket.write(answerOf(answers[error.code] ?? malformed))
+  socket.destroy(error)
+}
+
+function answerOf ({ status, message }: { status: string, message: string }): string {
   const body = JSON.stringify({ message })
   const head = [
     `HTTP/1.1 ${status}`,
@@ -43,6 +59,5 @@ export function answerMalformed (error: ConnectionError, socket: Socket): void {
     `Content-Length: ${body.length}`,
     'Connection: close'
   ]
-  if (socket.writable) socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
-  socket.destroy(error)
+  return `${head.join('\r\n')}\r\n\r\n${body}`
 }

@@ -4,6 +4,7 @@ import { connect as connectSocket } from 'node:net'
 import { seedOf } from '@ringledger/embedded-postgres/testing'
 import fc from 'fast-check'
 import t from 'tap'
+import { listen } from '../../src/listen.js'
 import { scratchEventStore } from '../../src/testing/scratch-event-store.js'
 
 const { store } = await scratchEventStore(t)
@@ -29,7 +30,7 @@ t.test('any target of a request gets an answer', async (t) => {
     ['GET // HTTP/1.1', 404], ['GET http://[ HTTP/1.1', 404], ['GET http://a/health/live HTTP/1.1', 204],
     ['GET /health/live?liveCode=200 HTTP/1.1', 200], ['GET /health/live?liveCode=%zz HTTP/1.1', 204],
     ['GET ///health/live HTTP/1.1', 404], ['OPTIONS * HTTP/1.1', 404], ['GET /%00%ff HTTP/1.1', 404],
-    ['GET /streams/a?b HTTP/1.1', 501], ['POST /health/live HTTP/1.1', 404], ['BREW / HTTP/1.1', 400]
+    ['CONNECT a:1 HTTP/1.1', 404], ['GET /streams/a?b HTTP/1.1', 501], ['POST /health/live HTTP/1.1', 404], ['BREW / HTTP/1.1', 400]
   ]
   for (const [line, status] of answers) t.equal(statusOf(await answerTo(request(line))), status, line)
   t.equal(await health(), 204)
@@ -45,6 +46,18 @@ t.test('the first bytes may come one by one', async (t) => {
   }
   const [answer] = await answered as [Buffer]
   t.equal(statusOf(answer.toString()), 404)
+})
+
+t.test('a connection that asks slowly ends, however often it sends something', async (t) => {
+  const listener = await listen({ host: '127.0.0.1', port: 0, patienceMs: 300 }, () => true, () => {})
+  t.teardown(() => { listener.destroy(); listener.stop() })
+  for (const begin of ['GET / HT', request('POST / HTTP/1.1').replace('close', 'keep-alive\r\nContent-Length: 1000')]) {
+    const socket = connectSocket(listener.port, '127.0.0.1')
+    socket.on('error', () => {}).resume().write(begin)
+    const trickle = setInterval(() => socket.write('x'), 50)
+    t.teardown(() => clearInterval(trickle))
+    await once(socket, 'close')
+  }
 })
 
 t.test('no bytes end the server', async (t) => {
