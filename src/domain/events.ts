@@ -15,6 +15,7 @@ import {
   LeadCreated, LeadDeleted, LeadStatusChanged, LeadUpdated, leadStream, type LeadEvent
 } from './lead/events.js'
 import { DispatcherCheckpointed, markerStream, type MarkerEvent } from './marker/events.js'
+import { misfitsInWords } from './misfits.js'
 import type { StoredEvent } from './stored-event.js'
 import { firstVersion, type Upcast, type Versions } from './upcast.js'
 
@@ -49,7 +50,7 @@ const readers = new Map(Object.entries(eventVersions).map(([type, versions]) => 
 /** By version: how its data is checked, and the steps that bring it to the current one. */
 function readersOf ({ schemas, upcasts }: { schemas: readonly TSchema[], upcasts: readonly Upcast[] }) {
   return new Map(schemas.map((schema, index) =>
-    [String(index + 1), { validator: Compile(schema), upcasts: upcasts.slice(index) }]))
+    [String(index + 1), { schema, validator: Compile(schema), upcasts: upcasts.slice(index) }]))
 }
 
 /** The version that events of this type are written in. */
@@ -84,7 +85,7 @@ type Decodable = Pick<StoredEvent, 'type' | 'data' | 'metadata' | 'stream' | 're
 
 /**
  * The event that `stored` holds, in the current version of its type, or nothing when its type is not one of ours.
- * @throws DecodeError naming the first field that does not fit, the version that only a later release knows, or the
+ * @throws DecodeError naming the fields that do not fit, the version that only a later release knows, or the
  * stream where it has no business: anybody who reaches the event store can append anything anywhere
  */
 export function decode ({ type, data, metadata, stream, revision }: Decodable): DomainEvent | undefined {
@@ -97,8 +98,8 @@ export function decode ({ type, data, metadata, stream, revision }: Decodable): 
     throw new DecodeError(`${type} at ${stream}@${revision}: ${unknown}; its latest is ${versions.size}`)
   }
   if (!reader.validator.Check(data)) {
-    const [first] = reader.validator.Errors(data)
-    throw new DecodeError(`${type} at ${stream}@${revision}: ${first?.instancePath || 'data'} ${first?.message}`)
+    const misfits = misfitsInWords(reader.schema, data, reader.validator.Errors(data))
+    throw new DecodeError(`${type} at ${stream}@${revision}: ${misfits}`)
   }
   if (isNestedDeeper(data, deepest)) {
     throw new DecodeError(`${type} at ${stream}@${revision}: nested more than ${deepest} levels deep`)
