@@ -1,6 +1,8 @@
 // Refuses servers that hold something: the drill writes what only its own service understands.
+import { BACKWARDS, END, type EventStoreDBClient } from '@eventstore/db-client'
 import { Redis } from 'ioredis'
 import pg from 'pg'
+import { reachableHead } from '../../src/composition/back-end-unreachable.js'
 import { lentClient } from '../../src/event-store/connection/lent-client.js'
 import type { Servers } from './options.js'
 
@@ -20,12 +22,19 @@ export async function assertEmpty ({ eventstore, database, redis }: Servers): Pr
 async function assertNoEvents (url: string): Promise<void> {
   const client = lentClient(url)
   try {
+    await reachableHead({ url, setting: '--eventstore' }, () => headOf(client))
     for await (const { event } of client.readAll()) {
       if (event && !event.streamId.startsWith('$')) throw notEmpty('--eventstore', `has the stream ${event.streamId}`)
     }
   } finally {
     await client.dispose()
   }
+}
+
+async function headOf (client: EventStoreDBClient): Promise<bigint> {
+  const last = client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 })
+  for await (const { event } of last) return event?.position.commit ?? 0n
+  return 0n
 }
 
 async function assertNoTables (connectionString: string): Promise<void> {

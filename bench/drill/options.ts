@@ -1,6 +1,7 @@
 // What the drill is asked to do.
 import { parseArgs } from 'node:util'
-import { urlProblems, withCaFile } from '../../src/event-store/connection/client-url.js'
+import { withCaFile } from '../../src/event-store/connection/client-url.js'
+import { eventStoreProblems } from '../../src/event-store/connection/settings.js'
 
 /** The person's own servers, all empty. */
 export interface Servers {
@@ -39,8 +40,10 @@ export function drillOptions (args: readonly string[]): DrillOptions {
 /** Before the client sees it, which would print its password. */
 function refuseOddUrl (url: string): void {
   const isOne = /^(esdb|kurrentdb)(\+discover)?:\/\/./.test(url)
-  const problem = isOne ? urlProblems(url)[0] : 'must begin with esdb://'
-  if (problem !== undefined) throw new Error(`--eventstore ${problem}`)
+  if (!isOne) throw new Error('--eventstore must begin with esdb://')
+  const settings = { EVENTSTORE_URL: url, EVENTSTORE_CA_FILE: process.env.EVENTSTORE_CA_FILE }
+  const [problem] = eventStoreProblems(settings, { url: '--eventstore', caFile: 'EVENTSTORE_CA_FILE' })
+  if (problem !== undefined) throw new Error(`${problem.field} ${problem.message}`)
 }
 
 function aboveZero (name: string, value: string | undefined): number | undefined {

@@ -139,3 +139,11 @@ t.test('what it is asked has to be whole', async (t) => {
     t.notMatch(stdout + stderr, /s3cret/)
   }
 })
+
+t.test('what is wrong with the way to the servers is told in words', async (t) => {
+  const database = 'postgres://localhost/x'
+  t.match(await drill(t, { database, eventstore: 'esdb://localhost?tlsCAFile=/nowhere.pem' }),
+    { code: 1, stderr: /^drill: Error: --eventstore names a CA file that cannot be read: \/nowhere\.pem$/m })
+  t.match(await drill(t, { database, eventstore: 'esdb://127.0.0.1:1?tls=false' }),
+    { code: 1, stderr: /The event store did not answer: nothing listens at its address .* that --eventstore leads to it/ })
+})
