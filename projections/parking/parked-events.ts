@@ -25,7 +25,7 @@ export interface ParkedStream {
   since: string
 }
 
-export interface BackEnds { pool: Pool, streams: Pick<Streams, 'read'> }
+export interface BackEnds { pool: Pool, streams: Pick<Streams, 'read' | 'visit'> }
 
 export interface ParkedRow { revision: bigint, error: string, since: Date }
 
@@ -62,7 +62,8 @@ export async function parkedStreams (pool: Pool, names: readonly string[]): Prom
  * is given. @throws ParkingRefused
  */
 export async function parkedEvent (
-  { pool, streams }: BackEnds, projection: Projection | undefined, stream: string, revision?: bigint
+  { pool, streams }: { pool: Pool, streams: Pick<Streams, 'read'> }, projection: Projection | undefined, stream: string,
+  revision?: bigint
 ): Promise<ParkedEvent> {
   const generation = projection ? await activeGeneration(pool, projection) : null
   const consumer = projection && generation !== null ? schemaOf(projection, generation) : dispatcher

@@ -1,6 +1,7 @@
 // Projects parked events again: those that an operator retries, and those after an event that an operator skips.
 import type { PoolClient } from 'pg'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
+import { readParts } from '../../src/event-store/reads/parts.js'
 import type { Streams } from '../../src/event-store/streams.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { writeEvents } from '../engine/batch-writer.js'
@@ -18,9 +19,6 @@ export interface Reprojected {
   /** Why some of them are still parked. */
   refused?: string | undefined
 }
-
-/** Parked events may be as large as events can be. */
-const eventsAtOnce = 100
 
 const ofStream = 'consumer = $1 AND stream_digest = ledger.digest_of($2)'
 
@@ -75,7 +73,10 @@ async function reprojectIn (
     await tx.query(`SELECT FROM ${checkpointOf(projection, generation)} FOR UPDATE`) // one waits for the other's batch
     const parked = await parkedRows(tx, schema, stream)
     await tx.query(`DELETE FROM ledger.parked_events WHERE ${ofStream}`, [schema, storable(stream)])
-    const refused = await writeInParts(tx, projection, schema, parked, (part) => readParked(streams, stream, part))
+    const refused: Refused[] = []
+    for await (const part of parkedParts(streams, stream, parked)) {
+      refused.push(...await writeEvents(tx, projection, schema, part))
+    }
     await keepTime(tx, schema, stream, parked[0])
     const still = await parkedRows(tx, schema, stream)
     const counts = { events: parked.length - still.length, parked: still.length }
@@ -85,34 +86,23 @@ async function reprojectIn (
   })
 }
 
-async function writeInParts (
-  tx: PoolClient, projection: Projection, schema: string, parked: ParkedRow[],
-  read: (part: ParkedRow[]) => Promise<StoredEvent[]>
-): Promise<Refused[]> {
-  const refused: Refused[] = []
-  for (let from = 0; from < parked.length; from += eventsAtOnce) {
-    refused.push(...await writeEvents(tx, projection, schema, await read(parked.slice(from, from + eventsAtOnce))))
-  }
-  return refused
-}
-
 /** What is parked again keeps its time: so the circuit breaker does not count it a second time. */
 async function keepTime (tx: PoolClient, schema: string, stream: string, first?: ParkedRow): Promise<void> {
   await tx.query(`UPDATE ledger.parked_events SET parked_at = $3 WHERE ${ofStream}`,
     [schema, storable(stream), first?.since])
 }
 
-/** @throws ParkingRefused when the log does not have all of them */
-async function readParked (
-  streams: Pick<Streams, 'read'>, stream: string, parked: ParkedRow[]
-): Promise<StoredEvent[]> {
+/** They may be as large as events can be. @throws ParkingRefused when the log does not have all of them */
+async function * parkedParts (
+  streams: Pick<Streams, 'visit'>, stream: string, parked: ParkedRow[]
+): AsyncGenerator<StoredEvent[]> {
   const [first, last] = [parked[0], parked.at(-1)]
-  if (!first || !last) return []
+  if (!first || !last) return
   const wanted = new Set(parked.map(({ revision }) => revision))
-  const count = Number(last.revision - first.revision) + 1
-  const read = await streams.read(stream, first.revision, count)
-  const events = read.filter(({ revision }) => wanted.delete(revision))
-  if (wanted.size === 0) return events
+  for await (const part of readParts(streams, stream, { from: first.revision, to: last.revision })) {
+    yield part.filter(({ revision }) => wanted.delete(revision))
+  }
+  if (wanted.size === 0) return
   const missing = `${stream}@${[...wanted].join()}`
   throw new ParkingRefused(`the log has no event ${missing}: only a replay of the projection can go on without it`)
 }

@@ -11,7 +11,7 @@ import { park } from '../../src/subscriptions/park.js'
 import { logMalformed, readEvent, type ReadEvent } from './read-event.js'
 import { saveState } from './save-state.js'
 import { applyEvent, type DispatchState } from './state.js'
-import { loadState, TooLarge, type Restored } from './tables.js'
+import { loadState, mostLoaded, TooLarge, type Restored } from './tables.js'
 
 export interface DispatcherOptions {
   /** Wait before the first attempt, in milliseconds. */
@@ -54,9 +54,6 @@ export function dispatcher (options: DispatcherOptions): Consumer {
 }
 
 type BatchOptions = DispatcherOptions & { skipped: SkippedInBatch }
-
-/** Small events may name large leads and assistants: of either so much is loaded at once, in bytes. */
-const mostLoaded = 4 * 2 ** 20
 
 /** Bodies that wait to be written, in characters. */
 const mostUnwritten = 4 * 2 ** 20

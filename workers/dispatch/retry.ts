@@ -1,13 +1,14 @@
 // Reads parked events of the dispatcher again, after a release that can read them or a lead that came later.
 import type { Pool, PoolClient } from 'pg'
 import { dispatcherCheckpoint } from '../../src/recovery/database-state.js'
+import { readParts } from '../../src/event-store/reads/parts.js'
 import type { Streams } from '../../src/event-store/streams.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { followSettings } from '../deliveries/follow-settings.js'
 import { lostLead } from './dispatch-call.js'
 import { readEvent, type ReadEvent } from './read-event.js'
 import { saveState } from './save-state.js'
-import { loadState } from './tables.js'
+import { loadState, mostLoaded, TooLarge } from './tables.js'
 import { applyEvent, type DispatchState } from './state.js'
 
 /** How many events are no longer parked, or why they still are. */
@@ -18,28 +19,64 @@ export type Retried = { events: number, refused?: undefined } | { refused: strin
  * far as the dispatcher has come. A call keeps the delivery that it has: nothing is sent.
  */
 export async function retryParked (
-  { pool, streams }: { pool: Pool, streams: Pick<Streams, 'read'> }, stream: string
+  { pool, streams }: { pool: Pool, streams: Pick<Streams, 'visit'> }, stream: string
 ): Promise<Retried> {
-  return await inTransaction(pool, async (tx) => {
-    const { rows: [at] } = await tx.query<{ position: string }>(
-      `SELECT position FROM ${dispatcherCheckpoint} FOR UPDATE`) // the dispatcher waits
-    const revisions = await parkedRevisions(tx, stream)
-    const [first] = revisions
-    if (first === undefined) return { events: 0 }
-    const passed = (await streams.read(stream, first)).filter(({ position }) => position <= BigInt(at?.position ?? 0))
-    const read = passed.map(readEvent)
-    const missing = revisions.find((revision) => !passed.some((event) => event.revision === revision))
-    if (missing !== undefined) return { refused: `the log has no event ${stream}@${missing}` }
-    const { state } = await loadState(tx, read.flatMap(({ event }) => event ?? []), [])
-    const retried = read.filter(({ stored }) => revisions.includes(stored.revision))
-    const problem = retried.map((each) => problemOf(state, each)).find(Boolean)
-    if (problem !== undefined) return { refused: problem }
-    for (const { stored, event, callId } of read) if (event && callId === undefined) applyEvent(state, stored, event)
-    await saveState(tx, state)
-    await followSettings(tx, [...state.rerouted.values()])
-    await tx.query(`DELETE FROM ledger.parked_events WHERE ${ofStream}`, [stream])
-    return { events: revisions.length }
-  })
+  try {
+    return await inTransaction(pool, (tx) => retryIn(tx, streams, stream))
+  } catch (error) {
+    if (error instanceof StaysParked) return { refused: error.message }
+    throw error
+  }
+}
+
+/** Takes back what was made known of the stream so far. */
+class StaysParked extends Error {}
+
+async function retryIn (tx: PoolClient, streams: Pick<Streams, 'visit'>, stream: string): Promise<Retried> {
+  const { rows: [at] } = await tx.query<{ position: string }>(
+    `SELECT position FROM ${dispatcherCheckpoint} FOR UPDATE`) // the dispatcher waits
+  const revisions = await parkedRevisions(tx, stream)
+  const [from] = revisions
+  if (from === undefined) return { events: 0 }
+  const parked = new Set(revisions)
+  for await (const part of readParts(streams, stream, { from, to: BigInt(Number.MAX_SAFE_INTEGER) })) {
+    const passed = part.filter(({ position }) => position <= BigInt(at?.position ?? 0))
+    await retryPart(tx, passed.map(readEvent), (revision) => parked.delete(revision))
+    if (passed.length < part.length) break
+  }
+  const [missing] = parked
+  if (missing !== undefined) throw new StaysParked(`the log has no event ${stream}@${missing}`)
+  await tx.query(`DELETE FROM ledger.parked_events WHERE ${ofStream}`, [stream])
+  return { events: revisions.length }
+}
+
+/** In halves, where what the events read is too large. */
+async function retryPart (
+  tx: PoolClient, read: ReadEvent[], isParked: (revision: bigint) => boolean
+): Promise<void> {
+  const state = await stateFor(tx, read)
+  if (!state) {
+    const middle = Math.ceil(read.length / 2)
+    await retryPart(tx, read.slice(0, middle), isParked)
+    return await retryPart(tx, read.slice(middle), isParked)
+  }
+  const retried = read.filter(({ stored }) => isParked(stored.revision))
+  const problem = retried.map((each) => problemOf(state, each)).find(Boolean)
+  if (problem !== undefined) throw new StaysParked(problem)
+  for (const { stored, event, callId } of read) if (event && callId === undefined) applyEvent(state, stored, event)
+  await saveState(tx, state)
+  await followSettings(tx, [...state.rerouted.values()])
+}
+
+/** Nothing when the rows that the events read are too large together. */
+async function stateFor (tx: PoolClient, read: ReadEvent[]): Promise<DispatchState | undefined> {
+  const most = read.length > 1 ? mostLoaded : undefined
+  try {
+    return (await loadState(tx, read.flatMap(({ event }) => event ?? []), [], most)).state
+  } catch (error) {
+    if (error instanceof TooLarge) return undefined
+    throw error
+  }
 }
 
 const ofStream = "consumer = 'dispatcher' AND stream_digest = ledger.digest_of($1)"

@@ -12,6 +12,9 @@ export class TooLarge extends Error {
   override readonly name = 'TooLarge'
 }
 
+/** Small events may name large leads and assistants: of either so much is loaded at once, in bytes. */
+export const mostLoaded = 4 * 2 ** 20
+
 /**
  * Loads what `events` and the calls in `callIds` read or change. `mostBytes` is for the settings of all assistants, and
  * again for the variables of all leads. @throws TooLarge

@@ -12,6 +12,14 @@ import { dispatchRig, webhookOn } from '../../support/workers/dispatching.js'
 const passAll = ({ pool }: Rig) => pool.query('UPDATE ledger.dispatcher_checkpoint SET position = 1000000')
 const later = (told: Told): Told => ({ ...told, metadata: { schema_version: '9' } })
 
+function reading (read: (stream: string, from?: bigint) => Promise<StoredEvent[]>) {
+  const visit = async (stream: string, from: bigint, take: (event: StoredEvent) => void) => {
+    for (const event of await read(stream, from)) take(event)
+    return true
+  }
+  return { read, visit }
+}
+
 /** A log that can be mended, as a release that reads more would. */
 function logOver (stored: StoredEvent[]) {
   const metadata = { schema_version: '2' }
@@ -20,7 +28,7 @@ function logOver (stored: StoredEvent[]) {
     stored.filter((each) => each.stream === stream && each.revision >= from)
   const readMore = async (stream: string, from = 0n) =>
     (await read(stream, from)).map((each) => isLater(each) ? { ...each, metadata } : each)
-  return { asItIs: { read }, readable: { read: readMore } }
+  return { asItIs: reading(read), readable: reading(readMore) }
 }
 
 t.test('a retry makes known what a stream says, also what came after, or leaves all of it', async (t) => {

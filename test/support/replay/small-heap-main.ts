@@ -1,0 +1,22 @@
+// Work of operators on large events and rows, in a process with a small heap. It prints what came of it.
+import { assistants } from '../../../projections/assistants.js'
+import { leads } from '../../../projections/leads.js'
+import { retryStream } from '../../../projections/parking/reproject.js'
+import { verifyAgainstLog } from '../../../projections/replay/verify/verify.js'
+import { EventStoreConnection } from '../../../src/event-store/connection/connection.js'
+import { openStreams } from '../../../src/event-store/streams.js'
+import { openPool } from '../../../src/postgres/pool.js'
+import { retryParked } from '../../../workers/dispatch/retry.js'
+
+process.stdin.resume().on('close', () => process.exit()) // the test is gone
+const [databaseUrl = '', eventStoreUrl = '', work = '', stream = ''] = process.argv.slice(2)
+const pool = openPool(databaseUrl, { applicationName: 'small-heap-main', onError: () => {} })
+const streams = openStreams(new EventStoreConnection(eventStoreUrl))
+const { signal } = new AbortController()
+const works = {
+  retry: () => retryStream({ pool, streams }, assistants, stream),
+  'retry-dispatcher': () => retryParked({ pool, streams }, stream),
+  verify: () => verifyAgainstLog(leads, 1, { seed: 7 }, { pool, streams, signal })
+}
+process.stdout.write(`${JSON.stringify(await works[work as keyof typeof works]())}\n`)
+process.exit()
