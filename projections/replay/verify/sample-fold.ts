@@ -4,6 +4,7 @@ import type { Streams } from '../../../src/event-store/streams.js'
 import { fold, readEvents, type Readable } from '../../engine/fold.js'
 import type { Projection, RowKey, Rows } from '../../engine/projection.js'
 import { MemoryRows } from '../../engine/rows.js'
+import { Needs } from './needs.js'
 import { keyOf, type AnyTable, type Key } from '../../engine/table.js'
 
 export interface SampleFoldOptions {
@@ -11,29 +12,37 @@ export interface SampleFoldOptions {
   signal: AbortSignal
   /** Events that the generation has passed over. */
   passedOver: { has (event: StoredEvent): boolean }
+  /** The bytes of rows, by key as text; of a row that is not there none. */
+  sizes (table: AnyTable, keys: Key[]): Promise<Map<string, number>>
   /** Events that were read, and which part of the work is done, 0 to 1. */
   onProgress? (events: number, done: number): void
 }
 
 interface Chosen { has (table: AnyTable, key: Key): boolean }
 
+export interface Folded extends Chosen {
+  /** By table. What `has` does not have any more is not among them. */
+  rows: Map<AnyTable, object[]>
+}
+
 /**
- * The rows of `sample`, by table, once the log is folded up to `until`. The log is read twice: first to find the rows
- * that sampled ones depend on (an event that changes a row may read others), then to fold both kinds in memory.
+ * The rows of `sample` once the log is folded up to `until`. The log is read twice: first to find the rows that sampled
+ * ones depend on (an event that changes a row may read others), then to fold both kinds in memory. Small rows may
+ * depend on large ones: so many of the sample are left out that the others depend on no more than fits.
  * A row that a sampled row depends on must not depend on further rows.
  */
 export async function foldSample (
   projection: Projection, sample: Chosen, until: bigint, options: SampleFoldOptions
-): Promise<Map<AnyTable, object[]>> {
-  const needed = new KeySet()
-  for await (const event of readable(projection, until, 0, options)) {
-    for (const [table, key] of dependencies(projection, event, sample)) needed.add(table, key)
-  }
-  const keeps = (table: AnyTable, key: Key) => sample.has(table, key) || needed.has(table, key)
+): Promise<Folded> {
+  const needs = new Needs(sample)
+  for await (const event of readable(projection, until, 0, options)) needs.add(event, changedBy(projection, event))
+  const { needed, leftOut } = await needs.within(options.sizes)
+  const has = (table: AnyTable, key: Key) => sample.has(table, key) && !leftOut.has(table, key)
+  const keeps = (table: AnyTable, key: Key) => has(table, key) || needed.has(table, key)
   const rows = new MemoryRows(projection.tables, { isEmpty: true, keeps })
   for await (const event of readable(projection, until, 0.5, options)) fold(projection, event, rows)
-  const isSampled = (table: AnyTable, row: object) => sample.has(table, keyOf(table, row))
-  return new Map(rows.take().map(({ table, rows }) => [table, rows.filter((row) => isSampled(table, row))]))
+  const isLeft = (table: AnyTable, row: object) => has(table, keyOf(table, row))
+  return { has, rows: new Map(rows.take().map(({ table, rows }) => [table, rows.filter((row) => isLeft(table, row))])) }
 }
 
 /** Of an event that cannot be read the generation must not have made rows either, so it is left out. */
@@ -53,24 +62,9 @@ async function * readable (
   signal.throwIfAborted()
 }
 
-/** The rows outside of the sample that an event reads which may change rows of the sample. */
-function dependencies (projection: Projection, event: Readable, sample: Chosen): RowKey[] {
+function changedBy (projection: Projection, event: Readable): RowKey[] {
   const changed: RowKey[] = []
   const collect: Rows = { get: () => undefined, put (table, row) { changed.push([table, keyOf(table, row)]) } }
   fold(projection, event, collect)
-  const isOf = ([table, key]: RowKey) => sample.has(table, key)
-  return event.keys.some(isOf) || changed.some(isOf) ? event.keys.filter((key) => !isOf(key)) : []
-}
-
-class KeySet implements Chosen {
-  readonly #keys = new Map<AnyTable, Set<Key>>()
-
-  add (table: AnyTable, key: Key): void {
-    const keys = this.#keys.get(table) ?? new Set()
-    this.#keys.set(table, keys.add(key))
-  }
-
-  has (table: AnyTable, key: Key): boolean {
-    return this.#keys.get(table)?.has(key) ?? false
-  }
+  return changed
 }

@@ -6,7 +6,7 @@ import { inSnapshot } from '../../../src/postgres/transaction.js'
 import { checkpointOf, schemaOf } from '../generations.js'
 import type { Projection } from '../../engine/projection.js'
 import { loadSkipped, type Skipped } from '../../parking/park.js'
-import type { AnyTable } from '../../engine/table.js'
+import type { AnyTable, Key } from '../../engine/table.js'
 import { compareGenerations } from './compare.js'
 import { asText, byKey, differing, type Difference, type TextRow } from './difference.js'
 import { Sample, type SampleSize } from './sample.js'
@@ -65,13 +65,15 @@ export async function verifyAgainstLog (
   const schema = schemaOf(projection, generation)
   const sampled = await inSnapshot(options.pool, (snapshot) => sampleRows(snapshot, projection, schema, { rows, seed }))
   const { sample, found, position } = sampled
-  const folded = await foldSample(projection, sample, position, { ...options, ...sampled })
+  const sizes = (table: AnyTable, keys: Key[]) => sizesOf(options.pool, schema, table, keys)
+  const folded = await foldSample(projection, sample, position, { ...options, ...sampled, sizes })
   const differences: Difference[] = []
   let count = 0
   for (const table of projection.tables) {
     const ours = found.get(table)
-    const expected = await asStored(options.pool, schema, table, folded.get(table) ?? [])
-    const keys = new Set([...ours?.keys() ?? [], ...expected.keys()])
+    const expected = await asStored(options.pool, schema, table, folded.rows.get(table) ?? [])
+    const sampled = [...ours?.keys() ?? []].filter((key) => folded.has(table, keyIn(table, key)))
+    const keys = new Set([...sampled, ...expected.keys()])
     count += keys.size
     for (const key of keys) differences.push(...differing(table, key, ours?.get(key), expected.get(key)))
   }
@@ -94,6 +96,18 @@ async function sampleRows (snapshot: PoolClient, projection: Projection, schema:
     position: await positionIn(snapshot, `${schema}.checkpoint`),
     passedOver: await passedOver(snapshot, projection, schema)
   }
+}
+
+/** A key as rows in memory have it. */
+const keyIn = ({ columns, key }: AnyTable, text: string): Key => columns[key] === 'bigint' ? Number(text) : text
+
+async function sizesOf (
+  pool: Pool, schema: string, { name, key, columns }: AnyTable, keys: Key[]
+): Promise<Map<string, number>> {
+  const { rows } = await pool.query<{ key: string, bytes: number }>(`
+    SELECT "${key}"::text AS key, octet_length(t::text) AS bytes FROM ${schema}.${name} t
+    WHERE "${key}" = ANY($1::${columns[key]}[])`, [keys])
+  return new Map(rows.map(({ key, bytes }) => [key, bytes]))
 }
 
 /** Rows as they come out of a table after they went in. */
