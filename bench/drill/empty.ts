@@ -32,9 +32,10 @@ async function assertNoEvents (url: string): Promise<void> {
 }
 
 async function headOf (client: EventStoreDBClient): Promise<bigint> {
+  let head = 0n
   const last = client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 })
-  for await (const { event } of last) return event?.position.commit ?? 0n
-  return 0n
+  for await (const { event } of last) head = event?.position.commit ?? 0n
+  return head
 }
 
 async function assertNoTables (connectionString: string): Promise<void> {
