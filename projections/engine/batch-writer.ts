@@ -12,7 +12,10 @@ import { park } from '../../src/subscriptions/park.js'
 import { loadParked } from '../parking/park.js'
 import { MemoryRows } from './rows.js'
 
-type Handle = OpenConsumer['handle']
+interface BatchWriter {
+  apply: OpenConsumer['handle']
+  isBreakerOpen (): boolean
+}
 
 /** Events were written, and these are the first ones parked; or Postgres refused them and nothing was written. */
 type Outcome = { parked: Refused[] } | { problem: string }
@@ -21,18 +24,23 @@ type Outcome = { parked: Refused[] } | { problem: string }
  * A batch is written at once. When Postgres refuses what an event says, the batch is written event by event, so that
  * only the event at fault is parked. Any other error is thrown on.
  */
-export async function batchWriter (projection: Projection, pool: Pool, generation: number): Promise<Handle> {
+export async function batchWriter (projection: Projection, pool: Pool, generation: number): Promise<BatchWriter> {
   const consumer = schemaOf(projection, generation)
   const breaker = await CircuitBreaker.load(pool, consumer)
-  return async (tx, { events, position }, isApart) => {
-    const refused = isApart
-      ? await writeApart(tx, projection, consumer, events)
-      : await write(tx, projection, consumer, events).catch((error: unknown) => {
-        throw isRefusal(error, events) ? new BatchRefused(error.message, { cause: error }) : error
-      })
-    await breaker.check(tx, position, refused)
+  return {
+    isBreakerOpen: () => breaker.isOpen,
+    async apply (tx, { events, position }, isApart) {
+      const refused = isApart
+        ? await writeApart(tx, projection, consumer, events)
+        : await write(tx, projection, consumer, events).catch((error: unknown) => { throw refusalOf(error, events) })
+      await breaker.check(tx, position, refused)
+    }
   }
 }
+
+/** What a consumer throws when writing the events at once has failed so. */
+export const refusalOf = (error: unknown, events: StoredEvent[]): unknown =>
+  isRefusal(error, events) ? new BatchRefused(error.message, { cause: error }) : error
 
 /** At once or, when Postgres refuses that, apart. @returns the first event of each stream that was parked now */
 export async function writeEvents (

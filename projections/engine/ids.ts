@@ -6,6 +6,8 @@ import type { Projection } from './projection.js'
 /** The highest id of each sequence in some events. */
 export class HighestIds {
   readonly #highest = new Map<string, number>()
+  /** Of each sequence, below which there is nothing to raise: ids are given out in blocks. */
+  readonly #given = new Map<string, number>()
 
   constructor (private readonly projection: Projection) {}
 
@@ -17,7 +19,11 @@ export class HighestIds {
   /** Raises the sequences past them. */
   async raise (db: Pool | PoolClient): Promise<void> {
     for (const [sequence, id] of this.#highest) {
-      await db.query('SELECT ledger.raise_ids($1::regclass, $2)', [sequence, id])
+      if (id <= (this.#given.get(sequence) ?? 0)) continue
+      const { rows: [raised] } = await db.query<{ given: string }>(`
+        WITH raised AS MATERIALIZED (SELECT ledger.raise_ids($1::regclass, $2))
+        SELECT ledger.given_ids($1::regclass) AS given FROM raised`, [sequence, id])
+      this.#given.set(sequence, Number(raised?.given ?? 0))
     }
     this.#highest.clear()
   }

@@ -2,14 +2,13 @@
 import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import type { Consumer, OpenConsumer } from '../../src/subscriptions/consumer.js'
-import { batchWriter } from './batch-writer.js'
+import { AtOnce } from './at-once.js'
+import { batchWriter, refusalOf } from './batch-writer.js'
 import { fillFirst } from '../replay/fill/first-fill.js'
 import { checkpointOf, leaseOf } from '../replay/generations.js'
 import { markComplete } from '../replay/fill/complete.js'
 import type { Projection } from './projection.js'
-
-/** Carries `<projection> <position>` whenever readers can see more. */
-export const checkpointChannel = 'ringledger_checkpoint'
+import { notifyReaders } from './readers.js'
 
 /** The generation as something that follows the log. */
 export function generationConsumer (projection: Projection, generation: number, pool: Pool): Consumer {
@@ -22,7 +21,8 @@ export function generationConsumer (projection: Projection, generation: number, 
 
 /** Readers see the generation from the transaction on that takes it past `completeAt`. */
 async function openGeneration (projection: Projection, generation: number, pool: Pool): Promise<OpenConsumer> {
-  const apply = await batchWriter(projection, pool, generation)
+  const { apply, isBreakerOpen } = await batchWriter(projection, pool, generation)
+  const atOnce = new AtOnce(projection, generation, pool)
   let completeAt: bigint | undefined
   const arrive = async (tx: PoolClient, position: bigint) => {
     if (completeAt !== undefined && position >= completeAt) await markComplete(tx, projection, generation)
@@ -42,23 +42,14 @@ async function openGeneration (projection: Projection, generation: number, pool:
       arrived(position)
       return position
     },
+    async writeAtOnce (batch, from, epoch) {
+      if (completeAt !== undefined || isBreakerOpen()) return false
+      return await atOnce.write(batch, from, epoch).catch((error: unknown) => { throw refusalOf(error, batch.events) })
+    },
     async handle (tx, batch, isApart) {
       await apply(tx, batch, isApart)
       await arrive(tx, batch.position)
     },
     committed: ({ position }) => arrived(position)
   }
-}
-
-/**
- * Notifies how far readers can see, if this is the generation that they see. `tx` has moved the checkpoint, and a swap
- * holds it: so what is found here stays true until `tx` has committed.
- */
-export async function notifyReaders (
-  tx: PoolClient, { name }: Projection, generation: number, position: bigint
-): Promise<void> {
-  await tx.query(`
-    SELECT pg_notify($1, $2) FROM ledger.generations
-    WHERE projection = $3 AND generation = $4 AND state = 'active' AND complete`,
-  [checkpointChannel, `${name} ${position}`, name, generation])
 }

@@ -57,18 +57,29 @@ export async function loadRows (
 
 /** Inserts or replaces rows, one statement for all of them. */
 export async function saveRows (tx: PoolClient, schema: string, table: AnyTable, rows: object[]): Promise<void> {
-  if (rows.length === 0) return
-  const { name, key, columns } = table
+  if (rows.length > 0) await tx.query(upsert(schema, table), columnsOf(table, rows))
+}
+
+/**
+ * SQL that inserts or replaces rows, a parameter for each column.
+ * @param after how many parameters come before those
+ * @param condition a relation that has one row, or none when nothing is to be written
+ */
+export function upsert (schema: string, { name, key, columns }: AnyTable, after = 0, condition?: string): string {
   const names = Object.keys(columns)
   const list = names.map((column) => `"${column}"`).join(', ')
-  const arrays = names.map((column, index) => `$${index + 1}${castOf(columns[column])}`).join(', ')
+  const arrays = names.map((column, index) => `$${after + index + 1}${castOf(columns[column])}`).join(', ')
   const changing = names.filter((column) => column !== key)
   const updates = changing.map((column) => `"${column}" = excluded."${column}"`).join(', ')
-  await tx.query(
-    `INSERT INTO ${schema}.${name} (${list}) SELECT * FROM unnest(${arrays})
-     ON CONFLICT ("${key}") DO ${updates ? `UPDATE SET ${updates}` : 'NOTHING'}`,
-    names.map((column) => arrayOf(rows.map((row): unknown => Reflect.get(row, column)), columns[column])))
+  return `
+    INSERT INTO ${schema}.${name} (${list})
+    SELECT changed.* FROM ${condition ? `${condition}, ` : ''}unnest(${arrays}) AS changed
+    ON CONFLICT ("${key}") DO ${updates ? `UPDATE SET ${updates}` : 'NOTHING'}`
 }
+
+/** The parameters of `upsert`. */
+export const columnsOf = ({ columns }: AnyTable, rows: object[]): unknown[] => Object.keys(columns).map((column) =>
+  arrayOf(rows.map((row): unknown => Reflect.get(row, column)), columns[column]))
 
 /** Times are sent as text. */
 const castOf = (type: ColumnType | undefined) => `${type === 'timestamptz' ? '::text[]' : ''}::${type}[]`

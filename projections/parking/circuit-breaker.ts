@@ -28,6 +28,10 @@ export class CircuitBreaker {
     return new CircuitBreaker(pool, consumer, { position: BigInt(row?.position ?? -1), isOpen: row?.isOpen ?? false })
   }
 
+  get isOpen (): boolean {
+    return this.opened.isOpen
+  }
+
   /** In the transaction of the batch, which ends at `position`. @throws Stopped, also while the breaker is open */
   async check (tx: PoolClient, position: bigint, refused: Refused[]): Promise<void> {
     const { opened, consumer } = this
@@ -42,6 +46,7 @@ export class CircuitBreaker {
     }
     if (!opened.isOpen || position < opened.position) return
     await tx.query('UPDATE ledger.circuit_breakers SET closed_at = now() WHERE consumer = $1', [consumer])
+    opened.isOpen = false // a transaction that fails has the consumer opened again, and this loaded
   }
 
   async #recentlyRefused (tx: PoolClient): Promise<number> {

@@ -4,6 +4,7 @@ import type { StoredEvent } from '../../src/domain/stored-event.js'
 import { readParts } from '../../src/event-store/reads/parts.js'
 import type { Streams } from '../../src/event-store/streams.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
+import { touchCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import { writeEvents } from '../engine/batch-writer.js'
 import type { Projection } from '../engine/projection.js'
 import { checkpointOf, generationsOf, isFed, schemaOf } from '../replay/generations.js'
@@ -70,7 +71,7 @@ async function reprojectIn (
 ): Promise<Reprojected> {
   const schema = schemaOf(projection, generation)
   return await inTransaction(pool, async (tx) => {
-    await tx.query(`SELECT FROM ${checkpointOf(projection, generation)} FOR UPDATE`) // one waits for the other's batch
+    await touchCheckpoint(tx, checkpointOf(projection, generation)) // one waits for the other's batch
     const parked = await parkedRows(tx, schema, stream)
     await tx.query(`DELETE FROM ledger.parked_events WHERE ${ofStream}`, [schema, storable(stream)])
     const refused: Refused[] = []

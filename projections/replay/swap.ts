@@ -2,9 +2,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { DatabaseError, type Pool, type PoolClient } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
+import { touchCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import { changeState, checkpointOf, schemaOf } from './generations.js'
 import type { Projection } from '../engine/projection.js'
-import { notifyReaders } from '../engine/run.js'
+import { notifyReaders } from '../engine/readers.js'
 import { pointReaders } from './views.js'
 
 export interface Swap { from: number, to: number }
@@ -69,9 +70,7 @@ async function holdLevel (tx: PoolClient, projection: Projection, { from, to }: 
 
 /** The process that feeds the generation waits from now on, until the transaction ends. */
 async function holdCheckpoint (tx: PoolClient, projection: Projection, generation: number): Promise<bigint> {
-  const { rows: [held] } = await tx.query<{ position: string }>(
-    `SELECT position FROM ${checkpointOf(projection, generation)} FOR UPDATE`)
-  return BigInt(held?.position ?? 0)
+  return await touchCheckpoint(tx, checkpointOf(projection, generation))
 }
 
 async function positionOf (db: Pool | PoolClient, projection: Projection, generation: number): Promise<bigint> {

@@ -38,6 +38,16 @@ export async function moveCheckpoint (
   if (rowCount !== 1) throw new Fenced(`another holder moved ${table}`)
 }
 
+/**
+ * Holds the checkpoint until the transaction ends, and makes its row another one: what its holder knew of the rows
+ * beside it counts no more. @returns the position
+ */
+export async function touchCheckpoint (tx: PoolClient, table: string): Promise<bigint> {
+  const { rows: [held] } = await tx.query<{ position: string }>(
+    `UPDATE ${table} SET position = position RETURNING position`)
+  return BigInt(held?.position ?? 0)
+}
+
 /** The position of a subscription; claims nothing. Fails when no answer comes `withinMs`, where those are given. */
 export async function readCheckpoint (pool: Pool, table: string, withinMs?: number): Promise<bigint> {
   const query = { text: `SELECT position FROM ${table}`, query_timeout: withinMs }

@@ -21,6 +21,12 @@ export interface OpenConsumer {
    */
   fill? (holder: Holder): Promise<bigint>
   /**
+   * Writes what the batch means and moves the checkpoint from `from` in one statement, where it can.
+   * @returns false when it has written nothing: then `handle` is called
+   * @throws BatchRefused to have the events written apart
+   */
+  writeAtOnce? (batch: Batch, from: bigint, epoch: bigint): Promise<boolean>
+  /**
    * Writes what the batch means, in the transaction that has just moved the checkpoint.
    * @param isApart whether each event is to be written by itself, so that one at fault spoils no other
    * @throws BatchRefused to be called once more so, in a new transaction: savepoints would cost every batch

@@ -114,9 +114,11 @@ export async function commitBatch (
     await moveCheckpoint(tx, opened.checkpointTable, epoch, from, batch.position)
     await opened.handle(tx, batch, isApart)
   })
-  await write(false).catch((error: unknown) => {
+  try {
+    if (!await opened.writeAtOnce?.(batch, from, epoch)) await write(false)
+  } catch (error) {
     if (!(error instanceof BatchRefused)) throw error
-    return write(true)
-  })
+    await write(true)
+  }
   opened.committed?.(batch)
 }

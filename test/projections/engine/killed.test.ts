@@ -9,28 +9,32 @@ import { distinct, exactly } from '../../support/postgres/statements.js'
 t.setTimeout(300_000) // it starts many processes, and other tests run beside it
 const { startRunner, writing, rowsAreTheFold, expireLease, standby, reached } = await projectorRig(t)
 
-/** A batch that is written, one that is refused and written event by event, and the commit. */
-const usualPoints = ['^INSERT INTO read_assistants_g1', '^ROLLBACK TO SAVEPOINT', '^COMMIT$']
+interface Point { at: string, times: number }
 
-/** Every statement that a projector sends while events come in that it takes, refuses and parks. */
-async function everyPoint (t: Test): Promise<string[]> {
+/** A batch that is written at once, in a transaction, event by event as one is refused, and the commit. */
+const usualPoints: Point[] = ['^WITH moved AS', '^INSERT INTO read_assistants_g1', '^ROLLBACK TO SAVEPOINT', '^COMMIT$']
+  .map((at) => ({ at, times: 3 }))
+
+/** Every statement that a projector sends while events come in that it takes, refuses and parks, and how often. */
+async function everyPoint (t: Test): Promise<Point[]> {
   const runner = startRunner({})
   const sent = () => runner.said.flatMap(({ sends }) => sends ?? [])
-  await eventually(() => ['^ROLLBACK TO SAVEPOINT', '^SELECT ledger.raise_ids']
+  await eventually(() => ['^ROLLBACK TO SAVEPOINT', '^WITH raised AS']
     .every((like) => sent().some((one) => new RegExp(like).test(one))))
-  await eventually(() => sent().filter((one) => one === 'COMMIT').length > 20)
+  await eventually(() => sent().filter((one) => /^(COMMIT$|WITH moved AS)/.test(one)).length > 20, 60_000)
   runner.signal('SIGKILL')
   await runner.ended
   await expireLease()
   t.ok(distinct(sent()).length >= 12, `${distinct(sent()).length} statements`)
-  return distinct(sent()).map(exactly)
+  const points = distinct(sent()).filter((one) => !/^WITH moved AS/.test(one)) // it names the tables that it changes
+  return points.map((one) => ({ at: exactly(one), times: sent().filter((other) => other === one).length }))
 }
 
 t.test('killed before any statement while events come in, and the next one goes on', async (t) => {
   const stop = writing(t)
   let before = 0n
-  for (const at of isInFull ? await everyPoint(t) : usualPoints) {
-    const nth = /epoch|leases|circuit/.test(at) ? 1 : randomInt(1, 4) // those are sent once
+  for (const { at, times } of [...usualPoints, ...isInFull ? await everyPoint(t) : []]) {
+    const nth = randomInt(Math.min(times, 3)) + 1
     const runner = startRunner({ signal: 'SIGKILL', at, nth })
     t.equal(await runner.ended, 'SIGKILL', `${at}, time ${nth}`)
     t.match(runner.said.at(-1)?.at, new RegExp(at))

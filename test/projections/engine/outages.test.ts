@@ -77,7 +77,7 @@ t.test('an event store that is cut off again and again', async (t) => {
 })
 
 t.test('an event store that cuts off a live projection', async (t) => {
-  const { watching, count } = afterEach(/^UPDATE read_leads_g1.checkpoint SET position/, 3, () => proxy.cut())
+  const { watching, count } = afterEach(/UPDATE read_leads_g1.checkpoint SET position = \$1/, 3, () => proxy.cut())
   const db = await rig.database(t, { streams: far, watching })
   db.project(t, leads)
   await db.reached(leads, head)
@@ -88,7 +88,7 @@ for (const [where, like] of [
   ['while rows are written', /^INSERT INTO read_leads_g2.leads/],
   ['while generations are compared', /^SELECT count.* FROM read_leads_g2.leads$/],
   ['while indexes are built', /^CREATE INDEX/],
-  ['while a swap holds the checkpoint', /^SELECT position FROM read_leads_g1.checkpoint FOR UPDATE/]
+  ['while a swap holds the checkpoint', /^UPDATE read_leads_g1.checkpoint SET position = position/]
 ] as const) {
   t.test(`Postgres is restarted ${where}`, async (t) => {
     const { watching, count } = afterEach(like, 1, () => postgres.restart())

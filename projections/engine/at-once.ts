@@ -1,0 +1,108 @@
+// Writes a batch in one statement: rows, checkpoint and notification, while nobody else touches the generation.
+import type { Pool } from 'pg'
+import type { Batch } from '../../src/event-store/subscribe.js'
+import { checkpointOf, schemaOf } from '../replay/generations.js'
+import { storable } from '../../src/subscriptions/park.js'
+import { fold, loadMissing, readEvents } from './fold.js'
+import { HighestIds } from './ids.js'
+import type { Projection } from './projection.js'
+import { checkpointChannel, notifyReadersSql } from './readers.js'
+import { MemoryRows, type Changes } from './rows.js'
+import { columnsOf, upsert } from './table.js'
+
+/** For rows that events read again and again, in bytes. */
+const budgetBytes = 8 * 2 ** 20
+
+/**
+ * What the process knows of the generation as of one version of its checkpoint row, which everybody changes who changes
+ * anything beside it. A statement that finds another version writes nothing.
+ */
+interface Known {
+  version: string
+  rows: MemoryRows
+  /** Streams with events that are parked or skipped. */
+  setApart: Set<string>
+}
+
+/** With more streams than these set apart, batches are written in a transaction. */
+const mostSetApart = 100
+
+export class AtOnce {
+  #known: Known | undefined
+  readonly #ids: HighestIds
+  readonly #schema: string
+  readonly #checkpoint: string
+
+  constructor (
+    private readonly projection: Projection, private readonly generation: number, private readonly pool: Pool
+  ) {
+    this.#ids = new HighestIds(projection)
+    this.#schema = schemaOf(projection, generation)
+    this.#checkpoint = checkpointOf(projection, generation)
+  }
+
+  /**
+   * Writes the batch, if none of its streams is set apart or has to be, and no row changes twice.
+   * @returns whether it was written: otherwise nothing was
+   */
+  async write ({ events, position }: Batch, from: bigint, epoch: bigint): Promise<boolean> {
+    const known = this.#known ?? await this.#look()
+    this.#known = undefined // until it is written, rows in memory are ahead of the database
+    if (!known || events.some(({ stream }) => known.setApart.has(storable(stream)))) return false
+    const changes = await this.#fold(events, known.rows)
+    if (!changes) return false
+    const version = await this.#save(changes, [position, from, epoch, known.version])
+    if (version === undefined) return false
+    known.rows.written()
+    this.#known = { ...known, version }
+    return true
+  }
+
+  async #look (): Promise<Known | undefined> {
+    const { rows } = await this.pool.query<{ version: string, stream: string | null }>(`
+      SELECT checkpoint.xmin::text AS version, stream FROM ${this.#checkpoint} LEFT JOIN (
+        SELECT stream FROM ledger.parked_events WHERE consumer = $1
+        UNION SELECT stream FROM ledger.skipped_events WHERE projection = $2
+        LIMIT $3
+      ) set_apart ON true`, [this.#schema, this.projection.name, mostSetApart + 1])
+    const [found] = rows
+    if (!found || rows.length > mostSetApart) return undefined
+    const memory = new MemoryRows(this.projection.tables, { everyVersion: true, budgetBytes })
+    return { version: found.version, rows: memory, setApart: new Set(rows.flatMap(({ stream }) => stream ?? [])) }
+  }
+
+  async #fold (events: Batch['events'], rows: MemoryRows): Promise<Changes[] | undefined> {
+    const read = readEvents(this.projection, events)
+    if (await loadMissing(this.pool, this.#schema, rows, read) < read.length) return undefined
+    for (const each of read) {
+      if ('problem' in each || fold(this.projection, each, rows) !== undefined) return undefined
+      this.#ids.add(each.event)
+    }
+    await this.#ids.raise(this.pool)
+    const changes = rows.take()
+    const tables = new Set(changes.map(({ table }) => table))
+    return tables.size === changes.length ? changes : undefined
+  }
+
+  /** @returns the new version, or nothing when it was not `moves[3]` any more */
+  async #save (changes: Changes[], moves: unknown[]): Promise<string | undefined> {
+    const { name } = this.projection
+    const values = [...moves, checkpointChannel, `${name} ${String(moves[0])}`, name, this.generation]
+    const parts: string[] = []
+    for (const { table, rows } of changes) {
+      parts.push(`, ${table.name}_saved AS (${upsert(this.#schema, table, values.length, 'moved')})`)
+      values.push(...columnsOf(table, rows))
+    }
+    const { rows: [moved] } = await this.pool.query<{ version: string }>({
+      name: ['at-once', this.#schema, ...changes.map(({ table }) => table.name)].join('-'),
+      text: `
+        WITH moved AS (
+          UPDATE ${this.#checkpoint} SET position = $1, updated_at = now()
+          WHERE position = $2 AND epoch = $3 AND xmin = $4::text::xid RETURNING xmin::text AS version
+        )${parts.join('')}
+        SELECT version, (${notifyReadersSql('$5', '$6', '$7', '$8')}) FROM moved`,
+      values
+    })
+    return moved?.version
+  }
+}

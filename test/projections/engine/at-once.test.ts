@@ -1,0 +1,101 @@
+// A batch is one statement, as long as nobody else touches the generation.
+import t from 'tap'
+import { assistants } from '../../../projections/assistants.js'
+import { leads } from '../../../projections/leads.js'
+import { inTransaction } from '../../../src/postgres/transaction.js'
+import { Fenced, touchCheckpoint } from '../../../src/subscriptions/checkpoint.js'
+import { assistantCreated, assistantUpdated, leadCreated, logOf, type Told } from '../../support/events/call-events.js'
+import { eventually } from '../../support/eventually.js'
+import { scratchLedger } from '../../support/postgres/ledger.js'
+import { watchedPool } from '../../support/postgres/statements.js'
+import { emptyReadModels, feeding, parkedEvents, rowsOf } from '../../support/projections/projected.js'
+
+const { pool } = await scratchLedger(t)
+const checkpoint = 'read_assistants_g1.checkpoint'
+
+/** Statements that wait for another transaction. */
+const waits = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+
+/** Feeds batches of told events to the read model of assistants, and gives the statements of each. */
+async function fed () {
+  await emptyReadModels(pool)
+  let sent: string[] = []
+  const feed = await feeding(assistants, watchedPool(pool, { before: (statement) => sent.push(statement) }))
+  const placed = logOf()
+  const batch = async (...told: Told[]) => {
+    sent = []
+    await feed.batch(placed(told))
+    return sent
+  }
+  await batch(assistantCreated(1)) // looks what is set apart
+  return { batch, nameOf: async (id: number) => (await rowsOf(pool, assistants)).get(id)?.name }
+}
+
+const renamed = (id: number, assistant_name: string) => assistantUpdated(id, { assistant_name })
+
+t.test('a row that was written is not read again: a batch is one statement', async (t) => {
+  const { batch, nameOf } = await fed()
+  const statements = await batch(renamed(1, 'second'))
+  t.equal(statements.length, 1, statements.join('\n'))
+  t.match(statements[0], /^WITH moved AS \( UPDATE read_assistants_g1.checkpoint .*pg_notify/)
+  t.equal(await nameOf(1), 'second')
+})
+
+t.test('a batch of new things reads whether they are there, and writes them', async (t) => {
+  const { batch } = await fed()
+  await batch(assistantCreated(2)) // ids below the next block are known to be given out
+  const statements = await batch(assistantCreated(3), assistantCreated(4))
+  t.ok(statements.length <= 3, statements.join('\n'))
+  t.equal((await rowsOf(pool, assistants)).size, 4)
+})
+
+t.test('what another transaction changed beside the checkpoint is seen', async (t) => {
+  const { batch } = await fed()
+  await inTransaction(pool, async (tx) => {
+    await touchCheckpoint(tx, checkpoint)
+    await tx.query("UPDATE read_assistants_g1.assistants SET user_id = 'other' WHERE id = 1")
+  })
+  await batch(renamed(1, 'third'))
+  t.match((await rowsOf(pool, assistants)).get(1), { name: 'third', user_id: 'other' })
+})
+
+t.test('a batch that waited for another transaction is written with what that left', async (t) => {
+  const { batch } = await fed()
+  let waiting: Promise<unknown> | undefined
+  await inTransaction(pool, async (tx) => {
+    await touchCheckpoint(tx, checkpoint)
+    waiting = batch(renamed(1, 'fourth'))
+    await eventually(async () => (await pool.query(waits)).rowCount === 1)
+    await tx.query("UPDATE read_assistants_g1.assistants SET user_id = 'late' WHERE id = 1")
+  })
+  await waiting
+  t.match((await rowsOf(pool, assistants)).get(1), { name: 'fourth', user_id: 'late' })
+})
+
+t.test('a stream that is set apart is left to a transaction, and the others go on at once', async (t) => {
+  const { batch, nameOf } = await fed()
+  const bad: Told = { stream: 'assistant-1', type: 'AssistantUpdated', data: { nonsense: true } }
+  t.ok((await batch(bad)).includes('COMMIT'))
+  t.ok((await batch(renamed(1, 'waits'))).includes('COMMIT'))
+  t.strictSame((await parkedEvents(pool, assistants)).map(({ revision }) => revision), [1, 2])
+  await batch(assistantCreated(2))
+  t.equal((await batch(renamed(2, 'goes on'))).length, 1)
+  t.equal(await nameOf(2), 'goes on')
+})
+
+t.test('a row that changes twice in a batch is written as each event left it', async (t) => {
+  const { batch, nameOf } = await fed()
+  t.ok((await batch(renamed(1, 'one'), renamed(1, 'two'))).includes('COMMIT'))
+  t.equal(await nameOf(1), 'two')
+})
+
+t.test('an earlier holder writes nothing', async (t) => {
+  await emptyReadModels(pool)
+  const placed = logOf()
+  const earlier = await feeding(leads, pool, 1n)
+  await earlier.batch(placed([leadCreated(1, 10)]))
+  const later = await feeding(leads, pool, 2n)
+  await t.rejects(earlier.batch(placed([leadCreated(2, 10)])), Fenced)
+  await later.batch(placed([leadCreated(3, 10)]))
+  t.strictSame([...(await rowsOf(pool, leads)).keys()], [1, 3])
+})
