@@ -128,7 +128,7 @@ function logAttempt (
 }
 
 function enqueueNext ({ userId }: Sent, { verdict, pause }: Made, { enqueuer }: DelivererOptions): void {
-  enqueuer.enqueueSoon([userId])
+  enqueuer.slotFreed(userId)
   if (pause) enqueuer.enqueueIn(userId, pause.inMs)
   if (verdict.status === 'retry') enqueuer.enqueueIn(userId, verdict.inMs)
 }

@@ -35,17 +35,8 @@ export const acquireOnDemandSql = `
   FROM chosen c WHERE (a.delivery_id, a.trigger, a.n) = (c.delivery_id, c.trigger, c.n)
   RETURNING a.delivery_id AS id, a.n, a.job_number, a.trigger`
 
-/**
- * For attempts of the schedule. `waiting` steps from endpoint to endpoint in the index, so it costs the number of
- * endpoints that wait, not the number of their deliveries. After it only endpoints with few slots and a delivery that
- * waits for long are read. `turn` counts the slots that an endpoint has with those that it gets: all endpoints of a
- * user have a first slot before any has a second one. The last slots of a user are for endpoints that have no more than
- * one, so that those which hang leave room for one that answers. An endpoint that fails gets one until it succeeds.
- * What must move first is left out after it was counted: so a million of those cost no more than a few. Of deliveries
- * whose next crash is their last one at a time has a slot: the others in flight did not end the worker.
- */
-export const acquireScheduledSql = `
-  WITH RECURSIVE waiting (user_id, endpoint_id, first_due) AS (
+/** Each endpoint of the users with something that waits for a slot, and when the first of it is due. */
+const waitingSql = `waiting (user_id, endpoint_id, first_due) AS (
     SELECT u.user_id, first.endpoint_id, first.next_attempt_at
     FROM unnest($1::text[]) AS u (user_id)
     CROSS JOIN LATERAL (
@@ -59,7 +50,27 @@ export const acquireScheduledSql = `
       SELECT endpoint_id, next_attempt_at FROM ledger.webhook_deliveries
       WHERE user_id = w.user_id AND endpoint_id > w.endpoint_id AND status = 'scheduled' AND queued_at IS NULL
       ORDER BY endpoint_id, next_attempt_at LIMIT 1) next
-  ), busy AS (
+  `
+
+/** The users in $1 of whom anything is due without a slot. As cheap as `waiting`, and without a lock. */
+export const dueUsersSql = `
+  WITH RECURSIVE ${waitingSql})
+  SELECT user_id FROM waiting WHERE first_due <= clock_timestamp()
+  UNION
+  SELECT user_id FROM ledger.webhook_attempts_on_demand
+  WHERE user_id = ANY($1) AND outcome IS NULL AND queued_at IS NULL AND due_at <= clock_timestamp()`
+
+/**
+ * For attempts of the schedule. `waiting` steps from endpoint to endpoint in the index, so it costs the number of
+ * endpoints that wait, not the number of their deliveries. After it only endpoints with few slots and a delivery that
+ * waits for long are read. `turn` counts the slots that an endpoint has with those that it gets: all endpoints of a
+ * user have a first slot before any has a second one. The last slots of a user are for endpoints that have no more than
+ * one, so that those which hang leave room for one that answers. An endpoint that fails gets one until it succeeds.
+ * What must move first is left out after it was counted: so a million of those cost no more than a few. Of deliveries
+ * whose next crash is their last one at a time has a slot: the others in flight did not end the worker.
+ */
+export const acquireScheduledSql = `
+  WITH RECURSIVE ${waitingSql}), busy AS (
     SELECT user_id, endpoint_id, count(*) AS in_use
     FROM (SELECT user_id, endpoint_id FROM ledger.webhook_deliveries
           WHERE user_id = ANY($1) AND queued_at IS NOT NULL

@@ -1,11 +1,13 @@
 // Moves due deliveries from the delivery log into the queue, as slots become free.
 import type { Pool } from 'pg'
 import type { JobQueue } from './queue.js'
-import { acquireSlots, releaseSlots } from './slots.js'
+import { acquireSlots, dueOf, releaseSlots } from './slots.js'
 
 export interface Enqueuer {
   /** Enqueues what is due of these users, soon; many calls become one. Never throws. */
   enqueueSoon (userIds: Iterable<string>): void
+  /** The same after the end of an attempt: mostly nothing else of its user waits, which is cheap to see. */
+  slotFreed (userId: string): void
   /** Enqueues what is due of the user after `ms`. The reconciler serves waits of more than a minute. */
   enqueueIn (userId: string, ms: number): void
   /**
@@ -38,6 +40,8 @@ export function openEnqueuer (options: EnqueuerOptions): Enqueuer {
 
 class SlotEnqueuer implements Enqueuer {
   readonly #waiting = new Set<string>()
+  /** Users of whom nothing may be due. */
+  readonly #freed = new Set<string>()
   readonly #timers = new Set<NodeJS.Timeout>()
   #isRunning = false
   #isStopped = false
@@ -47,9 +51,12 @@ class SlotEnqueuer implements Enqueuer {
 
   enqueueSoon (userIds: Iterable<string>): void {
     for (const userId of userIds) this.#waiting.add(userId)
-    if (this.#isRunning || this.#isStopped || this.#waiting.size === 0) return
-    this.#isRunning = true
-    this.#idle = this.#enqueueWaiting()
+    this.#begin()
+  }
+
+  slotFreed (userId: string): void {
+    this.#freed.add(userId)
+    this.#begin()
   }
 
   enqueueIn (userId: string, ms: number): void {
@@ -81,14 +88,31 @@ class SlotEnqueuer implements Enqueuer {
     await this.#idle
   }
 
+  #begin (): void {
+    if (this.#isRunning || this.#isStopped || this.#waiting.size + this.#freed.size === 0) return
+    this.#isRunning = true
+    this.#idle = this.#enqueueWaiting()
+  }
+
   async #enqueueWaiting (): Promise<void> {
-    while (this.#waiting.size > 0 && !this.#isStopped) {
-      const users = [...this.#waiting].slice(0, usersAtOnce)
-      for (const user of users) this.#waiting.delete(user)
-      await this.enqueue(users).catch((error: unknown) => {
+    while (this.#waiting.size + this.#freed.size > 0 && !this.#isStopped) {
+      await this.#enqueueSome().catch((error: unknown) => {
         this.options.log.warn({ err: error }, 'due webhooks could not be queued; the reconciler will')
       })
     }
     this.#isRunning = false
   }
+
+  async #enqueueSome (): Promise<void> {
+    const users = new Set(takeSome(this.#waiting))
+    const freed = takeSome(this.#freed).filter((user) => !users.has(user))
+    if (freed.length > 0) for (const user of await dueOf(this.options.pool, freed)) users.add(user)
+    if (users.size > 0) await this.enqueue([...users])
+  }
+}
+
+function takeSome (users: Set<string>): string[] {
+  const some = [...users].slice(0, usersAtOnce)
+  for (const user of some) users.delete(user)
+  return some
 }

@@ -2,7 +2,7 @@
 import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import type { Job, OnDemandTrigger } from '../deliveries/attempts/attempt.js'
-import { acquireOnDemandSql, acquireScheduledSql } from './acquire-sql.js'
+import { acquireOnDemandSql, acquireScheduledSql, dueUsersSql } from './acquire-sql.js'
 
 export const slotsPerEndpoint = 10
 export const slotsPerUser = 50
@@ -86,6 +86,12 @@ export async function unstartedJobs (pool: Pool, olderThanMs: number): Promise<J
     WHERE outcome IS NULL AND started_at IS NULL
       AND queued_at < clock_timestamp() - $1 * interval '1 ms'`, [olderThanMs])
   return rows.map(toJob)
+}
+
+/** Which of these users have something due that has no slot yet. */
+export async function dueOf (pool: Pool, userIds: string[]): Promise<string[]> {
+  const { rows } = await pool.query<{ user_id: string }>({ name: 'due-of', text: dueUsersSql, values: [userIds] })
+  return rows.map(({ user_id }) => user_id)
 }
 
 /** Users with something due that has no slot yet. */
