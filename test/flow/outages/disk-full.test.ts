@@ -45,12 +45,17 @@ async function appendUntilRefused ({ append }: Pick<Streams, 'append'>): Promise
   }
 }
 
-/** Ends when Postgres does. */
-async function fillWriteAheadLog (t: Test, databaseUrl: string): Promise<void> {
-  const pool = openPool(databaseUrl, { applicationName: 'disk-full', onError: () => {} })
+/** Until the service ends: a Postgres that starts itself again with a little room has that taken too. */
+async function fillWriteAheadLog (t: Test, databaseUrl: string, service: RunningService): Promise<void> {
+  const pool = openPool(databaseUrl, { applicationName: 'disk-full', answerWithinMs: 5_000, onError: () => {} })
   t.teardown(() => pool.end())
+  let hasEnded = false
+  void service.process.ended.then(() => { hasEnded = true })
   const write = () => pool.query("SELECT pg_logical_emit_message(true, 'test', repeat('x', 1000000))")
-  for (let isThere = true; isThere;) isThere = await write().then(() => true, () => false)
+  await eventually(async () => {
+    for (let isThere = true; isThere;) isThere = await write().then(() => true, () => false)
+    return hasEnded
+  }, 60_000)
 }
 
 const ready = async (service: RunningService) =>
@@ -115,7 +120,7 @@ async function logGoesOn (t: Test, { disk }: Scene): Promise<void> {
 
 async function endsAndSaysSo (t: Test, { disk, dataDir, databaseUrl, service, ids }: Scene): Promise<void> {
   disk.fill()
-  await fillWriteAheadLog(t, databaseUrl)
+  await fillWriteAheadLog(t, databaseUrl, service)
   t.equal((await service.process.ended).code, 1)
   t.match(service.process.stderr(), /Postgres stopped unexpectedly .* The disk of DATA_DIR is full, with .*cluster: free/)
   disk.makeRoom()

@@ -32,7 +32,7 @@ export function forwardBatch (member: Ways, call: Call): void {
     const ids = request.getProposedMessagesList().map((message) => message.getId()?.getString() ?? '')
     const like = ids.flatMap((id) => inFlight.get(id) ?? [])[0]
     if (like) {
-      member.metOwnLike += 1
+      member.meetsOwnLike()
       // One writer takes all appends in order: what follows on this call stands in the log after the like of this one.
       call.pause()
       void like.then(() => { call.resume() })
@@ -44,10 +44,10 @@ export function forwardBatch (member: Ways, call: Call): void {
   onward.on('data', (reply: streams.BatchAppendResp) => {
     const append = underWay.get(reply.getCorrelationId()?.getString() ?? '')
     append?.isWritten()
-    setTimeout(() => {
+    void member.answersAfter.then(() => setTimeout(() => {
       append?.forget()
       if (!call.destroyed) call.write(member.timesOut ? failed(reply, 'Timeout', 'Timeout') : reply)
-    }, member.answersAfterMs)
+    }, member.answersAfterMs))
   })
   onward.on('error', () => { for (const append of underWay.values()) append.forget() })
   // What a client sent before it left is written, as by a real server.

@@ -15,12 +15,14 @@ export class Member implements Ways {
   readonly denied: Partial<Record<CallKind, Denial>> = {}
   timesOut = false
   answersAfterMs = 0
+  answersAfter = Promise.resolve()
   readonly taken = { read: 0, subscribe: 0, append: 0, gossip: 0 }
   metOwnLike = 0
   saidNothing = 0
   readonly goneAt = new Set<bigint>()
   readonly #proxy: TcpProxy
   readonly #open = new Set<{ kind: CallKind, end (error: grpc.ServiceError): void }>()
+  #whenLikeIsMet = () => {}
   #sees: bigint | undefined
   #seeMore = new Set<() => void>()
 
@@ -51,6 +53,16 @@ export class Member implements Ways {
       target.close()
     })
     return member
+  }
+
+  /** No append is answered until one was dropped, as its ids were in flight: so two copies meet, however they start. */
+  answersWhenLikeIsMet (): void {
+    this.answersAfter = new Promise((resolve) => { this.#whenLikeIsMet = resolve })
+  }
+
+  meetsOwnLike (): void {
+    this.metOwnLike += 1
+    this.#whenLikeIsMet()
   }
 
   get port (): number {
