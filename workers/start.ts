@@ -111,7 +111,7 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
   const listener = enqueueWhenDue(deps, enqueuer)
   const onDispatched = (users: Iterable<string>) => enqueuer.enqueueSoon(users)
   const batches = { ...deps, pool: deps.consumerPool ?? pool }
-  const dispatching = dispatcher({ firstDelayMs: schedule[0] ?? 0, onDispatched, log })
+  const dispatching = dispatcher({ pool: batches.pool, firstDelayMs: schedule[0] ?? 0, onDispatched, log })
   const marking = withMarkers(dispatching, { ...batches, everyMs: deps.markEveryMs })
   const times = { everyMs: deps.reconcileEveryMs, abandonedAfterMs: 2 * timeoutMs, retentionDays }
   const upkeep = openTasks({ ...batches, retentionDays, maySend: restoreGuard.maySend, signal })

@@ -26,7 +26,7 @@ for (const told of [assistantCreated(1, {
   await streams.append(told.stream, [proposed(told)], noStream)
 }
 const head = await streams.head()
-const consumer = await dispatcher({ firstDelayMs: 3_600_000, onDispatched () {}, log: keepingLog() }).open()
+const consumer = await dispatcher({ pool, firstDelayMs: 3_600_000, onDispatched () {}, log: keepingLog() }).open()
 for await (const batch of streams.follow({
   after: 0n, eventTypes: ['AssistantCreated', 'CallCompleted'], signal: new AbortController().signal
 })) {

@@ -13,7 +13,7 @@ export const suspendAfter = '5 days'
 /** Pending deliveries are counted up to here: to count a million takes too long for an answer. */
 const mostCounted = 10_000
 
-interface Address { user_id: string, url: string }
+export interface Address { user_id: string, url: string }
 
 /**
  * The ids of the endpoints of `addresses`, in their order; missing ones are inserted. Until the transaction ends none
@@ -21,23 +21,32 @@ interface Address { user_id: string, url: string }
  */
 export async function endpointIds (tx: PoolClient, addresses: Address[]): Promise<string[]> {
   if (addresses.length === 0) return []
-  const wanted = addresses.map(({ user_id, url }) => ({ user_id, url: normalized(url) }))
-  const found = await findEndpoints(tx, wanted)
-  if (found.length === wanted.length) return found
-  await insertEndpoints(tx, wanted)
-  return await findEndpoints(tx, wanted)
+  const found = await findEndpoints(tx, addresses)
+  if (found.length === addresses.length) return found
+  await insertEndpoints(tx, addresses.map(({ user_id, url }) => ({ user_id, url: normalized(url) })))
+  return await findEndpoints(tx, addresses)
 }
 
 async function findEndpoints (tx: PoolClient, wanted: Address[]): Promise<string[]> {
   const { rows } = await tx.query<{ id: string }>({
-    name: 'find-endpoints',
-    text: `
-    SELECT e.id FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS wanted (user_id, url_digest, nth)
-    JOIN ledger.webhook_endpoints e USING (user_id, url_digest) ORDER BY nth FOR SHARE OF e`,
-    values: [wanted.map(({ user_id }) => user_id), wanted.map(({ url }) => digest(url))]
+    name: 'find-endpoints', text: `${sharedEndpointsSql()} ORDER BY nth FOR SHARE OF e`, values: endpointKeys(wanted)
   })
   return rows.map(({ id }) => id)
 }
+
+/**
+ * SQL for the endpoints of addresses that are there, as `endpointIds` locks them where `FOR SHARE OF e` follows.
+ * @param after how many parameters of a larger statement come before
+ * @param condition what has to be true of that statement
+ */
+export const sharedEndpointsSql = (after = 0, condition = 'true') => `
+  SELECT nth, e.id, e.suspended_at
+  FROM unnest($${after + 1}::text[], $${after + 2}::bytea[]) WITH ORDINALITY AS wanted (user_id, url_digest, nth)
+  JOIN ledger.webhook_endpoints e USING (user_id, url_digest) WHERE ${condition}`
+
+/** The parameters of `sharedEndpointsSql`. */
+export const endpointKeys = (addresses: Address[]): unknown[] =>
+  [addresses.map(({ user_id }) => user_id), addresses.map(({ url }) => digest(normalized(url)))]
 
 async function insertEndpoints (tx: PoolClient, wanted: Address[]): Promise<void> {
   await tx.query(`

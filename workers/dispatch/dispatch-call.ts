@@ -5,7 +5,7 @@ import type { StoredEvent } from '../../src/domain/stored-event.js'
 import { callType, deliveryId } from './delivery-id.js'
 import type { NewDelivery, SkipReason } from './new-deliveries.js'
 import { buildBody } from './payload.js'
-import type { DispatchState, KnownAssistant, KnownLead } from './state.js'
+import type { DispatchState, KnownAssistant, KnownLead } from './state/state.js'
 
 /**
  * The row of a call's first event; later events are counted as duplicates. A call that cannot be read has no `call`.

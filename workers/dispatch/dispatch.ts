@@ -1,19 +1,21 @@
 // CallCompleted -> delivery row: decides by the position of the call in the log whether and what to send.
-import type { PoolClient } from 'pg'
+import type { Pool, PoolClient } from 'pg'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import { dispatcherCheckpoint } from '../../src/recovery/database-state.js'
 import type { Consumer } from '../../src/subscriptions/consumer.js'
 import { followSettings } from '../deliveries/follow-settings.js'
-import { dispatchCall, lostLead } from './dispatch-call.js'
+import { AtOnce } from './at-once.js'
+import { dispatchEvent } from './dispatch-event.js'
 import { countDuplicates, insertDeliveries, type NewDelivery } from './new-deliveries.js'
 import { SkippedInBatch } from './skipped.js'
 import { park } from '../../src/subscriptions/park.js'
 import { logMalformed, readEvent, type ReadEvent } from './read-event.js'
-import { saveState } from './save-state.js'
-import { applyEvent, type DispatchState } from './state.js'
-import { loadState, mostLoaded, TooLarge, type Restored } from './tables.js'
+import { loadState, mostLoaded, TooLarge, type Restored } from './state/load.js'
+import { saveState } from './state/save.js'
+import type { DispatchState } from './state/state.js'
 
 export interface DispatcherOptions {
+  pool: Pool
   /** Wait before the first attempt, in milliseconds. */
   firstDelayMs: number
   /** Called after the commit with the users whose deliveries changed. */
@@ -36,10 +38,19 @@ export function dispatcher (options: DispatcherOptions): Consumer {
     name: consumerName,
     eventTypes,
     async open () {
+      const atOnce = new AtOnce(options.pool, options.firstDelayMs)
       let changed = new Set<string>()
       let skipped = new SkippedInBatch()
       return {
         checkpointTable: dispatcherCheckpoint,
+        async writeAtOnce (batch, from, epoch) {
+          const written = await atOnce.write(batch, from, epoch)
+          if (!written) return false
+          changed = usersOf(written)
+          skipped = new SkippedInBatch()
+          skipped.note(written)
+          return true
+        },
         async handle (tx, { events }) {
           skipped = new SkippedInBatch()
           changed = await dispatchBatch(tx, events, { ...options, skipped })
@@ -106,28 +117,11 @@ async function dispatchEvents (
     unwritten = 0
     const written = deliveries.splice(0)
     await insertDeliveries(tx, written, firstDelayMs)
-    for (const { user_id } of written) if (user_id !== null) users.add(user_id)
+    for (const user of usersOf(written)) users.add(user)
   }
 }
+
+const usersOf = (deliveries: NewDelivery[]) => new Set(deliveries.flatMap(({ user_id }) => user_id ?? []))
 
 const lengthOf = (deliveries: NewDelivery[]) =>
   deliveries.reduce((sum, delivery) => sum + ('body' in delivery ? delivery.body.length : 0), 0)
-
-interface Dispatched {
-  added: NewDelivery[]
-  /** Why the event is parked for operators. */
-  parkedFor?: string | undefined
-}
-
-function dispatchEvent (
-  state: DispatchState, { stored, event, callId, problem }: ReadEvent, skipUntil: bigint
-): Dispatched {
-  if (callId === undefined) {
-    if (event) applyEvent(state, stored, event)
-    return { added: [], parkedFor: problem }
-  }
-  const call = event?.type === 'CallCompleted' ? event.data : undefined
-  const added = dispatchCall(state, stored, callId, call, skipUntil)
-  const lost = added.length > 0 && call ? lostLead(state, call) : undefined
-  return { added, parkedFor: lost && `${lost}: the webhook says that there is none` }
-}

@@ -38,10 +38,17 @@ export function withMarkers (dispatcher: Consumer, options: MarkingOptions): Mar
 }
 
 function withMarksOf (markers: Markers, opened: OpenConsumer, restoreGuard: RestoreGuard): OpenConsumer {
+  const assertMaySend = () => {
+    if (!restoreGuard.maySend()) throw new BehindLog('the database was found to be behind the log')
+  }
   return {
     ...opened,
+    async writeAtOnce (...batch) {
+      assertMaySend()
+      return await opened.writeAtOnce?.(...batch) ?? false
+    },
     async handle (tx, batch, isApart) {
-      if (!restoreGuard.maySend()) throw new BehindLog('the database was found to be behind the log')
+      assertMaySend()
       await opened.handle(tx, batch, isApart)
     },
     committed (batch) {

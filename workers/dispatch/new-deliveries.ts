@@ -17,7 +17,8 @@ export type NewDelivery = {
 
 export interface Duplicate { call_id: string, position: bigint }
 
-const chunkBytes = 4 * 1024 * 1024
+/** A batch of large bodies must not become one statement of hundreds of megabytes. */
+export const chunkBytes = 4 * 1024 * 1024
 
 /** Inserts the rows of new calls. Those of a suspended endpoint are held at once. */
 export async function insertDeliveries (
@@ -29,33 +30,44 @@ export async function insertDeliveries (
 async function insertChunk (tx: PoolClient, rows: NewDelivery[], firstDelayMs: number): Promise<void> {
   const sent = rows.flatMap((row) => 'url' in row ? row : [])
   const endpoints = new Map((await endpointIds(tx, sent)).map((id, index) => [sent[index]?.id, id]))
-  const { bytes, spans } = joinedBodies(rows)
-  await tx.query({
-    name: 'insert-deliveries',
-    text: insertSql,
-    values: [
-      rows.map(({ id }) => id),
-      rows.map(({ call_id }) => call_id),
-      rows.map(({ type }) => type),
-      rows.map(({ user_id }) => user_id),
-      rows.map(({ assistant_id }) => assistant_id),
-      rows.map(({ position }) => position),
-      rows.map(({ id }) => endpoints.get(id) ?? null),
-      rows.map(({ skipped }) => skipped ?? null),
-      spans.map((span) => span?.from ?? null),
-      firstDelayMs,
-      bytes,
-      spans.map((span) => span?.length ?? null)
-    ]
-  })
+  const values = rowValues(rows, (id) => endpoints.get(id) ?? null, firstDelayMs)
+  await tx.query({ name: 'insert-deliveries', text: insertSql(), values })
 }
 
-const insertSql = `
+/** The parameters of `insertSql`. @param endpointOf what its endpoint is looked up by */
+export function rowValues (
+  rows: NewDelivery[], endpointOf: (id: string) => string | number | null, firstDelayMs: number
+): unknown[] {
+  const { bytes, spans } = joinedBodies(rows)
+  return [
+    rows.map(({ id }) => id),
+    rows.map(({ call_id }) => call_id),
+    rows.map(({ type }) => type),
+    rows.map(({ user_id }) => user_id),
+    rows.map(({ assistant_id }) => assistant_id),
+    rows.map(({ position }) => position),
+    rows.map(({ id }) => endpointOf(id)),
+    rows.map(({ skipped }) => skipped ?? null),
+    spans.map((span) => span?.from ?? null),
+    firstDelayMs,
+    bytes,
+    spans.map((span) => span?.length ?? null)
+  ]
+}
+
+/** Where the endpoints of rows are looked up: by their ids or, in a larger statement, in a relation of it. */
+const ofLedger = { relation: 'ledger.webhook_endpoints', key: 'id', condition: '' }
+
+/**
+ * @param after how many parameters of a larger statement come before
+ * @param endpoints `relation` has the columns `key`, id and suspended_at; `condition` is a relation of one row or none
+ */
+export const insertSql = (after = 0, endpoints = ofLedger) => `
   INSERT INTO ledger.webhook_deliveries
     (id, call_id, type, user_id, assistant_id, position, last_position, endpoint_id, body,
      status, reason, next_attempt_at, held_at)
-  SELECT d.id, call_id, type, d.user_id, assistant_id, position, position, endpoint_id,
-         convert_from(substr($11::bytea, body_from, body_bytes), 'UTF8'),
+  SELECT d.id, call_id, type, d.user_id, assistant_id, d.position, d.position, e.id,
+         convert_from(substr($${after + 11}::bytea, body_from, body_bytes), 'UTF8'),
          CASE
            WHEN skipped IS NOT NULL THEN 'skipped'
            WHEN e.suspended_at IS NOT NULL THEN 'held'
@@ -63,13 +75,14 @@ const insertSql = `
          CASE
            WHEN skipped IS NOT NULL THEN skipped
            WHEN e.suspended_at IS NOT NULL THEN 'endpoint_suspended' END,
-         CASE WHEN skipped IS NULL THEN clock_timestamp() + $10 * interval '1 ms' END,
+         CASE WHEN skipped IS NULL THEN clock_timestamp() + $${after + 10}::float8 * interval '1 ms' END,
          CASE WHEN e.suspended_at IS NOT NULL THEN now() END
-  FROM unnest(
-    $1::uuid[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[],
-    $7::bigint[], $8::text[], $9::integer[], $12::integer[]
-  ) AS d (id, call_id, type, user_id, assistant_id, position, endpoint_id, skipped, body_from, body_bytes)
-  LEFT JOIN ledger.webhook_endpoints e ON e.id = d.endpoint_id`
+  FROM ${endpoints.condition} unnest(
+    $${after + 1}::uuid[], $${after + 2}::text[], $${after + 3}::text[], $${after + 4}::text[], $${after + 5}::bigint[],
+    $${after + 6}::bigint[], $${after + 7}::bigint[], $${after + 8}::text[], $${after + 9}::integer[],
+    $${after + 12}::integer[]
+  ) AS d (id, call_id, type, user_id, assistant_id, position, endpoint, skipped, body_from, body_bytes)
+  LEFT JOIN ${endpoints.relation} e ON e.${endpoints.key} = d.endpoint`
 
 interface Span { from: number, length: number }
 
@@ -88,7 +101,6 @@ function joinedBodies (rows: NewDelivery[]): { bytes: Buffer, spans: (Span | und
   return { bytes: Buffer.concat(bodies.flatMap((body) => body ?? [])), spans }
 }
 
-/** A batch of large bodies must not become one statement of hundreds of megabytes. */
 function chunksBySize (deliveries: NewDelivery[]): NewDelivery[][] {
   const chunks: NewDelivery[][] = []
   let room = 0

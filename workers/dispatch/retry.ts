@@ -4,12 +4,13 @@ import { dispatcherCheckpoint } from '../../src/recovery/database-state.js'
 import { readParts } from '../../src/event-store/reads/parts.js'
 import type { Streams } from '../../src/event-store/streams.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
+import { touchCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import { followSettings } from '../deliveries/follow-settings.js'
 import { lostLead } from './dispatch-call.js'
 import { readEvent, type ReadEvent } from './read-event.js'
-import { saveState } from './save-state.js'
-import { loadState, mostLoaded, TooLarge } from './tables.js'
-import { applyEvent, type DispatchState } from './state.js'
+import { saveState } from './state/save.js'
+import { loadState, mostLoaded, TooLarge } from './state/load.js'
+import { applyEvent, type DispatchState } from './state/state.js'
 
 /** How many events are no longer parked, or why they still are. */
 export type Retried = { events: number, refused?: undefined } | { refused: string }
@@ -33,14 +34,13 @@ export async function retryParked (
 class StaysParked extends Error {}
 
 async function retryIn (tx: PoolClient, streams: Pick<Streams, 'visit'>, stream: string): Promise<Retried> {
-  const { rows: [at] } = await tx.query<{ position: string }>(
-    `SELECT position FROM ${dispatcherCheckpoint} FOR UPDATE`) // the dispatcher waits
+  const reached = await touchCheckpoint(tx, dispatcherCheckpoint)
   const revisions = await parkedRevisions(tx, stream)
   const [from] = revisions
   if (from === undefined) return { events: 0 }
   const parked = new Set(revisions)
   for await (const part of readParts(streams, stream, { from, to: BigInt(Number.MAX_SAFE_INTEGER) })) {
-    const passed = part.filter(({ position }) => position <= BigInt(at?.position ?? 0))
+    const passed = part.filter(({ position }) => position <= reached)
     await retryPart(tx, passed.map(readEvent), (revision) => parked.delete(revision))
     if (passed.length < part.length) break
   }

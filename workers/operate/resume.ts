@@ -1,8 +1,9 @@
 // Lets the dispatcher of a restored database go on: what a lost database may have sent is not sent again.
 import type { Pool } from 'pg'
-import { readDatabaseState } from '../../src/recovery/database-state.js'
+import { dispatcherCheckpoint, readDatabaseState } from '../../src/recovery/database-state.js'
 import type { Streams } from '../../src/event-store/streams.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
+import { touchCheckpoint } from '../../src/subscriptions/checkpoint.js'
 
 export interface Resumed {
   /** Calls up to this position get deliveries that are not sent. */
@@ -23,6 +24,7 @@ export async function resumeWebhooks (pool: Pool, streams: Pick<Streams, 'last' 
   if (!last || maySend) return undefined
   const { id, revision, position } = last
   return await inTransaction(pool, async (tx) => {
+    await touchCheckpoint(tx, dispatcherCheckpoint)
     await tx.query('UPDATE ledger.this_database SET skip_until = greatest(skip_until, $1::bigint)', [position])
     await tx.query(`
       UPDATE ledger.webhook_attempts_on_demand

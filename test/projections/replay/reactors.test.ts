@@ -54,7 +54,7 @@ function sendersLoaded (name: string): { all: number, senders: string[] } {
 }
 
 t.test('a reactor is not assignable to a projection, and a replay takes nothing else', async (t) => {
-  const reactor: Consumer = dispatcher({ firstDelayMs: 0, onDispatched: () => {}, log: keepingLog() })
+  const reactor: Consumer = dispatcher({ pool, firstDelayMs: 0, onDispatched: () => {}, log: keepingLog() })
   // @ts-expect-error It has neither tables nor a step from rows to rows.
   const disguised: Projection = reactor
   // @ts-expect-error A replay is for projections.
@@ -100,7 +100,7 @@ async function dispatchOnly (): Promise<void> {
     callCompleted(`c${index}`, { assistant_id: 500, lead_id: 500 })))
   for (const told of log) await streams.append(told.stream, [proposed(told)], noStream)
   const stopping = new AbortController()
-  const reactor = dispatcher({ firstDelayMs: 0, onDispatched: () => {}, log: keepingLog() })
+  const reactor = dispatcher({ pool, firstDelayMs: 0, onDispatched: () => {}, log: keepingLog() })
   const dispatching = runSubscription(reactor, {
     pool, streams, holder: 'test', signal: stopping.signal, log: keepingLog()
   })

@@ -4,9 +4,9 @@ import { generationConsumer } from '../../../projections/engine/run.js'
 import { leads } from '../../../projections/leads.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import { openPool } from '../../../src/postgres/pool.js'
-import { inTransaction } from '../../../src/postgres/transaction.js'
 import { dispatcher } from '../../../workers/dispatch/dispatch.js'
 import { assistantCreated, assistantUpdated, callCompleted, leadCreated, logOf, type Told } from '../events/call-events.js'
+import { commitEvents } from '../events/commit-events.js'
 
 process.stdin.resume().on('close', () => process.exit()) // the test is gone
 const [databaseUrl = '', kind = '', count = '', bytes = ''] = process.argv.slice(2)
@@ -14,14 +14,14 @@ const pool = openPool(databaseUrl, { applicationName: 'large-rows-main', onError
 const consumers = {
   assistants: generationConsumer(assistants, 1, pool),
   leads: generationConsumer(leads, 1, pool),
-  dispatcher: dispatcher({ firstDelayMs: 0, onDispatched: () => {}, log: { warn: () => {} } })
+  dispatcher: dispatcher({ pool, firstDelayMs: 0, onDispatched: () => {}, log: { warn: () => {} } })
 }
 const consumer = await consumers[kind as keyof typeof consumers].open()
 const place = logOf()
 
 async function feed (...told: Told[]): Promise<void> {
   const events: StoredEvent[] = place(told)
-  await inTransaction(pool, (tx) => consumer.handle(tx, { events, position: events.at(-1)?.position ?? 0n }, false))
+  await commitEvents(consumer, events, pool)
 }
 
 const ids = Array.from({ length: Number(count) }, (_, index) => index + 2)

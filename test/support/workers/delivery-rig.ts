@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Pool } from 'pg'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
-import { inTransaction } from '../../../src/postgres/transaction.js'
 import { deliverer } from '../../../workers/deliver/deliver.js'
 import type { Job } from '../../../workers/deliveries/attempts/attempt.js'
 import { dispatcher } from '../../../workers/dispatch/dispatch.js'
@@ -11,6 +10,7 @@ import { openPoster } from '../../../workers/deliver/post.js'
 import { openQueue, type JobQueue, type QueueOptions } from '../../../workers/queue/queue.js'
 import { reconcile, type Reconciled } from '../../../workers/queue/reconcile.js'
 import { logOf, type Told } from '../events/call-events.js'
+import { commitEvents } from '../events/commit-events.js'
 import { keepingLog, scratchLedger, type ScratchLedger } from '../postgres/ledger.js'
 import { eventually } from '../eventually.js'
 import type { ScratchRedis } from '../back-ends/redis.js'
@@ -123,12 +123,8 @@ async function openDispatch (
   pool: Pool, enqueuer: Enqueuer, log: Rig['log'], { schedule = defaultSchedule, enqueues = true }: RigOptions
 ): Promise<Rig['tellStored']> {
   const onDispatched = (users: Iterable<string>) => { if (enqueues) enqueuer.enqueueSoon(users) }
-  const consumer = await dispatcher({ firstDelayMs: schedule[0] ?? 0, onDispatched, log }).open()
-  return async (events) => {
-    const batch = { events, position: events.at(-1)?.position ?? 0n }
-    await inTransaction(pool, (tx) => consumer.handle(tx, batch, false))
-    consumer.committed?.(batch)
-  }
+  const consumer = await dispatcher({ pool, firstDelayMs: schedule[0] ?? 0, onDispatched, log }).open()
+  return (events) => commitEvents(consumer, events, pool)
 }
 
 /** Resolves when every delivery has this status and none is being attempted. */

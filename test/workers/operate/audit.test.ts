@@ -19,7 +19,8 @@ const tell = (told: Told, expected = noStream) => streams.append(told.stream, [p
 /** Lets the dispatcher pass everything that is in the log. */
 async function dispatchAll (): Promise<void> {
   const stopping = new AbortController()
-  const running = runSubscription(dispatcher({ firstDelayMs: 3_600_000, onDispatched () {}, log: keepingLog() }), {
+  const consumer = dispatcher({ pool, firstDelayMs: 3_600_000, onDispatched () {}, log: keepingLog() })
+  const running = runSubscription(consumer, {
     streams, pool, holder: randomUUID(), signal: stopping.signal, log: keepingLog()
   })
   const head = await streams.head()

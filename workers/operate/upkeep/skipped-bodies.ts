@@ -5,8 +5,8 @@ import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import type { Streams } from '../../../src/event-store/streams.js'
 import { buildBody } from '../../dispatch/payload.js'
 import { readEvent } from '../../dispatch/read-event.js'
-import type { DispatchState } from '../../dispatch/state.js'
-import { loadState } from '../../dispatch/tables.js'
+import type { DispatchState } from '../../dispatch/state/state.js'
+import { loadState } from '../../dispatch/state/load.js'
 
 /** Each may have a megabyte. */
 const atOnce = 10

@@ -1,15 +1,16 @@
 // What the dispatcher knows of assistants, leads and campaigns, and how a batch changes it.
-import type { AssistantEvent } from '../../src/domain/assistant/events.js'
-import type { AssistantSettings } from '../../src/domain/assistant/settings.js'
-import type { CatalogEvent } from '../../src/domain/catalog/events.js'
-import type { Calling } from '../../src/domain/lead/after-call.js'
-import type { DomainEvent } from '../../src/domain/events.js'
-import { leadOf } from '../../src/domain/lead/evolve.js'
-import type { LeadEvent } from '../../src/domain/lead/events.js'
-import type { StoredEvent } from '../../src/domain/stored-event.js'
-import type { SettingsChange } from '../deliveries/follow-settings.js'
-import type { Duplicate } from './new-deliveries.js'
-import { relevantSettings, type PayloadAssistant, type PayloadLead, type RelevantSettings } from './payload.js'
+import type { AssistantEvent } from '../../../src/domain/assistant/events.js'
+import type { AssistantSettings } from '../../../src/domain/assistant/settings.js'
+import type { CatalogEvent } from '../../../src/domain/catalog/events.js'
+import type { Calling } from '../../../src/domain/lead/after-call.js'
+import type { DomainEvent } from '../../../src/domain/events.js'
+import { leadOf } from '../../../src/domain/lead/evolve.js'
+import type { LeadEvent } from '../../../src/domain/lead/events.js'
+import type { StoredEvent } from '../../../src/domain/stored-event.js'
+import type { SettingsChange } from '../../deliveries/follow-settings.js'
+import type { Duplicate } from '../new-deliveries.js'
+import { relevantSettings, type PayloadAssistant, type PayloadLead, type RelevantSettings } from '../payload.js'
+import { KnownRows } from './known-rows.js'
 
 export interface KnownAssistant extends PayloadAssistant { revision: bigint }
 /** `revision` is that of the last event of its stream that changed it. */
@@ -19,12 +20,12 @@ export interface KnownCampaign { campaign_id: number, revision: bigint, name: st
 type Data<Event extends { type: string, data: object }, Type extends Event['type']> =
   Extract<Event, { type: Type }>['data']
 
-/** The state that a batch touches. An event that is already in it, because the log is read again, changes nothing. */
+/** The state that batches touch. An event that is already in it, because the log is read again, changes nothing. */
 export class DispatchState {
-  readonly assistants = new Map<number, KnownAssistant>()
-  readonly leads = new Map<number, KnownLead>()
-  readonly campaigns = new Map<number, KnownCampaign>()
-  /** Position of the newest event of each call that has a row. */
+  readonly assistants = new KnownRows<KnownAssistant>()
+  readonly leads = new KnownRows<KnownLead>()
+  readonly campaigns = new KnownRows<KnownCampaign>()
+  /** Position of the newest event of each call that has a row, as far as the batch has to know. */
   readonly calls = new Map<string, bigint>()
 
   readonly changed = { assistants: new Set<number>(), leads: new Set<number>(), campaigns: new Set<number>() }
@@ -103,6 +104,15 @@ export class DispatchState {
     this.leads.set(lead.id, lead)
     this.changed.leads.add(lead.id)
     return lead
+  }
+
+  /** The batch is in the database: rows for the next ones are kept as far as memory goes. */
+  written (mostBytes: number): void {
+    for (const changed of Object.values(this.changed)) changed.clear()
+    this.forgetEffects()
+    this.calls.clear()
+    let room = mostBytes
+    for (const rows of [this.campaigns, this.assistants, this.leads]) room -= rows.shrinkTo(room)
   }
 
   /** The events so far were acted on before they were read again: what they make known stays. */

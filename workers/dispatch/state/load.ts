@@ -1,7 +1,7 @@
-// The tables of the dispatch state, as they are loaded for a batch.
-import type { PoolClient } from 'pg'
-import type { DomainEvent } from '../../src/domain/events.js'
-import type { RelevantSettings } from './payload.js'
+// The rows of the dispatch state that a batch reads.
+import type { Pool, PoolClient } from 'pg'
+import type { DomainEvent } from '../../../src/domain/events.js'
+import type { RelevantSettings } from '../payload.js'
 import { DispatchState, type KnownLead } from './state.js'
 
 /** After a restore: up to `skipUntil` new calls are not sent, up to `rereadUntil` effects are not repeated. */
@@ -15,22 +15,35 @@ export class TooLarge extends Error {
 /** Small events may name large leads and assistants: of either so much is loaded at once, in bytes. */
 export const mostLoaded = 4 * 2 ** 20
 
-/**
- * Loads what `events` and the calls in `callIds` read or change. `mostBytes` is for the settings of all assistants, and
- * again for the variables of all leads. @throws TooLarge
- */
+/** Loads what `events` and the calls in `callIds` read or change. @throws TooLarge */
 export async function loadState (
-  tx: PoolClient, events: DomainEvent[], callIds: string[], mostBytes = Number.MAX_SAFE_INTEGER
+  tx: PoolClient, events: DomainEvent[], callIds: string[], mostBytes?: number
 ): Promise<{ state: DispatchState, restored: Restored }> {
   const state = new DispatchState()
-  const assistantIds = events.flatMap(({ data }) => 'assistant_id' in data ? data.assistant_id : [])
-  await loadAssistants(tx, state, assistantIds, mostBytes)
-  await loadLeads(tx, state, events.flatMap(contactIds), mostBytes)
-  const campaignsOfLeads = [...state.leads.values()].map((lead) => lead.campaign_id)
-  const campaigns = events.flatMap(({ data }) => 'campaign_id' in data ? data.campaign_id : [])
-  await loadCampaigns(tx, state, [...campaigns, ...campaignsOfLeads])
+  await loadMissing(tx, state, events, mostBytes)
   return { state, restored: await loadCalls(tx, state, callIds) }
 }
+
+/**
+ * Loads what `events` read or change and the state does not have, but not what is known of calls. `mostBytes` is for
+ * the settings of all assistants, and again for the variables of all leads. @throws TooLarge
+ */
+export async function loadMissing (
+  db: Database, state: DispatchState, events: DomainEvent[], mostBytes = Number.MAX_SAFE_INTEGER
+): Promise<void> {
+  const { assistants, leads, campaigns } = state
+  const assistantIds = events.flatMap(({ data }) => 'assistant_id' in data ? data.assistant_id : [])
+  await loadAssistants(db, state, missing(assistants, assistantIds), mostBytes)
+  const contacts = events.flatMap(contactIds)
+  await loadLeads(db, state, missing(leads, contacts), mostBytes)
+  const campaignsOfLeads = contacts.flatMap((id) => leads.get(id)?.campaign_id ?? [])
+  const named = events.flatMap(({ data }) => 'campaign_id' in data ? data.campaign_id : [])
+  await loadCampaigns(db, state, missing(campaigns, [...named, ...campaignsOfLeads]))
+}
+
+type Database = Pool | PoolClient
+
+const missing = (rows: { has (id: number): boolean }, ids: number[]) => [...new Set(ids)].filter((id) => !rows.has(id))
 
 function contactIds ({ type, data }: DomainEvent): number[] {
   switch (type) {
@@ -60,15 +73,15 @@ const within = (column: string, mostBytes: string) =>
   `CASE WHEN sum(octet_length(${column}::text)) OVER (ROWS UNBOUNDED PRECEDING) <= ${mostBytes} THEN ${column} END AS ${column}`
 
 async function loadAssistants (
-  tx: PoolClient, { assistants }: DispatchState, ids: number[], mostBytes: number
+  db: Database, { assistants }: DispatchState, ids: number[], mostBytes: number
 ): Promise<void> {
   if (ids.length === 0) return
-  const { rows } = await tx.query<AssistantRow>({
+  const { rows } = await db.query<AssistantRow>({
     name: 'load-assistants',
     text: `
     SELECT assistant_id, user_id, revision, ${within('settings', '$2')}
     FROM ledger.dispatch_assistants WHERE assistant_id = ANY($1::bigint[])`,
-    values: [[...new Set(ids)], mostBytes]
+    values: [ids, mostBytes]
   })
   for (const { assistant_id, revision, settings, ...row } of rows) {
     if (settings === null) throw new TooLarge('settings')
@@ -78,10 +91,10 @@ async function loadAssistants (
 }
 
 async function loadLeads (
-  tx: PoolClient, { leads }: DispatchState, ids: number[], mostBytes: number
+  db: Database, { leads }: DispatchState, ids: number[], mostBytes: number
 ): Promise<void> {
   if (ids.length === 0) return
-  const { rows } = await tx.query<LeadRow>(`
+  const { rows } = await db.query<LeadRow>(`
     SELECT contact_id, primary_id, user_id, campaign_id, phone_number, status, newest_report_at, revision, ${within('variables', '$2')}
     FROM ledger.dispatch_leads WHERE contact_id = ANY($1::bigint[])`, [ids, mostBytes])
   for (const { contact_id, primary_id, campaign_id, revision, newest_report_at: newest, variables, ...row } of rows) {
@@ -92,9 +105,9 @@ async function loadLeads (
   }
 }
 
-async function loadCampaigns (tx: PoolClient, { campaigns }: DispatchState, ids: number[]): Promise<void> {
+async function loadCampaigns (db: Database, { campaigns }: DispatchState, ids: number[]): Promise<void> {
   if (ids.length === 0) return
-  const { rows } = await tx.query<CampaignRow>(`
+  const { rows } = await db.query<CampaignRow>(`
     SELECT campaign_id, revision, name FROM ledger.dispatch_campaigns
     WHERE campaign_id = ANY($1::bigint[])`, [ids])
   for (const { campaign_id, revision, name } of rows) {

@@ -1,0 +1,148 @@
+// The dispatcher writes a batch in one statement, as long as nobody else touches what it knows.
+import t, { type Test } from 'tap'
+import { dispatcherCheckpoint } from '../../../src/recovery/database-state.js'
+import { inTransaction } from '../../../src/postgres/transaction.js'
+import { commitBatch } from '../../../src/subscriptions/run.js'
+import { Fenced, readCheckpoint, touchCheckpoint } from '../../../src/subscriptions/checkpoint.js'
+import { dispatcher } from '../../../workers/dispatch/dispatch.js'
+import { suspend } from '../../../workers/deliveries/endpoints.js'
+import {
+  assistantCreated, assistantUpdated, callCompleted, campaign, leadCreated, logOf, webhookTo, type Told
+} from '../../support/events/call-events.js'
+import { commitEvents } from '../../support/events/commit-events.js'
+import { eventually } from '../../support/eventually.js'
+import { fc } from '../../support/fuzz/property.js'
+import { keepingLog, scratchLedger } from '../../support/postgres/ledger.js'
+import { watchedPool } from '../../support/postgres/statements.js'
+
+const { pool } = await scratchLedger(t)
+const webhook = webhookTo('https://hooks.example.com/calls')
+
+const options = { firstDelayMs: 0, onDispatched: () => {}, log: keepingLog() }
+
+async function empty (): Promise<void> {
+  await pool.query(`TRUNCATE ledger.dispatch_assistants, ledger.dispatch_leads, ledger.dispatch_campaigns,
+    ledger.webhook_deliveries, ledger.webhook_endpoints, ledger.parked_events CASCADE`)
+  await pool.query(`UPDATE ${dispatcherCheckpoint} SET position = 0`)
+}
+
+/** Feeds batches of told events, and gives the statements of each; an assistant, a lead and a campaign are known. */
+async function fed () {
+  await empty()
+  let sent: string[] = []
+  const watched = watchedPool(pool, { before: (statement) => sent.push(statement) })
+  const consumer = await dispatcher({ ...options, pool: watched }).open()
+  const place = logOf()
+  const batch = async (...told: Told[]) => {
+    sent = []
+    await commitEvents(consumer, place(told), watched)
+    return sent.filter((statement) => !statement.startsWith('SELECT position FROM')) // where a batch begins
+  }
+  await batch(assistantCreated(1, webhook), campaign('CampaignCreated', 3, 'Spring'), leadCreated(7, 3))
+  await batch(callCompleted('first', { lead_id: 7 })) // makes the endpoint
+  await batch(callCompleted('second', { lead_id: 7 })) // looks at the checkpoint again
+  return { batch, consumer, place }
+}
+
+const deliveries = async () => (await pool.query<{ call_id: string, status: string, duplicates: number }>(
+  'SELECT call_id, status, duplicates FROM ledger.webhook_deliveries ORDER BY position')).rows
+
+/** Statements that wait for another transaction. */
+const waits = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+
+t.test('calls of what is known are one statement, and what was called for the first time is read before', async (t) => {
+  const { batch } = await fed()
+  const statements = await batch(callCompleted('c-1', { lead_id: 7 }), callCompleted('c-2'))
+  t.equal(statements.length, 1, statements.join('\n'))
+  t.match(statements[0], /^WITH held AS MATERIALIZED .* deliveries_saved AS .* SELECT version FROM moved$/)
+  const more = await batch(leadCreated(9, 3), callCompleted('c-3', { lead_id: 9 }))
+  t.equal(more.length, 2, more.join('\n'))
+  t.match(more[0], /FROM ledger.dispatch_leads/)
+  t.match(await deliveries(), ['first', 'second', 'c-1', 'c-2', 'c-3'].map((call_id) => ({ call_id, status: 'scheduled' })))
+})
+
+t.test('a new address, another webhook, a call once more and a malformed event are left to a transaction', async (t) => {
+  const { batch } = await fed()
+  t.ok((await batch(assistantCreated(2, webhookTo('https://other.example/')), callCompleted('c-1', { assistant_id: 2 })))
+    .includes('COMMIT'))
+  t.ok((await batch(assistantUpdated(1, { is_webhook_active: false }))).includes('COMMIT'))
+  t.ok((await batch(callCompleted('first', { lead_id: 7 }))).includes('COMMIT'))
+  t.ok((await batch({ stream: 'call-c-2', type: 'CallCompleted', data: { nonsense: true } })).includes('COMMIT'))
+  t.match(await deliveries(), [
+    { call_id: 'first', status: 'held', duplicates: 1 }, { call_id: 'second', status: 'held', duplicates: 0 },
+    { call_id: 'c-1', status: 'scheduled' }, { call_id: 'c-2', status: 'skipped' }
+  ])
+})
+
+t.test('what another transaction changed beside the checkpoint is seen', async (t) => {
+  const { batch } = await fed()
+  await inTransaction(pool, async (tx) => {
+    await touchCheckpoint(tx, dispatcherCheckpoint)
+    await tx.query("UPDATE ledger.dispatch_leads SET phone_number = '+15550000000'")
+  })
+  await batch(callCompleted('c-1', { lead_id: 7 }))
+  const { rows: [row] } = await pool.query("SELECT body FROM ledger.webhook_deliveries WHERE call_id = 'c-1'")
+  t.equal(JSON.parse(row.body).data.lead.phone_number, '+15550000000')
+})
+
+t.test('a delivery is held whose endpoint is suspended while its batch waits', async (t) => {
+  const { batch } = await fed()
+  let waiting: Promise<unknown> | undefined
+  await inTransaction(pool, async (tx) => {
+    const { rows: [endpoint] } = await tx.query('SELECT id FROM ledger.webhook_endpoints')
+    await suspend(tx, endpoint.id, 'gone')
+    waiting = batch(callCompleted('c-1'))
+    await eventually(async () => (await pool.query(waits)).rowCount === 1)
+  })
+  await waiting
+  t.match((await deliveries()).at(-1), { call_id: 'c-1', status: 'held' })
+})
+
+t.test('a former holder writes nothing', async (t) => {
+  const { batch, consumer, place } = await fed()
+  await batch(callCompleted('c-1'))
+  const before = await deliveries()
+  const from = await readCheckpoint(pool, dispatcherCheckpoint)
+  const late = { events: place([callCompleted('c-2')]), position: from + 10n }
+  await t.rejects(commitBatch(consumer, late, from - 1n, { epoch: 0n }, pool), Fenced)
+  await t.rejects(commitBatch(consumer, late, from, { epoch: 5n }, pool), Fenced)
+  t.strictSame(await deliveries(), before)
+  t.equal(await readCheckpoint(pool, dispatcherCheckpoint), from)
+})
+
+const someone = fc.constantFrom(1, 2)
+const updated = fc.record({ id: someone, on: fc.boolean(), at: someone }).map(({ id, on, at }) =>
+  assistantUpdated(id, { is_webhook_active: on, webhook_url: `https://hooks.example.com/${at}` }))
+const renamed = fc.record({ id: someone, name: fc.constantFrom('Spring', 'Fall') }).map(({ id, name }) =>
+  campaign('CampaignRenamed', id, name))
+const called = fc.record({ n: fc.nat(6), assistant_id: someone, lead_id: fc.constantFrom(null, 1, 2, 3) })
+  .map(({ n, ...given }) => callCompleted(`c-${n}`, { ...given, status: n % 2 ? 'completed' : 'busy' }))
+const event = fc.oneof(updated, renamed, { weight: 4, arbitrary: called })
+const known = [
+  ...[1, 2].map((id) => assistantCreated(id, webhook)),
+  ...[1, 2].map((id) => campaign('CampaignCreated', id, 'First')), leadCreated(1, 1, [3]), leadCreated(2, 2)
+]
+
+/** What stands in all tables after these batches; `atOnce` or each in a transaction. */
+async function outcome (batches: Told[][], atOnce: boolean): Promise<unknown> {
+  await empty()
+  const { writeAtOnce, ...opened } = await dispatcher({ ...options, pool }).open()
+  const place = logOf()
+  for (const told of [known, ...batches]) {
+    await commitEvents({ ...opened, ...(atOnce && writeAtOnce && { writeAtOnce }) }, place(told), pool)
+  }
+  const { rows } = await pool.query(`
+    SELECT (SELECT json_agg(a ORDER BY 1) FROM ledger.dispatch_assistants a) AS assistants,
+           (SELECT json_agg(l ORDER BY contact_id) FROM ledger.dispatch_leads l) AS leads,
+           (SELECT json_agg(c ORDER BY 1) FROM ledger.dispatch_campaigns c) AS campaigns,
+           (SELECT json_agg(json_build_array(call_id, status, d.reason, duplicates, body, url) ORDER BY position)
+            FROM ledger.webhook_deliveries d LEFT JOIN ledger.webhook_endpoints e ON e.id = endpoint_id) AS deliveries`)
+  return rows
+}
+
+t.test('the tables are as if every batch had been a transaction', async (t: Test) => {
+  const batches = fc.array(fc.array(event, { minLength: 1, maxLength: 3 }), { maxLength: 12 })
+  await fc.assert(fc.asyncProperty(batches, async (told) => {
+    t.strictSame(await outcome(told, true), await outcome(told, false))
+  }), { numRuns: 40 })
+})
