@@ -1,8 +1,6 @@
 // Slots: how many attempts of an endpoint and of a user are queued or running, so that nobody uses the slots of others.
-import type { Pool, PoolClient } from 'pg'
-import { inTransaction } from '../../src/postgres/transaction.js'
+import type { Pool } from 'pg'
 import type { Job, OnDemandTrigger } from '../deliveries/attempts/attempt.js'
-import { acquireOnDemandSql, acquireScheduledSql, dueUsersSql } from './acquire-sql.js'
 
 export const slotsPerEndpoint = 10
 export const slotsPerUser = 50
@@ -17,30 +15,12 @@ const lockSpace = 0x77_68 // any number that nothing else uses for advisory lock
  * @returns the jobs to be queued
  */
 export async function acquireSlots (pool: Pool, userIds: string[]): Promise<Job[]> {
-  return await inTransaction(pool, async (tx) => {
-    const values = [userIds, slotsPerEndpoint, slotsPerUser]
-    const onDemand = await lockUsers(tx, userIds)
-      ? await tx.query<JobRow>({ name: 'acquire-slots-on-demand', text: acquireOnDemandSql, values })
-      : undefined
-    const scheduled = await tx.query<JobRow>({
-      name: 'acquire-slots', text: acquireScheduledSql, values: [...values, sharedSlots]
-    })
-    return [...onDemand?.rows ?? [], ...scheduled.rows].map(toJob)
+  const { rows } = await pool.query<JobRow>({
+    name: 'acquire-slots',
+    text: 'SELECT * FROM ledger.acquire_slots($1, $2, $3, $4, $5)',
+    values: [userIds, lockSpace, slotsPerEndpoint, slotsPerUser, sharedSlots]
   })
-}
-
-/** @returns whether attempts on demand of these users wait */
-async function lockUsers (tx: PoolClient, userIds: string[]): Promise<boolean> {
-  const { rows: [locked] } = await tx.query<{ has_on_demand: boolean }>({
-    name: 'lock-slots',
-    text: `
-    SELECT pg_advisory_xact_lock($1, key), EXISTS (
-      SELECT FROM ledger.webhook_attempts_on_demand
-      WHERE outcome IS NULL AND queued_at IS NULL AND user_id = ANY($2)) AS has_on_demand
-    FROM (SELECT DISTINCT hashtext(user_id) AS key FROM unnest($2::text[]) AS u (user_id) ORDER BY 1) AS keys`,
-    values: [lockSpace, userIds]
-  })
-  return locked?.has_on_demand === true
+  return rows.map(toJob)
 }
 
 interface JobRow { id: string, n: number, job_number: number, trigger?: OnDemandTrigger | null }
@@ -88,17 +68,56 @@ export async function unstartedJobs (pool: Pool, olderThanMs: number): Promise<J
   return rows.map(toJob)
 }
 
+/**
+ * The users in $1 of whom anything is due without a slot. `waiting` steps through the index as in the function, from
+ * endpoint to endpoint, and nothing is locked.
+ */
+const dueUsersSql = `
+  WITH RECURSIVE waiting (user_id, endpoint_id, first_due) AS (
+    SELECT u.user_id, first.endpoint_id, first.next_attempt_at
+    FROM unnest($1::text[]) AS u (user_id)
+    CROSS JOIN LATERAL (
+      SELECT endpoint_id, next_attempt_at FROM ledger.webhook_deliveries
+      WHERE user_id = u.user_id AND status = 'scheduled' AND queued_at IS NULL
+      ORDER BY endpoint_id, next_attempt_at LIMIT 1) first
+    UNION
+    SELECT w.user_id, next.endpoint_id, next.next_attempt_at
+    FROM waiting w
+    CROSS JOIN LATERAL (
+      SELECT endpoint_id, next_attempt_at FROM ledger.webhook_deliveries
+      WHERE user_id = w.user_id AND endpoint_id > w.endpoint_id AND status = 'scheduled' AND queued_at IS NULL
+      ORDER BY endpoint_id, next_attempt_at LIMIT 1) next
+  )
+  SELECT user_id FROM waiting WHERE first_due <= clock_timestamp()
+  UNION
+  SELECT user_id FROM ledger.webhook_attempts_on_demand
+  WHERE user_id = ANY($1) AND outcome IS NULL AND queued_at IS NULL AND due_at <= clock_timestamp()`
+
 /** Which of these users have something due that has no slot yet. */
 export async function dueOf (pool: Pool, userIds: string[]): Promise<string[]> {
   const { rows } = await pool.query<{ user_id: string }>({ name: 'due-of', text: dueUsersSql, values: [userIds] })
   return rows.map(({ user_id }) => user_id)
 }
 
-/** Users with something due that has no slot yet. */
-export async function usersWithDue (pool: Pool): Promise<string[]> {
+/**
+ * Users with something due that has no slot yet. It steps through the index from endpoint to endpoint: a million due
+ * deliveries of one endpoint cost no more than one.
+ */
+export async function usersWithDue (pool: Pick<Pool, 'query'>): Promise<string[]> {
   const { rows } = await pool.query<{ user_id: string }>(`
-    SELECT user_id FROM ledger.webhook_deliveries
-    WHERE status = 'scheduled' AND queued_at IS NULL AND next_attempt_at <= clock_timestamp()
+    WITH RECURSIVE waiting (user_id, endpoint_id, first_due) AS (
+      (SELECT user_id, endpoint_id, next_attempt_at FROM ledger.webhook_deliveries
+       WHERE status = 'scheduled' AND queued_at IS NULL
+       ORDER BY user_id, endpoint_id, next_attempt_at LIMIT 1)
+      UNION ALL
+      SELECT next.user_id, next.endpoint_id, next.next_attempt_at
+      FROM waiting w
+      CROSS JOIN LATERAL (
+        SELECT user_id, endpoint_id, next_attempt_at FROM ledger.webhook_deliveries
+        WHERE (user_id, endpoint_id) > (w.user_id, w.endpoint_id) AND status = 'scheduled' AND queued_at IS NULL
+        ORDER BY user_id, endpoint_id, next_attempt_at LIMIT 1) next
+    )
+    SELECT user_id FROM waiting WHERE first_due <= clock_timestamp()
     UNION
     SELECT user_id FROM ledger.webhook_attempts_on_demand
     WHERE outcome IS NULL AND queued_at IS NULL AND due_at <= clock_timestamp()`)

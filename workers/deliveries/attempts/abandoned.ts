@@ -2,7 +2,10 @@
 import type { Pool } from 'pg'
 import { insertOnceMore } from './on-demand.js'
 
-/** A delivery that ends its worker so often in a row is held, and attempted again only when somebody asks for it. */
+/**
+ * A delivery that ends its worker so often in a row is held, and attempted again only when somebody asks for it. The
+ * function `ledger.acquire_slots` counts on the same number.
+ */
 export const mostCrashes = 3
 
 /** What was closed: how many attempts, and the deliveries that are given up as `crashed`. */
