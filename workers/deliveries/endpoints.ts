@@ -98,7 +98,8 @@ export async function suspend (tx: PoolClient, endpointId: string, reason: 'gone
 
 /**
  * Ends the suspension or pause of endpoints and schedules the deliveries that were held; most of them are due. Many
- * are scheduled later, in batches.
+ * are scheduled later, in batches. The five days begin anew; what was told of its failures is told again only after a
+ * success, so those in a row stay.
  * @returns how many deliveries, at most `mostCounted`
  */
 export async function resumeEndpoints (tx: PoolClient, endpoints: string[]): Promise<number> {
@@ -143,5 +144,5 @@ export async function pauseEndpoint (pool: Pool, endpointId: string, { inMs, rea
 export async function recordSuccess (pool: Pool, endpointId: string): Promise<void> {
   await pool.query(`
     UPDATE ledger.webhook_endpoints SET failing_since = NULL, failures_in_row = 0
-    WHERE id = $1 AND failing_since IS NOT NULL`, [endpointId])
+    WHERE id = $1 AND (failing_since IS NOT NULL OR failures_in_row > 0)`, [endpointId])
 }

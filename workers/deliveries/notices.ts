@@ -15,16 +15,21 @@ const failuresUntilTold = 3
  */
 export async function recordFailure (pool: Pool, { deliveryId, endpointId }: Cause): Promise<boolean> {
   const { rowCount } = await pool.query(`
-    WITH failed AS (
-      UPDATE ledger.webhook_endpoints
-      SET failures_in_row = failures_in_row + 1, failing_since = coalesce(failing_since, now())
-      WHERE id = $2 AND failures_in_row < ${failuresUntilTold}
-      RETURNING failures_in_row
+    WITH before AS MATERIALIZED (
+      SELECT id, failures_in_row FROM ledger.webhook_endpoints
+      WHERE id = $2 AND (failures_in_row < ${failuresUntilTold} OR failing_since IS NULL) -- as after a resume
+      FOR NO KEY UPDATE
+    ), failed AS (
+      UPDATE ledger.webhook_endpoints e
+      SET failures_in_row = least(before.failures_in_row + 1, ${failuresUntilTold}),
+          failing_since = coalesce(failing_since, now())
+      FROM before WHERE e.id = before.id
+      RETURNING before.failures_in_row + 1 AS nth
     )
     INSERT INTO ledger.webhook_notices (user_id, type, assistant_id, delivery_id, reason)
     SELECT d.user_id, 'endpoint_failing', d.assistant_id, d.id, 'failed_three_times'
     FROM failed, ledger.webhook_deliveries d
-    WHERE failures_in_row = ${failuresUntilTold} AND d.id = $1`, [deliveryId, endpointId])
+    WHERE nth = ${failuresUntilTold} AND d.id = $1`, [deliveryId, endpointId])
   return rowCount === 1
 }
 

@@ -1,13 +1,15 @@
 // What users are told, unasked: endpoints that begin to fail or are suspended, deliveries that are exhausted.
 import t from 'tap'
+import { inTransaction } from '../../../src/postgres/transaction.js'
 import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
+import { resumeUrl, suspend } from '../../../workers/deliveries/endpoints.js'
 import { listNotices } from '../../../workers/deliveries/notices.js'
 import { removeExpired } from '../../../workers/deliveries/retention.js'
 import { probeSuspended } from '../../../workers/operate/upkeep/probe.js'
-import { assistantTo, callCompleted, callsOf } from '../../support/events/call-events.js'
+import { assistantTo, assistantUpdated, callCompleted, callsOf } from '../../support/events/call-events.js'
 import { deliveryRig, type Rig } from '../../support/workers/delivery-rig.js'
 import { attempt, idleRig } from '../../support/workers/idle-rig.js'
-import { answers, receiver } from '../../support/receivers/receiver.js'
+import { answers, receiver, type Receiver } from '../../support/receivers/receiver.js'
 
 const notices = async (r: Rig) => (await listNotices(r.pool, '1', { page: 1, perPage: 100 })).items
 /** The oldest first. */
@@ -33,6 +35,35 @@ t.test('the third failed attempt in a row is told, and no further one until afte
   hook.answer = answers(500)
   await next(2)
   t.equal((await notices(r)).length, 1, 'two failures after a success')
+})
+
+t.test('a resumed endpoint is told to fail again only after a success, and its five days begin anew', async (t) => {
+  const failing = (r: Rig) => r.pool.query('SELECT failures_in_row, failing_since FROM ledger.webhook_endpoints')
+    .then(({ rows: [{ failures_in_row: inRow, failing_since: since }] }) => [inRow, since !== null])
+  const succeeds = async (r: Rig, hook: Receiver, call: string) => {
+    hook.answer = answers(200)
+    await attempt(r, call)
+    hook.answer = answers(500)
+  }
+  for (const failsFirst of [true, false]) {
+    const r = await idleRig(t)
+    const hook = await receiver(t, answers(500))
+    await r.tell(assistantTo(hook.url), ...callsOf(1, 8))
+    const fail = async (...calls: number[]) => { for (const call of calls) await attempt(r, `call-1-${call}`) }
+    await fail(0, 1, 2)
+    await inTransaction(r.pool, (tx) => suspend(tx, '1', 'gone'))
+    await inTransaction(r.pool, (tx) => resumeUrl(tx, '1', hook.url))
+    t.same(await failing(r), [3, false], 'the five days begin with the next failure')
+    if (failsFirst) {
+      await fail(3)
+      t.same(await failing(r), [3, true])
+      t.equal((await notices(r)).length, 1, 'not told again without a success')
+    }
+    await succeeds(r, hook, 'call-1-4')
+    t.same(await failing(r), [0, false])
+    await fail(5, 6, 7)
+    t.same((await notices(r)).map(({ type }) => type), ['endpoint_failing', 'endpoint_failing'])
+  }
 })
 
 t.test('a delivery that is exhausted is told once, and a suspended endpoint with its reason', async (t) => {
@@ -84,4 +115,22 @@ t.test('an endpoint that was suspended for failing is probed once a day, and a s
   await probe(2)
   t.same((await r.deliveries()).map(({ status }) => status), ['delivered', 'scheduled'])
   t.match((await r.attempts()).map(({ trigger, outcome }) => [trigger, outcome]), [['probe', 'rejected'], ['probe', 'delivered']])
+})
+
+t.test('a probe sends nothing of an assistant whose webhook is switched off, nor while its deliveries move', async (t) => {
+  const r = await deliveryRig(t, { enqueues: false, works: false })
+  const url = 'https://hooks.example.com/shared'
+  await r.tell(assistantTo(url, 1), assistantTo(url, 2), ...callsOf(1, 1), ...callsOf(2, 1))
+  await r.tell(assistantUpdated(1, { is_webhook_active: false }))
+  await r.pool.query(`
+    UPDATE ledger.webhook_endpoints SET suspended_at = now() - interval '25 hours', suspended_reason = 'failing'`)
+  await r.pool.query(`
+    UPDATE ledger.webhook_deliveries SET status = 'held', reason = 'endpoint_suspended', held_at = now() WHERE assistant_id = 2`)
+  const due = () => r.pool.query("UPDATE ledger.webhook_endpoints SET probed_at = now() - interval '25 hours'")
+  await r.pool.query('INSERT INTO ledger.moving_assistants (assistant_id) VALUES (2)')
+  t.equal(await probeSuspended(r.pool), 0, 'one is off, the other one moves')
+  await r.pool.query('DELETE FROM ledger.moving_assistants')
+  await due()
+  t.equal(await probeSuspended(r.pool), 1)
+  t.match(await r.attempts(), [{ trigger: 'probe', delivery_id: deliveryId('call-2-0') }])
 })

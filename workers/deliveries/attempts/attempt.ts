@@ -80,7 +80,7 @@ export const startedColumns = (started: string) => `
   coalesce(e.url, '') AS url,
   CASE
     WHEN e.failing_since <= now() - interval '${suspendAfter}' THEN 'overdue'
-    WHEN e.failing_since IS NULL THEN 'fine'
+    WHEN e.failing_since IS NULL AND coalesce(e.failures_in_row, 0) = 0 THEN 'fine'
     ELSE 'failing'
   END AS health,
   (SELECT json_agg(json_build_object('key_id', s.key_id, 'sealed', encode(s.sealed, 'base64')) ORDER BY s.id DESC)

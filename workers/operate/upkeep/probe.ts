@@ -3,6 +3,7 @@ import type { Pool } from 'pg'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { insertOnDemandAttempt } from '../../deliveries/attempts/on-demand.js'
 import { notifyDue } from '../../deliveries/due-channel.js'
+import { mustMove } from '../../deliveries/moves/batch-sql.js'
 
 const probeEvery = '1 day'
 const atOnce = 100
@@ -25,8 +26,9 @@ export async function probeSuspended (pool: Pool): Promise<number> {
         UPDATE ledger.webhook_endpoints e SET probed_at = now() FROM due WHERE e.id = due.id
       )
       SELECT due.id AS endpoint_id, due.user_id, held.id, held.assistant_id FROM due CROSS JOIN LATERAL (
-        SELECT id, assistant_id FROM ledger.webhook_deliveries
-        WHERE endpoint_id = due.id AND status = 'held' AND reason <> 'crashed' AND body IS NOT NULL AND assistant_id IS NOT NULL
+        SELECT id, assistant_id FROM ledger.webhook_deliveries d
+        WHERE endpoint_id = due.id AND status = 'held' AND reason = 'endpoint_suspended' AND body IS NOT NULL
+          AND assistant_id IS NOT NULL AND NOT ${mustMove('d.assistant_id', 'd.endpoint_id')}
         ORDER BY held_at LIMIT 1) held`)
     for (const { endpoint_id: endpointId, user_id: userId, id: deliveryId, assistant_id: assistantId } of rows) {
       const attempt = { deliveryId, trigger: 'probe' as const, userId, assistantId: Number(assistantId), endpointId }
