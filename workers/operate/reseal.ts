@@ -17,6 +17,9 @@ const secrets: Place = { table: 'ledger.webhook_secrets', key: 'id', keyId: 'key
 /** Kept for a day: one whose key is lost is no reason to stop. */
 const answers: Place = { table: 'ledger.idempotency_keys', key: 'ctid', keyId: 'answer_key_id', sealed: 'answer' }
 
+/** The ids of the former keys. The current one may stand among them: it leaves nothing behind. */
+const formerIds = ({ current, previous }: SecretKeys) => previous.map(keyId).filter((id) => id !== keyId(current))
+
 /** How many texts each key encrypted, by the id of the key. */
 async function usedKeys (pool: Pool, { table, keyId }: Place): Promise<Map<string, number>> {
   const { rows } = await pool.query<{ id: string, count: number }>(
@@ -40,11 +43,13 @@ export async function checkKeys (pool: Pool, keys: SecretKeys, log: KeyLog): Pro
 }
 
 /** Tells which of the former keys are still needed. They are named by their place: a key itself is never told. */
-export async function tellNeededKeys (pool: Pool, { previous }: SecretKeys, log: KeyLog): Promise<void> {
+export async function tellNeededKeys (pool: Pool, keys: SecretKeys, log: KeyLog): Promise<void> {
+  const { previous } = keys
   if (previous.length === 0) return
+  const former = new Set(formerIds(keys))
   const used = await Promise.all([secrets, answers].map((place) => usedKeys(pool, place)))
   previous.forEach((key, index) => {
-    const texts = used.reduce((sum, counts) => sum + (counts.get(keyId(key)) ?? 0), 0)
+    const texts = used.reduce((sum, counts) => sum + (former.has(keyId(key)) ? counts.get(keyId(key)) ?? 0 : 0), 0)
     log.info({ place: index + 1, texts }, texts > 0
       ? 'a key of SECRET_KEY_PREVIOUS is still needed: `ringledger secrets reseal` ends that'
       : 'a key of SECRET_KEY_PREVIOUS is not needed any more: remove it')
@@ -82,7 +87,7 @@ async function resealBatch (pool: Pool, keys: SecretKeys, place: Place, batchSiz
   return await inTransaction(pool, async (tx) => {
     const { rows } = await tx.query<StoredRow>(`
       SELECT ${key}::text AS key, user_id, ${keyColumn} AS key_id, encode(${sealed}, 'base64') AS sealed FROM ${table}
-      WHERE ${keyColumn} = ANY($1) LIMIT $2 FOR UPDATE`, [keys.previous.map(keyId), batchSize])
+      WHERE ${keyColumn} = ANY($1) LIMIT $2 FOR UPDATE`, [formerIds(keys), batchSize])
     const anew = rows.map((row) => seal(keys, row.user_id, unseal(keys, row.user_id, row)))
     await tx.query(`
       UPDATE ${table} SET ${keyColumn} = $3, ${sealed} = decode(anew.sealed, 'base64')

@@ -71,3 +71,9 @@ t.test('reseal encrypts all with the current key; secrets and kept answers stay 
   t.same(await answerOf(alone), { secret: 'whsec_first' })
   t.match((await run(t, ['secrets', 'reseal'], env)).stderr, 'already')
 })
+
+t.test('the current key may stand among the former ones: nothing is encrypted anew for it', async (t) => {
+  const keys = keysOf(third, third, second)
+  t.same(await needed(keys), [{ place: 1, texts: 0 }, { place: 2, texts: 0 }])
+  t.equal(await reseal({ pool, keys }), 0)
+})
