@@ -89,6 +89,7 @@ export function recoverWebhooks (app: App, deps: RecoverWebhooksDeps): void {
 function validate (submitted: Submitted<Static<typeof RecoverBody>>) {
   const { since, until } = soundBody(submitted, [])
   const [from, to] = [earliest(since), latest(until)]
-  const body = soundBody(submitted, [to !== undefined && to < from && problem('until', 'must not be before since')])
+  const isBefore = to !== undefined && Date.parse(to) < Date.parse(from)
+  const body = soundBody(submitted, [isBefore && problem('until', 'must not be before since')])
   return { since: from, until: to, statuses: body.statuses ?? statuses }
 }

@@ -34,6 +34,7 @@ function messageOf ({ keyword, params, message, instancePath, parentSchema = {} 
     case 'maxLength': return `must be at most ${params.limit} characters`
     case 'minimum': return rangeOf(parentSchema, parentSchema.maximum === Number.MAX_SAFE_INTEGER)
     case 'maximum': return rangeOf(parentSchema)
+    case 'minItems': return params.limit === 1 ? 'must not be empty' : `must have at least ${params.limit} items`
     case 'maxItems': return `must have at most ${params.limit} items`
     case 'maxProperties': return `must have at most ${params.limit} entries`
     case 'propertyNames': return `must not have a name of more than ${longestName(parentSchema)} characters`

@@ -83,6 +83,10 @@ t.test('a wrong body is refused by field, and another user\'s assistant is not f
     isRefusal(t, answer, 422, JSON.stringify(body))
     t.same(Object.keys(answer.body.errors), [field])
   }
+  const noStatus = await recover(assistant, { since: longAgo, statuses: [] })
+  t.same(noStatus.body.errors, { statuses: ['must not be empty'] })
+  const lastMoment = { since: '2026-01-01T23:59:59.999Z', until: '2026-01-01' }
+  t.equal((await recover(assistant, lastMoment)).status, 202, 'a day ends after its last millisecond')
   isRefusal(t, await recover(assistant, { since: longAgo }, '2'), 404, 'not theirs')
 })
 
