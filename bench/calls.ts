@@ -10,7 +10,7 @@ import { EventStoreConnection } from '../src/event-store/connection/connection.j
 import { openStreams } from '../src/event-store/streams.js'
 import { reportCalls, type Pace, type Scene } from './calls/load.js'
 import { report, type Measured } from './calls/report.js'
-import { asRole, countStatements } from './calls/statements.js'
+import { asRole, countStatements } from './support/statements.js'
 import { startServer, temporaryPostgres, type BenchServer } from './support/back-ends.js'
 import { environmentOf } from './support/environment.js'
 import { random } from './support/random.js'

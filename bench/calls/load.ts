@@ -6,7 +6,7 @@ import type { Random } from '../support/random.js'
 import { percentile } from '../support/statistics.js'
 import { endedCall } from '../webhooks/calls.js'
 import type { Arrivals } from '../webhooks/idle.js'
-import { cpuOf, memoryOf, type Pids } from './processes.js'
+import { cpuOf, memoryOf, type Pids } from '../support/processes.js'
 
 /** So many a second, or so many reports at once, for so long. */
 export interface Pace { perSecond?: number, atOnce?: number, seconds: number }

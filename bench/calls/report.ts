@@ -2,7 +2,7 @@
 import Table from 'cli-table3'
 import { whole } from '../support/statistics.js'
 import type { Figures } from './load.js'
-import type { Statements } from './statements.js'
+import type { Statements } from '../support/statements.js'
 
 export interface Measured {
   queue: string

@@ -65,7 +65,7 @@ function * happenings (chance: Random, count: number, now: () => string): Genera
   }
 }
 
-function newUser (index: number): User {
+export function newUser (index: number): User {
   const campaign = index * 3 + 1
   const campaigns: User['campaigns'] = [campaign, campaign + 1, campaign + 2]
   return { id: String(index + 1), campaigns, assistants: [index + 1], leads: [] }
@@ -74,7 +74,7 @@ function newUser (index: number): User {
 const languages = ['English', 'German', 'Dutch', 'French', 'Spanish']
 const models = ['gpt-4o', 'gpt-4o-mini', 'gpt-4.1']
 
-function * catalogue (chance: Random, users: readonly User[], now: () => string): Generator<Step, void> {
+export function * catalogue (chance: Random, users: readonly User[], now: () => string): Generator<Step, void> {
   for (let id = 1; id <= 12; id++) {
     yield [catalogStreams.voices, { type: 'VoiceAdded', data: { id, name: `Voice ${id}` } }]
   }

@@ -11,19 +11,26 @@ export interface Running {
   stop (): Promise<void>
 }
 
+/** A role in a process of its own, or all of them in one. */
+export type Command = Role | 'start'
+
 /** Starts a role and resolves when it listens. @throws when it ends before */
-export async function startRole (role: Role, env: Environment): Promise<Running> {
+export async function startRole (role: Command, env: Environment): Promise<Running> {
   const child = spawn(process.execPath, ringledger(role), {
     env: { ...process.env, ...env },
-    stdio: ['ignore', 'ignore', 'pipe']
+    stdio: ['ignore', 'pipe', 'pipe']
   })
   const ended = once(child, 'exit')
   let isStopping = false
   const listening = new Promise<string>((resolve) => {
-    createInterface(child.stderr).on('line', (line) => {
-      const [, url] = /is listening on (\S+)$/.exec(line) ?? []
+    const read = (line: string) => {
+      const [, url] = /(?:is listening on|^ +listening) +(\S+)$/.exec(line) ?? []
       if (url !== undefined) resolve(url)
-      else if (!isStopping) process.stderr.write(`${role}: ${line}\n`)
+      return url !== undefined
+    }
+    createInterface(child.stdout).on('line', read) // of all in one; the log is not shown
+    createInterface(child.stderr).on('line', (line) => {
+      if (!read(line) && !isStopping) process.stderr.write(`${role}: ${line}\n`)
     })
   })
   const url = await Promise.race([listening, ended.then(() => undefined)])

@@ -1,0 +1,82 @@
+// The service that is measured: its log made up, its roles as processes, on back ends of its own.
+import { join } from 'node:path'
+import pg from 'pg'
+import { processModule } from '@ringledger/embedded-event-store/child'
+import { signToken } from '../../src/cli/running/sign-token.js'
+import { fill } from '../replay/fill.js'
+import { startServer, temporaryPostgres, type BenchServer, type TemporaryPostgres } from '../support/back-ends.js'
+import { environmentOf } from '../support/environment.js'
+import { untilReady } from '../support/until-ready.js'
+import type { Pids } from '../support/processes.js'
+import { ringledger, run, type Environment } from '../support/run.js'
+import { asRole, countStatements, type Statements } from '../support/statements.js'
+import { startRole, type Command, type Running } from '../webhooks/service.js'
+import { inventory, type Inventory } from './inventory.js'
+
+export class Scene {
+  readonly #running: Running[] = []
+
+  private constructor (
+    private readonly postgres: TemporaryPostgres, readonly eventStore: BenchServer, readonly env: Environment,
+    private readonly tokens: string[]
+  ) {}
+
+  static async open (sizes: Inventory): Promise<Scene> {
+    const postgres = await temporaryPostgres()
+    const databaseUrl = postgres.postgres.url
+    await fill(databaseUrl, inventory(sizes))
+    const eventStore = await startServer({ module: processModule, env: { DATABASE_URL: databaseUrl } }, postgres.dir)
+    const back = { dir: postgres.dir, databaseUrl, eventStoreUrl: eventStore.url }
+    const env: Environment = { ...environmentOf(back), RATE_LIMIT_PER_MINUTE: '0' }
+    await run(ringledger('migrate'), env)
+    const tokens = await Promise.all(Array.from({ length: sizes.users }, (_, index) =>
+      signToken({ secret: env.JWT_SECRET ?? '', roleClaim: 'role' }, { user: String(index + 1), ttl: '12h' })))
+    return new Scene(postgres, eventStore, env, tokens)
+  }
+
+  /** Of the n-th user, counted from 1. */
+  tokenOf (id: number): string {
+    return this.tokens[id - 1] ?? ''
+  }
+
+  /** Those of the back ends, and of what else runs. */
+  pids (more: Pids = {}): Pids {
+    return { ...more, 'event store': this.eventStore.pid, postgres: this.postgres.postgres.pid }
+  }
+
+  async start (command: Command, more: Environment = {}): Promise<Running> {
+    const env = { ...this.env, ...more, DATABASE_URL: asRole(this.env.DATABASE_URL ?? '', command) }
+    const running = await startRole(command, env)
+    this.#running.push(running)
+    await untilReady(running)
+    return running
+  }
+
+  /** A process of the bench, which ends with the scene. */
+  async startBeside (name: string): Promise<BenchServer> {
+    const module = new URL(name, import.meta.url)
+    const server = await startServer({ module, env: this.env }, this.postgres.dir)
+    this.#running.push({ url: server.url, pid: server.pid, stop: server.close })
+    return server
+  }
+
+  /** Statements by consumer, while `work` runs. */
+  async statementsOf (work: () => Promise<unknown>): Promise<Statements> {
+    const pool = new pg.Pool({ connectionString: this.env.DATABASE_URL, max: 1 })
+    try {
+      return await countStatements(pool, join(this.postgres.dir, 'postgres.log'), work)
+    } finally {
+      await pool.end()
+    }
+  }
+
+  async stopRoles (): Promise<void> {
+    for (const running of this.#running.splice(0).reverse()) await running.stop()
+  }
+
+  async close (): Promise<void> {
+    await this.stopRoles()
+    await this.eventStore.close()
+    await this.postgres.close()
+  }
+}
