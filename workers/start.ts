@@ -1,13 +1,13 @@
 // The worker role: dispatcher, deliveries and reconciler, started and stopped together.
 import type { Pool } from 'pg'
-import type { Listener } from '../src/postgres/listen.js'
+import { endsWithin } from '../src/postgres/ends-within.js'
 import type { RestoreGuard } from '../src/recovery/restore-guard.js'
 import { runSubscription, type RunOptions } from '../src/subscriptions/run.js'
 import { deliverer, type EndedAttempt } from './deliver/deliver.js'
 import { dispatcher } from './dispatch/dispatch.js'
 import { addMonths } from './deliveries/attempts/months.js'
-import { listenForDue } from './deliveries/due-channel.js'
-import { openEnqueuer, type Enqueuer } from './queue/enqueue.js'
+import { openEnqueuer } from './queue/enqueue.js'
+import { enqueueWhenDue } from './queue/enqueue-when-due.js'
 import { withMarkers, type Marking } from './dispatch/marker.js'
 import { openPoster } from './deliver/post.js'
 import { openQueue, type QueueOptions } from './queue/queue.js'
@@ -72,6 +72,10 @@ export interface Workers {
 
 export const attemptsAtOnce = 250 // long ones do not count
 const usualGraceMs = 15_500
+/** A batch that is under way ends by then, or its connection is dead. */
+const batchWithinMs = 11_000
+/** For a last marker and last jobs: others make up for both. */
+const lastWordsMs = 2_000
 
 /** Starts the worker role. The clients stay the caller's; the queue's connections are made and closed here. */
 export function startWorkers (deps: WorkerDeps): Workers {
@@ -126,22 +130,13 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
   return {
     assertAlive: () => queue.assertAlive(),
     async stop () {
-      await Promise.all([queue.stopWork(deps.graceMs ?? usualGraceMs, hurry), ...loops])
-      await marking.stop()
-      await listener.close()
-      await enqueuer.stop()
+      const looped = endsWithin(batchWithinMs, Promise.all(loops)).then(() => endsWithin(lastWordsMs, marking.stop()))
+      await Promise.all([queue.stopWork(deps.graceMs ?? usualGraceMs, hurry), looped, listener.close()])
+      await endsWithin(lastWordsMs, enqueuer.stop())
       await queue.close()
       await Promise.all([poster.close(), upkeep.close()])
     }
   }
-}
-
-function enqueueWhenDue ({ databaseUrl, log }: WorkerDeps, enqueuer: Enqueuer): Listener {
-  return listenForDue({
-    databaseUrl,
-    onDue: (user) => enqueuer.enqueueSoon([user]),
-    onError: (err) => log.warn({ err }, 'cannot hear what is due, the reconciler finds it')
-  })
 }
 
 async function followCalls ({ consumer }: Marking, deps: WorkerDeps, signal: AbortSignal): Promise<void> {

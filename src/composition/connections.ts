@@ -9,6 +9,7 @@ import { watchAvailability, type Availability } from '../event-store/availabilit
 import { EventStoreConnection } from '../event-store/connection/connection.js'
 import { openStreams, type Streams } from '../event-store/streams.js'
 import { packageRoot } from '../package-root.js'
+import { endsWithin } from '../postgres/ends-within.js'
 import { migrate } from '../postgres/migrate.js'
 import { openPool } from '../postgres/pool.js'
 import { dispatcherCheckpoint } from '../recovery/database-state.js'
@@ -30,6 +31,9 @@ const usualBatchMs = 30_000
 const stalledAfterMs = 3_000
 
 const mostConnections = 20
+
+/** A pool ends when its last query does, which may be on a dead connection. */
+const endWithinMs = 2_000
 
 export interface Connections {
   pool: Pool
@@ -60,7 +64,8 @@ export async function openConnections (urls: Urls, log: Logger, options: Connect
   const { streams, ...eventStore } = watchAvailability(opened, { log })
   const disconnect = async () => {
     eventStore.close()
-    await Promise.all([connection.close(), pool.end(), consumerPool.end()])
+    const ended = [pool, consumerPool].map((each) => endsWithin(endWithinMs, each.end()))
+    await Promise.all([connection.close(), ...ended])
   }
   try {
     await reachableHead({ url: eventStoreUrl }, () => opened.head())

@@ -1,7 +1,11 @@
 // The projector role: runs every projection.
 import { feedGenerations } from '../../projections/engine/feed.js'
 import { projections } from '../../projections/index.js'
+import { endsWithin } from '../postgres/ends-within.js'
 import type { ProcessContext } from './process-context.js'
+
+/** A batch that is under way ends by then, or its connection is dead. */
+const batchWithinMs = 11_000
 
 /** @returns what ends it, after the batches in flight */
 export function startProjector ({ connections, logGuard: sameLog, holder, log }: ProcessContext): () => Promise<void> {
@@ -11,6 +15,6 @@ export function startProjector ({ connections, logGuard: sameLog, holder, log }:
     feedGenerations(projection, { pool, streams, sameLog, holder, signal: stopping.signal, log }))
   return async () => {
     stopping.abort()
-    await Promise.all(running)
+    await endsWithin(batchWithinMs, Promise.all(running))
   }
 }

@@ -7,6 +7,7 @@ import { outdated } from '../../projections/replay/generations.js'
 import { activeCheckpoint } from '../../projections/replay/views.js'
 import type { Config } from '../config.js'
 import type { App } from '../http/app-types.js'
+import { endsWithin } from '../postgres/ends-within.js'
 import { findLimitedStreams } from '../recovery/limited-streams.js'
 import { openLogGuard } from '../recovery/log-guard.js'
 import { registerRoles } from '../recovery/register-roles.js'
@@ -27,6 +28,11 @@ const answerWithinMs = 5_000
 /** A batch has a few megabytes at most. A connection that died without a word stops its consumer for so long. */
 const batchWithinMs = 10_000
 
+/** What only looks again and again has nothing to finish. */
+const lookWithinMs = 1_000
+
+type Stops = Array<() => Promise<unknown>>
+
 export interface Service {
   /** Where it listens, without BASE_PATH. */
   url: string
@@ -42,7 +48,7 @@ export async function startRoles (
 ): Promise<Service> {
   const connections = await openConnections(urls, log, { answerWithinMs, batchWithinMs })
   const holder = `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`
-  const stops: Array<() => Promise<void>> = []
+  const stops: Stops = []
   let unregister = async () => {}
   try {
     unregister = await registerRoles({ pool: connections.pool, roles, holder })
@@ -54,7 +60,8 @@ export async function startRoles (
     await tellLimitedStreams(connections, log)
     await prepare?.(connections)
     const context = { roles, config, urls, connections, restoreGuard, logGuard, holder, log }
-    stops.push(logGuard.keepChecking())
+    const stopChecking = logGuard.keepChecking()
+    stops.push(() => endsWithin(lookWithinMs, stopChecking()))
     const app = await startParts(context, stops)
     const { host, port } = config
     const url = await app.listen({ host, port }).catch((cause: unknown) => { throw cannotListen(config, cause) })
@@ -73,11 +80,11 @@ export async function startRoles (
 }
 
 /** Starts what the roles need, and adds how to stop it to `stops`. */
-async function startParts (context: ProcessContext, stops: Array<() => Promise<void>>): Promise<App> {
+async function startParts (context: ProcessContext, stops: Stops): Promise<App> {
   const { roles } = context
   let worker: StartedWorker | undefined
   const status = await openStatus(context, () => worker?.assertAlive())
-  stops.push(status.stop)
+  stops.push(() => endsWithin(lookWithinMs, status.stop()))
   const app = roles.includes('api') ? await composeApi(context, status) : await statusApp(context, status)
   stops.push(() => app.close())
   if (roles.includes('projector')) stops.push(startProjector(context))

@@ -1,5 +1,6 @@
 // Listens to a channel over a connection of its own, and connects again when that is lost.
 import pg from 'pg'
+import { endClient } from './end-client.js'
 
 export interface ListenerOptions {
   /** Must reach Postgres directly: LISTEN does not pass a transaction pooler. */
@@ -31,11 +32,11 @@ export function listenOn (options: ListenerOptions): Listener {
 
 class ChannelListener implements Listener {
   #isClosed = false
+  #current: Connection | undefined
   #live: Connection | undefined
-  #connecting: Promise<void>
 
   constructor (private readonly options: ListenerOptions) {
-    this.#connecting = this.#connect()
+    void this.#connect()
   }
 
   isListening (): boolean {
@@ -44,13 +45,13 @@ class ChannelListener implements Listener {
 
   async close (): Promise<void> {
     this.#isClosed = true
-    await this.#connecting
-    await this.#live?.close()
+    await this.#current?.close() // a client that is ended while it connects never says that it has connected
   }
 
   async #connect (): Promise<void> {
     const connection = new Connection(this.options, (error) => this.#lost(connection, error))
-    if (!await connection.open()) return
+    this.#current = connection
+    if (!await connection.open() || this.#isClosed) return
     this.#live = connection
     this.options.onListening()
   }
@@ -59,7 +60,7 @@ class ChannelListener implements Listener {
     if (this.#live === connection) this.#live = undefined
     if (this.#isClosed) return
     if (error) this.options.onError(error)
-    setTimeout(() => { if (!this.#isClosed) this.#connecting = this.#connect() }, reconnectMs).unref()
+    setTimeout(() => { if (!this.#isClosed) void this.#connect() }, reconnectMs).unref()
   }
 }
 
@@ -98,7 +99,7 @@ class Connection {
   }
 
   async close (): Promise<void> {
-    await this.#client.end().catch(() => {})
+    await endClient(this.#client)
   }
 
   #check (): void {
@@ -110,7 +111,7 @@ class Connection {
     this.#isLost = true
     this.#isOpen = false
     clearInterval(this.#heartbeat)
-    this.#client.end().catch(() => {})
+    void endClient(this.#client)
     this.onLost(error)
   }
 }

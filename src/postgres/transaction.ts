@@ -26,10 +26,16 @@ async function between<Result> (
       await tx.query(end)
       return result
     } catch (error) {
-      await tx.query('ROLLBACK').catch(isBroken)
+      if (isUnanswered(error)) isBroken(error)
+      else await tx.query('ROLLBACK').catch(isBroken)
       throw error
     }
   })
+}
+
+/** A rollback would wait on the same connection for as long again: it is closed instead, which rolls back as well. */
+function isUnanswered (error: unknown): error is Error {
+  return error instanceof Error && error.message === 'Query read timeout'
 }
 
 /**

@@ -1,5 +1,6 @@
 // Registers a process that runs roles: commands that need every role stopped look for it, whatever its roles are.
 import type { Pool } from 'pg'
+import { endsWithin } from '../postgres/ends-within.js'
 import { wheneverLeased } from '../subscriptions/lease.js'
 import { pause } from '../subscriptions/pause.js'
 
@@ -11,6 +12,7 @@ export interface Registration {
 }
 
 const retryMs = 500
+const forgetWithinMs = 2_000
 
 /** A lease that nobody else asks for, renewed while the process lives. @returns what ends it, once it is registered */
 export async function registerRoles ({ pool, roles, holder }: Registration): Promise<() => Promise<void>> {
@@ -32,7 +34,7 @@ export async function registerRoles ({ pool, roles, holder }: Registration): Pro
   await isRegistered
   return async () => {
     stopping.abort()
-    await running
-    await pool.query('DELETE FROM ledger.leases WHERE name = $1', [name]).catch(() => {}) // it has expired anyway
+    const forgotten = running.then(() => pool.query('DELETE FROM ledger.leases WHERE name = $1', [name]))
+    await endsWithin(forgetWithinMs, forgotten) // it expires anyway
   }
 }

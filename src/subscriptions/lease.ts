@@ -1,4 +1,5 @@
 // Lets one process of many be the active one, and lets another acquire the lease within seconds when it dies.
+import { endsWithin } from '../postgres/ends-within.js'
 import { acquire, leaseHolder, release, renew, usualTimes, type LeaseOptions } from './lease-row.js'
 import { pause } from './pause.js'
 
@@ -22,6 +23,9 @@ export class LeaseLost extends Error {
     super(`${lease} was lost: another process acquired it, or Postgres did not answer in time`)
   }
 }
+
+/** A dead connection must not keep a process that stops. */
+const releaseWithinMs = 1_000
 
 /**
  * Waits until the lease is free, runs `work` while it holds the lease, releases it, and begins again until `signal`
@@ -67,7 +71,7 @@ async function hold<Result> (
   } finally {
     lost.abort()
     await renewing
-    await release(pool, name, epoch).catch(() => {}) // it expires by itself
+    await endsWithin(releaseWithinMs, release(pool, name, epoch)) // it expires by itself
   }
 }
 

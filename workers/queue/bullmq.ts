@@ -1,11 +1,19 @@
 // How BullMQ is asked: to queue jobs, and to run them.
 import { Queue, Worker, type IQueueBackend } from 'bullmq'
+import type { Pool } from 'pg'
 import type { Job } from '../deliveries/attempts/attempt.js'
 import type { BackEnd } from './back-ends/back-end.js'
 
 export type JobWorker<Connection> = Worker<Job, void, string, IQueueBackend, never, Connection>
 
 export type Producer<Connection> = Queue<Job, void, string, Job, void, string, IQueueBackend, Connection>
+
+/** Of this database alone: others may use the same Redis, and would take its jobs for stale ones. */
+export async function queueNameOf (pool: Pool): Promise<string> {
+  const { rows: [row] } = await pool.query<{ id: string }>('SELECT id FROM ledger.this_database')
+  if (!row) throw new Error('ledger.this_database is empty: it has one row, always')
+  return `webhooks-${row.id}`
+}
 
 export function openProducer<Connection> (
   queueName: string, { producer, factory }: BackEnd<Connection>

@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { wheneverLeased } from '../../src/subscriptions/lease.js'
 import { pause } from '../../src/subscriptions/pause.js'
-import { endsWithin } from './back-ends/ends-within.js'
+import { endsWithin } from '../../src/postgres/ends-within.js'
 
 export interface LoopOptions {
   pool: Pool

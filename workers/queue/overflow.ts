@@ -13,16 +13,19 @@ export interface Overflow {
    * @throws the error of work that did not move
    */
   run (work: () => Promise<void>, onError: (error: unknown) => void): Promise<void>
-  /** Resolves when the overflow is empty. */
+  /** Resolves when no work runs, here or in the concurrency. */
   settled (): Promise<void>
 }
 
 export function openOverflow ({ afterMs, limit }: OverflowOptions): Overflow {
   const running = new Set<Promise<void>>()
+  const all = new Set<Promise<void>>()
 
   return {
     async run (work, onError) {
       const done = work()
+      const over = done.catch(() => {}).finally(() => all.delete(over))
+      all.add(over)
       let timer: NodeJS.Timeout | undefined
       const moved = new Promise<void>((resolve) => {
         // A full overflow may have space at the next try.
@@ -36,7 +39,7 @@ export function openOverflow ({ afterMs, limit }: OverflowOptions): Overflow {
       await Promise.race([done, moved]).finally(() => clearInterval(timer))
     },
     async settled () {
-      while (running.size > 0) await Promise.all(running)
+      while (all.size > 0) await Promise.all(all)
     }
   }
 }

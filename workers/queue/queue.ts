@@ -1,12 +1,12 @@
 // The queue of jobs: BullMQ on Redis or on Postgres. It may lose everything at any time; the delivery log does not.
 import type { Pool } from 'pg'
 import { withTimeout } from '../../src/event-store/with-timeout.js'
+import { endsWithin } from '../../src/postgres/ends-within.js'
 import type { Job } from '../deliveries/attempts/attempt.js'
 import { watched, type BackEnd, type Patience } from './back-ends/back-end.js'
-import { endsWithin } from './back-ends/ends-within.js'
 import { Liveness } from './back-ends/liveness.js'
 import { logRarely } from './back-ends/log-rarely.js'
-import { openProducer, openWorker, type JobWorker, type Producer } from './bullmq.js'
+import { openProducer, openWorker, queueNameOf, type JobWorker, type Producer } from './bullmq.js'
 import { openOverflow } from './overflow.js'
 import { postgresBackEnd } from './back-ends/postgres.js'
 import { redisBackEnd } from './back-ends/redis.js'
@@ -21,7 +21,10 @@ export interface JobQueue {
    * An error of `handle` is logged, and the job is gone.
    */
   work (handle: (job: Job) => Promise<void>, concurrency: number): void
-  /** Starts no more jobs and waits for running ones, at most `graceMs`; then it calls `hurry`. */
+  /**
+   * Starts no more jobs and waits for running ones, at most `graceMs`; then it calls `hurry`. A queue that is dead is
+   * waited for for five seconds when no job runs.
+   */
   stopWork (graceMs: number, hurry: () => void): Promise<void>
   /** @throws when what was asked of the queue was not answered for ten seconds */
   assertAlive (): void
@@ -63,13 +66,6 @@ export async function openQueue (options: QueueOptions): Promise<JobQueue> {
     : new BullQueue(name, await redisBackEnd(redisUrl, log, answerWithinMs), options)
 }
 
-/** Of this database alone: others may use the same Redis, and would take its jobs for stale ones. */
-async function queueNameOf (pool: Pool): Promise<string> {
-  const { rows: [row] } = await pool.query<{ id: string }>('SELECT id FROM ledger.this_database')
-  if (!row) throw new Error('ledger.this_database is empty: it has one row, always')
-  return `webhooks-${row.id}`
-}
-
 class BullQueue<Connection> implements JobQueue {
   readonly #queue: Producer<Connection>
   readonly #overflow = openOverflow(longJobs)
@@ -78,6 +74,7 @@ class BullQueue<Connection> implements JobQueue {
   readonly #asking: NodeJS.Timeout
   readonly #patience: Patience
   #worker: JobWorker<Connection> | undefined
+  #isOver = false
 
   constructor (
     private readonly name: string,
@@ -118,17 +115,20 @@ class BullQueue<Connection> implements JobQueue {
     const backEnd = { ...this.backEnd, factory: watched(this.backEnd.factory, this.#watches) }
     this.backEnd.onListening = () => this.#watches.waiting.answered()
     this.#worker = openWorker(this.name, backEnd, concurrency, stalled, ({ id, data }) =>
-      this.#overflow.run(() => handle(data), (error) => this.#logFailure(id, error)))
+      this.#overflow.run(async () => {
+        if (!this.#isOver) await handle(data) // what comes too late is queued again by the reconciler
+      }, (error) => this.#logFailure(id, error)))
     this.#worker.on('error', logRarely(log, 'the webhook worker has trouble'))
     this.#worker.on('failed', (job, error) => this.#logFailure(job?.id, error))
   }
 
   async stopWork (graceMs: number, hurry: () => void): Promise<void> {
-    // After the close no more work moves into the overflow.
-    const closing = Promise.resolve(this.#worker?.close()).then(this.#overflow.settled)
-    if (await endsWithin(graceMs, closing)) return
-    hurry()
-    await endsWithin(hurriedMs, closing)
+    const closing = endsWithin(this.#patience.answerWithinMs, this.#worker?.close()).then(this.#overflow.settled)
+    if (!await endsWithin(graceMs, closing)) {
+      hurry()
+      await endsWithin(hurriedMs, closing)
+    }
+    this.#isOver = true
   }
 
   async close (): Promise<void> {
