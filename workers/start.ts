@@ -123,7 +123,8 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
     followCalls(marking, batches, signal),
     runReconciler({ ...batches, queue, enqueuer, ...times, signal }),
     runMoves({ ...batches, signal }),
-    runUpkeep(upkeep.tasks, { ...batches, signal })
+    runUpkeep(upkeep.tasks, { ...batches, name: 'upkeep', signal }),
+    upkeep.alerts.length > 0 && runUpkeep(upkeep.alerts, { ...batches, name: 'alerts', signal })
   ])
   const loops = [restoreGuard.keepChecking(signal), whileAlive({ queue, signal, log }, leased)]
   const hurry = () => hurrying.abort(new Error('the worker stops'))

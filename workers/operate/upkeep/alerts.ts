@@ -20,19 +20,21 @@ export interface AlertOptions {
 interface DueNotice { notice: Notice & { user_id: string }, attempt: number, now: Date }
 
 const atOnce = 10
-const mostRounds = 50
+/** Shorter than a lease is held for a pass. */
+const longestMs = 30_000
 const timeoutMs = 5_000
 const firstWaitSeconds = 5
 const longestWaitSeconds = 600
 /** A hook that is set up, or repaired, later than that is not told of what is long past. */
 const longestLife = '1 day'
 
-/** Sends those that are due, a few hundred at most. @returns how many the hook took */
+/** Sends those that are due, for half a minute at most. @returns how many the hook took */
 export async function sendAlerts (options: AlertOptions): Promise<number> {
   const { pool } = options
   await forgetOld(pool)
+  const until = performance.now() + longestMs
   let taken = 0
-  for (let round = 0; round < mostRounds; round++) {
+  while (performance.now() < until) {
     const due = await claimDue(pool)
     if (due.length === 0) break
     const answers = await Promise.all(due.map((each) => post(each, options)))

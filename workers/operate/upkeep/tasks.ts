@@ -34,6 +34,8 @@ export interface TaskOptions {
 
 export interface Tasks {
   tasks: UpkeepTask[]
+  /** Apart: a hook that hangs delays nothing else. */
+  alerts: UpkeepTask[]
   close (): Promise<void>
 }
 
@@ -48,8 +50,8 @@ export function openTasks ({ alert, maySend, countEveryMs, retentionDays, ...opt
     { name: 'probes', everyMs: rarelyMs, run: () => probeSuspended(options.pool) },
     { name: 'identity', everyMs: countEveryMs ?? rarelyMs, run: () => continueAudit(options) }
   ]
-  if (!alert) return { tasks, close: async () => {} }
+  if (!alert) return { tasks, alerts: [], close: async () => {} }
   const poster = openPoster({ allowCidrs: ['0.0.0.0/0', '::/0'] }) // operators may reach what is theirs
   const run = async () => { if (maySend()) await sendAlerts({ ...options, ...alert, poster }) }
-  return { tasks: [...tasks, { name: 'alerts', everyMs: soonMs, run }], close: () => poster.close() }
+  return { tasks, alerts: [{ name: 'alerts', everyMs: soonMs, run }], close: () => poster.close() }
 }

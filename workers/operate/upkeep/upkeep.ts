@@ -11,6 +11,8 @@ export interface UpkeepTask {
 
 export interface UpkeepOptions {
   pool: Pool
+  /** Of the lease. */
+  name: string
   holder: string
   signal: AbortSignal
   log: { warn (details: object, message: string): void }
@@ -22,10 +24,11 @@ const restMs = 1_000
  * Runs each task when its time has come, one after the other, until `signal` is aborted. One that fails has its turn
  * again.
  */
-export async function runUpkeep (tasks: UpkeepTask[], { pool, holder, signal, log }: UpkeepOptions): Promise<void> {
+export async function runUpkeep (tasks: UpkeepTask[], options: UpkeepOptions): Promise<void> {
+  const { signal, log } = options
   const dueAt = new Map<UpkeepTask, number>()
   const onError = (err: unknown) => log.warn({ err }, 'the upkeep stopped, it starts again')
-  await repeatLeased({ pool, name: 'upkeep', holder, signal, everyMs: restMs, onError }, async (pass) => {
+  await repeatLeased({ ...options, everyMs: restMs, onError }, async (pass) => {
     const due = tasks.filter((task) => (dueAt.get(task) ?? 0) <= performance.now())
     for (const task of due) {
       if (pass.signal.aborted) break
