@@ -74,7 +74,8 @@ class BullQueue<Connection> implements JobQueue {
   readonly #asking: NodeJS.Timeout
   readonly #patience: Patience
   #worker: JobWorker<Connection> | undefined
-  #isOver = false
+  /** Aborted when it takes no more jobs. */
+  #working = new AbortController()
 
   constructor (
     private readonly name: string,
@@ -113,10 +114,11 @@ class BullQueue<Connection> implements JobQueue {
   work (handle: (job: Job) => Promise<void>, concurrency: number): void {
     const { log, stalled = stalledByDefault } = this.options
     const backEnd = { ...this.backEnd, factory: watched(this.backEnd.factory, this.#watches) }
+    const { signal } = this.#working = new AbortController()
     this.backEnd.onListening = () => this.#watches.waiting.answered()
     this.#worker = openWorker(this.name, backEnd, concurrency, stalled, ({ id, data }) =>
       this.#overflow.run(async () => {
-        if (!this.#isOver) await handle(data) // what comes too late is queued again by the reconciler
+        if (!signal.aborted) await handle(data) // what comes too late is queued again by the reconciler
       }, (error) => this.#logFailure(id, error)))
     this.#worker.on('error', logRarely(log, 'the webhook worker has trouble'))
     this.#worker.on('failed', (job, error) => this.#logFailure(job?.id, error))
@@ -128,7 +130,7 @@ class BullQueue<Connection> implements JobQueue {
       hurry()
       await endsWithin(hurriedMs, closing)
     }
-    this.#isOver = true
+    this.#working.abort()
   }
 
   async close (): Promise<void> {
