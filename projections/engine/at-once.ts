@@ -6,7 +6,7 @@ import { storable } from '../../src/subscriptions/park.js'
 import { fold, loadMissing, readEvents } from './fold.js'
 import { HighestIds } from './ids.js'
 import type { Projection } from './projection.js'
-import { checkpointChannel, notifyReadersSql } from './readers.js'
+import { checkpointChannel, notifyReadersSql, told } from './readers.js'
 import { MemoryRows, type Changes } from './rows.js'
 import { columnsOf, upsert } from './table.js'
 
@@ -51,7 +51,8 @@ export class AtOnce {
     if (!known || events.some(({ stream }) => known.setApart.has(storable(stream)))) return false
     const changes = await this.#fold(events, known.rows)
     if (!changes) return false
-    const version = await this.#save(changes, [position, from, epoch, known.version])
+    const payload = told(this.projection.name, position, known.setApart.size > 0)
+    const version = await this.#save(changes, [position, from, epoch, known.version], payload)
     if (version === undefined) return false
     known.rows.written()
     this.#known = { ...known, version }
@@ -85,16 +86,16 @@ export class AtOnce {
   }
 
   /** @returns the new version, or nothing when it was not `moves[3]` any more */
-  async #save (changes: Changes[], moves: unknown[]): Promise<string | undefined> {
+  async #save (changes: Changes[], moves: unknown[], payload: string): Promise<string | undefined> {
     const { name } = this.projection
-    const values = [...moves, checkpointChannel, `${name} ${String(moves[0])}`, name, this.generation]
+    const values = [...moves, checkpointChannel, payload, name, this.generation]
     const parts: string[] = []
     for (const { table, rows } of changes) {
       parts.push(`, ${table.name}_saved AS (${upsert(this.#schema, table, values.length, 'moved')})`)
       values.push(...columnsOf(table, rows))
     }
     const { rows: [moved] } = await this.pool.query<{ version: string }>({
-      name: ['at-once', this.#schema, ...changes.map(({ table }) => table.name)].join('-'),
+      name: nameOf(this.#schema, changes.map(({ table }) => this.projection.tables.indexOf(table))),
       text: `
         WITH moved AS (
           UPDATE ${this.#checkpoint} SET position = $1, updated_at = now()
@@ -106,3 +107,6 @@ export class AtOnce {
     return moved?.version
   }
 }
+
+/** Of the prepared statement, which writes these tables: Postgres cuts names after 63 bytes. */
+const nameOf = (schema: string, tables: number[]) => ['at-once', schema, ...tables].join('-')

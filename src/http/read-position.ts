@@ -18,6 +18,8 @@ export interface ReadPositions {
   passed (source: Source): Promise<bigint | undefined>
   /** True as soon as readers see `source` at the position or later; false when the time is over first. */
   reached (source: Source, position: bigint, withinMs: number): Promise<boolean>
+  /** Whether rows at a position that was reached say all that events up to it say. */
+  isWhole (source: Source): boolean
   /** How long an answer waits for readers to see a position, in milliseconds. */
   waitMs: number
 }

@@ -2,25 +2,30 @@
 import type { FastifyReply } from 'fastify'
 import type { ReadPositions, Source } from './read-position.js'
 
-/** What was written: where it is read, and what is answered while it cannot be read yet. */
+/** What was written: where it is read, and what is answered without that. */
 export interface Written<Data> {
   source: Source
   read (): Promise<Data | undefined>
-  /** From the events alone; the same as what is read. */
+  /** From the events of the stream. */
   folded (): Data
+  /** The stream is all that rows say of it: what is folded is what would be read. */
+  isAllInStream?: boolean
 }
 
 /**
- * What `read` finds once readers see the position. The command is valid without it: when they do not see the position
- * in time, or the read fails, the answer is `folded`, with `X-Read-Model: pending`. An answer that was given before is
- * `folded` as it was then, with the same header while reads are behind it.
+ * What readers find once they see the position: `folded` where that is the same, and they lack no event; else what
+ * `read` finds. The command is valid without it: when they do not see the position in time, or the read fails, the
+ * answer is `folded`, with `X-Read-Model: pending`. An answer that was given before is `folded` as it was then, with
+ * the same header while reads are behind it.
  */
 export async function readBack<Data> (
-  { reached, waitMs }: ReadPositions, reply: FastifyReply,
-  { position, isReplay }: { position: bigint, isReplay: boolean }, { source, read, folded }: Written<Data>
+  { reached, isWhole, waitMs }: ReadPositions, reply: FastifyReply,
+  { position, isReplay }: { position: bigint, isReplay: boolean },
+  { source, read, folded, isAllInStream = false }: Written<Data>
 ): Promise<Data> {
+  const find = () => isReplay || (isAllInStream && isWhole(source)) ? folded() : read()
   const found = await reached(source, position, waitMs)
-    .then((isThere) => !isThere ? undefined : isReplay ? folded() : read())
+    .then((isThere) => isThere ? find() : undefined)
     .catch((error: unknown) => {
       reply.log.warn({ err: error }, 'the read model could not be read after a command')
       return undefined

@@ -5,7 +5,8 @@ import { checkpointChannel } from '../readers.js'
 type Listening = Pick<ListenerOptions, 'databaseUrl' | 'onListening' | 'onError' | 'heartbeatMs'>
 
 export interface CheckpointListenerOptions extends Listening {
-  onCheckpoint (projection: string, position: bigint): void
+  /** `isWhole` unless an event of the projection is parked, or was skipped. */
+  onCheckpoint (projection: string, position: bigint, isWhole: boolean): void
   /** The read models were dropped and begin anew: positions of before mean nothing. */
   onReplaced (): void
 }
@@ -18,8 +19,10 @@ export function listenForCheckpoints ({ onCheckpoint, onReplaced, ...options }: 
     channel: checkpointChannel,
     onNotification (payload) {
       if (payload === 'replaced') return onReplaced()
-      const [, projection, position] = /^(\w+) (\d+)$/.exec(payload) ?? []
-      if (projection !== undefined && position !== undefined) onCheckpoint(projection, BigInt(position))
+      const [, projection, position, parked] = /^(\w+) (\d+)( parked)?$/.exec(payload) ?? []
+      if (projection !== undefined && position !== undefined) {
+        onCheckpoint(projection, BigInt(position), parked === undefined)
+      }
     }
   })
 }

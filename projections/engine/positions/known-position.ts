@@ -1,38 +1,47 @@
 // The position of one checkpoint, as far as this process knows it, and the calls that wait until it is passed.
 
+/** How far a checkpoint has come, and whether nothing is parked or was skipped up to there. */
+export interface Seen { position: bigint, isWhole: boolean }
+
 interface Waiter { position: bigint, until: number, settle (reached: boolean): void }
 
 const unknown = -1n
 
 export class KnownPosition {
   #position = unknown
+  #isWhole = false
   #reading: Promise<bigint | undefined> | undefined
   #readAt = -Infinity
   #isHidden = false
   readonly #waiters = new Set<Waiter>()
 
   /** `read` looks the checkpoint up; nothing while readers must not see what it belongs to. */
-  constructor (private readonly read: () => Promise<bigint | undefined>) {}
+  constructor (private readonly read: () => Promise<Seen | undefined>) {}
 
   get position (): bigint { return this.#position }
   get isKnown (): boolean { return this.#position !== unknown }
   /** As far as was last looked up, readers must not see what it belongs to. */
   get isHidden (): boolean { return this.#isHidden && !this.isKnown }
+  /** Rows at the position say all that events up to it say. */
+  get isWhole (): boolean { return this.#isWhole }
+
   get isAwaited (): boolean { return this.#waiters.size > 0 }
 
   wasReadWithin (ms: number): boolean {
     return performance.now() - this.#readAt < ms
   }
 
-  advance (position: bigint): void {
+  advance ({ position, isWhole }: Seen): void {
     if (position <= this.#position) return
     this.#position = position
+    this.#isWhole = isWhole
     this.#settle((waiter) => waiter.position <= position ? true : undefined)
   }
 
   /** Notifications may have been missed. */
   forget (): void {
     this.#position = unknown
+    this.#isWhole = false
   }
 
   /** @param until on the clock of `performance.now()` */
@@ -57,10 +66,10 @@ export class KnownPosition {
   }
 
   async #readAndAdvance (): Promise<bigint | undefined> {
-    const position = await this.read()
-    this.#isHidden = position === undefined
-    if (position !== undefined) this.advance(position)
-    return position
+    const seen = await this.read()
+    this.#isHidden = seen === undefined
+    if (seen !== undefined) this.advance(seen)
+    return seen?.position
   }
 
   /** Ends the waiting of the calls whose outcome is known. */

@@ -4,7 +4,8 @@ import type { Listener } from '../../../src/postgres/listen.js'
 import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import { activeCheckpoint } from '../../replay/views.js'
 import { listenForCheckpoints } from './checkpoint-listener.js'
-import { KnownPosition } from './known-position.js'
+import { hasSetApartSql } from '../readers.js'
+import { KnownPosition, type Seen } from './known-position.js'
 
 export interface Positions {
   /** True as soon as readers see `source` at `position` or later; false when `withinMs` is over first. */
@@ -14,6 +15,8 @@ export interface Positions {
    * while the read model is filled for the first time: then no row of it may be shown.
    */
   passed (source: string): Promise<bigint | undefined>
+  /** Rows at the last position that was reached say all that events up to it say: none is parked or was skipped. */
+  isWhole (source: string): boolean
   close (): Promise<void>
 }
 
@@ -61,7 +64,7 @@ class ListenedPositions implements Positions {
       databaseUrl,
       onError,
       heartbeatMs,
-      onCheckpoint: (projection, position) => this.#of(projection).advance(position),
+      onCheckpoint: (projection, position, isWhole) => this.#of(projection).advance({ position, isWhole }),
       onReplaced: forget,
       onListening: forget
     })
@@ -82,6 +85,10 @@ class ListenedPositions implements Positions {
     return known.isKnown && isFresh ? known.position : await known.readNow()
   }
 
+  isWhole (source: string): boolean {
+    return this.#of(source).isWhole
+  }
+
   async close (): Promise<void> {
     clearInterval(this.#clock)
     for (const known of this.#known.values()) known.endAll()
@@ -94,7 +101,7 @@ class ListenedPositions implements Positions {
     const table = this.#polled.get(source)
     const added = new KnownPosition(() => table === undefined
       ? readVisible(this.pool, source)
-      : readCheckpoint(this.pool, table, readWithinMs))
+      : readCheckpoint(this.pool, table, readWithinMs).then((position) => ({ position, isWhole: true })))
     this.#known.set(source, added)
     return added
   }
@@ -127,12 +134,16 @@ class ListenedPositions implements Positions {
   }
 }
 
+/** `schemaOf` the generation that readers see, as Postgres writes it. */
+const activeSchema = "'read_' || generations.projection || '_g' || generations.generation"
+
 /** Of a projection; nothing while it is filled for the first time. */
-async function readVisible (pool: Pool, projection: string): Promise<bigint | undefined> {
+async function readVisible (pool: Pool, projection: string): Promise<Seen | undefined> {
   const text = `
-    SELECT position FROM ${activeCheckpoint(projection)}, ledger.generations
+    SELECT position, NOT ${hasSetApartSql(activeSchema, '$1')} AS is_whole
+    FROM ${activeCheckpoint(projection)}, ledger.generations
     WHERE projection = $1 AND state = 'active' AND complete`
   const query = { text, values: [projection], query_timeout: readWithinMs }
-  const { rows: [row] } = await pool.query<{ position: string }>(query)
-  return row && BigInt(row.position)
+  const { rows: [row] } = await pool.query<{ position: string, is_whole: boolean }>(query)
+  return row && { position: BigInt(row.position), isWhole: row.is_whole }
 }

@@ -55,7 +55,8 @@ export async function answerAssistant (
     async read () {
       const found = await readModel.findAssistant(state.user_id, state.assistant_id)
       return found && summarize(found)
-    }
+    },
+    isAllInStream: true
   })
   return { message, data }
 }

@@ -59,6 +59,7 @@ function writtenLead (readModel: ReadModel, { state, ids, facts }: Handled<LeadS
   return {
     source: 'leads',
     folded: () => describeLead(lead, facts.campaignName ?? ''),
-    read: () => readLead(readModel, lead)
+    read: () => readLead(readModel, lead),
+    isAllInStream: facts.campaignName !== undefined
   }
 }

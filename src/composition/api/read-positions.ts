@@ -4,7 +4,7 @@ import type { ReadPositions } from '../../http/read-position.js'
 
 export interface ReadPositionsOptions {
   /** Of the projections, and of the webhook dispatcher as `deliveries`. */
-  positions: Pick<Positions, 'passed' | 'reached'>
+  positions: Pick<Positions, 'passed' | 'reached' | 'isWhole'>
   /** How long a GET waits, in milliseconds. */
   waitMs: number
 }
@@ -13,6 +13,7 @@ export function readPositions ({ positions, waitMs }: ReadPositionsOptions): Rea
   return {
     waitMs,
     passed: (source) => positions.passed(source),
-    reached: (source, position, withinMs) => positions.reached(source, position, withinMs)
+    reached: (source, position, withinMs) => positions.reached(source, position, withinMs),
+    isWhole: (source) => positions.isWhole(source)
   }
 }

@@ -1,10 +1,14 @@
 // A batch is one statement, as long as nobody else touches the generation.
 import t from 'tap'
 import { assistants } from '../../../projections/assistants.js'
+import { catalog } from '../../../projections/catalog.js'
 import { leads } from '../../../projections/leads.js'
+import { catalogStreams } from '../../../src/domain/catalog/events.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { Fenced, touchCheckpoint } from '../../../src/subscriptions/checkpoint.js'
-import { assistantCreated, assistantUpdated, leadCreated, logOf, type Told } from '../../support/events/call-events.js'
+import {
+  assistantCreated, assistantUpdated, campaign, leadCreated, logOf, tell, type Told
+} from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
 import { scratchLedger } from '../../support/postgres/ledger.js'
 import { watchedPool } from '../../support/postgres/statements.js'
@@ -98,4 +102,18 @@ t.test('an earlier holder writes nothing', async (t) => {
   await t.rejects(earlier.batch(placed([leadCreated(2, 10)])), Fenced)
   await later.batch(placed([leadCreated(3, 10)]))
   t.strictSame([...(await rowsOf(pool, leads)).keys()], [1, 3])
+})
+
+t.test('a statement that writes many tables has a name that Postgres keeps whole', async (t) => {
+  await emptyReadModels(pool)
+  const voice = tell(catalogStreams.voices, { type: 'VoiceAdded', data: { id: 1, name: 'Amelia' } })
+  const language = tell(catalogStreams.languages, { type: 'LanguageAdded', data: { name: 'English' } })
+  const number = { phone_number_id: 1, user_id: '1', phone_number: '+15551230001' }
+  const owned = tell(catalogStreams.phoneNumber(1), { type: 'PhoneNumberAdded', data: number })
+  const feed = await feeding(catalog, pool)
+  await feed.batch(logOf()([voice, language, campaign('CampaignCreated', 1, 'Spring'), owned]))
+  const sessions = Array.from({ length: pool.totalCount }, () => pool.query('SELECT name FROM pg_prepared_statements'))
+  const names = (await Promise.all(sessions)).flatMap(({ rows }) => rows.map(({ name }: { name: string }) => name))
+  t.ok(names.some((name) => name.startsWith('at-once-read_catalog_g1')), names.join())
+  t.notOk(names.some((name) => name.length >= 63), names.join())
 })

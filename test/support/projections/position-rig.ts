@@ -4,7 +4,7 @@ import type { Test } from 'tap'
 import { assistants } from '../../../projections/assistants.js'
 import { listenForPositions } from '../../../projections/engine/positions/positions.js'
 import { openPool } from '../../../src/postgres/pool.js'
-import { assistantCreated, logOf } from '../events/call-events.js'
+import { assistantCreated, logOf, type Told } from '../events/call-events.js'
 import { eventually } from '../eventually.js'
 import { scratchLedger } from '../postgres/ledger.js'
 import { emptyReadModels, feeding, type Feed } from './projected.js'
@@ -40,12 +40,16 @@ export async function positionRig (t: Test) {
       return positions
     },
     /** Projects one more assistant, and answers its position. */
-    async projectOne (): Promise<bigint> {
-      const [event] = place([assistantCreated(++lastId)])
-      if (!event) throw new Error('no event')
-      await current?.batch([event])
-      return event.position
-    }
+    projectOne: () => project(assistantCreated(++lastId)),
+    /** Of an assistant of its own, an event that cannot be projected; answers its position. */
+    parkOne: () => project({ stream: `assistant-${++lastId}`, type: 'AssistantUpdated', data: { nonsense: true } })
+  }
+
+  async function project (told: Told): Promise<bigint> {
+    const [event] = place([told])
+    if (!event) throw new Error('no event')
+    await current?.batch([event])
+    return event.position
   }
 }
 
