@@ -62,11 +62,7 @@ const Environment = Type.Object({
 type Environment = Static<typeof Environment>
 
 /** Where the back ends are; `start` runs an absent one itself. */
-export interface BackEndUrls {
-  eventStoreUrl?: string | undefined
-  databaseUrl?: string | undefined
-  redisUrl?: string | undefined
-}
+export type BackEndUrls = Partial<Record<'eventStoreUrl' | 'databaseUrl' | 'redisUrl', string | undefined>>
 
 /** Durations are milliseconds. */
 export type Config = Readonly<ReturnType<typeof toConfig>>
@@ -99,9 +95,10 @@ function crossRules (env: Partial<Environment>): Problem[] {
   if (noRange) problem('WEBHOOK_ALLOW_CIDRS', `must be address ranges such as 127.0.0.0/8,::1/128; ${noRange} is not one`)
   const noOrigin = noOriginIn(env.CORS_ORIGINS ?? '')
   if (noOrigin) problem('CORS_ORIGINS', `must be * or origins such as https://app.example.com; ${noOrigin} is not one`)
+  const isOnePort = env.PORT && env.PORT === env.EMBEDDED_EVENTSTORE_PORT
+  if (isOnePort) problem('EMBEDDED_EVENTSTORE_PORT', `must not be that of PORT, ${env.PORT}: choose another for one of them`)
   if (!env.EVENTSTORE_URL && !env.DATABASE_URL && !env.REDIS_URL) return problems
-  const why = 'is required as soon as EVENTSTORE_URL, DATABASE_URL or REDIS_URL is set: ' +
-    `32 random characters or more, ${random}`
+  const why = `is required as soon as EVENTSTORE_URL, DATABASE_URL or REDIS_URL is set: 32 random characters or more, ${random}`
   if (!env.JWT_SECRET && !env.JWT_JWKS_URL) problem('JWT_SECRET', `(or JWT_JWKS_URL) ${why}`)
   if (!env.SECRET_KEY) problem('SECRET_KEY', why)
   if (!env.LEAD_DIGEST_KEY) problem('LEAD_DIGEST_KEY', why)

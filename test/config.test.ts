@@ -28,6 +28,14 @@ t.test('an empty value counts as not set', async (t) => {
   t.strictSame(loadConfig({ PORT: '', HOST: '', DATABASE_URL: '', JWT_SECRET: '', JWT_JWKS_URL: '', WEBHOOK_ALLOW_HTTP: '' }), loadConfig({}))
 })
 
+t.test('the embedded event store cannot have the port of the API', (t) => {
+  t.strictSame(problems({ PORT: '2113', EMBEDDED_EVENTSTORE_PORT: '2113' }), {
+    EMBEDDED_EVENTSTORE_PORT: ['must not be that of PORT, 2113: choose another for one of them']
+  })
+  t.match(loadConfig({ PORT: '0', EMBEDDED_EVENTSTORE_PORT: '0' }), { port: 0, embeddedEventStorePort: 0 }, 'any two are two')
+  t.end()
+})
+
 t.test('every bad setting is named at once, also those that are bad together', async (t) => {
   const errors = problems({
     PORT: '70000',
