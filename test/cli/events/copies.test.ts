@@ -29,7 +29,7 @@ t.test('two copies at once end well where the target times out what the other on
   const [source, target] = [await filled(t, 'both'), await place(t, 'together')]
   const { url, members: [leader] } = await eventStoreCluster(t, target, { size: 1 })
   leader.answersAfterMs = 100
-  leader.answersWhenLikeIsMet()
+  leader.takesAppendsOf(2)
   const ended = await Promise.all(['64', '7'].map((inFlight) => copy(t, source.url, url, '--in-flight', inFlight)))
   for (const { code, stderr } of ended) t.equal(code, 0, stderr)
   const [one, other] = ended.map(({ stdout }): { events: number, sha256: string } => JSON.parse(stdout))

@@ -24,7 +24,7 @@ export function forwardBatch (member: Ways, call: Call): void {
   const closed = member.opened('append', call as never)
   const onward = member.target.batchAppend()
   const underWay = new Map<string, UnderWay>()
-  call.on('data', (request: streams.BatchAppendReq) => {
+  const take = (request: streams.BatchAppendReq) => {
     const refusal = member.refusalOf('append', call.metadata)
     if (refusal?.code === 5) return void call.emit('error', refusal)
     if (refusal) return void call.write(refusedBy(request, 'Empty', refusal.details))
@@ -32,7 +32,7 @@ export function forwardBatch (member: Ways, call: Call): void {
     const ids = request.getProposedMessagesList().map((message) => message.getId()?.getString() ?? '')
     const like = ids.flatMap((id) => inFlight.get(id) ?? [])[0]
     if (like) {
-      member.meetsOwnLike()
+      member.metOwnLike += 1
       // One writer takes all appends in order: what follows on this call stands in the log after the like of this one.
       call.pause()
       void like.then(() => { call.resume() })
@@ -40,20 +40,33 @@ export function forwardBatch (member: Ways, call: Call): void {
     }
     underWay.set(request.getCorrelationId()?.getString() ?? '', sentOn(ids))
     onward.write(request)
-  })
+  }
+  takeRequests(member, call, take)
   onward.on('data', (reply: streams.BatchAppendResp) => {
     const append = underWay.get(reply.getCorrelationId()?.getString() ?? '')
     append?.isWritten()
-    void member.answersAfter.then(() => setTimeout(() => {
+    setTimeout(() => {
       append?.forget()
       if (!call.destroyed) call.write(member.timesOut ? failed(reply, 'Timeout', 'Timeout') : reply)
-    }, member.answersAfterMs))
+    }, member.answersAfterMs)
   })
   onward.on('error', () => { for (const append of underWay.values()) append.forget() })
   // What a client sent before it left is written, as by a real server.
   call.on('cancelled', () => { closed(); onward.end() })
   call.on('error', () => { closed(); onward.end() })
   call.on('end', () => { closed(); onward.end(); call.end() })
+}
+
+/** From the moment on at which the member takes appends. */
+function takeRequests (member: Ways, call: Call, take: (request: streams.BatchAppendReq) => void): void {
+  call.once('data', (first: streams.BatchAppendReq) => {
+    call.pause()
+    void member.wantsToAppend().then(() => {
+      take(first)
+      call.on('data', take)
+      call.resume()
+    })
+  })
 }
 
 interface UnderWay {

@@ -15,14 +15,13 @@ export class Member implements Ways {
   readonly denied: Partial<Record<CallKind, Denial>> = {}
   timesOut = false
   answersAfterMs = 0
-  answersAfter = Promise.resolve()
   readonly taken = { read: 0, subscribe: 0, append: 0, gossip: 0 }
   metOwnLike = 0
   saidNothing = 0
   readonly goneAt = new Set<bigint>()
   readonly #proxy: TcpProxy
   readonly #open = new Set<{ kind: CallKind, end (error: grpc.ServiceError): void }>()
-  #whenLikeIsMet = () => {}
+  #wantsToAppend = () => Promise.resolve()
   #sees: bigint | undefined
   #seeMore = new Set<() => void>()
 
@@ -55,14 +54,19 @@ export class Member implements Ways {
     return member
   }
 
-  /** No append is answered until one was dropped, as its ids were in flight: so two copies meet, however they start. */
-  answersWhenLikeIsMet (): void {
-    this.answersAfter = new Promise((resolve) => { this.#whenLikeIsMet = resolve })
+  /** Takes no append before so many callers want to: so two copies meet, however they start. */
+  takesAppendsOf (callers: number): void {
+    let missing = callers
+    const all = new Promise<void>((resolve) => {
+      this.#wantsToAppend = () => {
+        if (--missing === 0) resolve()
+        return all
+      }
+    })
   }
 
-  meetsOwnLike (): void {
-    this.metOwnLike += 1
-    this.#whenLikeIsMet()
+  async wantsToAppend (): Promise<void> {
+    await this.#wantsToAppend()
   }
 
   get port (): number {

@@ -35,14 +35,12 @@ export interface Ways {
   readonly timesOut: boolean
   /** How long an append that was written stays unanswered, in milliseconds. */
   readonly answersAfterMs: number
-  /** Answers to appends wait for this as well. */
-  readonly answersAfter: Promise<void>
   /** Positions whose events were scavenged. */
   readonly goneAt: ReadonlySet<bigint>
   /** How many calls it took, by kind. */
   readonly taken: Record<CallKind | 'gossip', number>
   /** How many appends were dropped, as their ids were in flight. */
-  readonly metOwnLike: number
+  metOwnLike: number
   /** How many checkpoints were of no use. */
   saidNothing: number
   /** Whether it has what stands at this position: a leader has all. */
@@ -50,8 +48,8 @@ export interface Ways {
   onCatchUp (go: () => void): () => void
   /** Why it does not take a call, if so. */
   refusalOf (kind: CallKind, headers: grpc.Metadata): grpc.ServiceError | undefined
-  /** Counts an append that was dropped, as its ids were in flight. */
-  meetsOwnLike (): void
+  /** A caller wants its first append: resolves when it is taken. */
+  wantsToAppend (): Promise<void>
   /** Registers a call that is open. @returns what takes it back */
   opened (kind: CallKind, call: OpenCall): () => void
 }

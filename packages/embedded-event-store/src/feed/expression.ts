@@ -1,11 +1,15 @@
 // Regular expressions of filters, in the syntax of EventStoreDB's .NET engine, on an engine whose time is linear.
 import { RE2JS } from 're2js'
+import { weightOf } from './expression-weight.js'
 
 /** A filter that cannot be. The message names the part that is refused. */
 export class InvalidFilter extends Error {}
 
 /** In characters. A list that is longer is better said by prefixes. */
 const longest = 16_384
+
+/** A name of 2,000 characters is then tried within a tenth of a second, whatever both are. */
+const heaviest = 16_384
 
 /**
  * Whether an expression is found anywhere in a name. What RE2 would read in another way than .NET is translated, or
@@ -15,6 +19,9 @@ const longest = 16_384
 export function searchFor (expression: string): (name: string) => boolean {
   if (expression.length > longest) {
     throw new InvalidFilter(`The regular expression of a filter has at most ${longest} characters`)
+  }
+  if (weightOf(expression) > heaviest) {
+    throw new InvalidFilter('The regular expression of a filter repeats too much, or has too many classes: use prefixes')
   }
   const compiled = compile(translated(expression), expression)
   return (name) => compiled.test(name)

@@ -42,3 +42,16 @@ t.test('an expression that keeps a backtracking engine busy for ever answers at 
     t.notOk(searchFor(expression)(`${'a'.repeat(2_000)}b`), expression)
   }
 })
+
+t.test('an expression that would keep the one thread busy is refused before it is compiled', async (t) => {
+  const heavy = [
+    '\\w|'.repeat(4_000) + 'a', '\\w'.repeat(2_000), '\\w{1000}', '\\p{L}{300}', '(?i)' + '[\\w]'.repeat(1_000),
+    '(\\w{10}){20}', '((\\d|x){2,30}){10}', '[a\\]b]{200}'
+  ]
+  for (const expression of heavy) {
+    t.throws(() => searchFor(expression), { message: /repeats too much, or has too many classes/ }, expression.slice(0, 20))
+  }
+  const names = Array.from({ length: 400 }, (_, nth) => `^order-created-by-customer-${nth}`).join('|')
+  const light = [names, 'a{1000}', '((a{10}){10}){10}', '\\w{50}', '^[^$].*', 'x'.repeat(16_384), 'a{', '()', '\\(\\[\\{']
+  for (const expression of light) t.ok(searchFor(expression), expression.slice(0, 20))
+})
