@@ -68,10 +68,8 @@ t.test('a leader is killed under load and comes back: nothing is lost, doubled o
   const servers = { eventstore: cluster.url, database, ...redis }
   const { code, report, stdout, stderr } = await drill(t, { ...servers, ...short }, async () => {
     leader.answersAfterMs = 2_000
-    const { append } = leader.taken
-    // Calls that are opened and the marker of a worker count too: with so many, commands are among them.
-    await eventually(() => leader.taken.append > append + 6)
-    await leader.stop() // with what it has not answered
+    await eventually(() => leader.unanswered > 3) // a worker's marker is one of them at most
+    await leader.stop()
     leader.answersAfterMs = 0
     cluster.elect(1)
     await eventually(() => cluster.members[1]?.taken.append)
@@ -85,7 +83,6 @@ t.test('a leader is killed under load and comes back: nothing is lost, doubled o
   t.ok(commands && commands.sent > 50, `${commands?.sent} commands`)
   t.equal(commands?.acknowledged, commands?.sent)
   t.equal(log?.found, commands?.sent)
-  t.ok(commands && commands.tries > commands.sent, 'some were sent again')
   t.ok(reads && reads.asked > 20)
   t.equal(webhooks?.received, webhooks?.calls)
   t.strictSame(checks?.map(({ command }) => command), [

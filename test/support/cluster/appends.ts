@@ -38,6 +38,7 @@ export function forwardBatch (member: Ways, call: Call): void {
       void like.then(() => { call.resume() })
       return void timeOut(call, request)
     }
+    member.unanswered += 1
     underWay.set(request.getCorrelationId()?.getString() ?? '', sentOn(ids))
     onward.write(request)
   }
@@ -47,6 +48,7 @@ export function forwardBatch (member: Ways, call: Call): void {
     append?.isWritten()
     setTimeout(() => {
       append?.forget()
+      member.unanswered -= 1
       if (!call.destroyed) call.write(member.timesOut ? failed(reply, 'Timeout', 'Timeout') : reply)
     }, member.answersAfterMs)
   })

@@ -17,6 +17,7 @@ export class Member implements Ways {
   answersAfterMs = 0
   readonly taken = { read: 0, subscribe: 0, append: 0, gossip: 0 }
   metOwnLike = 0
+  unanswered = 0
   saidNothing = 0
   readonly goneAt = new Set<bigint>()
   readonly #proxy: TcpProxy

@@ -41,6 +41,8 @@ export interface Ways {
   readonly taken: Record<CallKind | 'gossip', number>
   /** How many appends were dropped, as their ids were in flight. */
   metOwnLike: number
+  /** Appends that were sent on and are not answered. */
+  unanswered: number
   /** How many checkpoints were of no use. */
   saidNothing: number
   /** Whether it has what stands at this position: a leader has all. */
