@@ -7,28 +7,33 @@ const LOG = ['src/domain', 'src/event-store']
 const rooms = {
   'src/domain': { ours: [], packages: ['typebox'], isPure: true },
   'src/event-store': { ours: ['src/domain'], packages: ['@eventstore/db-client'] },
+  'src/tracing': { ours: [], packages: ['@opentelemetry/[^/]+'] },
   'src/postgres': { ours: [], packages: ['pg', 'node-pg-migrate'] },
-  'src/subscriptions': { ours: [...LOG, 'src/postgres'], packages: ['pg'] },
+  'src/subscriptions': { ours: [...LOG, 'src/postgres', 'src/tracing'], packages: ['pg'] },
   'src/recovery': { ours: [...LOG, 'src/postgres', 'src/subscriptions'], packages: ['pg'] },
-  'src/command-handling': { ours: [...LOG, 'src/postgres'], packages: ['pg'] },
+  'src/command-handling': { ours: [...LOG, 'src/postgres', 'src/tracing'], packages: ['pg'] },
   'src/http': {
-    ours: ['src/domain', 'src/command-handling', 'src/(config|errors|package-root)[.]ts'],
+    ours: ['src/(domain|command-handling|tracing)', 'src/(config|errors|package-root)[.]ts'],
     packages: [...WEB, 'typebox', 'ajv', 'ajv-formats', 'jose', 'pino', 'prom-client']
   },
   'src/(commands|queries)': {
-    ours: ['src/(commands|queries|http|command-handling|domain)', 'projections/[^/]+[.]ts'],
+    ours: ['src/(commands|queries|http|command-handling|domain)', 'projections/(catalog/)?[^/]+[.]ts'],
     packages: [...WEB, 'typebox']
+  },
+  'src/ops': {
+    ours: ['src/(domain|http)', 'src/(errors|package-root)[.]ts', 'projections/operate'],
+    packages: [...WEB, 'typebox', 'ghtml', 'jose']
   },
   projections: {
     ours: ['src/(domain|event-store|subscriptions|postgres)'],
     packages: ['pg']
   },
   workers: {
-    ours: ['src/(domain|event-store|subscriptions|recovery|postgres)'],
+    ours: ['src/(domain|event-store|subscriptions|recovery|postgres|tracing)'],
     packages: ['pg', 'bullmq', 'ioredis', 'undici', 'ipaddr.js']
   },
   'src/composition/embedded': { ours: [], packages: ['@ringledger/embedded-[^/]+'] },
-  'packages/embedded-postgres/src': { ours: [], packages: ['pg'] },
+  'packages/embedded-postgres/src': { ours: [], packages: ['pg', 'tar'] },
   'packages/embedded-event-store/src': {
     ours: [],
     packages: ['pg', '@eventstore/db-client', '@grpc/grpc-js', 'google-protobuf', 're2js', '@ringledger/embedded-postgres']
@@ -42,15 +47,18 @@ const TRIED = ['test', 'bench', 'packages/[^/]+/test']
 const COMMAND_LINE = ['src/main[.]ts', 'src/cli']
 const EMBEDDED = '@ringledger/embedded-[^/]+'
 const doors = [
-  { to: { package: '@eventstore/db-client' }, from: ['src/event-store', 'packages', ...TRIED] },
+  { to: { package: '@eventstore/db-client' }, from: ['src/event-store', 'packages', 'docs/call-engine', 'examples', ...TRIED] },
   { to: { package: '(@grpc/grpc-js|google-protobuf)' }, from: ['packages/embedded-event-store', ...TRIED] },
   { to: { package: 're2js' }, from: ['packages/embedded-event-store', ...TRIED] },
+  { to: { package: '@opentelemetry/[^/]+' }, from: ['src/tracing/open-telemetry[.]ts', ...TRIED] },
+  { to: { ours: 'src/tracing/open-telemetry[.]ts' }, from: ['src/composition', ...TRIED] },
+  { to: { ours: 'src/tracing/open-telemetry[.]ts' }, notFrom: ['src/composition'], except: 'dynamic' },
   { to: { package: 'bullmq' }, from: ['workers/queue/(bullmq|back-ends/[^/]+)[.]ts', ...TRIED] },
-  { to: { package: 'ioredis' }, from: ['workers/queue/back-ends/redis[.]ts', 'src/composition', ...TRIED] },
+  { to: { package: 'ioredis' }, from: ['workers/queue/back-ends/redis[.]ts', 'src/composition', 'src/cli/doctor/redis[.]ts', ...TRIED] },
   { to: { package: 'undici' }, from: ['workers/deliver/(post|stale|guard)[.]ts', ...TRIED] },
   { to: { package: 'ipaddr.js' }, from: ['workers/deliver/guard[.]ts', 'src/config[.]ts', ...TRIED] },
   { to: { package: 'standardwebhooks' }, from: ['src/cli/demo', 'docs/webhooks', ...TRIED] },
-  { to: { package: '(fastify|fastify-plugin|@fastify/[^/]+)' }, from: ['src/(commands|queries|http)', 'src/(app|errors)[.]ts', ...TRIED] },
+  { to: { package: '(fastify|fastify-plugin|@fastify/[^/]+)' }, from: ['src/(commands|queries|http|ops)', 'src/(app|errors)[.]ts', ...TRIED] },
   { to: { ours: 'workers' }, from: ['workers', 'src/composition', ...COMMAND_LINE, ...TRIED] },
   { to: { ours: 'workers' }, notFrom: ['src/cli/projections'] },
   { to: { ours: 'workers/(deliver|queue|operate)' }, notFrom: ['src/cli/quarantine'] },

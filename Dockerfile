@@ -19,7 +19,7 @@ COPY packages/event-transfer/package.json packages/event-transfer/
 RUN npm ci --omit=dev --omit=optional --ignore-scripts
 
 FROM node:24.11.1-bookworm-slim
-ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DRAIN_DELAY_MS=5000
 WORKDIR /app
 # Without tsconfig.json the command line takes dist/ as it is.
 COPY --from=dependencies /build/node_modules node_modules

@@ -76,7 +76,7 @@ const namedImports = {
 }
 
 export default [
-  { ignores: ['**/dist/', '.tap/', 'coverage/', '.ringledger/'] },
+  { ignores: ['**/dist/', '.tap/', 'coverage/', '.ringledger/', 'site/'] },
   ...neostandard({ ts: true }),
   house,
   limits,

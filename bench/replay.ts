@@ -63,7 +63,7 @@ async function measure (eventStoreUrl: string) {
   const streams = openStreams(connection)
   const positions = listenForPositions(postgres.url, pool, () => {})
   const projector = spawn(process.execPath, ringledger('projector'), {
-    env: { ...process.env, ...env },
+    env: { ...process.env, RINGLEDGER_NO_DOTENV: '1', ...env },
     stdio: ['ignore', 'ignore', 'inherit']
   })
   try {

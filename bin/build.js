@@ -9,8 +9,11 @@ import { build as esbuild } from 'esbuild'
 /** What stays in node_modules, because it finds files beside its own. */
 const inPlace = ['@fastify/swagger-ui', 'node-pg-migrate']
 
+/** So does what few processes load, which are slower to bundle than to load. */
+const isRare = (name) => name.startsWith('@opentelemetry/')
+
 /** Below the checkout, and below each of its packages. */
-const sourceFolders = { own: ['src', 'projections', 'workers', 'bench', 'test', 'docs/webhooks', 'docs/call-engine'], packages: ['src', 'test'] }
+const sourceFolders = { own: ['src', 'projections', 'workers', 'bench', 'test', 'docs/webhooks', 'docs/call-engine', 'docs/site', 'examples'], packages: ['src', 'test'] }
 
 /** Names are kept, because errors are told by theirs. */
 const common = { bundle: true, keepNames: true, platform: 'node', format: 'esm', target: 'node20', logLevel: 'warning' }
@@ -77,7 +80,7 @@ async function whole (path) {
 
 function bundledPackages () {
   const { dependencies = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  return Object.keys(dependencies).filter((name) => !name.startsWith('@ringledger/') && !inPlace.includes(name))
+  return Object.keys(dependencies).filter((name) => !name.startsWith('@ringledger/') && !isRare(name) && !inPlace.includes(name))
 }
 
 /** A command that runs may still load from bundles of an hour ago. */

@@ -5,8 +5,10 @@ import { assistantEventTypes, isAssistantEvent, type AssistantStatus } from '../
 import type { AssistantSettings } from '../src/domain/assistant/settings.js'
 import { summarize, type AssistantSummary } from '../src/domain/assistant/summary.js'
 import { historyRow, historyTable } from './assistant-history.js'
+import { foldCase } from './folded-name.js'
 import type { Projection } from './engine/projection.js'
 import { iso, table } from './engine/table.js'
+import { releasedNumbers } from './catalog/phone-numbers.js'
 import { readPage, type Page, type Paged } from '../src/postgres/page.js'
 
 /** The row of an assistant that was deleted stays, so that later events of its stream make no other one. */
@@ -40,16 +42,17 @@ const assistantTable = table<AssistantRow>({
     created_at: 'timestamptz',
     updated_at: 'timestamptz'
   },
-  indexes: ['(user_id, created_at DESC, id DESC)']
+  indexes: ['(user_id, created_at DESC, id DESC)', '(user_id, updated_at)']
 })
 
 export const assistants: Projection = {
   name: 'assistants',
-  version: 3,
-  eventTypes: assistantEventTypes,
-  tables: [assistantTable, historyTable],
+  version: 5,
+  eventTypes: [...assistantEventTypes, 'PhoneNumberReleased'],
+  tables: [assistantTable, historyTable, releasedNumbers],
   keys: (event) => 'assistant_id' in event.data ? [[assistantTable, event.data.assistant_id]] : [],
   project (event, { revision }, rows) {
+    if (event.type === 'PhoneNumberReleased') return rows.put(releasedNumbers, { id: event.data.phone_number_id })
     if (!isAssistantEvent(event)) return
     const row = rows.get(assistantTable, event.data.assistant_id)
     if (row && revision <= BigInt(row.revision)) return
@@ -67,30 +70,39 @@ export const assistants: Projection = {
 /** Those that were not deleted. */
 const isThere = "status <> 'deleted'"
 
-/** The user's assistant with this id, if there is one. */
+/** The user's assistant with this id, if there is one; without its phone number, where that was released. */
 export async function findAssistant (db: Pool, userId: string, id: number): Promise<AssistantAtRevision | undefined> {
-  const { rows } = await db.query<{ row: StoredAssistant }>({
+  const { rows } = await db.query<{ row: StoredAssistant, is_number_released: boolean }>({
     name: 'find-assistant',
-    text: `SELECT row_to_json(found) AS row FROM (
+    text: `SELECT row_to_json(found) AS row, EXISTS (
+             SELECT FROM read_model.released_numbers WHERE id = (found.settings ->> 'phone_number_id')::bigint
+           ) AS is_number_released FROM (
              SELECT id, user_id, settings, status, revision, created_at, updated_at
              FROM read_model.assistants WHERE id = $1 AND user_id = $2 AND ${isThere}) found`,
     values: [id, userId]
   })
-  const row = rows[0]?.row
-  return row && { ...toAssistant(row), revision: row.revision }
+  const [found] = rows
+  if (!found) return undefined
+  const { row: { revision, ...row }, is_number_released } = found
+  const settings = is_number_released ? { ...row.settings, phone_number_id: null } : row.settings
+  return { ...toAssistant({ ...row, revision, settings }), revision }
 }
 
 export interface AssistantFilter {
   userId: string
   /** A part of the name; upper and lower case are the same. */
   name?: string | undefined
+  /** The same, of another filter. */
+  searched?: string | undefined
   status?: string | undefined
   type?: string | undefined
+  /** ISO 8601, included. */
+  updatedFrom?: string | undefined
 }
 
 /** A page of the user's assistants, newest first: of each, what `summarize` gave when its last event was folded. */
 export async function findAssistants (
-  db: Pool, { userId, name, status, type }: AssistantFilter, page: Page
+  db: Pool, { userId, name, searched, status, type, updatedFrom }: AssistantFilter, page: Page
 ): Promise<Paged<AssistantSummary>> {
   return await readPage(db, {
     columns: 'id, name, status, type, mode, created_at',
@@ -100,16 +112,15 @@ export async function findAssistants (
       ['user_id = ?', userId],
       [isThere],
       ['strpos(folded_name, ?) > 0', name === undefined ? undefined : foldCase(name)],
+      ['strpos(folded_name, ?) > 0', searched === undefined ? undefined : foldCase(searched)],
       ['status = ?', status],
-      ['type = ?', type]
+      ['type = ?', type],
+      ['updated_at >= ?', updatedFrom]
     ],
     order: { direction: 'DESC', by: { created_at: 'timestamptz', id: 'bigint' } },
     item: "json_build_object('id', id, 'name', name, 'status', status, 'type', type, 'mode', mode)"
   }, page)
 }
-
-/** Folded here and not in SQL: what Postgres takes for the other case of a letter depends on how a cluster was made. */
-const foldCase = (text: string) => text.normalize('NFC').toLowerCase()
 
 type StoredAssistant = Omit<AssistantRow, 'name' | 'type' | 'mode' | 'folded_name'>
 

@@ -1,6 +1,7 @@
 // Calls as the owners of their assistants have them.
 import type { CallCompleted } from '../src/domain/call/events.js'
 import type { LeadCreatedEvent, LeadUpdatedEvent } from '../src/domain/lead/events.js'
+import { isPhoneNumber } from '../src/domain/json.js'
 import { summarizeCall, type CalledLead, type CallSummary } from '../src/domain/call/summary.js'
 import type { LogPosition, Projection, Rows, RowKey } from './engine/projection.js'
 import { table } from './engine/table.js'
@@ -12,7 +13,14 @@ interface CallRow {
   assistant_id: number
   lead_id: number | null
   status: string
+  direction: string
+  /** Of the person: the called number of an outbound call. Null where the engine gave no number in E.164. */
+  phone_number: string | null
+  /** That the lead was created in. */
+  campaign_id: number | null
   ended_at: string
+  /** When it was recorded: nothing changes a call. */
+  updated_at: string
   summary: CallSummary
   report: CallCompleted
   position: string
@@ -27,15 +35,22 @@ const callTable = table<CallRow>({
     assistant_id: 'bigint',
     lead_id: 'bigint',
     status: 'text',
+    direction: 'text',
+    phone_number: 'text',
+    campaign_id: 'bigint',
     ended_at: 'timestamptz',
+    updated_at: 'timestamptz',
     summary: 'json',
     report: 'json',
     position: 'bigint'
   },
   indexes: [
-    '(user_id, ended_at DESC, position DESC) INCLUDE (id, status)',
-    '(user_id, assistant_id, ended_at DESC, position DESC) INCLUDE (id, status)',
-    '(user_id, lead_id, ended_at DESC, position DESC) INCLUDE (id, status) WHERE lead_id IS NOT NULL'
+    '(user_id, ended_at DESC, position DESC) INCLUDE (id, status, direction)',
+    '(user_id, assistant_id, ended_at DESC, position DESC) INCLUDE (id, status, direction)',
+    '(user_id, lead_id, ended_at DESC, position DESC) INCLUDE (id, status, direction) WHERE lead_id IS NOT NULL',
+    '(user_id, campaign_id, ended_at DESC, position DESC) INCLUDE (id, status, direction) WHERE campaign_id IS NOT NULL',
+    '(user_id, phone_number COLLATE "C") WHERE phone_number IS NOT NULL',
+    '(user_id, updated_at)'
   ]
 })
 
@@ -43,16 +58,16 @@ const assistantOwners = table<{ assistant_id: number, user_id: string }>({
   name: 'assistant_owners', key: 'assistant_id', columns: { assistant_id: 'bigint', user_id: 'text' }, internal: true
 })
 /** Of leads and secondary contacts: these have a primary lead. */
-const leadOwners = table<{ lead_id: number, user_id: string, primary_lead_id: number | null }>({
+const leadOwners = table<{ lead_id: number, user_id: string, primary_lead_id: number | null, campaign_id: number }>({
   name: 'lead_owners',
   key: 'lead_id',
-  columns: { lead_id: 'bigint', user_id: 'text', primary_lead_id: 'bigint' },
+  columns: { lead_id: 'bigint', user_id: 'text', primary_lead_id: 'bigint', campaign_id: 'bigint' },
   internal: true
 })
 
 export const calls: Projection = {
   name: 'calls',
-  version: 3,
+  version: 4,
   eventTypes: ['AssistantCreated', 'LeadCreated', 'LeadUpdated', 'CallCompleted'],
   tables: [callTable, assistantOwners, leadOwners],
   keys (event, { revision }) {
@@ -78,19 +93,20 @@ export const calls: Projection = {
 }
 
 function addLeadOwner (data: LeadCreatedEvent['data'], rows: Rows): void {
-  rows.put(leadOwners, { lead_id: data.lead_id, user_id: data.user_id, primary_lead_id: null })
+  const { lead_id, user_id, campaign_id } = data
+  rows.put(leadOwners, { lead_id, user_id, primary_lead_id: null, campaign_id })
   addContactOwners(data, data, rows)
 }
 
 function addContactOwners (
-  { lead_id, user_id }: { lead_id: number, user_id: string },
+  { lead_id: primary_lead_id, user_id, campaign_id }: { lead_id: number, user_id: string, campaign_id: number },
   { secondary_contacts = [] }: LeadUpdatedEvent['data']['changes'], rows: Rows
 ): void {
-  for (const { id } of secondary_contacts) rows.put(leadOwners, { lead_id: id, user_id, primary_lead_id: lead_id })
+  for (const { id } of secondary_contacts) rows.put(leadOwners, { lead_id: id, user_id, primary_lead_id, campaign_id })
 }
 
-function addCall (report: CallCompleted, { revision, position }: LogPosition, rows: Rows): void {
-  const { call_id, assistant_id, lead_id, status, ended_at } = report
+function addCall (report: CallCompleted, { revision, position, created }: LogPosition, rows: Rows): void {
+  const { call_id, assistant_id, lead_id, status, direction, ended_at } = report
   // Reported again. The revision alone does not say so: an engine may have written events of its own before a report.
   if (revision > 0n && rows.get(callTable, call_id)) return
   const owner = rows.get(assistantOwners, assistant_id)?.user_id ?? null
@@ -104,9 +120,18 @@ function addCall (report: CallCompleted, { revision, position }: LogPosition, ro
     assistant_id,
     lead_id: lead?.id ?? null,
     status,
+    direction,
+    phone_number: numberOf(report),
+    campaign_id: lead && known ? known.campaign_id : null,
     ended_at,
+    updated_at: created.toISOString(),
     summary: summarizeCall(report, lead),
     report,
     position: String(position)
   })
+}
+
+function numberOf ({ direction, from, to }: CallCompleted): string | null {
+  const number = direction === 'outbound' ? to : from
+  return isPhoneNumber(number) ? number : null
 }

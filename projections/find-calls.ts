@@ -2,36 +2,69 @@
 import type { Pool } from 'pg'
 import type { CallCompleted, CallStatus } from '../src/domain/call/events.js'
 import type { CallSummary } from '../src/domain/call/summary.js'
-import { readPage, type Page, type Paged } from '../src/postgres/page.js'
+import { eachPart } from '../src/postgres/each-part.js'
+import { beginning, readPage, type Filter, type Page, type Paged } from '../src/postgres/page.js'
+import { inSnapshot } from '../src/postgres/transaction.js'
 
 export interface CallFilter {
   userId: string
   assistantId?: number | undefined
   leadId?: number | undefined
   status?: CallStatus | undefined
+  campaignId?: number | undefined
+  direction?: CallCompleted['direction'] | undefined
+  /** A plus sign and the first digits of the number of the person. */
+  phonePrefix?: string | undefined
+  /** The same, of another filter. */
+  searchedPrefix?: string | undefined
   /** ISO 8601, both included. */
   endedFrom?: string | undefined
   endedTo?: string | undefined
+  /** ISO 8601, included. */
+  updatedFrom?: string | undefined
 }
 
 /** A page of the calls of the user's assistants, those that ended last first. */
 export async function findCalls (db: Pool, filter: CallFilter, page: Page): Promise<Paged<CallSummary>> {
-  const { userId, assistantId, leadId, status, endedFrom, endedTo } = filter
   return await readPage(db, {
     columns: 'summary, ended_at, position',
     from: 'read_model.calls',
     key: 'id',
-    filters: [
-      ['user_id = ?', userId],
-      ['assistant_id = ?', assistantId],
-      ['lead_id = ?', leadId],
-      ['status = ?', status],
-      ['ended_at >= ?', endedFrom],
-      ['ended_at <= ?', endedTo]
-    ],
+    filters: conditionsOf(filter),
     order: { direction: 'DESC', by: { ended_at: 'timestamptz', position: 'bigint' } },
     item: 'summary'
   }, page)
+}
+
+/** Hands on all calls of the user's assistants by their ids, from one snapshot. */
+export async function eachCall (
+  db: Pool, filter: CallFilter, visit: (calls: CallSummary[]) => Promise<void>, signal: AbortSignal
+): Promise<void> {
+  await inSnapshot(db, (snapshot) => eachPart<CallSummary>(snapshot, {
+    columns: 'summary',
+    from: 'read_model.calls',
+    key: 'id',
+    order: 'id COLLATE "C"',
+    type: 'text',
+    filters: conditionsOf(filter),
+    item: 'summary'
+  }, visit, signal))
+}
+
+function conditionsOf (filter: CallFilter): Filter[] {
+  return [
+    ['user_id = ?', filter.userId],
+    ['assistant_id = ?', filter.assistantId],
+    ['lead_id = ?', filter.leadId],
+    ['status = ?', filter.status],
+    ['campaign_id = ?', filter.campaignId],
+    ['direction = ?', filter.direction],
+    ...beginning('phone_number', filter.phonePrefix),
+    ...beginning('phone_number', filter.searchedPrefix),
+    ['ended_at >= ?', filter.endedFrom],
+    ['ended_at <= ?', filter.endedTo],
+    ['updated_at >= ?', filter.updatedFrom]
+  ]
 }
 
 export interface CallFound { summary: CallSummary, report: CallCompleted }

@@ -2,8 +2,12 @@
 import type { Pool } from 'pg'
 import type { Contact, Lead } from '../src/domain/lead/evolve.js'
 import type { LeadStatus } from '../src/domain/lead/status.js'
-import { readPage, type Page, type Paged } from '../src/postgres/page.js'
+import { eachPart } from '../src/postgres/each-part.js'
+import { beginning, readPage, type Filter, type Page, type Paged } from '../src/postgres/page.js'
+import { inSnapshot } from '../src/postgres/transaction.js'
+import { isListed } from './blacklist/find-entries.js'
 import { iso } from './engine/table.js'
+import { foldedName } from './folded-name.js'
 import type { LeadRow } from './lead-rows.js'
 
 export interface LeadInCampaign { lead: Lead, campaignName: string }
@@ -41,43 +45,78 @@ export interface LeadFilter {
   status?: LeadStatus | undefined
   /** A plus sign and the first digits. */
   phonePrefix?: string | undefined
+  /** The same, of another filter. */
+  searchedPrefix?: string | undefined
+  /** How the customer's name begins, whatever its case. */
+  namePrefix?: string | undefined
   /** ISO 8601, both included. */
   createdFrom?: string | undefined
   createdTo?: string | undefined
+  /** ISO 8601, included. */
+  updatedFrom?: string | undefined
 }
 
 /** A page of the user's leads, newest first. */
 export async function findLeads (db: Pool, filter: LeadFilter, page: Page): Promise<Paged<LeadInCampaign>> {
-  const { userId, campaignId, status, phonePrefix, createdFrom, createdTo } = filter
   const { items, ...place } = await readPage<FoundLead>(db, {
     columns: leadColumns,
     from: 'read_model.leads',
     key: 'id',
-    filters: [
-      ['user_id = ?', userId],
-      ['primary_id IS NULL'],
-      ["status <> 'deleted'"],
-      ['campaign_id = ?', campaignId],
-      ['status = ?', status],
-      ['phone_number COLLATE "C" >= ?', phonePrefix],
-      ['phone_number COLLATE "C" < ?', phonePrefix && `${phonePrefix}:`], // a colon follows the digits
-      ['created_at >= ?', createdFrom],
-      ['created_at <= ?', createdTo]
-    ],
+    filters: conditionsOf(filter),
     order: { direction: 'DESC', by: { created_at: 'timestamptz', id: 'bigint' } },
     item: wholeLead
   }, page)
   return { items: items.map(inCampaign), ...place }
 }
 
-const leadColumns = 'id, user_id, campaign_id, phone_number, variables, status, created_at, updated_at'
+/** Hands on all of the user's leads by their ids, from one snapshot. */
+export async function eachLead (
+  db: Pool, filter: LeadFilter, visit: (leads: LeadInCampaign[]) => Promise<void>, signal: AbortSignal
+): Promise<void> {
+  await inSnapshot(db, (snapshot) => eachPart<FoundLead>(snapshot, {
+    columns: leadColumns,
+    from: 'read_model.leads',
+    key: 'id',
+    order: 'id',
+    type: 'bigint',
+    filters: conditionsOf(filter),
+    item: wholeLead
+  }, (found) => visit(found.map(inCampaign)), signal))
+}
+
+function conditionsOf (filter: LeadFilter): Filter[] {
+  return [
+    ['user_id = ?', filter.userId],
+    ['primary_id IS NULL'],
+    ["status <> 'deleted'"],
+    ['campaign_id = ?', filter.campaignId],
+    ...statusFilters(filter.status),
+    ...beginning('phone_number', filter.phonePrefix),
+    ...beginning('phone_number', filter.searchedPrefix),
+    ...beginning('folded_name', filter.namePrefix && foldedName(filter.namePrefix)),
+    ['created_at >= ?', filter.createdFrom],
+    ['created_at <= ?', filter.createdTo],
+    ['updated_at >= ?', filter.updatedFrom]
+  ]
+}
+
+/** A person whose number is listed is blacklisted, and has their own status again when it is not any more. */
+const statusAsListed = `CASE WHEN status <> 'deleted' AND ${isListed} THEN 'blacklisted' ELSE status END AS status`
+
+function statusFilters (status: LeadStatus | undefined): Filter[] {
+  if (status === undefined) return []
+  if (status === 'blacklisted') return [[`(status = 'blacklisted' OR ${isListed})`]]
+  return [['status = ?', status], [`NOT ${isListed}`]]
+}
+
+const leadColumns = `id, user_id, campaign_id, phone_number, variables, ${statusAsListed}, created_at, updated_at`
 
 /** A row of `page` together with what belongs to it. */
 const wholeLead = `json_build_object(
   'lead', row_to_json(page),
   'campaign_name', (SELECT name FROM read_model.lead_campaigns WHERE campaign_id = page.campaign_id),
   'contacts', (SELECT coalesce(json_agg(row_to_json(contact) ORDER BY contact.place), '[]') FROM (
-     SELECT id, place, phone_number, variables, status, created_at, updated_at
+     SELECT id, place, phone_number, variables, ${statusAsListed}, created_at, updated_at
      FROM read_model.leads WHERE primary_id = page.id AND status <> 'deleted') contact))`
 
 interface FoundLead { lead: LeadRow, contacts: LeadRow[], campaign_name: string | null }

@@ -7,6 +7,7 @@ import { leadOf } from '../src/domain/lead/evolve.js'
 import { contactAfter } from '../src/domain/lead/one-lead.js'
 import type { LeadStatus } from '../src/domain/lead/status.js'
 import { laterOf } from '../src/domain/time/later-of.js'
+import { foldedName } from './folded-name.js'
 import { CannotProject, type LogPosition, type Rows } from './engine/projection.js'
 import { iso, table } from './engine/table.js'
 
@@ -21,6 +22,8 @@ export interface LeadRow extends Omit<Calling, 'status'> {
   campaign_id: number
   phone_number: string
   variables: ContactVariables
+  /** The customer's name as searches compare it. */
+  folded_name: string
   stream: string
   created_at: string
   updated_at: string
@@ -37,6 +40,7 @@ export const leadTable = table<LeadRow>({
     campaign_id: 'bigint',
     phone_number: 'text',
     variables: 'json',
+    folded_name: 'text',
     status: 'text',
     stream: 'text',
     created_at: 'timestamptz',
@@ -47,6 +51,8 @@ export const leadTable = table<LeadRow>({
     '(user_id, created_at DESC, id DESC) INCLUDE (campaign_id, status, phone_number) WHERE primary_id IS NULL',
     '(user_id, campaign_id, created_at DESC, id DESC) INCLUDE (status, phone_number) WHERE primary_id IS NULL',
     '(user_id, phone_number COLLATE "C") WHERE primary_id IS NULL',
+    '(user_id, folded_name COLLATE "C") WHERE primary_id IS NULL',
+    '(user_id, updated_at) WHERE primary_id IS NULL',
     '(primary_id, place) WHERE primary_id IS NOT NULL'
   ]
 })
@@ -69,8 +75,9 @@ export function addLead (event: LeadCreatedEvent, { stream }: LogPosition, rows:
   const { secondary_contacts, ...lead } = leadOf(event)
   const shared = { user_id: lead.user_id, campaign_id: lead.campaign_id, stream, newest_report_at: null }
   const added: LeadRow[] = [
-    { ...lead, ...shared, primary_id: null, place: 0 },
-    ...secondary_contacts.map((contact, index) => ({ ...contact, ...shared, primary_id: lead.id, place: index + 1 }))
+    { ...lead, ...shared, folded_name: nameIn(lead), primary_id: null, place: 0 },
+    ...secondary_contacts.map((contact, index) =>
+      ({ ...contact, ...shared, folded_name: nameIn(contact), primary_id: lead.id, place: index + 1 }))
   ]
   const taken = added.map(({ id }) => rows.get(leadTable, id)).find((known) => known && known.stream !== stream)
   if (taken) throw new CannotProject(`lead id ${taken.id} already belongs to ${taken.stream}`)
@@ -89,12 +96,14 @@ export function updateLead ({ data }: LeadUpdatedEvent, { stream }: LogPosition,
   for (const id of removed_contacts) rowOn(stream, id, rows)
   const { user_id, campaign_id } = lead
   const changedAt = laterOf(lead.updated_at, updated_at)
-  rows.put(leadTable, { ...lead, variables: variables ?? lead.variables, updated_at: changedAt })
+  const changed = variables ? { variables, folded_name: nameIn({ variables }) } : {}
+  rows.put(leadTable, { ...lead, ...changed, updated_at: changedAt })
   const fresh = { user_id, campaign_id, stream, primary_id: lead_id, newest_report_at: null }
   secondary_contacts.forEach((contact, index) => {
     const known = formers[index]
     const { status, ...after } = contactAfter(known && contactOf(known), contact, updated_at)
-    rows.put(leadTable, { ...fresh, ...known, ...after, status: known?.status ?? status, place: index + 1 })
+    const shown = { ...after, folded_name: nameIn(contact), status: known?.status ?? status, place: index + 1 }
+    rows.put(leadTable, { ...fresh, ...known, ...shown })
   })
   for (const id of removed_contacts) putDeleted(rows, rowOn(stream, id, rows), updated_at)
 }
@@ -120,6 +129,8 @@ function rowOn (stream: string, id: number, rows: Rows): LeadRow | undefined {
   if (row && row.stream !== stream) throw new CannotProject(`lead id ${id} already belongs to ${row.stream}`)
   return row
 }
+
+const nameIn = ({ variables }: { variables: ContactVariables }) => foldedName(variables.customer_name)
 
 const contactOf = ({ id, phone_number, variables, created_at, updated_at }: LeadRow) =>
   ({ id, phone_number, variables, status: 'created' as const, created_at: iso(created_at), updated_at: iso(updated_at) })

@@ -1,8 +1,11 @@
-// Leads and their secondary contacts; a call changes the status of the person that it reached.
+// Leads, their secondary contacts, and which numbers must not be called. A call changes the status of the person that
+// it reached.
+import { blacklistEventTypes } from '../src/domain/blacklist/events.js'
 import type { CallCompleted } from '../src/domain/call/events.js'
 import { afterCall } from '../src/domain/lead/after-call.js'
 import { leadEventTypes } from '../src/domain/lead/events.js'
 import { laterOf } from '../src/domain/time/later-of.js'
+import { blacklistTable, entryKey, projectEntry } from './blacklist/entries.js'
 import type { LogPosition, Projection, Rows, RowKey } from './engine/projection.js'
 import { table } from './engine/table.js'
 import { addLead, changeStatus, deleteLead, idsOf, leadTable, updateLead } from './lead-rows.js'
@@ -29,15 +32,19 @@ const callTable = table<{ call_id: string }>({
 
 export const leads: Projection = {
   name: 'leads',
-  version: 4,
-  eventTypes: ['AssistantCreated', 'CampaignCreated', 'CampaignRenamed', ...leadEventTypes, 'CallCompleted'],
-  tables: [leadTable, ownerTable, campaignTable, callTable],
-  keys (event, { revision }) {
+  version: 6,
+  eventTypes: [
+    'AssistantCreated', 'CampaignCreated', 'CampaignRenamed', ...leadEventTypes, ...blacklistEventTypes, 'CallCompleted'
+  ],
+  tables: [leadTable, ownerTable, campaignTable, callTable, blacklistTable],
+  keys (event, { stream, revision }) {
     switch (event.type) {
       case 'LeadCreated':
       case 'LeadUpdated':
       case 'LeadStatusChanged':
       case 'LeadDeleted': return idsOf(event).map((id) => [leadTable, id])
+      case 'PhoneNumberBlacklisted':
+      case 'PhoneNumberUnblacklisted': return [[blacklistTable, entryKey(stream, event.data)]]
       case 'CallCompleted': {
         const { call_id, assistant_id, lead_id } = event.data
         const keys: RowKey[] = [[ownerTable, assistant_id]]
@@ -63,11 +70,16 @@ export const leads: Projection = {
       case 'LeadUpdated': return updateLead(event, at, rows)
       case 'LeadStatusChanged': return changeStatus(event, at, rows)
       case 'LeadDeleted': return deleteLead(event, at, rows)
+      case 'PhoneNumberBlacklisted':
+      case 'PhoneNumberUnblacklisted': return projectEntry(event, at, rows)
       case 'CallCompleted': return moveStatus(event.data, at, rows)
       default:
     }
   },
   idsSeen (event) {
+    if (event.type === 'PhoneNumberBlacklisted') {
+      return { sequence: 'ledger.blacklist_ids', id: event.data.blacklist_id }
+    }
     if (event.type !== 'LeadCreated' && event.type !== 'LeadUpdated') return undefined
     return { sequence: 'ledger.lead_ids', id: Math.max(...idsOf(event)) }
   }

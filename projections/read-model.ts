@@ -1,34 +1,47 @@
 // Everything that readers ask, bound to one pool.
 import type { Pool } from 'pg'
+import type { AssistantAtRevision } from '../src/domain/assistant/evolve.js'
+import type { CallSummary } from '../src/domain/call/summary.js'
 import type { Page } from '../src/postgres/page.js'
 import { findAssistantHistory } from './assistant-history.js'
 import { findAssistant, findAssistants, type AssistantFilter } from './assistants.js'
+import { findBlacklist, findBlacklistStream } from './blacklist/find-entries.js'
+import { findCampaign, findCampaigns } from './catalog/campaigns.js'
+import { findLanguages, findModels, findVoices, lookUpCatalog, type CatalogQuestion } from './catalog/catalog.js'
+import { eachCall, findCall, findCalls, type CallFilter } from './find-calls.js'
+import { findApiKeys } from './keys/find-keys.js'
 import {
-  findCampaignName, findCampaigns, findLanguages, findModels, findPhoneNumbers, findVoices, lookUpCatalog,
-  type CatalogQuestion
-} from './catalog.js'
-import { findCall, findCalls, type CallFilter } from './find-calls.js'
-import { findLead, findLeadOwner, findLeadToChange, findLeads, type LeadFilter } from './find-leads.js'
+  eachLead, findLead, findLeadOwner, findLeadToChange, findLeads, type LeadFilter, type LeadInCampaign
+} from './find-leads.js'
+import { findPhoneNumbers, withoutReleased } from './catalog/phone-numbers.js'
 
 export type ReadModel = ReturnType<typeof openReadModel>
 
 export function openReadModel (pool: Pool) {
   return {
     findAssistant: (userId: string, id: number) => findAssistant(pool, userId, id),
+    withoutReleased: (assistant: AssistantAtRevision) => withoutReleased(pool, assistant),
     findAssistants: (filter: AssistantFilter, page: Page) => findAssistants(pool, filter, page),
     findAssistantHistory: (userId: string, id: number, page: Page) => findAssistantHistory(pool, userId, id, page),
     findLead: (userId: string, id: number) => findLead(pool, userId, id),
     findLeadToChange: (userId: string, id: number) => findLeadToChange(pool, userId, id),
     findLeads: (filter: LeadFilter, page: Page) => findLeads(pool, filter, page),
+    eachLead: (filter: LeadFilter, visit: (leads: LeadInCampaign[]) => Promise<void>, signal: AbortSignal) =>
+      eachLead(pool, filter, visit, signal),
     findLeadOwner: (id: number) => findLeadOwner(pool, id),
+    findBlacklist: (userId: string, page: Page) => findBlacklist(pool, userId, page),
+    findBlacklistStream: (userId: string, id: number) => findBlacklistStream(pool, userId, id),
     findCall: (userId: string, callId: string) => findCall(pool, userId, callId),
     findCalls: (filter: CallFilter, page: Page) => findCalls(pool, filter, page),
+    eachCall: (filter: CallFilter, visit: (calls: CallSummary[]) => Promise<void>, signal: AbortSignal) =>
+      eachCall(pool, filter, visit, signal),
     findVoices: (page: Page) => findVoices(pool, page),
     findLanguages: (page: Page) => findLanguages(pool, page),
     findModels: (page: Page) => findModels(pool, page),
     findCampaigns: (userId: string, page: Page) => findCampaigns(pool, userId, page),
     findPhoneNumbers: (userId: string, page: Page) => findPhoneNumbers(pool, userId, page),
-    findCampaignName: (userId: string, campaignId: number) => findCampaignName(pool, userId, campaignId),
+    findApiKeys: (userId: string, page: Page) => findApiKeys(pool, userId, page),
+    findCampaign: (userId: string, id: number) => findCampaign(pool, userId, id),
     lookUpCatalog: (question: CatalogQuestion) => lookUpCatalog(pool, question)
   }
 }

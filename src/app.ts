@@ -2,21 +2,22 @@
 import { randomUUID } from 'node:crypto'
 import fastify, { type FastifyBaseLogger } from 'fastify'
 import { completeCall, type CallDeps } from './commands/complete-call.js'
-import { createAssistant } from './commands/assistant/create-assistant.js'
-import { deleteAssistant } from './commands/assistant/delete-assistant.js'
-import { restoreAssistant } from './commands/assistant/restore-assistant.js'
-import { createLead } from './commands/lead/create-lead.js'
-import { deleteLead } from './commands/lead/delete-lead.js'
-import type { LeadDeps } from './commands/lead/lead-command.js'
-import { updateLead } from './commands/lead/update-lead.js'
-import { updateAssistant, type UpdateAssistantDeps } from './commands/assistant/update-assistant.js'
+import { addApiKeyCommands, type ApiKeyDeps } from './commands/api-key/api-key-commands.js'
+import { addBlacklistCommands, type BlacklistDeps } from './commands/blacklist/blacklist-commands.js'
+import type { CampaignDeps } from './commands/campaign/campaign-command.js'
+import { addAssistantCommands, type AssistantDeps } from './commands/assistant/assistant-commands.js'
+import { addCampaignCommands } from './commands/campaign/campaign-commands.js'
+import { addLeadCommands, type LeadDeps } from './commands/lead/lead-commands.js'
+import { addPhoneNumberCommands, type PhoneNumberDeps } from './commands/phone-number/phone-number-commands.js'
 import { addWebhookCommands, type WebhookCommandDeps } from './commands/webhook/webhook-commands.js'
 import { Rejection } from './domain/rejection.js'
 import { answerError } from './errors.js'
 import type { App } from './http/app-types.js'
 import { registerAuth } from './http/auth/auth.js'
+import type { Credentials } from './http/auth/credentials.js'
 import type { JwtSettings } from './http/auth/jwt-settings.js'
 import { addHealth, type HealthChecks } from './http/status/health.js'
+import { closeWhileBusy } from './http/close-while-busy.js'
 import { allowOrigins, type CorsOrigins } from './http/cors.js'
 import { takeOnlyJson } from './http/input/json-body.js'
 import { requestLogger } from './http/logging.js'
@@ -26,17 +27,23 @@ import { addMetrics } from './http/status/metrics-route.js'
 import { addApiDocs } from './http/docs/openapi.js'
 import { addWithOtherMethods } from './http/other-methods.js'
 import { RequestLog } from './http/request-log.js'
+import { traceRequests } from './http/status/trace-requests.js'
 import { registerBodyBytes, type BodyBytesOptions } from './http/limits/body-bytes.js'
 import { registerRateLimits, type RateLimit } from './http/limits/rate-limit.js'
 import { registerReadSlots, type ReadSlotOptions } from './http/limits/read-slots.js'
 import { registerSecurityHeaders } from './http/security-headers.js'
 import { validatorCompiler } from './http/input/validators.js'
+import type { OpsDeps } from './ops/deps.js'
+import { addRoot } from './ops/routes/root.js'
+import { addOps } from './ops/routes/routes.js'
 import { addQueries, type QueryDeps } from './queries/routes.js'
 
 export interface AppDeps {
   logger: FastifyBaseLogger
   basePath: string
   jwt: JwtSettings
+  /** Without them there are no API keys, and no token is revoked. */
+  credentials?: Credentials | undefined
   corsOrigins: CorsOrigins
   rateLimit: RateLimit
   readSlots?: ReadSlotOptions
@@ -44,10 +51,14 @@ export interface AppDeps {
   /** How long a client may neither read nor write before its connection ends, in milliseconds; 30 s when absent. */
   idleMs?: number | undefined
   healthChecks: HealthChecks
+  /** Whether the process is asked to stop: it is not ready then, and each answer ends its connection. */
+  isLeaving?: (() => boolean) | undefined
   metrics: Metrics
   /** Opens /metrics without a user's token. */
   metricsToken?: string | undefined
-  routes: UpdateAssistantDeps & LeadDeps & CallDeps & WebhookCommandDeps & QueryDeps
+  ops: OpsDeps
+  routes: AssistantDeps & CampaignDeps & PhoneNumberDeps & LeadDeps & ApiKeyDeps & BlacklistDeps & CallDeps &
+    WebhookCommandDeps & QueryDeps
 }
 
 /** Of a user's request; an event stays under the store's 1 MiB with room to spare. */
@@ -65,21 +76,22 @@ export async function buildApp (deps: AppDeps): Promise<App> {
   takeOnlyJson(app)
   await registerSecurityHeaders(app)
   await app.register(async (scope) => {
-    await registerAuth(scope, jwt)
+    await registerAuth(scope, jwt, deps.credentials)
     await registerRateLimits(scope, rateLimit)
     registerReadSlots(scope, deps.readSlots)
     registerBodyBytes(scope, deps.bodyBytes)
     addMetrics(scope, metrics, metricsToken)
-    addHealth(scope, healthChecks)
+    addHealth(scope, healthChecks, undefined, deps.isLeaving)
     await addApiDocs(scope, basePath)
+    await addRoot(scope, basePath)
+    await addOps(scope, deps.ops)
     await scope.register(async (api: App) => addWithOtherMethods(api, () => {
-      createAssistant(api, routes)
-      updateAssistant(api, routes)
-      deleteAssistant(api, routes)
-      restoreAssistant(api, routes)
-      createLead(api, routes)
-      updateLead(api, routes)
-      deleteLead(api, routes)
+      addAssistantCommands(api, routes)
+      addCampaignCommands(api, routes)
+      addPhoneNumberCommands(api, routes)
+      addLeadCommands(api, routes)
+      addApiKeyCommands(api, routes)
+      addBlacklistCommands(api, routes)
       completeCall(api, routes)
       addWebhookCommands(api, routes)
       addQueries(api, routes)
@@ -89,21 +101,24 @@ export async function buildApp (deps: AppDeps): Promise<App> {
 }
 
 /** An app for roles that take no requests: it only says how they are. */
-export async function buildStatusApp (deps: Omit<AppDeps, 'basePath' | 'corsOrigins' | 'routes'>): Promise<App> {
-  const { jwt, rateLimit, healthChecks, metrics, metricsToken } = deps
+export async function buildStatusApp (deps: Omit<AppDeps, 'basePath' | 'corsOrigins' | 'ops' | 'routes'>): Promise<App> {
+  const { jwt, credentials, rateLimit, healthChecks, metrics, metricsToken } = deps
   const app = bareApp(deps)
-  await registerAuth(app, jwt)
+  await registerAuth(app, jwt, credentials)
   await registerRateLimits(app, rateLimit)
   addMetrics(app, metrics, metricsToken)
-  addHealth(app, healthChecks)
+  addHealth(app, healthChecks, undefined, deps.isLeaving)
   return app
 }
 
-function bareApp ({ logger, metrics, idleMs = 30_000 }: Pick<AppDeps, 'logger' | 'metrics' | 'idleMs'>): App {
+type BareDeps = Pick<AppDeps, 'logger' | 'metrics' | 'idleMs' | 'isLeaving'>
+
+function bareApp ({ logger, metrics, idleMs = 30_000, isLeaving }: BareDeps): App {
   const app: App = fastify({
     loggerInstance: requestLogger(logger),
     requestTimeout: 60_000, // a body that trickles in holds no socket for ever
     connectionTimeout: idleMs, // nor does a client that takes no answer
+    return503OnClosing: false, // who came before it stopped to listen is answered
     bodyLimit,
     routerOptions: { maxParamLength: longestPath },
     logController: new RequestLog({ requestIdLogLabel: 'correlationId' }),
@@ -112,26 +127,19 @@ function bareApp ({ logger, metrics, idleMs = 30_000 }: Pick<AppDeps, 'logger' |
     http: { requireHostHeader: false }, // its refusal would have no body: refuseWithoutOneHost has one
     frameworkErrors (error, request, reply) { answerError(error, request, reply) } // before a route is known
   })
+  traceRequests(app)
   app.setErrorHandler(answerError)
   app.addHook('preParsing', async ({ is404 }) => { if (is404) throw nothingHere() }) // whatever its body is
   app.setNotFoundHandler(() => { throw nothingHere() })
   refuseWithoutOneHost(app)
   refuseTunnels(app)
-  closeWhileBusy(app)
+  closeWhileBusy(app, isLeaving)
   app.addHook('onSend', async (request, reply) => { reply.header('x-correlation-id', request.id) })
   app.addHook('onResponse', async (request, reply) => metrics.observe(request, reply))
   return app
 }
 
-/** Without this, close() waits for clients that keep their connection open (fastify issue 7044). */
-function closeWhileBusy (app: App): void {
-  let isClosing = false
-  app.addHook('preClose', async () => { isClosing = true })
-  app.addHook('onSend', async (_request, reply) => { if (isClosing) reply.header('connection', 'close') })
-}
-
 const nothingHere = () => new Rejection('not-found', 'There is nothing at this address.')
-
 /** The caller's id where it is fit to be logged and stored, else one of ours. */
 function correlationId (given: string | string[] | undefined): string {
   return typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : randomUUID()

@@ -102,7 +102,8 @@ function nothingWasWritten (error: Error): boolean {
 }
 
 // Postgres and its driver have no class for a lost connection. SQLSTATE classes 08, 53 and 57, 25006 (a standby), codes
-// of sockets and words of the driver say it. 42P01 is a table that a replay has yet to make for this release.
-const lostStates = /^(08|53|57)[0-9A-Z]{3}$|^25006$|^42P01$/
+// of sockets and words of the driver say it. 42P01 and 42703 are a table and a column that a replay has yet to make
+// for this release.
+const lostStates = /^(08|53|57)[0-9A-Z]{3}$|^25006$|^42(P01|703)$/
 const lostSockets = /^E(CONN(REFUSED|RESET|ABORTED)|PIPE|NOTFOUND|AI_AGAIN|(HOST|NET)UNREACH|TIMEDOUT)$/
 const lostWords = /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout)/

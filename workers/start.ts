@@ -10,7 +10,7 @@ import { openEnqueuer } from './queue/enqueue.js'
 import { enqueueWhenDue } from './queue/enqueue-when-due.js'
 import { withMarkers, type Marking } from './dispatch/marker.js'
 import { openPoster } from './deliver/post.js'
-import { openQueue, type QueueOptions } from './queue/queue.js'
+import { openQueue, type JobQueue, type QueueOptions } from './queue/queue.js'
 import { runReconciler } from './queue/reconcile.js'
 import { runMoves } from './queue/run-moves.js'
 import { whileAlive } from './queue/while-alive.js'
@@ -66,6 +66,8 @@ export interface Workers {
   ready: Promise<void>
   /** @throws when it does not do its work, as the queue does not answer */
   assertAlive (): void
+  assertAnswers (): Promise<void> // now: it asks the queue
+  isSending (): boolean
   /** Starts no new attempts; running ones end, or are handed over, within 20 s. */
   stop (): Promise<void>
 }
@@ -87,7 +89,9 @@ export function startWorkers (deps: WorkerDeps): Workers {
   let started: Running | undefined
   return {
     ready: running.then((parts) => { started = parts }),
-    assertAlive: () => started?.assertAlive(),
+    assertAlive: () => started?.queue.assertAlive(),
+    assertAnswers: async () => { await started?.queue.assertAnswers() },
+    isSending: () => started?.queue.isWorking() ?? false,
     stop: () => stopped ??= stop()
   }
 
@@ -98,7 +102,7 @@ export function startWorkers (deps: WorkerDeps): Workers {
   }
 }
 
-type Running = Omit<Workers, 'ready'>
+type Running = Pick<Workers, 'stop'> & { queue: JobQueue }
 
 async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortController): Promise<Running> {
   const { pool, restoreGuard, log, webhook, version } = deps
@@ -129,7 +133,7 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
   const loops = [restoreGuard.keepChecking(signal), whileAlive({ queue, signal, log }, leased)]
   const hurry = () => hurrying.abort(new Error('the worker stops'))
   return {
-    assertAlive: () => queue.assertAlive(),
+    queue,
     async stop () {
       const looped = endsWithin(batchWithinMs, Promise.all(loops)).then(() => endsWithin(lastWordsMs, marking.stop()))
       await Promise.all([queue.stopWork(deps.graceMs ?? usualGraceMs, hurry), looped, listener.close()])

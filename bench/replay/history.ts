@@ -1,5 +1,6 @@
 // Makes up the log of an installation: users with campaigns and assistants, leads that come in, calls that are made.
 import { catalogStreams } from '../../src/domain/catalog/events.js'
+import { phoneNumberStream } from '../../src/domain/phone-number/events.js'
 import { currentVersion, type DomainEvent } from '../../src/domain/events.js'
 import { random, type Random } from '../support/random.js'
 import { call, campaign, created, lead, phoneNumber, updated, type Step, type User } from './made-up.js'
@@ -84,7 +85,7 @@ export function * catalogue (chance: Random, users: readonly User[], now: () => 
     for (const id of user.campaigns) yield campaign(chance, user, 'CampaignCreated', id)
     const id = Number(user.id)
     const number = { phone_number_id: id, user_id: user.id, phone_number: phoneNumber(id) }
-    yield [catalogStreams.phoneNumber(id), { type: 'PhoneNumberAdded', data: number }]
+    yield [phoneNumberStream(id), { type: 'PhoneNumberAdded', data: number }]
     yield created(chance, user, id, now())
   }
 }

@@ -1,8 +1,8 @@
 // Makes up single events of a user: campaigns, assistants, leads and calls.
 import { assistantStream } from '../../src/domain/assistant/events.js'
 import { defaultSettings, type AssistantSettings } from '../../src/domain/assistant/settings.js'
+import { campaignStream } from '../../src/domain/campaign/events.js'
 import { callStatuses, callStream, type CallCompleted } from '../../src/domain/call/events.js'
-import { catalogStreams } from '../../src/domain/catalog/events.js'
 import type { DomainEvent } from '../../src/domain/events.js'
 import { leadStream } from '../../src/domain/lead/events.js'
 import type { Random } from '../support/random.js'
@@ -22,7 +22,7 @@ export const phoneNumber = (id: number) => `+1555${String(id).padStart(8, '0')}`
 type CampaignChange = 'CampaignCreated' | 'CampaignRenamed'
 
 export function campaign (chance: Random, { id: user_id }: User, type: CampaignChange, campaign_id: number): Step {
-  return [catalogStreams.campaign(campaign_id), { type, data: { campaign_id, user_id, name: text(chance, 12) } }]
+  return [campaignStream(campaign_id), { type, data: { campaign_id, user_id, name: text(chance, 12) } }]
 }
 
 export function created (chance: Random, { id: user_id }: User, assistant_id: number, created_at: string): Step {

@@ -20,7 +20,7 @@ export const ringledger = (...args: string[]) => [join(packageRoot, 'bin/ringled
 /** Runs it to its end. @throws when that is not a good one */
 export async function run (args: readonly string[], env: Environment = {}): Promise<Ran> {
   const startedAt = performance.now()
-  const child = spawn(process.execPath, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, args, { env: { ...process.env, RINGLEDGER_NO_DOTENV: '1', ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   let [stdout, stderr, peak] = ['', '', NaN]
   child.stdout.setEncoding('utf8').on('data', (text: string) => { stdout += text })
   child.stderr.setEncoding('utf8').on('data', (text: string) => { stderr += text })

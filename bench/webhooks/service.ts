@@ -17,20 +17,18 @@ export type Command = Role | 'start'
 /** Starts a role and resolves when it listens. @throws when it ends before */
 export async function startRole (role: Command, env: Environment): Promise<Running> {
   const child = spawn(process.execPath, ringledger(role), {
-    env: { ...process.env, ...env },
+    env: { ...process.env, RINGLEDGER_NO_DOTENV: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe']
   })
   const ended = once(child, 'exit')
   let isStopping = false
   const listening = new Promise<string>((resolve) => {
-    const read = (line: string) => {
-      const [, url] = /(?:is listening on|^ +listening) +(\S+)$/.exec(line) ?? []
+    createInterface(child.stdout).on('line', (line) => { // the log is not shown
+      const [, url] = /is listening on ([^\s"]+)/.exec(line) ?? []
       if (url !== undefined) resolve(url)
-      return url !== undefined
-    }
-    createInterface(child.stdout).on('line', read) // of all in one; the log is not shown
+    })
     createInterface(child.stderr).on('line', (line) => {
-      if (!read(line) && !isStopping) process.stderr.write(`${role}: ${line}\n`)
+      if (!isStopping) process.stderr.write(`${role}: ${line}\n`)
     })
   })
   const url = await Promise.race([listening, ended.then(() => undefined)])

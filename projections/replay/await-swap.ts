@@ -41,16 +41,29 @@ async function untilActive (projection: Projection, generation: number, options:
       throw new ReplayRefused(`Generation ${generation} of ${projection.name} was given up meanwhile.`)
     }
     const active = generations?.find((each) => each.state === 'active')
-    if (isExplained || !active || !await isFedByOtherCode(projection, active, pool)) continue
-    say?.(waitsForRelease(projection, generation, active))
+    const reason = active && !isExplained ? await whyItWaits(projection, generation, active, pool) : undefined
+    if (reason === undefined) continue
+    say?.(reason)
     isExplained = true
   }
+}
+
+async function whyItWaits (
+  projection: Projection, generation: number, active: Generation, pool: Pool
+): Promise<string | undefined> {
+  if (active.pausedSince) return waitsForResume(projection, generation)
+  return await isFedByOtherCode(projection, active, pool) ? waitsForRelease(projection, generation, active) : undefined
 }
 
 async function isFedByOtherCode (projection: Projection, active: Generation, pool: Pool): Promise<boolean> {
   if (active.codeVersion === projection.version) return false
   const holder = await leaseHolder(pool, leaseOf(projection, active.generation)).catch(() => undefined)
   return holder !== undefined
+}
+
+function waitsForResume ({ name }: Projection, generation: number): string {
+  return `Generation ${generation} of ${name} is ready, and ${name} is paused: it is swapped in after ` +
+    `\`ringledger projections resume ${name}\`.`
 }
 
 function waitsForRelease ({ name, version }: Projection, generation: number, { codeVersion }: Generation): string {

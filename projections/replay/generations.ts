@@ -22,6 +22,8 @@ export interface Generation {
   verified: string | null
   /** Whether it has passed the end that the log had when its first fill began. */
   complete: boolean
+  /** Since when an operator has paused its projection, if so. */
+  pausedSince: Date | null
 }
 
 /** Rows and checkpoint share a schema: to drop the rows is to drop the checkpoint too. */
@@ -74,8 +76,9 @@ export async function outdated (pool: Pool, projections: readonly Projection[]):
 /** Every generation that there is, the oldest first. */
 export async function generationsOf (db: Pool | PoolClient, projection: Projection): Promise<Generation[]> {
   const { rows } = await db.query<Generation>(`
-    SELECT generation, state, code_version AS "codeVersion", verified, complete
-    FROM ledger.generations WHERE projection = $1 ORDER BY generation`, [projection.name])
+    SELECT generation, state, code_version AS "codeVersion", verified, complete, paused.since AS "pausedSince"
+    FROM ledger.generations LEFT JOIN ledger.paused_projections paused USING (projection)
+    WHERE projection = $1 ORDER BY generation`, [projection.name])
   return rows
 }
 
@@ -85,8 +88,8 @@ export async function activeGeneration (db: Pool | PoolClient, projection: Proje
 }
 
 /** Whether projectors of this code feed the generation. */
-export const isFed = ({ version }: Projection, { state, codeVersion }: Generation) =>
-  codeVersion === version && (state === 'active' || state === 'ready' || state === 'retained')
+export const isFed = ({ version }: Projection, { state, codeVersion, pausedSince }: Generation) =>
+  codeVersion === version && pausedSince === null && (state === 'active' || state === 'ready' || state === 'retained')
 
 /** Makes an empty generation without indexes, and drops what an unfinished earlier try has left. */
 export async function createGeneration (

@@ -17,7 +17,11 @@ const alone: Array<Promise<CommandFile>> = [
   import('./event-store.js'),
   import('./migrate.js'),
   import('./demo.js'),
-  import('./token.js')
+  import('./doctor/doctor.js'),
+  import('./token/token.js'),
+  import('./completion/completion.js'),
+  import('./backup/backup.js'),
+  import('./backup/restore.js')
 ]
 
 const groups: Group[] = [
@@ -39,7 +43,8 @@ const groups: Group[] = [
       import('./projections/replay.js'),
       import('./projections/verify.js'),
       import('./projections/rollback.js'),
-      import('./projections/drop.js')
+      import('./projections/drop.js'),
+      import('./projections/pause.js')
     ],
     groups: [{
       name: 'quarantine',

@@ -12,16 +12,15 @@ export function register (program: Command): void {
 
 /** Prints `LISTENING <port>` when it answers. Events are in DATABASE_URL, or in the embedded Postgres of DATA_DIR. */
 async function serveEventStore ({ port }: { port: number }): Promise<void> {
-  const [{ loadConfig }, { openBackEnds }, { onShutdown }] = await Promise.all([
-    import('../config.js'), import('./running/back-ends.js'), import('./running/shutdown.js')
+  const [{ readPlaces }, { openBackEnds }, { onShutdown }] = await Promise.all([
+    import('./read-settings.js'), import('./running/back-ends.js'), import('./running/shutdown.js')
   ])
-  const { DATA_DIR, DATABASE_URL } = process.env
+  const { places: { databaseUrl }, config } = readPlaces()
   // The URL keeps a second embedded event store from starting: only Postgres is opened below this one.
-  const backEnds = { databaseUrl: DATABASE_URL || undefined, eventStoreUrl: 'esdb://here' }
-  const config = { ...loadConfig({ DATA_DIR }), backEnds }
+  const settings = { ...config, backEnds: { databaseUrl, eventStoreUrl: 'esdb://here' } }
   const shutdown = onShutdown()
   const listening = await shutdown.during(async (signal) => {
-    const opened = await openBackEnds(config, 'start', 'ringledger event-store')
+    const opened = await openBackEnds(settings, 'start', 'ringledger event-store')
     shutdown.add(opened.close)
     shutdown.onLost(opened.lost)
     signal.throwIfAborted()

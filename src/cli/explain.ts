@@ -1,8 +1,9 @@
-// Says on the terminal why a command failed.
+// Says why a command failed.
+import { isOfPostgres, postgresProblem } from '../postgres/problem-in-words.js'
 
 /** Errors that say how to mend them. By name: their classes would load half of the code. */
 const refusals = [
-  'BackEndUnreachable', 'DataDirInUseError', 'OtherLeadDigestKey', 'OtherLog', 'ParkingRefused', 'Rejection',
+  'BackEndUnreachable', 'BadDotEnv', 'DataDirInUseError', 'OtherLeadDigestKey', 'OtherLog', 'ParkingRefused', 'Rejection',
   'ReplayRefused', 'RoleRuns', 'TransferRefused', 'UnknownProjection'
 ]
 
@@ -12,5 +13,12 @@ export function explain (error: unknown): string {
   if (error.name === 'Interrupted') return '' // the operator stopped it
   if (error.name === 'BadSettings') return `These settings are not right:\n${error.message.replaceAll(/^/gm, '  ')}\n`
   const messageIsEnough = refusals.includes(error.name) || process.env.LOG_LEVEL !== 'debug'
-  return messageIsEnough ? `ringledger: ${error.message}\n` : `${error.stack ?? error.message}\n`
+  const ofPostgres = isOfPostgres(error) ? postgresProblem(error, 'DATABASE_URL') : undefined
+  return messageIsEnough ? `ringledger: ${ofPostgres ?? error.message}\n` : `${error.stack ?? error.message}\n`
+}
+
+/** The same as a line of a log, for what collects the output of a service. */
+export function asLogLine (text: string): string {
+  const msg = text.trimEnd().replace(/^ringledger: /, '')
+  return msg && `${JSON.stringify({ level: 60, time: Date.now(), msg })}\n`
 }

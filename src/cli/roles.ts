@@ -1,6 +1,5 @@
 // `ringledger api`, `projector` and `worker`: one role on back ends that are set, or on the running stack of DATA_DIR.
 import type { Command } from 'commander'
-import { say } from './running/output.js'
 
 const roles = [
   ['api', 'answers HTTP callers'],
@@ -16,6 +15,6 @@ export function register (program: Command): void {
 
 async function serveRole (role: typeof roles[number][0]): Promise<void> {
   const { serve } = await import('./running/serve.js')
-  const { service } = await serve('command', `ringledger ${role}`, [role])
-  say(`Ringledger ${role} is listening on ${service.url}`)
+  const { service: { url }, voice } = await serve('command', `ringledger ${role}`, [role])
+  voice.say(`Ringledger ${role} is listening on ${url}`, { role, url })
 }

@@ -1,14 +1,17 @@
 // `ringledger start`: all roles in one process, with embedded back ends where no URL is set.
 import type { Command } from 'commander'
+import { packageVersion } from '../package-root.js'
 
 export function register (program: Command): void {
   program.command('start').description('run all roles, with embedded back ends where no URL is set').action(start)
 }
 
 async function start (): Promise<void> {
-  const [{ serve }, { welcome }] = await Promise.all([import('./running/serve.js'), import('./running/welcome.js')])
-  const { config, backEnds, service } = await serve('start', 'ringledger start', ['api', 'projector', 'worker'])
+  const [{ serve }, { placesOf, welcome }] = await Promise.all([import('./running/serve.js'), import('./running/welcome.js')])
+  const { config, backEnds, service, voice } = await serve('start', 'ringledger start', ['api', 'projector', 'worker'])
   await backEnds.publish({ url: service.url })
   const eventStoreUrl = config.backEnds.eventStoreUrl ? undefined : backEnds.urls.eventStoreUrl
-  process.stdout.write(await welcome(service.url, config, { folder: backEnds.embeddedIn, eventStoreUrl }))
+  const places = placesOf(service.url, config, { folder: backEnds.embeddedIn, eventStoreUrl })
+  if (process.stdout.isTTY) process.stdout.write(await welcome(places, config))
+  else voice.say(`Ringledger ${packageVersion} is listening on ${places.url}`, { ...places })
 }

@@ -16,6 +16,8 @@ export interface CommandRequest<State, Event extends DomainEvent> {
   /** The events that follow; asked again when another process wrote first. @throws Rejection */
   decide (state: State): Event[]
   origin: Origin
+  /** What has to be settled on other streams before. It comes again with a retry. */
+  first?: (() => Promise<void>) | undefined
   /** The stream is most likely new: decide without a read. What is refused on an empty stream stays refused. */
   isNew?: boolean | undefined
   /** Only for the stream's owner. To others it is as if it were not there, and no more than its first event is read. */
@@ -35,4 +37,6 @@ export interface PastRequest<State, Event extends DomainEvent> {
 export interface Outcome<State> extends Folded<State> {
   /** An earlier try led to the events. */
   wasHandled?: true
+  /** This try led to the events. */
+  isAppended?: true
 }

@@ -5,6 +5,7 @@ import { Rejection } from '../domain/rejection.js'
 import type { StoredEvent } from '../domain/stored-event.js'
 import { RevisionConflict } from '../event-store/errors.js'
 import { noStream, type Streams } from '../event-store/streams.js'
+import { tracedAppend } from '../tracing/traced-append.js'
 import type { CommandRequest, Outcome, PastRequest } from './command-request.js'
 import { emptyStream, refuseHalf, withNext, type Folded } from './folded-stream.js'
 import { proposed } from './proposed.js'
@@ -28,20 +29,18 @@ export interface CommandHandler {
   ): Promise<Outcome<State>>
 }
 
-const usualCacheBytes = 64 * 2 ** 20
-
 /**
  * Commands for one stream queue up inside this process. A conflict with another process reads and decides again,
- * with the same command id and ids. No try begins later than 5 s after the command came. `cacheBytes` bounds what is
- * remembered of streams.
+ * with the same command id and ids. No try begins later than 5 s after it came. `cacheBytes` bounds what is remembered.
  */
-export function commandHandler (streams: Streams, cacheBytes = usualCacheBytes): CommandHandler {
+export function commandHandler (streams: Streams, cacheBytes = 64 * 2 ** 20): CommandHandler {
   const inTurn = oneAtATime()
   const handling = new Handling(streams, new StreamCache(cacheBytes))
   return {
-    handle (request) {
+    async handle (request) {
+      await request.first?.()
       const giveUpAt = Date.now() + waitMs
-      return inTurn(request.stream, () => handling.handleUntil(giveUpAt, request))
+      return await inTurn(request.stream, () => handling.handleUntil(giveUpAt, request))
     },
     stateAt: (request, revision) => handling.stateAt(request, revision)
   }
@@ -128,14 +127,15 @@ class Handling {
   /** Nothing when another process wrote first. */
   async #append<State, Event extends DomainEvent> (
     request: CommandRequest<State, Event>, { state, revision }: Folded<State>, events: Event[]
-  ): Promise<Folded<State> | undefined> {
+  ): Promise<Outcome<State> | undefined> {
     const { aggregate, stream, origin } = request
     try {
-      const appended = await this.streams.append(stream, proposed(events, origin, aggregate.largestEvent), revision)
+      const appended = await tracedAppend(stream, events, origin, (sender) =>
+        this.streams.append(stream, proposed(events, sender, aggregate.largestEvent), revision))
       const folded = events.reduce((before, event) => aggregate.evolve(before, event), state)
       const outcome = { state: folded, ...appended, stateRevision: appended.revision }
       this.#remember(request, outcome)
-      return outcome
+      return { ...outcome, isAppended: true }
     } catch (error) {
       if (error instanceof RevisionConflict) return undefined
       this.cache.delete(keyOf(request))

@@ -1,11 +1,12 @@
 // Hands out the integer ids of the interface: taken from Postgres in blocks, gaps allowed, never reused.
 import type { Pool } from 'pg'
 import { largestId } from '../domain/json.js'
+import { forEachKind, type IdKind } from '../domain/marker/id-kinds.js'
 import { Rejection } from '../domain/rejection.js'
 
 export interface Ids {
   /** @throws NotCaughtUp, IdsUsedUp, what `hold` throws, or the error of Postgres */
-  take (kind: 'assistant' | 'lead', count?: number): Promise<number[]>
+  take (kind: IdKind, count?: number): Promise<number[]>
 }
 
 /**
@@ -22,7 +23,7 @@ export class IdsUsedUp extends Error {
 }
 
 /** Must equal the increments of the sequences in the migrations. */
-const blockSizes = { assistant: 20, lead: 200 }
+const blockSizes = { assistant: 20, lead: 200, campaign: 20, phone_number: 20, api_key: 20, blacklist: 20 }
 
 /**
  * `isCaughtUp` answers whether the projections have passed the head that was read at the start. `hold` throws while
@@ -31,8 +32,8 @@ const blockSizes = { assistant: 20, lead: 200 }
 export function openIds (
   pool: Pool, isCaughtUp: () => Promise<boolean>, hold: () => Promise<void> = async () => {}
 ): Ids {
-  const left = { assistant: [] as number[], lead: [] as number[] }
-  const refilling = { assistant: Promise.resolve(), lead: Promise.resolve() }
+  const left = forEachKind<number[]>(() => [])
+  const refilling = forEachKind(() => Promise.resolve())
   let caughtUp = false
 
   return {
@@ -44,7 +45,7 @@ export function openIds (
     }
   }
 
-  function refill (kind: 'assistant' | 'lead', count: number): Promise<void> {
+  function refill (kind: IdKind, count: number): Promise<void> {
     refilling[kind] = refilling[kind].catch(() => {}).then(async () => {
       if (left[kind].length >= count) return // somebody before us in the queue did it
       await hold()
@@ -56,7 +57,7 @@ export function openIds (
 }
 
 /** @returns the first id of the block @throws IdsUsedUp */
-async function takeBlock (pool: Pool, kind: 'assistant' | 'lead'): Promise<number> {
+async function takeBlock (pool: Pool, kind: IdKind): Promise<number> {
   const { rows } = await pool.query<{ first: string | null }>(`
     SELECT CASE WHEN ledger.given_ids($1::regclass) <= $2 THEN ledger.take_ids($1::regclass) END AS first`,
   [`ledger.${kind}_ids`, largestId - blockSizes[kind]])

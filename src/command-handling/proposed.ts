@@ -10,21 +10,24 @@ export interface Sender {
   correlationId: string
   /** Absent for the call engine and the command line. */
   userId?: string | undefined
+  /** Of the span that led to the events, where tracing is on. */
+  traceparent?: string | undefined
 }
 
 const usualLargestEvent = 900 * 1024
 
 /** @throws Rejection `too-large`, UnsoundEvent */
 export function proposed (events: DomainEvent[], sender: Sender, largestEvent = usualLargestEvent): Proposed[] {
-  const { commandId, correlationId, userId } = sender
+  const { commandId, correlationId, userId, traceparent } = sender
   const caused = { $correlationId: correlationId, $causationId: commandId, command_id: commandId }
   const sentBy = userId !== undefined && { user_id: userId }
+  const traced = traceparent !== undefined && { traceparent }
   return events.map((event, index) => {
     const { type, data } = event
     assertSound(event)
     const bytes = Buffer.byteLength(JSON.stringify(data))
     if (bytes > largestEvent) throw new Rejection('too-large', 'The request is too large.')
-    const metadata = { ...caused, schema_version: currentVersion(type), ...sentBy }
+    const metadata = { ...caused, schema_version: currentVersion(type), ...sentBy, ...traced }
     return { id: eventId(commandId, index), type, data, metadata }
   })
 }

@@ -5,6 +5,7 @@ import { reasonOf as whyOf } from '../event-store/connection/causes.js'
 import { EventStoreConnection } from '../event-store/connection/connection.js'
 import { AccessRefused, readError } from '../event-store/errors.js'
 import { openStreams } from '../event-store/streams.js'
+import { postgresProblem } from '../postgres/problem-in-words.js'
 
 /** A back end did not answer at the start. */
 export class BackEndUnreachable extends Error {
@@ -20,6 +21,14 @@ export async function reachable<Answer> (what: string, setting: string, answer: 
     const problem = `${what} did not answer: ${reasonOf(cause)}`
     throw new BackEndUnreachable(`${problem}. Check that it runs and that ${setting} leads to it.`, { cause })
   }
+}
+
+/** @throws BackEndUnreachable when `answer` fails, with what Postgres or the way to it says, and what mends that */
+export async function reachablePostgres<Answer> (answer: Promise<Answer>, setting = 'DATABASE_URL'): Promise<Answer> {
+  return await reachable('Postgres', setting, answer.catch((cause: unknown) => {
+    const problem = postgresProblem(cause, setting)
+    throw problem === undefined ? cause : new BackEndUnreachable(problem, { cause })
+  }))
 }
 
 /** A host name with several addresses fails once for each, and the error around them says nothing. */

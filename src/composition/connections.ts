@@ -13,7 +13,7 @@ import { endsWithin } from '../postgres/ends-within.js'
 import { migrate } from '../postgres/migrate.js'
 import { openPool } from '../postgres/pool.js'
 import { dispatcherCheckpoint } from '../recovery/database-state.js'
-import { reachable, reachableHead } from './back-end-unreachable.js'
+import { reachableHead, reachablePostgres } from './back-end-unreachable.js'
 
 /** Where the back ends are, after the embedded ones have started. */
 export interface Urls {
@@ -30,7 +30,8 @@ const usualBatchMs = 30_000
 /** A session that idles longer inside a transaction is ended, so that a frozen process keeps no rows locked. */
 const stalledAfterMs = 3_000
 
-const mostConnections = 20
+/** Of each of the two pools. The table in docs/operations.md is made of it. */
+export const mostConnections = 20
 
 /** A pool ends when its last query does, which may be on a dead connection. */
 const endWithinMs = 2_000
@@ -56,7 +57,7 @@ export interface ConnectionOptions {
 /** Connects to the back ends and brings the database up to date. @throws BackEndUnreachable */
 export async function openConnections (urls: Urls, log: Logger, options: ConnectionOptions = {}): Promise<Connections> {
   const { databaseUrl, eventStoreUrl } = urls
-  await reachable('Postgres', 'DATABASE_URL', migrate(databaseUrl, packageRoot))
+  await reachablePostgres(migrate(databaseUrl, packageRoot))
   const onError = (error: Error) => log.warn({ err: error }, 'lost a connection to Postgres')
   const { pool, consumerPool } = openPools(databaseUrl, onError, options)
   const connection = new EventStoreConnection(eventStoreUrl)

@@ -2,25 +2,24 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Logger } from 'pino'
-import { projections } from '../../projections/index.js'
-import { outdated } from '../../projections/replay/generations.js'
-import { activeCheckpoint } from '../../projections/replay/views.js'
 import type { Config } from '../config.js'
 import type { App } from '../http/app-types.js'
 import { endsWithin } from '../postgres/ends-within.js'
-import { findLimitedStreams } from '../recovery/limited-streams.js'
+import { cutOff, knock } from '../postgres/pool.js'
 import { openLogGuard } from '../recovery/log-guard.js'
 import { registerRoles } from '../recovery/register-roles.js'
-import type { ReadUpTo } from '../recovery/other-log.js'
 import { openRestoreGuard } from '../recovery/restore-guard.js'
-import { readCheckpoint } from '../subscriptions/checkpoint.js'
 import { composeApi } from './api/api.js'
 import type { CompleteConfig } from './complete-config.js'
 import { openConnections, type Connections, type Urls } from './connections.js'
+import { openCredentials } from './credentials/credentials.js'
+import { lookAtStart, projectionCheckpoints } from './look-at-start.js'
 import type { ProcessContext } from './process-context.js'
+import { rebuildOutdated } from './ops/rebuild.js'
 import { startProjector } from './projector.js'
 import type { Role } from './role.js'
 import { openStatus, type Status } from './status/status.js'
+import { stopInTime, type InReach } from './stop-in-time.js'
 import { startWorker, type StartedWorker } from './worker.js'
 
 /** Postgres answers a request within this time, or the request fails. */
@@ -36,7 +35,9 @@ type Stops = Array<() => Promise<unknown>>
 export interface Service {
   /** Where it listens, without BASE_PATH. */
   url: string
-  /** Takes no new work, finishes what is in flight, then disconnects. */
+  /** From now on it is not ready, and asks its clients to connect anew; it goes on answering. */
+  leave (): void
+  /** Takes no new work, finishes what is in flight, then disconnects; it does not wait for a silent back end. */
   stop (): Promise<void>
 }
 
@@ -48,75 +49,85 @@ export async function startRoles (
 ): Promise<Service> {
   const connections = await openConnections(urls, log, { answerWithinMs, batchWithinMs })
   const holder = `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`
-  const stops: Stops = []
-  let unregister = async () => {}
+  const [stops, lastStops]: [Stops, Stops] = [[], []]
+  let isLeaving = false
+  let worker: StartedWorker | undefined
   try {
-    unregister = await registerRoles({ pool: connections.pool, roles, holder })
+    lastStops.push(await registerRoles({ pool: connections.pool, roles, holder }))
     const logGuard = openLogGuard({ ...connections, readUpTo: () => projectionCheckpoints(connections), log })
     await logGuard.assertSoon()
     const restoreGuard = openRestoreGuard({ ...connections, log })
     await restoreGuard.check()
-    await warnOfOldGenerations(connections, log)
-    await tellLimitedStreams(connections, log)
+    await lookAtStart(connections, log)
     await prepare?.(connections)
-    const context = { roles, config, urls, connections, restoreGuard, logGuard, holder, log }
+    const credentials = await openCredentials({ urls, connections, log })
+    lastStops.push(() => endsWithin(lookWithinMs, credentials.close()))
+    const own = { credentials, holder, log, isLeaving: () => isLeaving }
+    const context = { roles, config, urls, connections, restoreGuard, logGuard, ...own }
     const stopChecking = logGuard.keepChecking()
     stops.push(() => endsWithin(lookWithinMs, stopChecking()))
-    const app = await startParts(context, stops)
-    const { host, port } = config
-    const url = await app.listen({ host, port }).catch((cause: unknown) => { throw cannotListen(config, cause) })
-    return { url, stop }
+    const app = await startParts(context, stops, (started) => { worker = started })
+    return { url: await listen(app, config), leave: () => { isLeaving = true }, stop }
   } catch (error) {
     await stop()
     throw error
   }
 
-  /** Requests end before the projector does: they wait for it. */
   async function stop (): Promise<void> {
-    for (const stopPart of stops.splice(0)) await stopPart()
-    await unregister()
+    isLeaving = true
+    await stopInTime(stopInOrder(), inReach(urls, connections, () => worker))
+  }
+
+  /** Requests end before the projector does: they wait for it. */
+  async function stopInOrder (): Promise<void> {
+    for (const stopPart of [...stops.splice(0), ...lastStops.splice(0)]) await stopPart()
     await connections.close()
   }
 }
 
+function inReach (
+  { databaseUrl }: Urls, { pool, consumerPool }: Connections, worker: () => StartedWorker | undefined
+): InReach {
+  return {
+    postgres: (withinMs) => knock(databaseUrl, withinMs),
+    queue: async () => { await worker()?.assertAnswers() },
+    isSending: () => worker()?.isSending() ?? false,
+    cutOff: () => { for (const each of [pool, consumerPool]) cutOff(each) }
+  }
+}
+
 /** Starts what the roles need, and adds how to stop it to `stops`. */
-async function startParts (context: ProcessContext, stops: Stops): Promise<App> {
+async function startParts (
+  context: ProcessContext, stops: Stops, onWorker: (worker: StartedWorker) => void
+): Promise<App> {
   const { roles } = context
   let worker: StartedWorker | undefined
-  const status = await openStatus(context, () => worker?.assertAlive())
+  const status = await openStatus(context, async () => { await worker?.assertAnswers() })
   stops.push(() => endsWithin(lookWithinMs, status.stop()))
   const app = roles.includes('api') ? await composeApi(context, status) : await statusApp(context, status)
   stops.push(() => app.close())
-  if (roles.includes('projector')) stops.push(startProjector(context))
+  if (roles.includes('projector')) {
+    stops.push(startProjector(context))
+    if (context.config.rebuildsProjections) stops.push(rebuildOutdated(context))
+  }
   if (roles.includes('worker')) {
     worker = await startWorker(context, status)
+    onWorker(worker)
     stops.push(worker.stop)
   }
   return app
 }
 
 async function statusApp (
-  { config: { jwt, rateLimitPerMinute: perMinute }, log }: ProcessContext, status: Status
+  { config: { jwt, rateLimitPerMinute: perMinute }, credentials, log, isLeaving }: ProcessContext, status: Status
 ): Promise<App> {
   const { buildStatusApp } = await import('../app.js')
-  return await buildStatusApp({ ...status, logger: log, jwt, rateLimit: { perMinute } })
+  return await buildStatusApp({ ...status, isLeaving, logger: log, jwt, credentials, rateLimit: { perMinute } })
 }
 
-async function warnOfOldGenerations ({ pool }: Connections, log: Logger): Promise<void> {
-  for (const each of await outdated(pool, projections)) {
-    log.warn(each, 'a read model was folded by another version of its projection: replay it')
-  }
-}
-
-async function tellLimitedStreams ({ streams }: Connections, log: Logger): Promise<void> {
-  for (const { problem, ...about } of await findLimitedStreams(streams)) log.error(about, problem)
-}
-
-async function projectionCheckpoints ({ pool }: Connections): Promise<ReadUpTo[]> {
-  return await Promise.all(projections.map(async ({ name }) => {
-    const position = await readCheckpoint(pool, activeCheckpoint(name))
-    return { name: `the projection ${name}`, position }
-  }))
+async function listen (app: App, config: Config): Promise<string> {
+  const { host, port } = config
+  return await app.listen({ host, port }).catch((cause: unknown) => { throw cannotListen(config, cause) })
 }
 
 function cannotListen ({ host, port }: Config, cause: unknown): Error {

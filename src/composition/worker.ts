@@ -7,8 +7,10 @@ import { observeAttempts } from './status/metrics.js'
 import type { Status } from './status/status.js'
 
 export interface StartedWorker {
-  /** @throws when it does not do its work */
-  assertAlive (): void
+  /** Asks the queue. @throws when it does not answer, or has not for long */
+  assertAnswers (): Promise<void>
+  /** Attempts are under way. */
+  isSending (): boolean
   stop (): Promise<void>
 }
 

@@ -1,25 +1,25 @@
-// Every event type there is, and how stored data of any version becomes a typed event again.
+// Every version of each event type, and how stored data of any version becomes a typed event again.
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { ApiKeyCreated, ApiKeyRevoked } from './api-key/events.js'
 import {
-  AssistantActivated, AssistantDeactivated, AssistantDeleted, AssistantUpdated, assistantCreatedVersions,
-  assistantStream, type AssistantEvent
+  AssistantActivated, AssistantDeactivated, AssistantDeleted, AssistantUpdated, assistantCreatedVersions
 } from './assistant/events.js'
-import { CallCompleted, callStream, type CallEvent } from './call/events.js'
-import {
-  CampaignCreated, CampaignRenamed, LanguageAdded, ModelAdded, PhoneNumberAdded, VoiceAdded, catalogStreams,
-  type CatalogEvent
-} from './catalog/events.js'
+import { PhoneNumberBlacklisted, PhoneNumberUnblacklisted } from './blacklist/events.js'
+import { CallCompleted } from './call/events.js'
+import { CampaignCreated, CampaignDeleted, CampaignRenamed } from './campaign/events.js'
+import { LanguageAdded, ModelAdded, VoiceAdded } from './catalog/events.js'
+import { isAtHome, type DomainEvent } from './every-event.js'
 import { isNestedDeeper } from './json.js'
-import {
-  LeadCreated, LeadDeleted, LeadStatusChanged, LeadUpdated, leadStream, type LeadEvent
-} from './lead/events.js'
-import { DispatcherCheckpointed, markerStream, type MarkerEvent } from './marker/events.js'
+import { LeadCreated, LeadDeleted, LeadStatusChanged, LeadUpdated } from './lead/events.js'
+import { DispatcherCheckpointed } from './marker/events.js'
+import { PhoneNumberAdded, PhoneNumberClaimed, PhoneNumberFreed, PhoneNumberReleased } from './phone-number/events.js'
+import { TokenRevoked } from './token/events.js'
 import { misfitsInWords } from './misfits.js'
 import type { StoredEvent } from './stored-event.js'
 import { firstVersion, type Upcast, type Versions } from './upcast.js'
 
-export type DomainEvent = AssistantEvent | LeadEvent | CallEvent | CatalogEvent | MarkerEvent
+export type { DomainEvent }
 export type EventType = DomainEvent['type']
 
 type Data<Type extends EventType> = Extract<DomainEvent, { type: Type }>['data']
@@ -41,7 +41,16 @@ export const eventVersions: { [Type in EventType]: Versions<Data<Type>> } = {
   ModelAdded: firstVersion(ModelAdded),
   CampaignCreated: firstVersion(CampaignCreated),
   CampaignRenamed: firstVersion(CampaignRenamed),
+  CampaignDeleted: firstVersion(CampaignDeleted),
   PhoneNumberAdded: firstVersion(PhoneNumberAdded),
+  PhoneNumberReleased: firstVersion(PhoneNumberReleased),
+  PhoneNumberClaimed: firstVersion(PhoneNumberClaimed),
+  PhoneNumberFreed: firstVersion(PhoneNumberFreed),
+  ApiKeyCreated: firstVersion(ApiKeyCreated),
+  ApiKeyRevoked: firstVersion(ApiKeyRevoked),
+  TokenRevoked: firstVersion(TokenRevoked),
+  PhoneNumberBlacklisted: firstVersion(PhoneNumberBlacklisted),
+  PhoneNumberUnblacklisted: firstVersion(PhoneNumberUnblacklisted),
   DispatcherCheckpointed: firstVersion(DispatcherCheckpointed)
 }
 
@@ -118,28 +127,5 @@ export function tryDecode (stored: Decodable): { event?: DomainEvent | undefined
   } catch (error) {
     if (error instanceof DecodeError) return { problem: error.message }
     throw error
-  }
-}
-
-function isAtHome ({ type, data }: DomainEvent, stream: string): boolean {
-  switch (type) {
-    case 'AssistantCreated':
-    case 'AssistantUpdated':
-    case 'AssistantActivated':
-    case 'AssistantDeactivated':
-    case 'AssistantDeleted': return stream === assistantStream(data.assistant_id)
-    case 'LeadCreated':
-    case 'LeadUpdated':
-    case 'LeadStatusChanged':
-    case 'LeadDeleted': return stream.startsWith(leadStream(data.campaign_id, ''))
-    case 'CallCompleted': return stream === callStream(data.call_id)
-    case 'CampaignCreated':
-    case 'CampaignRenamed': return stream === catalogStreams.campaign(data.campaign_id)
-    case 'PhoneNumberAdded': return stream === catalogStreams.phoneNumber(data.phone_number_id)
-    case 'VoiceAdded': return stream === catalogStreams.voices
-    case 'LanguageAdded': return stream === catalogStreams.languages
-    case 'ModelAdded': return stream === catalogStreams.models
-    case 'DispatcherCheckpointed': return stream === markerStream
-    default: return type satisfies never
   }
 }

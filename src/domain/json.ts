@@ -47,11 +47,15 @@ export const inWords = (message: string) => ({ 'x-message': message })
 /** For texts that become text columns: Postgres stores every character but NUL. */
 export const withoutNul = { pattern: '^[^\\u0000]*$', ...inWords('must not contain NUL characters') }
 
+const e164 = '^\\+[1-9]\\d{1,14}$'
+export const notE164 = 'must be a phone number in E.164 format, such as +15551230001'
+export const isPhoneNumber = (text: string) => new RegExp(e164).test(text)
+
 /** A phone number in E.164: a plus sign, then 2 to 15 digits, the first not zero (ITU-T E.164). */
 export const PhoneNumber = (options: object = {}) => Type.String({
-  pattern: '^\\+[1-9]\\d{1,14}$',
+  pattern: e164,
   examples: ['+15551230001'],
-  ...inWords('must be a phone number in E.164 format, such as +15551230001'),
+  ...inWords(notE164),
   ...options
 })
 

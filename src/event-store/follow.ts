@@ -1,6 +1,7 @@
 // Follows the log until a signal ends it, and notices a subscription that no longer delivers.
 import { FORWARDS, START, type AllStreamResolvedEvent } from '@eventstore/db-client'
 import type { StoredEvent } from '../domain/stored-event.js'
+import { untilBeat } from './beat.js'
 import { deliver } from './reads/collect.js'
 import { sizeOf } from './size.js'
 import type { EventStoreConnection } from './connection/connection.js'
@@ -67,7 +68,10 @@ export async function * followLog (
   }
 }
 
-/** The next batch; nothing when none came within `patienceMs` although the log has moved on. */
+/**
+ * The next batch; nothing when none came within about `patienceMs` although the log has moved on. All followers of a
+ * process ask for the head at one time, so that one read answers them.
+ */
 async function next (
   feed: CatchUp, position: bigint, patienceMs: number, head: () => Promise<bigint>
 ): Promise<Batch | undefined> {
@@ -75,7 +79,9 @@ async function next (
   arriving.catch(() => {}) // awaited below, or left behind when the feed is closed
   for (;;) {
     let timer: NodeJS.Timeout | undefined
-    const patience = new Promise<undefined>((resolve) => { timer = setTimeout(resolve, patienceMs, undefined) })
+    const patience = new Promise<undefined>((resolve) => {
+      timer = setTimeout(resolve, untilBeat(patienceMs), undefined)
+    })
     const batch = await Promise.race([arriving, patience]).finally(() => clearTimeout(timer))
     if (batch) return batch
     if (await head() <= position) continue

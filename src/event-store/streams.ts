@@ -52,14 +52,15 @@ export function openStreams (connection: EventStoreConnection, options: StreamsO
   const { answerWithinMs = 4_000, resolveWithinMs = 5_000, quietAfterMs = 1_000 } = options
   const reader = new Reader(connection, answerWithinMs)
   const appender = new Appender(connection, reader, { answerWithinMs, resolveWithinMs, quietAfterMs })
-  const head = () => reader.head()
+  let asked: Promise<bigint> | undefined
+  const sharedHead = () => asked ??= reader.head().finally(() => { asked = undefined })
   return {
     read: (stream, fromRevision, maxCount) => reader.read(stream, fromRevision, maxCount),
     visit: (stream, fromRevision, take, maxCount) => reader.visit(stream, fromRevision, take, maxCount),
     limitOf: (stream) => reader.limitOf(stream),
     last: (stream) => reader.last(stream),
     append: (stream, events, expected) => appender.append(stream, events, expected),
-    head,
-    follow: (following) => followLog(connection, head, following)
+    head: () => reader.head(),
+    follow: (following) => followLog(connection, sharedHead, following)
   }
 }

@@ -1,11 +1,12 @@
 // What every route that changes something does: validate, decide, append, answer; safe to retry, and read back.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static, TObject } from 'typebox'
-import type { CommandRequest } from '../command-handling/command-request.js'
+import type { CommandRequest, Origin } from '../command-handling/command-request.js'
 import type { Idempotency, Once, Reserved } from '../command-handling/idempotency/idempotency.js'
 import { passOverTaken, type Ids } from '../command-handling/ids.js'
 import type { Circumstances, Decider } from '../domain/decider.js'
 import type { DomainEvent } from '../domain/events.js'
+import type { IdKind } from '../domain/marker/id-kinds.js'
 import { Rejection } from '../domain/rejection.js'
 import { soundBody, soundFields, type Submitted } from '../domain/validation.js'
 import { only } from './auth/auth.js'
@@ -13,6 +14,7 @@ import type { Role } from './auth/roles.js'
 import type { RequestHeader } from './docs/headers.js'
 import type { ReadPositions } from './read-position.js'
 import { readBack, type Written } from './read-your-write.js'
+import { traceParentOf } from './status/trace-requests.js'
 import { received } from './input/received.js'
 import { claimOf, ifMatchOf } from './limits/retry-headers.js'
 
@@ -28,8 +30,10 @@ export interface CommandRoute<
   /** What the body asks for. @throws Rejection `invalid` with every field that is wrong */
   validate (submitted: Submitted<Static<Schema>>, facts: Partial<Facts>): Command
   /** How many ids of what kind the command needs; it may be none. */
-  ids? (body: Static<Schema>): { kind: 'assistant' | 'lead', count: number }
+  ids? (body: Static<Schema>): { kind: IdKind, count: number }
   stream (body: Static<Schema>, ids: readonly number[], facts: Partial<Facts>): string
+  /** What has to be settled on other streams before the append; the same again when the request is retried. */
+  first? (body: Static<Schema>, ids: readonly number[], origin: Origin): Promise<void>
   /** The stream is most likely new. */
   isNew?: boolean
   /** To others than its owner the stream is as if it were not there. */
@@ -82,15 +86,19 @@ export function commandRoutes ({ idempotency, ids, readPositions }: CommandServi
     const { kind, count } = route.ids?.(body) ?? none
     const takeIds = async () => kind && count > 0 ? await ids.take(kind, count) : []
     const circumstances = { userId: request.user.id, now: new Date().toISOString() }
-    const requestFor = ({ ids, ...reserved }: Reserved): CommandRequest<State, Event> => ({
-      aggregate: decider,
-      stream: route.stream(body, ids, facts),
-      decide: (state) => decider.decide({ ...validated(), ...circumstances, ids }, state),
-      origin: { ...reserved, ...senderOf(request) },
-      isNew,
-      isForOwner,
-      ifRevision: ifMatchOf(request)
-    })
+    const requestFor = ({ ids, ...reserved }: Reserved): CommandRequest<State, Event> => {
+      const origin = { ...reserved, ...senderOf(request) }
+      return {
+        aggregate: decider,
+        stream: route.stream(body, ids, facts),
+        decide: (state) => decider.decide({ ...validated(), ...circumstances, ids }, state),
+        origin,
+        first: route.first && (async () => await route.first?.(body, ids, origin)),
+        isNew,
+        isForOwner,
+        ifRevision: ifMatchOf(request)
+      }
+    }
     const handling = passOverTaken(() => idempotency.once(claim, takeIds, requestFor))
     const outcome = await handling.catch((error: unknown) => {
       if (!(error instanceof Rejection)) validated() // a body that is wrong by itself is refused without a back end
@@ -127,8 +135,9 @@ function settled<Result> (work: () => Result): () => Result {
 }
 
 /** The call engine is not a user. */
-function senderOf ({ id, user }: FastifyRequest) {
-  return { correlationId: id, userId: user.role === 'user' ? user.id : undefined }
+function senderOf (request: FastifyRequest) {
+  const { id, user } = request
+  return { correlationId: id, userId: user.role === 'user' ? user.id : undefined, traceparent: traceParentOf(request) }
 }
 
 function nameOutcome (

@@ -12,6 +12,10 @@ const integerOf = (description: string) => Type.Object({
 
 export const assistantPath = integerOf('The assistant.')
 export const leadPath = integerOf('The lead.')
+export const campaignPath = integerOf('The campaign.')
+export const phoneNumberPath = integerOf('The phone number.')
+export const apiKeyPath = integerOf('The API key.')
+export const blacklistPath = integerOf('The do-not-call entry.')
 export const deliveryPath =
   Type.Object({ id: Type.String({ description: 'The delivery, its webhook-id.', examples: [deliveryId] }) })
 

@@ -8,10 +8,11 @@ import { requestHeaders } from './docs/headers.js'
 import { nameIgnored } from './input/received.js'
 import { fieldErrors, type SchemaError } from './input/schema-errors.js'
 import { unstorable } from './input/unstorable.js'
+import type { ReadKind } from './limits/read-slots.js'
 import type { Paging } from './lists/paging.js'
 
 /** What a GET reads from: a projection, or the delivery log. */
-export type Source = 'assistants' | 'leads' | 'calls' | 'catalog' | 'deliveries'
+export type Source = 'assistants' | 'leads' | 'calls' | 'catalog' | 'keys' | 'deliveries'
 
 export interface ReadPositions {
   /** A position that readers of `source` are past already; nothing while it is filled for the first time. */
@@ -42,7 +43,10 @@ export const itemErrors = { 404: Message, ...readErrors }
  * the first row is read.
  * @throws Rejection `invalid`, TooManyReads, BehindPosition
  */
-export function reading (source: Source, { passed, reached, waitMs }: ReadPositions, paging?: Paging) {
+export function reading (
+  source: Source, { passed, reached, waitMs }: ReadPositions, paging?: Paging,
+  kind: ReadKind = paging ? 'list' : 'item'
+) {
   return {
     attachValidation: true,
     onRequest: only('user'),
@@ -50,7 +54,7 @@ export function reading (source: Source, { passed, reached, waitMs }: ReadPositi
       nameIgnoredParameters(request, reply)
       const errors = { ...paging?.problems(request.query), ...queryErrors(request), ...headerErrors(request) }
       if (Object.keys(errors).length > 0) throw invalid(errors)
-      await request.server.acquireReadSlot(paging ? 'list' : 'item', request, reply)
+      await request.server.acquireReadSlot(kind, request, reply)
       const wanted = askedPosition(request)
       if (wanted !== undefined && !await reached(source, BigInt(wanted), waitMs)) {
         throw new BehindPosition('The state at X-Read-Position is not there yet: try again in a moment.')
@@ -62,7 +66,8 @@ export function reading (source: Source, { passed, reached, waitMs }: ReadPositi
   }
 }
 
-function queryErrors ({ query, validationError }: FastifyRequest): FieldErrors {
+/** What is wrong with the query string of a route that validates it by its schema alone. */
+export function queryErrors ({ query, validationError }: FastifyRequest): FieldErrors {
   const problems = validationError?.validation ?? []
   return { ...unstorable(query), ...fieldErrors(problems as SchemaError[], validationError?.validationContext) }
 }

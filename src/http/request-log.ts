@@ -7,7 +7,11 @@ interface Note {
   /** Stands for the user; see `userHash`. Of a refused token, the one that it names. */
   user?: string | undefined
   role?: string
-  /** Why the token was refused. */
+  /** The id of the API key that came instead of a token. */
+  api_key?: number
+  /** Id of its trace, where it is traced. */
+  trace?: string
+  /** Why the token or key was refused. */
   refused?: Refusal
 }
 

@@ -13,12 +13,16 @@ export interface ListenerOptions {
   /** Earlier notifications were perhaps missed. */
   onListening (): void
   onError (error: Error): void
-  /** Between two checks that the connection lives, and for an answer to each, in milliseconds. */
+  /** Between two checks that the connection lives, in milliseconds. */
   heartbeatMs: number
+  /** For an answer to each; as long as there is between two of them when absent. */
+  answerWithinMs?: number
 }
 
 export interface Listener {
   isListening (): boolean
+  /** Of what was notified up to then, on the clock of `performance.now()`, nothing was missed since `onListening`. */
+  heardUntil (): number
   close (): Promise<void>
 }
 
@@ -41,6 +45,10 @@ class ChannelListener implements Listener {
 
   isListening (): boolean {
     return this.#live !== undefined
+  }
+
+  heardUntil (): number {
+    return this.#live?.heardUntil ?? -Infinity
   }
 
   async close (): Promise<void> {
@@ -68,17 +76,20 @@ class ChannelListener implements Listener {
 class Connection {
   readonly #client: pg.Client
   readonly #heartbeat: NodeJS.Timeout
+  /** Notifications come before the answer to what was asked after them. */
+  heardUntil = -Infinity
   #isOpen = false
+  #isAsking = false
   #isLost = false
 
   constructor (private readonly options: ListenerOptions, private readonly onLost: (error?: Error) => void) {
-    const { databaseUrl, applicationName, heartbeatMs, onNotification } = options
+    const { databaseUrl, applicationName, heartbeatMs, answerWithinMs = heartbeatMs, onNotification } = options
     this.#client = new pg.Client({
       connectionString: databaseUrl,
       application_name: applicationName,
       keepAlive: true,
       connectionTimeoutMillis: connectWithinMs,
-      query_timeout: heartbeatMs
+      query_timeout: answerWithinMs
     })
     this.#heartbeat = setInterval(() => this.#check(), heartbeatMs).unref()
     this.#client.on('error', (error) => this.#lose(error))
@@ -91,6 +102,7 @@ class Connection {
     try {
       await this.#client.connect()
       await this.#client.query(`LISTEN ${this.options.channel}`)
+      this.heardUntil = performance.now()
       this.#isOpen = !this.#isLost
     } catch (error) {
       this.#lose(toError(error))
@@ -103,7 +115,13 @@ class Connection {
   }
 
   #check (): void {
-    if (this.#isOpen) this.#client.query('SELECT').catch((error: unknown) => this.#lose(toError(error)))
+    if (!this.#isOpen || this.#isAsking) return
+    const askedAt = performance.now()
+    this.#isAsking = true
+    this.#client.query('SELECT').then(() => {
+      this.#isAsking = false
+      this.heardUntil = askedAt
+    }, (error: unknown) => this.#lose(toError(error)))
   }
 
   #lose (error?: Error): void {

@@ -1,6 +1,6 @@
 // Brings the ledger schema up to date; safe to run from many processes at once.
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { runner } from 'node-pg-migrate'
 import pg from 'pg'
 
 /**
@@ -15,6 +15,8 @@ export async function migrate (databaseUrl: string, root: string): Promise<strin
   client.on('error', () => {}) // queries report it
   await client.connect()
   try {
+    if (await hasAll(client, root)) return []
+    const { runner } = await import('node-pg-migrate') // takes longer to load than most commands have to work
     const applied = await runner({
       dbClient: client,
       dir: join(root, 'migrations'),
@@ -24,9 +26,26 @@ export async function migrate (databaseUrl: string, root: string): Promise<strin
       createMigrationsSchema: true,
       advisoryLockMode: 'wait',
       log: () => {}
-    })
+    }).catch((error: unknown) => { throw plain(error) })
     return applied.map((migration) => migration.name)
   } finally {
     await client.end()
   }
+}
+
+/** Of some errors of Postgres the runner keeps the text alone, with the stack in it. */
+function plain (cause: unknown): unknown {
+  const [, message] = (cause instanceof Error && /^Unable to .*?: (?:error: )?(.*)\n +at /.exec(cause.message)) || []
+  return message === undefined ? cause : new Error(message, { cause })
+}
+
+/** Whether every migration is there, in its order; later ones may be there as well. */
+async function hasAll (client: pg.Client, root: string): Promise<boolean> {
+  const { rows: [table] } = await client.query<{ is_there: boolean }>(
+    "SELECT to_regclass('ledger.migrations') IS NOT NULL AS is_there")
+  if (!table?.is_there) return false
+  const { rows } = await client.query<{ name: string }>('SELECT name FROM ledger.migrations ORDER BY run_on, id')
+  const names = readdirSync(join(root, 'migrations')).filter((file) => file.endsWith('.sql')).sort()
+    .map((file) => file.slice(0, -'.sql'.length))
+  return names.every((name, index) => rows[index]?.name === name)
 }

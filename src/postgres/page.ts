@@ -92,3 +92,14 @@ function pageOf<Item> ({ total, items, last, given, found }: Answer<Item>, perPa
     isCut: given < Math.min(found, perPage)
   }
 }
+
+/** Sorts behind every other character, byte by byte. */
+const sortsLast = '\u{10FFFF}'
+
+/**
+ * Conditions on how a text begins, which an index of the column with the collation "C" answers in any cluster. None
+ * where there is no text; `column` is ours, never input.
+ */
+export const beginning = (column: string, text: string | undefined): Filter[] => [
+  [`${column} COLLATE "C" >= ?`, text], [`${column} COLLATE "C" < ?`, text && `${text}${sortsLast}`]
+]

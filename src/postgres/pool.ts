@@ -1,5 +1,6 @@
 // Opens the connection pool of one role.
 import pg from 'pg'
+import { endClient } from './end-client.js'
 
 export interface PoolOptions {
   /** Shown in pg_stat_activity, so that an operator sees which role holds a connection. */
@@ -16,14 +17,48 @@ export interface PoolOptions {
 
 const connectWithinMs = 5_000
 
-/** Resolves when Postgres answers; rejects with why it does not, after 5 s at most. */
+/** Resolves when Postgres answers, takes writes and lets the role make schemas; rejects within 5 s with why not. */
 export async function ping (databaseUrl: string): Promise<void> {
   const client = new pg.Client({
     connectionString: databaseUrl, application_name: 'ringledger', connectionTimeoutMillis: connectWithinMs
   })
   client.on('error', () => {}) // connect() and end() report it
   await client.connect()
-  await client.end()
+  try {
+    await assertUsable(client)
+  } finally {
+    await client.end()
+  }
+}
+
+/** Resolves when a server answers there, if only to refuse; rejects when none does in time. */
+export async function knock (databaseUrl: string, withinMs: number): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: withinMs })
+  client.on('error', () => {}) // connect() reports it
+  try {
+    await client.connect()
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError)) throw error
+  } finally {
+    void endClient(client)
+  }
+}
+
+/** Ends all connections of a pool at once: what waits for an answer on them fails. */
+export function cutOff (pool: pg.Pool): void {
+  for (const client of clientsOf.get(pool) ?? []) client.connection?.stream.destroy()
+}
+
+const clientsOf = new WeakMap<pg.Pool, Set<pg.PoolClient>>()
+
+/** As Postgres itself says it where a statement is refused: here before any is. */
+async function assertUsable (client: pg.Client): Promise<void> {
+  const { rows: [found] } = await client.query<{ problem: string | null, code: string | null }>(`
+    SELECT CASE WHEN pg_is_in_recovery() THEN 'it is a standby'
+      WHEN NOT has_database_privilege(current_database(), 'CREATE')
+      THEN format('the role %I may not create schemas in the database %I', current_user, current_database()) END AS problem,
+      CASE WHEN pg_is_in_recovery() THEN '25006' ELSE '42501' END AS code`)
+  if (found?.problem) throw Object.assign(new Error(found.problem), { code: found.code })
 }
 
 /**
@@ -44,6 +79,9 @@ export function openPool (databaseUrl: string, options: PoolOptions): pg.Pool {
   })
   pool.on('error', options.onError)
   // A connection can become ready and end in one packet, before its user can listen. Its queries report the error.
-  pool.on('connect', (client) => { client.on('error', () => {}) })
+  const clients = new Set<pg.PoolClient>()
+  clientsOf.set(pool, clients)
+  pool.on('connect', (client) => { clients.add(client.on('error', () => {})) })
+  pool.on('remove', (client) => { clients.delete(client) })
   return pool
 }

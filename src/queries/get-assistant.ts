@@ -47,7 +47,7 @@ const schema = {
   operationId: 'getAssistant',
   summary: 'Get an assistant',
   description: 'Its settings can be sent back by PUT as they are. With `revision` it is as it was then; the state of ' +
-    'its webhook is then only whether it was on.',
+    'its webhook is then only whether it was on. A phone number that was released is null in either.',
   tags: ['assistants'],
   security: [{ bearer: [] }],
   headers: readHeaders,
@@ -83,7 +83,8 @@ async function find (
 ): Promise<AssistantAtRevision | undefined> {
   const found = await readModel.findAssistant(userId, id)
   if (!found || revision === undefined || revision === found.revision) return found
-  return revision < 0 || revision > found.revision ? undefined : await assistantAt(userId, id, revision)
+  const past = revision < 0 || revision > found.revision ? undefined : await assistantAt(userId, id, revision)
+  return past && await readModel.withoutReleased(past)
 }
 
 const uninterrupted = { reason: null, since: null, until: null }

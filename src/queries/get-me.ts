@@ -1,5 +1,6 @@
 // GET /user/me
 import Type from 'typebox'
+import { scopes } from '../domain/api-key/events.js'
 import type { App } from '../http/app-types.js'
 import { only } from '../http/auth/auth.js'
 import { answered } from '../http/docs/describe.js'
@@ -11,7 +12,7 @@ export interface GetMeDeps {
 
 const Me = Type.Object({
   id: Type.String({ description: 'The user, as the token names them.', examples: ['1'] }),
-  scopes: Type.Array(Type.Enum(['read', 'write']), { description: 'What the token may do; a JWT may do both.' }),
+  scopes: Type.Array(Type.Enum([...scopes]), { description: 'What the key may do; a JWT may do both.' }),
   api_key: Type.Unsafe<{ id: number, name: string } | null>({
     type: ['object', 'null'],
     required: ['id', 'name'],
@@ -34,7 +35,9 @@ const schema = {
 export function getMe (app: App, { rateLimitPerMinute }: GetMeDeps): void {
   app.get('/user/me', { schema, onRequest: only('user') }, async (request, reply) => {
     await app.acquireReadSlot('item', request, reply)
-    const scopes: Array<'read' | 'write'> = ['read', 'write']
-    return { data: { id: request.user.id, scopes, api_key: null, rate_limit_per_minute: rateLimitPerMinute } }
+    const { id, apiKey } = request.user
+    const may = apiKey ? apiKey.scopes : [...scopes]
+    const api_key = apiKey ? { id: apiKey.id, name: apiKey.name } : null
+    return { data: { id, scopes: may, api_key, rate_limit_per_minute: rateLimitPerMinute } }
   })
 }

@@ -4,7 +4,9 @@ import { AssistantSummary } from '../domain/assistant/summary.js'
 import type { App } from '../http/app-types.js'
 import { answered } from '../http/docs/describe.js'
 import { assistantSummary } from '../http/docs/examples.js'
+import { earliest } from '../http/input/day-or-instant.js'
 import { PageOf, Paging } from '../http/lists/paging.js'
+import { Search, updatedFrom } from '../http/lists/search.js'
 import { page } from '../http/docs/read-examples.js'
 import { readErrors, readHeaders, reading, type ReadPositions } from '../http/read-position.js'
 import type { ReadModel } from '../../projections/read-model.js'
@@ -29,6 +31,8 @@ const schema = {
     })),
     status: Type.Optional(AssistantSummary.properties.status),
     type: Type.Optional(AssistantSummary.properties.type),
+    search: Type.Optional(Search('A part of the name; upper and lower case are the same.')),
+    ...updatedFrom,
     ...paging.parameters
   }),
   response: {
@@ -39,8 +43,8 @@ const schema = {
 
 export function listAssistants (app: App, { readModel, readPositions }: ReadDeps): void {
   app.get('/user/assistants', { schema, ...reading('assistants', readPositions, paging) }, async ({ user, query }) => {
-    const { name, status, type } = query
-    const filter = { userId: user.id, name, status, type }
+    const { name, search, status, type, updated_from } = query
+    const filter = { userId: user.id, name, searched: search, status, type, updatedFrom: earliest(updated_from) }
     return paging.answer(query, await readModel.findAssistants(filter, paging.requested(query)))
   })
 }

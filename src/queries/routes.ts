@@ -1,13 +1,19 @@
 // Every question a user may ask; app.ts adds them all.
 import type { App } from '../http/app-types.js'
+import { isBlacklisted, type IsBlacklistedDeps } from './blacklist/is-blacklisted.js'
+import { listBlacklist } from './blacklist/list-blacklist.js'
+import { exportCalls } from './export/export-calls.js'
+import { exportLeads } from './export/export-leads.js'
 import { getAssistant, type GetAssistantDeps } from './get-assistant.js'
 import { getAssistantWebhookSecret, type AssistantSecretQueryDeps } from './webhook/assistant-webhook-secret.js'
 import { getAssistantHistory } from './get-assistant-history.js'
+import { getCampaign } from './get-campaign.js'
 import { getCall, type GetCallDeps } from './get-call.js'
 import { getLead } from './get-lead.js'
 import { getMe, type GetMeDeps } from './get-me.js'
 import { getWebhookDelivery, type GetDeliveryDeps } from './webhook/get-webhook-delivery.js'
 import { listAssistants, type ReadDeps } from './list-assistants.js'
+import { listApiKeys } from './list-api-keys.js'
 import { listCalls } from './list-calls.js'
 import { listCatalog } from './list-catalog.js'
 import { listLeads } from './list-leads.js'
@@ -15,7 +21,7 @@ import { listWebhookNotices, type ListNoticesDeps } from './webhook/list-webhook
 import { listWebhookDeliveries, type ListDeliveriesDeps } from './webhook/list-webhook-deliveries.js'
 import { getWebhookSecret, type WebhookSecretDeps } from './webhook/webhook-secret.js'
 
-export type QueryDeps = ReadDeps & GetAssistantDeps & GetCallDeps & GetMeDeps
+export type QueryDeps = ReadDeps & GetAssistantDeps & GetCallDeps & GetMeDeps & IsBlacklistedDeps
   & WebhookSecretDeps & AssistantSecretQueryDeps & GetDeliveryDeps & ListDeliveriesDeps & ListNoticesDeps
 
 export function addQueries (app: App, deps: QueryDeps): void {
@@ -24,9 +30,15 @@ export function addQueries (app: App, deps: QueryDeps): void {
   getAssistantHistory(app, deps)
   listLeads(app, deps)
   getLead(app, deps)
+  exportLeads(app, deps)
   listCalls(app, deps)
   getCall(app, deps)
+  exportCalls(app, deps)
+  getCampaign(app, deps)
   listCatalog(app, deps)
+  listApiKeys(app, deps)
+  listBlacklist(app, deps)
+  isBlacklisted(app, deps)
   getMe(app, deps)
   getWebhookSecret(app, deps)
   getAssistantWebhookSecret(app, deps)

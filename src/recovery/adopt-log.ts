@@ -3,7 +3,7 @@ import type { Pool, PoolClient } from 'pg'
 import type { Streams } from '../event-store/streams.js'
 import { inTransaction } from '../postgres/transaction.js'
 import { explainBehind, readDatabaseState } from './database-state.js'
-import type { Marker } from './last-marker.js'
+import type { MarkedLog, Marker } from './last-marker.js'
 import { writeMarker } from './marker.js'
 
 /** A role runs: it would go on from positions that mean something else in this log. */
@@ -23,7 +23,9 @@ export interface Adopted {
  * that has its delivery is not sent twice, a call that has none yet is sent.
  * @throws RoleRuns, EventStoreUnavailable
  */
-export async function adoptLog (pool: Pool, streams: Pick<Streams, 'last' | 'read' | 'append' | 'head'>): Promise<Adopted> {
+export async function adoptLog (
+  pool: Pool, streams: MarkedLog & Pick<Streams, 'append' | 'head' | 'limitOf'>
+): Promise<Adopted> {
   const { last } = await readDatabaseState(pool, streams)
   const head = await streams.head()
   await inTransaction(pool, async (tx) => {
@@ -31,6 +33,7 @@ export async function adoptLog (pool: Pool, streams: Pick<Streams, 'last' | 'rea
     await dropReadModels(tx)
     await rewindDispatcher(tx, head, last)
     await tx.query('DELETE FROM ledger.markers WHERE id IS DISTINCT FROM $1', [last?.id])
+    await tx.query('DELETE FROM ledger.appended_behind')
     await tx.query('UPDATE ledger.markers SET revision = NULL, position = NULL') // they are those of the former log
   })
   const state = await readDatabaseState(pool, streams)

@@ -1,7 +1,7 @@
 // Compares this database with the newest marker in the log. A database that is behind must not act again.
 import type { Pool } from 'pg'
-import type { Streams } from '../event-store/streams.js'
-import { findLastMarker, type LastMarker, type Marker } from './last-marker.js'
+import { forEachKind, idKinds, type IdKind } from '../domain/marker/id-kinds.js'
+import { findLastMarker, type LastMarker, type MarkedLog, type Marker } from './last-marker.js'
 
 /** Where the webhook dispatcher keeps its position. */
 export const dispatcherCheckpoint = 'ledger.dispatcher_checkpoint'
@@ -12,7 +12,7 @@ export interface DatabaseState extends LastMarker {
   /** Position of the dispatcher. */
   checkpoint: bigint
   /** The highest ids that were given out. */
-  givenIds: { assistant: number, lead: number }
+  givenIds: Record<IdKind, number>
   /** Whether webhooks may be sent: the database knows every call that the marker knows. */
   maySend: boolean
   /** Whether ids may be given out: the sequences are past those that the marker knows. */
@@ -30,18 +30,18 @@ export class BehindLog extends Error {
  * @throws EventStoreUnavailable, or the error of Postgres
  */
 export async function readDatabaseState (
-  pool: Pool, streams: Pick<Streams, 'last' | 'read'>
+  pool: Pool, streams: MarkedLog
 ): Promise<DatabaseState> {
   const found = await findLastMarker(streams)
   const { last } = found
   const { rows: [row] } = await pool.query<StateRow>(`
     SELECT d.id AS database_id, d.skip_until, c.position AS checkpoint, m.calls_known, m.ids_passed, m.position,
-           ledger.given_ids('ledger.assistant_ids') AS assistant, ledger.given_ids('ledger.lead_ids') AS lead
+           ${idKinds.map((kind) => `ledger.given_ids('ledger.${kind}_ids') AS ${kind}`).join(', ')}
     FROM ledger.this_database d CROSS JOIN ledger.dispatcher_checkpoint c
     LEFT JOIN ledger.markers m ON m.id = $1`, [last?.id])
   if (!row) throw new Error('ledger.this_database or ledger.dispatcher_checkpoint is empty: each has one row, always')
   const checkpoint = BigInt(row.checkpoint)
-  const givenIds = { assistant: Number(row.assistant), lead: Number(row.lead) }
+  const givenIds = forEachKind((kind) => Number(row[kind]))
   return {
     ...found,
     databaseId: row.database_id,
@@ -52,15 +52,13 @@ export async function readDatabaseState (
   }
 }
 
-interface StateRow {
+interface StateRow extends Record<IdKind, string> {
   database_id: string
   skip_until: string
   checkpoint: string
   calls_known: boolean | null
   ids_passed: boolean | null
   position: string | null
-  assistant: string
-  lead: string
 }
 
 /** Compares the checkpoint only where the marker has the noted position: in a log that was moved, positions differ. */
@@ -70,8 +68,8 @@ function knowsCalls ({ position, data }: Marker, row: StateRow, checkpoint: bigi
   return row.calls_known === true && (isSkipped || !isComparable || checkpoint >= BigInt(data.checkpoint))
 }
 
-function hasPassedIds ({ data }: Marker, row: StateRow, { assistant, lead }: DatabaseState['givenIds']): boolean {
-  return row.ids_passed === true && assistant >= data.assistant_ids && lead >= data.lead_ids
+function hasPassedIds ({ ids }: Marker, row: StateRow, given: DatabaseState['givenIds']): boolean {
+  return row.ids_passed === true && idKinds.every((kind) => given[kind] >= ids[kind])
 }
 
 /** Says to operators what is wrong and what to run; answers nothing when all is well. */

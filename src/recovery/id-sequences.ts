@@ -1,12 +1,13 @@
 // Compares the sequences that ids come from with the log and its last marker, and raises them above both.
 import type { Pool } from 'pg'
 import { tryDecode, type DomainEvent } from '../domain/events.js'
-import { largestId } from '../domain/json.js'
+import { believedId, largestId } from '../domain/json.js'
+import { forEachKind, idKinds, type IdKind } from '../domain/marker/id-kinds.js'
 import { readDatabaseState } from './database-state.js'
 import type { Streams } from '../event-store/streams.js'
 
 export interface SequenceState {
-  name: 'assistant' | 'lead'
+  name: IdKind
   /** No higher id was given out. */
   given: number
   /** The highest id in the log; 0 for none. */
@@ -31,9 +32,8 @@ export async function checkIds (
 ): Promise<IdsState> {
   const highest = await highestIds(streams, onProgress, signal)
   const { last, givenIds, mayGiveIds } = await readDatabaseState(pool, streams)
-  const state = (name: Kind): SequenceState =>
-    ({ name, given: givenIds[name], in_log: highest[name], in_marker: last?.data[`${name}_ids`] ?? 0 })
-  const sequences = [state('assistant'), state('lead')]
+  const sequences = idKinds.map((name): SequenceState =>
+    ({ name, given: givenIds[name], in_log: highest[name], in_marker: last?.ids[name] ?? 0 }))
   return { sequences, ok: mayGiveIds && sequences.every(isPast) }
 }
 
@@ -66,16 +66,19 @@ export async function reseedIds (
 const isPast = ({ given, in_log: inLog, in_marker: inMarker }: SequenceState) =>
   given >= inLog && given >= inMarker && given <= largestId
 
-type Kind = SequenceState['name']
+const telling = [
+  'AssistantCreated', 'LeadCreated', 'LeadUpdated', 'CampaignCreated', 'PhoneNumberAdded', 'PhoneNumberClaimed',
+  'ApiKeyCreated', 'PhoneNumberBlacklisted'
+]
 
 async function highestIds (
   { head, follow }: Streams, onProgress: OnProgress, signal: AbortSignal
-): Promise<Record<Kind, number>> {
-  const highest = { assistant: 0, lead: 0 }
+): Promise<Record<IdKind, number>> {
+  const highest = forEachKind(() => 0)
   const end = await head()
   let events = 0
   if (end === 0n) return highest
-  for await (const batch of follow({ after: 0n, eventTypes: ['AssistantCreated', 'LeadCreated', 'LeadUpdated'], signal })) {
+  for await (const batch of follow({ after: 0n, eventTypes: telling, signal })) {
     for (const stored of batch.events) raise(highest, tryDecode(stored).event) // one that cannot be read has no row
     events += batch.events.length
     onProgress({ events, position: batch.position, head: end })
@@ -85,9 +88,20 @@ async function highestIds (
   return highest
 }
 
-function raise (highest: Record<Kind, number>, event: DomainEvent | undefined): void {
-  if (event?.type === 'AssistantCreated') highest.assistant = Math.max(highest.assistant, event.data.assistant_id)
-  if (event?.type !== 'LeadCreated' && event?.type !== 'LeadUpdated') return
-  const { secondary_contacts = [] } = event.type === 'LeadCreated' ? event.data : event.data.changes
-  highest.lead = Math.max(highest.lead, event.data.lead_id, ...secondary_contacts.map(({ id }) => id))
+function raise (highest: Record<IdKind, number>, event: DomainEvent | undefined): void {
+  const seen = (kind: IdKind, ...ids: number[]) => { highest[kind] = Math.max(highest[kind], ...ids.map(believedId)) }
+  switch (event?.type) {
+    case 'AssistantCreated': return seen('assistant', event.data.assistant_id)
+    case 'LeadCreated': return seen('lead', event.data.lead_id, ...event.data.secondary_contacts.map(({ id }) => id))
+    case 'LeadUpdated': {
+      const { lead_id, changes: { secondary_contacts = [] } } = event.data
+      return seen('lead', lead_id, ...secondary_contacts.map(({ id }) => id))
+    }
+    case 'CampaignCreated': return seen('campaign', event.data.campaign_id)
+    case 'PhoneNumberAdded':
+    case 'PhoneNumberClaimed': return seen('phone_number', event.data.phone_number_id)
+    case 'ApiKeyCreated': return seen('api_key', event.data.api_key_id)
+    case 'PhoneNumberBlacklisted': return seen('blacklist', event.data.blacklist_id)
+    default:
+  }
 }

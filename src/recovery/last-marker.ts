@@ -1,6 +1,7 @@
 // Finds the newest marker in the log. Anybody can append to its stream, so what cannot be read there is passed over.
 import { tryDecode } from '../domain/events.js'
 import { believedId } from '../domain/json.js'
+import { forEachKind, type IdKind } from '../domain/marker/id-kinds.js'
 import { markerStream, type DispatcherCheckpointed } from '../domain/marker/events.js'
 import type { StoredEvent } from '../domain/stored-event.js'
 import { noStream, type Streams } from '../event-store/streams.js'
@@ -11,6 +12,8 @@ export interface Marker {
   revision: bigint
   position: bigint
   data: DispatcherCheckpointed
+  /** By kind: no higher id was given out. */
+  ids: Record<IdKind, number>
 }
 
 export interface LastMarker {
@@ -22,36 +25,66 @@ export interface LastMarker {
   unreadable: string | undefined
 }
 
-/** Events of strangers may be large. */
-const eventsAtOnce = 20
+/** What the search needs of a log. */
+export type MarkedLog = Pick<Streams, 'last' | 'read' | 'visit'>
+
+/** Up to where a log was searched, and what was found. */
+interface Searched { newest: { id: string, revision: bigint }, last: Marker | undefined }
+
+/** Whoever fills the stream with something else costs each process one search, not one at each block of ids. */
+const searchedIn = new WeakMap<MarkedLog, Searched>()
 
 /** @throws EventStoreUnavailable */
-export async function findLastMarker (streams: Pick<Streams, 'last' | 'read'>): Promise<LastMarker> {
+export async function findLastMarker (streams: MarkedLog): Promise<LastMarker> {
   const newest = await streams.last(markerStream)
   if (!newest) return { last: undefined, streamRevision: noStream, unreadable: undefined }
-  const { revision: streamRevision } = newest
+  const { id, revision: streamRevision } = newest
   const last = markerIn(newest)
   if (last) return { last, streamRevision, unreadable: undefined }
-  return { last: await searchBackwards(streams, streamRevision), streamRevision, unreadable: whyUnreadable(newest) }
+  const known = await stillThere(streams, searchedIn.get(streams))
+  const found = await searchBackwards(streams, streamRevision, known)
+  searchedIn.set(streams, { newest: { id, revision: streamRevision }, last: found })
+  return { last: found, streamRevision, unreadable: whyUnreadable(newest) }
 }
 
-async function searchBackwards (streams: Pick<Streams, 'read'>, before: bigint): Promise<Marker | undefined> {
-  for (let end = before; end > 0n;) {
-    const from = end > BigInt(eventsAtOnce) ? end - BigInt(eventsAtOnce) : 0n
-    const events = await streams.read(markerStream, from, Number(end - from))
-    const found = events.filter(({ revision }) => revision < end).reverse().map(markerIn).find(Boolean)
+/** What was found in a log that went back since, or in another one, counts no more. */
+async function stillThere (streams: MarkedLog, searched: Searched | undefined): Promise<Searched | undefined> {
+  if (!searched) return undefined
+  const { newest: { id, revision }, last } = searched
+  const revisions: [string, bigint][] = [[id, revision], ...last ? [[last.id, last.revision] as [string, bigint]] : []]
+  const found = await Promise.all(revisions.map(([, each]) => streams.read(markerStream, each, 1)))
+  return found.every(([event], index) => event?.id === revisions[index]?.[0]) ? searched : undefined
+}
+
+/** In steps that grow: one foreign event costs little, very many do not cost a request each. */
+const firstStep = 20n
+const longestStep = 20_000n
+
+/** Event by event, as those of strangers may be large. */
+async function searchBackwards (
+  streams: MarkedLog, before: bigint, known: Searched | undefined
+): Promise<Marker | undefined> {
+  const begin = known ? known.newest.revision + 1n : 0n
+  let step = firstStep
+  for (let end = before; end > begin;) {
+    const from = end - begin > step ? end - step : begin
+    let found: Marker | undefined
+    await streams.visit(markerStream, from, (stored) => {
+      if (stored.revision < end) found = markerIn(stored) ?? found
+    }, Number(end - from))
     if (found) return found
     end = from
+    step = step * 10n > longestStep ? longestStep : step * 10n
   }
-  return undefined
+  return known?.last
 }
 
 function markerIn (stored: StoredEvent): Marker | undefined {
   const { event } = tryDecode(stored)
   if (event?.type !== 'DispatcherCheckpointed') return undefined
-  const { assistant_ids, lead_ids } = event.data
-  const data = { ...event.data, assistant_ids: believedId(assistant_ids), lead_ids: believedId(lead_ids) }
-  return { id: stored.id, revision: stored.revision, position: stored.position, data }
+  const { data } = event
+  const ids = forEachKind((kind) => believedId(data[`${kind}_ids`] ?? 0))
+  return { id: stored.id, revision: stored.revision, position: stored.position, data, ids }
 }
 
 function whyUnreadable (stored: StoredEvent): string {

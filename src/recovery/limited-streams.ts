@@ -20,12 +20,13 @@ export interface LimitedStream {
 export async function findLimitedStreams (streams: Pick<Streams, 'limitOf'>): Promise<LimitedStream[]> {
   const found = await Promise.all(everywhere.map(async (stream) => {
     const limit = await streams.limitOf(stream)
-    return limit ? [{ stream, limit, problem: problemOf(stream, limit) }] : []
+    return limit ? [{ stream, limit, problem: limitedBy(stream, limit) }] : []
   }))
   return found.flat()
 }
 
-function problemOf (stream: string, limit: string): string {
+/** Says what limits the stream, and what mends it. */
+export function limitedBy (stream: string, limit: string): string {
   if (limit === 'deleted') {
     return `The stream ${stream} was deleted, and a scavenge takes its events away for good: ` +
       `write metadata without $tb to $$${stream}, twice, as the server answers the first with a $tb of its own.`

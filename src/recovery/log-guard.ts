@@ -3,7 +3,8 @@ import type { Pool } from 'pg'
 import type { Streams } from '../event-store/streams.js'
 import { pause } from '../subscriptions/pause.js'
 import type { SameLog } from '../subscriptions/run.js'
-import { OtherLog, refuseOtherLog, type ReadUpTo } from './other-log.js'
+import { noteAppendedBehind, saysAppendedBehind, type AppendedBehind } from './appended-behind.js'
+import { furthestOf, older, OtherLog, refuseOtherLog, type ReadUpTo } from './other-log.js'
 
 export interface LogGuard extends SameLog {
   /** Compares now. @throws OtherLog, EventStoreUnavailable; an outage leaves the last result */
@@ -11,13 +12,18 @@ export interface LogGuard extends SameLog {
   problem (): OtherLog | undefined
   /** Compares until it is the same log, for some seconds. @throws as `assert` */
   assertSoon (): Promise<void>
+  /**
+   * Takes an event behind what this process knew to be read as proof that the log has gone back, and notes it for every
+   * role. What it knew counts only where the database says the same: positions may have begun anew meanwhile.
+   */
+  wentBack (proof: AppendedBehind): Promise<void>
   /** Compares again and again. @returns what ends it */
   keepChecking (): () => Promise<void>
 }
 
 export interface LogGuardOptions {
   pool: Pool
-  streams: Pick<Streams, 'read' | 'head'>
+  streams: Pick<Streams, 'read' | 'head' | 'limitOf'>
   /** How far the subscriptions beside the dispatcher have read. */
   readUpTo (): Promise<readonly ReadUpTo[]>
   log: { info (details: object, message: string): void, error (details: object, message: string): void }
@@ -33,7 +39,8 @@ const soonMs = { within: 3_000, every: 200 }
 /** Logs once what is wrong, and once that it no longer is. */
 export function openLogGuard ({ pool, streams, readUpTo, log, everyMs = usualEveryMs }: LogGuardOptions): LogGuard {
   let problem: OtherLog | undefined
-  return { assert, assertSoon, problem: () => problem, keepChecking }
+  const keepChecking = () => repeating(everyMs, assert)
+  return { assert, assertSoon, problem: () => problem, wentBack, keepChecking }
 
   async function assert (): Promise<void> {
     try {
@@ -51,23 +58,31 @@ export function openLogGuard ({ pool, streams, readUpTo, log, everyMs = usualEve
     await assert()
   }
 
+  async function wentBack (proof: AppendedBehind): Promise<void> {
+    const { position } = await furthestOf(pool, await readUpTo())
+    if (position < proof.readUpTo) return
+    note(older(saysAppendedBehind(proof)))
+    await noteAppendedBehind(pool, proof)
+  }
+
   function note (found: OtherLog): void {
     if (found.message !== problem?.message) log.error({}, found.message)
     problem = found
   }
+}
 
-  function keepChecking (): () => Promise<void> {
-    const stopping = new AbortController()
-    const checking = (async () => {
-      while (!stopping.signal.aborted) {
-        await pause(everyMs, stopping.signal)
-        if (!stopping.signal.aborted) await assert().catch(() => {}) // told; an outage is reported by others
-      }
-    })()
-    return async () => {
-      stopping.abort()
-      await checking
+/** What fails was told; an outage is reported by others. @returns what ends it */
+function repeating (everyMs: number, look: () => Promise<void>): () => Promise<void> {
+  const stopping = new AbortController()
+  const looking = (async () => {
+    while (!stopping.signal.aborted) {
+      await pause(everyMs, stopping.signal)
+      if (!stopping.signal.aborted) await look().catch(() => {})
     }
+  })()
+  return async () => {
+    stopping.abort()
+    await looking
   }
 }
 

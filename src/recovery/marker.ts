@@ -4,13 +4,15 @@ import type { Pool } from 'pg'
 import { assertSound, currentVersion } from '../domain/events.js'
 import { believedId } from '../domain/json.js'
 import { markerStream, type DispatcherCheckpointed } from '../domain/marker/events.js'
+import { idKinds, type IdKind } from '../domain/marker/id-kinds.js'
 import type { Streams } from '../event-store/streams.js'
+import type { MarkedLog } from './last-marker.js'
 import { refuseOtherLog } from './other-log.js'
 import { BehindLog, explainBehind, readDatabaseState, type DatabaseState } from './database-state.js'
 
 export interface MarkerOptions {
   pool: Pool
-  streams: Pick<Streams, 'last' | 'read' | 'head' | 'append'>
+  streams: MarkedLog & Pick<Streams, 'head' | 'append' | 'limitOf'>
   now?: () => Date
   /** Writes although nothing has changed since the last marker. */
   always?: boolean
@@ -45,11 +47,16 @@ export async function writeMarker (
 
 /** The highest ids of the last marker stay, also while the sequences are behind them. */
 function markerData ({ last, databaseId, checkpoint, givenIds }: DatabaseState, at: Date): DispatcherCheckpointed {
+  const highest = (kind: IdKind) => Math.max(believedId(givenIds[kind]), last?.ids[kind] ?? 0)
   return {
     incarnation: databaseId,
     checkpoint: String(checkpoint),
-    assistant_ids: Math.max(believedId(givenIds.assistant), last?.data.assistant_ids ?? 0),
-    lead_ids: Math.max(believedId(givenIds.lead), last?.data.lead_ids ?? 0),
+    assistant_ids: highest('assistant'),
+    lead_ids: highest('lead'),
+    campaign_ids: highest('campaign'),
+    phone_number_ids: highest('phone_number'),
+    api_key_ids: highest('api_key'),
+    blacklist_ids: highest('blacklist'),
     at: at.toISOString()
   }
 }
@@ -60,5 +67,5 @@ function markerData ({ last, databaseId, checkpoint, givenIds }: DatabaseState, 
  */
 function addsNothing ({ last, checkpoint }: DatabaseState, data: DispatcherCheckpointed): boolean {
   return last !== undefined && checkpoint <= last.position && data.incarnation === last.data.incarnation &&
-    data.assistant_ids === last.data.assistant_ids && data.lead_ids === last.data.lead_ids
+    idKinds.every((kind) => data[`${kind}_ids`] === last.ids[kind])
 }

@@ -1,8 +1,8 @@
 // Keeps a process from sending webhooks and from giving out ids while its database is behind the log.
 import type { Pool } from 'pg'
-import type { Streams } from '../event-store/streams.js'
 import { pause } from '../subscriptions/pause.js'
 import { BehindLog, explainBehind, readDatabaseState, type DatabaseState } from './database-state.js'
+import type { MarkedLog } from './last-marker.js'
 
 export interface RestoreGuard {
   /** Compares now. @throws when the event store or Postgres does not answer; the last result stays */
@@ -23,7 +23,7 @@ type Write = (details: object, message: string) => void
 
 export interface RestoreGuardOptions {
   pool: Pool
-  streams: Pick<Streams, 'last' | 'read'>
+  streams: MarkedLog
   log: { info: Write, warn: Write, error: Write }
   /** Between two checks while webhooks may not be sent, in milliseconds. */
   behindEveryMs?: number

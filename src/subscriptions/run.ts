@@ -11,6 +11,7 @@ import { type LeaseTimes } from './lease-row.js'
 import { pause } from './pause.js'
 import { skipProcessed } from './skip-processed.js'
 import { countBatch, countersOf } from './counters.js'
+import { traceBatch } from './trace-batch.js'
 
 /** The consumer needs an operator before it can go on. It is tried again, as the operator may have acted. */
 export class Stopped extends Error {
@@ -92,7 +93,8 @@ async function follow (consumer: Consumer, lease: Lease, options: RunOptions, ba
     const otherLog = sameLog?.problem()
     if (otherLog) throw stopped(otherLog)
     if (batch.position <= position) continue
-    await commitBatch(opened, batch, position, lease, options.pool)
+    const from = position
+    await traceBatch(consumer.name, batch, () => commitBatch(opened, batch, from, lease, options.pool))
     position = batch.position
     Object.assign(backoff, { ms: shortestBackoffMs, isLogged: false })
     countBatch(consumer.name, batch)

@@ -87,7 +87,7 @@ t.test('a leader is killed under load and comes back: nothing is lost, doubled o
   t.equal(webhooks?.received, webhooks?.calls)
   t.strictSame(checks?.map(({ command }) => command), [
     'projections verify assistants', 'projections verify leads', 'projections verify calls', 'projections verify catalog',
-    'webhooks stats'
+    'projections verify keys', 'webhooks stats'
   ])
 })
 

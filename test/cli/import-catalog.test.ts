@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { openStreams } from '../../src/event-store/streams.js'
 import { readCatalogFile, type CatalogFile } from '../../src/cli/catalog/catalog-file.js'
 import { importCatalog } from '../../src/cli/catalog/import-catalog.js'
-import { handleOn } from '../support/commands/handle-on.js'
+import { importingOn } from '../support/commands/handle-on.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 
 const { connection } = await scratchEventStore(t)
@@ -28,7 +28,7 @@ function reading (t: Test, contents: unknown): Promise<CatalogFile> {
 }
 
 t.test('everything in the file is in the log, and the same file again appends nothing', async (t) => {
-  const position = await importCatalog(handleOn(streams), catalog)
+  const position = await importCatalog(importingOn(streams), catalog)
   const head = await streams.head()
   t.equal(position, head)
   t.match(await streams.read('catalog-voices'), [{ data: { id: 1, name: 'Nova' } }, { data: { id: 2, name: 'Echo' } }])
@@ -39,25 +39,25 @@ t.test('everything in the file is in the log, and the same file again appends no
   t.match(await streams.read('phonenumber-1'), [{
     type: 'PhoneNumberAdded', data: { user_id: '1', phone_number: '+15551230001' }
   }])
-  t.equal(await importCatalog(handleOn(streams), catalog), position, 'it is complete where it was')
+  t.equal(await importCatalog(importingOn(streams), catalog), position, 'it is complete where it was')
   t.equal(await streams.head(), head)
 })
 
 t.test('another name renames, another owner is refused', async (t) => {
-  await importCatalog(handleOn(streams), {
+  await importCatalog(importingOn(streams), {
     voices: [{ id: 2, name: 'Alloy' }], users: [{ id: 1, campaigns: [{ id: 1, name: 'Summer' }] }]
   })
   t.match((await streams.read('catalog-voices')).at(-1), { data: { id: 2, name: 'Alloy' } })
   t.match((await streams.read('campaign-1')).at(-1), { type: 'CampaignRenamed', data: { name: 'Summer' } })
   await t.rejects(
-    importCatalog(handleOn(streams), { users: [{ id: 2, campaigns: [{ id: 1, name: 'Mine' }] }] }),
+    importCatalog(importingOn(streams), { users: [{ id: 2, campaigns: [{ id: 1, name: 'Mine' }] }] }),
     { code: 'catalog-conflict' }
   )
 })
 
 t.test('lists of any length are taken, in appends that the store takes', async (t) => {
   const voices = Array.from({ length: 3_000 }, (_, index) => ({ id: 1_000 + index, name: 'x'.repeat(255) }))
-  await importCatalog(handleOn(streams), { voices })
+  await importCatalog(importingOn(streams), { voices })
   t.equal((await streams.read('catalog-voices')).length, 3 + voices.length)
 })
 

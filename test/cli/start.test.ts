@@ -9,6 +9,7 @@ import { eventually } from '../support/eventually.js'
 import { dataDir, exampleCatalog, ringledger, run } from '../support/ringledger.js'
 import { connect, headOf } from '../support/back-ends/scratch-event-store.js'
 import { eventStoreOf, startService, type RunningService } from '../support/running-service.js'
+import { listeningUrl } from '../support/processes/role-log.js'
 
 const folder = dataDir(t)
 
@@ -92,13 +93,12 @@ const rules: Record<string, (t: Test, service: RunningService) => Promise<void>>
     const { code, stderr } = await run(t, ['api'], {
       DATA_DIR: folder, PORT: new URL(service.url).port, LOG_LEVEL: 'warn'
     })
-    t.equal(code, 1)
-    t.match(stderr, /PORT \d+ cannot be listened on: .*in use/)
+    t.match({ code, stderr }, { code: 1, stderr: /PORT \d+ cannot be listened on: .*in use/ })
   },
 
   'a command that it outlives ends by itself': async (t, service) => {
     const projector = ringledger(t, ['projector'], { DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'warn' })
-    await projector.says((_, stderr) => /projector is listening/.exec(stderr) ?? undefined)
+    await projector.says(listeningUrl)
     projector.signal('SIGTERM')
     t.equal((await projector.ended).code, 0)
     t.equal((await fetch(`${service.url}/health/ready`)).status, 200)
@@ -107,12 +107,12 @@ const rules: Record<string, (t: Test, service: RunningService) => Promise<void>>
   'SIGTERM drains it: what is asked is answered, and no process is left': async (t, service) => {
     const answer = await begunPost(`${service.url}/user/assistant`, await service.token('1'))
     service.process.signal('SIGTERM')
-    await service.process.says((_, stderr) => /Draining after SIGTERM/.exec(stderr) ?? undefined)
+    await service.process.says((stdout) => /Draining after SIGTERM/.exec(stdout) ?? undefined)
     const { statusCode, headers } = await answer(newAssistant())
     t.equal(statusCode, 201)
     t.equal(headers.connection, 'close')
     t.equal((await service.process.ended).code, 0)
-    t.match(service.process.stderr(), /\nStopped\.\n$/)
+    t.match(service.process.stdout(), /"msg":"Stopped\."}\n$/)
     t.same(service.process.processes(), [])
     t.notOk(existsSync(join(folder, 'run.json')))
   }
@@ -137,8 +137,8 @@ t.test('a start that is broken off leaves nothing behind, whenever it is', async
     starting.signal('SIGINT')
     await starting.ended
     t.same(starting.processes(), [])
-    t.notMatch(starting.stderr(), /^ringledger:/m, 'nor a complaint')
-    t.notMatch(starting.stdout(), /listening {2}/)
+    t.equal(starting.stderr(), '', 'nor a complaint')
+    t.notMatch(starting.stdout(), /is listening/)
   }
 })
 

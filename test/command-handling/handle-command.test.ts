@@ -68,7 +68,8 @@ t.test('the outcome is the fold of the stream', async (t) => {
 t.test('a command that changes nothing appends nothing and answers where the stream stands', async (t) => {
   const handle = handleOn(streams)
   const id = newId()
-  const created = await handle(createRequest(id))
+  const { isAppended, ...created } = await handle(createRequest(id))
+  t.ok(isAppended)
   t.strictSame(await handle(updateRequest(id, { record_call: false })), created)
   t.equal((await streams.read(`assistant-${id}`)).length, 1)
 })

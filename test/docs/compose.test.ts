@@ -41,6 +41,12 @@ t.test('the service is no superuser of Postgres', async (t) => {
   t.match(textOf('deploy/postgres/10-role.sh'), new RegExp(`CREATE ROLE ${user} LOGIN PASSWORD`))
 })
 
+t.test('what Node is asked for is what the README names, and images are on the one that is kept longest', async (t) => {
+  const { engines: { node } } = JSON.parse(textOf('package.json')) as { engines: { node: string } }
+  t.match(textOf('README.md'), node.replace('>=', ''))
+  for (const [, image] of textOf('Dockerfile').matchAll(/^FROM (node:\S+)/gm)) t.match(image, /^node:24\./)
+})
+
 t.test('images have exact versions', async (t) => {
   const images = Object.values(services).map(({ image }) => image).filter((image) => image !== 'ringledger')
   const bases = [...textOf('Dockerfile').matchAll(/^FROM (\S+)/gm)].map(([, image = '']) => image)

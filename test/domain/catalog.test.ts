@@ -1,8 +1,6 @@
 // What importing a catalogue leads to.
 import t from 'tap'
-import {
-  campaignDecider, languagesDecider, phoneNumberDecider, voicesDecider
-} from '../../src/domain/catalog/decide.js'
+import { languagesDecider, voicesDecider } from '../../src/domain/catalog/decide.js'
 import { scenarios } from '../support/commands/given.js'
 
 const voice = (id: number, name: string) => ({ type: 'VoiceAdded' as const, data: { id, name } })
@@ -29,28 +27,6 @@ t.test('an entry that the list names twice is added once', async (t) => {
 t.test('nothing but id and name goes into the log', async (t) => {
   const entries = [{ id: 1, name: 'Ada', note: 'x' }]
   scenarios(voicesDecider)([]).when({ entries }).then(t, [voice(1, 'Ada')])
-})
-
-t.test('a campaign is created, renamed, and never given to another user', async (t) => {
-  const given = scenarios(campaignDecider)
-  const spring = { campaign_id: 1, user_id: '1', name: 'Spring' }
-  const created = { type: 'CampaignCreated' as const, data: spring }
-  const renamed = { type: 'CampaignRenamed' as const, data: { ...spring, name: 'Summer' } }
-  given([]).when(spring).then(t, [created])
-  given([created]).when(spring).then(t, [])
-  given([created]).when(renamed.data).then(t, [renamed])
-  given([created, renamed]).when(renamed.data).then(t, [])
-  given([created]).when({ ...spring, user_id: '2' }).then(t, { code: 'catalog-conflict' })
-})
-
-t.test('a phone number keeps its owner and its digits', async (t) => {
-  const given = scenarios(phoneNumberDecider)
-  const number = { phone_number_id: 1, user_id: '1', phone_number: '+15551230001' }
-  const added = { type: 'PhoneNumberAdded' as const, data: number }
-  given([]).when(number).then(t, [added])
-  given([added]).when(number).then(t, [])
-  given([added]).when({ ...number, phone_number: '+15551230002' }).then(t, { code: 'catalog-conflict' })
-  given([added]).when({ ...number, user_id: '2' }).then(t, { code: 'catalog-conflict' })
 })
 
 // Copied as a whole for each entry, a list of this length takes an hour.

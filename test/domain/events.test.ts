@@ -4,12 +4,13 @@ import { assistantDecider, type CreateAssistant } from '../../src/domain/assista
 import type { AssistantBody } from '../../src/domain/assistant/bodies.js'
 import { validateNewAssistant } from '../../src/domain/assistant/validate.js'
 import { callDecider } from '../../src/domain/call/decide.js'
-import {
-  campaignDecider, languagesDecider, modelsDecider, phoneNumberDecider, voicesDecider
-} from '../../src/domain/catalog/decide.js'
+import { campaignDecider } from '../../src/domain/campaign/decide.js'
+import { languagesDecider, modelsDecider, voicesDecider } from '../../src/domain/catalog/decide.js'
 import { fold } from '../../src/domain/decider.js'
 import { currentVersion, decode, eventVersions, type DomainEvent, type EventType } from '../../src/domain/events.js'
 import { leadDecider } from '../../src/domain/lead/decide.js'
+import { phoneNumberDecider } from '../../src/domain/phone-number/decide.js'
+import { holderDecider } from '../../src/domain/phone-number/holder.js'
 import { requiredFields } from '../support/bodies/assistant-bodies.js'
 import { golden, type Golden } from '../support/events/golden.js'
 import { fc } from '../support/fuzz/property.js'
@@ -94,6 +95,9 @@ t.test('the golden events fold', async (t) => {
   t.strictSame([...fold(modelsDecider, [event('ModelAdded')])], [['gpt-4o', 'gpt-4o']])
   t.match(fold(campaignDecider, [event('CampaignCreated'), event('CampaignRenamed')]), { name: 'Summer' })
   t.match(fold(phoneNumberDecider, [event('PhoneNumberAdded')]), { phone_number: '+15551230009' })
+  t.match(fold(phoneNumberDecider, [event('PhoneNumberAdded'), event('PhoneNumberReleased')]), { isReleased: true })
+  t.strictSame(fold(holderDecider, [event('PhoneNumberClaimed')]), event('PhoneNumberClaimed').data)
+  t.equal(fold(holderDecider, [event('PhoneNumberClaimed'), event('PhoneNumberFreed')]), undefined)
 })
 const creating = (id: number, body: AssistantBody): CreateAssistant =>
   ({

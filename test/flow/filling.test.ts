@@ -18,7 +18,7 @@ await before.stop()
 
 const paths = [
   '/user/assistants', `/user/assistant/${assistant}`, `/user/assistant/${assistant}/history`, '/user/leads',
-  `/user/lead/${lead}`, '/user/calls', '/user/call/known', '/user/campaigns', '/user/phone-numbers',
+  `/user/lead/${lead}`, '/user/calls', '/user/call/known', '/user/campaigns', '/user/phone-numbers', '/user/blacklist',
   ...['voices', 'languages', 'models'].map((list) => `/user/assistants/${list}`)
 ]
 const { jwt } = configOf({})

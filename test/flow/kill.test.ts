@@ -49,7 +49,7 @@ async function eventStoreDies (t: Test, { process: service }: RunningService): P
   const { pids }: { pids: { eventStore: number } } = JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8'))
   process.kill(pids.eventStore, 'SIGKILL')
   t.equal((await service.ended).code, 1, 'a service whose event store died ends with exit status 1')
-  t.match(service.stderr(), /The embedded event store stopped unexpectedly \(killed by SIGKILL\); .* says why/)
+  t.match(service.stdout(), /The embedded event store stopped unexpectedly \(killed by SIGKILL\); .* says why/)
   t.same(service.processes(), [], 'and leaves no process')
 }
 

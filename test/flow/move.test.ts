@@ -74,7 +74,7 @@ t.test('a log is moved while the service runs, the tail while it is stopped, and
 
   const moved = { ...env, DATA_DIR: before.dataDir, EVENTSTORE_URL: target.url }
   t.match(await run(t, ['start'], { ...moved, PORT: '0' }), {
-    code: 1, stderr: /^ringledger: The events stand at other positions.* run `ringledger events adopt`/m
+    code: 1, stderr: /"msg":"The events stand at other positions.* run `ringledger events adopt`/
   })
   t.match(await run(t, ['events', 'adopt'], moved), { code: 0, stderr: /The consumers follow this log now/ })
   const after = await startService(t, { dataDir: before.dataDir, env: { ...env, EVENTSTORE_URL: target.url } })

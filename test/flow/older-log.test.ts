@@ -29,7 +29,7 @@ t.test('a log that is older than what was read of it is a refusal to start, unti
   await t.rejects(r.start(['api']), { name: 'OtherLog' })
   t.match(await run(t, ['worker'], { ...r.env, PORT: '0' }), {
     code: 1,
-    stderr: /^ringledger: The event log lacks marker \d.* older than this database, or another log.*Check EVENTSTORE_URL.*`ringledger events adopt`/m
+    stderr: /"msg":"The event log lacks marker \d.* older than this database, or another log.*Check EVENTSTORE_URL.*`ringledger events adopt`/
   })
   t.match(await adopt(), { problem: undefined })
   const adopted = await r.start()

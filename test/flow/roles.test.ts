@@ -9,6 +9,7 @@ import { dataDir, exampleCatalog, ringledger, run, type Ringledger } from '../su
 import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
 import { caller, localWebhooks, token } from '../support/running-service.js'
 import { secrets } from '../support/auth/secrets.js'
+import { listeningUrl } from '../support/processes/role-log.js'
 
 const folders = { eventStore: dataDir(t), roles: dataDir(t) }
 const { url: databaseUrl } = await scratchPostgres(t)
@@ -28,7 +29,7 @@ const env = {
 async function start (t: Test, role: string): Promise<{ url: string, process: Ringledger }> {
   const process = ringledger(t, [role], env)
   return {
-    process, url: await process.says((_, stderr) => new RegExp(`${role} is listening on (\\S+)`).exec(stderr)?.[1])
+    process, url: await process.says(listeningUrl)
   }
 }
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { welcome } from '../../src/cli/running/welcome.js'
+import { placesOf, welcome } from '../../src/cli/running/welcome.js'
 import { newAssistant, testService } from '../support/service.js'
 
 const service = await testService(t, ['api', 'projector'], { BASE_PATH: '/voice/v1/' })
@@ -70,7 +70,7 @@ t.test('the documentation works under BASE_PATH, with and without a slash, from 
 })
 
 t.test('the links that a start prints lead there', async (t) => {
-  const text = await welcome(service.url, { ...service.config, jwtSecretIsOurs: true }, {})
+  const text = await welcome(placesOf(service.url, service.config, {}), { ...service.config, jwtSecretIsOurs: true })
   const docs = /^ +docs +(\S+)$/m.exec(text)?.[1] ?? ''
   t.equal(docs, `${service.url}/voice/v1/docs`)
   t.equal((await page(new URL(docs).pathname)).status, 200)

@@ -54,6 +54,21 @@ t.test('a request is one line with method, route, status, time and user', async 
   }
 })
 
+t.test('an API key is told by its id, and never by itself', async (t) => {
+  const lines = await linesOf('POST', '/user/api-key', { token, body: { name: 'x', scopes: ['read'] } })
+  t.notMatch(lines.join(), /rl_/)
+  const { body } = await call('POST', '/user/api-key', { token, body: { name: 'x', scopes: ['read'] } })
+  const { id, key } = body.data
+  for (const [sent, told] of [
+    [key, { user: userHash(user), api_key: id, status: 200 }], [`rl_${'A'.repeat(43)}`, { refused: 'key-unknown', status: 401 }],
+    ['rl_x', { refused: 'key-unknown', status: 401 }]
+  ]) {
+    const [line = ''] = await linesOf('GET', '/user/me', { token: sent })
+    t.match(JSON.parse(line), told)
+    t.notMatch(line, /rl_/)
+  }
+})
+
 t.test('an address that nobody has is not in the log', async (t) => {
   const [line = '', ...more] = await linesOf('GET', '/nowhere/secret?secret=1', { token })
   t.strictSame(more, [])

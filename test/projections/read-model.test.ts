@@ -107,7 +107,7 @@ t.test('a lead and the name of its campaign are of one position, wherever the ca
   t.equal((await read.findLead('1', 15))?.campaignName, 'Late')
   const { items } = await read.findLeads({ userId: '1', campaignId: 11 }, { page: 1, perPage: 10 })
   t.strictSame(items.map(({ campaignName }) => campaignName), ['Late'])
-  t.equal(await read.findCampaignName('1', 11), undefined, 'the catalogue has not heard of it')
+  t.equal(await read.findCampaign('1', 11), undefined, 'the catalogue has not heard of it')
 })
 
 t.test('the catalogue answers what exists and what the user owns, and false where nothing was asked', async (t) => {
@@ -120,6 +120,6 @@ t.test('the catalogue answers what exists and what the user owns, and false wher
   t.strictSame(await read.lookUpCatalog({ userId: '1' }), {
     voiceExists: false, languageExists: false, ownsPhoneNumber: false
   })
-  t.equal(await read.findCampaignName('1', 10), 'Summer')
-  t.equal(await read.findCampaignName('2', 10), undefined)
+  t.match(await read.findCampaign('1', 10), { name: 'Summer', revision: 1 })
+  t.equal(await read.findCampaign('2', 10), undefined)
 })

@@ -86,7 +86,9 @@ t.test('calls are listed without their transcripts, the last first, and filtered
   const lead = await createLead('+15558880020')
   await complete('list-1', { assistant_id: one, ended_at: '2025-03-01T10:00:00Z' })
   await complete('list-2', { assistant_id: one, ended_at: '2025-03-03T10:00:00Z', status: 'busy', lead_id: lead.id })
-  const { headers } = await complete('list-3', { assistant_id: two, ended_at: '2025-03-02T10:00:00Z' })
+  const { headers } = await complete('list-3', {
+    assistant_id: two, ended_at: '2025-03-02T10:00:00Z', direction: 'inbound', from: '+4915112345670'
+  })
   const position = { headers: { 'x-read-position': headers.get('x-read-position') ?? '' } }
   const ids = async (query: string) => {
     const { body } = await call('GET', `/user/calls?date_to=2025-12-31&${query}`, undefined, position)
@@ -98,6 +100,14 @@ t.test('calls are listed without their transcripts, the last first, and filtered
   t.same(await ids(`lead_id=${lead.id}`), ['list-2'])
   t.same(await ids('status=completed'), ['list-3', 'list-1'])
   t.same(await ids('date_from=2025-03-02'), ['list-2', 'list-3'])
+  t.same(await ids('campaign_id=1'), ['list-2'], 'of its lead')
+  t.same(await ids('campaign_id=2'), [])
+  t.same(await ids('direction=inbound'), ['list-3'])
+  t.same(await ids('phone_number=+49151'), ['list-3'], 'of the customer, who called')
+  t.same(await ids('phone_number=15551230001&direction=outbound'), ['list-2', 'list-1'], 'of the customer, who was called')
+  t.same(await ids('search=49151'), ['list-3'])
+  t.same(await ids('updated_from=2026-01-01'), ['list-2', 'list-3', 'list-1'], 'when they were recorded')
+  t.same(await ids('updated_from=2999-12-31'), [])
   const { body } = await get('/user/calls?date_to=2025-03-01')
   t.same(Object.keys(body.data[0]), [
     'call_id', 'assistant_id', 'lead_id', 'lead', 'status', 'direction', 'from', 'to', 'started_at', 'ended_at',

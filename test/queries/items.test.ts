@@ -122,7 +122,7 @@ t.test('an id that nothing can have is not found', async (t) => {
 t.test('every read needs a token of a user', async (t) => {
   const paths = [
     'assistants', 'assistant/1', 'assistant/1/history', 'leads', 'lead/1', 'calls', 'call/x', 'assistants/voices',
-    'assistants/languages', 'assistants/models', 'campaigns', 'phone-numbers'
+    'assistants/languages', 'assistants/models', 'campaigns', 'phone-numbers', 'blacklist'
   ]
   const engine = `Bearer ${await service.token('engine', 'engine')}`
   for (const path of paths) {

@@ -41,13 +41,16 @@ t.test('assistants are filtered by a part of the name, whatever its case, and ta
     ['SURE_T', '100% sure_thing'],
     ['%desk', undefined]
   ] as const) {
-    t.same(
-      namesOf((await get(`/user/assistants?name=${encodeURIComponent(name)}`)).body.data), found ? [found] : [], name
-    )
+    for (const parameter of ['name', 'search']) {
+      const { body } = await get(`/user/assistants?${parameter}=${encodeURIComponent(name)}`)
+      t.same(namesOf(body.data), found ? [found] : [], `${parameter} ${name}`)
+    }
   }
 })
 
-t.test('assistants are filtered by status and type', async (t) => {
+t.test('assistants are filtered by status, type and when they changed', async (t) => {
+  t.equal((await get('/user/assistants?updated_from=2026-01-01')).body.meta.total, 3)
+  t.same((await get('/user/assistants?updated_from=2999-12-31')).body.data, [])
   t.same(namesOf((await get('/user/assistants?type=inbound')).body.data), ['Front desk'])
   t.equal((await get('/user/assistants?type=outbound&status=active')).body.meta.total, 2)
   t.same((await get('/user/assistants?status=inactive')).body, {
@@ -61,12 +64,14 @@ t.test('leads are listed as their creation answered them, newest first', async (
   })
 })
 
-t.test('leads are filtered by campaign, status and the beginning of the phone number', async (t) => {
+t.test('leads are filtered by campaign and status, and by how the phone number or the name begins', async (t) => {
   const [first, second, third] = leads.map(({ id }) => id)
   for (const [query, ids] of [
     ['campaign_id=1', [third, first]], ['campaign_id=3', []], ['status=created', [third, second, first]],
     ['status=blacklisted', []], ['phone_number=%2B1555', [second, first]], ['phone_number=+1555', [second, first]],
-    ['phone_number=4915112345678', [third]], ['phone_number=1666', []], ['campaign_id=1&phone_number=%2B1555', [first]]
+    ['phone_number=4915112345678', [third]], ['phone_number=1666', []], ['campaign_id=1&phone_number=%2B1555', [first]],
+    ['search=ada', [third, second, first]], ['search=AD&campaign_id=1', [third, first]], ['search=da', []],
+    ['search=%25', []], ['search=Ada%20', []], ['search=%2B1555', [second, first]], ['search=49151', [third]]
   ] as const) {
     const { body } = await get(`/user/leads?${query}`)
     t.same(body.data.map(({ id }: { id: number }) => id), ids, query)
@@ -83,6 +88,10 @@ t.test('leads are filtered by days in UTC and by instants, both ends included', 
   t.equal((await ids(`date_from=${instant}`)).length, 3)
   t.equal((await ids(`date_from=${today}`)).length, 3)
   t.same(await ids('date_to=2020-02-29'), [])
+  const { rows: [{ last }] } = await service.parts.pool.query('SELECT max(updated_at) AS last FROM read_model.leads')
+  t.same(await ids(`updated_from=${last.toISOString()}`), [leads.at(-1)?.id])
+  t.equal((await ids(`updated_from=${today}`)).length, 3)
+  t.same(await ids('updated_from=2999-12-31'), [])
   t.same(await ids('date_from=2999-12-31T23:59:59.999%2B02:00'), [])
 })
 

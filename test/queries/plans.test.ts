@@ -1,17 +1,18 @@
 // No list reads a whole table, however much of it belongs to the one who asks.
 import t from 'tap'
 import type { Pool } from 'pg'
-import { findCalls, type CallFilter } from '../../projections/find-calls.js'
+import { findCalls } from '../../projections/find-calls.js'
 import { ensureProjections } from '../../projections/replay/generations.js'
-import { findLead, findLeadOwner, findLeads, type LeadFilter } from '../../projections/find-leads.js'
+import { findLead, findLeadOwner, findLeads } from '../../projections/find-leads.js'
 import { projections } from '../../projections/index.js'
 import { packageRoot } from '../../src/package-root.js'
 import { migrate } from '../../src/postgres/migrate.js'
 import { openPool } from '../../src/postgres/pool.js'
 import { fillCalls, fillDeliveries, fillLeads } from '../support/projections/filled-tables.js'
+import { listFilters } from '../support/postgres/list-filters.js'
 import { planOf } from '../support/postgres/plan.js'
 import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
-import { findDelivery, listDeliveries, type DeliveryFilter } from '../../workers/deliveries/read/find-deliveries.js'
+import { findDelivery, listDeliveries } from '../../workers/deliveries/read/find-deliveries.js'
 
 const count = Number(process.env.PLAN_ROWS ?? 10_000)
 const postgres = await scratchPostgres(t)
@@ -34,32 +35,7 @@ const pages = {
 }
 
 const plan = (read: (db: Pool) => Promise<unknown>) => planOf(pool, read)
-const leadFilters: Record<string, Omit<LeadFilter, 'userId'>> = {
-  'no filter': {},
-  campaign: { campaignId: 4 },
-  status: { status: 'completed' },
-  'the beginning of every phone number': { phonePrefix: '+1555' },
-  'the beginning of few phone numbers': { phonePrefix: '+15550012' },
-  'all days': { createdFrom: everything, createdTo: end },
-  'the last minutes': { createdFrom: new Date(Date.parse(end) - 300_000).toISOString() },
-  'every filter': { campaignId: 4, status: 'created', phonePrefix: '+1', createdFrom: everything, createdTo: end }
-}
-const callFilters: Record<string, Omit<CallFilter, 'userId'>> = {
-  'no filter': {},
-  assistant: { assistantId: 4 },
-  lead: { leadId: 44 },
-  status: { status: 'completed' },
-  'all days': { endedFrom: everything, endedTo: end },
-  'every filter': { assistantId: 4, leadId: 44, status: 'failed', endedFrom: everything, endedTo: end }
-}
-const deliveryFilters: Record<string, Omit<DeliveryFilter, 'userId'>> = {
-  'no filter': {},
-  assistant: { assistantId: 4 },
-  call: { callId: 'call-44' },
-  status: { status: 'exhausted' },
-  'all days': { createdFrom: everything, createdTo: end },
-  'every filter': { assistantId: 4, callId: 'call-44', status: 'delivered', createdFrom: everything, createdTo: end }
-}
+const { leadFilters, callFilters, deliveryFilters } = listFilters(everything, end)
 
 for (const userId of ['1', '7']) {
   for (const [where, page] of Object.entries(pages)) {

@@ -9,7 +9,7 @@ const hasty = await service.start(['api'], { READ_MODEL_WAIT_MS: '200' })
 const { call, parts: { pool, streams } } = service
 const routes = [
   'assistants', 'leads', 'calls', 'assistants/voices', 'assistants/languages', 'assistants/models', 'campaigns',
-  'phone-numbers'
+  'phone-numbers', 'blacklist'
 ]
 const at = (position: string | null) => ({ headers: { 'x-read-position': position ?? '' } })
 

@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { openLogGuard } from '../../src/recovery/log-guard.js'
 import { keepingLog } from '../support/postgres/ledger.js'
+import { openStreams } from '../../src/event-store/streams.js'
+import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 import { happen, markedLogs } from '../support/back-ends/marked-log.js'
 import { eventually } from '../support/eventually.js'
 
@@ -39,4 +41,41 @@ t.test('the guard looks again and again, tells once, and tells when it is over',
   await moveTo(0n)
   await eventually(() => guard.problem() === undefined)
   t.match(lines.map(({ message }) => message), [/`ringledger events adopt`/, /is the one that this database has followed/])
+})
+
+t.test('an event behind what was read is proof as long as it is there, and where the database had been as far', async (t) => {
+  const streams = await log(t)
+  const { pool, moveTo } = await database(t, streams)
+  const guard = openLogGuard({ pool, streams, readUpTo: async () => [], log: keepingLog() })
+  const commandId = randomUUID()
+  const stream = `test-${commandId}`
+  const event = { id: randomUUID(), type: 'Happened', data: {}, metadata: { command_id: commandId } }
+  const { revision, position } = await streams.append(stream, [event], -1n)
+  const proof = { stream, revision, position, commandId, readUpTo: position }
+
+  await guard.wentBack(proof)
+  await guard.assert()
+  t.equal(guard.problem(), undefined, 'the positions that it knew are of another time')
+
+  await moveTo(position)
+  await guard.wentBack(proof)
+  for (let n = 0; n < 3; n++) await happen(streams)
+  await t.rejects(guard.assert(), { name: 'OtherLog', message: /took an event at position \d+ after it had been read up to/ })
+
+  await pool.query('UPDATE ledger.appended_behind SET command_id = gen_random_uuid()')
+  await guard.assert()
+  t.equal(guard.problem(), undefined, 'the log without that event is the right one')
+})
+
+t.test('a marker that metadata hide is not said to be missing: what hides it is named, and nothing else mends it', async (t) => {
+  const { client, connection } = await scratchEventStore(t)
+  const streams = openStreams(connection)
+  const { write, hold } = await database(t, streams)
+  await write()
+  await client.setStreamMetadata('ringledger-marker', { truncateBefore: 10 })
+  const refused = await hold().then(() => undefined, (error: Error) => error)
+  t.match(refused, { name: 'OtherLog', message: /ringledger-marker has \$tb.*write metadata without \$tb/ })
+  t.notMatch(refused?.message, /adopt/)
+  await client.setStreamMetadata('ringledger-marker', {})
+  await hold()
 })

@@ -59,3 +59,72 @@ t.test('a stream without any readable marker is like a log without markers', asy
   t.equal(await write(), true)
   t.match(await state(), { last: { revision: 1n } })
 })
+
+t.test('very many cost one search of each process, and few requests', async (t) => {
+  const streams = await log(t)
+  const { write, pool } = await database(t, streams)
+  await write()
+  const junk = async (count: number) => {
+    const events = Array.from({ length: count }, () => ({ id: randomUUID(), type: 'X', data: {}, metadata: {} }))
+    await streams.append(markerStream, events, (await findLastMarker(streams)).streamRevision)
+  }
+  await junk(5_000)
+  const { watched, requests, visited, reset } = counting(streams)
+  const guard = openRestoreGuard({ pool, streams: watched, log: keepingLog() })
+  const searching = async () => {
+    reset()
+    t.match(await guard.check(), { last: { revision: 0n }, maySend: true })
+    return { requests: requests(), visited: visited() }
+  }
+  const first = await searching()
+  t.ok(first.requests <= 5, `${first.requests} requests`)
+  t.ok(first.visited >= 5_000)
+  t.match(await searching(), { requests: 2, visited: 0 }, 'it is known up to there')
+  await junk(30)
+  const more = await searching()
+  t.ok(more.visited <= 50, `${more.visited} events`)
+
+  await append(streams, 'DispatcherCheckpointed', {
+    incarnation: randomUUID(), checkpoint: '0', assistant_ids: 0, lead_ids: 0, at: new Date().toISOString()
+  }, { schema_version: '1' })
+  await junk(1)
+  t.match(await guard.check(), { last: { revision: 5_031n }, maySend: false }, 'a marker that came since is found')
+})
+
+t.test('what was searched in a log that is another one now counts no more', async (t) => {
+  const [former, present] = [await log(t), await log(t)]
+  const { write } = await database(t, former)
+  await write()
+  let current = former
+  const streams: Streams = {
+    ...former,
+    last: (...given) => current.last(...given),
+    read: (...given) => current.read(...given),
+    visit: (...given) => current.visit(...given)
+  }
+  await append(former, 'Happened', {})
+  t.match(await findLastMarker(streams), { last: { revision: 0n } })
+  for (let count = 0; count < 5; count++) await append(present, 'Happened', { count })
+  current = present
+  t.match(await findLastMarker(streams), { last: undefined, streamRevision: 4n })
+})
+
+/** Streams that count requests, and the events that they hand over one by one. */
+function counting (streams: Streams) {
+  let [requests, visited] = [0, 0]
+  const watched: Streams = {
+    ...streams,
+    async read (...given) {
+      requests++
+      return await streams.read(...given)
+    },
+    async visit (stream, from, take, count) {
+      requests++
+      return await streams.visit(stream, from, (event) => {
+        visited++
+        take(event)
+      }, count)
+    }
+  }
+  return { watched, requests: () => requests, visited: () => visited, reset: () => { [requests, visited] = [0, 0] } }
+}

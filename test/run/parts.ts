@@ -23,7 +23,7 @@ const lists: Record<string, Record<string, Part>> = {
     'webhooks-postgres': { files: chaosOfWebhooks, env: rounds, grep: '/queue in Postgres/' },
     'webhooks-redis': { files: chaosOfWebhooks, env: rounds, grep: '/queue in Redis/' },
     flow: {
-      files: ['kill', 'commands/concurrency', 'commands/read-your-write'].map((name) => `test/flow/${name}.test.ts`)
+      files: ['kill', 'rolling-restart', 'commands/concurrency', 'commands/read-your-write'].map((name) => `test/flow/${name}.test.ts`)
     },
     copy: { files: ['test/cli/events/kill.test.ts', 'packages/event-transfer/test/export.test.ts'] },
     workers: {
@@ -37,6 +37,7 @@ const lists: Record<string, Record<string, Part>> = {
     plans: { files: ['test/queries/plans.test.ts'], env: { PLAN_ROWS: process.env.PLAN_ROWS ?? '1000000' } },
     fairness: { files: ['test/workers/queue/fairness.test.ts'] },
     sender: { files: ['test/workers/deliver/no-growth.test.ts'] },
+    'open-snapshot': { files: ['test/workers/queue/open-snapshot.test.ts'] },
     moves: { files: ['test/workers/deliveries/moves.test.ts'] },
     disk: { files: ['test/workers/deliveries/kept/disk.test.ts'] }
   }

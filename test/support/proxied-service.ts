@@ -1,9 +1,9 @@
 // A service behind proxies: back ends that refuse, hang, lose answers and come back.
 import type { Test } from 'tap'
-import pino from 'pino'
 import type { Role } from '../../src/composition/role.js'
 import { startRoles } from '../../src/composition/roles.js'
 import { eventually } from './eventually.js'
+import { readLog } from './run/leaks.js'
 import { caller, type Call } from './running-service.js'
 import type { TestService } from './service.js'
 import { tcpProxy, type TcpProxy } from './back-ends/tcp-proxy.js'
@@ -25,9 +25,7 @@ export async function behindProxies (
   const store = await tcpProxy(t, direct.store.port)
   const databaseUrl = Object.assign(new URL(direct.urls.databaseUrl), { port: String(postgres.port) }).href
   const eventStoreUrl = `esdb://127.0.0.1:${store.port}?tls=false`
-  const { url, stop } = await startRoles(roles, direct.config, { databaseUrl, eventStoreUrl }, pino({
-    level: process.env.LOG_LEVEL ?? 'silent'
-  }))
+  const { url, stop } = await startRoles(roles, direct.config, { databaseUrl, eventStoreUrl }, readLog(t))
   t.teardown(stop)
   const token = await direct.token('1')
   const call = caller(url)

@@ -26,7 +26,8 @@ export interface Running {
   createAssistant (webhookUrl: string): Promise<Answer>
   createLead (): Promise<Answer>
   completeCall (callId: string, assistantId: number): Promise<Answer>
-  get (path: string): Promise<Answer>
+  updateAssistant (id: number, changes: object): Promise<Answer>
+  get (path: string, headers?: Record<string, string>): Promise<Answer>
   /** As operators see it. */
   ready (): Promise<Answer>
 }
@@ -115,7 +116,8 @@ async function start (t: Teardown, urls: Urls, roles: Role[]): Promise<Running> 
     completeCall: async (callId, id) => await call('POST', `/engine/calls/${callId}/completed`, {
       ...await as('engine', 'engine'), body: callReport(id)
     }),
-    get: async (path) => await call('GET', path, await as('1')),
+    updateAssistant: async (id, body) => await call('PUT', `/user/assistant/${id}`, { ...await as('1'), body }),
+    get: async (path, headers) => await call('GET', path, { ...await as('1'), ...(headers && { headers }) }),
     ready: async () => await call('GET', '/health/ready', await as('operator', 'ops'))
   }
 }

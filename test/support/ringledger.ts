@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { STATE_DIR } from '@ringledger/embedded-postgres'
 import { packageRoot } from '../../src/package-root.js'
 import { eventually } from './eventually.js'
+import { assertClean } from './run/leaks.js'
 import { killAll } from './processes/kill-all.js'
 import type { Teardown } from './teardown.js'
 
@@ -37,6 +38,9 @@ export interface Ringledger {
 export const bin = join(packageRoot, 'bin/ringledger.js')
 export const exampleCatalog = join(packageRoot, 'examples/catalog.json')
 
+/** What they write is a log, and no answer to whoever asked. */
+const logging = ['start', 'api', 'projector', 'worker']
+
 /** An empty directory, removed in `t.teardown`. Start what runs in it afterwards, so that it is stopped before. */
 export function dataDir (t: Teardown): string {
   const folder = mkdtempSync(join(tmpdir(), 'rl-flow-'))
@@ -57,10 +61,10 @@ export function leftIn (folder: string): string[] {
  * Starts the command line with these variables and no others but PATH and HOME: the test runner adds loaders to the
  * environment of node processes that it sees being spawned. Killed, with all it started, in `t.teardown`.
  */
-export function ringledger (t: Teardown, args: readonly string[], env: Environment = {}): Ringledger {
+export function ringledger (t: Teardown, args: readonly string[], env: Environment = {}, program = [bin]): Ringledger {
   const mark = `RINGLEDGER_TEST_RUN=${randomUUID()}`
   const beganAt = performance.now()
-  const child = spawn('env', ['-i', mark, ...variablesOf(env), process.execPath, bin, ...args], {
+  const child = spawn('env', ['-i', mark, ...variablesOf(env), process.execPath, ...program, ...args], {
     detached: true, stdio: ['ignore', 'pipe', 'pipe']
   })
   const said = { stdout: '', stderr: '' }
@@ -77,6 +81,7 @@ export function ringledger (t: Teardown, args: readonly string[], env: Environme
     signal('SIGKILL')
     killAll(processes())
     await ended
+    if (logging.includes(args[0] ?? '')) assertClean(`ringledger ${args[0]}`, said.stdout + said.stderr)
   })
   return {
     pid,
@@ -98,7 +103,11 @@ export function ringledger (t: Teardown, args: readonly string[], env: Environme
 
 /** As under npm: the process ends with the one that started it, should a test be killed before its teardown. */
 function variablesOf (env: Environment): string[] {
-  const own = { npm_lifecycle_event: 'test', EMBEDDED_EVENTSTORE_PORT: '0' } // tests do not fight over one port
+  const own = {
+    npm_lifecycle_event: 'test',
+    EMBEDDED_EVENTSTORE_PORT: '0', // tests do not fight over one port
+    RINGLEDGER_NO_DOTENV: '1' // nor do they take what a developer has in the checkout
+  }
   const variables = { PATH: process.env.PATH, HOME: process.env.HOME, ...own, ...env }
   return Object.entries(variables).map(([name, value]) => `${name}=${value ?? ''}`)
 }

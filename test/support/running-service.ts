@@ -9,6 +9,7 @@ import { dataDir, ringledger, type Ended, type Environment, type Ringledger } fr
 import { scratchPostgres } from './back-ends/scratch-postgres.js'
 import { secrets } from './auth/secrets.js'
 import type { Teardown } from './teardown.js'
+import { listeningUrl } from './processes/role-log.js'
 
 export interface Request {
   token?: string | undefined
@@ -47,7 +48,7 @@ export async function startService (
 ): Promise<RunningService> {
   const folder = given ?? dataDir(t)
   const process = ringledger(t, ['start'], { DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'warn', ...env })
-  const url = await process.says((stdout) => /^ +listening +(\S+)$/m.exec(stdout)?.[1])
+  const url = await process.says(listeningUrl)
   return {
     url,
     dataDir: folder,

@@ -1,7 +1,6 @@
 // The service inside a test's process: the roles that it wants, on a database and a log of its own.
 import type { EventStoreDBClient } from '@eventstore/db-client'
 import { connect } from '@ringledger/embedded-event-store/testing'
-import pino from 'pino'
 import type { Role } from '../../src/composition/role.js'
 import { startRoles } from '../../src/composition/roles.js'
 import type { CompleteConfig } from '../../src/composition/complete-config.js'
@@ -9,6 +8,7 @@ import { openConnections, type Connections, type Urls } from '../../src/composit
 import { loadConfig } from '../../src/config.js'
 import { signToken } from '../../src/cli/running/sign-token.js'
 import type { Answer } from './http/answer.js'
+import { readLog } from './run/leaks.js'
 import { serveLog, type ServedLog } from './back-ends/back-ends.js'
 import { newAssistant as newAssistantBody } from './bodies/bodies.js'
 import { caller } from './running-service.js'
@@ -41,7 +41,7 @@ export async function testService (
   const store = await serveLog({ databaseUrl: postgres.url })
   t.teardown(store.close)
   const urls = { databaseUrl: postgres.url, eventStoreUrl: store.url }
-  const log = pino({ level: process.env.LOG_LEVEL ?? 'fatal' })
+  const log = readLog(t)
   const parts = await openConnections(urls, log)
   t.teardown(() => parts.close())
   const config = configOf(environment)

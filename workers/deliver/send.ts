@@ -6,6 +6,7 @@ import { webhookUrlProblem, type UrlRules } from './guard.js'
 import type { Result } from '../../src/domain/webhook/outcome.js'
 import type { Poster } from './post.js'
 import { unseal, type SecretKeys } from '../deliveries/sealed.js'
+import { tracing, type SpanOptions } from '../../src/tracing/tracing.js'
 import { currentSecret } from './secrets.js'
 import { signedHeaders } from './sign.js'
 
@@ -23,12 +24,33 @@ export interface SendOptions {
 
 /** @throws when `signal` is aborted, or when this process has a fault of its own */
 export async function send (attempt: Attempt, options: SendOptions): Promise<Result> {
+  const span = tracing.tracer?.start('webhook attempt', spanOptions(attempt))
+  if (!span) return await post(attempt, options)
+  try {
+    const result = await post(attempt, options, { traceparent: span.traceparent })
+    span.set(result.kind === 'answer' ? { 'http.response.status_code': result.status } : { 'error.type': result.stage })
+    span.end(result.kind === 'answer' && result.status < 400 ? undefined : result)
+    return result
+  } catch (error) {
+    span.end(error)
+    throw error
+  }
+}
+
+/** No address: it is the user's, and may hold secrets. */
+const spanOptions = ({ deliveryId, trigger, n, traceparent }: Attempt): SpanOptions => ({
+  kind: 'client',
+  parent: traceparent,
+  attributes: { 'ringledger.delivery': deliveryId, 'ringledger.trigger': trigger, 'ringledger.attempt': n }
+})
+
+async function post (attempt: Attempt, options: SendOptions, traced?: { traceparent: string }): Promise<Result> {
   const { url, body } = attempt
   const problem = webhookUrlProblem(url, options.rules)
   if (problem !== undefined) return { kind: 'failure', stage: 'blocked', message: `the webhook URL ${problem}` }
   return await options.poster.post({
     url,
-    headers: await headersOf(attempt, options),
+    headers: { ...await headersOf(attempt, options), ...traced },
     body,
     timeoutMs: options.timeoutMs,
     signal: options.signal

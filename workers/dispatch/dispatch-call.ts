@@ -2,6 +2,7 @@
 import type { CallCompleted } from '../../src/domain/call/events.js'
 import { afterCall } from '../../src/domain/lead/after-call.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
+import { traceParent } from '../../src/tracing/tracing.js'
 import { callType, deliveryId } from './delivery-id.js'
 import type { NewDelivery, SkipReason } from './new-deliveries.js'
 import { buildBody } from './payload.js'
@@ -23,7 +24,8 @@ export function dispatchCall (
     type: callType,
     user_id: assistant?.user_id ?? null,
     assistant_id: call?.assistant_id ?? null,
-    position: stored.position
+    position: stored.position,
+    traceparent: traceParent(stored.metadata.traceparent)
   }
   if (!call) return [{ ...row, skipped: 'invalid' }]
   if (!assistant) return [{ ...row, skipped: 'unknown_assistant' }]
@@ -31,7 +33,7 @@ export function dispatchCall (
   const reason = skipReason(call, assistant)
   if (reason || !is_webhook_active || url === null) return [{ ...row, skipped: reason ?? 'webhook_off' }]
   const campaignName = lead && state.campaigns.get(lead.campaign_id)?.name
-  const body = buildBody({ call, at: stored.created, assistant, lead, campaignName })
+  const body = buildBody({ call, at: stored.created, assistant, lead: lead && asListed(state, lead), campaignName })
   return [{ ...row, user_id, url, body, skipped: stored.position <= skipUntil ? 'restored' : undefined }]
 }
 
@@ -47,6 +49,10 @@ function movedLead (state: DispatchState, call: CallCompleted, assistant: KnownA
   if (!lead || lead.user_id !== assistant.user_id) return undefined
   return state.leadMoved(lead, afterCall(lead, call) ?? lead)
 }
+
+/** Whose number is listed is blacklisted, whatever their own status is. */
+const asListed = ({ listings }: DispatchState, lead: KnownLead): KnownLead =>
+  listings.isListed(lead) ? { ...lead, status: 'blacklisted' } : lead
 
 /** Why the webhook of a call that names a lead has no lead. */
 export function lostLead (

@@ -2,7 +2,8 @@
 import { dispatchCall, lostLead } from './dispatch-call.js'
 import type { NewDelivery } from './new-deliveries.js'
 import type { ReadEvent } from './read-event.js'
-import { applyEvent, type DispatchState } from './state/state.js'
+import { applyEvent } from './state/apply-event.js'
+import type { DispatchState } from './state/state.js'
 
 export interface Dispatched {
   added: NewDelivery[]

@@ -24,9 +24,10 @@ export interface DispatcherOptions {
 }
 
 const consumerName = 'dispatcher'
-const eventTypes = [
+/** What it takes from the log. */
+export const eventTypes = [
   'AssistantCreated', 'AssistantUpdated', 'LeadCreated', 'LeadUpdated', 'LeadStatusChanged', 'CampaignCreated',
-  'CampaignRenamed', 'CallCompleted'
+  'CampaignRenamed', 'PhoneNumberBlacklisted', 'PhoneNumberUnblacklisted', 'CallCompleted'
 ]
 
 /**

@@ -13,6 +13,8 @@ export type NewDelivery = {
   user_id: string | null
   assistant_id: number | null
   position: bigint
+  /** Of the span that appended its event, if that was traced. */
+  traceparent?: string | undefined
 } & ({ skipped: SkipReason } | { user_id: string, url: string, body: string, skipped?: 'restored' | undefined })
 
 export interface Duplicate { call_id: string, position: bigint }
@@ -51,7 +53,8 @@ export function rowValues (
     spans.map((span) => span?.from ?? null),
     firstDelayMs,
     bytes,
-    spans.map((span) => span?.length ?? null)
+    spans.map((span) => span?.length ?? null),
+    rows.map(({ traceparent }) => traceparent ?? null)
   ]
 }
 
@@ -65,7 +68,7 @@ const ofLedger = { relation: 'ledger.webhook_endpoints', key: 'id', condition: '
 export const insertSql = (after = 0, endpoints = ofLedger) => `
   INSERT INTO ledger.webhook_deliveries
     (id, call_id, type, user_id, assistant_id, position, last_position, endpoint_id, body,
-     status, reason, next_attempt_at, held_at)
+     status, reason, next_attempt_at, held_at, traceparent)
   SELECT d.id, call_id, type, d.user_id, assistant_id, d.position, d.position, e.id,
          convert_from(substr($${after + 11}::bytea, body_from, body_bytes), 'UTF8'),
          CASE
@@ -76,12 +79,13 @@ export const insertSql = (after = 0, endpoints = ofLedger) => `
            WHEN skipped IS NOT NULL THEN skipped
            WHEN e.suspended_at IS NOT NULL THEN 'endpoint_suspended' END,
          CASE WHEN skipped IS NULL THEN clock_timestamp() + $${after + 10}::float8 * interval '1 ms' END,
-         CASE WHEN e.suspended_at IS NOT NULL THEN now() END
+         CASE WHEN e.suspended_at IS NOT NULL THEN now() END,
+         traceparent
   FROM ${endpoints.condition} unnest(
     $${after + 1}::uuid[], $${after + 2}::text[], $${after + 3}::text[], $${after + 4}::text[], $${after + 5}::bigint[],
     $${after + 6}::bigint[], $${after + 7}::bigint[], $${after + 8}::text[], $${after + 9}::integer[],
-    $${after + 12}::integer[]
-  ) AS d (id, call_id, type, user_id, assistant_id, position, endpoint, skipped, body_from, body_bytes)
+    $${after + 12}::integer[], $${after + 13}::text[]
+  ) AS d (id, call_id, type, user_id, assistant_id, position, endpoint, skipped, body_from, body_bytes, traceparent)
   LEFT JOIN ${endpoints.relation} e ON e.${endpoints.key} = d.endpoint`
 
 interface Span { from: number, length: number }

@@ -10,7 +10,8 @@ import { lostLead } from './dispatch-call.js'
 import { readEvent, type ReadEvent } from './read-event.js'
 import { saveState } from './state/save.js'
 import { loadState, mostLoaded, TooLarge } from './state/load.js'
-import { applyEvent, type DispatchState } from './state/state.js'
+import { applyEvent } from './state/apply-event.js'
+import type { DispatchState } from './state/state.js'
 
 /** How many events are no longer parked, or why they still are. */
 export type Retried = { events: number, refused?: undefined } | { refused: string }

@@ -42,18 +42,25 @@ export async function checkKeys (pool: Pool, keys: SecretKeys, log: KeyLog): Pro
   await tellNeededKeys(pool, keys, log)
 }
 
-/** Tells which of the former keys are still needed. They are named by their place: a key itself is never told. */
-export async function tellNeededKeys (pool: Pool, keys: SecretKeys, log: KeyLog): Promise<void> {
+/** How many texts need each former key, by its place in the list, from 1. A key itself is never told. */
+export async function neededKeys (pool: Pool, keys: SecretKeys): Promise<Array<{ place: number, texts: number }>> {
   const { previous } = keys
-  if (previous.length === 0) return
+  if (previous.length === 0) return []
   const former = new Set(formerIds(keys))
   const used = await Promise.all([secrets, answers].map((place) => usedKeys(pool, place)))
-  previous.forEach((key, index) => {
-    const texts = used.reduce((sum, counts) => sum + (former.has(keyId(key)) ? counts.get(keyId(key)) ?? 0 : 0), 0)
-    log.info({ place: index + 1, texts }, texts > 0
+  return previous.map((key, index) => ({
+    place: index + 1,
+    texts: used.reduce((sum, counts) => sum + (former.has(keyId(key)) ? counts.get(keyId(key)) ?? 0 : 0), 0)
+  }))
+}
+
+/** Tells which of the former keys are still needed. */
+export async function tellNeededKeys (pool: Pool, keys: SecretKeys, log: KeyLog): Promise<void> {
+  for (const needed of await neededKeys(pool, keys)) {
+    log.info(needed, needed.texts > 0
       ? 'a key of SECRET_KEY_PREVIOUS is still needed: `ringledger secrets reseal` ends that'
       : 'a key of SECRET_KEY_PREVIOUS is not needed any more: remove it')
-  })
+  }
 }
 
 export interface ResealOptions {

@@ -1,7 +1,7 @@
 // Lets the dispatcher of a restored database go on: what a lost database may have sent is not sent again.
 import type { Pool } from 'pg'
 import { dispatcherCheckpoint, readDatabaseState } from '../../src/recovery/database-state.js'
-import type { Streams } from '../../src/event-store/streams.js'
+import type { MarkedLog } from '../../src/recovery/last-marker.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { touchCheckpoint } from '../../src/subscriptions/checkpoint.js'
 
@@ -19,7 +19,7 @@ const restored = 'the database was restored'
  * `restored`; later calls are sent as ever. Running workers notice within seconds.
  * @returns nothing when webhooks may be sent already
  */
-export async function resumeWebhooks (pool: Pool, streams: Pick<Streams, 'last' | 'read'>): Promise<Resumed | undefined> {
+export async function resumeWebhooks (pool: Pool, streams: MarkedLog): Promise<Resumed | undefined> {
   const { last, maySend } = await readDatabaseState(pool, streams)
   if (!last || maySend) return undefined
   const { id, revision, position } = last

@@ -55,6 +55,38 @@ export async function countDue (
   }
 }
 
+/** What the queue does now. Times in ISO 8601. */
+export interface QueueStatus {
+  /** Attempts that are due and wait for a slot. */
+  due: number
+  /** Attempts that have a slot and have not begun. */
+  queued: number
+  in_flight: number
+  held: number
+  oldest_due: string | null
+  suspended_endpoints: number
+}
+
+export async function queueStatus (pool: Pool): Promise<QueueStatus> {
+  const { rows: [row] } = await pool.query<DueRow & { in_flight: number, held: number }>(`
+    SELECT due.*,
+           (SELECT count(*)::integer FROM ledger.webhook_deliveries
+            WHERE queued_at IS NOT NULL AND started_at IS NOT NULL) +
+           (SELECT count(*)::integer FROM ledger.webhook_attempts_on_demand
+            WHERE outcome IS NULL AND started_at IS NOT NULL) AS in_flight,
+           (SELECT count(*)::integer FROM ledger.webhook_deliveries WHERE status = 'held') AS held
+    FROM (${dueSql}) due`)
+  const { waiting = 0, under_way: underWay = 0, in_flight: inFlight = 0, held = 0 } = row ?? {}
+  return {
+    due: waiting,
+    queued: Math.max(0, underWay - inFlight),
+    in_flight: inFlight,
+    held,
+    oldest_due: row?.oldest?.toISOString() ?? null,
+    suspended_endpoints: row?.suspended ?? 0
+  }
+}
+
 /** Deliveries that are not finished, by status. */
 export async function countPending (pool: Pool): Promise<{ status: string, count: number }[]> {
   const { rows } = await pool.query<{ status: string, count: number }>(`

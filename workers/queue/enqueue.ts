@@ -1,7 +1,8 @@
 // Moves due deliveries from the delivery log into the queue, as slots become free.
 import type { Pool } from 'pg'
 import type { JobQueue } from './queue.js'
-import { acquireSlots, dueOf, releaseSlots } from './slots.js'
+import { dueOf } from './due.js'
+import { acquireSlots, releaseSlots } from './slots.js'
 
 export interface Enqueuer {
   /** Enqueues what is due of these users, soon; many calls become one. Never throws. */

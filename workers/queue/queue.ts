@@ -7,29 +7,12 @@ import { watched, type BackEnd, type Patience } from './back-ends/back-end.js'
 import { Liveness } from './back-ends/liveness.js'
 import { logRarely } from './back-ends/log-rarely.js'
 import { openProducer, openWorker, queueNameOf, type JobWorker, type Producer } from './bullmq.js'
+import type { JobQueue } from './job-queue.js'
 import { openOverflow } from './overflow.js'
 import { postgresBackEnd } from './back-ends/postgres.js'
 import { redisBackEnd } from './back-ends/redis.js'
 
-export interface JobQueue {
-  /** Queues all jobs. @throws when the queue does not answer within five seconds; it may have some of them then */
-  add (jobs: Job[]): Promise<void>
-  /** The ids of all jobs that wait or run. @throws when the queue does not answer within five seconds */
-  ids (): Promise<Set<string>>
-  /**
-   * Passes jobs to `handle`, `concurrency` at a time. Up to 2,000 jobs that take longer than a second do not count.
-   * An error of `handle` is logged, and the job is gone.
-   */
-  work (handle: (job: Job) => Promise<void>, concurrency: number): void
-  /**
-   * Starts no more jobs and waits for running ones, at most `graceMs`; then it calls `hurry`. A queue that is dead is
-   * waited for for five seconds when no job runs.
-   */
-  stopWork (graceMs: number, hurry: () => void): Promise<void>
-  /** @throws when what was asked of the queue was not answered for ten seconds */
-  assertAlive (): void
-  close (): Promise<void>
-}
+export type { JobQueue } from './job-queue.js'
 
 export interface QueueOptions {
   /** Redis; without it the queue lives in the schema `queue` of Postgres. */
@@ -43,6 +26,9 @@ export interface QueueOptions {
 }
 
 const hurriedMs = 2_000
+/** A queue that answers is quicker: jobs that run for longer than a second do not count. */
+const goodbyeMs = 2_000
+const lastMs = 1_000
 /** The job of a killed worker is given up after 10 to 20 s, and the reconciler queues its attempt again. */
 const stalledByDefault = { lockDuration: 10_000, stalledInterval: 5_000 }
 const usualPatience: Patience = { answerWithinMs: 5_000, askEveryMs: 2_500, deadAfterMs: 10_000 }
@@ -74,6 +60,7 @@ class BullQueue<Connection> implements JobQueue {
   readonly #asking: NodeJS.Timeout
   readonly #patience: Patience
   #worker: JobWorker<Connection> | undefined
+  #running = 0
   /** Aborted when it takes no more jobs. */
   #working = new AbortController()
 
@@ -85,7 +72,7 @@ class BullQueue<Connection> implements JobQueue {
     this.#patience = options.patience ?? usualPatience
     this.#queue = openProducer(name, backEnd)
     this.#queue.on('error', logRarely(options.log, 'the webhook queue has trouble'))
-    const ask = () => void this.#ask(() => this.#queue.isPaused()).catch(() => {})
+    const ask = () => void this.assertAnswers().catch(() => {})
     this.#asking = setInterval(ask, this.#patience.askEveryMs)
   }
 
@@ -111,6 +98,11 @@ class BullQueue<Connection> implements JobQueue {
     throw new Error(`the webhook queue has not answered for ${Math.round(silentMs)} ms`)
   }
 
+  async assertAnswers (): Promise<void> {
+    await this.#ask(() => this.#queue.isPaused())
+    this.assertAlive()
+  }
+
   work (handle: (job: Job) => Promise<void>, concurrency: number): void {
     const { log, stalled = stalledByDefault } = this.options
     const backEnd = { ...this.backEnd, factory: watched(this.backEnd.factory, this.#watches) }
@@ -118,14 +110,20 @@ class BullQueue<Connection> implements JobQueue {
     this.backEnd.onListening = () => this.#watches.waiting.answered()
     this.#worker = openWorker(this.name, backEnd, concurrency, stalled, ({ id, data }) =>
       this.#overflow.run(async () => {
-        if (!signal.aborted) await handle(data) // what comes too late is queued again by the reconciler
+        if (signal.aborted) return // what comes too late is queued again by the reconciler
+        this.#running++
+        await handle(data).finally(() => { this.#running-- })
       }, (error) => this.#logFailure(id, error)))
     this.#worker.on('error', logRarely(log, 'the webhook worker has trouble'))
     this.#worker.on('failed', (job, error) => this.#logFailure(job?.id, error))
   }
 
+  isWorking (): boolean {
+    return this.#running > 0
+  }
+
   async stopWork (graceMs: number, hurry: () => void): Promise<void> {
-    const closing = endsWithin(this.#patience.answerWithinMs, this.#worker?.close()).then(this.#overflow.settled)
+    const closing = endsWithin(goodbyeMs, this.#worker?.close()).then(this.#overflow.settled)
     if (!await endsWithin(graceMs, closing)) {
       hurry()
       await endsWithin(hurriedMs, closing)
@@ -135,7 +133,7 @@ class BullQueue<Connection> implements JobQueue {
 
   async close (): Promise<void> {
     clearInterval(this.#asking)
-    await endsWithin(hurriedMs, this.#queue.close())
+    await endsWithin(lastMs, this.#queue.close())
     this.backEnd.disconnect()
   }
 

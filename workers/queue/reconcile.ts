@@ -2,10 +2,11 @@
 import type { Pool } from 'pg'
 import { closeUnknown, closeUnknownOnDemand, type Closed } from '../deliveries/attempts/abandoned.js'
 import { removeExpired } from '../deliveries/retention.js'
+import { passOverDue } from './due.js'
 import type { Enqueuer } from './enqueue.js'
 import { repeatLeased } from './leased-loop.js'
 import { jobId, type JobQueue } from './queue.js'
-import { releaseSlots, unstartedJobs, usersWithDue } from './slots.js'
+import { releaseSlots, unstartedJobs } from './slots.js'
 
 export interface PassOptions {
   pool: Pool
@@ -80,7 +81,7 @@ export async function reconcile (options: PassOptions): Promise<Reconciled> {
   const { attempts: unknown, crashed } = closes ? await closeAbandoned(options) : { attempts: 0, crashed: [] }
   const lost = await releaseLost(options)
   let queued = 0
-  const users = await usersWithDue(pool)
+  const users = await passOverDue(pool)
   for (let from = 0; from < users.length && !options.signal?.aborted; from += usersAtOnce) {
     queued += await enqueuer.enqueue(users.slice(from, from + usersAtOnce))
   }

@@ -49,8 +49,8 @@ async function compete (dataDir: string, own: HolderNote): Promise<number | { he
   }
 }
 
-/** Of the highest number, and which live process has it. */
-async function liveHolder (dataDir: string): Promise<{ heldBy: Holder | undefined, number: number }> {
+/** Of the highest number, and which live process has it. Changes nothing. */
+export async function liveHolder (dataDir: string): Promise<{ heldBy: Holder | undefined, number: number }> {
   const number = latestNumber(dataDir)
   const holder = readHolder(lockPath(dataDir, number))
   if (holder === undefined) return { heldBy: undefined, number }

@@ -1,5 +1,6 @@
 // Embedded Postgres: real binaries, a cluster under DATA_DIR, and a supervisor that ends with its starter.
 import { randomUUID } from 'node:crypto'
+import { refuseUnfinished } from './backup/unused.js'
 import { provideBinaries } from './cluster/binaries.js'
 import { startChild, type Child } from './child.js'
 import { databaseUrl, ensureCluster, ensureDatabase } from './cluster/cluster.js'
@@ -40,6 +41,7 @@ interface Running {
 
 /** Starts Postgres on the cluster of this DATA_DIR, which it makes on the first start. Errors say how to mend them. */
 export async function startPostgres ({ dir, log }: PostgresRequest): Promise<EmbeddedPostgres> {
+  refuseUnfinished(dir)
   const place = locate(dir)
   const binaries = provideBinaries(place, log)
   await endPredecessor(place, binaries.folder, log)

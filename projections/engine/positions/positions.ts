@@ -2,10 +2,9 @@
 import type { Pool } from 'pg'
 import type { Listener } from '../../../src/postgres/listen.js'
 import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
-import { activeCheckpoint } from '../../replay/views.js'
+import { readVisible, readWithinMs } from './active-positions.js'
 import { listenForCheckpoints } from './checkpoint-listener.js'
-import { hasSetApartSql } from '../readers.js'
-import { KnownPosition, type Seen } from './known-position.js'
+import { KnownPosition } from './known-position.js'
 
 export interface Positions {
   /** True as soon as readers see `source` at `position` or later; false when `withinMs` is over first. */
@@ -17,6 +16,8 @@ export interface Positions {
   passed (source: string): Promise<bigint | undefined>
   /** Rows at the last position that was reached say all that events up to it say: none is parked or was skipped. */
   isWhole (source: string): boolean
+  /** The furthest position of a source that this process knows: the log came as far. Below zero for none. */
+  furthest (): bigint
   close (): Promise<void>
 }
 
@@ -33,8 +34,6 @@ const tickMs = 20
 const checkMs = 100
 /** Between two look-ups of a source that notifies nobody. */
 const pollMs = 50
-/** A look-up that takes longer is given up: the next one takes another connection. */
-const readWithinMs = 2_000
 const heartbeatEveryMs = 15_000
 
 /**
@@ -89,6 +88,10 @@ class ListenedPositions implements Positions {
     return this.#of(source).isWhole
   }
 
+  furthest (): bigint {
+    return [...this.#known.values()].reduce((most, { position }) => position > most ? position : most, -1n)
+  }
+
   async close (): Promise<void> {
     clearInterval(this.#clock)
     for (const known of this.#known.values()) known.endAll()
@@ -132,18 +135,4 @@ class ListenedPositions implements Positions {
       this.#isFailing = true
     })
   }
-}
-
-/** `schemaOf` the generation that readers see, as Postgres writes it. */
-const activeSchema = "'read_' || generations.projection || '_g' || generations.generation"
-
-/** Of a projection; nothing while it is filled for the first time. */
-async function readVisible (pool: Pool, projection: string): Promise<Seen | undefined> {
-  const text = `
-    SELECT position, NOT ${hasSetApartSql(activeSchema, '$1')} AS is_whole
-    FROM ${activeCheckpoint(projection)}, ledger.generations
-    WHERE projection = $1 AND state = 'active' AND complete`
-  const query = { text, values: [projection], query_timeout: readWithinMs }
-  const { rows: [row] } = await pool.query<{ position: string, is_whole: boolean }>(query)
-  return row && { position: BigInt(row.position), isWhole: row.is_whole }
 }

@@ -7,7 +7,7 @@ interface Chosen { has (table: AnyTable, key: Key): boolean }
 type Sizes = (table: AnyTable, keys: Key[]) => Promise<Map<string, number>>
 
 /** Of the rows that are needed beside the sample: they are in memory while the log is folded. */
-const mostBytes = 8 * 2 ** 20
+const mostBytes = 6 * 2 ** 20
 
 export class Needs {
   /** Sampled rows, each with what the events read which may change it: others of the sample are among that. */

@@ -12,7 +12,7 @@ export interface SampleSize {
 }
 
 /** Of the rows of each table, as text: they are in memory several times while they are compared. */
-const mostBytes = 8 * 2 ** 20
+const mostBytes = 6 * 2 ** 20
 
 const whole = 2 ** 32
 

@@ -1,25 +1,27 @@
 // Brings a catalogue into the log: only what is new is appended.
 import { randomUUID } from 'node:crypto'
-import type { HandleCommand } from '../../command-handling/handle-command.js'
-import {
-  campaignDecider, languagesDecider, modelsDecider, phoneNumberDecider, voicesDecider
-} from '../../domain/catalog/decide.js'
+import { importedCampaignDecider } from '../../domain/campaign/decide.js'
+import { campaignStream } from '../../domain/campaign/events.js'
+import { languagesDecider, modelsDecider, voicesDecider } from '../../domain/catalog/decide.js'
 import { catalogStreams } from '../../domain/catalog/events.js'
 import type { Decider } from '../../domain/decider.js'
 import type { DomainEvent } from '../../domain/events.js'
 import type { CatalogFile } from './catalog-file.js'
+import { importNumber, type ImportTools } from './import-number.js'
 
 /** One append stays well under the store's 1 MiB, metadata and the longest names included. */
 const entriesAtOnce = 250
 
 /**
- * Appends what the log does not hold yet. The same file again appends nothing, another name renames.
+ * Appends what the log does not hold yet. The same file again appends nothing, another name renames; what users changed
+ * or deleted since the last import stays, where the file says the same as then.
  * @returns the position that the catalogue is complete at
- * @throws Rejection when an id belongs to another user
+ * @throws Rejection when an id belongs to another user, or a new phone number is held by somebody
  */
 export async function importCatalog (
-  handle: HandleCommand, { voices = [], languages = [], models = [], users = [] }: CatalogFile
+  { handle, claims }: ImportTools, { voices = [], languages = [], models = [], users = [] }: CatalogFile
 ): Promise<bigint> {
+  const now = new Date().toISOString()
   let last = 0n
   await addAll(voicesDecider, catalogStreams.voices, voices)
   await addAll(languagesDecider, catalogStreams.languages, languages.map((name) => ({ name })))
@@ -38,11 +40,10 @@ export async function importCatalog (
   async function addUser ({ id, campaigns = [], phone_numbers = [] }: NonNullable<CatalogFile['users']>[number]) {
     const user_id = String(id)
     for (const { id: campaign_id, name } of campaigns) {
-      await run(campaignDecider, catalogStreams.campaign(campaign_id), { campaign_id, user_id, name })
+      await run(importedCampaignDecider, campaignStream(campaign_id), { campaign_id, user_id, name, now })
     }
     for (const { id: phone_number_id, phone_number } of phone_numbers) {
-      const stream = catalogStreams.phoneNumber(phone_number_id)
-      await run(phoneNumberDecider, stream, { phone_number_id, user_id, phone_number })
+      reached(await importNumber({ handle, claims }, { phone_number_id, user_id, phone_number }))
     }
   }
 
@@ -50,8 +51,9 @@ export async function importCatalog (
     decider: Decider<State, Event, Command>, stream: string, command: Command
   ) {
     const origin = { commandId: randomUUID(), correlationId: randomUUID() }
-    const decide = (state: State) => decider.decide(command, state)
-    const { position } = await handle({ aggregate: decider, stream, decide, origin })
-    if (position > last) last = position
+    const request = { aggregate: decider, stream, decide: (state: State) => decider.decide(command, state), origin }
+    reached((await handle(request)).position)
   }
+
+  function reached (position: bigint) { if (position > last) last = position }
 }

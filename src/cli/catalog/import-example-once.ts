@@ -1,12 +1,13 @@
 // Gives a first start something to work with: voices, languages, and what two example users have.
-import type { Logger } from 'pino'
 import type { Connections } from '../../composition/connections.js'
 import { catalogStreams } from '../../domain/catalog/events.js'
 import { readCatalogFile } from './catalog-file.js'
-import { importAndProject } from './import-and-project.js'
+import { importAndProject, type ImportOptions } from './import-and-project.js'
 
 /** Imports the file unless the log has a catalogue already. */
-export async function importExampleOnce (connections: Connections, log: Logger, file: string): Promise<void> {
+export async function importExampleOnce (
+  connections: Connections, options: ImportOptions, file: string
+): Promise<void> {
   const existing = await connections.streams.read(catalogStreams.voices, 0n, 1)
-  if (existing.length === 0) await importAndProject(connections, await readCatalogFile(file), log)
+  if (existing.length === 0) await importAndProject(connections, await readCatalogFile(file), options)
 }

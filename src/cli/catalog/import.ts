@@ -11,10 +11,15 @@ export function register (catalog: Command): void {
 }
 
 async function importCatalogFile (file: string): Promise<void> {
-  const [{ readCatalogFile }, { importAndProject }] = await Promise.all([
-    import('./catalog-file.js'), import('./import-and-project.js')
+  const [{ readCatalogFile }, { importAndProject }, { completeConfig }, { loadConfig }] = await Promise.all([
+    import('./catalog-file.js'),
+    import('./import-and-project.js'),
+    import('../running/complete-config.js'),
+    import('../../config.js')
   ])
   const contents = await readCatalogFile(file)
-  await withConnections('ringledger catalog import', (connections, log) => importAndProject(connections, contents, log))
+  const { secrets: { leadDigestKey } } = await completeConfig(loadConfig(process.env))
+  await withConnections('ringledger catalog import', (connections, log) =>
+    importAndProject(connections, contents, { leadDigestKey, log }))
   say(`The catalogue in ${file} is imported and projected.`)
 }

@@ -54,7 +54,9 @@ async function play (
   await timeline.step('import the catalogue', 'event store', async () => {
     const connections = await openConnections(urls, log)
     try {
-      await importAndProject(connections, await readCatalogFile(join(packageRoot, 'examples/catalog.json')), log)
+      await importAndProject(connections, await readCatalogFile(join(packageRoot, 'examples/catalog.json')), {
+        leadDigestKey: config.secrets.leadDigestKey, log
+      })
     } finally {
       await connections.close()
     }

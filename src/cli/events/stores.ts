@@ -1,10 +1,10 @@
 // Opens the event stores that a transfer reads and writes.
 import { reachableHead } from '../../composition/back-end-unreachable.js'
-import { loadConfig } from '../../config.js'
 import { withCaFile } from '../../event-store/connection/client-url.js'
 import { lentClient } from '../../event-store/connection/lent-client.js'
 import { eventStoreProblems, type SettingNames, settingNames } from '../../event-store/connection/settings.js'
 import { openStore, TransferRefused, type Store } from '@ringledger/event-transfer'
+import { readPlaces } from '../read-settings.js'
 import { openBackEnds } from '../running/back-ends.js'
 
 /** Where a store is, and which settings lead there: those of the present event store unless given. */
@@ -74,9 +74,8 @@ interface PresentStore {
 
 /** Only the settings of the event store count here: a transfer needs no secrets. */
 async function presentStore (command: string): Promise<PresentStore> {
-  const { DATA_DIR, DATABASE_URL, EVENTSTORE_URL, EVENTSTORE_CA_FILE: caFile } = process.env
-  if (EVENTSTORE_URL) return { url: EVENTSTORE_URL, caFile, close: async () => {} }
-  const config = { ...loadConfig({ DATA_DIR }), backEnds: { databaseUrl: DATABASE_URL || undefined } }
-  const { urls, close } = await openBackEnds(config, 'command', command)
+  const { places: { databaseUrl, eventStoreUrl, eventStoreCaFile: caFile }, config } = readPlaces()
+  if (eventStoreUrl) return { url: eventStoreUrl, caFile, close: async () => {} }
+  const { urls, close } = await openBackEnds({ ...config, backEnds: { databaseUrl } }, 'command', command)
   return { url: urls.eventStoreUrl, close }
 }

@@ -21,7 +21,7 @@ export async function readingTheLog (command: 'check' | 'reseed'): Promise<IdsSt
 export async function printSequences ({ sequences, ok }: IdsState, json?: boolean): Promise<void> {
   if (json) return printJson({ sequences, ok })
   const rows = sequences.map(({ name, given, in_log: inLog, in_marker: inMarker }) =>
-    [`${name}s`, given, inLog, inMarker])
+    [`${name.replace('_', ' ')}s`, given, inLog, inMarker])
   const head = ['ids of', 'given out up to', 'highest in the log', 'highest in the marker']
   process.stdout.write(await tableOf(rows, head))
 }

@@ -1,6 +1,6 @@
 // `ringledger projections list`: every generation of every projection, and what is to be done about it.
 import type { Command } from 'commander'
-import type { GenerationStatus } from '../../../projections/replay/overview.js'
+import type { GenerationStatus } from '../../../projections/operate/overview.js'
 import { printJson, tableOf } from '../running/output.js'
 import { withConnections } from '../running/with-connections.js'
 
@@ -13,7 +13,7 @@ export function register (projections: Command): void {
 
 async function listProjections ({ json }: { json?: boolean }): Promise<void> {
   const [{ overview }, { projections }] = await Promise.all([
-    import('../../../projections/replay/overview.js'), import('../../../projections/index.js')
+    import('../../../projections/operate/overview.js'), import('../../../projections/index.js')
   ])
   const all = await withConnections('ringledger projections list', async ({ pool, streams }) => {
     const head = await streams.head()
@@ -27,7 +27,7 @@ async function listProjections ({ json }: { json?: boolean }): Promise<void> {
 function rowOf (each: GenerationStatus) {
   const { projection, generation, position, behind, owner, due } = each
   const { code_version: code, present_version: present } = each
-  const state = each.state === 'active' && !each.complete ? 'active, not filled yet' : each.state
+  const state = [each.state, !each.complete && each.state === 'active' && 'not filled yet', each.paused_since && 'paused']
   const version = code === present ? code : `${code} (this is ${present})`
-  return [projection, generation, state, version, position, behind, each.updated_at, owner ?? 'none', due ?? '']
+  return [projection, generation, state.filter(Boolean).join(', '), version, position, behind, each.updated_at, owner ?? 'none', due ?? '']
 }

@@ -1,10 +1,15 @@
 // What `projections replay --dry-run` prints.
-import type { Projection } from '../../../projections/engine/projection.js'
 import { estimate, type Estimate } from '../../../projections/replay/fill/estimate.js'
-import { onGenerations } from './on-generations.js'
+import { operate } from '../running/operation.js'
+import { withConnections } from '../running/with-connections.js'
+import { projectionNamed } from '../../../projections/operate/projection-named.js'
 
-export async function printReplayPlan (projection: Projection): Promise<void> {
-  const plan = await onGenerations('replay', 'stopped', (options) => estimate(projection, options))
+/** @throws UnknownProjection */
+export async function printReplayPlan (named: string): Promise<void> {
+  const projection = projectionNamed(named)
+  const plan = await operate('stopped', (operation) =>
+    withConnections('ringledger projections replay', ({ pool, streams }) =>
+      estimate(projection, { pool, streams, ...operation })))
   const { active, seconds, events, rows, bytes } = plan
   const { name, version } = projection
   const folded = `folded by version ${active.codeVersion} of its code`

@@ -18,7 +18,7 @@ export function register (quarantine: Command): void {
 async function listQuarantine (name: string | undefined, { json }: { json?: boolean }): Promise<void> {
   const [{ projections }, { projectionNamed }] = await Promise.all([
     import('../../../projections/index.js'),
-    import('../projections/projection-named.js')
+    import('../../../projections/operate/projection-named.js')
   ])
   const [{ openBreakers }, { parkedStreams, dispatcher }, { skippedEvents }] = await Promise.all([
     import('../../../projections/parking/circuit-breaker.js'),

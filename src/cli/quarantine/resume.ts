@@ -11,13 +11,9 @@ export function register (quarantine: Command): void {
 }
 
 async function resumeProjection (name: string): Promise<void> {
-  const [{ projectionNamed }, { closeBreakers }, { ParkingRefused }] = await Promise.all([
-    import('../projections/projection-named.js'),
-    import('../../../projections/parking/circuit-breaker.js'),
-    import('../../../projections/parking/parked-events.js')
+  const [{ projectionNamed }, { closeBreaker }] = await Promise.all([
+    import('../../../projections/operate/projection-named.js'), import('../../composition/ops/parked.js')
   ])
-  const closed = await withConnections('ringledger projections quarantine resume',
-    ({ pool }) => closeBreakers(pool, projectionNamed(name)))
-  if (closed === 0) throw new ParkingRefused(`${name} does not stand still: its circuit breaker is closed`)
-  say(`${name} goes on within seconds, and parks what it refuses.`)
+  const projection = projectionNamed(name)
+  say(await withConnections('ringledger projections quarantine resume', (connections) => closeBreaker(connections, projection)))
 }

@@ -19,7 +19,7 @@ async function showParked (
   name: string, stream: string, revision: bigint | undefined, { json }: { json?: boolean }
 ): Promise<void> {
   const [{ projectionNamed }, { parkedEvent, dispatcher }] = await Promise.all([
-    import('../projections/projection-named.js'), import('../../../projections/parking/parked-events.js')
+    import('../../../projections/operate/projection-named.js'), import('../../../projections/parking/parked-events.js')
   ])
   const { generation, parked, error, event, ...row } = await withConnections('ringledger projections quarantine show',
     (connections) => {

@@ -1,6 +1,6 @@
 // Opens the back ends of a command: those that are set, or embedded ones for as long as the command runs.
 import { resolve } from 'node:path'
-import { reachable } from '../../composition/back-end-unreachable.js'
+import { reachablePostgres } from '../../composition/back-end-unreachable.js'
 import type { Urls } from '../../composition/connections.js'
 import type { Config } from '../../config.js'
 import { ping } from '../../postgres/pool.js'
@@ -23,7 +23,7 @@ export async function openBackEnds (
 ): Promise<BackEnds> {
   const { databaseUrl, eventStoreUrl, redisUrl } = config.backEnds
   // The embedded event store could not say which setting leads to a Postgres that is down.
-  if (databaseUrl) await reachable('Postgres', 'DATABASE_URL', ping(databaseUrl))
+  if (databaseUrl) await reachablePostgres(ping(databaseUrl))
   const { openStack } = await import('../../composition/embedded/stack.js')
   const stack = await openStack({
     dataDir: config.dataDir,

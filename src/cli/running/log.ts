@@ -1,6 +1,7 @@
 // The log of a process.
 import pino, { type Logger } from 'pino'
 import { errorSerializer } from '../../http/logging.js'
+import { forPeople, type Voice } from './output.js'
 
 /** What waits for room on a full disk; beyond it lines are lost. */
 const mostBytes = 4 * 2 ** 20
@@ -10,4 +11,26 @@ export function openLog (level: string, fd = 1): Logger {
   const destination = pino.destination({ fd, maxLength: mostBytes })
   destination.on('error', () => {}) // it is tried again with the next line
   return pino({ level, base: null, serializers: { err: errorSerializer } }, destination)
+}
+
+/**
+ * How a role tells of its own life: sentences where stdout is a terminal, else lines of its log, so that whatever
+ * collects them reads nothing but JSON. At every LOG_LEVEL: they are few, and others wait for them.
+ */
+export function voiceOf (log: Logger): Voice {
+  if (process.stdout.isTTY) return forPeople
+  const own = log.child({}, { level: 'info' })
+  return {
+    say (line, facts = {}) { own.info(facts, line) },
+    complain (problem) {
+      if (problem instanceof Error) own.fatal({ err: problem }, problem.message)
+      else own.fatal(String(problem))
+    }
+  }
+}
+
+/** Warnings of Node itself are lines of the log, not text on stderr. */
+export function logWarnings (log: Logger): void {
+  process.removeAllListeners('warning') // the one of Node, which prints them
+  process.on('warning', (warning) => { log.warn({ err: warning }, 'a warning of Node') })
 }

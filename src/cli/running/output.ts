@@ -5,6 +5,20 @@ export function say (line: string): void {
   process.stderr.write(`${line}\n`)
 }
 
+/** How a long-running command tells of itself. */
+export interface Voice {
+  /** How far it has come; `facts` are for programs. */
+  say (line: string, facts?: Record<string, unknown>): void
+  /** Why it ends. */
+  complain (problem: unknown): void
+}
+
+/** Sentences on stderr. */
+export const forPeople: Voice = {
+  say,
+  complain (problem) { say(problem instanceof Error ? `ringledger: ${problem.message}` : String(problem)) }
+}
+
 /** Prints an answer for programs. */
 export function printJson (value: object): void {
   process.stdout.write(`${JSON.stringify(value, undefined, 2)}\n`)

@@ -2,34 +2,44 @@
 import { join } from 'node:path'
 import type { Role } from '../../composition/role.js'
 import { startRoles, type Service } from '../../composition/roles.js'
-import { loadConfig } from '../../config.js'
+import { openTracing } from '../../composition/tracing.js'
 import { packageRoot } from '../../package-root.js'
 import { importExampleOnce } from '../catalog/import-example-once.js'
+import { readSettings } from '../read-settings.js'
 import { openBackEnds, type BackEnds } from './back-ends.js'
 import { completeConfig, type RunConfig } from './complete-config.js'
-import { openLog } from './log.js'
+import { logWarnings, openLog, voiceOf } from './log.js'
+import type { Voice } from './output.js'
 import { onShutdown } from './shutdown.js'
 
-interface Running { config: RunConfig, backEnds: BackEnds, service: Service }
+interface Running { config: RunConfig, backEnds: BackEnds, service: Service, voice: Voice }
 
 /** `holder` says how the back ends are opened; `command` names the process to others on the same DATA_DIR. */
 export async function serve (holder: 'start' | 'command', command: string, roles: Role[]): Promise<Running> {
-  const settings = loadConfig(process.env)
+  const misspelt: string[] = []
+  const settings = readSettings((line) => { misspelt.push(line) })
   const config = await completeConfig(settings)
   const log = openLog(settings.logLevel)
-  const shutdown = onShutdown()
+  const voice = voiceOf(log)
+  if (!process.stdout.isTTY) logWarnings(log)
+  for (const line of misspelt) log.warn(line)
+  const shutdown = onShutdown(voice)
   return await shutdown.during(async (signal) => {
-    const backEnds = await openBackEnds(settings, holder, command)
+    const backEnds = await openBackEnds(settings, holder, command, voice.say)
     shutdown.add(backEnds.close)
     shutdown.onLost(backEnds.lost)
+    shutdown.add(await openTracing(config, log))
     signal.throwIfAborted()
     const takesExample = holder === 'start' && backEnds.embeddedIn !== undefined
     const service = await startRoles(roles, config, backEnds.urls, log, async (connections) => {
-      if (takesExample) await importExampleOnce(connections, log, join(packageRoot, 'examples/catalog.json'))
+      const example = join(packageRoot, 'examples/catalog.json')
+      const { leadDigestKey } = config.secrets
+      if (takesExample) await importExampleOnce(connections, { leadDigestKey, log }, example)
       signal.throwIfAborted()
     })
     shutdown.add(service.stop)
+    shutdown.leaveFirst(settings.drainDelayMs, service.leave)
     signal.throwIfAborted()
-    return { config, backEnds, service }
+    return { config, backEnds, service, voice }
   })
 }

@@ -1,7 +1,11 @@
 // Ends a long-running command: on a signal, with npm, or when a back end under it dies.
+import { setTimeout as delay } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
-import { say } from './output.js'
+import { forPeople, type Voice } from './output.js'
 import { watchParent } from './parent.js'
+
+/** What asks to stop; a second one ends the process at once, or only the time that it takes to leave. */
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** In-flight work has 20 s, then come connections and embedded back ends. */
 const drainMs = 30_000
@@ -9,6 +13,8 @@ const drainMs = 30_000
 export interface Shutdown {
   /** To be closed at the end; what was added last is closed first. */
   add (close: () => Promise<unknown>): void
+  /** When it is asked to stop: `leave` at once, and all else so many milliseconds later, or at a second signal. */
+  leaveFirst (delayMs: number, leave: () => void): void
   /** Closes everything when this settles, and ends with exit status 1. */
   onLost (lost: Promise<Error>): void
   /**
@@ -26,22 +32,63 @@ export class Interrupted extends Error {
 }
 
 /** Listens for signals from now on, so that a start that is broken off leaves nothing behind either. */
-export function onShutdown (): Shutdown {
-  return new GracefulShutdown()
+export function onShutdown (voice: Voice = forPeople): Shutdown {
+  return new GracefulShutdown(voice)
 }
 
 class GracefulShutdown implements Shutdown {
+  readonly #voice: Voice
   readonly #open: Array<() => Promise<unknown>> = []
   readonly #stopping = new AbortController()
   readonly #grace: ReturnType<typeof closeWithGrace>
   readonly #unwatch: () => void
+  readonly #impatient = new AbortController()
+  #leaving = { delayMs: 0, leave: () => {} }
+  #phase: 'running' | 'leaving' | 'ending' = 'running'
+  #signal: string | undefined
   #working: Promise<unknown> = Promise.resolve()
   #failure: Error | undefined
 
-  constructor () {
-    const options = { delay: drainMs, logger: { error: sayProblem }, skip: ['beforeExit' as const] }
-    this.#grace = closeWithGrace(options, async ({ err, signal }) => await this.#end(err, signal))
-    this.#unwatch = watchParent(() => { this.#grace.close() })
+  constructor (voice: Voice) {
+    this.#voice = voice
+    const options = { delay: drainMs, logger: { error: voice.complain }, skip: ['beforeExit' as const, ...signals] }
+    this.#grace = closeWithGrace(options, async ({ err, signal }) => await this.#end(err, signal ?? this.#signal))
+    for (const signal of signals) process.on(signal, () => this.#onSignal(signal))
+    this.#unwatch = watchParent(() => { void this.#stop() })
+  }
+
+  leaveFirst (delayMs: number, leave: () => void): void {
+    this.#leaving = { delayMs, leave }
+  }
+
+  #onSignal (signal: string): void {
+    if (this.#phase === 'leaving') return this.#impatient.abort()
+    if (this.#phase === 'ending') {
+      this.#voice.say(`second ${signal}, exiting`)
+      process.exit(1)
+    }
+    this.#signal = signal
+    void this.#stop()
+  }
+
+  /** Without a delay it ends at once: a signal that follows immediately is a second one. */
+  async #stop (): Promise<void> {
+    if (this.#phase !== 'running') return
+    this.#unwatch()
+    this.#phase = 'leaving'
+    const { delayMs, leave } = this.#leaving
+    leave()
+    if (delayMs > 0) {
+      this.#voice.say(`Not ready any more; draining after ${delayMs / 1_000} s, or a second signal ...`)
+      await delay(delayMs, undefined, { signal: this.#impatient.signal }).catch(() => {})
+    }
+    this.#close()
+  }
+
+  #close (): void {
+    if (this.#phase === 'ending') return
+    this.#phase = 'ending'
+    this.#grace.close()
   }
 
   add (close: () => Promise<unknown>): void {
@@ -51,7 +98,7 @@ class GracefulShutdown implements Shutdown {
   onLost (lost: Promise<Error>): void {
     lost.then((error) => {
       this.#failure ??= error
-      if (!this.#stopping.signal.aborted) this.#grace.close() // else it ends already, and reports the error
+      if (!this.#stopping.signal.aborted) this.#close() // else it ends already, and reports the error
     }, () => {})
   }
 
@@ -69,13 +116,15 @@ class GracefulShutdown implements Shutdown {
 
   async #end (error: Error | undefined, signal: string | undefined): Promise<void> {
     this.#unwatch()
+    this.#phase = 'ending' // also after an error that nobody caught
+    this.#impatient.abort()
     this.#failure ??= error
-    if (signal) say(`Draining after ${signal} ...`)
+    if (signal) this.#voice.say(`Draining after ${signal} ...`)
     this.#stopping.abort(new Interrupted('stopped before it was done'))
     await this.#working.catch(() => {})
     await this.#closeAll()
     if (this.#failure) throw this.#failure
-    say('Stopped.')
+    this.#voice.say('Stopped.')
   }
 
   /** What cannot be closed must not keep the rest open. */
@@ -84,10 +133,6 @@ class GracefulShutdown implements Shutdown {
       await close().catch((error: unknown) => { this.#failure ??= toError(error) })
     }
   }
-}
-
-function sayProblem (problem: unknown): void {
-  say(problem instanceof Error ? `ringledger: ${problem.message}` : String(problem))
 }
 
 const toError = (error: unknown) => error instanceof Error ? error : new Error(String(error))

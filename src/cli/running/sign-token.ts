@@ -1,4 +1,5 @@
-// Signs bearer tokens with JWT_SECRET.
+// Signs bearer tokens with JWT_SECRET, each with an id (`jti`) by which it can be revoked.
+import { randomUUID } from 'node:crypto'
 import { SignJWT } from 'jose'
 import type { JwtSettings } from '../../http/auth/jwt-settings.js'
 
@@ -21,6 +22,7 @@ export async function signToken (jwt: JwtSettings, { user, role, ttl }: TokenReq
   return await new SignJWT(claims)
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
     .setSubject(user)
+    .setJti(randomUUID())
     .setIssuedAt()
     .setExpirationTime(ttl)
     .sign(new TextEncoder().encode(jwt.secret))

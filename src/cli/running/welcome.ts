@@ -1,28 +1,47 @@
-// What `ringledger start` prints: where it listens, and commands to try it with.
+// What `ringledger start` prints on a terminal: where it listens, and commands to try it with.
 import type { CompleteConfig } from '../../composition/complete-config.js'
 import { customer, customerNumber, frontDesk } from '../../domain/examples.js'
 import { packageVersion } from '../../package-root.js'
 import { signToken } from './sign-token.js'
 
-/** Of embedded back ends; absent where they are set. */
-export interface EmbeddedPlaces {
-  folder?: string | undefined
+/** Where things are; those of embedded back ends are absent where others are set. */
+export interface Places {
+  /** With BASE_PATH. */
+  url: string
+  docs: string
+  operate: string
   /** For programs that append, such as a call engine. */
-  eventStoreUrl?: string | undefined
+  events?: string
+  /** The folder of embedded data. */
+  data?: string
+}
+
+export function placesOf (
+  url: string, { basePath }: CompleteConfig,
+  embedded: { folder?: string | undefined, eventStoreUrl?: string | undefined }
+): Places {
+  const base = `${url}${basePath}`
+  return {
+    url: base,
+    docs: `${base}/docs`,
+    operate: `${base}/ops`,
+    ...(embedded.eventStoreUrl && { events: embedded.eventStoreUrl }),
+    ...(embedded.folder && { data: embedded.folder })
+  }
 }
 
 /** The examples are only there when the secret was generated here: nobody else can have a token yet. */
 export async function welcome (
-  url: string, config: CompleteConfig & { jwtSecretIsOurs: boolean }, embedded: EmbeddedPlaces
+  { url, docs, operate, events, data }: Places, config: CompleteConfig & { jwtSecretIsOurs: boolean }
 ): Promise<string> {
-  const base = `${url}${config.basePath}`
   return [
     `Ringledger ${packageVersion}`,
-    `  listening  ${base}`,
-    `  docs       ${base}/docs`,
-    ...(embedded.eventStoreUrl ? [`  events     ${embedded.eventStoreUrl}`] : []),
-    ...(embedded.folder ? [`  data       ${embedded.folder} (embedded back ends)`] : []),
-    ...(config.jwtSecretIsOurs ? ['', ...await examples(base, config)] : []),
+    `  listening  ${url}`,
+    `  docs       ${docs}`,
+    `  operate    ${operate}`,
+    ...(events ? [`  events     ${events}`] : []),
+    ...(data ? [`  data       ${data} (embedded back ends)`] : []),
+    ...(config.jwtSecretIsOurs ? ['', ...await examples(url, config)] : []),
     '',
     'Stop with Ctrl-C.',
     ''

@@ -9,8 +9,8 @@ import type { Connections } from '../../composition/connections.js'
 export async function withConnections<Result> (
   command: string, work: (connections: Connections, log: Logger) => Promise<Result>
 ): Promise<Result> {
-  const { loadConfig } = await import('../../config.js')
-  const config = loadConfig(process.env)
+  const { readSettings } = await import('../read-settings.js')
+  const config = readSettings()
   const { openBackEnds } = await import('./back-ends.js')
   const backEnds = await openBackEnds(config, 'command', command)
   try {

@@ -10,12 +10,12 @@ export function register (secrets: Command): void {
 }
 
 async function printAlertSecret ({ json }: { json?: boolean }): Promise<void> {
-  const [{ loadConfig }, { completeConfig }, { alertSecret }] = await Promise.all([
-    import('../../config.js'),
+  const [{ readSettings }, { completeConfig }, { alertSecret }] = await Promise.all([
+    import('../read-settings.js'),
     import('../running/complete-config.js'),
     import('../../composition/complete-config.js')
   ])
-  const secret = alertSecret(await completeConfig(loadConfig(process.env)))
+  const secret = alertSecret(await completeConfig(readSettings()))
   if (json) return printJson({ secret })
   process.stdout.write(`${secret}\n`)
 }

@@ -105,7 +105,8 @@ class KeyedCommands implements Idempotency {
       await this.keys.commit(row, request.stream, outcome.revision).catch(() => {})
       return outcome
     } catch (error) {
-      const isFree = isRefusal(error) || (isUnwritten(error) && !request.origin.isRetry)
+      const { first, origin: { isRetry } } = request
+      const isFree = isRefusal(error) || (isUnwritten(error) && !isRetry && !first)
       await (isFree ? this.keys.free(row) : this.keys.endLease(row)).catch(() => {}) // then its lease runs out
       throw error
     }

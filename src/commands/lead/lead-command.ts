@@ -1,6 +1,8 @@
 // What the commands of a lead share: what they work with, the lead that a path names, and how it is read back.
 import { leadNotFound } from '../../domain/lead/change.js'
 import { describeLead, type LeadAnswer } from '../../domain/lead/summary.js'
+import type { Blacklists } from '../../command-handling/blacklist/blacklists.js'
+import { leadAsListed, numbersOf } from '../../domain/blacklist/listed.js'
 import type { HandleRoute } from '../../http/command-route.js'
 import { idIn } from '../../http/path-id.js'
 import type { LeadOnStream } from '../../../projections/find-leads.js'
@@ -11,6 +13,7 @@ export interface LeadDeps {
   handle: HandleRoute
   readModel: ReadModel
   facts: Facts
+  blacklists: Blacklists
   /** Stands for a phone number in the name of a stream. */
   phoneHash (phoneNumber: string): string
 }
@@ -34,4 +37,17 @@ export async function readLead (
 ): Promise<LeadAnswer | undefined> {
   const found = await readModel.findLead(user_id, id)
   return found && describeLead(found.lead, found.campaignName)
+}
+
+/**
+ * The lead as it is answered: whose number is listed by now is blacklisted. The streams are read last, after the append
+ * and whatever was read since, so that none is answered as callable once its entry was answered. Where they cannot be
+ * read, whether it may be called is not known, and the command's outcome with it.
+ */
+export async function answerAsListed (blacklists: Blacklists, userId: string, lead: LeadAnswer): Promise<LeadAnswer> {
+  try {
+    return leadAsListed(lead, await blacklists.listed(userId, numbersOf(lead)))
+  } catch (cause) {
+    throw new Error('the lead was written, and whether it may be called is not known', { cause })
+  }
 }

@@ -3,7 +3,8 @@ import Type from 'typebox'
 import { leadNotFound, oneLeadDecider } from '../../domain/lead/change.js'
 import { withCalling, type OneLeadState } from '../../domain/lead/one-lead.js'
 import { LeadAnswer, describeLead } from '../../domain/lead/summary.js'
-import { UpdateLeadBody, chosenStatuses, validateLeadChanges } from '../../domain/lead/validate-changes.js'
+import type { Listed } from '../../domain/blacklist/listed.js'
+import { UpdateLeadBody, chosenStatuses, numbersToAsk, validateLeadChanges } from '../../domain/lead/validate-changes.js'
 import type { App } from '../../http/app-types.js'
 import { command, type Handled, type Written } from '../../http/command-route.js'
 import { answered, example, invalid, refusal, writeHeaders } from '../../http/docs/describe.js'
@@ -11,7 +12,7 @@ import { changedLead, lead as leadExample } from '../../http/docs/examples.js'
 import { leadPath } from '../../http/path-id.js'
 import type { LeadOnStream } from '../../../projections/find-leads.js'
 import type { ReadModel } from '../../../projections/read-model.js'
-import { leadIdIn, lookUpLead, readLead, type LeadDeps } from './lead-command.js'
+import { answerAsListed, leadIdIn, lookUpLead, readLead, type LeadDeps } from './lead-command.js'
 
 const updated = 'Lead updated successfully'
 const UpdatedLead = Type.Object({ message: Type.String(), data: LeadAnswer }, { title: 'UpdatedLead' })
@@ -20,7 +21,8 @@ const schema = {
   operationId: 'updateLead',
   summary: 'Update a lead',
   description: 'Only the given fields change. variables and secondary_contacts are replaced whole: a secondary contact ' +
-    'with its id is kept, one without is new, and one that is left out is gone.',
+    'with its id is kept, one without is new, and one that is left out is gone. Who has a phone number on your ' +
+    'do-not-call list stays blacklisted.',
   tags: ['leads'],
   security: [{ bearer: [] }],
   params: leadPath,
@@ -43,22 +45,37 @@ export function updateLead (app: App, deps: LeadDeps): void {
     const id = leadIdIn(request.params.id)
     return await deps.handle(request, reply, {
       body: UpdateLeadBody,
-      facts: () => lookUpLead(deps, request.user.id, id),
+      facts: (fields) => lookUpFacts(deps, request.user.id, id, fields),
       validate: validateLeadChanges,
       ids: ({ secondary_contacts = [] }) => ({ kind: 'lead', count: secondary_contacts.filter(isNew).length }),
       stream: (_body, _ids, { stream = '' }) => stream,
       decider: oneLeadDecider(id),
       answer: async (handled) => ({
-        message: updated, data: await handled.readBack(changedLeadOf(deps.readModel, handled))
+        message: updated,
+        data: await answerAsListed(
+          deps.blacklists, request.user.id, await handled.readBack(changedLeadOf(deps.readModel, handled)))
       })
     })
   })
 }
 
+interface Facts extends LeadOnStream { listed: Listed }
+
+/** At once, but for the lead's own number, which the lead says. */
+async function lookUpFacts (
+  deps: LeadDeps, userId: string, id: number, fields: Partial<UpdateLeadBody>
+): Promise<Facts> {
+  const [found, ofContacts] = await Promise.all([
+    lookUpLead(deps, userId, id), deps.blacklists.listed(userId, numbersToAsk(fields))
+  ])
+  const ofLead = await deps.blacklists.listed(userId, fields.status === undefined ? [] : [found.lead.phone_number])
+  return { ...found, listed: new Set([...ofContacts, ...ofLead]) }
+}
+
 const isNew = ({ id }: { id?: number }) => id === undefined
 
 function changedLeadOf (
-  readModel: ReadModel, { state, body, facts }: Handled<OneLeadState, LeadOnStream, UpdateLeadBody>
+  readModel: ReadModel, { state, body, facts }: Handled<OneLeadState, Facts, UpdateLeadBody>
 ): Written<LeadAnswer> {
   if (!state) throw leadNotFound()
   const lead = withCalling(state, facts.lead, chosenStatuses(body, state))

@@ -1,20 +1,27 @@
 // The api role: HTTP on top of commands, read model and delivery log.
 import { openReadModel } from '../../../projections/read-model.js'
+import { openBlacklists } from '../../command-handling/blacklist/blacklists.js'
 import { callOwners } from '../../command-handling/call-owners.js'
+import { claimFormerNumbers } from '../../command-handling/claim-former-numbers.js'
 import { commandHandler, type CommandHandler } from '../../command-handling/handle-command.js'
 import { openIdempotency, type Idempotency } from '../../command-handling/idempotency/idempotency.js'
-import { openIds, type Ids } from '../../command-handling/ids.js'
+import { openIds } from '../../command-handling/ids.js'
 import { pastAssistants } from '../../command-handling/past-assistants.js'
 import { holdToLeadDigestKey, phoneHash } from '../../command-handling/phone-hash.js'
+import { phoneClaims } from '../../command-handling/phone-claims.js'
 import { waitIfMissing } from '../../command-handling/wait-if-missing.js'
 import { openFacts } from '../../commands/facts.js'
 import type { App } from '../../http/app-types.js'
 import { commandRoutes } from '../../http/command-route.js'
-import type { LogGuard } from '../../recovery/log-guard.js'
 import { keyBytes } from '../complete-config.js'
+import { announceRevoked, forgetAnnounced } from '../credentials/revocations.js'
 import type { ProcessContext } from '../process-context.js'
+import { opsDeps } from '../ops/ops-deps.js'
+import { openActions } from '../ops/start-action.js'
+import { catchUp, type CatchUp } from './catch-up.js'
 import { readPositions } from './read-positions.js'
 import { connectForCounts } from './redis-for-counts.js'
+import { commandsOfSameLog, idsOfSameLog, positionsOfSameLog } from './same-log.js'
 import type { Status } from '../status/status.js'
 import { webhookDeps, type Routes, type WebhookDeps } from './webhook-deps.js'
 
@@ -23,46 +30,56 @@ const sweepEveryMs = 10 * 60_000
 
 /** Loads the HTTP side when it is called, so that other commands start sooner. */
 export async function composeApi (context: ProcessContext, status: Status): Promise<App> {
-  const { config, urls: { redisUrl }, connections: { pool, streams }, log } = context
+  const { config, credentials, urls: { redisUrl }, connections: { pool, streams, positions }, logGuard, log } = context
   const { buildApp } = await import('../../app.js')
-  const commands = commandHandler(streams, config.streamCacheBytes)
+  const handling = commandHandler(streams, config.streamCacheBytes)
+  const commands = commandsOfSameLog(handling, logGuard, () => positions.furthest())
   const idempotency = openIdempotency(pool, commands)
+  const catchingUp = await catchUp(context)
   const routes = {
-    ...await commandDeps(context, commands, idempotency),
+    ...await commandDeps(context, commands, idempotency, catchingUp),
     ...await webhookDeps(context)
   }
+  const actions = openActions(context)
   const redis = redisUrl === undefined ? undefined : connectForCounts(redisUrl, log)
   const app = await buildApp({
     ...status,
+    healthChecks: { ...status.healthChecks, ids: catchingUp.assertDone },
     logger: log,
+    isLeaving: context.isLeaving,
     basePath: config.basePath,
     jwt: config.jwt,
+    credentials,
     corsOrigins: config.corsOrigins,
     rateLimit: { perMinute: config.rateLimitPerMinute, redis },
+    ops: await opsDeps(context, actions),
     routes
   })
-  const sweep = () => idempotency.removeExpired().catch((error: unknown) => {
+  const sweep = () => Promise.all([idempotency.removeExpired(), forgetAnnounced(pool)]).catch((error: unknown) => {
     log.warn({ err: error }, 'expired idempotency keys were not removed')
   })
   const sweeping = setInterval(() => void sweep(), sweepEveryMs)
   app.addHook('onClose', async () => {
     clearInterval(sweeping)
     redis?.disconnect()
+    await actions.stop()
   })
   return app
 }
 
 /** What the routes of assistants, leads, calls and the catalogue work with. */
 async function commandDeps (
-  context: ProcessContext, commands: CommandHandler, idempotency: Idempotency
+  context: ProcessContext, commands: CommandHandler, idempotency: Idempotency, { isDone }: CatchUp
 ): Promise<Omit<Routes, keyof WebhookDeps>> {
-  const { config, connections: { pool, streams, positions }, restoreGuard, logGuard } = context
+  const { config, connections: { pool, streams, positions }, restoreGuard, logGuard, log } = context
   const waitMs = config.readModelWaitMs
   const hash = phoneHash(keyBytes(config.secrets.leadDigestKey))
   await holdToLeadDigestKey(streams, hash)
-  const ids = sameLogOnly(logGuard, openIds(pool, await catchUp(context), restoreGuard.assertMayGiveIds))
+  const claims = phoneClaims(commands.handle, hash)
+  await claimFormerNumbers({ streams, claims, log })
+  const ids = idsOfSameLog(openIds(pool, isDone, restoreGuard.assertMayGiveIds), logGuard)
   const readModel = openReadModel(pool)
-  const reads = readPositions({ positions, waitMs })
+  const reads = positionsOfSameLog(readPositions({ positions, waitMs }), logGuard)
   const assistantAt = pastAssistants(commands)
   const head = () => streams.head()
   const { passed, reached } = reads
@@ -75,29 +92,9 @@ async function commandDeps (
     assistantAt,
     readPositions: reads,
     phoneHash: hash,
+    phoneClaims: claims,
+    announceRevoked: (keyId) => announceRevoked(pool, { key: keyId }),
+    blacklists: openBlacklists(streams, hash),
     owners: callOwners({ streams, leadOwner: facts.leadOwner })
-  }
-}
-
-/** Nothing is created in a log that has gone back: what is answered there is lost with it. */
-function sameLogOnly ({ problem }: LogGuard, ids: Ids): Ids {
-  return {
-    async take (kind, count) {
-      const otherLog = problem()
-      if (otherLog) throw otherLog
-      return await ids.take(kind, count)
-    }
-  }
-}
-
-/** Answers whether the projections that raise the sequences of ids have passed what the log held at the start. */
-async function catchUp (
-  { config, connections: { streams, positions } }: ProcessContext
-): Promise<() => Promise<boolean>> {
-  const head = await streams.head()
-  return async () => {
-    const reached = await Promise.all(['assistants', 'leads'].map((name) =>
-      positions.reached(name, head, config.readModelWaitMs)))
-    return reached.every(Boolean)
   }
 }

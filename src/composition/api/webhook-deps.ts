@@ -1,6 +1,8 @@
 // What the routes of webhooks work with: code of the workers, loaded when it is called.
+import type { Pool } from 'pg'
 import type { AppDeps } from '../../app.js'
 import { openLedgerCommands, type Sealing } from '../../command-handling/idempotency/ledger-commands.js'
+import { openKeptSecrets } from '../../command-handling/idempotency/kept-secrets.js'
 import { ledgerRoutes } from '../../http/ledger-route.js'
 import { packageVersion } from '../../package-root.js'
 import { inTransaction } from '../../postgres/transaction.js'
@@ -11,7 +13,8 @@ export type Routes = AppDeps['routes']
 export type WebhookDeps = Pick<Routes,
   'interruptionOf' | 'deliveriesOf' | 'listDeliveries' | 'findDelivery' | 'redeliver' | 'testWebhook' | 'resumeUrl' | 'resumeWebhook' |
   'webhookUrlProblem' | 'webhookSecret' | 'assistantSecret' | 'rotateSecret' | 'rotateAssistantSecret' |
-  'dropAssistantSecret' | 'listNotices' | 'recoverWebhooks' | 'handleLedger'>
+  'dropAssistantSecret' | 'listNotices' | 'recoverWebhooks' | 'handleLedger' |
+  'keptSecrets'>
 
 export async function webhookDeps ({ config, connections: { pool } }: ProcessContext): Promise<WebhookDeps> {
   const [guard, sealed, secrets, endpoints, deliveries, requests, notices, onDemand, recoveries] = await Promise.all([
@@ -31,7 +34,7 @@ export async function webhookDeps ({ config, connections: { pool } }: ProcessCon
     unseal: (userId, row) => sealed.unseal(keys, userId, row)
   }
   return {
-    handleLedger: ledgerRoutes(openLedgerCommands(pool, sealing)),
+    ...sealedAnswers(pool, sealing),
     interruptionOf: (userId, url) => endpoints.findInterruption(pool, userId, url),
     deliveriesOf: (userId, callId) => deliveries.findDeliveries(pool, userId, callId),
     listDeliveries: (filter, page) => deliveries.listDeliveries(pool, filter, page),
@@ -53,3 +56,7 @@ export async function webhookDeps ({ config, connections: { pool } }: ProcessCon
     dropAssistantSecret: (ledger, userId, id) => secrets.dropOwnSecret(ledger, keys, userId, id)
   }
 }
+
+const sealedAnswers = (pool: Pool, sealing: Sealing) => ({
+  keptSecrets: openKeptSecrets(pool, sealing), handleLedger: ledgerRoutes(openLedgerCommands(pool, sealing))
+})

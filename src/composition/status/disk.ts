@@ -30,6 +30,8 @@ const usualEveryMs = 10_000
 
 /** Postgres makes its write-ahead log in pieces of this size, and stops altogether when there is no room for one. */
 const leastBytes = 16 * 2 ** 20
+/** Nor can it make one where the file system has no room for further files. */
+const leastFiles = 16
 
 /** The disk that Postgres writes to, and the embedded event store with it. `dataIn` is the embedded Postgres's. */
 export function diskOf (dataIn: string | undefined, eventStoreUrl: string | undefined): Disk {
@@ -79,16 +81,17 @@ export function openDiskMonitor ({ pool, disk, log, everyMs = usualEveryMs }: Di
 async function findProblem (pool: Pool, disk: Disk): Promise<Error | undefined> {
   try {
     if (disk.path === undefined) await writeProbe(pool)
-    else if (await freeBytes(disk.path) < leastBytes) return full(disk)
+    else if (!await hasRoom(disk.path)) return full(disk)
     return undefined
   } catch (cause) {
     return saysDiskFull(cause) ? full(disk, cause) : undefined
   }
 }
 
-async function freeBytes (path: string): Promise<number> {
-  const { bavail, bsize } = await statfs(path)
-  return bavail * bsize
+/** Some file systems count no files: they say that there are none at all. */
+async function hasRoom (path: string): Promise<boolean> {
+  const { bavail, bsize, files, ffree } = await statfs(path)
+  return bavail * bsize >= leastBytes && (files === 0 || ffree >= leastFiles)
 }
 
 const full = ({ name }: Disk, cause?: unknown) =>

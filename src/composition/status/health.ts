@@ -2,7 +2,7 @@
 import { projections } from '../../../projections/index.js'
 import type { Projection } from '../../../projections/engine/projection.js'
 import { openBreakers, type OpenBreaker } from '../../../projections/parking/circuit-breaker.js'
-import { activeGeneration } from '../../../projections/replay/generations.js'
+import { generationsOf } from '../../../projections/replay/generations.js'
 import { incomplete } from '../../../projections/replay/fill/complete.js'
 import type { HealthChecks, Remark } from '../../http/status/health.js'
 import type { Lag, LagMonitor } from '../../subscriptions/lag.js'
@@ -12,8 +12,8 @@ import type { DiskMonitor } from './disk.js'
 
 export interface Monitors {
   disk: DiskMonitor
-  /** Throws when the role worker does not do its work. */
-  assertWorker: () => void
+  /** Rejects when the queue of the role worker does not answer. */
+  assertWorker: () => Promise<void>
   /** A process without the role projector has none. */
   lag: LagMonitor | undefined
 }
@@ -31,7 +31,7 @@ export function healthChecks (
   }
   if (roles.includes('api') || roles.includes('worker')) checks.eventStoreWrites = () => eventStore.assertTakesWrites()
   if (roles.includes('api') || roles.includes('projector')) checks.readModels = () => assertFilled(context)
-  if (roles.includes('worker')) checks.webhookQueue = async () => assertWorker()
+  if (roles.includes('worker')) checks.webhookQueue = assertWorker
   if (!lagMonitor) return checks
   for (const projection of projections) {
     checks[`projection ${projection.name}`] = () => assertKeepsUp({ pool }, projection, lagMonitor)
@@ -53,15 +53,21 @@ async function assertFilled ({ connections: { pool } }: ProcessContext): Promise
   if (filling.length > 0) throw new Error(`still to be filled from the log: ${filling.join(', ')}`)
 }
 
-/** @throws when what readers see stands still, or falls behind; a projection that is behind and comes closer is fine */
+/**
+ * A projection that is behind and comes closer is fine, and so is one that an operator has paused.
+ * @throws when what readers see stands still, or falls behind
+ */
 async function assertKeepsUp (
   { pool }: Pick<Connections, 'pool'>, projection: Projection, lagMonitor: LagMonitor
-): Promise<void> {
-  const [open, generation] = await Promise.all([openBreakers(pool, [projection]), activeGeneration(pool, projection)])
-  const breaker = open.find((one) => one.generation === generation)
+): Promise<Remark> {
+  const [open, generations] = await Promise.all([openBreakers(pool, [projection]), generationsOf(pool, projection)])
+  const active = generations.find(({ state }) => state === 'active')
+  if (active?.pausedSince) return `paused since ${active.pausedSince.toISOString()}`
+  const breaker = open.find(({ generation }) => generation === active?.generation)
   if (breaker) throw new Error(stopped(breaker))
   const lag = lagMonitor.lags().find(({ name }) => name === projection.name)
   if (lag?.isKeepingUp === false) throw new Error(behind(lag))
+  return undefined
 }
 
 function stopped ({ since, streams, error }: OpenBreaker): string {

@@ -3,11 +3,13 @@ import type { Pool } from 'pg'
 import { projections } from '../../../projections/index.js'
 import { openBreakers } from '../../../projections/parking/circuit-breaker.js'
 import { countParkedStreams } from '../../../projections/parking/count-parked-streams.js'
+import { packageVersion } from '../../package-root.js'
 import type { Metrics, Sample } from '../../http/status/metrics.js'
 import { countersByConsumer, type Counters } from '../../subscriptions/counters.js'
 import type { Lag, LagMonitor } from '../../subscriptions/lag.js'
 import { leasesOf } from '../../subscriptions/lease-row.js'
 import type { Connections } from '../connections.js'
+import { behindLog } from './behind.js'
 import type { ProcessContext } from '../process-context.js'
 
 /** Of every role: what its consumers have done, the leases that it holds, its connections. */
@@ -22,6 +24,8 @@ export function measureProcess (
   consumers('consumer_events_total', 'Events in those batches.', ({ events }) => events)
   consumers('consumer_failures_total', 'How often a consumer of this process stopped, to resume from its checkpoint.',
     ({ failures }) => failures)
+  metrics.gauge('build_info', '1, for the versions that this process runs.', ['version', 'node'],
+    () => [{ labels: { version: packageVersion, node: process.versions.node }, value: 1 }])
   metrics.gauge('lease_held', '1 for each lease that this process holds.', ['lease'], async () =>
     (await leasesOf(pool, holder)).map((lease) => ({ labels: { lease }, value: 1 })))
   metrics.gauge('postgres_connections', 'Connections to Postgres by pool, and requests that wait for one.',
@@ -34,13 +38,17 @@ function connectionsIn (name: string, { totalCount, idleCount, waitingCount }: P
 }
 
 /** Of the role projector: how far the read models are, whichever process runs their projections. */
-export function measureProjections (metrics: Metrics, { pool }: Connections, lagMonitor: LagMonitor): void {
+export function measureProjections (metrics: Metrics, connections: Connections, lagMonitor: LagMonitor): void {
+  const { pool, streams } = connections
   const projected = (name: string, help: string, pick: (lag: Lag) => number) =>
     metrics.gauge(name, help, ['projection'], () =>
       lagMonitor.lags().map((lag) => ({ labels: { projection: lag.name }, value: pick(lag) })))
   projected('projection_position', 'Checkpoint of what readers see, as a position of the log.',
     ({ position }) => Number(position))
   projected('projection_lag_positions', 'How far the log is ahead of it, in positions.', ({ lag }) => Number(lag))
+  metrics.gauge('projection_lag_events', 'Events that it has yet to take, as far as they are counted: 10,000.', ['projection'],
+    async () => await Promise.all(lagMonitor.lags().map(async (lag) =>
+      ({ labels: { projection: lag.name }, value: await eventsBehind(streams, lag) }))))
   projected('projection_lag_seconds', 'Since when the log is ahead of it, as far as this process has seen.',
     ({ lagSeconds }) => lagSeconds)
   projected('projection_alive', '0 when it stands still though the log is ahead.',
@@ -51,6 +59,13 @@ export function measureProjections (metrics: Metrics, { pool }: Connections, lag
     ['projection', 'generation'], async () =>
       (await openBreakers(pool, projections)).map(({ projection, generation }) =>
         ({ labels: { projection, generation }, value: 1 })))
+}
+
+/** Below zero, in positions, where the log has gone back: there are no events to count. */
+async function eventsBehind (streams: Connections['streams'], { name, position, lag }: Lag): Promise<number> {
+  if (lag <= 0n) return Number(lag)
+  const { eventTypes = [] } = projections.find((projection) => projection.name === name) ?? {}
+  return (await behindLog(streams, { position, head: position + lag }, eventTypes)).events
 }
 
 /** From a few milliseconds to the three days of the schedule, in seconds. */

@@ -4,9 +4,11 @@ import { projections } from '../../../projections/index.js'
 import type { HealthChecks } from '../../http/status/health.js'
 import type { Metrics } from '../../http/status/metrics.js'
 import { atMostEvery } from '../../http/status/shared.js'
+import { countersByConsumer } from '../../subscriptions/counters.js'
 import { monitorLag } from '../../subscriptions/lag.js'
 import { diskOf, openDiskMonitor } from './disk.js'
 import { healthChecks } from './health.js'
+import { recordMinutes } from './minute-counts.js'
 import { measureDeliveries, measureProcess, measureProjections } from './metrics.js'
 import type { ProcessContext } from '../process-context.js'
 
@@ -19,17 +21,19 @@ export interface Status {
 
 /**
  * Where the role projector runs, it monitors the lag of the read models, whichever process runs their projections.
- * `assertWorker` throws when the role worker does not do its work.
+ * `assertWorker` rejects when the queue of the role worker does not answer.
  */
-export async function openStatus (context: ProcessContext, assertWorker: () => void): Promise<Status> {
+export async function openStatus (context: ProcessContext, assertWorker: () => Promise<void>): Promise<Status> {
   const { roles, config, urls, connections, log } = context
   const { openMetrics } = await import('../../http/status/metrics.js')
   const metrics = openMetrics(log)
   measureProcess(metrics, context)
   const lagMonitor = roles.includes('projector') ? monitorProjections(context) : undefined
   if (lagMonitor) measureProjections(metrics, connections, lagMonitor)
+  const { pool } = connections
+  const stopRecording = recordMinutes({ pool, holder: context.holder, read: () => counted(metrics), log })
   const place = diskOf(urls.dataIn, config.backEnds.eventStoreUrl)
-  const disk = openDiskMonitor({ pool: connections.pool, disk: place, log })
+  const disk = openDiskMonitor({ pool, disk: place, log })
   const stopLooking = disk.keepLooking()
   if (roles.includes('worker')) {
     const [{ lastUnaccounted }, { countDue, countPending, countRecentAttempts }, { skippedCalls }] = await Promise.all([
@@ -49,9 +53,16 @@ export async function openStatus (context: ProcessContext, assertWorker: () => v
     metrics,
     metricsToken: config.metricsToken,
     async stop () {
-      await Promise.all([stopLooking(), lagMonitor?.stop()])
+      await Promise.all([stopLooking(), stopRecording(), lagMonitor?.stop()])
     }
   }
+}
+
+/** Since the start of this process. */
+function counted ({ commands }: Metrics): Map<string, number> {
+  const answered = Object.entries(commands).map(([kind, count]): [string, number] => [`commands ${kind}`, count])
+  const consumed = [...countersByConsumer].map(([name, { events }]): [string, number] => [`events ${name}`, events])
+  return new Map([...answered, ...consumed])
 }
 
 function monitorProjections ({ connections: { pool, streams } }: ProcessContext) {

@@ -1,6 +1,5 @@
-// The rules for importing a catalogue: what is there already adds nothing, another owner is refused.
+// The rules for importing the lists of a catalogue: what is there already adds nothing.
 import type { Decider } from '../decider.js'
-import { Rejection } from '../rejection.js'
 import type { CatalogEvent } from './events.js'
 import { type Key, NameList } from './name-list.js'
 
@@ -46,41 +45,4 @@ function listDecider<Event extends ListEvent> (
       return [...wanted].filter(([key, { name }]) => list.get(key) !== name).map(([, entry]) => added(entry))
     }
   }
-}
-
-type Campaign = { campaign_id: number, user_id: string, name: string }
-
-type CampaignEvent = EventOf<'CampaignCreated' | 'CampaignRenamed'>
-
-export const campaignDecider: Decider<Campaign | undefined, CampaignEvent, Campaign> = {
-  initialState: undefined,
-  eventTypes: ['CampaignCreated', 'CampaignRenamed'],
-  evolve: (_state, { data }) => data,
-  decide (wanted, state) {
-    if (!state) return [{ type: 'CampaignCreated', data: wanted }]
-    if (state.user_id !== wanted.user_id) throw otherOwner('campaign', wanted.campaign_id, state.user_id)
-    return state.name === wanted.name ? [] : [{ type: 'CampaignRenamed', data: wanted }]
-  }
-}
-
-type PhoneNumber = { phone_number_id: number, user_id: string, phone_number: string }
-
-export const phoneNumberDecider: Decider<PhoneNumber | undefined, EventOf<'PhoneNumberAdded'>, PhoneNumber> = {
-  initialState: undefined,
-  eventTypes: ['PhoneNumberAdded'],
-  evolve: (_state, { data }) => data,
-  decide (wanted, state) {
-    if (!state) return [{ type: 'PhoneNumberAdded', data: wanted }]
-    if (state.user_id !== wanted.user_id) throw otherOwner('phone number', wanted.phone_number_id, state.user_id)
-    if (state.phone_number !== wanted.phone_number) {
-      const taken = `phone number ${wanted.phone_number_id} is ${state.phone_number} already`
-      throw new Rejection('catalog-conflict', `${taken}: give another number another id`)
-    }
-    return []
-  }
-}
-
-function otherOwner (what: string, id: number, owner: string): Rejection {
-  const taken = `${what} ${id} belongs to user ${owner}`
-  return new Rejection('catalog-conflict', `${taken}: give another user's ${what} another id`)
 }

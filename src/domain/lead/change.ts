@@ -86,12 +86,15 @@ function changesOf (lead: Lead, { variables, secondary_contacts }: Wanted): Chan
   return Object.keys(changes).length > 0 ? changes : undefined
 }
 
-/** A status that its user set last, and that no call has moved since, is not set again. */
+/**
+ * A status that its user set last, and that no call has moved since, is not set again; nor is that of somebody whose
+ * number is listed, as what was read may be sent back.
+ */
 function statusChanges (lead: Lead, command: UpdateLead, contacts: StoredContact[] = []): LeadEvent[] {
   const wanted = new Map((command.secondary_contacts ?? []).map(({ status }, at) => [contacts[at]?.id, status]))
   wanted.set(lead.id, command.status)
-  return [lead, ...lead.secondary_contacts].flatMap(({ id, status: set }) => {
-    const status = wanted.get(id)
+  return [lead, ...lead.secondary_contacts].flatMap(({ id, phone_number, status: set }) => {
+    const status = command.listed.has(phone_number) ? undefined : wanted.get(id)
     const present = command.statuses.get(id) ?? set
     if (status === undefined || (status === set && status === present)) return []
     const contact_id = id === lead.id ? null : id

@@ -1,7 +1,8 @@
 // What a caller sends to change a lead, and what is wrong with it.
 import Type, { type Static } from 'typebox'
+import { onTheList, staysListed, type Listed } from '../blacklist/listed.js'
 import { Id, PhoneNumber } from '../json.js'
-import { problem, repeated, soundBody, type Problem, type Submitted } from '../validation.js'
+import { problem, repeated, soundBody, soundFields, type Problem, type Submitted } from '../validation.js'
 import type { ContactVariables } from './events.js'
 import type { Lead } from './evolve.js'
 import { leadStatuses, type LeadStatus } from './status.js'
@@ -39,19 +40,24 @@ export interface LeadChanges {
   status: LeadStatus | undefined
   /** By id, of the lead and its secondary contacts, as calls have moved them. */
   statuses: ReadonlyMap<number, LeadStatus>
+  /** Numbers that must not be called: who has one is blacklisted anyway. */
+  listed: Listed
 }
 
 /** The lead as it was found. Absent, it is not known, and refuses nothing. */
-export interface LeadChangeFacts { lead?: Lead }
+export interface LeadChangeFacts { lead?: Lead, listed?: Listed }
 
 /** @throws Rejection `invalid` with every problem */
-export function validateLeadChanges (submitted: Submitted<UpdateLeadBody>, { lead }: LeadChangeFacts): LeadChanges {
+export function validateLeadChanges (
+  submitted: Submitted<UpdateLeadBody>, { lead, listed = new Set() }: LeadChangeFacts
+): LeadChanges {
   const { secondary_contacts: given, phone_number = lead?.phone_number } = submitted.body
   const again = 'must differ from the other phone numbers of this lead'
   const { variables, secondary_contacts, status } = soundBody(submitted, [
     ...(lead ? unchangeable(submitted.body, lead) : []),
     ...repeated('secondary_contacts', given, 'phone_number', again, phone_number),
-    ...repeatedIds(given)
+    ...repeatedIds(given),
+    ...refuseListed(soundFields(submitted), lead, listed)
   ])
   const people = lead ? [lead, ...lead.secondary_contacts] : []
   return {
@@ -60,7 +66,8 @@ export function validateLeadChanges (submitted: Submitted<UpdateLeadBody>, { lea
     secondary_contacts: secondary_contacts?.map((contact) =>
       ({ id: contact.id, status: contact.status, ...contactOf(contact) })),
     status,
-    statuses: new Map(people.map((person) => [person.id, person.status]))
+    statuses: new Map(people.map((person) => [person.id, person.status])),
+    listed
   }
 }
 
@@ -75,6 +82,24 @@ function unchangeable ({ phone_number, campaign_id }: Partial<UpdateLeadBody>, l
   return [
     phone_number !== undefined && phone_number !== lead.phone_number && problem('phone_number', same),
     campaign_id !== undefined && campaign_id !== lead.campaign_id && problem('campaign_id', same)
+  ]
+}
+
+/** The numbers of contacts whose entries decide over the changes: of who is new, and of whose status is given. */
+export const numbersToAsk = ({ secondary_contacts = [] }: Partial<UpdateLeadBody>): string[] => secondary_contacts
+  .filter(({ id, status }) => id === undefined || status !== undefined).map(({ phone_number }) => phone_number)
+
+/** Nobody new may have a listed number, and who has one already stays blacklisted. */
+function refuseListed (
+  { status, secondary_contacts = [] }: Partial<UpdateLeadBody>, lead: Lead | undefined, listed: Listed
+): Problem[] {
+  const isFreed = (phoneNumber: string | undefined, status: LeadStatus | undefined) =>
+    phoneNumber !== undefined && listed.has(phoneNumber) && status !== undefined && status !== 'blacklisted'
+  return [
+    isFreed(lead?.phone_number, status) && problem('status', staysListed),
+    ...secondary_contacts.map(({ id, phone_number, status }, at) => id === undefined
+      ? listed.has(phone_number) && problem(`secondary_contacts.${at}.phone_number`, onTheList)
+      : isFreed(phone_number, status) && problem(`secondary_contacts.${at}.status`, staysListed))
   ]
 }
 

@@ -2,7 +2,8 @@
 import Type, { type Static } from 'typebox'
 import { customer } from '../examples.js'
 import { AnyObject, Id, PhoneNumber, variableLimits, type JsonObject } from '../json.js'
-import { problem, repeated, soundBody, type Submitted } from '../validation.js'
+import { onTheList, type Listed } from '../blacklist/listed.js'
+import { problem, repeated, soundBody, type Problem, type Submitted } from '../validation.js'
 import type { ContactVariables } from './events.js'
 
 export const Variables = Type.Unsafe<JsonObject & { customer_name?: string, email?: string }>(AnyObject({
@@ -37,6 +38,10 @@ export type CreateLeadBody = Static<typeof CreateLeadBody>
 export interface LeadFacts {
   /** The name of the campaign; null when it is not one of the user's. */
   campaignName?: string | null | undefined
+  /** It takes no lead any more; answers of before name it still. */
+  isCampaignDeleted?: boolean
+  /** Of its numbers, those that must not be called. */
+  listed?: Listed
 }
 
 export interface NewContact {
@@ -51,12 +56,15 @@ export interface NewLead extends NewContact {
 }
 
 /** @throws Rejection `invalid` with every problem */
-export function validateLead (submitted: Submitted<CreateLeadBody>, { campaignName }: LeadFacts): NewLead {
+export function validateLead (
+  submitted: Submitted<CreateLeadBody>, { campaignName, isCampaignDeleted, listed }: LeadFacts
+): NewLead {
   const { phone_number, secondary_contacts } = submitted.body
   const again = 'must differ from the other phone numbers of this lead'
   const body = soundBody(submitted, [
-    campaignName === null && problem('campaign_id', 'must be one of your campaigns'),
-    ...repeated('secondary_contacts', secondary_contacts, 'phone_number', again, phone_number)
+    (campaignName === null || isCampaignDeleted) && problem('campaign_id', 'must be one of your campaigns'),
+    ...repeated('secondary_contacts', secondary_contacts, 'phone_number', again, phone_number),
+    ...listed ? refuseListed(submitted.body, listed) : []
   ])
   return {
     ...contactOf(body),
@@ -64,6 +72,22 @@ export function validateLead (submitted: Submitted<CreateLeadBody>, { campaignNa
     allow_dupplicate: body.allow_dupplicate ?? false,
     secondary_contacts: (body.secondary_contacts ?? []).map(contactOf)
   }
+}
+
+function refuseListed ({ phone_number, secondary_contacts }: Partial<CreateLeadBody>, listed: Listed): Problem[] {
+  return [
+    phone_number !== undefined && listed.has(phone_number) && problem('phone_number', onTheList),
+    ...listedContacts(secondary_contacts, listed)
+  ]
+}
+
+/** Takes items that the schema refused, too. */
+export function listedContacts (items: unknown, listed: Listed): Problem[] {
+  if (!Array.isArray(items)) return []
+  return items.map((item: unknown, at) => {
+    const number: unknown = typeof item === 'object' && item !== null ? Reflect.get(item, 'phone_number') : undefined
+    return typeof number === 'string' && listed.has(number) && problem(`secondary_contacts.${at}.phone_number`, onTheList)
+  })
 }
 
 export function contactOf ({ phone_number, variables }: Pick<CreateLeadBody, 'phone_number' | 'variables'>): NewContact {

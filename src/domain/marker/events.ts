@@ -16,6 +16,10 @@ export const DispatcherCheckpointed = Type.Object({
   }),
   assistant_ids: Given('No higher assistant id was given out; 0 for none.'),
   lead_ids: Given('No higher id of a lead or secondary contact was given out; 0 for none.'),
+  campaign_ids: Type.Optional(Given('No higher campaign id was given out; 0, or absent, for none.')),
+  phone_number_ids: Type.Optional(Given('No higher id of a phone number was given out; 0, or absent, for none.')),
+  api_key_ids: Type.Optional(Given('No higher id of an API key was given out; 0, or absent, for none.')),
+  blacklist_ids: Type.Optional(Given('No higher id of a do-not-call entry was given out; 0, or absent, for none.')),
   at: Instant()
 })
 export type DispatcherCheckpointed = Static<typeof DispatcherCheckpointed>

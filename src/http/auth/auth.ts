@@ -1,26 +1,29 @@
-// Who is calling: bearer tokens, and which role may enter which part.
+// Who is calling: bearer tokens and API keys, and which role may enter which part.
 import fastifyJwt, { type TokenOrHeader } from '@fastify/jwt'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { NotKnownYet } from '../../command-handling/wait-if-missing.js'
 import { note, userHash } from '../request-log.js'
+import { refuseBeyondScopes } from './api-key-scopes.js'
+import type { Caller } from './caller.js'
+import { keyIn, tokensAlone, type Credentials } from './credentials.js'
 import { issuerKeys } from './jwks.js'
 import type { JwtSettings } from './jwt-settings.js'
-import { challenge, claimedSubject, refusalOf } from './refusal.js'
+import { challenge, claimedSubject, refusalOf, Refused } from './refusal.js'
 import { roleOf, type Role } from './roles.js'
 import { isSubject } from './subject.js'
 
-declare module '@fastify/jwt' {
-  interface FastifyJWT {
-    payload: Record<string, unknown>
-    user: { id: string, role: string }
-  }
-}
-
 const leewayMs = 5_000
 
-/** Verifies tokens with pinned algorithms; `exp`, a printable `sub`, and what is to be checked are required. */
-export async function registerAuth (app: FastifyInstance, jwt: JwtSettings): Promise<void> {
-  const formatUser = (claims: Record<string, unknown>) =>
-    ({ id: subjectOf(claims), role: roleOf(claims[jwt.roleClaim], jwt.roleMap) })
+/**
+ * Verifies tokens with pinned algorithms; `exp`, a printable `sub`, and what is to be checked are required. Keys, and
+ * tokens that were revoked, are known by `credentials`.
+ */
+export async function registerAuth (
+  app: FastifyInstance, jwt: JwtSettings, credentials: Credentials = tokensAlone
+): Promise<void> {
+  app.decorate('credentials', credentials)
+  const formatUser = (claims: Record<string, unknown>): Caller =>
+    ({ id: subjectOf(claims), role: roleOf(claims[jwt.roleClaim], jwt.roleMap), jti: jtiOf(claims) })
   const { issuer, audience } = jwt
   const verify = {
     // A check alone lets a token pass that lacks the claim.
@@ -48,22 +51,42 @@ export async function registerAuth (app: FastifyInstance, jwt: JwtSettings): Pro
 }
 
 /**
- * A hook that lets `role` in: 401 without a valid token, 403 with another role, 429 for a user or a stranger with too
- * many requests.
+ * A hook that lets `role` in: 401 without a valid token or key, 403 with another role or beyond the scopes of a key,
+ * 429 for a user or a stranger with too many requests.
  */
 export function only (role: Role) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { rateLimits } = request.server
     try {
-      await request.jwtVerify()
+      await identify(request)
     } catch (cause) {
+      if (cause instanceof NotKnownYet) throw cause
       await refuseToken(request, reply, cause)
     }
-    const { id, role: given } = request.user
-    note(request, { user: userHash(id), role: given, ...(given !== role && { refused: 'role' }) })
+    const { id, role: given, apiKey } = request.user
+    const byKey = apiKey && { api_key: apiKey.id }
+    note(request, { user: userHash(id), role: given, ...byKey, ...(given !== role && { refused: 'role' }) })
     if (given !== role) throw httpError(403, `This needs a token ${inWords(role)}.`)
     if (role === 'user') await rateLimits.ofUser(request, reply)
+    refuseBeyondScopes(request)
   }
+}
+
+/** @throws Refused, NotKnownYet, and what verifying a token throws */
+async function identify (request: FastifyRequest): Promise<void> {
+  const { headers: { authorization }, server: { credentials } } = request
+  const key = keyIn(authorization)
+  if (key === undefined) return await verifyToken(request)
+  const found = await credentials.findKey(key)
+  if (typeof found === 'string') throw new Refused(found)
+  credentials.used(found.id)
+  request.user = { id: found.user_id, role: 'user', apiKey: found }
+}
+
+async function verifyToken (request: FastifyRequest): Promise<void> {
+  await request.jwtVerify()
+  const { jti } = request.user
+  if (jti !== undefined && await request.server.credentials.isTokenRevoked(jti)) throw new Refused('revoked')
 }
 
 /** The body is the same whatever is wrong; the log and the header say why. */
@@ -77,11 +100,14 @@ async function refuseToken (request: FastifyRequest, reply: FastifyReply, cause:
   throw httpError(401, 'Unauthenticated.', cause)
 }
 
-/** Whether a token of that role came along. Refuses and counts nothing, and asks nobody where there is no token. */
+/**
+ * Whether a token of that role came along, which no key is. Refuses and counts nothing, and asks nobody where there is
+ * no token.
+ */
 export async function hasRole (request: FastifyRequest, role: Role): Promise<boolean> {
   if (request.headers.authorization === undefined) return false
   try {
-    await request.jwtVerify()
+    await verifyToken(request)
     return request.user.role === role
   } catch {
     return false
@@ -95,6 +121,10 @@ function subjectOf ({ sub }: Record<string, unknown>): string {
   if (!isSubject(sub)) throw new Error('sub must be 1 to 128 printable characters')
   return sub
 }
+
+/** What `ringledger token revoke` names. */
+const jtiOf = ({ jti }: Record<string, unknown>) =>
+  typeof jti === 'string' || typeof jti === 'number' ? String(jti) : undefined
 
 function httpError (statusCode: number, message: string, cause?: unknown): Error {
   return Object.assign(new Error(message, { cause }), { statusCode })

@@ -1,4 +1,4 @@
-// Why a token was refused: in words for the log, and for the caller as RFC 6750 has it.
+// Why a token or a key was refused: in words for the log, and for the caller as RFC 6750 has it.
 import { isSubject } from './subject.js'
 
 const descriptions = {
@@ -13,11 +13,23 @@ const descriptions = {
   audience: 'The audience of the token is not accepted',
   claims: 'A claim about the time of the token is missing or wrong',
   subject: 'The subject of the token is missing or wrong',
+  revoked: 'The token was revoked',
+  'key-unknown': 'The API key is not known',
+  'key-revoked': 'The API key was revoked',
+  'key-expired': 'The API key has expired',
   role: undefined
 }
 
 /** `missing` is no token at all; `role` is a token that is valid and of no use here. */
 export type Refusal = keyof typeof descriptions
+
+/** Of a key, or of a token that verifies and was revoked. */
+export class Refused extends Error {
+  override readonly name = 'Refused'
+  constructor (readonly refusal: Refusal) {
+    super(descriptions[refusal] ?? refusal)
+  }
+}
 
 /** The header WWW-Authenticate of a 401. */
 export function challenge (refusal: Refusal): string {
@@ -47,6 +59,7 @@ const byWords: ReadonlyArray<[words: RegExp, Refusal]> = [
 export function refusalOf (error: unknown, authorization: string | undefined): Refusal {
   if (!/^bearer\s+\S/i.test(authorization ?? '')) return 'missing'
   if (!(error instanceof Error)) return 'malformed'
+  if (error instanceof Refused) return error.refusal
   const code = 'code' in error ? String(error.code) : ''
   const known = byCode[code] ?? byWords.find(([words]) => words.test(error.message))?.[1]
   return known ?? (/^FA?ST_JWT_/.test(code) ? 'malformed' : 'key')

@@ -2,12 +2,15 @@
 import type { Static } from 'typebox'
 import type { CreateAssistantBody, UpdateAssistantBody } from '../../domain/assistant/bodies.js'
 import type { AssistantSummary } from '../../domain/assistant/summary.js'
+import type { EntryAnswer } from '../../domain/blacklist/entry.js'
+import type { CampaignAnswer } from '../../domain/campaign/summary.js'
 import type { CompleteCallBody } from '../../domain/call/events.js'
 import type { WebhookPayload, WebhookTest } from '../../domain/webhook/payload.js'
 import { customer, customerNumber, frontDesk, otherNumber, ownNumber } from '../../domain/examples.js'
 import type { CreateLeadBody } from '../../domain/lead/validate.js'
 import type { UpdateLeadBody } from '../../domain/lead/validate-changes.js'
 import type { LeadAnswer } from '../../domain/lead/summary.js'
+import type { PhoneNumberAnswer } from '../../domain/phone-number/body.js'
 
 export const newAssistant: Static<typeof CreateAssistantBody> = {
   ...frontDesk,
@@ -45,6 +48,15 @@ export const changedLead: Static<typeof UpdateLeadBody> = {
   status: 'rescheduled'
 }
 
+export const campaign: CampaignAnswer = {
+  id: 1, name: 'Spring renewals', created_at: '2026-01-31T11:50:00.000Z', updated_at: '2026-01-31T11:50:00.000Z'
+}
+
+export const phoneNumber: PhoneNumberAnswer = { id: 1, phone_number: ownNumber }
+
+export const blacklistEntry: EntryAnswer =
+  { id: 1, phone_number: customerNumber, reason: 'Asked not to be called', created_at: '2026-01-31T12:05:00.000Z' }
+
 const fresh = { status: 'created' as const, created_at: '2026-01-31 11:58:00', updated_at: '2026-01-31 11:58:00' }
 export const lead: LeadAnswer = {
   id: 1,
@@ -52,7 +64,7 @@ export const lead: LeadAnswer = {
   phone_number: customerNumber,
   variables,
   ...fresh,
-  campaign: { id: 1, name: 'Spring renewals' },
+  campaign: { id: campaign.id, name: campaign.name },
   secondary_contacts: [
     { id: 2, phone_number: otherNumber, variables: { customer_name: 'Bob Example', email: '' }, ...fresh }
   ]

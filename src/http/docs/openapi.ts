@@ -11,6 +11,7 @@ import { webhooks } from './webhook-docs.js'
 const description = `Voice assistants, leads, and a signed webhook after each call.
 
 Requests carry \`Authorization: Bearer <JWT>\`; the token's \`sub\` is the user, and everybody sees only what is theirs.
+Or \`Authorization: Bearer rl_…\`, an API key that its user made, which may do what its scopes say.
 Bodies are JSON and are taken as they are: nothing is converted, unknown fields are ignored and named in
 \`X-Ignored-Fields\`. A body has at most 512 KiB, and 5,000 values with every object and array and everything in them; the
 report of a call has at most 1 MiB and 50,000. Every error is \`{message}\`, and a 422 names every refused field in
@@ -21,6 +22,9 @@ report of a call has at most 1 MiB and 50,000. Every error is \`{message}\`, and
 const tags = [
   { name: 'assistants', description: 'AI voice assistants that handle phone calls' },
   { name: 'leads', description: 'People to be called, under campaigns' },
+  { name: 'campaigns', description: 'What leads are called for' },
+  { name: 'phone numbers', description: 'What assistants are called on, and call from' },
+  { name: 'do not call', description: 'Phone numbers that you do not want called' },
   { name: 'calls', description: 'What was said, and what became of the webhook' },
   { name: 'catalog', description: 'What there is to choose from' },
   { name: 'webhooks', description: 'Signed notifications after each call' },
@@ -33,6 +37,13 @@ const bearer = {
   scheme: 'bearer',
   bearerFormat: 'JWT',
   description: 'A JWT with `exp` and `sub`. Users have no role claim; the call engine has the role `engine`.'
+}
+
+const apiKey = {
+  type: 'http' as const,
+  scheme: 'bearer',
+  bearerFormat: 'rl_…',
+  description: 'An API key of `POST /user/api-key`. Its scope `read` is every GET, `write` every other request.'
 }
 
 /** Nothing from elsewhere, and no upgrade to https: the page also works where TLS ends at a proxy, or nowhere. */
@@ -60,7 +71,7 @@ export async function addApiDocs (app: FastifyInstance, basePath: string): Promi
       },
       servers: [{ url: basePath || '/' }],
       tags,
-      components: { securitySchemes: { bearer } }
+      components: { securitySchemes: { bearer, apiKey } }
     },
     transform: ({ url, route }) => ({ url, schema: documented(route) }),
     transformObject: (documents) =>

@@ -18,11 +18,14 @@ const refusals: Record<string, Refusal> = {
       'The body is not valid JSON, or has a key that is never accepted: __proto__, or constructor with a prototype.')
   },
   401: {
-    why: 'No token, or one that does not verify.',
+    why: 'No token or API key, or one that is wrong, has expired or was revoked.',
     schema: refusal('Unauthenticated.'),
     headers: ['WWW-Authenticate']
   },
-  403: { why: 'The token has another role.', schema: refusal('This needs a token without a role.') },
+  403: {
+    why: 'The token has another role, or the API key has not the scope.',
+    schema: refusal('This needs a token without a role.')
+  },
   404: { why: 'It does not exist, or belongs to another user.', schema: refusal('Not found.') },
   409: {
     why: 'Another request with this Idempotency-Key is being handled.',
@@ -68,6 +71,7 @@ const refusals: Record<string, Refusal> = {
 export function documented (route: Pick<RouteOptions, 'schema' | 'config' | 'url'>): FastifySchema {
   const { schema = {}, config, url } = route
   const isUsers = url.includes('/user/')
+  const takesKeys = isUsers && schema.security !== undefined && config?.isClosedToKeys !== true
   const given = responsesOf(schema)
   const names = headersOf(schema, config?.requestHeaders)
   const statuses = new Set([...Object.keys(given), ...impliedStatuses(schema, names)])
@@ -79,8 +83,12 @@ export function documented (route: Pick<RouteOptions, 'schema' | 'config' | 'url
   const params = schema.params !== undefined && { params: documentedPath(schema.params) }
   const optional = config?.isBodyOptional === true && { [optionalBody]: true }
   const headers = { type: 'object', properties: pick(requestHeaders, names) }
-  return { ...schema, ...optional, ...params, headers, response }
+  const security = takesKeys && { security: tokenOrKey }
+  return { ...schema, ...security, ...optional, ...params, headers, response }
 }
+
+/** Either is enough. */
+const tokenOrKey: Array<Record<string, string[]>> = [{ bearer: [] }, { apiKey: [] }]
 
 /** Those that the route names, in its config or in a schema. */
 function headersOf ({ headers }: FastifySchema, named: readonly RequestHeader[] = []): RequestHeader[] {

@@ -37,7 +37,7 @@ export function registerBodyBytes (app: FastifyInstance, options: BodyBytesOptio
     if (!hasBody(request)) return
     const bytes = bytesOf(request)
     const gone = untilGone(request, reply)
-    const releaseUser = await users.acquire(request.user.id, gone, bytes)
+    const releaseUser = await users.acquire(whose(request), gone, bytes)
     if (!releaseUser) throw new TooManyBodies(429, 'Too much of what you sent is being worked on: try again in a moment.')
     const releaseAll = await all.acquire(everybody, gone, bytes)
     if (!releaseAll) {
@@ -50,6 +50,9 @@ export function registerBodyBytes (app: FastifyInstance, options: BodyBytesOptio
     })
   })
 }
+
+/** Who logs in is not known yet: that is the body of an address. */
+const whose = ({ user, ip }: { user: { id: string } | null, ip: string }) => user ? `user ${user.id}` : `address ${ip}`
 
 /** Of other methods Fastify reads none. */
 const hasBody = ({ method }: FastifyRequest) => !['GET', 'HEAD', 'OPTIONS'].includes(method)

@@ -3,18 +3,22 @@ import type { FastifyInstance } from 'fastify'
 import { Shares } from '../../command-handling/turns/shares.js'
 import { untilGone, whileAnswering } from './while-answering.js'
 
-/** Lists and histories are large; everything else is one thing. */
-export type ReadKind = 'list' | 'item'
+/** Lists and histories are large, exports take as long as their reader; everything else is one thing. */
+export type ReadKind = 'list' | 'item' | 'export'
 
 export interface ReadSlotOptions {
   /** Of each kind, for one user. A list holds 1 MiB here, and several times that while it is made. */
-  most?: Record<ReadKind, number> | undefined
+  most?: Partial<Record<ReadKind, number>> | undefined
+  /** Exports of all users that are being read from Postgres: each has a connection. */
+  mostExports?: number | undefined
   /** How long a read waits for a slot, in milliseconds. */
   waitMs?: number | undefined
 }
 
 declare module 'fastify' {
   interface FastifyInstance {
+    /** Of all users together. */
+    exportSlots: Shares
     /** Waits for a slot; it is released when the answer was sent, or its reader is gone. @throws TooManyReads */
     acquireReadSlot (kind: ReadKind, request: FastifyRequest, reply: FastifyReply): Promise<void>
   }
@@ -25,9 +29,13 @@ export class TooManyReads extends Error {
   override readonly name = 'TooManyReads'
 }
 
+const usual: Record<ReadKind, number> = { list: 3, item: 20, export: 2 }
+
 export function registerReadSlots (app: FastifyInstance, options: ReadSlotOptions = {}): void {
-  const { most = { list: 3, item: 20 }, waitMs = 5_000 } = options
-  const slots = { list: new Shares(most.list, waitMs), item: new Shares(most.item, waitMs) }
+  const { most, mostExports = 6, waitMs = 5_000 } = options
+  const sharesOf = (kind: ReadKind) => new Shares(most?.[kind] ?? usual[kind], waitMs)
+  const slots = { list: sharesOf('list'), item: sharesOf('item'), export: sharesOf('export') }
+  app.decorate('exportSlots', new Shares(mostExports, waitMs))
   const hold = whileAnswering(app)
   app.decorate('acquireReadSlot', async (kind, request, reply) => {
     const gone = untilGone(request, reply)

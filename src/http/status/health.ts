@@ -19,18 +19,27 @@ const reasonWithinMs = 4_000
 /** All who ask within this time get one answer: each run asks every back end. */
 const checkEveryMs = 1_000
 
+const leaving = 'The service is stopping.'
+const notReady = 'The service is not ready.'
+
 /**
  * `/health/live` and `/health/ready`, without a prefix, so that probes do not depend on BASE_PATH, and without a limit.
- * What failed is told to operators alone. Register authentication before.
+ * A process that is leaving is not ready, whatever the checks say. What failed is told to operators alone. Register
+ * authentication before.
  */
-export function addHealth (app: FastifyInstance, checks: HealthChecks, everyMs = checkEveryMs): void {
+export function addHealth (
+  app: FastifyInstance, checks: HealthChecks, everyMs = checkEveryMs, isLeaving = () => false
+): void {
   const readiness = atMostEvery(everyMs, readinessOf(checks, app.log))
   app.get('/health/live', { schema: { hide: true }, logLevel: 'warn' }, () => ({ status: 'ok' }))
   app.get('/health/ready', { schema: { hide: true }, logLevel: 'warn' }, async (request, reply) => {
+    if (isLeaving()) return await reply.code(503).send({ message: leaving, status: 'draining' })
     const [results, isOperator] = await Promise.all([readiness(), hasRole(request, 'ops')])
-    const isReady = Object.values(results).every((status) => status !== 'failing')
-    const status = isReady ? 'ok' : 'failing'
-    return await reply.code(isReady ? 200 : 503).send({ status, ...(isOperator && { checks: results }) })
+    const failing = Object.keys(results).filter((name) => results[name] === 'failing')
+    const checks = isOperator && { checks: results }
+    if (failing.length === 0) return { status: 'ok', ...checks }
+    const message = isOperator ? `Not ready: ${failing.join(', ')}.` : notReady
+    return await reply.code(503).send({ message, status: 'failing', ...checks })
   })
 }
 

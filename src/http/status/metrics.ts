@@ -16,6 +16,8 @@ export interface Metrics {
   durations (name: string, help: string, buckets: number[]): (seconds: number) => void
   /** Counts an answered request by its route pattern, `none` where no route fits. */
   observe (request: FastifyRequest, reply: FastifyReply): void
+  /** Commands that this process has answered: with 2xx, 4xx and 5xx. */
+  commands: Readonly<Record<'accepted' | 'refused' | 'failed', number>>
   contentType: string
   /** In the text format of Prometheus. */
   text (): Promise<string>
@@ -48,6 +50,7 @@ export function openMetrics (log: FastifyBaseLogger): Metrics {
   const registers = [registry]
   const requests = new Histogram({ ...requestDurations, registers })
   const failures = new Counter({ ...metricFailures, registers })
+  const commands = { accepted: 0, refused: 0, failed: 0 }
   const failed = (metric: string, error: unknown) => {
     log.warn({ err: error, metric }, 'a metric could not be read')
     failures.inc({ metric })
@@ -70,10 +73,12 @@ export function openMetrics (log: FastifyBaseLogger): Metrics {
       const histogram = new Histogram({ name: `ringledger_${name}`, help, buckets, registers })
       return (seconds) => histogram.observe(seconds)
     },
-    observe (request, reply) {
-      const labels = { method: request.method, route: request.routeOptions.url ?? 'none', status: reply.statusCode }
-      requests.observe(labels, reply.elapsedTime / 1000)
+    observe ({ method, routeOptions }, { statusCode: status, elapsedTime }) {
+      requests.observe({ method, route: routeOptions.url ?? 'none', status }, elapsedTime / 1000)
+      if (routeOptions.config.failure === undefined) return // only commands can fail to be carried out
+      commands[status < 400 ? 'accepted' : status < 500 ? 'refused' : 'failed'] += 1
     },
+    commands,
     contentType: registry.contentType,
     text: async () => `${await registry.metrics()}\n${await ofProcess.metrics()}`
   }

@@ -31,7 +31,7 @@ async function piped (
   args: readonly string[], env: Environment, stdin: string
 ): Promise<{ code: unknown, stdout: string }> {
   const child = spawn('env', [
-    '-i', ...Object.entries({ PATH: process.env.PATH, ...env }).map(([name, value]) => `${name}=${value ?? ''}`),
+    '-i', ...Object.entries({ PATH: process.env.PATH, RINGLEDGER_NO_DOTENV: '1', ...env }).map(([name, value]) => `${name}=${value ?? ''}`),
     process.execPath, bin, 'events', ...args
   ], { stdio: ['pipe', 'pipe', 'inherit'] })
   const code = new Promise((resolve) => child.once('exit', resolve))

@@ -1,10 +1,8 @@
 // Command -> answer: what an outside caller gets for assistants, and for what is no request, on the service that
 // `start` runs.
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import t from 'tap'
 import { newAssistant, newLead } from '../../support/bodies/bodies.js'
-import { eventStoreOf, startService } from '../../support/running-service.js'
+import { startService } from '../../support/running-service.js'
 
 const service = await startService(t)
 const { call } = service
@@ -18,17 +16,6 @@ const refusedFields = async (path: string, body: object, method = 'POST') => {
   const answer = await call(method, path, { token: user, body })
   return { status: answer.status, message: answer.body.message, fields: Object.keys(answer.body.errors ?? {}).sort() }
 }
-
-t.test('the printed examples work when they are pasted on the first start', async (t) => {
-  const welcome = service.process.stdout()
-  const pasted = welcome.split('\n').filter((line) => /^ {2}(TOKEN=|curl )/.test(line)).map((line) => line.trim())
-  t.equal(pasted.length, 4, 'a token and three commands')
-  const { stdout } = await promisify(execFile)('bash', ['-c', pasted.join('\necho\n')])
-  t.same(stdout.trim().split('\n').map((line) => JSON.parse(line || '{}').message).filter(Boolean),
-    ['Assistant created successfully', 'Assistant updated successfully', 'Lead created successfully'])
-  t.match(welcome, `docs       ${service.url}/docs`)
-  t.match(welcome, `events     ${eventStoreOf(service.dataDir)}`)
-})
 
 t.test('creating an assistant answers 201 with its summary and nothing else', async (t) => {
   const { status, headers, body } = await created({ phone_number_id: 1, variables: { company: { name: 'Example' } } })

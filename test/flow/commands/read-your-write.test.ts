@@ -7,6 +7,7 @@ import { isPending, OwnWrites, positionOf } from '../../support/projections/own-
 import { dataDir, ringledger, run, type Ringledger } from '../../support/ringledger.js'
 import { testService } from '../../support/service.js'
 import { secrets } from '../../support/auth/secrets.js'
+import { listeningUrl } from '../../support/processes/role-log.js'
 
 const waitMs = 300
 const enough = amount({ short: 400, whole: 2_000 })
@@ -26,7 +27,7 @@ const own = new OwnWrites({ write: service.url, read: another.url }, await servi
 
 async function startProjector (t: Test): Promise<Ringledger> {
   const projector = ringledger(t, ['projector'], projectorEnv)
-  await projector.says((_, stderr) => /projector is listening on (\S+)/.exec(stderr)?.[1])
+  await projector.says(listeningUrl)
   return projector
 }
 

@@ -122,7 +122,7 @@ async function endsAndSaysSo (t: Test, { disk, dataDir, databaseUrl, service, id
   disk.fill()
   await fillWriteAheadLog(t, databaseUrl, service)
   t.equal((await service.process.ended).code, 1)
-  t.match(service.process.stderr(), /Postgres stopped unexpectedly .* The disk of DATA_DIR is full, with .*cluster: free/)
+  t.match(service.process.stdout(), /Postgres stopped unexpectedly .* The disk of DATA_DIR is full, with .*cluster: free/)
   disk.makeRoom()
   const again = await startService(t, { dataDir })
   await hasAll(t, again, ids)

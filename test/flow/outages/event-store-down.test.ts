@@ -46,7 +46,7 @@ async function isNotReady (t: Test): Promise<void> {
 async function goesOn (t: Test): Promise<void> {
   const paths = [
     'assistants', `assistant/${assistant}`, 'leads', `lead/${lead}`, 'calls', 'assistants/voices', 'campaigns',
-    'phone-numbers', 'webhook-secret', `assistant/${assistant}/history`
+    'phone-numbers', 'blacklist', 'webhook-secret', `assistant/${assistant}/history`
   ]
   for (const path of paths) t.equal((await call('GET', `/user/${path}`)).status, 200, `GET /user/${path}`)
   const refused = [

@@ -9,6 +9,7 @@ import { scratchPostgres } from '../../support/back-ends/scratch-postgres.js'
 import { tcpProxy } from '../../support/back-ends/tcp-proxy.js'
 import { caller, localWebhooks, token } from '../../support/running-service.js'
 import { secrets } from '../../support/auth/secrets.js'
+import { listeningUrl } from '../../support/processes/role-log.js'
 
 /** In-flight work has 20 s, and what is closed then five more. */
 const endsWithinMs = 25_000
@@ -29,7 +30,7 @@ const env = {
 
 async function start (t: Test, role: string) {
   const process = ringledger(t, [role], env)
-  const url = await process.says((_, stderr) => new RegExp(`${role} is listening on (\\S+)`).exec(stderr)?.[1])
+  const url = await process.says(listeningUrl)
   return { role, process, url }
 }
 

@@ -69,14 +69,15 @@ t.test('killed before the append, it happens once, when it is tried again', asyn
   await idsAreThere(doomed.api.call)
   const before = await streams.head()
   doomed.store.freeze()
-  const bodies = [newAssistant(), { assistant_name: 'Tried in vain' }, newLead({ phone_number: '+15551230198' })]
-  const tried =
-    commands.map((command, index) => ({ command: { ...command, body: bodies[index] ?? {} }, key: randomUUID() }))
+  const bodies: Record<string, object> =
+    { AssistantCreated: newAssistant(), AssistantUpdated: { assistant_name: 'Tried in vain' } }
+  const tried = commands.filter(({ type }) => type !== 'LeadCreated') // its number is looked up in the log first
+    .map((command) => ({ command: { ...command, body: bodies[command.type] ?? {} }, key: randomUUID() }))
   const unanswered = tried.map(({ command, key }) => send(doomed.api.call, command, key))
   const ended = Promise.allSettled(unanswered)
   await eventually(async () => (await keys(tried.map(({ key }) => key))).length === tried.length)
   await doomed.api.kill()
-  t.strictSame((await ended).map(({ status }) => status), ['rejected', 'rejected', 'rejected'])
+  t.strictSame((await ended).map(({ status }) => status), ['rejected', 'rejected'])
   t.equal(await streams.head(), before, 'nothing is written')
   for (const { command, key } of tried) {
     const [reserved] = await keys([key])

@@ -30,9 +30,9 @@ t.test('the examples tell the truth: sent in this order, each is answered as doc
   await service.parts.pool.query(`
     INSERT INTO ledger.webhook_notices (user_id, type) VALUES ('1', 'delivery_exhausted')`) // it takes three days
   let position: string | null = null
-  const writes = ['createAssistant', 'updateAssistant', 'createLead', 'completeCall']
+  const writes = ['createAssistant', 'updateAssistant', 'createLead', 'completeCall', 'createApiKey', 'blacklistPhoneNumber']
   const reads =
-    operations.flatMap(({ method, operation: { operationId = '' } }) => method === 'GET' ? [operationId] : [])
+    operations.flatMap(({ method, operation: { operationId = '' } }) => method === 'GET' && !operationId.startsWith('export') ? [operationId] : [])
   for (const id of [...writes, ...reads]) {
     const found = operations.find(({ operation }) => operation.operationId === id)
     if (!found) throw new Error(`${id} is not in the document`)
@@ -41,9 +41,10 @@ t.test('the examples tell the truth: sent in this order, each is answered as doc
       path.startsWith('/engine') ? { authorization: `Bearer ${await service.token('engine', 'engine')}` } : {}
     const url = path.replace(/\{\w+\}/g, (name) =>
       String(operation.parameters?.find((parameter) => `{${parameter.name}}` === name)?.example))
+    const query = id === 'isBlacklisted' ? '?assistant_id=1' : '' // no other has to be asked more
     if (position) headers['x-read-position'] = position
     const { status, body, headers: answered } =
-      await service.call(method, `/v1${url}`, operation.requestBody?.content['application/json'].example, { headers })
+      await service.call(method, `/v1${url}${query}`, operation.requestBody?.content['application/json'].example, { headers })
     const media = operation.responses[status]?.content?.['application/json']
     t.ok(String(status).startsWith('2') && media, `${id} answers ${status}`)
     t.same(keysOf(body), keysOf(media?.example), `${id} has the keys of its example`)

@@ -17,12 +17,12 @@ t.test('an impossible, an unknown and another user\'s id are a 404 with the same
   const things = [
     ['PUT', '/user/assistant/', 'Assistant', '', 200], ['GET', '/user/assistant/', 'Assistant', '', 200],
     ['GET', '/user/assistant/', 'Assistant', '/history', 200], ['GET', '/user/lead/', 'Lead', '', 200],
-    ['GET', '/user/call/', 'Call', '', 200], ['GET', '/user/webhook-deliveries/', 'Delivery', '', 200],
+    ['GET', '/user/campaign/', 'Campaign', '', 200], ['GET', '/user/call/', 'Call', '', 200], ['GET', '/user/webhook-deliveries/', 'Delivery', '', 200],
     ['POST', '/user/webhook-deliveries/', 'Delivery', '/redeliver', 409],
     ['POST', '/user/assistant/', 'Assistant', '/webhook-test', 409],
     ['POST', '/user/assistant/', 'Assistant', '/webhook-resume', 409]
   ] as const
-  const owned = { Assistant: id, Lead: lead.id, Call: 'c-1', Delivery: delivery }
+  const owned = { Assistant: id, Lead: lead.id, Campaign: lead.campaign_id, Call: 'c-1', Delivery: delivery }
   for (const [method, path, what, rest, status] of things) {
     const own = owned[what]
     const ask = async (it: string, headers = {}) =>

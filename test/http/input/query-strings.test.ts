@@ -19,8 +19,7 @@ for (const phone_number of ['+15551230100', '+15551230101', '+15551230102']) {
 const lists = (await documentedOperations(service)).filter(({ query }) => 'page' in query)
   .map(({ path, query }) => ({ path: path.replace('{id}', String(id)), query }))
 const days = [
-  '2026-01-31', '2024-02-29', '1000-01-01', '2026-01-31T12:00:00Z', '2026-01-31T12:00:00.5%2B05:30',
-  '2026-01-31T12:00:00+05:30'
+  '2026-01-31', '2024-02-29', '1000-01-01', ...['Z', '.5%2B05:30', '+05:30'].map((end) => `2026-01-31T12:00:00${end}`)
 ]
 const noDays = [
   '', 'x', '2026-02-30', '2026-02-29', '2026-13-01', '2026-1-1', '20260131', '2026-01-31%2012:00:00',
@@ -30,7 +29,8 @@ const texts: Record<string, [good: string[], bad: string[]]> = {
   after: [[''], ['x', 'W10', '%00', 'null', 'x'.repeat(2_000)]],
   call_id: [['c-1', 'A.b~c_d', 'x'.repeat(128)], ['', 'x'.repeat(129), '%2F', 'a%20b', '%00']],
   name: [['a', '%25', '_', 'x'.repeat(255), '%F0%9F%98%80'], ['', 'x'.repeat(256), '%00']],
-  phone_number: [['%2B1', '+1555', '4'], ['', '%2B', '0', 'abc', '1-2', '1'.repeat(16)]]
+  phone_number: [['%2B1', '+1555', '4'], ['', '%2B', '0', 'abc', '1-2', '1'.repeat(16)]],
+  search: [['1', '+1555', '4'], ['', '%00', 'x'.repeat(256)]]
 }
 
 function valuesOf (
@@ -51,8 +51,8 @@ t.test('every list of the design is among the lists', async (t) => {
   const found = lists.map(({ path }) => path.replace(String(id), '1'))
   const designed = [
     '/user/assistant/1/history', '/user/assistants', '/user/assistants/languages', '/user/assistants/models',
-    '/user/assistants/voices', '/user/calls', '/user/campaigns', '/user/leads', '/user/phone-numbers',
-    '/user/webhook-deliveries'
+    '/user/assistants/voices', '/user/blacklist', '/user/calls', '/user/campaigns', '/user/leads',
+    '/user/phone-numbers', '/user/webhook-deliveries'
   ]
   t.strictSame(designed.filter((path) => !found.includes(path)), [])
 })
@@ -110,7 +110,7 @@ t.test('page by page every list holds each item once, and its totals are true', 
 
 t.test('a query string that does not fit is refused with every field at once', async (t) => {
   const { status, body } = await get(
-    '/user/leads?page=0&per_page=101&campaign_id=x&status=lost&phone_number=abc&date_from=2026-02-30&date_to=tomorrow'
+    '/user/leads?page=0&per_page=101&campaign_id=x&status=lost&phone_number=abc&search=&updated_from=now&date_from=2026-02-30&date_to=tomorrow'
   )
   t.equal(status, 422)
   t.same(body, {
@@ -121,6 +121,8 @@ t.test('a query string that does not fit is refused with every field at once', a
       campaign_id: ['must be an integer'],
       status: ['must be one of: created, scheduled, processing, completed, rescheduled, reached-max-retries, blacklisted'],
       phone_number: ['must be the beginning of a phone number, such as +1555'],
+      search: ['must not be empty'],
+      updated_from: ['must be a day such as 2026-01-31, or an instant such as 2026-01-31T12:00:00Z'],
       date_from: ['must be a day such as 2026-01-31, or an instant such as 2026-01-31T12:00:00Z'],
       date_to: ['must be a day such as 2026-01-31, or an instant such as 2026-01-31T12:00:00Z']
     }

@@ -33,7 +33,8 @@ t.test('a role says what it needs', async (t) => {
     ledger: 'ok',
     log: 'ok',
     eventStoreWrites: 'ok',
-    readModels: 'ok'
+    readModels: 'ok',
+    ids: 'ok'
   })
 })
 

@@ -67,11 +67,12 @@ t.test('a check that is late is told with its reason, unless that is an outage o
 t.test('what is wrong is told to operators, to all others whether something is', async (t) => {
   const ready = await probed(t, { fine: async () => {}, broken: async () => { throw new Error('no') } }, 0)
   t.strictSame(await ready(await signed(claims({ role: 'ops' }))), {
-    status: 503, body: { status: 'failing', checks: { fine: 'ok', broken: 'failing' } }
+    status: 503,
+    body: { message: 'Not ready: broken.', status: 'failing', checks: { fine: 'ok', broken: 'failing' } }
   })
   const others = [claims(), claims({ role: 'engine' }), claims({ role: 'ops', exp: 1 })].map((payload) => signed(payload))
   for (const token of [undefined, 'garbage', ...await Promise.all(others)]) {
-    t.strictSame(await ready(token), { status: 503, body: { status: 'failing' } })
+    t.strictSame(await ready(token), { status: 503, body: { message: 'The service is not ready.', status: 'failing' } })
   }
 })
 

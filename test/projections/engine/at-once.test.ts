@@ -1,9 +1,10 @@
 // A batch is one statement, as long as nobody else touches the generation.
 import t from 'tap'
 import { assistants } from '../../../projections/assistants.js'
-import { catalog } from '../../../projections/catalog.js'
+import { catalog } from '../../../projections/catalog/catalog.js'
 import { leads } from '../../../projections/leads.js'
 import { catalogStreams } from '../../../src/domain/catalog/events.js'
+import { phoneNumberStream } from '../../../src/domain/phone-number/events.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { Fenced, touchCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import {
@@ -109,7 +110,7 @@ t.test('a statement that writes many tables has a name that Postgres keeps whole
   const voice = tell(catalogStreams.voices, { type: 'VoiceAdded', data: { id: 1, name: 'Amelia' } })
   const language = tell(catalogStreams.languages, { type: 'LanguageAdded', data: { name: 'English' } })
   const number = { phone_number_id: 1, user_id: '1', phone_number: '+15551230001' }
-  const owned = tell(catalogStreams.phoneNumber(1), { type: 'PhoneNumberAdded', data: number })
+  const owned = tell(phoneNumberStream(1), { type: 'PhoneNumberAdded', data: number })
   const feed = await feeding(catalog, pool)
   await feed.batch(logOf()([voice, language, campaign('CampaignCreated', 1, 'Spring'), owned]))
   const sessions = Array.from({ length: pool.totalCount }, () => pool.query('SELECT name FROM pg_prepared_statements'))

@@ -49,6 +49,7 @@ t.test('a file that takes too long is told with the test it was in, and its proc
 
 t.test('a file may ask for more time', async (t) => {
   const { run } = writtenFiles(t, {}, 0)
+  await run(passes) // the process has started, and loaded what every file loads, before the time begins
   const slow = "t.setTimeout(9_000); t.test('slow', async () => { await new Promise((end) => setTimeout(end, 1_500)) })"
   t.notMatch(await run(slow, 1_000), /not ok|SIGKILL/)
 })

@@ -1,12 +1,13 @@
 // A Redis of a test's own, on a free port of loopback.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { freePort } from '@ringledger/embedded-postgres/testing'
 import { eventually } from '../eventually.js'
+import { onPath } from '../processes/on-path.js'
 import type { Teardown } from '../teardown.js'
 
 export interface ScratchRedis {
@@ -20,8 +21,7 @@ export interface ScratchRedis {
 
 /** Why there is no Redis here, or false. With REQUIRE_REDIS=1 that is an error. */
 export function noRedis (): string | false {
-  const isThere = (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, 'redis-server')))
-  if (isThere) return false
+  if (onPath('redis-server')) return false
   if (process.env.REQUIRE_REDIS === '1') throw new Error('REQUIRE_REDIS=1, and redis-server is not on the PATH')
   return 'redis-server is not on the PATH'
 }

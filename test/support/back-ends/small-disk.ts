@@ -12,10 +12,13 @@ export interface SmallDisk {
   makeRoom (): void
 }
 
-/** Or why there is none, where this process may not mount. What runs on it is started later, and so stopped before. */
-export function smallDisk (t: Teardown, megabytes: number): SmallDisk | string {
+/**
+ * Or why there is none, where this process may not mount. What runs on it is started later, and so stopped before.
+ * `files` is how many files it has room for.
+ */
+export function smallDisk (t: Teardown, megabytes: number, files = 100_000): SmallDisk | string {
   const path = mkdtempSync(join(tmpdir(), 'rl-disk-'))
-  const options = `size=${megabytes}m,mode=755`
+  const options = `size=${megabytes}m,nr_inodes=${files},mode=755`
   const { status, stderr, error } = spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', path], { encoding: 'utf8' })
   if (status !== 0) {
     rmSync(path, { recursive: true })

@@ -8,6 +8,9 @@ import { assistantCreated, assistantUpdated } from '../events/call-events.js'
 /** So that the log stays small while processes start. */
 const writeEveryMs = 10
 
+/** By turns so many with refused ones among them and so many without: on a slow machine batches are large. */
+const phase = 50
+
 export function assistantWriter (streams: Streams) {
   const append = appender(streams)
   let assistantIds = 0
@@ -16,8 +19,9 @@ export function assistantWriter (streams: Streams) {
   async function something (): Promise<bigint> {
     const id = ++assistantIds
     await append(assistantCreated(id))
-    if (id % 7 === 0) await append({ stream: `assistant-${id}`, type: 'AssistantUpdated', data: { nonsense: true } })
-    if (id % 5 === 0) return await append(assistantUpdated(id, { assistant_name: 'refused' }))
+    const mayRefuse = Math.floor(id / phase) % 2 === 0
+    if (mayRefuse && id % 7 === 0) await append({ stream: `assistant-${id}`, type: 'AssistantUpdated', data: { nonsense: true } })
+    if (mayRefuse && id % 5 === 0) return await append(assistantUpdated(id, { assistant_name: 'refused' }))
     return await append(assistantUpdated(id, { assistant_name: `Name ${id}` }))
   }
 

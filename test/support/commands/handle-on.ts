@@ -1,6 +1,10 @@
 // Commands as the tests send them, to a handler that stands for one process.
 import { randomUUID } from 'node:crypto'
+import type { ImportTools } from '../../../src/cli/catalog/import-number.js'
 import { commandHandler, type HandleCommand } from '../../../src/command-handling/handle-command.js'
+import { phoneClaims } from '../../../src/command-handling/phone-claims.js'
+import { phoneHash } from '../../../src/command-handling/phone-hash.js'
+import { keyBytes } from '../../../src/composition/complete-config.js'
 import { assistantDecider, type AssistantCommand } from '../../../src/domain/assistant/decide.js'
 import { assistantStream } from '../../../src/domain/assistant/events.js'
 import type { AssistantBody } from '../../../src/domain/assistant/bodies.js'
@@ -11,6 +15,7 @@ import { leadStream } from '../../../src/domain/lead/events.js'
 import { validateLead } from '../../../src/domain/lead/validate.js'
 import type { AssistantState } from '../../../src/domain/assistant/evolve.js'
 import type { Streams } from '../../../src/event-store/streams.js'
+import { secrets } from '../auth/secrets.js'
 import { requiredFields } from '../bodies/assistant-bodies.js'
 
 const circumstances = { userId: '1', now: '2026-01-31T12:00:00.000Z' }
@@ -18,6 +23,12 @@ const originOf = (commandId: string, userId = '1') => ({ commandId, userId, corr
 
 /** What one process handles its commands with. */
 export const handleOn = (streams: Streams): HandleCommand => commandHandler(streams).handle
+
+/** What a catalogue is imported with, by the LEAD_DIGEST_KEY of the tests. */
+export function importingOn (streams: Streams): ImportTools {
+  const handle = handleOn(streams)
+  return { handle, claims: phoneClaims(handle, phoneHash(keyBytes(secrets.LEAD_DIGEST_KEY))) }
+}
 
 /** The same streams, with a look at what a handler asks: from which revisions it read, how often it appended. */
 export function watched (streams: Streams): { observed: Streams, reads: bigint[], appends: () => number } {

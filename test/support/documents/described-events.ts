@@ -1,10 +1,15 @@
 // Every event in words, and the streams that they stand on, for the AsyncAPI document.
+import { apiKeyStream } from '../../../src/domain/api-key/events.js'
 import { assistantStream } from '../../../src/domain/assistant/events.js'
+import { blacklistStream } from '../../../src/domain/blacklist/events.js'
 import { callStream } from '../../../src/domain/call/events.js'
+import { campaignStream } from '../../../src/domain/campaign/events.js'
 import { catalogStreams } from '../../../src/domain/catalog/events.js'
 import type { EventType } from '../../../src/domain/events.js'
 import { leadStream } from '../../../src/domain/lead/events.js'
+import { phoneHolderStream, phoneNumberStream } from '../../../src/domain/phone-number/events.js'
 import { markerStream } from '../../../src/domain/marker/events.js'
+import { tokenStream } from '../../../src/domain/token/events.js'
 import { callId, completedCall } from '../../../src/http/docs/examples.js'
 
 const of = (stream: (id: number) => string) => stream(0).replace('0', '{id}')
@@ -15,8 +20,12 @@ export const streams = {
   voices: catalogStreams.voices,
   languages: catalogStreams.languages,
   models: catalogStreams.models,
-  campaign: of(catalogStreams.campaign),
-  phoneNumber: of(catalogStreams.phoneNumber),
+  campaign: of(campaignStream),
+  phoneNumber: of(phoneNumberStream),
+  phoneHolder: phoneHolderStream('{digest}'),
+  apiKey: of(apiKeyStream),
+  token: tokenStream('{digest}'),
+  blacklist: blacklistStream('{user_digest}', '{number_digest}'),
   marker: markerStream
 }
 
@@ -63,8 +72,50 @@ The same by HTTP: \`POST /engine/calls/{call_id}/completed\`.`,
   LanguageAdded: { stream: 'languages', summary: 'A language became available.' },
   ModelAdded: { stream: 'models', summary: 'A model became available.' },
   CampaignCreated: { stream: 'campaign', summary: 'A campaign of a user was added.' },
-  CampaignRenamed: { stream: 'campaign', summary: 'A campaign got another name.' },
+  CampaignRenamed: {
+    stream: 'campaign',
+    summary: 'A campaign got another name.',
+    description: 'Or an import gave it, for the first time, the name that it has already.'
+  },
+  CampaignDeleted: {
+    stream: 'campaign',
+    summary: 'A campaign was deleted.',
+    description: 'It takes no lead any more. Those that it has stay, with its name.'
+  },
   PhoneNumberAdded: { stream: 'phoneNumber', summary: 'A phone number of a user was added.' },
+  PhoneNumberReleased: {
+    stream: 'phoneNumber',
+    summary: 'A user gave a phone number back.',
+    description: 'As the first event of a stream: a claim was ended before it led to a number, and none is added under this id.'
+  },
+  PhoneNumberClaimed: {
+    stream: 'phoneHolder',
+    summary: 'A phone number is held, under the id of a number that is to be added.',
+    description: 'The digest stands for the phone number, which is in no stream name.'
+  },
+  PhoneNumberFreed: { stream: 'phoneHolder', summary: 'A phone number is held by nobody.' },
+  ApiKeyCreated: {
+    stream: 'apiKey',
+    summary: 'A user made an API key.',
+    description: 'The key itself is nowhere: by its SHA-256 it is recognised, by how it begins its user tells it from others.'
+  },
+  ApiKeyRevoked: { stream: 'apiKey', summary: 'A user ended an API key: it is refused for good.' },
+  TokenRevoked: {
+    stream: 'token',
+    summary: 'An operator ended a token before its time.',
+    description: 'The digest is the SHA-256 of its `jti`.'
+  },
+  PhoneNumberBlacklisted: {
+    stream: 'blacklist',
+    summary: 'A user does not want a phone number called.',
+    description: `From here on every lead and secondary contact of the user with the number is blacklisted, also one whose
+event comes later. The digests stand for the user and the number, which are in no stream name.`
+  },
+  PhoneNumberUnblacklisted: {
+    stream: 'blacklist',
+    summary: 'A phone number may be called again.',
+    description: 'Leads and secondary contacts with it have the status again that their own events and calls say.'
+  },
   DispatcherCheckpointed: {
     stream: 'marker',
     summary: 'The webhook dispatcher wrote down how far it and the ids have come.',

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { assistantStream } from '../../../src/domain/assistant/events.js'
 import { defaultSettings, type AssistantSettings } from '../../../src/domain/assistant/settings.js'
 import { callStream, type CallCompleted } from '../../../src/domain/call/events.js'
-import { catalogStreams } from '../../../src/domain/catalog/events.js'
+import { campaignStream } from '../../../src/domain/campaign/events.js'
 import { currentVersion, type DomainEvent } from '../../../src/domain/events.js'
 import { leadStream } from '../../../src/domain/lead/events.js'
 import type { Proposed } from '../../../src/event-store/streams.js'
@@ -58,7 +58,7 @@ export const assistantDeleted = (assistant_id: number, user_id = '1') =>
 export const campaign = (
   type: 'CampaignCreated' | 'CampaignRenamed', campaign_id: number, name: string, user_id = '1'
 ) =>
-  tell(catalogStreams.campaign(campaign_id), { type, data: { campaign_id, user_id, name } })
+  tell(campaignStream(campaign_id), { type, data: { campaign_id, user_id, name } })
 
 export const nameless = { customer_name: '', email: '' }
 

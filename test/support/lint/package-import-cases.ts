@@ -29,5 +29,17 @@ export const packageCases: ImportCase[] = [
     file: 'packages/event-transfer/test/transfer.test.ts',
     good: '../src/store.js tap @ringledger/embedded-event-store/testing',
     bad: '../../../src/config.js ../../../test/support/service.js ../../embedded-postgres/src/child.js'
+  },
+  {
+    rule: 'tracing knows nothing of ours',
+    file: 'src/tracing/open-telemetry.ts',
+    good: './tracing.js @opentelemetry/api @opentelemetry/sdk-trace-base',
+    bad: '../domain/rejection.js ../http/logging.js pg pino'
+  },
+  {
+    rule: 'OpenTelemetry is loaded where tracing is on',
+    file: 'src/http/status/trace-requests.ts',
+    good: '../../tracing/tracing.js fastify',
+    bad: '@opentelemetry/api ../../tracing/open-telemetry.js'
   }
 ]

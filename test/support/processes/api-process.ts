@@ -4,6 +4,7 @@ import { caller, type Call } from '../running-service.js'
 import type { TestService } from '../service.js'
 import type { Teardown } from '../teardown.js'
 import { secrets } from '../auth/secrets.js'
+import { listeningUrl } from './role-log.js'
 
 export interface ApiProcess {
   /** As user 1, unless another token is given. */
@@ -27,7 +28,7 @@ export async function apiProcess (
     LOG_LEVEL: 'error',
     ...environment
   })
-  const call = caller(await process.says((_, stderr) => /api is listening on (\S+)/.exec(stderr)?.[1]))
+  const call = caller(await process.says(listeningUrl))
   const user = await token('1')
   return {
     call: (method, path, request) => call(method, path, { token: user, ...request }),

@@ -1,6 +1,7 @@
 // `ringledger <role>` under a supervisor: killed when a test says so, and started again until it listens.
 import { ringledger, type Ended, type Environment, type Ringledger } from '../ringledger.js'
 import type { Teardown } from '../teardown.js'
+import { listeningUrl } from './role-log.js'
 
 export interface RoleProcess {
   role: string
@@ -21,7 +22,6 @@ export interface RoleProcess {
 const startWithinMs = 120_000
 
 export function roleProcess (t: Teardown, role: string, env: Environment): RoleProcess {
-  const listeningOn = new RegExp(`${role} is listening on (\\S+)`)
   const deaths: string[] = []
   let run = 0
   let process: Ringledger | undefined
@@ -32,7 +32,7 @@ export function roleProcess (t: Teardown, role: string, env: Environment): RoleP
     deaths,
     url: () => url,
     up: () => listening,
-    words: () => process?.stderr().slice(-1_500) ?? '',
+    words: () => process?.stdout().slice(-1_500) ?? '',
     start () {
       listening = listens(++run)
       listening.catch(() => {}) // told by `up`
@@ -49,7 +49,7 @@ export function roleProcess (t: Teardown, role: string, env: Environment): RoleP
     while (mine === run) {
       const started = process = ringledger(t, [role], env)
       try {
-        url = await started.says((_, stderr) => listeningOn.exec(stderr)?.[1])
+        url = await started.says(listeningUrl)
         void started.ended.then((end) => { if (mine === run) deaths.push(`${role} ${lastOf(started, end)}`) })
         return
       } catch (error) {
@@ -61,4 +61,4 @@ export function roleProcess (t: Teardown, role: string, env: Environment): RoleP
 }
 
 const lastOf = (started: Ringledger, { signal, code }: Ended) =>
-  `ended with ${signal ?? code}: ${started.stderr().slice(-500)}`
+  `ended with ${signal ?? code}: ${started.stdout().slice(-500)}${started.stderr().slice(-500)}`

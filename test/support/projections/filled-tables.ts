@@ -5,11 +5,12 @@ import type { Pool } from 'pg'
 export async function fillLeads (pool: Pool, count: number): Promise<void> {
   await pool.query(`
     INSERT INTO read_leads_g1.leads
-      (id, primary_id, place, user_id, campaign_id, phone_number, variables, status, stream, created_at, updated_at)
+      (id, primary_id, place, user_id, campaign_id, phone_number, variables, folded_name, status, stream, created_at,
+       updated_at)
     SELECT i, CASE WHEN i % 6 = 5 THEN i - 1 END, CASE WHEN i % 6 = 5 THEN 1 ELSE 0 END,
       CASE WHEN i % 2 = 0 OR i % 6 = 5 THEN '1' ELSE (2 + i % 50)::text END, i % 20,
       '+1555' || lpad((i * 7919 % 10000000)::text, 7, '0'),
-      '{"customer_name": "Ada Example", "email": "ada@example.com"}',
+      '{"customer_name": "Ada Example", "email": "ada@example.com"}', 'ada example ' || i % 1000,
       (ARRAY['created', 'completed', 'scheduled'])[1 + i % 3],
       'lead-' || i % 20 || '-0123456789abcdef0123456789abcdef', at, at
     FROM (SELECT i, timestamptz '2026-01-01' + i * interval '1 second' AS at
@@ -20,10 +21,12 @@ export async function fillLeads (pool: Pool, count: number): Promise<void> {
 /** `count` calls, a second apart, half of them user 1's. */
 export async function fillCalls (pool: Pool, count: number): Promise<void> {
   await pool.query(`
-    INSERT INTO read_calls_g1.calls (id, user_id, assistant_id, lead_id, status, ended_at, summary, report, position)
+    INSERT INTO read_calls_g1.calls (id, user_id, assistant_id, lead_id, status, direction, phone_number, campaign_id,
+      ended_at, updated_at, summary, report, position)
     SELECT 'call-' || i, CASE WHEN i % 2 = 0 THEN '1' ELSE (2 + i % 50)::text END, i % 30, nullif(i % 1000, 0),
-      (ARRAY['completed', 'failed', 'busy'])[1 + i % 3],
-      timestamptz '2026-01-01' + i * interval '1 second', json_build_object('call_id', 'call-' || i), '{}', i * 100
+      (ARRAY['completed', 'failed', 'busy'])[1 + i % 3], (ARRAY['outbound', 'inbound'])[1 + i % 2],
+      '+1555' || lpad((i * 7919 % 10000000)::text, 7, '0'), nullif(i % 20, 0),
+      timestamptz '2026-01-01' + i * interval '1 second', timestamptz '2026-01-01' + i * interval '1 second', json_build_object('call_id', 'call-' || i), '{}', i * 100
     FROM generate_series(1::bigint, $1) i`, [count])
   await pool.query('VACUUM ANALYZE read_calls_g1.calls')
 }

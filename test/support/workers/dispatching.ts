@@ -17,7 +17,7 @@ export async function onlyDelivery ({ deliveries }: Rig): Promise<Row & { data: 
 }
 
 export async function tables ({ pool }: Rig): Promise<Row[][]> {
-  const names = ['dispatch_assistants', 'dispatch_leads', 'dispatch_campaigns', 'webhook_endpoints']
+  const names = ['dispatch_assistants', 'dispatch_leads', 'dispatch_campaigns', 'dispatch_blacklist', 'webhook_endpoints']
   const results = await Promise.all(names.map((name) => pool.query<Row>(`SELECT * FROM ledger.${name} ORDER BY 1`)))
   return results.map(({ rows }) => rows)
 }

@@ -9,6 +9,7 @@ import { suspend } from '../../../workers/deliveries/endpoints.js'
 import {
   assistantCreated, assistantUpdated, callCompleted, campaign, leadCreated, logOf, webhookTo, type Told
 } from '../../support/events/call-events.js'
+import { listed, unlisted } from '../../support/events/blacklist-events.js'
 import { commitEvents } from '../../support/events/commit-events.js'
 import { eventually } from '../../support/eventually.js'
 import { fc } from '../../support/fuzz/property.js'
@@ -19,10 +20,9 @@ const { pool } = await scratchLedger(t)
 const webhook = webhookTo('https://hooks.example.com/calls')
 
 const options = { firstDelayMs: 0, onDispatched: () => {}, log: keepingLog() }
-
 async function empty (): Promise<void> {
   await pool.query(`TRUNCATE ledger.dispatch_assistants, ledger.dispatch_leads, ledger.dispatch_campaigns,
-    ledger.webhook_deliveries, ledger.webhook_endpoints, ledger.parked_events CASCADE`)
+    ledger.dispatch_blacklist, ledger.webhook_deliveries, ledger.webhook_endpoints, ledger.parked_events CASCADE`)
   await pool.query(`UPDATE ${dispatcherCheckpoint} SET position = 0`)
 }
 
@@ -113,11 +113,12 @@ t.test('a former holder writes nothing', async (t) => {
 const someone = fc.constantFrom(1, 2)
 const updated = fc.record({ id: someone, on: fc.boolean(), at: someone }).map(({ id, on, at }) =>
   assistantUpdated(id, { is_webhook_active: on, webhook_url: `https://hooks.example.com/${at}` }))
-const renamed = fc.record({ id: someone, name: fc.constantFrom('Spring', 'Fall') }).map(({ id, name }) =>
-  campaign('CampaignRenamed', id, name))
+const renamed = fc.tuple(someone, fc.constantFrom('Spring', 'Fall')).map((of) => campaign('CampaignRenamed', ...of))
+const listing = fc.tuple(fc.constantFrom(listed, unlisted), fc.constantFrom('+15551230001', '+15551230002'))
+  .map(([event, number]) => event(number))
 const called = fc.record({ n: fc.nat(6), assistant_id: someone, lead_id: fc.constantFrom(null, 1, 2, 3) })
   .map(({ n, ...given }) => callCompleted(`c-${n}`, { ...given, status: n % 2 ? 'completed' : 'busy' }))
-const event = fc.oneof(updated, renamed, { weight: 4, arbitrary: called })
+const event = fc.oneof(updated, renamed, listing, { weight: 4, arbitrary: called })
 const known = [
   ...[1, 2].map((id) => assistantCreated(id, webhook)),
   ...[1, 2].map((id) => campaign('CampaignCreated', id, 'First')), leadCreated(1, 1, [3]), leadCreated(2, 2)
@@ -135,6 +136,7 @@ async function outcome (batches: Told[][], atOnce: boolean): Promise<unknown> {
     SELECT (SELECT json_agg(a ORDER BY 1) FROM ledger.dispatch_assistants a) AS assistants,
            (SELECT json_agg(l ORDER BY contact_id) FROM ledger.dispatch_leads l) AS leads,
            (SELECT json_agg(c ORDER BY 1) FROM ledger.dispatch_campaigns c) AS campaigns,
+           (SELECT json_agg(b ORDER BY phone_number) FROM ledger.dispatch_blacklist b) AS blacklist,
            (SELECT json_agg(json_build_array(call_id, status, d.reason, duplicates, body, url) ORDER BY position)
             FROM ledger.webhook_deliveries d LEFT JOIN ledger.webhook_endpoints e ON e.id = endpoint_id) AS deliveries`)
   return rows

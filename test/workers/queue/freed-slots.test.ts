@@ -1,7 +1,7 @@
 // What the end of an attempt costs: a look whether anything else of its user is due, and no more while nothing is.
 import t from 'tap'
 import { inTransaction } from '../../../src/postgres/transaction.js'
-import { dueOf, usersWithDue } from '../../../workers/queue/slots.js'
+import { dueOf, passOverDue } from '../../../workers/queue/due.js'
 import { assistantTo, callsOf } from '../../support/events/call-events.js'
 import { deliveryRig } from '../../support/workers/delivery-rig.js'
 import { receiver } from '../../support/receivers/receiver.js'
@@ -29,7 +29,7 @@ t.test('who has something due is found without reading all that is', async (t) =
     FROM ledger.webhook_deliveries CROSS JOIN generate_series(1, 5000) AS n WHERE assistant_id = 1`)
   await r.pool.query('ANALYZE ledger.webhook_deliveries')
   const { users, rows } = await inTransaction(r.pool, async (tx) => {
-    const users = await usersWithDue(tx)
+    const users = await passOverDue(tx)
     const { rows } = await tx.query<{ read: number }>(`
       SELECT (seq_tup_read + coalesce(idx_tup_fetch, 0))::integer AS read FROM pg_stat_xact_user_tables
       WHERE relid = 'ledger.webhook_deliveries'::regclass`)

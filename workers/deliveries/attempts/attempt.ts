@@ -39,6 +39,8 @@ export interface Attempt {
   ageMs: number
   /** Encrypted, the current one first. */
   secrets: SealedRow[]
+  /** Of the span that appended the event of the call, if that was traced. */
+  traceparent?: string | undefined
 }
 
 /** What is kept of an attempt when it is sent. */
@@ -68,6 +70,7 @@ export interface AttemptRow {
   url: string
   health: Health
   secrets: SealedRow[] | null
+  traceparent: string | null
 }
 
 /**
@@ -105,7 +108,8 @@ export function toAttempt (row: AttemptRow, job: Pick<Attempt, 'deliveryId' | 't
     startedAt: row.now,
     failures: row.failure_count,
     ageMs: row.age_ms,
-    secrets: row.secrets ?? []
+    secrets: row.secrets ?? [],
+    traceparent: row.traceparent ?? undefined
   }
 }
 

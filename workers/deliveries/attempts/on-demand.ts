@@ -38,7 +38,7 @@ export async function startOnDemandAttempt (
       WHERE delivery_id = $1 AND trigger = $2 AND n = $3 AND job_number = $4 AND started_at IS NULL
       RETURNING delivery_id, user_id, assistant_id, endpoint_id
     )
-    SELECT started.user_id, started.endpoint_id, d.body, 0 AS failure_count, ${ageMs('d')} AS age_ms,
+    SELECT started.user_id, started.endpoint_id, d.body, d.traceparent, 0 AS failure_count, ${ageMs('d')} AS age_ms,
            ${startedColumns('started')}
     FROM started JOIN ledger.webhook_deliveries d ON d.id = started.delivery_id
     LEFT JOIN ledger.webhook_endpoints e ON e.id = started.endpoint_id`,

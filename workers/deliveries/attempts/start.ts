@@ -70,10 +70,11 @@ const startSql = `
     SET attempt_count = n, started_at = clock_timestamp(), worker_token = token,
         queued_at = coalesce(queued_at, clock_timestamp()) -- a job that was believed lost takes its slot again
     FROM valid WHERE d.id = valid.id AND d.id = ANY((SELECT $1::uuid[])::uuid[])
-    RETURNING d.id, d.user_id, d.assistant_id, d.endpoint_id, d.body, d.failure_count, d.created_at
+    RETURNING d.id, d.user_id, d.assistant_id, d.endpoint_id, d.body, d.failure_count, d.created_at,
+      d.traceparent
   )
   SELECT locked.id, started.id IS NOT NULL AS is_started,
-         started.user_id, started.endpoint_id, started.body, started.failure_count,
+         started.user_id, started.endpoint_id, started.body, started.failure_count, started.traceparent,
          ${ageMs('started')} AS age_ms, ${startedColumns('started')}
   FROM locked LEFT JOIN started ON started.id = locked.id
   LEFT JOIN ledger.webhook_endpoints e ON e.id = started.endpoint_id`

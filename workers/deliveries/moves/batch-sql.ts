@@ -22,9 +22,16 @@ const picked = (column: string) => `
       ORDER BY id LIMIT $2 FOR NO KEY UPDATE) d
   )`
 
-/** The next batch begins after this one; the last one ends the move. */
+/**
+ * What waits again may have been due for long: looks for it begin with the oldest. The next batch begins after this
+ * one; the last one ends the move.
+ */
 const advanced = (table: string, column: string) => `
-  advanced AS (
+  sought AS (
+    INSERT INTO ledger.users_due_since (user_id, next_attempt_at)
+    SELECT DISTINCT user_id, timestamptz '-infinity' FROM moved WHERE status = 'scheduled'
+    ON CONFLICT (user_id) DO UPDATE SET next_attempt_at = excluded.next_attempt_at
+  ), advanced AS (
     UPDATE ledger.${table} SET after_id = (SELECT id FROM picked ORDER BY id DESC LIMIT 1)
     WHERE ${column} = $1 AND (SELECT count(*) FROM picked) = $2
   ), ended AS (

@@ -2,6 +2,7 @@
 import type { Pool, PoolClient } from 'pg'
 import type { DomainEvent } from '../../../src/domain/events.js'
 import type { RelevantSettings } from '../payload.js'
+import { loadListings } from './load-listings.js'
 import { DispatchState, type KnownLead } from './state.js'
 
 /** After a restore: up to `skipUntil` new calls are not sent, up to `rereadUntil` effects are not repeated. */
@@ -39,6 +40,7 @@ export async function loadMissing (
   const campaignsOfLeads = contacts.flatMap((id) => leads.get(id)?.campaign_id ?? [])
   const named = events.flatMap(({ data }) => 'campaign_id' in data ? data.campaign_id : [])
   await loadCampaigns(db, state, missing(campaigns, [...named, ...campaignsOfLeads]))
+  await loadListings(db, state, events)
 }
 
 type Database = Pool | PoolClient
@@ -64,6 +66,8 @@ interface LeadRow extends Omit<KnownLead, 'id' | 'primary_id' | 'campaign_id' | 
   campaign_id: string
   newest_report_at: Date | null
   variables: KnownLead['variables'] | null
+  is_listed: boolean | null
+  listing_revision: string | null
 }
 interface CampaignRow { campaign_id: string, revision: string, name: string }
 interface CallRow { skip_until: string, reread_until: string, call_id: string | null, last_position: string }
@@ -91,14 +95,20 @@ async function loadAssistants (
 }
 
 async function loadLeads (
-  db: Database, { leads }: DispatchState, ids: number[], mostBytes: number
+  db: Database, { leads, listings }: DispatchState, ids: number[], mostBytes: number
 ): Promise<void> {
   if (ids.length === 0) return
   const { rows } = await db.query<LeadRow>(`
-    SELECT contact_id, primary_id, user_id, campaign_id, phone_number, status, newest_report_at, revision, ${within('variables', '$2')}
-    FROM ledger.dispatch_leads WHERE contact_id = ANY($1::bigint[])`, [ids, mostBytes])
-  for (const { contact_id, primary_id, campaign_id, revision, newest_report_at: newest, variables, ...row } of rows) {
+    SELECT contact_id, primary_id, user_id, campaign_id, phone_number, status, newest_report_at, kept.revision,
+           is_listed, listing.revision AS listing_revision, ${within('variables', '$2')}
+    FROM ledger.dispatch_leads kept LEFT JOIN ledger.dispatch_blacklist listing USING (user_id, phone_number)
+    WHERE contact_id = ANY($1::bigint[])`, [ids, mostBytes])
+  for (const { is_listed, listing_revision, ...found } of rows) {
+    const { contact_id, primary_id, campaign_id, revision, newest_report_at: newest, variables, ...row } = found
     if (variables === null) throw new TooLarge('variables')
+    const { user_id, phone_number } = row
+    const listing = { is_listed: is_listed ?? false, revision: BigInt(listing_revision ?? -1) }
+    listings.loaded({ user_id, phone_number, ...listing })
     const ids = { id: Number(contact_id), primary_id: primary_id === null ? null : Number(primary_id) }
     const place = { ...ids, campaign_id: Number(campaign_id), revision: BigInt(revision) }
     leads.set(place.id, { ...row, ...place, variables, newest_report_at: newest?.toISOString() ?? null })

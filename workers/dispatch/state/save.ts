@@ -1,6 +1,7 @@
 // Writes back what a batch changed of the dispatch state.
 import type { PoolClient } from 'pg'
 import type { KnownRows } from './known-rows.js'
+import type { Listing } from './listings.js'
 import type { DispatchState, KnownAssistant, KnownCampaign, KnownLead } from './state.js'
 
 /** Rows to be written, as a statement by itself or as a part of a larger one. */
@@ -19,11 +20,12 @@ export async function saveState (tx: PoolClient, state: DispatchState): Promise<
 }
 
 /** What the batch changed, a table each. */
-export function changesOf ({ assistants, leads, campaigns, changed }: DispatchState): Writing[] {
+export function changesOf ({ assistants, leads, campaigns, listings, changed }: DispatchState): Writing[] {
   const tables = [
     saveAssistants(chosen(assistants, changed.assistants)),
     saveLeads(chosen(leads, changed.leads)),
-    saveCampaigns(chosen(campaigns, changed.campaigns))
+    saveCampaigns(chosen(campaigns, changed.campaigns)),
+    saveListings(listings.changes())
   ]
   return tables.flatMap((writing) => writing ?? [])
 }
@@ -95,5 +97,22 @@ function saveCampaigns (rows: KnownCampaign[]): Writing | undefined {
       INSERT INTO ledger.dispatch_campaigns (campaign_id, revision, name)
       SELECT changed.* FROM ${changedRows(['bigint', 'bigint', 'json'], after, condition)}
       ON CONFLICT (campaign_id) DO UPDATE SET revision = excluded.revision, name = excluded.name`
+  }
+}
+
+function saveListings (rows: Listing[]): Writing | undefined {
+  if (rows.length === 0) return undefined
+  return {
+    name: 'listings',
+    values: [
+      rows.map((row) => row.user_id),
+      rows.map((row) => row.phone_number),
+      rows.map((row) => row.is_listed),
+      rows.map((row) => row.revision)
+    ],
+    text: (after, condition) => `
+      INSERT INTO ledger.dispatch_blacklist (user_id, phone_number, is_listed, revision)
+      SELECT changed.* FROM ${changedRows(['text', 'text', 'boolean', 'bigint'], after, condition)}
+      ON CONFLICT (user_id, phone_number) DO UPDATE SET is_listed = excluded.is_listed, revision = excluded.revision`
   }
 }

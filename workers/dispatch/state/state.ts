@@ -1,16 +1,15 @@
 // What the dispatcher knows of assistants, leads and campaigns, and how a batch changes it.
 import type { AssistantEvent } from '../../../src/domain/assistant/events.js'
 import type { AssistantSettings } from '../../../src/domain/assistant/settings.js'
-import type { CatalogEvent } from '../../../src/domain/catalog/events.js'
+import type { CampaignEvent } from '../../../src/domain/campaign/events.js'
 import type { Calling } from '../../../src/domain/lead/after-call.js'
-import type { DomainEvent } from '../../../src/domain/events.js'
 import { leadOf } from '../../../src/domain/lead/evolve.js'
 import type { LeadEvent } from '../../../src/domain/lead/events.js'
-import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import type { SettingsChange } from '../../deliveries/follow-settings.js'
 import type { Duplicate } from '../new-deliveries.js'
 import { relevantSettings, type PayloadAssistant, type PayloadLead, type RelevantSettings } from '../payload.js'
 import { KnownRows } from './known-rows.js'
+import { Listings } from './listings.js'
 
 export interface KnownAssistant extends PayloadAssistant { revision: bigint }
 /** `revision` is that of the last event of its stream that changed it. */
@@ -25,6 +24,7 @@ export class DispatchState {
   readonly assistants = new KnownRows<KnownAssistant>()
   readonly leads = new KnownRows<KnownLead>()
   readonly campaigns = new KnownRows<KnownCampaign>()
+  readonly listings = new Listings()
   /** Position of the newest event of each call that has a row, as far as the batch has to know. */
   readonly calls = new Map<string, bigint>()
 
@@ -85,7 +85,7 @@ export class DispatchState {
     return this.#putLead({ ...lead, status, newest_report_at })
   }
 
-  campaignNamed ({ campaign_id, name }: Data<CatalogEvent, 'CampaignCreated'>, revision: bigint): void {
+  campaignNamed ({ campaign_id, name }: Data<CampaignEvent, 'CampaignCreated' | 'CampaignRenamed'>, revision: bigint): void {
     const known = this.campaigns.get(campaign_id)
     if (known && known.revision >= revision) return
     this.campaigns.set(campaign_id, { campaign_id, revision, name })
@@ -109,6 +109,7 @@ export class DispatchState {
   /** The batch is in the database: rows for the next ones are kept as far as memory goes. */
   written (mostBytes: number): void {
     for (const changed of Object.values(this.changed)) changed.clear()
+    this.listings.written()
     this.forgetEffects()
     this.calls.clear()
     let room = mostBytes
@@ -127,21 +128,4 @@ function pickRelevant<Given extends Partial<AssistantSettings>> (
 ): Pick<Given, keyof Given & keyof RelevantSettings> {
   const picked = relevantSettings.filter((name) => settings[name] !== undefined).map((name) => [name, settings[name]])
   return Object.fromEntries(picked)
-}
-
-/**
- * What an event makes known; a call is dispatched instead. An assistant or a lead that was deleted stays known: its
- * calls may end later.
- */
-export function applyEvent (state: DispatchState, stored: StoredEvent, { type, data }: DomainEvent): void {
-  switch (type) {
-    case 'AssistantCreated': return state.assistantCreated(data, stored.revision)
-    case 'AssistantUpdated': return state.assistantUpdated(data, stored.revision)
-    case 'LeadCreated': return state.leadCreated(data, stored.revision)
-    case 'LeadUpdated': return state.leadUpdated(data, stored.revision)
-    case 'LeadStatusChanged': return state.leadStatusChanged(data, stored.revision)
-    case 'CampaignCreated':
-    case 'CampaignRenamed': return state.campaignNamed(data, stored.revision)
-    default: // not subscribed to, or dispatched as a call
-  }
 }

@@ -9,6 +9,9 @@ import type { BackEnd } from './back-end.js'
 
 const schema = 'queue'
 
+/** At most, of a worker. */
+export const connectionsOfQueue = { producer: 2, worker: 8, listening: 1 }
+
 /** Makes the tables of the queue first. */
 export async function postgresBackEnd (
   pool: Pool, databaseUrl: string, answerWithinMs: number
@@ -34,8 +37,8 @@ export async function postgresBackEnd (
       connection.onListening = () => backEnd.onListening?.()
       return new PostgresQueueBackend(connection, name, options, true, withBlockingConnection ? name : undefined)
     },
-    producer: connection(2),
-    worker: connection(8),
+    producer: connection(connectionsOfQueue.producer),
+    worker: connection(connectionsOfQueue.worker),
     disconnect: () => {}
   }
   return backEnd

@@ -64,3 +64,12 @@ t.test('metadata that are not of JSON content bring a deleted stream back withou
   t.same(await revisions(stream), [], 'old events stay hidden')
   t.equal(await metadataOf(stream), '{"colour":"red","$tb":2}')
 })
+
+t.test('a stream with the longest name has metadata like others', async (t) => {
+  const stream = `${randomUUID()}${'é'.repeat(982)}` // 2,000 bytes
+  await client.appendToStream(stream, events(3))
+  await client.setStreamMetadata(stream, { maxCount: 1 })
+  t.same((await client.getStreamMetadata(stream)).metadata, { maxCount: 1 })
+  t.same(await revisions(stream), [2])
+  await t.rejects(client.appendToStream(`${stream}x`, events(1)), /A stream name has at most 2,000 bytes/)
+})

@@ -62,7 +62,8 @@ export async function ensureDatabase (place: Place, port: number): Promise<void>
   }
 }
 
-function checkVersion (cluster: string, version: string): void {
+/** @throws when the binaries, of this version, cannot open this cluster */
+export function checkVersion (cluster: string, version: string): void {
   const file = join(cluster, 'PG_VERSION')
   const found = existsSync(file) ? readFileSync(file, 'utf8').trim() : 'unknown'
   const major = version.split('.')[0]

@@ -94,7 +94,8 @@ function makeStateDir (): void {
   }
 }
 
-function readPointer (dataDir: string): string | undefined {
+/** The directory outside that DATA_DIR names, where there is one. @throws when it is not there */
+export function readPointer (dataDir: string): string | undefined {
   const pointer = join(dataDir, POINTER)
   if (!existsSync(pointer)) return undefined
   const home = readFileSync(pointer, 'utf8').trim()

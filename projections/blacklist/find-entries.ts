@@ -1,0 +1,38 @@
+// What readers ask about the do-not-call list.
+import type { Pool } from 'pg'
+import { describeEntry, type EntryAnswer } from '../../src/domain/blacklist/entry.js'
+import { readPage, type Page, type Paged } from '../../src/postgres/page.js'
+import { iso } from '../engine/table.js'
+
+/** SQL: whether the number of a row of `leads` is listed by its user. */
+export const isListed = `EXISTS (
+  SELECT FROM read_model.blacklist entry
+  WHERE NOT entry.is_deleted AND entry.user_id = leads.user_id AND entry.phone_number = leads.phone_number)`
+
+/** A page of the user's entries, newest first. */
+export async function findBlacklist (db: Pool, userId: string, page: Page): Promise<Paged<EntryAnswer>> {
+  const { items, ...place } = await readPage<FoundEntry>(db, {
+    columns: 'id, user_id, phone_number, reason, created_at',
+    from: 'read_model.blacklist',
+    key: 'key',
+    filters: [['user_id = ?', userId], ['NOT is_deleted']],
+    order: { direction: 'DESC', by: { id: 'bigint' } },
+    item: 'row_to_json(page)'
+  }, page)
+  return { items: items.map(answerOf), ...place }
+}
+
+interface FoundEntry { id: number, user_id: string, phone_number: string, reason: string | null, created_at: string }
+
+const answerOf = ({ id: blacklist_id, created_at, ...entry }: FoundEntry) =>
+  describeEntry({ ...entry, blacklist_id, created_at: iso(created_at) })
+
+/** The stream of the user's entry with this id, also of one that was deleted. */
+export async function findBlacklistStream (db: Pool, userId: string, id: number): Promise<string | undefined> {
+  const { rows } = await db.query<{ stream: string }>({
+    name: 'find-blacklist-stream',
+    text: 'SELECT stream FROM read_model.blacklist WHERE user_id = $1 AND id = $2 ORDER BY is_deleted LIMIT 1',
+    values: [userId, id]
+  })
+  return rows[0]?.stream
+}

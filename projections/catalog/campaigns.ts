@@ -1,0 +1,86 @@
+// Campaigns as their owners have them; the catalogue folds them.
+import type { Pool } from 'pg'
+import type { CampaignEvent } from '../../src/domain/campaign/events.js'
+import { evolve, type Campaign } from '../../src/domain/campaign/evolve.js'
+import { laterOf } from '../../src/domain/time/later-of.js'
+import { readPage, type Page, type Paged } from '../../src/postgres/page.js'
+import type { LogPosition, Rows } from '../engine/projection.js'
+import { iso, table } from '../engine/table.js'
+
+/** The row of a campaign that was deleted stays: answers to its leads name it. */
+interface CampaignRow {
+  id: number
+  user_id: string
+  name: string
+  is_deleted: boolean
+  revision: number
+  created_at: string
+  updated_at: string
+}
+
+export const campaignTable = table<CampaignRow>({
+  name: 'campaigns',
+  key: 'id',
+  columns: {
+    id: 'bigint',
+    user_id: 'text',
+    name: 'text',
+    is_deleted: 'boolean',
+    revision: 'bigint',
+    created_at: 'timestamptz',
+    updated_at: 'timestamptz'
+  },
+  indexes: ['(user_id, id DESC) WHERE is_deleted IS NOT TRUE']
+})
+
+/** An event that does not say its time has that of its recording. */
+export function projectCampaign (event: CampaignEvent, { revision, created }: LogPosition, rows: Rows): void {
+  const row = rows.get(campaignTable, event.data.campaign_id)
+  if (row && revision <= BigInt(row.revision)) return
+  const campaign = evolve(row && toCampaign(row), event)
+  if (!campaign) return
+  const { campaign_id: id, user_id, name, isDeleted: is_deleted = false } = campaign
+  const recorded = created.toISOString()
+  const { created_at = recorded, updated_at = recorded } = campaign
+  const changed_at = hasTime(event) ? updated_at : laterOf(updated_at, recorded)
+  rows.put(campaignTable, {
+    id, user_id, name, is_deleted, revision: Number(revision), created_at, updated_at: changed_at
+  })
+}
+
+const hasTime = ({ type, data }: CampaignEvent) => type !== 'CampaignRenamed' || data.renamed_at !== undefined
+
+function toCampaign ({ id, user_id, name, is_deleted, created_at, updated_at }: CampaignRow): Campaign {
+  const campaign = { campaign_id: id, user_id, name, created_at: iso(created_at), updated_at: iso(updated_at) }
+  return is_deleted ? { ...campaign, isDeleted: true } : campaign
+}
+
+/** A campaign at the revision of its last event. */
+export interface CampaignAtRevision extends Campaign {
+  revision: number
+}
+
+/** The user's campaign with this id, also one that was deleted. */
+export async function findCampaign (db: Pool, userId: string, id: number): Promise<CampaignAtRevision | undefined> {
+  const { rows } = await db.query<{ row: CampaignRow }>({
+    name: 'find-campaign',
+    text: 'SELECT row_to_json(c) AS row FROM read_model.campaigns c WHERE id = $1 AND user_id = $2',
+    values: [id, userId]
+  })
+  const row = rows[0]?.row
+  return row && { ...toCampaign(row), revision: row.revision }
+}
+
+/** A page of the user's campaigns, newest first. */
+export async function findCampaigns (
+  db: Pool, userId: string, page: Page
+): Promise<Paged<{ id: number, name: string }>> {
+  return await readPage(db, {
+    columns: 'id, name',
+    from: 'read_model.campaigns',
+    key: 'id',
+    filters: [['user_id = ?', userId], ['is_deleted IS NOT TRUE']],
+    order: { direction: 'DESC', by: { id: 'bigint' } },
+    item: 'row_to_json(page)'
+  }, page)
+}

@@ -1,0 +1,79 @@
+// The record of what operators asked the service to do to projections: begun once, told by the process that does it.
+import type { Pool } from 'pg'
+import type { Action } from './operations.js'
+
+export interface ActionReport {
+  id: string
+  action: Action
+  projection: string
+  state: 'running' | 'done' | 'failed'
+  /** 0 to 1; null where nobody knows the end. */
+  progress: number | null
+  /** For people. */
+  message: string
+  /** ISO 8601. */
+  began_at: string
+}
+
+/** A process that does an action tells at least this often that it lives, in milliseconds. */
+export const tellEveryMs = 1_000
+
+/** A Postgres interval. A process that says nothing for longer is dead. */
+const silentFor = '15 seconds'
+const kept = '90 days'
+
+const died = 'The process that did it has ended without a word. Ask for it again: it goes on where it stands.'
+
+const isDead = `state = 'running' AND told_at < clock_timestamp() - interval '${silentFor}'`
+
+/**
+ * Records that the action begins.
+ * @returns false while another one runs on that projection
+ */
+export async function beginAction (
+  pool: Pool, { id, action, projection }: Pick<ActionReport, 'id' | 'action' | 'projection'>
+): Promise<boolean> {
+  await pool.query(`DELETE FROM ledger.projection_actions WHERE began_at < now() - interval '${kept}'`)
+  await pool.query(`
+    UPDATE ledger.projection_actions SET state = 'failed', message = $2 WHERE projection = $1 AND ${isDead}`,
+  [projection, died])
+  const { rowCount } = await pool.query(`
+    INSERT INTO ledger.projection_actions (id, projection, action) VALUES ($1, $2, $3)
+    ON CONFLICT (projection) WHERE state = 'running' DO NOTHING`, [id, projection, action])
+  return rowCount === 1
+}
+
+/** What it does now. Nothing once it has ended. */
+export async function tellProgress (pool: Pool, id: string, progress: number | null, message: string): Promise<void> {
+  await pool.query(`
+    UPDATE ledger.projection_actions SET progress = $2, message = $3, told_at = clock_timestamp()
+    WHERE id = $1 AND state = 'running'`, [id, progress, message])
+}
+
+export async function endAction (pool: Pool, id: string, state: 'done' | 'failed', message: string): Promise<void> {
+  await pool.query(`
+    UPDATE ledger.projection_actions
+    SET state = $2, message = $3, progress = CASE WHEN $2 = 'done' THEN 1 ELSE progress END, told_at = clock_timestamp()
+    WHERE id = $1 AND state = 'running'`, [id, state, message])
+}
+
+type Row = Omit<ActionReport, 'began_at'> & { began_at: Date }
+
+const columns = `
+  id, action, projection, progress, began_at,
+  CASE WHEN ${isDead} THEN 'failed' ELSE state END AS state,
+  CASE WHEN ${isDead} THEN '${died}' ELSE message END AS message`
+
+export async function findAction (pool: Pool, id: string): Promise<ActionReport | undefined> {
+  const { rows } = await pool.query<Row>(`SELECT ${columns} FROM ledger.projection_actions WHERE id = $1`, [id])
+  return rows.map(reported)[0]
+}
+
+/** The newest first. */
+export async function newestActions (pool: Pool, most: number): Promise<ActionReport[]> {
+  const { rows } = await pool.query<Row>(
+    `SELECT ${columns} FROM ledger.projection_actions ORDER BY began_at DESC LIMIT $1`, [most])
+  return rows.map(reported)
+}
+
+const reported = ({ began_at: at, ...row }: Row): ActionReport => ({ ...row, began_at: at.toISOString() })

@@ -1,0 +1,27 @@
+// `ringledger backup`: the embedded Postgres and the generated secrets of DATA_DIR as one file.
+import type { Command } from 'commander'
+import { printJson, say } from '../running/output.js'
+
+interface Options { overwrite?: boolean, json?: boolean }
+
+export function register (program: Command): void {
+  program.command('backup')
+    .argument('<file>', 'such as ringledger.backup; its mode is 0600')
+    .description('write all that is in DATA_DIR to one file, while `start` runs or not')
+    .option('--overwrite', 'replace a file that is there')
+    .option('--json', 'for programs')
+    .action(backUp)
+}
+
+async function backUp (file: string, { overwrite = false, json }: Options): Promise<void> {
+  const [{ operate }, { backUpDataDir }] = await Promise.all([
+    import('../running/operation.js'), import('./back-up-data-dir.js')
+  ])
+  const stopped = 'stopped before its end: there is no backup'
+  const backup = await operate(stopped, (operation) => backUpDataDir({ file, overwrite }, operation))
+  if (json) return printJson(backup)
+  const { bytes, postgres, secrets, elsewhere } = backup
+  say(`Backed up DATA_DIR to ${backup.file}: ${(bytes / 1e6).toFixed(1)} MB, of Postgres ${postgres}.`)
+  say(`It holds ${secrets.join(', ')}: keep it as safe as those. Only you can read it (mode 0600).`)
+  for (const line of elsewhere) say(line)
+}

@@ -1,0 +1,30 @@
+// `ringledger restore`: what `ringledger backup` wrote, into an empty DATA_DIR.
+import type { Command } from 'commander'
+import { printJson, say } from '../running/output.js'
+
+export function register (program: Command): void {
+  program.command('restore')
+    .argument('<file>', 'of `ringledger backup`')
+    .description('put a backup into DATA_DIR, which must be empty or absent')
+    .option('--json', 'for programs')
+    .action(restoreDataDir)
+}
+
+async function restoreDataDir (file: string, { json }: { json?: boolean }): Promise<void> {
+  const [{ operate }, { readSettings }, { shownIn }, { restore }] = await Promise.all([
+    import('../running/operation.js'),
+    import('../read-settings.js'),
+    import('./megabytes.js'),
+    import('@ringledger/embedded-postgres/backup')
+  ])
+  const { dataDir, backEnds } = readSettings()
+  if (backEnds.databaseUrl) {
+    throw new Error('DATABASE_URL is set, and `ringledger restore` is for the embedded Postgres: ' +
+      'restore that one with pg_restore, as docs/operations.md says.')
+  }
+  const restored = await operate('stopped before its end: DATA_DIR is as it was', ({ signal, onProgress }) =>
+    restore({ dataDir, file, command: 'ringledger restore', log: say, onProgress: shownIn('restoring', onProgress), signal }))
+  if (json) return printJson(restored)
+  say(`Restored ${file} of ${restored.madeAt} into ${restored.dataDir}. ` +
+    '`ringledger start` goes on from there: make sure that the service it is a copy of no longer runs.')
+}

@@ -1,0 +1,63 @@
+// A check of the doctor: what was found, and what mends it. None is waited for longer than three seconds.
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** `skipped`: it could not be looked at, which is no fault by itself. */
+export type Level = 'ok' | 'skipped' | 'warning' | 'error'
+
+export interface Finding {
+  /** Such as `Postgres`. */
+  part: string
+  check: string
+  level: Level
+  found: string
+  mend?: string
+}
+
+/** What a check answers: a text when all is well. Nothing where there is nothing to say. */
+export type Found = string | { level: Level, found: string, mend?: string } | undefined
+
+export type Check = [name: string, look: () => Promise<Found>]
+
+export const warning = (found: string, mend: string): Found => ({ level: 'warning', found, mend })
+export const problem = (found: string, mend: string): Found => ({ level: 'error', found, mend })
+export const skipped = (found: string): Found => ({ level: 'skipped', found })
+
+const answerWithinMs = 3_000
+
+/** Runs them side by side. What throws is an error, and so is what does not answer in time. */
+export async function runChecks (part: string, checks: readonly Check[], mend: string): Promise<Finding[]> {
+  const findings = await Promise.all(checks.map(async ([check, look]) => {
+    const found = await withinTime(look).catch((error: unknown) => problem(reasonOf(error), mend))
+    if (found === undefined) return []
+    return [typeof found === 'string' ? { part, check, level: 'ok' as const, found } : { part, check, ...found }]
+  }))
+  return findings.flat()
+}
+
+/** The rest only when the first one is well: it would say the same again. */
+export async function runIfReachable (
+  part: string, first: Check, rest: () => readonly Check[], mend: string
+): Promise<Finding[]> {
+  const found = await runChecks(part, [first], mend)
+  return found.some(({ level }) => level === 'error') ? found : [...found, ...await runChecks(part, rest(), mend)]
+}
+
+async function withinTime (look: () => Promise<Found>): Promise<Found> {
+  const timer = new AbortController()
+  const late = delay(answerWithinMs, undefined, { signal: timer.signal }).then(() => {
+    throw new Error(`no answer within ${answerWithinMs / 1000} s`)
+  })
+  late.catch(() => {}) // it is raced, and stopped when it is not needed
+  return await Promise.race([look(), late]).finally(() => timer.abort())
+}
+
+/** A host name with several addresses fails once for each, and the error around them says nothing. */
+export function reasonOf (error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ')
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** Where a URL leads, without its login. */
+export function placeOf (url: string): string {
+  return url.replace(/^[^:]*:\/\//, '').replace(/^.*@/, '').replace(/\?.*$/, '')
+}

@@ -1,0 +1,98 @@
+// What the service has noted in Postgres and in the log: whether anything waits for an operator.
+import type { Pool } from 'pg'
+import { readNotHeld } from '../../command-handling/claim-former-numbers.js'
+import { EventStoreUnavailable } from '../../event-store/errors.js'
+import type { Streams } from '../../event-store/streams.js'
+import type { SecretKeys } from '../../../workers/deliveries/sealed.js'
+import { projections } from '../../../projections/index.js'
+import { openBreakers } from '../../../projections/parking/circuit-breaker.js'
+import { dispatcher, parkedStreams } from '../../../projections/parking/parked-events.js'
+import { openPool } from '../../postgres/pool.js'
+import { endsWithin } from '../../postgres/ends-within.js'
+import { explainBehind, readDatabaseState } from '../../recovery/database-state.js'
+import { lastUnaccounted } from '../../../workers/operate/audit.js'
+import { neededKeys, refuseLostKeys } from '../../../workers/operate/reseal.js'
+import { problem, runIfReachable, skipped, warning, type Check, type Finding } from './check.js'
+
+export interface ServiceParts {
+  databaseUrl: string
+  /** Absent: the log is not there now. */
+  streams?: Streams | undefined
+  /** Absent where they were not made yet. */
+  keys?: SecretKeys | undefined
+}
+
+export async function checkService ({ databaseUrl, streams, keys }: ServiceParts): Promise<Finding[]> {
+  const pool = openPool(databaseUrl, { applicationName: 'ringledger doctor', max: 4, onError: () => {}, answerWithinMs: 2_800 })
+  try {
+    let isMade = false
+    return await runIfReachable('Service', ['tables', async () => {
+      const made = "SELECT FROM pg_tables WHERE schemaname = 'ledger' AND tablename = 'identity_count'"
+      const found = await pool.query(made).catch(() => undefined) // told by the check of Postgres
+      isMade = (found?.rowCount ?? 0) > 0
+      return isMade ? undefined : skipped(found ? 'not made yet' : 'Postgres does not answer')
+    }], () => isMade ? checksOf(pool, streams, keys) : [], 'See why Postgres does not answer, or run `ringledger migrate`.')
+  } finally {
+    await endsWithin(500, pool.end())
+  }
+}
+
+function checksOf (pool: Pool, streams: Streams | undefined, keys: SecretKeys | undefined): Check[] {
+  return [
+    ['restore guard', async () => {
+      if (!streams) return skipped('the event store does not run')
+      const state = await readDatabaseState(pool, streams).catch((error: unknown) => {
+        if (!(error instanceof EventStoreUnavailable)) throw error
+      })
+      if (!state) return skipped('the event store does not answer')
+      const behind = explainBehind(state)
+      return behind === undefined ? 'the database is level with the log' : problem(behind, 'docs/operations.md, "Restore".')
+    }],
+    ['parked events', async () => {
+      const parked = await parkedStreams(pool, [...projections.map(({ name }) => name), dispatcher])
+      if (parked.length === 0) return 'none'
+      return warning(`of ${parked.length} streams`, 'Look with `ringledger projections quarantine list`.')
+    }],
+    ['circuit breakers', async () => {
+      const names = (await openBreakers(pool, projections)).map(({ projection }) => projection)
+      if (names.length === 0) return 'closed'
+      return problem(`open: ${names.join(', ')}`, 'Mend what they refuse, then `ringledger projections quarantine resume NAME`.')
+    }],
+    ['unaccounted calls', async () => {
+      const unaccounted = await lastUnaccounted(pool)
+      if (unaccounted === undefined) return skipped('a worker has not counted yet')
+      return unaccounted === 0
+        ? 'none'
+        : problem(String(unaccounted), 'Count again with `ringledger webhooks stats`, and tell who maintains this.')
+    }],
+    ['keys', async () => await keysFound(pool, keys)],
+    ['phone numbers', async () => await notHeldFound(pool, streams)]
+  ]
+}
+
+async function keysFound (pool: Pool, keys: SecretKeys | undefined) {
+  if (!keys) return skipped('SECRET_KEY was not generated yet')
+  const lost = await refuseLostKeys(pool, keys).then(() => undefined, (error: Error) => error.message)
+  if (lost !== undefined) return problem(lost, 'Put the key that is missing into SECRET_KEY_PREVIOUS.')
+  const previous = await neededKeys(pool, keys)
+  if (previous.length === 0) return 'SECRET_KEY opens everything'
+  const needed = previous.filter(({ texts }) => texts > 0).map(({ place }) => place)
+  return needed.length > 0
+    ? warning(`number ${needed.join(', ')} of SECRET_KEY_PREVIOUS is still needed`, 'Run `ringledger secrets reseal`.')
+    : warning('SECRET_KEY_PREVIOUS is not needed any more', 'Empty it.')
+}
+
+/** Those of a log from before numbers were held, as far as their users have them still. */
+async function notHeldFound (pool: Pool, streams: Streams | undefined) {
+  if (!streams) return skipped('the event store does not run')
+  const former = await readNotHeld(streams).catch((error: unknown) => {
+    if (!(error instanceof EventStoreUnavailable)) throw error
+  })
+  if (!former) return skipped('no API has claimed them yet')
+  const { rows } = await pool.query<{ id: string, user_id: string }>(`
+    SELECT id, user_id FROM read_model.phone_numbers WHERE id = ANY($1::bigint[]) AND is_released IS NOT TRUE ORDER BY id`,
+  [former.map(({ phone_number_id: id }) => id)])
+  if (rows.length === 0) return 'each is held by the user who has it'
+  const named = rows.map(({ id, user_id }) => `${id} of user ${user_id}`).join(', ')
+  return warning(`held by another who had it first: ${named}`, 'Let their users release them.')
+}

@@ -1,0 +1,133 @@
+// Keys and revocations as a process knows them: told by Postgres, and looked at where nothing is heard.
+import type { Logger } from 'pino'
+import { findKeysByHash, findRevokedTokens } from '../../../projections/keys/find-keys.js'
+import { NotKnownYet } from '../../command-handling/wait-if-missing.js'
+import { tryDecode } from '../../domain/events.js'
+import { tokenStream } from '../../domain/token/events.js'
+import type { Credentials } from '../../http/auth/credentials.js'
+import { listenOn, type Listener } from '../../postgres/listen.js'
+import type { Connections, Urls } from '../connections.js'
+import { KeyUses } from './key-uses.js'
+import { KnownKeys, orNotKnown } from './known-keys.js'
+import { revocationChannel, revokedIn } from './revocations.js'
+import { RevokedTokens } from './revoked-tokens.js'
+
+export interface OpenCredentials extends Credentials {
+  close (): Promise<void>
+}
+
+/** Whether all was heard is asked this often: the answer says it of all that was notified before. */
+const heartbeatMs = 250
+const answerWithinMs = 5_000
+
+/** While nothing is heard. With the time that a look takes it stays under a second. */
+const lookEveryMs = 300
+/** While all is heard: what was revoked while its revoker died, before it could tell. */
+const lookAnywayMs = 30_000
+const lookWithinMs = 2_000
+
+interface Context { urls: Urls, connections: Connections, log: Logger }
+
+/** Revocations reach it by a notification; without a connection that hears them, by a look every 300 ms. */
+export async function openCredentials (context: Context): Promise<OpenCredentials> {
+  const opened = new ListenedCredentials(context)
+  await opened.look()
+  return opened
+}
+
+class ListenedCredentials implements OpenCredentials {
+  readonly #keys: KnownKeys
+  readonly #tokens: RevokedTokens
+  readonly #uses: KeyUses
+  readonly #listener: Listener
+  readonly #looking: NodeJS.Timeout
+  #listeningSince = Infinity
+  #lookedAt = -Infinity
+
+  constructor (private readonly context: Context) {
+    const { connections: { pool }, log } = context
+    this.#tokens = revokedTokens(context)
+    this.#listener = this.#listen()
+    this.#keys = new KnownKeys({
+      heard: () => ({ since: this.#listeningSince, until: this.#listener.heardUntil() }),
+      find: findKeys(context)
+    })
+    this.#uses = new KeyUses(pool, (error) => log.debug({ err: error }, 'last uses of API keys were not written'))
+    this.#looking = setInterval(() => { if (this.#isDue()) void this.look() }, lookEveryMs).unref()
+  }
+
+  findKey (key: string) {
+    return this.#keys.find(key)
+  }
+
+  used (keyId: number): void {
+    this.#uses.used(keyId)
+  }
+
+  isTokenRevoked (jti: string) {
+    return this.#tokens.isRevoked(jti)
+  }
+
+  async close (): Promise<void> {
+    clearInterval(this.#looking)
+    await Promise.all([this.#listener.close(), this.#uses.close()])
+  }
+
+  /** What cannot be looked up now is looked up again. */
+  async look (): Promise<void> {
+    const { log } = this.context
+    this.#lookedAt = performance.now()
+    await this.#tokens.load().catch((error: unknown) => log.debug({ err: error }, 'revoked tokens could not be looked up'))
+  }
+
+  #isDue (): boolean {
+    if (this.#tokens.isLoading) return false
+    const now = performance.now()
+    const isHeard = now - this.#listener.heardUntil() < 2 * lookEveryMs && this.#tokens.isLoaded
+    return !isHeard || now - this.#lookedAt > lookAnywayMs
+  }
+
+  #listen (): Listener {
+    const { urls: { databaseUrl }, log } = this.context
+    return listenOn({
+      databaseUrl,
+      applicationName: 'ringledger revocations',
+      channel: revocationChannel,
+      heartbeatMs,
+      answerWithinMs,
+      onNotification: (payload) => this.#heard(payload),
+      onListening: () => {
+        this.#listeningSince = performance.now()
+        void this.look()
+      },
+      onError: (error) => log.debug({ err: error }, 'lost the connection that hears of revocations')
+    })
+  }
+
+  #heard (payload: string): void {
+    const revoked = revokedIn(payload)
+    if (!revoked) return
+    if ('key' in revoked) this.#keys.revoke(revoked.key)
+    else this.#tokens.add(revoked.token)
+  }
+}
+
+const isFilled = async ({ connections: { positions } }: Context) => await positions.passed('keys') !== undefined
+
+function revokedTokens (context: Context): RevokedTokens {
+  const { pool, streams } = context.connections
+  return new RevokedTokens({
+    findAll: async () => await isFilled(context) ? await findRevokedTokens(pool, lookWithinMs) : undefined,
+    isRevokedInLog: orNotKnown(async (digest) => {
+      const last = await streams.last(tokenStream(digest))
+      return last !== undefined && tryDecode(last).event?.type === 'TokenRevoked'
+    })
+  })
+}
+
+function findKeys (context: Context) {
+  return orNotKnown(async (hashes: readonly string[]) => {
+    if (!await isFilled(context)) throw new NotKnownYet('the read model of API keys is being filled')
+    return await findKeysByHash(context.connections.pool, hashes, lookWithinMs)
+  })
+}

@@ -1,0 +1,68 @@
+// Starts the embedded back ends of a DATA_DIR whose lock this process holds, and stops them.
+import { setTimeout as delay } from 'node:timers/promises'
+import { startEventStoreProcess } from '@ringledger/embedded-event-store/child'
+import { startPostgres } from '@ringledger/embedded-postgres'
+import { explained } from '@ringledger/embedded-postgres/data-dir'
+import type { Lock } from '@ringledger/embedded-postgres/lock'
+import { eventStorePort } from './event-store-port.js'
+import type { EmbeddedRequest, EmbeddedStack } from './request.js'
+import { removeRunFile, writeRunFile } from './run-file.js'
+
+interface Part {
+  lost: Promise<Error>
+  close(): Promise<void>
+}
+
+const causeWithinMs = 1_000
+
+/** Takes over the lock: it is released when the stack is closed, or cannot be started. */
+export async function openOwn (dataDir: string, lock: Lock, request: EmbeddedRequest): Promise<EmbeddedStack> {
+  const { databaseUrl, eventStoreUrl, role, log } = request
+  const parts: Part[] = []
+  const pids: Record<string, number> = {}
+  let closing: Promise<void> | undefined
+  const close = () => closing ??= closeAll(dataDir, lock, parts)
+  try {
+    const urls = { databaseUrl: databaseUrl ?? await addPostgres(), eventStoreUrl: '' }
+    urls.eventStoreUrl = eventStoreUrl ?? await addEventStore(urls.databaseUrl)
+    const publish = async (extra: Record<string, unknown>): Promise<void> => {
+      if (role === 'start' && closing === undefined) writeRunFile(dataDir, { ...extra, lock: lock.number, ...urls, pids })
+    }
+    const lost = firstLost(parts)
+    return { ...urls, joined: false, pids, lost, publish, close }
+  } catch (error) {
+    await close()
+    throw explained(dataDir, error)
+  }
+
+  async function addPostgres (): Promise<string> {
+    const postgres = await startPostgres({ dir: dataDir, log })
+    parts.push(postgres)
+    Object.assign(pids, { postgres: postgres.pid, postgresSupervisor: postgres.supervisorPid })
+    return postgres.url
+  }
+
+  async function addEventStore (url: string): Promise<string> {
+    const wanted = role === 'start' ? request.eventStorePort : 0
+    const port = await eventStorePort({ dataDir, wanted, log })
+    const eventStore = await startEventStoreProcess(dataDir, url, port)
+    parts.push(eventStore)
+    pids.eventStore = eventStore.pid
+    return eventStore.url
+  }
+}
+
+/** A part that ends because of the first one, which it lives on, may be noticed before it. */
+async function firstLost (parts: readonly Part[]): Promise<Error> {
+  const noticed = await Promise.race(parts.map(({ lost }) => lost))
+  return await Promise.race([parts[0]?.lost ?? noticed, delay(causeWithinMs, noticed)])
+}
+
+async function closeAll (dataDir: string, lock: Lock, parts: Part[]): Promise<void> {
+  removeRunFile(dataDir) // first, so that no command joins a stack that is about to end
+  try {
+    for (const part of parts.toReversed()) await part.close()
+  } finally {
+    lock.release()
+  }
+}

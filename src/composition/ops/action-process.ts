@@ -1,0 +1,81 @@
+// A process that does one action to a projection, and tells in the ledger how far it is. It goes on when the API that
+// began it ends without a word; SIGTERM stops it.
+import { hostname } from 'node:os'
+import { text } from 'node:stream/consumers'
+import type { Pool } from 'pg'
+import pino from 'pino'
+import { endAction, tellEveryMs, tellProgress } from '../../../projections/operate/actions.js'
+import { operations, type Action, type OperationInput } from '../../../projections/operate/operations.js'
+import type { Progress } from '../../../projections/replay/options.js'
+import { BrokenOff, ReplayRefused } from '../../../projections/replay/refused.js'
+import { projections } from '../../../projections/index.js'
+import { errorSerializer } from '../../http/logging.js'
+import { openConnections, type Connections, type Urls } from '../connections.js'
+
+/** What the process reads at its start from stdin, as JSON. */
+export interface ActionOrder {
+  id: string
+  action: Action
+  projection: string
+  input: OperationInput
+  urls: Urls
+  logLevel: string
+}
+
+void text(process.stdin).then((order) => carryOut(JSON.parse(order) as ActionOrder))
+
+async function carryOut ({ id, action, projection: name, input, urls, logLevel }: ActionOrder): Promise<void> {
+  const stopping = new AbortController()
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => { stopping.abort() })
+  const options = { level: logLevel, base: null, serializers: { err: errorSerializer } }
+  const log = pino(options, pino.destination({ dest: 2, sync: true }))
+  const projection = projections.find((known) => known.name === name)
+  if (!projection) throw new Error(`there is no projection ${name}`)
+  const connections = await openConnections(urls, log)
+  const { pool } = connections
+  const telling = keepTelling(pool, id)
+  try {
+    const { signal } = stopping
+    const outcome = await operations[action].run(projection, {
+      ...only(connections), log, signal, holder: `${hostname()} ${process.pid} ${action}`, ...telling
+    }, input)
+    await telling.stop()
+    await endAction(pool, id, 'done', outcome)
+  } catch (error) {
+    await telling.stop()
+    if (stopping.signal.aborted) return await endAction(pool, id, 'failed', operations[action].stopped)
+    if (!isRefusal(error)) log.error({ err: error, action, projection: name }, 'an action on a projection failed')
+    await endAction(pool, id, 'failed', wordsOf(error))
+  } finally {
+    await connections.close()
+  }
+}
+
+const only = ({ pool, consumerPool, streams }: Connections) => ({ pool, consumerPool, streams })
+
+/** The operator is told: it is no news for the log. */
+const isRefusal = (error: unknown) => error instanceof ReplayRefused || error instanceof BrokenOff
+
+const wordsOf = (error: unknown) => error instanceof Error ? error.message : String(error)
+
+/** The newest words and progress are written once a second, whether they changed or not. */
+function keepTelling (pool: Pool, id: string) {
+  let progress: number | null = null
+  let message = ''
+  let last = Promise.resolve()
+  const tell = () => {
+    last = last.then(() => tellProgress(pool, id, progress, message)).catch(() => {}) // the next one says it
+  }
+  const timer = setInterval(tell, tellEveryMs)
+  return {
+    onProgress ({ doing, events, done }: Progress) {
+      progress = done ?? null
+      message = events > 0 ? `${doing}: ${events} events` : doing
+    },
+    say (line: string) { message = line },
+    async stop () {
+      clearInterval(timer)
+      await last
+    }
+  }
+}

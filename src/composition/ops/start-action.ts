@@ -1,0 +1,59 @@
+// Begins an action on a projection in a process of its own: it may take minutes and much memory, and requests go on.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { beginAction, endAction } from '../../../projections/operate/actions.js'
+import type { Action, OperationInput } from '../../../projections/operate/operations.js'
+import { endsWithin } from '../../postgres/ends-within.js'
+import type { ProcessContext } from '../process-context.js'
+import type { ActionOrder } from './action-process.js'
+
+/** It inherits the environment; where the back ends are it reads from its stdin. */
+const program = fileURLToPath(new URL('./action-process.js', import.meta.url))
+
+/** A process that is asked to stop ends by then, or is killed. */
+const stopsWithinMs = 3_000
+
+export interface Actions {
+  /** @returns the id of the action; nothing while another one runs on that projection */
+  start (action: Action, projection: string, input: OperationInput): Promise<string | undefined>
+  /** Stops what this process has begun. */
+  stop (): Promise<void>
+}
+
+export function openActions ({ urls, config, connections: { pool }, log }: ProcessContext): Actions {
+  const running = new Set<ChildProcess>()
+  return { start, stop }
+
+  async function start (action: Action, projection: string, input: OperationInput): Promise<string | undefined> {
+    const id = randomUUID()
+    if (!await beginAction(pool, { id, action, projection })) return undefined
+    const child = spawn(process.execPath, [program], { stdio: ['pipe', 'ignore', 'inherit'] })
+    running.add(child)
+    child.once('exit', (code, signal) => { void ended(child, id, code, signal) })
+    child.once('error', (error) => { log.error({ err: error, action, projection }, 'an action did not begin') })
+    const order: ActionOrder = { id, action, projection, input, urls, logLevel: config.logLevel }
+    child.stdin.on('error', () => {}) // it has ended, which is told
+    child.stdin.end(JSON.stringify(order))
+    return id
+  }
+
+  /** One that ended well has said so itself, which this does not change. */
+  async function ended (child: ChildProcess, id: string, code: number | null, signal: string | null): Promise<void> {
+    running.delete(child)
+    const how = signal ? `was ended by ${signal}` : `ended with exit status ${code}`
+    const words = `The process that did it ${how}; the log of the service says more.`
+    await endAction(pool, id, 'failed', words).catch((error: unknown) => {
+      log.warn({ err: error }, 'the end of an action could not be recorded')
+    })
+  }
+
+  async function stop (): Promise<void> {
+    await Promise.all([...running].map(async (child) => {
+      const exit = once(child, 'exit')
+      child.kill('SIGTERM')
+      if (!await endsWithin(stopsWithinMs, exit)) child.kill('SIGKILL')
+    }))
+  }
+}

@@ -1,0 +1,77 @@
+// What this process does in a minute, written down once a minute: for the charts of a day, and for rates.
+import type { Pool } from 'pg'
+import { endsWithin } from '../../postgres/ends-within.js'
+import { pause } from '../../subscriptions/pause.js'
+
+export interface MinuteOptions {
+  pool: Pool
+  /** Names the process. */
+  holder: string
+  /** Counters by name; they only rise. */
+  read (): Map<string, number>
+  log: { warn (details: object, message: string): void }
+}
+
+const minuteMs = 60_000
+const kept = '25 hours'
+const lastWriteMs = 1_000
+
+/** A minute in which nothing was counted writes nothing. @returns what ends it, after a last write */
+export function recordMinutes (options: MinuteOptions): () => Promise<void> {
+  const { read, log } = options
+  const stopping = new AbortController()
+  let written = new Map<string, number>()
+  const recording = (async () => {
+    while (!stopping.signal.aborted) {
+      const begun = Math.floor(Date.now() / minuteMs) * minuteMs
+      await pause(begun + minuteMs - Date.now(), stopping.signal)
+      await record(new Date(begun)).catch((error: unknown) => {
+        log.warn({ err: error }, 'the counts of a minute could not be written, the next ones have them')
+      })
+    }
+  })()
+  return async () => {
+    stopping.abort()
+    await endsWithin(lastWriteMs, recording)
+  }
+
+  async function record (minute: Date): Promise<void> {
+    const counted = read()
+    const more = [...counted].map(([name, count]) => ({ name, count: count - (written.get(name) ?? 0) }))
+    const news = more.filter(({ count }) => count > 0)
+    if (news.length > 0) await write(options, minute, news)
+    written = counted
+  }
+}
+
+async function write (
+  { pool, holder }: MinuteOptions, minute: Date, counts: { name: string, count: number }[]
+): Promise<void> {
+  await pool.query(`
+    WITH old AS (DELETE FROM ledger.minute_counts WHERE minute < now() - interval '${kept}')
+    INSERT INTO ledger.minute_counts AS known (minute, process, name, count)
+    SELECT $1, $2, name, count FROM unnest($3::text[], $4::bigint[]) AS news (name, count)
+    ON CONFLICT (minute, process, name) DO UPDATE SET count = known.count + excluded.count`,
+  [minute, holder, counts.map(({ name }) => name), counts.map(({ count }) => count)])
+}
+
+/** Commands of all APIs in ten minutes, by how they were answered; ten minutes without one are not in it. */
+export interface CommandsIn { at: string, accepted: number, refused: number, failed: number }
+
+/** The last 24 hours, oldest first. */
+export async function commandDay (pool: Pool): Promise<CommandsIn[]> {
+  const { rows } = await pool.query<{ at: Date, accepted: number, refused: number, failed: number }>(`
+    SELECT date_bin('10 minutes', minute, '2000-01-01Z') AS at, ${['accepted', 'refused', 'failed'].map((kind) =>
+      `coalesce(sum(count) FILTER (WHERE name = 'commands ${kind}'), 0)::float8 AS ${kind}`).join(', ')}
+    FROM ledger.minute_counts WHERE name LIKE 'commands %' AND minute >= now() - interval '24 hours'
+    GROUP BY at ORDER BY at`)
+  return rows.map(({ at, ...counts }) => ({ at: at.toISOString(), ...counts }))
+}
+
+/** Events a second of the last minute that is written down, by the consumer's name. */
+export async function ratesByConsumer (pool: Pool): Promise<Map<string, number>> {
+  const { rows } = await pool.query<{ name: string, rate: number }>(`
+    SELECT substr(name, 8) AS name, sum(count)::float8 / 60 AS rate FROM ledger.minute_counts
+    WHERE name LIKE 'events %' AND minute = date_trunc('minute', now()) - interval '1 minute' GROUP BY name`)
+  return new Map(rows.map(({ name, rate }) => [name, rate]))
+}

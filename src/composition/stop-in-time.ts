@@ -1,0 +1,56 @@
+// Ends a process in time though a back end is silent: what waits for that would wait long, and in vain.
+import { setTimeout as delay } from 'node:timers/promises'
+import { endsWithin } from '../postgres/ends-within.js'
+
+/** With what comes after it, less than five seconds. */
+const silentMs = 3_000
+const lastWordsMs = 1_300
+const answersWithinMs = 1_500
+const lookEveryMs = 200
+
+export interface InReach {
+  /** Each rejects when a back end is not there. */
+  postgres (withinMs: number): Promise<unknown>
+  queue (): Promise<unknown>
+  /** Attempts of webhooks are under way, which have a time limit of their own. */
+  isSending (): boolean
+  /** Ends all connections to Postgres, so that what waits for an answer fails at once. */
+  cutOff (): void
+}
+
+/**
+ * Waits for `orderly`. Once a back end has been silent for three seconds, it waits little more than a second longer,
+ * unless attempts are under way. What is not over by then goes on without anybody waiting.
+ */
+export async function stopInTime (orderly: Promise<unknown>, reach: InReach): Promise<void> {
+  const over = new AbortController()
+  const ended = orderly.finally(() => over.abort())
+  await Promise.race([ended, giveUp(reach, over.signal)]).finally(() => over.abort())
+}
+
+/** Resolves when there is nothing to wait for any more, as a back end is silent. */
+async function giveUp (reach: InReach, over: AbortSignal): Promise<void> {
+  const isPostgresAway = await silence(reach, over)
+  if (isPostgresAway) reach.cutOff()
+  await delay(lastWordsMs)
+  while (reach.isSending() && !over.aborted) await delay(lookEveryMs)
+}
+
+/** Resolves when one of them has been silent for long. @returns whether Postgres is */
+async function silence ({ postgres, queue }: InReach, over: AbortSignal): Promise<boolean> {
+  let since: number | undefined
+  for (;;) {
+    const askedAt = performance.now()
+    const [postgresIsThere, queueIsThere] = await Promise.all([isThere(postgres(answersWithinMs)), isThere(queue())])
+    if (over.aborted) return await new Promise(() => {}) // it ended by itself
+    since = postgresIsThere && queueIsThere ? undefined : since ?? askedAt
+    if (since !== undefined && performance.now() - since >= silentMs) return !postgresIsThere
+    await delay(lookEveryMs)
+  }
+}
+
+async function isThere (answer: Promise<unknown>): Promise<boolean> {
+  let answered = false
+  await endsWithin(answersWithinMs, answer.then(() => { answered = true }))
+  return answered
+}

@@ -1,0 +1,48 @@
+// Every event there is, and the stream where it has its business.
+import { apiKeyStream, type ApiKeyEvent } from './api-key/events.js'
+import { assistantStream, type AssistantEvent } from './assistant/events.js'
+import { isBlacklistStream, type BlacklistEvent } from './blacklist/events.js'
+import { callStream, type CallEvent } from './call/events.js'
+import { campaignStream, type CampaignEvent } from './campaign/events.js'
+import { catalogStreams, type CatalogEvent } from './catalog/events.js'
+import { leadStream, type LeadEvent } from './lead/events.js'
+import { markerStream, type MarkerEvent } from './marker/events.js'
+import {
+  phoneHolderStream, phoneNumberStream, type HolderEvent, type PhoneNumberEvent
+} from './phone-number/events.js'
+import { tokenStream, type TokenEvent } from './token/events.js'
+
+export type DomainEvent = AssistantEvent | LeadEvent | CampaignEvent | PhoneNumberEvent | HolderEvent | CallEvent |
+  ApiKeyEvent | TokenEvent | BlacklistEvent | CatalogEvent | MarkerEvent
+
+export function isAtHome ({ type, data }: DomainEvent, stream: string): boolean {
+  switch (type) {
+    case 'AssistantCreated':
+    case 'AssistantUpdated':
+    case 'AssistantActivated':
+    case 'AssistantDeactivated':
+    case 'AssistantDeleted': return stream === assistantStream(data.assistant_id)
+    case 'LeadCreated':
+    case 'LeadUpdated':
+    case 'LeadStatusChanged':
+    case 'LeadDeleted': return stream.startsWith(leadStream(data.campaign_id, ''))
+    case 'CallCompleted': return stream === callStream(data.call_id)
+    case 'CampaignCreated':
+    case 'CampaignRenamed':
+    case 'CampaignDeleted': return stream === campaignStream(data.campaign_id)
+    case 'PhoneNumberAdded':
+    case 'PhoneNumberReleased': return stream === phoneNumberStream(data.phone_number_id)
+    case 'PhoneNumberClaimed':
+    case 'PhoneNumberFreed': return stream.startsWith(phoneHolderStream(''))
+    case 'ApiKeyCreated':
+    case 'ApiKeyRevoked': return stream === apiKeyStream(data.api_key_id)
+    case 'TokenRevoked': return stream === tokenStream(data.jti_digest)
+    case 'PhoneNumberBlacklisted':
+    case 'PhoneNumberUnblacklisted': return isBlacklistStream(stream)
+    case 'VoiceAdded': return stream === catalogStreams.voices
+    case 'LanguageAdded': return stream === catalogStreams.languages
+    case 'ModelAdded': return stream === catalogStreams.models
+    case 'DispatcherCheckpointed': return stream === markerStream
+    default: return type satisfies never
+  }
+}

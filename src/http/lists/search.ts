@@ -1,0 +1,30 @@
+// Filters that several lists take: how a phone number begins, a search, and what changed since.
+import Type from 'typebox'
+import { inWords, withoutNul } from '../../domain/json.js'
+import { DayOrInstant } from '../input/day-or-instant.js'
+
+/** The plus sign of a query string that is not percent-encoded arrives as a space. */
+const number = /^[+ ]?[1-9]\d{0,14}$/
+
+export const PhoneBeginning = (what: string) => Type.String({
+  pattern: number.source,
+  description: `The beginning of ${what}, with or without its plus sign.`,
+  examples: ['+1555'],
+  ...inWords('must be the beginning of a phone number, such as +1555')
+})
+
+/** With its plus sign. */
+export const beginningOf = (phoneNumber: string | undefined) => phoneNumber?.replace(/^[+ ]?/, '+')
+
+export const Search = (what: string) =>
+  Type.String({ minLength: 1, maxLength: 255, description: what, ...withoutNul })
+
+/** What looks like a number is one. */
+export const searched = (text: string | undefined) => text !== undefined && number.test(text)
+  ? { phone: beginningOf(text) }
+  : { name: text }
+
+export const updatedFrom = {
+  updated_from: Type.Optional(DayOrInstant(
+    'Only those that changed on this day (UTC) or later, or at this instant or later.'))
+}

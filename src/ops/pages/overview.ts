@@ -1,0 +1,110 @@
+// What runs, how far it is, what waits, and what the last day was like.
+import { html } from 'ghtml'
+import type { ActionReport } from '../../../projections/operate/actions.js'
+import type { Day, ProjectionStatus, QueueStatus } from '../deps.js'
+import { chart } from './charts.js'
+import { badge, link, table, text, time } from './layout.js'
+
+export interface Overview {
+  root: string
+  projections: ProjectionStatus[]
+  queue: QueueStatus
+  /** Absent when it could not be counted in time. */
+  day: Day | undefined
+  actions: ActionReport[]
+}
+
+export function overview ({ root, projections, queue, day, actions }: Overview): string {
+  return html`
+<h2>Projections</h2>
+!${table('Projections', ['name', 'state', 'position', 'lag', 'oldest waits', 'events/s', 'generation', 'parked streams'],
+    projections.map((each) => projectionRow(root, each)), 'There are none.')}
+<h2>Webhooks</h2>
+!${queueNumbers(root, queue)}
+<h2>The last 24 hours</h2>
+!${day ? charts(day) : html`<p class="none">They could not be counted in time: Postgres is busy.</p>`}
+<h2>Actions</h2>
+!${table('Actions', ['began', 'projection', 'action', 'state', 'message'], actions.map((each) => actionRow(root, each)), 'None yet.')}`
+}
+
+function projectionRow (root: string, each: ProjectionStatus): string[] {
+  const active = each.generations.find(({ state }) => state === 'active')
+  return [
+    link(`${root}/projections/${each.name}`, each.name),
+    projectionState(each),
+    text(each.position),
+    text(lagOf(each)),
+    text(each.lag_events > 0 ? `${each.lag_seconds.toFixed(1)} s` : ''),
+    text(each.rate.toFixed(1)),
+    text(active ? `${active.generation} of ${each.generations.length}` : ''),
+    each.parked_streams > 0 ? badge(String(each.parked_streams), 'bad') : '0'
+  ]
+}
+
+export const lagOf = ({ lag_events: events, lag_is_exact: isExact }: ProjectionStatus) =>
+  `${isExact ? '' : 'more than '}${events} event${events === 1 ? '' : 's'}`
+
+export function projectionState ({ state, action }: ProjectionStatus): string {
+  const kind = state === 'running' ? 'good' : state === 'stopped' ? 'bad' : 'waiting'
+  return badge(state, kind) + (action ? ` ${badge(`${action.action}${percent(action)}`, 'waiting')}` : '')
+}
+
+const percent = ({ progress }: ActionReport) => progress === null ? '' : ` ${Math.floor(progress * 100)} %`
+
+function queueNumbers (root: string, queue: QueueStatus): string {
+  const numbers: [string, string][] = [
+    ['due, waiting for a slot', text(queue.due)],
+    ['queued', text(queue.queued)],
+    ['in flight', text(queue.in_flight)],
+    ['held', queue.held > 0 ? link(`${root}/deliveries?status=held`, String(queue.held)) : '0'],
+    ['oldest due', queue.oldest_due === null ? 'none' : time(queue.oldest_due)],
+    ['suspended endpoints', queue.suspended_endpoints > 0 ? link(`${root}/endpoints`, String(queue.suspended_endpoints)) : '0'],
+    ['unaccounted calls', queue.unaccounted === null ? 'not counted yet' : badge(String(queue.unaccounted), queue.unaccounted === 0 ? 'good' : 'bad')]
+  ]
+  return html`<dl>!${numbers.map(([name, value]) => html`<div><dt>${name}</dt><dd>!${value}</dd></div>`)}</dl>`
+}
+
+function charts ({ deliveries: { hours, share }, commands }: Day): string {
+  const remark = share < 1 ? ` (from a sample of ${(share * 100).toPrecision(2)} %)` : ''
+  const failed = (attempts: Record<string, number>) =>
+    Object.entries(attempts).reduce((total, [outcome, n]) => total + (outcome === 'delivered' ? 0 : n), 0)
+  return chart({
+    title: 'Deliveries: attempts by outcome, an hour',
+    remark,
+    unit: 'attempts',
+    kind: 'bars',
+    names: ['delivered', 'failed'],
+    points: hours.map(({ hour, attempts }) => ({ at: hour, values: [attempts.delivered ?? 0, failed(attempts)] }))
+  }) + chart({
+    title: 'Latency from a call to its delivery, in seconds',
+    remark,
+    unit: 'seconds',
+    kind: 'lines',
+    names: ['median', '99th percentile'],
+    points: hours.map(({ hour, latency }) => ({ at: hour, values: [latency?.p50 ?? null, latency?.p99 ?? null] }))
+  }) + chart({
+    title: 'Commands a minute',
+    unit: 'commands a minute',
+    kind: 'bars',
+    names: ['accepted', 'refused', 'failed'],
+    points: everyTenMinutes(commands).map(({ at, accepted, refused, failed }) =>
+      ({ at, values: [accepted / 10, refused / 10, failed / 10] }))
+  })
+}
+
+const tenMinutes = 600_000
+
+/** Ten minutes without a command have no row. */
+function everyTenMinutes (commands: Day['commands']): Day['commands'] {
+  const byTime = new Map(commands.map((each) => [Date.parse(each.at), each]))
+  const last = Math.floor(Date.now() / tenMinutes) * tenMinutes
+  return Array.from({ length: 144 }, (_none, index) => {
+    const from = last - (143 - index) * tenMinutes
+    return byTime.get(from) ?? { at: new Date(from).toISOString(), accepted: 0, refused: 0, failed: 0 }
+  })
+}
+
+function actionRow (root: string, { id, began_at: began, projection, action, state, message }: ActionReport): string[] {
+  const kind = state === 'done' ? 'good' : state === 'failed' ? 'bad' : 'waiting'
+  return [time(began), text(projection), link(`${root}/actions/${id}`, action), badge(state, kind), text(message.split('\n')[0])]
+}

@@ -1,0 +1,47 @@
+// What the pages can do to projections, for programs.
+import Type from 'typebox'
+import type { App } from '../../http/app-types.js'
+import { addWithOtherMethods } from '../../http/other-methods.js'
+import type { OpsDeps } from '../deps.js'
+import { assertOwnForm, operatorsOnly } from '../operator.js'
+import { Refused } from '../refused.js'
+
+export const Action = Type.Enum(['replay', 'pause', 'resume', 'verify', 'rollback', 'drop'])
+
+const ActionOn = Type.Object({ name: Type.String(), action: Type.String() })
+const WithId = Type.Object({ id: Type.String() })
+const Input = Type.Object({
+  accept_differences: Type.Optional(Type.Boolean()),
+  generation: Type.Optional(Type.Integer({ minimum: 1 })),
+  sample: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 }))
+})
+
+/** Routes at `/ops/api`. With a token of the role ops, or the cookie and, to change something, `x-csrf-token`. */
+export function addOpsApi (app: App, deps: OpsDeps): void {
+  const root = `${deps.basePath}/ops/api`
+  const onRequest = operatorsOnly(deps.sessionKey)
+  addWithOtherMethods(app, () => {
+    app.get(`${root}/projections`, { schema: { hide: true }, onRequest }, async () => ({ data: await deps.projections() }))
+
+    app.get(`${root}/actions/:id`, { schema: { hide: true, params: WithId }, onRequest }, async ({ params }) => {
+      const action = await deps.findAction(params.id)
+      if (!action) throw new Refused('There is no such action.', 404)
+      return { data: action }
+    })
+
+    app.post(`${root}/projections/:name/:action`, {
+      schema: { hide: true, params: ActionOn, body: Input }, onRequest, config: { isBodyOptional: true }
+    }, async (request, reply) => {
+      assertOwnForm(request)
+      const { params: { name, action }, body } = request
+      if (!deps.isProjection(name)) throw new Refused(`There is no projection ${name}.`, 404)
+      if (!isAction(action)) throw new Refused(`There is no action ${action}: choose one of ${Action.enum.join(', ')}.`, 404)
+      const { accept_differences: acceptDifferences, generation, sample } = body
+      const id = await deps.startAction(action, name, { acceptDifferences, generation, sample })
+      if (id === undefined) throw new Refused(`Another action runs on ${name}: wait until it has ended.`)
+      return await reply.code(202).send({ data: { id } })
+    })
+  })
+}
+
+const isAction = (text: string): text is typeof Action.enum[number] => (Action.enum as readonly string[]).includes(text)

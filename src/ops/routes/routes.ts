@@ -1,0 +1,77 @@
+// Everything under `/ops`: the pages and their forms answer in HTML, the API in JSON.
+import fastifyCookie from '@fastify/cookie'
+import type { FastifyInstance } from 'fastify'
+import { addWithOtherMethods } from '../../http/other-methods.js'
+import type { App } from '../../http/app-types.js'
+import { asPage } from '../csp.js'
+import type { OpsDeps } from '../deps.js'
+import { page } from '../pages/layout.js'
+import { loginPage, problemPage } from '../pages/other.js'
+import { live, style } from '../pages/style.js'
+import { addOpsApi } from './api.js'
+import { addForms } from './forms.js'
+import { addLogin, safeNext } from './login.js'
+import { addPages } from './pages.js'
+
+/** No form of ours is longer than a token. */
+const longestForm = 16 * 1024
+
+/** Register authentication and rate limits before. */
+export async function addOps (app: FastifyInstance, deps: OpsDeps): Promise<void> {
+  await app.register(async (scope: App) => {
+    await scope.register(fastifyCookie)
+    scope.decorateRequest('opsSession', null)
+    await scope.register(async (api: App) => { addOpsApi(api, deps) })
+    await scope.register(async (pages: App) => { addAllPages(pages, deps) })
+  })
+}
+
+function addAllPages (app: App, deps: OpsDeps): void {
+  const root = `${deps.basePath}/ops`
+  takeForms(app)
+  answerInHtml(app, root)
+  addWithOtherMethods(app, () => {
+    addLogin(app, { root, sessionKey: deps.sessionKey })
+    addPages(app, deps)
+    addForms(app, deps)
+    addFile(app, `${root}/style.css`, 'text/css; charset=utf-8', style)
+    addFile(app, `${root}/live.js`, 'text/javascript; charset=utf-8', live)
+  })
+}
+
+function takeForms (app: App): void {
+  const type = 'application/x-www-form-urlencoded'
+  app.addContentTypeParser(type, { parseAs: 'string', bodyLimit: longestForm }, (_request, body, done) => {
+    done(null, Object.fromEntries(new URLSearchParams(String(body))))
+  })
+}
+
+/** The same for everybody: it shows nothing. */
+function addFile (app: App, url: string, type: string, content: string): void {
+  const options = { schema: { hide: true }, logLevel: 'warn' as const, onRequest: app.rateLimits.ofStranger }
+  app.get(url, options, async (_request, reply) =>
+    await reply.type(type).header('cache-control', 'public, max-age=3600').send(content))
+}
+
+/**
+ * What is answered here in JSON is an error, which is shown as a page. Somebody who is not logged in sees the form that
+ * does it, under the status that says so.
+ */
+function answerInHtml (app: App, root: string): void {
+  app.addHook('onSend', async (request, reply, payload) => {
+    const isJson = String(reply.getHeader('content-type')).startsWith('application/json')
+    if (typeof payload !== 'string' || !isJson) return payload
+    const isStranger = reply.statusCode === 401
+    const main = isStranger
+      ? loginPage(root, safeNext(root, request.url), undefined)
+      : problemPage(root, wordsOf(payload))
+    asPage(reply)
+    return page({ root, title: isStranger ? 'Log in' : 'This did not work' }, main)
+  })
+}
+
+function wordsOf (payload: string): string {
+  const { message, errors = {} } = JSON.parse(payload) as { message: string, errors?: Record<string, string[]> }
+  const fields = Object.entries(errors).map(([field, problems]) => `${field} ${problems.join(', ')}`)
+  return [message, ...fields].join('\n')
+}

@@ -1,0 +1,34 @@
+// Which leads a caller wants: of the list and of the export.
+import Type, { type Static } from 'typebox'
+import { Id } from '../../domain/json.js'
+import { LeadAnswer } from '../../domain/lead/summary.js'
+import { dateRange, earliest, latest } from '../../http/input/day-or-instant.js'
+import { beginningOf, PhoneBeginning, Search, searched, updatedFrom } from '../../http/lists/search.js'
+import type { LeadFilter } from '../../../projections/find-leads.js'
+
+export const leadFilters = {
+  campaign_id: Type.Optional(Id({ description: 'Only those of this campaign.' })),
+  status: Type.Optional(LeadAnswer.properties.status),
+  phone_number: Type.Optional(PhoneBeginning('the phone number')),
+  search: Type.Optional(Search(
+    'How the customer_name begins, upper and lower case the same; digits are the beginning of the phone number.')),
+  ...updatedFrom,
+  ...dateRange('created')
+}
+
+export const LeadFilters = Type.Object(leadFilters)
+
+export function leadFilterOf (userId: string, query: Static<typeof LeadFilters>): LeadFilter {
+  const found = searched(query.search)
+  return {
+    userId,
+    campaignId: query.campaign_id,
+    status: query.status,
+    phonePrefix: beginningOf(query.phone_number),
+    searchedPrefix: found.phone,
+    namePrefix: found.name,
+    updatedFrom: earliest(query.updated_from),
+    createdFrom: earliest(query.date_from),
+    createdTo: latest(query.date_to)
+  }
+}

@@ -1,0 +1,63 @@
+// Every setting, its default and what it may be.
+import Type, { type Static } from 'typebox'
+import { inWords } from '../domain/json.js'
+import { defaultSchedule } from '../domain/webhook/schedule.js'
+import { secretNames } from './secret-files.js'
+
+const Flag = (value: boolean) => Type.Enum(['true', 'false', '1', '0'], { default: String(value) })
+export const random = 'for instance from `openssl rand -base64 32`'
+const LongSecret = Type.Optional(Type.String({
+  minLength: 32, pattern: '^(?!([^])\\1*$)', ...inWords(`must not be one character repeated: take random ones, ${random}`)
+}))
+const Milliseconds = (value: number, minimum = 0) => Type.Integer({ minimum, default: value })
+const Text = (pattern: string, words: string, value = '') => Type.String({ default: value, pattern, ...inWords(words) })
+const OldSecrets = Text('^([^,]{32,}(,[^,]{32,})*)?$', 'must be former keys of 32 characters or more, separated by commas')
+const Matching = (pattern: string, words: string) => Type.Optional(Type.String({ pattern, ...inWords(words) }))
+const Url = (protocols: string, example: string) => Matching(`^(${protocols})://.+`, `must be a URL such as ${example}`)
+const webhookSecret = '^whsec_([A-Za-z0-9+/]{4}){8,21}([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$'
+
+/** Every setting, with its default. `.env.example` says what each is for. */
+export const Environment = Type.Object({
+  HOST: Type.String({ default: '127.0.0.1' }),
+  PORT: Type.Integer({ minimum: 0, maximum: 65535, default: 3000 }),
+  BASE_PATH: Text('^(/[A-Za-z0-9._~-]+)*/?$', 'must be a path such as /api'),
+  EVENTSTORE_CA_FILE: Type.Optional(Type.String()),
+  EVENTSTORE_URL: Url('esdb|esdb\\+discover|kurrentdb|kurrentdb\\+discover', 'esdb://localhost:2113?tls=false'),
+  DATABASE_URL: Url('postgres|postgresql', 'postgres://user:password@localhost:5432/ringledger'),
+  REDIS_URL: Url('redis|rediss', 'redis://localhost:6379'),
+  DATA_DIR: Type.String({ default: '.ringledger' }),
+  EMBEDDED_EVENTSTORE_PORT: Type.Optional(Type.Integer({ minimum: 0, maximum: 65535 })),
+  JWT_SECRET: LongSecret,
+  JWT_JWKS_URL: Url('https', 'https://issuer.example.com/.well-known/jwks.json'),
+  JWT_ISSUER: Type.Optional(Type.String()),
+  JWT_AUDIENCE: Type.Optional(Type.String()),
+  JWT_ROLE_CLAIM: Type.String({ default: 'role' }),
+  JWT_ROLE_MAP: Type.String({ default: '' }),
+  CORS_ORIGINS: Type.String({ default: '' }),
+  SECRET_KEY: LongSecret,
+  SECRET_KEY_PREVIOUS: OldSecrets,
+  LEAD_DIGEST_KEY: LongSecret,
+  READ_MODEL_WAIT_MS: Milliseconds(1_000),
+  PROJECTION_REBUILD: Type.Enum(['manual', 'auto'], { default: 'manual' }),
+  DRAIN_DELAY_MS: Type.Integer({ minimum: 0, maximum: 600_000, default: 0 }),
+  RATE_LIMIT_PER_MINUTE: Type.Integer({ minimum: 0, default: 600 }),
+  STREAM_CACHE_MB: Type.Integer({ minimum: 0, maximum: 65_536, default: 64 }),
+  WEBHOOK_SCHEDULE: Text('^\\d+(ms|s|m|h)(,\\d+(ms|s|m|h))*$',
+    'must be the waits before each attempt, such as 0s,5s,5m,2h', defaultSchedule),
+  WEBHOOK_TIMEOUT_MS: Milliseconds(15_000, 100),
+  WEBHOOK_ALLOW_HTTP: Flag(false),
+  WEBHOOK_RETENTION_DAYS: Type.Integer({ minimum: 1, maximum: 36_500, default: 90 }),
+  WEBHOOK_ALLOW_CIDRS: Type.String({ default: '' }),
+  ALERT_WEBHOOK_URL: Url('https?', 'https://alerts.example.com/ringledger'),
+  ALERT_WEBHOOK_SECRET: Matching(webhookSecret, `must be whsec_ and 24 to 64 bytes in base64, ${random}`),
+  METRICS_TOKEN: LongSecret,
+  OTEL_EXPORTER_OTLP_ENDPOINT: Url('https?', 'http://localhost:4318'),
+  OTEL_SERVICE_NAME: Type.Optional(Type.String()),
+  LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], { default: 'info' })
+})
+export type Environment = Static<typeof Environment>
+
+/** Those above, those of files, and what is set for us elsewhere: POSTGRES_PASSWORD for Compose. */
+export const settingNames: readonly string[] = [
+  ...Object.keys(Environment.properties), ...secretNames.map((name) => `${name}_FILE`), 'POSTGRES_PASSWORD'
+]

@@ -1,0 +1,57 @@
+// Settings that are secret, or lead to something with a login, may stand in files: NAME_FILE holds the value of NAME.
+import { readFileSync } from 'node:fs'
+import { problem } from '../domain/validation.js'
+
+/** The settings that may be read from a file; nobody prints their values. */
+export const secretNames = [
+  'JWT_SECRET', 'SECRET_KEY', 'SECRET_KEY_PREVIOUS', 'LEAD_DIGEST_KEY', 'DATABASE_URL', 'REDIS_URL', 'EVENTSTORE_URL',
+  'METRICS_TOKEN', 'ALERT_WEBHOOK_SECRET'
+] as const
+
+export interface WithFiles {
+  /** Each NAME_FILE replaced by NAME, where that could be done. */
+  values: NodeJS.ProcessEnv
+  /** Of the others. The field is the one to mend. */
+  problems: Array<ReturnType<typeof problem>>
+  /** The settings whose files these problems are about: nobody knows whether more is wrong with them. */
+  unknown: string[]
+}
+
+/** Reads the files that are named. An empty setting counts as not set. */
+export function withFiles (environment: NodeJS.ProcessEnv, names: readonly string[] = secretNames): WithFiles {
+  const read: WithFiles = { values: { ...environment }, problems: [], unknown: [] }
+  for (const name of names) {
+    const setting = `${name}_FILE`
+    const file = environment[setting]
+    if (!file) continue
+    const found = environment[name] ? both(name, setting) : contentOf(setting, name, file)
+    if ('content' in found) read.values[name] = found.content
+    else {
+      read.problems.push(found)
+      read.unknown.push(name)
+    }
+  }
+  return read
+}
+
+const both = (name: string, setting: string) => problem(name, `and ${setting} cannot both be set: keep one of them`)
+
+function contentOf (setting: string, name: string, file: string): { content: string } | ReturnType<typeof problem> {
+  const refused = (why: string, mend: string) => problem(setting, `names a file that ${why}: ${file}. ${mend}`)
+  try {
+    const content = readFileSync(file, 'utf8').replace(/\r?\n$/, '')
+    return content ? { content } : refused('is empty', `Write the value of ${name} into it.`)
+  } catch (error) {
+    const [why, mend] = reasons[codeOf(error)] ?? [`cannot be read (${codeOf(error)})`, 'Look at the file system.']
+    return refused(why, mend.replace('SETTING', setting))
+  }
+}
+
+const reasons: Record<string, [why: string, mend: string]> = {
+  ENOENT: ['does not exist', 'Make or mount it there, or set SETTING to where it is.'],
+  ENOTDIR: ['does not exist', 'Make or mount it there, or set SETTING to where it is.'],
+  EACCES: ['this process may not read', 'Give its user the right to: chown or chmod the file and its folders.'],
+  EISDIR: ['is a folder', 'Set SETTING to the file in it.']
+}
+
+const codeOf = (error: unknown) => String((error as NodeJS.ErrnoException).code)

@@ -1,0 +1,125 @@
+// `ringledger doctor` finds what is wrong, says what mends it, waits for nobody and prints no secret.
+import { existsSync, readFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { freePort } from '@ringledger/embedded-postgres/testing'
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import type { Finding } from '../../src/cli/doctor/check.js'
+import { checkNode } from '../../src/cli/doctor/settings.js'
+import { secrets } from '../support/auth/secrets.js'
+import { noRedis, scratchRedis } from '../support/back-ends/redis.js'
+import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
+import { dataDir, run, type Environment } from '../support/ringledger.js'
+import { databaseUrlOf, startService } from '../support/running-service.js'
+
+const folder = dataDir(t)
+
+async function doctor (t: Test, env: Environment) {
+  const { code, stdout, stderr, ms } = await run(t, ['doctor', '--json'], env)
+  t.equal(stderr, '')
+  const { ok, findings }: { ok: boolean, findings: Finding[] } = JSON.parse(stdout)
+  t.equal(code, ok ? 0 : 1, 'the exit status tells')
+  const find = (part: string, check: string) => findings.find((one) => one.part === part && one.check === check)
+  return { code, stdout, findings, find, ms }
+}
+
+t.setTimeout(180_000)
+t.test('beside a running start all is well, and no secret is printed', async (t) => {
+  const service = await startService(t)
+  const DATA_DIR = service.dataDir
+  const { code, stdout, findings, find } = await doctor(t, { DATA_DIR })
+  t.equal(code, 0)
+  t.same(findings.filter(({ level, check }) => level !== 'ok' && check !== 'Node' && check !== 'unaccounted calls'), [])
+  t.match(find('Postgres', 'LISTEN'), { found: /direct/ })
+  t.match(find('Event store', 'members'), { found: /leader/ })
+  t.match(find('DATA_DIR', 'used by'), { found: /`ringledger start`/ })
+  const text = await run(t, ['doctor'], { DATA_DIR })
+  t.match(text.stdout, /^Settings\n.*Node[^]*\nPostgres\n {2}ok/)
+  const kept: object = JSON.parse(readFileSync(join(DATA_DIR, 'secrets.json'), 'utf8'))
+  for (const secret of [...Object.values(kept), new URL(databaseUrlOf(DATA_DIR)).password]) {
+    t.notOk((stdout + text.stdout).includes(String(secret)))
+  }
+  await service.stop()
+  const alone = await doctor(t, { DATA_DIR })
+  t.match(alone.find('Postgres', 'embedded'), { level: 'skipped', found: /does not run now/ })
+  t.match(await doctor(t, { DATA_DIR: join(folder, 'none') }), { code: 0 })
+  t.notOk(existsSync(join(folder, 'none')), 'nothing is made')
+})
+
+t.test('a back end that is silent or away is told, not waited for, and its password is not printed', async (t) => {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => { sockets.add(socket.on('error', () => {})) }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const address = server.address()
+  const silent = typeof address === 'object' ? address?.port ?? 0 : 0
+  for (const port of [silent, await freePort()]) {
+    const { code, find, stdout, ms } = await doctor(t, {
+      ...secrets,
+      DATABASE_URL: `postgres://user:hunter2@127.0.0.1:${port}/x`,
+      REDIS_URL: `redis://:hunter2@127.0.0.1:${port}`,
+      EVENTSTORE_URL: `esdb://user:hunter2@127.0.0.1:${port}?tls=false`
+    })
+    t.equal(code, 1)
+    for (const part of ['Postgres', 'Redis', 'Event store']) {
+      t.match(find(part, 'reachable'), { level: 'error', found: /./, mend: /Check that it runs/ }, part)
+    }
+    t.notOk(stdout.includes('hunter2'))
+    t.ok(ms < 12_000, `after ${Math.round(ms)} ms`)
+  }
+})
+
+t.test('what is wrong with Postgres and the event store is found, with its mend', async (t) => {
+  const { postgres, connection, store } = await scratchEventStore(t)
+  const DATABASE_URL = postgres.url
+  const { session: { client } } = connection
+  await client.setStreamMetadata('ringledger-marker', { maxCount: 5 })
+  const role = `doctor_${Date.now()}`
+  const admin = new pg.Client({ connectionString: DATABASE_URL })
+  await admin.connect()
+  await admin.query(`CREATE ROLE ${role} LOGIN CONNECTION LIMIT 9 PASSWORD 'hunter2'`)
+  await admin.query(`ALTER ROLE ${role} SET statement_timeout = '5s'`)
+  t.teardown(async () => {
+    await admin.query(`DROP ROLE ${role}`)
+    await admin.end()
+  })
+  const env = { ...secrets, EVENTSTORE_URL: store.url }
+  const asAdmin = await doctor(t, { ...env, DATABASE_URL })
+  t.match(asAdmin.find('Event store', 'streams are whole'), { level: 'error', found: /ringledger-marker has \$maxCount/ })
+  t.match(asAdmin.find('Postgres', 'privileges'), { level: 'warning', found: /is a superuser/ })
+  t.match(asAdmin.find('Postgres', 'durability'), { level: 'error', found: /^fsync off/, mend: /Switch fsync on/ })
+  const { href } = Object.assign(new URL(DATABASE_URL), { username: role, password: 'hunter2' })
+  const { find, stdout } = await doctor(t, { ...env, DATABASE_URL: href })
+  t.match(find('Postgres', 'privileges'), { level: 'error', found: /may not create schemas/, mend: /own the database/ })
+  t.match(find('Postgres', 'time limits'), { level: 'warning', found: /statement_timeout 5000 ms/ })
+  t.match(find('Postgres', 'connections'), { level: 'warning', mend: /CONNECTION LIMIT/ })
+  t.notOk(stdout.includes('hunter2'))
+})
+
+t.test('a Redis that may evict jobs is an error', { skip: noRedis() }, async (t) => {
+  const redis = await scratchRedis(t)
+  const client = new Redis(redis.url)
+  t.teardown(() => client.disconnect())
+  await client.config('SET', 'maxmemory-policy', 'allkeys-lru')
+  const env = { REDIS_URL: redis.url, DATA_DIR: join(folder, 'redis'), ...secrets }
+  const { find } = await doctor(t, env)
+  t.match(find('Redis', 'maxmemory-policy'), { level: 'error', found: /^allkeys-lru/, mend: /noeviction/ })
+  t.match(find('Redis', 'role'), { level: 'ok', found: 'master' })
+  await client.config('SET', 'maxmemory-policy', 'noeviction')
+  t.match((await doctor(t, env)).find('Redis', 'maxmemory-policy'), { level: 'ok' })
+})
+
+t.test('settings that are wrong are named, and Node by its version', async (t) => {
+  const { code, find } = await doctor(t, { PORT: '99999', SECRET_KEY: 'short' })
+  t.equal(code, 1)
+  t.match(find('Settings', 'PORT'), { level: 'error', mend: /Set it right/ })
+  t.match(find('Settings', 'SECRET_KEY'), { level: 'error' })
+  t.same(['18.20.1', '20.20.1', '20.20.2', '24.0.0'].map((version) => checkNode(version).level),
+    ['error', 'error', 'warning', 'ok'])
+})

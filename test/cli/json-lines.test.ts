@@ -1,0 +1,103 @@
+// Where no terminal is, a role writes lines of JSON and nothing else, from its start to its end.
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { newAssistant } from '../support/bodies/bodies.js'
+import { reasonIn, listeningUrl } from '../support/processes/role-log.js'
+import { eventually } from '../support/eventually.js'
+import { bin, dataDir, ringledger, run } from '../support/ringledger.js'
+import { caller, eventStoreOf, startService } from '../support/running-service.js'
+
+const roles = ['api', 'projector', 'worker']
+
+interface Line { level: number, time: number, msg: string, [fact: string]: unknown }
+
+function linesOf (output: string): Line[] {
+  return output.split('\n').filter(Boolean).map((text) => {
+    const line: Line = JSON.parse(text)
+    if (!(line.level > 0 && line.time > 0 && line.msg)) throw new Error(`no line of the log: ${text}`)
+    return line
+  })
+}
+
+const wordsOf = (output: string) => linesOf(output).map(({ msg }) => msg)
+
+/** Gives a warning of Node when it is signalled. */
+const warns = "data:text/javascript,process.once('SIGWINCH',()=>process.emitWarning('careful'))"
+
+t.test('start and each role say by lines of the log what they do, from the first to the last', async (t) => {
+  const env = { DRAIN_DELAY_MS: '1', PORRT: '1' }
+  const service = await startService(t, { env: { ...env, LOG_LEVEL: 'debug' } })
+  const others = roles.map((role) =>
+    ringledger(t, [role], { ...env, DATA_DIR: service.dataDir, PORT: '0', NODE_OPTIONS: `--import=${warns}` }))
+  for (const other of others) await other.says(listeningUrl)
+  const token = await service.token('1')
+  t.equal((await caller(service.url)('POST', '/user/assistant', { token, body: newAssistant() })).status, 201)
+  for (const { pid } of others) process.kill(pid, 'SIGWINCH')
+  for (const other of others) await other.says((stdout) => stdout.includes('careful') || undefined)
+  for (const { signal, ended } of [...others, service.process]) {
+    signal('SIGTERM')
+    t.equal((await ended).code, 0)
+  }
+  for (const { stdout, stderr } of [...others, service.process]) {
+    t.equal(stderr(), '')
+    const words = wordsOf(stdout())
+    t.match(words[0], 'PORRT is no setting: did you mean PORT?')
+    t.match(words.slice(-3), [/^Not ready any more; draining after/, 'Draining after SIGTERM ...', 'Stopped.'])
+  }
+  const started = linesOf(service.process.stdout())
+  t.ok(started.some(({ msg }) => msg.startsWith('Starting Postgres')))
+  t.ok(started.some(({ msg, route }) => msg === 'request' && route === '/user/assistant'))
+  t.match(started.find(({ msg }) => msg.includes('is listening')), {
+    level: 30, url: service.url, docs: `${service.url}/docs`, operate: `${service.url}/ops`, data: service.dataDir
+  })
+  t.notMatch(service.process.stdout(), /eyJ/, 'a token to try with is for a terminal alone')
+  for (const [index, { stdout }] of others.entries()) {
+    const lines = linesOf(stdout())
+    t.match(lines.find(({ msg }) => msg.includes('is listening')), { level: 30, role: roles[index], url: listeningUrl(stdout()) })
+    t.match(lines.find(({ msg }) => msg === 'a warning of Node'), { level: 40, err: { message: 'careful' } })
+  }
+})
+
+t.test('a refusal to start is one line, at level fatal', async (t) => {
+  for (const role of ['start', ...roles]) {
+    const { code, stdout, stderr } = await run(t, [role], { DATA_DIR: dataDir(t), PORT: 'x', SECRET_KEY: 'short' })
+    t.equal(code, 1)
+    t.equal(stdout, '')
+    const [line, ...more] = linesOf(stderr)
+    t.strictSame(more, [])
+    t.equal(line?.level, 60)
+    t.match(reasonIn(stderr), /^These settings are not right:\n {2}PORT .*\n {2}SECRET_KEY /)
+  }
+})
+
+t.test('on a terminal they are sentences, with examples that work when they are pasted on the first start', async (t) => {
+  const settings = { DATA_DIR: dataDir(t), PORT: '0', EMBEDDED_EVENTSTORE_PORT: '0', LOG_LEVEL: 'silent' }
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...settings }
+  const command = `exec ${process.execPath} ${bin} start`
+  const terminal = spawn('script', ['--quiet', '--flush', '--return', '--command', command, '/dev/null'], { env })
+  t.teardown(() => terminal.kill('SIGKILL'))
+  let shown = ''
+  terminal.stdout.on('data', (text) => { shown += text })
+  const ended = once(terminal, 'exit')
+  await eventually(() => shown.includes('Stop with Ctrl-C.'))
+  const pasted = shown.split('\r\n').filter((line) => /^ {2}(TOKEN=|curl )/.test(line)).map((line) => line.trim())
+  t.equal(pasted.length, 4, 'a token and three commands')
+  const { stdout } = await promisify(execFile)('bash', ['-c', pasted.join('\necho\n')])
+  t.same(stdout.trim().split('\n').map((line) => JSON.parse(line || '{}').message).filter(Boolean),
+    ['Assistant created successfully', 'Assistant updated successfully', 'Lead created successfully'])
+  t.match(shown, `events     ${eventStoreOf(settings.DATA_DIR)}`)
+  terminal.stdin.write('\u0003')
+  t.same(await ended, [0, null])
+  const [, url] = /^ {2}listening {2}(\S+)/m.exec(shown) ?? []
+  t.match(shown, `docs       ${url}/docs`)
+  t.match(shown, /^Starting Postgres .*\r\nRingledger [^]*Draining after SIGINT .*\r\nStopped\./)
+  t.notMatch(shown, '{"level"')
+})
+
+t.test('what a command is asked to print stays as it is', async (t) => {
+  const { stdout, stderr } = await run(t, ['projections', 'list'], { DATA_DIR: dataDir(t) })
+  t.match(stdout, /^┌─/)
+  t.match(stderr, /^Starting Postgres/m)
+})

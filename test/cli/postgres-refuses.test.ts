@@ -1,0 +1,100 @@
+// What Postgres refuses at a start, and in every command, is told as Postgres means it, with what mends it.
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { postgresCluster } from '@ringledger/embedded-postgres/testing'
+import { reachablePostgres } from '../../src/composition/back-end-unreachable.js'
+import { openPool, ping } from '../../src/postgres/pool.js'
+import { secrets } from '../support/auth/secrets.js'
+import { dataDir, run } from '../support/ringledger.js'
+
+const rules = `
+host all postgres,trusted,single,idle 127.0.0.1/32 trust
+host all owner,strange 127.0.0.1/32 scram-sha-256
+hostssl all encrypted 127.0.0.1/32 trust
+host all absent 127.0.0.1/32 trust
+`
+const { url } = await postgresCluster(t, { settings: { hba_file: hbaFile(rules), max_connections: 30 } })
+const admin = openPool(url, { applicationName: 'test', onError: () => {} })
+t.teardown(() => admin.end())
+for (const statement of [
+  "CREATE ROLE owner LOGIN PASSWORD 'owner'", 'CREATE DATABASE owned OWNER owner', 'CREATE ROLE trusted LOGIN',
+  'CREATE ROLE single LOGIN CONNECTION LIMIT 0', 'CREATE ROLE idle', 'CREATE ROLE encrypted LOGIN',
+  'CREATE DATABASE closed', 'REVOKE CONNECT ON DATABASE closed FROM PUBLIC'
+]) await admin.query(statement)
+
+/** Where the server can read it, whose account is another one under root. */
+function hbaFile (text: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'rl-hba-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  chmodSync(folder, 0o755)
+  const file = join(folder, 'pg_hba.conf')
+  writeFileSync(file, text)
+  return file
+}
+
+interface Parts { username?: string, password?: string, database?: string, host?: string, search?: string }
+
+function to (parts: Parts): string {
+  const { username = 'owner', password = '', database = 'owned', host = '127.0.0.1', search = '' } = parts
+  return Object.assign(new URL(url), { username, password, pathname: `/${database}`, hostname: host, search }).href
+}
+
+async function tells (t: Test, args: string[], databaseUrl: string, ...wanted: RegExp[]): Promise<void> {
+  const env = { ...secrets, DATA_DIR: dataDir(t), DATABASE_URL: databaseUrl }
+  const { code, stderr } = await run(t, args, env)
+  t.equal(code, 1, args.join(' '))
+  for (const words of wanted) t.match(stderr, words)
+  t.match(stderr, 'DATABASE_URL')
+  t.notMatch(stderr, /did not answer|^ +at /m)
+  t.notMatch(stderr, 'hunter2')
+}
+
+const cases: Array<[rule: string, url: string, ...wanted: RegExp[]]> = [
+  ['a wrong password', to({ password: 'hunter2' }), /password authentication failed for user "owner"/, /Set the user and the password/],
+  ['a password that is missing', to({}), /asks for a password, and DATABASE_URL has none/],
+  ['a role that is unknown', to({ username: 'strange', password: 'hunter2' }), /password authentication failed for user "strange"/],
+  ['a role that is unknown to a server that trusts', to({ username: 'absent' }), /role "absent" does not exist/, /CREATE ROLE/],
+  ['a role that may not log in', to({ username: 'idle' }), /not permitted to log in/],
+  ['a database that is missing', to({ password: 'owner', database: 'nowhere' }), /database "nowhere" does not exist/, /CREATE DATABASE/],
+  ['a database that it may not connect to', to({ username: 'trusted', database: 'closed' }), /permission denied for database "closed"/, /ALTER DATABASE/],
+  ['a database that it may not make schemas in', to({ username: 'trusted' }), /trusted may not create schemas in the database owned/, /ALTER DATABASE/],
+  ['a role without a connection left', to({ username: 'single' }), /too many connections for role "single"/, /Raise max_connections/],
+  ['a host that pg_hba.conf does not name', to({ username: 'nobody' }), /no pg_hba.conf entry .*"nobody"/, /add\s+a line/i],
+  ['TLS that Postgres does not have', to({ password: 'owner', search: '?sslmode=verify-full' }), /Postgres takes no TLS/, /Remove sslmode/],
+  ['TLS that Postgres demands', to({ username: 'encrypted' }), /no encryption/, /sslmode=verify-full/],
+  ['a host that nobody knows', to({ host: 'postgres.invalid' }), /host of Postgres was not found: .*postgres\.invalid/, /Check how DATABASE_URL spells it/]
+]
+for (const [rule, databaseUrl, ...wanted] of cases) {
+  t.test(`${rule} is told as such`, async (t) => {
+    const { message } = await t.rejects(reachablePostgres(ping(databaseUrl))) as unknown as Error
+    for (const words of [...wanted, /DATABASE_URL/]) t.match(message, words)
+    t.notMatch(message, /did not answer|hunter2/)
+  })
+}
+
+t.test('every role and command tells it in these words, those too that ask for nothing but a log', async (t) => {
+  const wrong = to({ password: 'hunter2' })
+  const commands = [
+    ['start'], ['api'], ['migrate'], ['event-store', '--port', '0'], ['projections', 'list'], ['events', 'export', '-']
+  ]
+  for (const args of commands) await tells(t, args, wrong, /password authentication failed/)
+})
+
+t.test('a server without a connection left is told as such', async (t) => {
+  const others = openPool(url, { applicationName: 'others', max: 40, onError: () => {} })
+  t.teardown(() => others.end())
+  await Promise.allSettled(Array.from({ length: 40 }, () => others.connect())).then((settled) => {
+    t.teardown(() => { for (const each of settled) if (each.status === 'fulfilled') each.value.release() })
+  })
+  await tells(t, ['migrate'], to({ password: 'owner' }), /too many clients|remaining connection slots/, /how many each takes/)
+})
+
+t.test('tables of another role are told as such', async (t) => {
+  await admin.query('CREATE DATABASE others OWNER owner')
+  const there = openPool(Object.assign(new URL(url), { pathname: '/others' }).href, { applicationName: 'test', onError: () => {} })
+  await there.query('CREATE SCHEMA ledger; CREATE TABLE ledger.migrations (id int)')
+  await there.end()
+  await tells(t, ['migrate'], to({ password: 'owner', database: 'others' }), /permission denied for schema ledger/, /owner of its database/)
+})

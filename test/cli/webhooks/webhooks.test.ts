@@ -1,0 +1,149 @@
+// `ringledger webhooks` as an operator runs it, on a ledger that another process filled.
+import t, { type Test } from 'tap'
+import { randomUUID } from 'node:crypto'
+import { inTransaction } from '../../../src/postgres/transaction.js'
+import { noStream, openStreams } from '../../../src/event-store/streams.js'
+import { sinceTime } from '../../../src/cli/webhooks/since-time.js'
+import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
+import { dispatcher } from '../../../workers/dispatch/dispatch.js'
+import { suspend } from '../../../workers/deliveries/endpoints.js'
+import { assistantCreated, callCompleted, proposed } from '../../support/events/call-events.js'
+import { eventually } from '../../support/eventually.js'
+import { keepingLog, scratchLedger } from '../../support/postgres/ledger.js'
+import { dataDir, ringledger, run } from '../../support/ringledger.js'
+import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
+import { secrets } from '../../support/auth/secrets.js'
+
+const { postgres, connection, store } = await scratchEventStore(t)
+const streams = openStreams(connection)
+const { pool, databaseUrl } = await scratchLedger(t, postgres)
+const env = { ...secrets, DATA_DIR: dataDir(t), DATABASE_URL: databaseUrl, EVENTSTORE_URL: store.url }
+const webhooks = (t: Test, ...args: string[]) => run(t, ['webhooks', ...args], env)
+
+for (const told of [assistantCreated(1, {
+  is_webhook_active: true, webhook_url: 'https://hooks.example.com'
+}), callCompleted('c-1'), callCompleted('c-2'), callCompleted('c-3', { assistant_id: 9 })]) {
+  await streams.append(told.stream, [proposed(told)], noStream)
+}
+const head = await streams.head()
+const consumer = await dispatcher({ pool, firstDelayMs: 3_600_000, onDispatched () {}, log: keepingLog() }).open()
+for await (const batch of streams.follow({
+  after: 0n, eventTypes: ['AssistantCreated', 'CallCompleted'], signal: new AbortController().signal
+})) {
+  await inTransaction(pool, async (tx) => {
+    await consumer.handle(tx, batch, false)
+    await tx.query('UPDATE ledger.dispatcher_checkpoint SET position = $1', [batch.position])
+  })
+  if (batch.position >= head) break
+}
+
+/** What stands in the rows of the tables that were printed. */
+const cells = (stdout: string) => stdout.split('\n').filter((line) => line.startsWith('│'))
+  .map((line) => line.split('│').slice(1, -1).map((cell) => cell.trim()))
+
+t.test('list tells where deliveries stand', async (t) => {
+  const { code, stdout } =
+    await webhooks(t, 'list', '--json', '--status', 'scheduled', '--assistant', '1', '--limit', '1')
+  t.equal(code, 0)
+  t.match(JSON.parse(stdout), [{ call_id: 'c-2', status: 'scheduled', type: 'call.completed' }])
+})
+
+t.test('redeliver asks for what it can, and fails when that is not everything', async (t) => {
+  const { code, stderr } = await webhooks(t, 'redeliver', deliveryId('c-1'), deliveryId('c-3'), randomUUID())
+  t.equal(code, 1)
+  t.match(stderr, /is sent again[\s\S]*never to be sent: unknown_assistant[\s\S]*no such delivery/)
+  t.match((await pool.query('SELECT delivery_id, trigger, started_at FROM ledger.all_webhook_attempts')).rows, [{
+    delivery_id: deliveryId('c-1'), trigger: 'manual', started_at: null
+  }])
+})
+
+t.test('show tells everything of one delivery, with each attempt, and fails where there is none', async (t) => {
+  const started = new Date(Date.now() - 60_000).toISOString()
+  await pool.query(`
+    INSERT INTO ledger.webhook_attempts (delivery_id, n, worker_token, endpoint_id, started_at, finished_at,
+      outcome, status_code, duration_ms, error)
+    VALUES ($1, 1, gen_random_uuid(), 1, $2, now(), 'rejected', 503, 1000, 'busy')`, [deliveryId('c-1'), started])
+  const { code, stdout } = await webhooks(t, 'show', deliveryId('c-1'))
+  t.equal(code, 0)
+  const shown = cells(stdout)
+  for (const row of [['id', deliveryId('c-1')], ['call_id', 'c-1'], ['status', 'scheduled'], ['reason', ''], [
+    'trigger', 'n', 'started', 'ms', 'outcome', 'status', 'error'
+  ]]) t.ok(shown.some((each) => each.join() === row.join()), row.join())
+  t.same(shown.slice(-2), [
+    ['schedule', '1', started, '1000', 'rejected', '503', 'busy'],
+    ['manual', '1', 'waits', '', '', '', '']
+  ])
+  t.match(await webhooks(t, 'show', randomUUID()), { code: 1, stdout: '', stderr: /there is no delivery/ })
+})
+
+t.test('recover schedules for now what was not delivered, and says how much', async (t) => {
+  const { code, stderr } = await webhooks(t, 'recover', '--since', '1h', '--user', '1')
+  t.equal(code, 0)
+  t.match(stderr, /Scheduled 2 deliveries for now/)
+  t.equal((await pool.query(`
+    SELECT FROM ledger.webhook_deliveries WHERE status = 'scheduled' AND next_attempt_at <= now()`)).rowCount, 2)
+})
+
+t.test('a signal ends recover after the batch that is under way, and says that the same command goes on', async (t) => {
+  const tx = await pool.connect()
+  t.teardown(() => tx.release(true))
+  await pool.query(`
+    UPDATE ledger.webhook_deliveries SET next_attempt_at = now() + interval '1 hour'
+    WHERE status = 'scheduled'`)
+  await tx.query('BEGIN; SELECT FROM ledger.dispatch_assistants FOR UPDATE')
+  const command = ringledger(t, ['webhooks', 'recover', '--since', '1h'], env)
+  await eventually(async () => (await pool.query(`
+    SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FOR SHARE OF a%'`)).rowCount === 1)
+  command.signal('SIGTERM')
+  await command.says((_, stderr) => stderr.includes('Draining after SIGTERM') || undefined)
+  await tx.query('ROLLBACK')
+  t.equal((await command.ended).code, 1)
+  t.match(command.stderr(), /stopped before its end: run the same command again, it goes on/)
+  t.equal((await pool.query(`
+    SELECT FROM ledger.webhook_deliveries WHERE status = 'scheduled' AND next_attempt_at <= now()`)).rowCount, 2)
+})
+
+t.test('--since is a day, an instant or how long ago', async (t) => {
+  const now = Date.parse('2026-01-31T12:00:00Z')
+  for (const [text, instant] of [
+    ['90m', '2026-01-31T10:30:00Z'],
+    ['12h', '2026-01-31T00:00:00Z'],
+    ['3d', '2026-01-28T12:00:00Z'],
+    ['2026-01-30', '2026-01-30T00:00:00Z'],
+    ['2026-01-30T08:00:00+01:00', '2026-01-30T07:00:00Z']
+  ] as const) {
+    t.equal(sinceTime(text, now).getTime(), Date.parse(instant), text)
+  }
+  for (const text of ['', '0h', '12', '1w', '-1h', 'now', '2026-02-30']) {
+    t.throws(() => sinceTime(text), /--since must be/, text)
+  }
+})
+
+t.test('list prints a line for each delivery, the reason of held ones, and how many there are', async (t) => {
+  await inTransaction(pool, (tx) => suspend(tx, '1', 'gone'))
+  const { code, stdout } = await webhooks(t, 'list', '--status', 'held', '--limit', '1')
+  t.equal(code, 0)
+  const [heads, row, ...more] = cells(stdout)
+  t.same(heads, ['delivery', 'call', 'assistant', 'type', 'status', 'reason', 'attempts', 'next attempt', 'created'])
+  t.match(row, [deliveryId('c-2'), 'c-2', '1', 'call.completed', 'held', 'endpoint_suspended', '0', '', /Z$/])
+  t.same(more, [])
+  t.match(stdout, /^1 of 2$/m)
+})
+
+t.test('stats exit with 0 while every call is accounted for, and with 1 when one is not', async (t) => {
+  const sound = await webhooks(t, 'stats', '--json')
+  t.equal(sound.code, 0)
+  t.match(JSON.parse(sound.stdout), {
+    statuses: { held: 2, scheduled: 0, skipped: 1, delivered: 0 },
+    due: { waiting: 1, under_way: 0, oldest: /Z$/ },
+    suspended_endpoints: 1,
+    calls: 3,
+    rows: 3,
+    unaccounted: 0
+  })
+  await pool.query("DELETE FROM ledger.webhook_deliveries WHERE call_id = 'c-3'")
+  const { code, stdout, stderr } = await webhooks(t, 'stats')
+  t.equal(code, 1)
+  t.match(stdout, /unaccounted +│ 1 /)
+  t.match(stderr, /1 calls are unaccounted for/)
+})

@@ -1,0 +1,95 @@
+// The site of the documents: its links lead somewhere, and it can be used from a disk, by everybody, with its search.
+import { readFile, readdir } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { join, posix } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { AxeResults } from 'axe-core'
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import { buildSite } from '../../docs/site/build-site.js'
+import { linksBetween } from '../../docs/site/links.js'
+import { findChromium, openBrowser } from '../support/ops/operator.js'
+import { dataDir } from '../support/ringledger.js'
+
+const folder = dataDir(t)
+const count = await buildSite(folder)
+const files = (await readdir(folder, { recursive: true })).map((name) => name.replaceAll('\\', '/'))
+const pages = new Map(await Promise.all(files.filter((name) => name.endsWith('.html')).map(async (name) =>
+  [name, await readFile(join(folder, name), 'utf8')] as const)))
+const at = (name: string) => pathToFileURL(join(folder, name)).href
+
+t.test('every document is a page, and every link within the site leads to a page and its anchor', async (t) => {
+  t.equal(pages.size, count)
+  for (const name of await readdir('docs')) if (name.endsWith('.md')) t.ok(pages.has(`docs/${name.replace('.md', '.html')}`), name)
+  let links = 0
+  for (const [name, text] of pages) {
+    for (const [, href = ''] of text.matchAll(/<a [^>]*href="([^"]+)"/g)) {
+      if (/^https?:/.test(href)) continue
+      const [file = '', anchor] = href.split('#')
+      const target = file === '' ? name : posix.join(posix.dirname(name), file)
+      const found = pages.get(target)
+      if (found === undefined || (anchor !== undefined && !found.includes(` id="${anchor}"`))) t.fail(`${name}: ${href}`)
+      links++
+    }
+  }
+  t.ok(links > 2_000, `${links} links`)
+})
+
+t.test('a page loads nothing from elsewhere, and what it loads is there', async (t) => {
+  for (const [name, text] of pages) {
+    const loaded = [...text.matchAll(/<(?:script|link|img|iframe)\b[^>]*(?:src|href)="([^"]+)"/g)].map(([, to = '']) => to)
+    t.equal(loaded.length, 3, name)
+    for (const to of loaded) t.ok(files.includes(posix.join(posix.dirname(name), to)), `${name}: ${to}`)
+    t.notMatch(text, /<script(?! defer src)|<style|\son\w+=|\sstyle=/, name)
+  }
+})
+
+t.test('a link to a file that is not there is named, and one to a file that is no page is none', async (t) => {
+  const { hrefFrom, broken } = linksBetween(['README.md', 'docs/operations.md'], process.cwd())
+  const href = hrefFrom('docs/operations.md')
+  t.equal(href('../README.md#commands'), '../index.html#commands')
+  t.equal(href('../package.json'), undefined)
+  t.equal(href('gone.md'), undefined)
+  t.same(broken, ['docs/operations.md: gone.md'])
+})
+
+const chromium = findChromium()
+if (chromium === undefined) t.notOk(process.env.CI, 'without Chromium the site is not tried in a browser')
+else {
+  const browser = await openBrowser(t, chromium)
+  const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+  const barriers = async (page: Page) => {
+    await page.evaluate(axe)
+    const { violations } = await page.evaluate<AxeResults>('axe.run({ preload: false })')
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ').slice(0, 300)}`)
+  }
+
+  for (const [name, screen] of Object.entries({
+    'a desk in the light': { viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
+    'a phone in the dark': { viewport: { width: 390, height: 800 }, colorScheme: 'dark' }
+  } as const)) {
+    t.test(`on ${name} pages can be used by everybody, and the search finds a section`, async (t) => {
+      const page = await (await browser.newContext(screen)).newPage()
+      const problems: string[] = []
+      page.on('console', (message) => { if (message.type() === 'error') problems.push(message.text()) })
+      page.on('pageerror', (error) => problems.push(error.message))
+      for (const path of ['docs/tutorial.html', 'docs/decisions/2026-11-23-slots-are-given-by-a-function.html', 'index.html']) {
+        await page.goto(at(path))
+        t.same(await barriers(page), [], path)
+        t.notOk(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), `${path} is not wider than the screen`)
+      }
+      await page.keyboard.press('/')
+      await page.keyboard.type('quaranti retr')
+      await page.getByRole('link', { name: 'Parked events', exact: true }).waitFor()
+      t.same(await barriers(page), [], 'with what was found')
+      await page.getByRole('link', { name: 'Parked events', exact: true }).click()
+      await page.waitForURL('**/docs/operations.html#parked-events')
+      t.ok(await page.locator('#parked-events').isVisible())
+      t.notOk(await page.locator('#found').isVisible())
+      await page.getByRole('searchbox', { name: 'Search' }).fill('xyzzyx')
+      t.equal(await page.getByRole('status').textContent(), 'Nothing was found.')
+      t.same(problems, [])
+      await page.context().close()
+    })
+  }
+}

@@ -1,0 +1,106 @@
+// Whatever order entries and leads come in, in whatever processes: nobody with a listed number is callable in the end,
+// and none is answered as callable after the entry was answered.
+import t, { type Test } from 'tap'
+import { eventually } from '../../support/eventually.js'
+import { caller } from '../../support/running-service.js'
+import { heldAtIds } from '../../support/scenes/held-at-ids.js'
+import { testService } from '../../support/service.js'
+
+const service = await testService(t, ['api'], { READ_MODEL_WAIT_MS: '300' })
+const { call } = service
+let projector = await service.start(['projector'])
+await eventually(async () => (await call('GET', '/user/campaigns')).body.data?.length > 0)
+let last = 15558000000
+const newNumber = () => `+${++last}`
+const numbered = (phone_number: string) => ({ phone_number })
+const list = (phone_number: string) => call('POST', '/user/blacklist', { phone_number })
+const read = async (id: number, position: string | null) =>
+  (await call('GET', `/user/lead/${id}`, undefined, { headers: { 'x-read-position': position ?? '' } })).body.data
+const held = async (t: Test) => {
+  await list(newNumber()) // ids for its entries are there from now on, without a look at the sequences
+  return await heldAtIds(t, service)
+}
+const people = (lead: { secondary_contacts: object[] }) => [lead, ...lead.secondary_contacts] as Person[]
+interface Person { phone_number: string, status: string }
+
+t.test('an entry between the look at the list and the append: the lead is answered as blacklisted', async (t) => {
+  const [number, other, later] = [newNumber(), newNumber(), newNumber()]
+  const { send, waiting, release } = await held(t)
+  const answers = [
+    send('POST', '/user/lead', { phone_number: number, campaign_id: 1, secondary_contacts: [numbered(other)] }),
+    send('POST', '/user/lead', { phone_number: later, campaign_id: 1, secondary_contacts: [numbered(number)] })
+  ]
+  await waiting()
+  const listed = await list(number)
+  t.equal(listed.status, 201)
+  await release()
+  for (const { status, headers, body: { data } } of await Promise.all(answers)) {
+    t.equal(status, 200)
+    for (const { phone_number, status } of people(data)) t.equal(status, phone_number === number ? 'blacklisted' : 'created')
+    t.strictSame(await read(data.id, headers.get('x-read-position')), data)
+  }
+})
+
+t.test('an entry while a PUT gives a status and adds a contact with the number', async (t) => {
+  const [number, added] = [newNumber(), newNumber()]
+  const lead = (await call('POST', '/user/lead', { phone_number: number, campaign_id: 1 })).body.data
+  const { send, waiting, release } = await held(t)
+  const changing = send('PUT', `/user/lead/${lead.id}`, { status: 'scheduled', secondary_contacts: [numbered(added)] })
+  await waiting()
+  const [entry] = [await list(number), await list(added)]
+  await release()
+  const { status, headers, body } = await changing
+  t.equal(status, 200)
+  t.strictSame(people(body.data).map(({ status }) => status), ['blacklisted', 'blacklisted'])
+  t.strictSame(await read(lead.id, headers.get('x-read-position')), body.data)
+  const deleted = await call('DELETE', `/user/blacklist/${entry?.body.data.id}`)
+  const now = await read(lead.id, deleted.headers.get('x-read-position'))
+  t.strictSame(people(now).map(({ status }) => status), ['scheduled', 'blacklisted'], 'what its user gave it meanwhile')
+})
+
+t.test('while no read model goes on, what is listed is refused and answered, and what was there follows', async (t) => {
+  const [early, listed, contact] = [newNumber(), newNumber(), newNumber()]
+  await projector.stop()
+  const before = await call('POST', '/user/lead', { phone_number: early, campaign_id: 1, secondary_contacts: [numbered(contact)] })
+  t.match([before.status, before.headers.get('x-read-model')], [200, 'pending'])
+  const entries = [await list(early), await list(listed), await list(contact)]
+  for (const { status } of entries) t.equal(status, 201)
+  t.strictSame((await list(listed)).body.data, entries[1]?.body.data, 'once')
+  const refused = await call('POST', '/user/lead', { phone_number: listed, campaign_id: 1, secondary_contacts: [numbered(contact)] })
+  t.strictSame([refused.status, Object.keys(refused.body.errors)], [422, ['phone_number', 'secondary_contacts.0.phone_number']])
+  projector = await service.start(['projector'])
+  const position = entries[2]?.headers.get('x-read-position') ?? null
+  const lead = await eventually(async () => await read(before.body.data.id, position) ?? false)
+  t.strictSame(people(lead).map(({ status }) => status), ['blacklisted', 'blacklisted'])
+})
+
+t.test('entries, leads, changes and deletions at once, in two processes, end with nobody callable', async (t) => {
+  const second = await service.start(['api'])
+  const [token, send] = [await service.token('1'), caller(second.url)]
+  const elsewhere = (method: string, path: string, body?: object) => send(method, path, { token, body })
+  for (let round = 0; round < 8; round++) {
+    const [number, free] = [newNumber(), newNumber()]
+    const { id } = (await call('POST', '/user/lead', { phone_number: free, campaign_id: 1 })).body.data
+    const deletion = async () => {
+      const { body } = await list(number)
+      await elsewhere('DELETE', `/user/blacklist/${body.data.id}`)
+      return await list(number)
+    }
+    const [entry, ...answers] = await Promise.all([
+      deletion(),
+      elsewhere('POST', '/user/lead', { phone_number: number, campaign_id: 1 }),
+      call('POST', '/user/lead', { phone_number: number, campaign_id: 1, allow_dupplicate: true }),
+      elsewhere('PUT', `/user/lead/${id}`, { status: 'scheduled', secondary_contacts: [numbered(number)] })
+    ])
+    const positions = [entry, ...answers].map(({ headers }) => BigInt(headers.get('x-read-position') ?? 0))
+    const newest = String(positions.reduce((one, other) => one > other ? one : other))
+    for (const { status, body } of answers) {
+      t.ok([200, 422].includes(status))
+      if (status !== 200) continue
+      const ours = people(await read(body.data.id, newest)).filter(({ phone_number }) => phone_number === number)
+      t.strictSame(ours.map(({ status }) => status), ['blacklisted'])
+    }
+    const refused = await call('POST', '/user/lead', { phone_number: number, campaign_id: 1, allow_dupplicate: true })
+    t.match(refused, { status: 422, body: { errors: { phone_number: ['is on your do-not-call list'] } } })
+  }
+})

@@ -1,0 +1,102 @@
+// What a number that must not be called means for leads and secondary contacts that have it, and for those that shall.
+import t from 'tap'
+import { eventually } from '../../support/eventually.js'
+import { readScene } from '../../support/http/read-scene.js'
+
+const { call, get, create, createLead, complete, hook } = await readScene(t)
+let last = 15557100000
+const newNumber = () => `+${++last}`
+const listNumber = async (phone_number: string) => (await call('POST', '/user/blacklist', { phone_number })).body.data.id
+const unlist = (id: number) => call('DELETE', `/user/blacklist/${id}`)
+const statusOf = async (id: number) => (await get(`/user/lead/${id}`)).body.data.status
+const onList = ['is on your do-not-call list']
+
+t.test('no lead and no contact is created with a listed number, and every one is named', async (t) => {
+  const [listed, other, free] = [newNumber(), newNumber(), newNumber()]
+  await listNumber(listed)
+  await listNumber(other)
+  const lead = (phone_number: string, contacts: string[]) => call('POST', '/user/lead', {
+    phone_number, campaign_id: 1, secondary_contacts: contacts.map((phone_number) => ({ phone_number }))
+  })
+  const refused = await lead(listed, [free, other])
+  t.equal(refused.status, 422)
+  t.strictSame(refused.body.errors, { phone_number: onList, 'secondary_contacts.1.phone_number': onList })
+  t.strictSame((await lead(free, [listed])).body.errors, { 'secondary_contacts.0.phone_number': onList })
+  const others = { user: '2' }
+  const { body: { data: { id: campaign_id } } } = await call('POST', '/user/campaign', { name: 'Theirs' }, others)
+  t.equal((await call('POST', '/user/lead', { phone_number: listed, campaign_id }, others)).status, 200)
+  const { id } = await createLead(free)
+  const put = await call('PUT', `/user/lead/${id}`, { secondary_contacts: [{ phone_number: other }] })
+  t.strictSame([put.status, put.body.errors], [422, { 'secondary_contacts.0.phone_number': onList }])
+})
+
+t.test('leads that there are become blacklisted, and are again what they were', async (t) => {
+  const [listed, other] = [newNumber(), newNumber()]
+  const one = await createLead(listed, [other])
+  const two = await createLead(other, [listed])
+  const [contact] = two.secondary_contacts
+  await call('PUT', `/user/lead/${one.id}`, { status: 'scheduled' })
+  await call('PUT', `/user/lead/${two.id}`, {
+    secondary_contacts: [{ id: contact.id, phone_number: listed, status: 'rescheduled' }]
+  })
+  const before = [(await get(`/user/lead/${one.id}`)).body.data, (await get(`/user/lead/${two.id}`)).body.data]
+  const id = await listNumber(listed)
+  t.match((await get(`/user/lead/${one.id}`)).body.data, { status: 'blacklisted', secondary_contacts: [{ status: 'created' }] })
+  t.match((await get(`/user/lead/${contact.id}`)).body.data,
+    { status: 'created', secondary_contacts: [{ status: 'blacklisted' }], contact_id: contact.id })
+  const found = async (status: string) =>
+    (await get(`/user/leads?status=${status}&phone_number=${listed.slice(1)}`)).body.data.map(({ id }: { id: number }) => id)
+  t.strictSame([await found('blacklisted'), await found('scheduled')], [[one.id], []])
+  t.equal((await unlist(id)).status, 200)
+  t.strictSame([(await get(`/user/lead/${one.id}`)).body.data, (await get(`/user/lead/${two.id}`)).body.data], before)
+  t.strictSame([await found('blacklisted'), await found('scheduled')], [[], [one.id]])
+})
+
+t.test('nobody with a listed number is given another status, and what was read can be sent back', async (t) => {
+  const listed = newNumber()
+  const lead = await createLead(newNumber(), [listed, newNumber()])
+  const [contact, free] = lead.secondary_contacts
+  const id = await listNumber(listed)
+  const put = (body: object) => call('PUT', `/user/lead/${lead.id}`, body)
+  const kept = { id: contact.id, phone_number: listed }
+  const stays = ['must stay blacklisted while the phone number is on your do-not-call list']
+  t.strictSame((await put({ secondary_contacts: [{ ...kept, status: 'created' }] })).body.errors,
+    { 'secondary_contacts.0.status': stays })
+  const read = (await get(`/user/lead/${lead.id}`)).body.data
+  const again = await put({ variables: { plan: 'yearly' }, secondary_contacts: read.secondary_contacts })
+  t.equal(again.status, 200)
+  t.match(again.body.data.secondary_contacts, [{ id: contact.id, status: 'blacklisted' }, { id: free.id, status: 'created' }])
+  const own = await listNumber(lead.phone_number)
+  t.strictSame((await put({ status: 'rescheduled' })).body.errors, { status: stays })
+  t.match((await put({ status: 'blacklisted' })).body.data, { status: 'blacklisted' })
+  await unlist(id)
+  await unlist(own)
+  t.match((await get(`/user/lead/${lead.id}`)).body.data, { status: 'created', secondary_contacts: [{ status: 'created' }, {}] })
+})
+
+t.test('a user’s own blacklisting of a lead outlives the entry', async (t) => {
+  const { id, phone_number } = await createLead(newNumber())
+  await call('PUT', `/user/lead/${id}`, { status: 'blacklisted' })
+  await unlist(await listNumber(phone_number))
+  t.equal(await statusOf(id), 'blacklisted')
+})
+
+t.test('reports of calls move nobody who is listed, webhooks say so, and count once the entry is gone', async (t) => {
+  const [onLead, onContact] = [newNumber(), newNumber()]
+  const assistant_id = await create({ is_webhook_active: true, webhook_url: `${hook.url}/listed` })
+  const lead = await createLead(onLead, [onContact])
+  const [contact] = lead.secondary_contacts
+  const entries = [await listNumber(onLead), await listNumber(onContact)]
+  await complete('listed-1', { assistant_id, lead_id: lead.id, lead_status: 'scheduled' })
+  await complete('listed-2', { assistant_id, lead_id: contact.id })
+  const sent = await eventually(async () => {
+    const bodies = hook.received.map(({ body }) => JSON.parse(String(body)).data)
+    const ours = bodies.filter(({ call_id }: { call_id: string }) => call_id.startsWith('listed-'))
+    return ours.length === 2 && ours
+  })
+  for (const { lead: told } of sent) t.equal(told.status, 'blacklisted')
+  t.match((await get(`/user/lead/${lead.id}`)).body.data, { status: 'blacklisted', secondary_contacts: [{ status: 'blacklisted' }] })
+  for (const id of entries) await unlist(id)
+  await eventually(async () => await statusOf(lead.id) === 'scheduled')
+  t.match((await get(`/user/lead/${lead.id}`)).body.data, { secondary_contacts: [{ status: 'completed' }] })
+})

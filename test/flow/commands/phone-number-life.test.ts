@@ -1,0 +1,145 @@
+// Phone numbers over HTTP: added, released, taken by another user; and what becomes of assistants with them.
+import t from 'tap'
+import { importCatalog } from '../../../src/cli/catalog/import-catalog.js'
+import { importingOn } from '../../support/commands/handle-on.js'
+import { mainProcess } from '../../support/processes/main-process.js'
+import { newAssistant, testService } from '../../support/service.js'
+
+const service = await testService(t)
+const { call, urls, parts: { streams } } = service
+const second = await service.start(['api'])
+const keyed = (key: string, user = '1') => ({ user, headers: { 'idempotency-key': key } })
+let last = 15559000000
+const nextNumber = () => `+${++last}`
+const add = (phone_number: unknown, options = {}) => call('POST', '/user/phone-number', { phone_number }, options)
+const release = (id: number, options = {}) => call('DELETE', `/user/phone-number/${id}`, undefined, options)
+const owned = async (user: string) => (await call('GET', '/user/phone-numbers', undefined, { user })).body.data
+const taken = { message: 'The given data was invalid.', errors: { phone_number: ['is taken already'] } }
+
+t.test('a number is added, listed, and held against everybody by the same words', async (t) => {
+  const phone_number = nextNumber()
+  const { status, body, headers } = await call('POST', '/user/phone-number', { phone_number, label: 'desk' })
+  t.equal(status, 201)
+  t.strictSame(Object.keys(body.data), ['id', 'phone_number'])
+  t.match(body, { message: 'Phone number added successfully', data: { phone_number } })
+  t.equal(headers.get('x-ignored-fields'), 'label')
+  t.match(await owned('1'), [body.data])
+  for (const user of ['1', '2']) {
+    const refused = await add(phone_number, { user })
+    t.strictSame([refused.status, refused.body], [422, taken], user)
+  }
+  t.notMatch(JSON.stringify(await owned('2')), phone_number)
+})
+
+t.test('what is no number in E.164 format is refused', async (t) => {
+  for (const wrong of ['15551230001', '+0155', '+1 555', '', null, 15551230001, undefined]) {
+    const { status, body } = await add(wrong)
+    t.equal(status, 422, String(wrong))
+    t.same(Object.keys(body.errors), ['phone_number'])
+  }
+})
+
+t.test('a released number is gone for its user, and another takes it and sees nothing of them', async (t) => {
+  const phone_number = nextNumber()
+  const { id } = (await add(phone_number)).body.data
+  t.equal((await release(id, { user: '2' })).status, 404)
+  const first = await release(id, keyed('release-once'))
+  t.strictSame([first.status, first.body], [200, { message: 'Phone number released successfully' }])
+  const again = await release(id, keyed('release-once'))
+  t.strictSame([again.status, again.body, again.headers.get('idempotent-replayed')], [200, first.body, 'true'])
+  const gone = await release(id)
+  t.strictSame([gone.status, gone.body], [404, {
+    message: 'Phone number not found or does not belong to the authenticated user'
+  }])
+  t.notMatch(JSON.stringify(await owned('1')), phone_number)
+  const { status, body } = await add(phone_number, { user: '2' })
+  t.equal(status, 201)
+  t.not(body.data.id, id)
+  t.match(await owned('2'), [body.data])
+  t.equal((await release(id, keyed('release-once'))).status, 200)
+  t.strictSame((await add(phone_number)).body, taken, 'a release that is answered again frees nothing of others')
+})
+
+t.test('an assistant whose number was released answers null, in every read, and may not be set to it', async (t) => {
+  const { id: phone_number_id } = (await add(nextNumber())).body.data
+  const { id } = (await call('POST', '/user/assistant', { ...newAssistant, phone_number_id })).body.data
+  await call('PUT', `/user/assistant/${id}`, { speech_speed: 1.1 })
+  const read = async (query = '') => (await call('GET', `/user/assistant/${id}${query}`)).body.data.settings.phone_number_id
+  t.strictSame([await read(), await read('?revision=0')], [phone_number_id, phone_number_id])
+  const { headers } = await release(phone_number_id)
+  const seen = { headers: { 'x-read-position': headers.get('x-read-position') ?? '' } }
+  t.equal((await call('GET', `/user/assistant/${id}`, undefined, seen)).body.data.settings.phone_number_id, null)
+  t.strictSame([await read(), await read('?revision=0'), await read('?revision=1')], [null, null, null])
+  const refused = await call('PUT', `/user/assistant/${id}`, { phone_number_id })
+  t.match(refused.body.errors, { phone_number_id: ['must be one of your phone numbers'] })
+  t.equal((await call('PUT', `/user/assistant/${id}`, { phone_number_id: null })).status, 200)
+})
+
+t.test('of many requests at once, of two users to two processes, one gets the number', async (t) => {
+  const phone_number = nextNumber()
+  const tokens = [await service.token('1'), await service.token('2')]
+  const answers = await Promise.all(Array.from({ length: 16 }, async (_, index) => {
+    const answer = await fetch(`${index % 4 < 2 ? service.url : second.url}/user/phone-number`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${tokens[index % 2]}` },
+      body: JSON.stringify({ phone_number })
+    })
+    return { status: answer.status, body: await answer.json() }
+  }))
+  t.equal(answers.filter(({ status }) => status === 201).length, 1)
+  for (const { status, body } of answers) if (status !== 201) t.strictSame([status, body], [422, taken])
+})
+
+t.test('a process that is killed between claim and number: the retry under its key adds it, once', async (t) => {
+  const phone_number = nextNumber()
+  await killedClaim(t, '1', 'killed-1', phone_number)
+  t.notMatch(JSON.stringify(await owned('1')), phone_number)
+  const { status, body } = await retried('killed-1', phone_number)
+  t.equal(status, 201)
+  t.match(await owned('1'), [body.data])
+  const again = await retried('killed-1', phone_number)
+  t.strictSame([again.status, again.body, again.headers.get('idempotent-replayed')], [201, body, 'true'])
+  t.strictSame((await add(phone_number, { user: '2' })).body, taken)
+})
+
+t.test('a process that is killed between claim and number holds nothing: who comes next gets the number', async (t) => {
+  const phone_number = nextNumber()
+  await killedClaim(t, '1', 'killed-2', phone_number)
+  t.equal((await add(phone_number, { user: '2' })).status, 201)
+  const late = await retried('killed-2', phone_number)
+  t.strictSame([late.status, late.body], [422, taken])
+  const other = nextNumber()
+  await killedClaim(t, '1', 'killed-3', other)
+  t.equal((await add(other)).status, 201, 'without a key, too')
+})
+
+t.test('an import claims what it brings, takes nothing from others and brings back nothing', async (t) => {
+  const [first, other] = [nextNumber(), nextNumber()]
+  const importing = (user: number, id: number, phone_number: string) =>
+    importCatalog(importingOn(streams), { users: [{ id: user, phone_numbers: [{ id, phone_number }] }] })
+  await importing(1, 9_000, first)
+  t.strictSame((await add(first, { user: '2' })).body, taken)
+  await add(other, { user: '2' })
+  await t.rejects(importing(1, 9_001, other), { code: 'catalog-conflict' })
+  const position = await importing(1, 9_000, first)
+  t.equal(position, (await streams.last('phonenumber-9000'))?.position)
+  await call('GET', '/user/phone-numbers', undefined, { headers: { 'x-read-position': String(position) } })
+  t.equal((await release(9_000)).status, 200)
+  await importing(1, 9_000, first)
+  t.notMatch(JSON.stringify(await owned('1')), first)
+  t.equal((await add(first, { user: '2' })).status, 201)
+})
+
+/** Until its lease is over, the key of the killed process is in flight. */
+async function retried (key: string, phone_number: string) {
+  await service.parts.pool.query("UPDATE ledger.idempotency_keys SET leased_until = '-infinity' WHERE key = $1", [key])
+  return await add(phone_number, keyed(key))
+}
+
+async function killedClaim (t: Parameters<typeof mainProcess>[0], user: string, key: string, phone_number: string) {
+  const route = new URL(`${service.url}/user/phone-number`).pathname
+  const args = [urls.databaseUrl, urls.eventStoreUrl, route, user, key, phone_number]
+  const { ended } = mainProcess(t, 'commands/killed-claim-main', args)
+  const signal = await ended
+  if (signal !== 'SIGKILL') throw new Error(`it ended with ${signal}`)
+}

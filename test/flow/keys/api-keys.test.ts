@@ -1,0 +1,124 @@
+// API keys over HTTP: made, shown once, listed, used within their scopes, revoked.
+import t from 'tap'
+import { apiKeys, newKey } from '../../support/auth/api-keys.js'
+import { eventually } from '../../support/eventually.js'
+import { timestamp } from '../../support/http/read-scene.js'
+import { testService } from '../../support/service.js'
+
+const service = await testService(t)
+const { call, parts: { pool, streams } } = service
+const keys = apiKeys(service)
+const campaign = { name: 'By key' }
+
+t.test('a key is made and shown, and neither the log nor the database holds it', async (t) => {
+  const { status, body, headers } = await call('POST', '/user/api-key', { ...newKey('read', 'write'), name: 'Import' })
+  t.equal(status, 201)
+  t.equal(body.message, 'API key created successfully')
+  t.strictSame(Object.keys(body.data), ['id', 'name', 'key', 'prefix', 'scopes', 'expires_at', 'created_at'])
+  const { id, key, prefix } = body.data
+  t.match(key, /^rl_[A-Za-z0-9_-]{40,}$/)
+  t.ok(key.startsWith(prefix))
+  t.match(body.data, { name: 'Import', scopes: ['read', 'write'], expires_at: null, created_at: timestamp })
+  t.equal(headers.get('etag'), '"0"')
+  const [stored] = await streams.read(`apikey-${id}`)
+  t.equal(stored?.type, 'ApiKeyCreated')
+  t.notMatch(JSON.stringify([stored?.data, stored?.metadata]), key.slice(prefix.length))
+  t.match(stored?.data, { hash: /^[0-9a-f]{64}$/, prefix })
+  const { rows } = await pool.query('SELECT * FROM read_model.api_keys')
+  t.notMatch(JSON.stringify(rows), key.slice(prefix.length))
+})
+
+t.test('the same Idempotency-Key shows the key again, and it is kept encrypted for that', async (t) => {
+  const post = () => call('POST', '/user/api-key', newKey('read'), { headers: { 'idempotency-key': 'once' } })
+  const first = await post()
+  const again = await post()
+  t.strictSame([again.status, again.body], [201, first.body])
+  t.equal(again.headers.get('idempotent-replayed'), 'true')
+  const { rows } = await pool.query("SELECT * FROM ledger.idempotency_keys WHERE key = 'once'")
+  t.equal(rows.length, 1)
+  const { key } = first.body.data
+  t.notMatch(Buffer.from(rows[0].answer).toString('latin1'), key)
+  t.notMatch(JSON.stringify({ ...rows[0], answer: null }), key)
+  const { body } = await call('POST', '/user/api-key', newKey('write'), { headers: { 'idempotency-key': 'once' } })
+  t.same(Object.keys(body.errors), ['Idempotency-Key'])
+  t.equal((await keys.with(key)('GET', '/user/me')).status, 200)
+})
+
+t.test('a try that died after its append is finished by the next one, with the same key', async (t) => {
+  const headers = { 'idempotency-key': 'died' }
+  const first = await call('POST', '/user/api-key', newKey('read'), { headers })
+  await pool.query(`UPDATE ledger.idempotency_keys SET committed_at = NULL, stream = NULL, revision = NULL,
+    leased_until = '-infinity' WHERE key = 'died'`) // as the crash leaves it
+  const again = await call('POST', '/user/api-key', newKey('read'), { headers })
+  t.strictSame(again.body, first.body)
+})
+
+t.test('what is wrong with a body is named, every field at once', async (t) => {
+  const { status, body } = await call('POST', '/user/api-key', { name: '', scopes: [], expires_at: '2020-01-01T00:00:00Z' })
+  t.strictSame([status, Object.keys(body.errors).sort()], [422, ['expires_at', 'name', 'scopes']])
+  for (const scopes of [undefined, ['read', 'admin'], ['read', 'read'], 'read', null]) {
+    const answer = await call('POST', '/user/api-key', { name: 'x', scopes })
+    t.equal(answer.status, 422, JSON.stringify(scopes))
+    t.match(Object.keys(answer.body.errors)[0], /^scopes/)
+  }
+})
+
+t.test('a key does what its scopes say, neither implies the other', async (t) => {
+  const [read, write, both] = await Promise.all([keys.make(['read']), keys.make(['write']), keys.make(['read', 'write'])])
+  const tried = async ({ key }: { key: string }) => [
+    (await keys.with(key)('GET', '/user/campaigns')).status,
+    (await keys.with(key)('POST', '/user/campaign', campaign)).status
+  ]
+  t.strictSame(await tried(read), [200, 403])
+  t.strictSame(await tried(write), [403, 201])
+  t.strictSame(await tried(both), [200, 201])
+  t.strictSame((await keys.with(read.key)('GET', '/user/me')).body.data, {
+    id: '1', scopes: ['read'], api_key: { id: read.id, name: 'test' }, rate_limit_per_minute: 0
+  })
+  const { rows } = await pool.query("SELECT user_id FROM read_model.campaigns WHERE name = 'By key'")
+  t.strictSame(rows, [{ user_id: '1' }, { user_id: '1' }], 'it acts for its user')
+})
+
+t.test('no key manages keys, nor is it of the role engine or ops', async (t) => {
+  const { id, key } = await keys.make(['read', 'write'])
+  const send = keys.with(key)
+  for (const [method, path, body] of [
+    ['POST', '/user/api-key', newKey('read')], ['GET', '/user/api-keys', undefined], ['DELETE', `/user/api-key/${id}`, undefined],
+    ['POST', '/engine/calls/x/completed', {}], ['GET', '/metrics', undefined], ['GET', '/ops/api/projections', undefined]
+  ] as const) {
+    t.equal((await send(method, path, body)).status, 403, `${method} ${path}`)
+  }
+  const login = await fetch(`${service.url}/ops/login`, { method: 'POST', body: new URLSearchParams({ token: key }) })
+  t.equal(login.status, 401)
+  t.equal((await send('GET', '/health/ready')).body.checks, undefined)
+  t.equal((await send('GET', '/user/me')).status, 200)
+})
+
+t.test('keys are listed to their user, with the minute of their last use', async (t) => {
+  const { id, key } = await keys.make(['read'], 'lister')
+  const list = async () => (await call('GET', '/user/api-keys', undefined, { user: 'lister' })).body
+  t.match(await list(), { data: [{ id, name: 'test', scopes: ['read'], last_used_at: null }], meta: { total: 1 } })
+  t.notMatch(JSON.stringify(await list()), key)
+  await keys.with(key)('GET', '/user/me')
+  const [used] = await eventually(async () => {
+    const { data } = await list()
+    return data[0].last_used_at !== null && data
+  })
+  t.strictSame(Object.keys(used), ['id', 'name', 'prefix', 'scopes', 'expires_at', 'created_at', 'last_used_at'])
+  t.match(used.last_used_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:00\.000Z$/)
+  t.same((await call('GET', '/user/api-keys', undefined, { user: 'nobody' })).body.data, [])
+})
+
+t.test('what is no key, or nobody’s, is a 401 that counts against its address', async (t) => {
+  const { url } = await service.start(['api'])
+  const { key } = await keys.make(['read'])
+  const as = (bearer: string) => fetch(`${url}/user/me`, { headers: { authorization: `Bearer ${bearer}` } })
+  for (const wrong of ['rl_', 'rl_short', `${key}x`, `rl_${'A'.repeat(43)}`, `rl_${'%'.repeat(43)}`, key.toUpperCase()]) {
+    const { status, headers } = await as(wrong)
+    t.equal(status, 401, wrong.slice(0, 8))
+    t.match(headers.get('www-authenticate'), /^Bearer error="invalid_token"/)
+  }
+  const statuses = await Promise.all(Array.from({ length: 130 }, async () => (await as(`rl_${'B'.repeat(43)}`)).status))
+  t.ok(statuses.includes(429))
+  t.equal((await as(key)).status, 200, 'who has a key is let in all the same')
+})

@@ -1,0 +1,143 @@
+// What users and operators trust the service with never stands in its log, at any level, whatever goes wrong.
+import { randomUUID } from 'node:crypto'
+import { connect as connectSocket } from 'node:net'
+import { connect } from '@ringledger/embedded-event-store/testing'
+import { jsonEvent } from '@eventstore/db-client'
+import t from 'tap'
+import { serveLog } from '../support/back-ends/back-ends.js'
+import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
+import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
+import { callReport, newAssistant, newLead } from '../support/bodies/bodies.js'
+import { personal, refusedRequests } from '../support/bodies/personal.js'
+import { eventually } from '../support/eventually.js'
+import { leaksIn } from '../support/run/leaks.js'
+import { post } from '../support/ops/operator.js'
+import { answers, receiver } from '../support/receivers/receiver.js'
+import { localWebhooks, startService, token, type Request } from '../support/running-service.js'
+import { secrets } from '../support/auth/secrets.js'
+
+const { phone, email, name, query, inPath } = personal
+
+const { url } = await scratchPostgres(t, 'service')
+const direct = await serveLog({ databaseUrl: url })
+t.teardown(direct.close)
+const postgres = await tcpProxy(t, Number(new URL(url).port))
+const store = await tcpProxy(t, Number(new URL(direct.url.replace('esdb:', 'http:')).port))
+const hook = await receiver(t, answers(200))
+const failing = await receiver(t, answers(500, {}, `no such user ${email} ${phone}`))
+const service = await startService(t, {
+  env: {
+    ...secrets,
+    ...localWebhooks,
+    LOG_LEVEL: 'trace',
+    DATABASE_URL: Object.assign(new URL(url), { port: String(postgres.port) }).href,
+    EVENTSTORE_URL: `esdb://127.0.0.1:${store.port}?tls=false`,
+    METRICS_TOKEN: personal.metrics,
+    ALERT_WEBHOOK_URL: `http://127.0.0.1:9/${personal.alert}?key=${query}`,
+    ALERT_WEBHOOK_SECRET: `whsec_${Buffer.from('alert secret of the test run').toString('base64')}`
+  }
+})
+const ids = { assistant: 0, failing: 0, lead: 0 }
+const user = await token(secrets.JWT_SECRET, '1')
+const engine = await token(secrets.JWT_SECRET, 'engine', 'engine')
+const ops = await token(secrets.JWT_SECRET, email, 'ops')
+const call = (method: string, path: string, body?: unknown, more: Request = {}) =>
+  service.call(method, path, { token: user, body, ...more })
+const lines = () => service.process.stdout().split('\n').filter(Boolean)
+const says = (words: string) => eventually(() => lines().some((line) => line.includes(words)))
+
+t.test('commands that are taken, with everything that they can hold', async (t) => {
+  const withHook = (to: string) =>
+    newAssistant({ is_webhook_active: true, webhook_url: `${to}/${inPath}?key=${query}`, assistant_name: name, initial_message: `Call ${phone}` })
+  const [good, bad] = [await call('POST', '/user/assistant', withHook(hook.url)), await call('POST', '/user/assistant', withHook(failing.url))]
+  t.same([good.status, bad.status], [201, 201])
+  Object.assign(ids, { assistant: good.body.data?.id, failing: bad.body.data?.id })
+  const contact = { phone_number: '+15557654329', variables: { email } }
+  const lead = await call('POST', '/user/lead', newLead({ phone_number: phone, variables: { name, email }, secondary_contacts: [contact] }))
+  t.equal(lead.status, 200)
+  ids.lead = Number(lead.body.data?.id)
+  t.equal((await call('PUT', `/user/lead/${ids.lead}`, { variables: { email: `x${email}` } })).status, 200)
+  t.equal((await call('POST', '/user/campaign', { name: email })).status, 201)
+  t.equal((await call('POST', '/user/phone-number', { phone_number: '+15557654328' })).status, 201)
+  t.equal((await call('POST', '/user/webhook-secret/rotate', {})).status < 300, true)
+})
+
+t.test('what is refused: bodies, tokens, addresses, bytes', async () => {
+  const strangers = [
+    undefined, 'garbage', `${user.slice(0, -8)}AAAAAAAA`, engine, await token(secrets.JWT_SECRET, email, phone)
+  ]
+  for (const stranger of strangers) {
+    await call('POST', '/user/lead', newLead({ phone_number: phone }), { token: stranger })
+    await call('GET', `/user/leads?phone_number=%2B1${personal.digits}&token=${user}`, undefined, { token: stranger })
+  }
+  for (const [method, path, body, headers = {}] of refusedRequests) {
+    await call(method, encodeURI(path), body, { headers })
+  }
+  await fetch(`${service.url}/metrics`, { headers: { authorization: `Bearer ${personal.metrics}` } })
+  await fetch(`${service.url}/metrics`, { headers: { authorization: `Bearer ${personal.metrics}x` } })
+  for (const given of [ops, user, 'garbage']) await post(`${service.url}/ops/login`, { token: given, next: `/ops?${query}=${phone}` })
+  for (const bytes of [`GET /user/lead?phone=${phone} HTTP/9.9\r\n\r\n`, `${phone}\r\n\r\n`, `GET / HTTP/1.1\r\nHost: ${email}\r\nHost: b\r\n\r\n`]) {
+    const socket = connectSocket(Number(new URL(service.url).port), '127.0.0.1')
+    socket.on('error', () => {}).end(bytes)
+    await new Promise((resolve) => socket.resume().on('close', resolve))
+  }
+  await says('"refused":"signature"')
+  await says('"status":422')
+})
+
+t.test('calls, their webhooks, and receivers that fail', async () => {
+  for (const [id, assistant] of [['c-1', ids.assistant], ['c-2', ids.failing], [phone, ids.assistant], ['c-4', 987]] as const) {
+    const report = callReport(assistant, {
+      lead_id: ids.lead, from: phone, input_variables: { email }, recording_url: `https://recordings.example.com/${inPath}?key=${query}`
+    })
+    await call('POST', `/engine/calls/${encodeURIComponent(id)}/completed`, report, { token: engine })
+  }
+  await call('POST', '/engine/calls/c-1/completed', callReport(ids.assistant, { from: '+15557654327' }), { token: engine })
+  await eventually(() => hook.received.length > 0 && failing.received.length > 1)
+  await call('POST', `/user/assistant/${ids.failing}/webhook-test`)
+  const { body } = await call('GET', '/user/webhook-deliveries')
+  const [delivery] = body.data as unknown as Array<{ id: string }>
+  await call('POST', `/user/webhook-deliveries/${delivery?.id}/redeliver`)
+  await says('"outcome":"delivered"')
+  await says('webhook attempt finished')
+})
+
+t.test('events of others that nobody can take', async () => {
+  const log = connect(t, direct.url)
+  const events = [
+    ['lead-1-odd', 'LeadCreated', { lead_id: phone, user_id: 1, phone_number: [phone], campaign_id: email }],
+    ['assistant-77', 'AssistantUpdated', { assistant_id: 77, user_id: email, changes: { assistant_name: `${name}\0` } }],
+    ['call-odd', 'CallCompleted', { call_id: 'odd', from: phone, assistant_id: name }]
+  ] as const
+  for (const [stream, type, data] of events) {
+    await log.appendToStream(stream, jsonEvent({ id: randomUUID(), type, data, metadata: { user_id: email } }))
+  }
+  await says('assistant-77')
+  await says('call-odd')
+})
+
+t.test('back ends that go away, and a drain', async (t) => {
+  const writes = () => Promise.all([
+    call('POST', '/user/lead', newLead({ phone_number: '+15557654326', variables: { email } })),
+    call('PUT', `/user/lead/${ids.lead}`, { phone_number: '+15557654325' }),
+    call('GET', `/user/leads?phone_number=%2B1${personal.digits}`)
+  ])
+  for (const backEnd of [postgres, store]) {
+    await backEnd.close()
+    t.ok((await writes()).some(({ status }) => status >= 500))
+    await backEnd.accept()
+    await eventually(async () => (await writes()).every(({ status }) => status < 500))
+  }
+  t.equal((await service.stop()).code, 0)
+})
+
+t.test('none of it stands in the log', async (t) => {
+  t.ok(lines().length > 100, `of ${lines().length} lines`)
+  const statuses = [201, 401, 403, 404, 422, 503].map((status) => `"status":${status}`)
+  for (const words of [...statuses, '"level":40', '"level":20', 'Stopped.']) {
+    t.ok(lines().some((line) => line.includes(words)), words)
+  }
+  const issued = [user, engine, ops, new URL(url).password].filter(Boolean)
+  const log = service.process.stdout() + service.process.stderr()
+  t.strictSame(leaksIn(log, [...Object.values(personal), ...issued]), [])
+})

@@ -1,0 +1,106 @@
+// What can be done to projections over HTTP: each in a process of its own, told while it runs.
+import t, { type Test } from 'tap'
+import { assistants } from '../../projections/assistants.js'
+import { beginAction, findAction } from '../../projections/operate/actions.js'
+import { eventually } from '../support/eventually.js'
+import { newAssistant, testService } from '../support/service.js'
+
+const service = await testService(t)
+const { call, parts: { pool } } = service
+const authorization = `Bearer ${await service.token('operator', 'ops')}`
+const ops = (method: string, path: string, body?: unknown) =>
+  call(method, `/ops/api${path}`, body, { headers: { authorization } })
+await call('POST', '/user/assistant', newAssistant)
+
+const ended = (id: string) => eventually(async () => {
+  const { body: { data } } = await ops('GET', `/actions/${id}`)
+  return data.state !== 'running' && data
+}, 60_000)
+
+async function done (t: Test, action: string, body?: object) {
+  const begun = await ops('POST', `/projections/assistants/${action}`, body)
+  t.equal(begun.status, 202, JSON.stringify(begun.body))
+  return await ended(begun.body.data.id)
+}
+
+t.test('projections are listed with how far they are, the dispatcher among them', async (t) => {
+  const { data } = (await ops('GET', '/projections')).body
+  t.same(data.map(({ name }: { name: string }) => name), ['assistants', 'leads', 'calls', 'catalog', 'keys', 'dispatcher'])
+  t.match(data[0], {
+    state: 'running',
+    position: /^\d+$/,
+    lag_events: Number,
+    lag_is_exact: true,
+    lag_seconds: Number,
+    rate: Number,
+    parked_streams: 0,
+    generations: [{ generation: 1, state: 'active' }],
+    action: null
+  })
+})
+
+t.test('a replay is begun, shown, and told when it is done; then it is rolled back, and dropped', async (t) => {
+  const replayed = await done(t, 'replay')
+  t.match(replayed, {
+    action: 'replay', projection: 'assistants', state: 'done', progress: 1, message: /^Replayed assistants in .* generation 2 now/
+  })
+  t.match(await done(t, 'verify', { sample: 10 }), { state: 'done', message: /^The rows of assistants are as they should be/ })
+  t.match(await done(t, 'rollback'), { state: 'done', message: /generation 1 again/ })
+  t.match(await done(t, 'drop'), { state: 'done', message: 'Dropped of assistants: generation 2.' })
+})
+
+t.test('what cannot be done is told in the words of the command', async (t) => {
+  t.match(await done(t, 'rollback'), {
+    state: 'failed', message: 'There is no retained generation of assistants to go back to.'
+  })
+})
+
+t.test('a paused projection is fed by nobody until it is resumed, and readers see what they saw', async (t) => {
+  t.match(await done(t, 'pause'), { state: 'done', message: /^assistants is paused/ })
+  const standing = async () => (await ops('GET', '/projections')).body.data[0]
+  await eventually(async () => (await standing()).generations[0].owner === null)
+  const { status, headers } = await call('POST', '/user/assistant', newAssistant)
+  t.equal(status, 201)
+  t.equal(headers.get('x-read-model'), 'pending')
+  const behind = await eventually(async () => {
+    const found = await standing()
+    return found.lag_events === 1 && found
+  })
+  t.match(behind, { state: 'paused', lag_is_exact: true })
+  t.match((await ops('GET', '/../../health/ready')).body.checks, { 'projection assistants': /^paused since / })
+  t.match(await done(t, 'resume'), { state: 'done' })
+  await eventually(async () => (await standing()).lag_events === 0)
+  t.match(await done(t, 'resume'), { state: 'failed', message: /^assistants is not paused/ })
+})
+
+t.test('while one runs on a projection another is refused, there alone', async (t) => {
+  const id = '00000000-0000-4000-8000-000000000001'
+  t.ok(await beginAction(pool, { id, action: 'replay', projection: 'assistants' }))
+  const refused = await ops('POST', '/projections/assistants/verify')
+  t.equal(refused.status, 409)
+  t.match(refused.body.message, /Another action runs on assistants/)
+  t.equal((await ops('POST', '/projections/leads/verify')).status, 202)
+
+  await pool.query("UPDATE ledger.projection_actions SET told_at = now() - interval '16 seconds' WHERE id = $1", [id])
+  t.match(await findAction(pool, id), { state: 'failed', message: /has ended without a word/ }, 'a process that is silent is dead')
+  t.equal((await done(t, 'verify')).state, 'done')
+})
+
+t.test('what is not there is not found', async (t) => {
+  for (const path of ['/projections/nothing/replay', `/projections/${assistants.name}/explode`]) {
+    t.equal((await ops('POST', path)).status, 404, path)
+  }
+  for (const id of ['1', '00000000-0000-4000-8000-00000000000f']) t.equal((await ops('GET', `/actions/${id}`)).status, 404)
+  t.match(await ops('POST', '/projections/assistants/verify', { sample: 0 }), { status: 422, body: { errors: { sample: Array } } })
+})
+
+t.test('an API that stops stops what it has begun, and says so', async (t) => {
+  await done(t, 'pause')
+  const other = await service.start(['api'])
+  const begun = await fetch(`${other.url}/ops/api/projections/assistants/replay`, { method: 'POST', headers: { authorization } })
+  const { data: { id } } = await begun.json() as { data: { id: string } }
+  await eventually(async () => /is paused: it is swapped in after|swap/.test((await findAction(pool, id))?.message ?? ''), 60_000)
+  await other.stop()
+  t.match(await findAction(pool, id), { state: 'failed', message: /^The replay was stopped/ })
+  await done(t, 'resume')
+})

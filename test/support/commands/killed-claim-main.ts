@@ -1,0 +1,44 @@
+// Adds a phone number under an Idempotency-Key as the API does, and is killed between its two appends.
+import { once } from 'node:events'
+import { commandHandler } from '../../../src/command-handling/handle-command.js'
+import { openIdempotency } from '../../../src/command-handling/idempotency/idempotency.js'
+import { openIds } from '../../../src/command-handling/ids.js'
+import { phoneClaims } from '../../../src/command-handling/phone-claims.js'
+import { phoneHash } from '../../../src/command-handling/phone-hash.js'
+import { keyBytes } from '../../../src/composition/complete-config.js'
+import { idAt } from '../../../src/domain/decider.js'
+import { phoneNumberDecider, type NumberState } from '../../../src/domain/phone-number/decide.js'
+import { phoneNumberStream } from '../../../src/domain/phone-number/events.js'
+import { EventStoreConnection } from '../../../src/event-store/connection/connection.js'
+import { openStreams } from '../../../src/event-store/streams.js'
+import { openPool } from '../../../src/postgres/pool.js'
+import { secrets } from '../auth/secrets.js'
+
+process.stdin.resume().on('close', () => process.exit()) // the test is gone
+const [databaseUrl = '', eventStoreUrl = '', route = '', userId = '', key = '', phone_number = ''] = process.argv.slice(2)
+const streams = openStreams(new EventStoreConnection(eventStoreUrl))
+const pool = openPool(databaseUrl, { applicationName: 'killed claim', onError: () => {} })
+const commands = commandHandler({
+  ...streams,
+  async append (stream, events, expected) {
+    if (!stream.startsWith('phonenumber-')) return await streams.append(stream, events, expected)
+    process.kill(process.pid, 'SIGKILL')
+    return await once(process, 'never').then(() => { throw new Error('not killed') })
+  }
+})
+const claims = phoneClaims(commands.handle, phoneHash(keyBytes(secrets.LEAD_DIGEST_KEY)))
+const ids = openIds(pool, async () => true)
+const now = new Date().toISOString()
+await openIdempotency(pool, commands).once(
+  { userId, method: 'POST', route, key, body: { phone_number }, path: route },
+  () => ids.take('phone_number'),
+  ({ ids, ...reserved }) => {
+    const origin = { ...reserved, correlationId: 'killed', userId }
+    return {
+      aggregate: phoneNumberDecider,
+      stream: phoneNumberStream(idAt(ids, 0)),
+      decide: (state: NumberState) => phoneNumberDecider.decide({ type: 'add', phone_number, ids, userId, now }, state),
+      first: () => claims.claim({ phone_number, phone_number_id: idAt(ids, 0), user_id: userId }, origin),
+      origin
+    }
+  })

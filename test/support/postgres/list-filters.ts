@@ -1,0 +1,46 @@
+// The filters that lists take, by what they leave of a table that is filled from one instant to another.
+import type { CallFilter } from '../../../projections/find-calls.js'
+import type { LeadFilter } from '../../../projections/find-leads.js'
+import type { DeliveryFilter } from '../../../workers/deliveries/read/find-deliveries.js'
+
+/** @param everything the first instant @param end the last one */
+export function listFilters (everything: string, end: string) {
+  const leadFilters: Record<string, Omit<LeadFilter, 'userId'>> = {
+    'no filter': {},
+    campaign: { campaignId: 4 },
+    status: { status: 'completed' },
+    'the beginning of every phone number': { phonePrefix: '+1555' },
+    'the beginning of few phone numbers': { phonePrefix: '+15550012' },
+    'all days': { createdFrom: everything, createdTo: end },
+    'the last minutes': { createdFrom: new Date(Date.parse(end) - 300_000).toISOString() },
+    'the name of all': { namePrefix: 'ada' },
+    'the name of few': { namePrefix: 'Ada Example 77' },
+    'a searched number': { searchedPrefix: '+15550012' },
+    'what changed in the last minutes': { updatedFrom: new Date(Date.parse(end) - 300_000).toISOString() },
+    'what changed ever': { updatedFrom: everything },
+    'every filter': { campaignId: 4, status: 'created', phonePrefix: '+1', createdFrom: everything, createdTo: end }
+  }
+  const callFilters: Record<string, Omit<CallFilter, 'userId'>> = {
+    'no filter': {},
+    assistant: { assistantId: 4 },
+    lead: { leadId: 44 },
+    status: { status: 'completed' },
+    campaign: { campaignId: 4 },
+    direction: { direction: 'inbound' },
+    'the beginning of every phone number': { phonePrefix: '+1555' },
+    'the beginning of few phone numbers': { searchedPrefix: '+15550012' },
+    'what changed in the last minutes': { updatedFrom: new Date(Date.parse(end) - 300_000).toISOString() },
+    'what changed ever': { updatedFrom: everything },
+    'all days': { endedFrom: everything, endedTo: end },
+    'every filter': { assistantId: 4, leadId: 44, status: 'failed', endedFrom: everything, endedTo: end }
+  }
+  const deliveryFilters: Record<string, Omit<DeliveryFilter, 'userId'>> = {
+    'no filter': {},
+    assistant: { assistantId: 4 },
+    call: { callId: 'call-44' },
+    status: { status: 'exhausted' },
+    'all days': { createdFrom: everything, createdTo: end },
+    'every filter': { assistantId: 4, callId: 'call-44', status: 'delivered', createdFrom: everything, createdTo: end }
+  }
+  return { leadFilters, callFilters, deliveryFilters }
+}
