@@ -1,16 +1,16 @@
 // What cannot work is refused: which setting or file it is, how to mend it, and an exit status that tells.
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { readdirSync, writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
+import { freePort } from '@ringledger/embedded-postgres/testing'
+import { reasonIn } from '../support/processes/role-log.js'
 import { bin, dataDir, run, type Environment } from '../support/ringledger.js'
 import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
 import { secrets } from '../support/auth/secrets.js'
 
-const nowhere = await closedPort()
+const nowhere = await freePort()
 const folder = dataDir(t)
 
 async function refused (
@@ -19,8 +19,9 @@ async function refused (
   const { code, ms, stdout, stderr } = await run(t, args, { DATA_DIR: join(folder, 'data'), ...env })
   t.equal(code, 1, 'exit status 1')
   t.ok(ms < withinMs, `within ${withinMs / 1000} s: ${ms.toFixed(0)} ms`)
-  for (const words of wanted) t.match(stderr, words)
-  t.notMatch(stderr, /^ +at /m, 'no stack')
+  const reason = reasonIn(stderr)
+  for (const words of wanted) t.match(reason, words)
+  t.notMatch(reason, /^ +at /m, 'no stack')
   t.equal(stdout, '')
 }
 
@@ -123,12 +124,3 @@ t.test('tokens are not made where they could not be good', async (t) => {
   await refused(t, ['token', '--user', '1', '--ttl', 'soon'], secrets, [/--ttl/])
   await refused(t, ['token', '--user', '1', '--role', 'admin'], secrets, [/--role/])
 })
-
-async function closedPort (): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  await once(probe, 'close')
-  return port
-}

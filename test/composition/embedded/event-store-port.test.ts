@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { freePort } from '@ringledger/embedded-postgres/testing'
 import { eventStorePort } from '../../../src/composition/embedded/event-store-port.js'
 import { dataDir } from '../../support/ringledger.js'
 
@@ -14,16 +15,6 @@ async function taken (t: Test): Promise<number> {
   t.teardown(() => server.close())
   await once(server, 'listening')
   const address = server.address()
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
-
-async function freePort (): Promise<number> {
-  const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
   return typeof address === 'object' && address !== null ? address.port : 0
 }
 

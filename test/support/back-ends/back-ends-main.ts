@@ -5,7 +5,7 @@ import { json } from 'node:stream/consumers'
 import pg from 'pg'
 import { startEventStore, type RunningEventStore } from '@ringledger/embedded-event-store'
 import type { Template } from './back-ends.js'
-import { postgresCluster } from '@ringledger/embedded-postgres/testing'
+import { freePort, postgresCluster } from '@ringledger/embedded-postgres/testing'
 
 /** Nothing of it has to last, and a vacuum would hold on to the templates. */
 const settings = {
@@ -35,7 +35,8 @@ const routes: Record<string, (body: Record<string, string>) => Promise<object>> 
     return {}
   },
   '/logs': async ({ databaseUrl = '', port, schema }) => {
-    const log = await startEventStore({ databaseUrl, port: Number(port ?? 0), ...(schema !== undefined && { schema }) })
+    const at = port === undefined ? await freePort() : Number(port)
+    const log = await startEventStore({ databaseUrl, port: at, ...(schema !== undefined && { schema }) })
     logs.set(log.port, log)
     return { url: log.url, port: log.port }
   },

@@ -51,7 +51,7 @@ export async function ownEventStore (
 }
 
 /** A server for tests that stop it and start it themselves, on the port given or any. */
-export const eventStoreOn = (databaseUrl: string, port = 0): Promise<ServedLog> => serveLog({ databaseUrl, port })
+export const eventStoreOn = (databaseUrl: string, port?: number): Promise<ServedLog> => serveLog({ databaseUrl, port })
 
 /** The position of the last event. */
 export async function headOf (client: EventStoreDBClient): Promise<bigint | undefined> {

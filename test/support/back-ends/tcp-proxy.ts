@@ -1,17 +1,18 @@
 // A TCP proxy that loses answers, freezes and cuts connections: the network between two processes, at its worst.
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
+import { freePort } from '@ringledger/embedded-postgres/testing'
 import type { Teardown } from '../teardown.js'
 
 export async function tcpProxy (t: Teardown, targetPort: number): Promise<TcpProxy> {
-  const proxy = new TcpProxy(targetPort)
+  const proxy = new TcpProxy(targetPort, await freePort())
   await proxy.accept()
   t.teardown(() => proxy.close())
   return proxy
 }
 
 export class TcpProxy {
-  port = 0
+  readonly port: number
   /** How many came. */
   connections = 0
   readonly #sockets = new Set<Socket>()
@@ -23,8 +24,9 @@ export class TcpProxy {
   #resets = false
   #pace: { latencyMs: number, bytesPerSecond: number } | undefined
 
-  constructor (targetPort: number) {
+  constructor (targetPort: number, port: number) {
     this.#target = targetPort
+    this.port = port
   }
 
   /** From now on requests still pass, and answers are lost. */
@@ -66,9 +68,6 @@ export class TcpProxy {
     this.#pass()
     this.#server.listen(this.port, '127.0.0.1')
     await once(this.#server, 'listening')
-    const address = this.#server.address()
-    if (typeof address !== 'object' || address === null) throw new Error('the proxy has no port')
-    this.port = address.port
   }
 
   /** From now on every new connection is reset as soon as it is open, until `accept` or `cut`. */

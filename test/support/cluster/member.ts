@@ -1,6 +1,7 @@
 // One member of a cluster: forwards calls to the embedded store, and does otherwise what members of real clusters do.
 import streamsService from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import * as grpc from '@grpc/grpc-js'
+import { freePort } from '@ringledger/embedded-postgres/testing'
 import { TcpProxy } from '../back-ends/tcp-proxy.js'
 import type { Teardown } from '../teardown.js'
 import { refusal, refusalBy } from './refusals.js'
@@ -28,9 +29,9 @@ export class Member implements Ways {
 
   private constructor (
     readonly target: InstanceType<typeof streamsService.StreamsClient>, serverPort: number,
-    readonly version: '23.10' | '24.10'
+    readonly version: '23.10' | '24.10', port: number
   ) {
-    this.#proxy = new TcpProxy(serverPort)
+    this.#proxy = new TcpProxy(serverPort, port)
   }
 
   static async start (
@@ -43,7 +44,7 @@ export class Member implements Ways {
     const port = await new Promise<number>((resolve, reject) => {
       server.bindAsync('127.0.0.1:0', credentials, (error, bound) => error ? reject(error) : resolve(bound))
     })
-    const member = new Member(target, port, version)
+    const member = new Member(target, port, version, await freePort())
     member.login = login
     serve(member, server)
     await member.#proxy.accept()

