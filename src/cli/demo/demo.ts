@@ -45,7 +45,7 @@ async function play (
   timeline: Timeline, settings: Config, closing: Array<() => Promise<unknown>>, signal: AbortSignal
 ): Promise<void> {
   const config = await completeConfig(settings)
-  const log = openLog(settings.logLevel)
+  const { log } = openLog(settings.logLevel)
   const urls = await timeline.step('start back ends', 'embedded', async () => {
     const backEnds = await openBackEnds(settings, 'start', 'ringledger demo', () => {})
     closing.push(backEnds.close)

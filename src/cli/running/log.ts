@@ -1,4 +1,5 @@
 // The log of a process.
+import { setTimeout as delay } from 'node:timers/promises'
 import pino, { type Logger } from 'pino'
 import { errorSerializer } from '../../http/logging.js'
 import { forPeople, type Voice } from './output.js'
@@ -6,18 +7,29 @@ import { forPeople, type Voice } from './output.js'
 /** What waits for room on a full disk; beyond it lines are lost. */
 const mostBytes = 4 * 2 ** 20
 
+/** A reader that does not take the last lines keeps no process. */
+const writtenWithinMs = 1_000
+
+export interface Log {
+  log: Logger
+  /** To be asked right behind a line. Resolves when it is written, or soon in any case. */
+  written (): Promise<void>
+}
+
 /** Logs to stdout, or to another file descriptor. A line that cannot be written ends nobody. */
-export function openLog (level: string, fd = 1): Logger {
+export function openLog (level: string, fd = 1): Log {
   const destination = pino.destination({ fd, maxLength: mostBytes })
   destination.on('error', () => {}) // it is tried again with the next line
-  return pino({ level, base: null, serializers: { err: errorSerializer } }, destination)
+  const log = pino({ level, base: null, serializers: { err: errorSerializer } }, destination)
+  const drained = () => new Promise<unknown>((resolve) => { destination.once('drain', resolve).once('error', resolve) })
+  return { log, async written () { await Promise.race([drained(), delay(writtenWithinMs)]) } }
 }
 
 /**
  * How a role tells of its own life: sentences where stdout is a terminal, else lines of its log, so that whatever
  * collects them reads nothing but JSON. At every LOG_LEVEL: they are few, and others wait for them.
  */
-export function voiceOf (log: Logger): Voice {
+export function voiceOf ({ log, written }: Log): Voice {
   if (process.stdout.isTTY) return forPeople
   const own = log.child({}, { level: 'info' })
   return {
@@ -25,7 +37,8 @@ export function voiceOf (log: Logger): Voice {
     complain (problem) {
       if (problem instanceof Error) own.fatal({ err: problem }, problem.message)
       else own.fatal(String(problem))
-    }
+    },
+    written
   }
 }
 

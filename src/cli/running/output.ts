@@ -11,12 +11,15 @@ export interface Voice {
   say (line: string, facts?: Record<string, unknown>): void
   /** Why it ends. */
   complain (problem: unknown): void
+  /** To be asked right behind the last words: an exit may overtake a line that is on its way. */
+  written (): Promise<void>
 }
 
 /** Sentences on stderr. */
 export const forPeople: Voice = {
   say,
-  complain (problem) { say(problem instanceof Error ? `ringledger: ${problem.message}` : String(problem)) }
+  complain (problem) { say(problem instanceof Error ? `ringledger: ${problem.message}` : String(problem)) },
+  async written () {} // Node writes stderr at once
 }
 
 /** Prints an answer for programs. */

@@ -19,8 +19,9 @@ export async function serve (holder: 'start' | 'command', command: string, roles
   const misspelt: string[] = []
   const settings = readSettings((line) => { misspelt.push(line) })
   const config = await completeConfig(settings)
-  const log = openLog(settings.logLevel)
-  const voice = voiceOf(log)
+  const opened = openLog(settings.logLevel)
+  const { log } = opened
+  const voice = voiceOf(opened)
   if (!process.stdout.isTTY) logWarnings(log)
   for (const line of misspelt) log.warn(line)
   const shutdown = onShutdown(voice)

@@ -51,7 +51,8 @@ class GracefulShutdown implements Shutdown {
 
   constructor (voice: Voice) {
     this.#voice = voice
-    const options = { delay: drainMs, logger: { error: voice.complain }, skip: ['beforeExit' as const, ...signals] }
+    const error = (problem: unknown) => { if (problem !== this.#failure) voice.complain(problem) }
+    const options = { delay: drainMs, logger: { error }, skip: ['beforeExit' as const, ...signals] }
     this.#grace = closeWithGrace(options, async ({ err, signal }) => await this.#end(err, signal ?? this.#signal))
     for (const signal of signals) process.on(signal, () => this.#onSignal(signal))
     this.#unwatch = watchParent(() => { void this.#stop() })
@@ -123,8 +124,10 @@ class GracefulShutdown implements Shutdown {
     this.#stopping.abort(new Interrupted('stopped before it was done'))
     await this.#working.catch(() => {})
     await this.#closeAll()
+    if (this.#failure) this.#voice.complain(this.#failure)
+    else this.#voice.say('Stopped.')
+    await this.#voice.written()
     if (this.#failure) throw this.#failure
-    this.#voice.say('Stopped.')
   }
 
   /** What cannot be closed must not keep the rest open. */

@@ -17,7 +17,7 @@ export async function withConnections<Result> (
     const [{ openLog }, { openConnections }] = await Promise.all([
       import('./log.js'), import('../../composition/connections.js')
     ])
-    const log = openLog(config.logLevel === 'info' ? 'warn' : config.logLevel, 2)
+    const { log } = openLog(config.logLevel === 'info' ? 'warn' : config.logLevel, 2)
     const connections = await openConnections(backEnds.urls, log)
     try {
       return await work(connections, log)

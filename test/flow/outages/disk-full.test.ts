@@ -106,7 +106,7 @@ async function logGoesOn (t: Test, { disk }: Scene): Promise<void> {
   const file = join(disk.path, 'service.log')
   const target = openSync(file, 'w')
   t.teardown(() => closeSync(target))
-  const log = openLog('info', target)
+  const { log } = openLog('info', target)
   log.info('before')
   disk.fill()
   for (let line = 0; line < 10_000; line++) log.info('while it is full')
