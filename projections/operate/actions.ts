@@ -76,4 +76,10 @@ export async function newestActions (pool: Pool, most: number): Promise<ActionRe
   return rows.map(reported)
 }
 
+export async function runningActions (pool: Pool): Promise<ActionReport[]> {
+  const { rows } = await pool.query<Row>(
+    `SELECT ${columns} FROM ledger.projection_actions WHERE state = 'running' AND NOT (${isDead})`)
+  return rows.map(reported)
+}
+
 const reported = ({ began_at: at, ...row }: Row): ActionReport => ({ ...row, began_at: at.toISOString() })

@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { projections } from '../../../projections/index.js'
 import type { Projection } from '../../../projections/engine/projection.js'
-import { newestActions, type ActionReport } from '../../../projections/operate/actions.js'
+import { runningActions, type ActionReport } from '../../../projections/operate/actions.js'
 import { openBreakers, type OpenBreaker } from '../../../projections/parking/circuit-breaker.js'
 import { countParkedStreams } from '../../../projections/parking/count-parked-streams.js'
 import { overview, type GenerationStatus } from '../../../projections/operate/overview.js'
@@ -43,7 +43,7 @@ export async function projectionStatuses ({ connections }: ProcessContext): Prom
 
 async function lookAround (pool: Pool): Promise<Seen> {
   const [breakers, parked, rates, actions] = await Promise.all([
-    openBreakers(pool, projections), countParkedStreams(pool), ratesByConsumer(pool), newestActions(pool, 20)
+    openBreakers(pool, projections), countParkedStreams(pool), ratesByConsumer(pool), runningActions(pool)
   ])
   return { breakers, parked, rates, actions }
 }
@@ -65,7 +65,7 @@ function statusOf (projection: Projection, { generations, active, behind }: Foun
     rate: seen.rates.get(leaseOf(projection, generation)) ?? 0,
     parked_streams: parked?.streams ?? 0,
     generations,
-    action: seen.actions.find((one) => one.projection === name && one.state === 'running') ?? null
+    action: seen.actions.find((one) => one.projection === name) ?? null
   }
 }
 
