@@ -28,6 +28,31 @@ CREATE FUNCTION ledger.queued_since () RETURNS timestamptz LANGUAGE sql STABLE A
     SELECT queued_at FROM ledger.due_since WHERE noted_at > clock_timestamp() - interval '1 minute'), '-infinity')
 $$;
 
+-- What of these users waits without a slot: of each endpoint the delivery that has been due for longest, where one is.
+-- It steps from endpoint to endpoint in the index, so it costs the number of endpoints that wait, not of their deliveries.
+CREATE FUNCTION ledger.waiting (user_ids text[])
+RETURNS TABLE (user_id text, since timestamptz, endpoint_id bigint, first_due timestamptz) LANGUAGE sql STABLE AS $$
+  WITH RECURSIVE asked (user_id, since) AS MATERIALIZED (
+    SELECT user_id, ledger.due_since(user_id) FROM unnest(user_ids) AS u (user_id)
+  ), waiting (user_id, since, endpoint_id, first_due) AS (
+    SELECT u.user_id, u.since, first.endpoint_id, first.next_attempt_at
+    FROM asked u
+    CROSS JOIN LATERAL (
+      SELECT endpoint_id, next_attempt_at FROM ledger.webhook_deliveries
+      WHERE user_id = u.user_id AND next_attempt_at >= u.since AND status = 'scheduled' AND queued_at IS NULL
+      ORDER BY endpoint_id, next_attempt_at LIMIT 1) first
+    UNION
+    SELECT w.user_id, w.since, next.endpoint_id, next.next_attempt_at
+    FROM waiting w
+    CROSS JOIN LATERAL (
+      SELECT endpoint_id, next_attempt_at FROM ledger.webhook_deliveries
+      WHERE user_id = w.user_id AND endpoint_id > w.endpoint_id AND next_attempt_at >= w.since
+        AND status = 'scheduled' AND queued_at IS NULL
+      ORDER BY endpoint_id, next_attempt_at LIMIT 1) next
+  )
+  SELECT user_id, since, endpoint_id, first_due FROM waiting
+$$;
+
 CREATE INDEX webhook_deliveries_queued_since ON ledger.webhook_deliveries (user_id, queued_at) INCLUDE (endpoint_id)
   WHERE queued_at IS NOT NULL;
 DROP INDEX ledger.webhook_deliveries_queued;
@@ -78,32 +103,13 @@ BEGIN
     RETURNING a.delivery_id AS id, a.n, a.job_number, a.trigger;
   END IF;
 
-  -- Attempts of the schedule. `waiting` steps from endpoint to endpoint in the index, so it costs the number of endpoints
-  -- that wait, not the number of their deliveries. After it only endpoints with few slots and a delivery that waits for
-  -- long are read. `turn` counts the slots that an endpoint has with those that it gets: all endpoints of a user have a
+  -- Attempts of the schedule. Only endpoints with free slots whose first delivery has waited for longest are read. `turn` counts the slots that an endpoint has with those that it gets: all endpoints of a user have a
   -- first slot before any has a second one. The last slots of a user are for endpoints that have no more than one, so
   -- that those which hang leave room for one that answers. An endpoint that fails gets one until it succeeds. What must
   -- move first is left out after it was counted: so a million of those cost no more than a few. Of deliveries whose next
   -- crash, the third, is their last one at a time has a slot: the others in flight did not end the worker.
   RETURN QUERY
-    WITH RECURSIVE asked (user_id, since) AS MATERIALIZED (
-      SELECT user_id, ledger.due_since(user_id) FROM unnest(user_ids) AS u (user_id)
-    ), waiting (user_id, since, endpoint_id, first_due) AS (
-      SELECT u.user_id, u.since, first.endpoint_id, first.next_attempt_at
-      FROM asked u
-      CROSS JOIN LATERAL (
-        SELECT endpoint_id, next_attempt_at FROM ledger.webhook_deliveries
-        WHERE user_id = u.user_id AND next_attempt_at >= u.since AND status = 'scheduled' AND queued_at IS NULL
-        ORDER BY endpoint_id, next_attempt_at LIMIT 1) first
-      UNION
-      SELECT w.user_id, w.since, next.endpoint_id, next.next_attempt_at
-      FROM waiting w
-      CROSS JOIN LATERAL (
-        SELECT endpoint_id, next_attempt_at FROM ledger.webhook_deliveries
-        WHERE user_id = w.user_id AND endpoint_id > w.endpoint_id AND next_attempt_at >= w.since
-          AND status = 'scheduled' AND queued_at IS NULL
-        ORDER BY endpoint_id, next_attempt_at LIMIT 1) next
-    ), busy AS (
+    WITH busy AS (
       SELECT user_id, endpoint_id, count(*) AS in_use
       FROM (SELECT user_id, endpoint_id FROM ledger.webhook_deliveries
             WHERE user_id = ANY(user_ids) AND queued_at >= queued_since
@@ -115,7 +121,7 @@ BEGIN
       SELECT w.user_id, w.since, w.endpoint_id, coalesce(b.in_use, 0) AS in_use,
              CASE WHEN e.failing_since IS NULL THEN per_endpoint ELSE 1 END - coalesce(b.in_use, 0) AS slots,
              row_number() OVER (PARTITION BY w.user_id ORDER BY coalesce(b.in_use, 0), w.first_due) AS nth
-      FROM waiting w
+      FROM ledger.waiting(user_ids) w
       LEFT JOIN busy b USING (user_id, endpoint_id)
       JOIN ledger.webhook_endpoints e ON e.id = endpoint_id
       WHERE w.first_due <= clock_timestamp() AND e.suspended_at IS NULL

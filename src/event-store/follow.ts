@@ -1,7 +1,6 @@
 // Follows the log until a signal ends it, and notices a subscription that no longer delivers.
 import { FORWARDS, START, type AllStreamResolvedEvent } from '@eventstore/db-client'
 import type { StoredEvent } from '../domain/stored-event.js'
-import { untilBeat } from './beat.js'
 import { deliver } from './reads/collect.js'
 import { sizeOf } from './size.js'
 import type { EventStoreConnection } from './connection/connection.js'
@@ -87,6 +86,12 @@ async function next (
     if (await head() <= position) continue
     return await Promise.race([arriving, Promise.resolve(undefined)]) // it may have come meanwhile
   }
+}
+
+/** How long to wait for the next multiple of `everyMs` that is not too near: a half of it to one and a half. */
+function untilBeat (everyMs: number): number {
+  const rest = everyMs - performance.now() % everyMs
+  return rest < everyMs / 2 ? rest + everyMs : rest
 }
 
 /** About the memory of what is kept of a read, in bytes. */

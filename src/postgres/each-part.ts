@@ -1,6 +1,6 @@
 // All rows of a query by their key, in parts of bounded bytes, however many there are.
 import type { PoolClient } from 'pg'
-import type { Filter } from './page.js'
+import { conditionsOf, type Filter } from './page.js'
 
 /** All of it is text of ours; what callers send are values of filters. */
 export interface PartsQuery {
@@ -31,10 +31,7 @@ export async function eachPart<Item> (
 ): Promise<void> {
   const { from, key, order } = query
   const values: unknown[] = []
-  const conditions = query.filters.flatMap(([condition, ...value]) => {
-    if (value.length === 0) return condition
-    return value[0] === undefined ? [] : condition.replace('?', `$${values.push(value[0])}`)
-  })
+  const conditions = conditionsOf(query.filters, values)
   await snapshot.query(`SET LOCAL statement_timeout = ${lookWithinMs}`)
   const keys = `SELECT ${key}::text AS key FROM ${from} WHERE ${conditions.join(' AND ')} ORDER BY ${order}`
   await snapshot.query(`DECLARE matches NO SCROLL CURSOR FOR ${keys}`, values)

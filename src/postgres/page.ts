@@ -46,10 +46,7 @@ interface Answer<Item> { total?: string, items: Item[], last: string[] | null, g
 export async function readPage<Item> (db: Pool, query: PageQuery, page: Page): Promise<Paged<Item>> {
   const { from, order, filters } = query
   const values: unknown[] = [page.perPage, 'page' in page ? (page.page - 1) * page.perPage : 0, mostBytes]
-  const conditions = filters.flatMap(([condition, ...value]) => {
-    if (value.length === 0) return condition
-    return value[0] === undefined ? [] : condition.replace('?', `$${values.push(value[0])}`)
-  })
+  const conditions = conditionsOf(filters, values)
   const isBehind = 'after' in page && page.after.length > 0
   if (isBehind) conditions.push(afterKeys(order, page.after.map((value) => `$${values.push(value)}`)))
   const matches = `FROM ${from}${conditions.length > 0 ? ` WHERE ${conditions.join(' AND ')}` : ''}`
@@ -92,6 +89,13 @@ function pageOf<Item> ({ total, items, last, given, found }: Answer<Item>, perPa
     isCut: given < Math.min(found, perPage)
   }
 }
+
+/** Those that were asked for, as text; their values are added to `values`. */
+export const conditionsOf = (filters: readonly Filter[], values: unknown[]): string[] =>
+  filters.flatMap(([condition, ...value]) => {
+    if (value.length === 0) return condition
+    return value[0] === undefined ? [] : condition.replace('?', `$${values.push(value[0])}`)
+  })
 
 /** Sorts behind every other character, byte by byte. */
 const sortsLast = '\u{10FFFF}'

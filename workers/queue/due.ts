@@ -4,25 +4,7 @@ import type { Pool } from 'pg'
 
 /** As the function that gives slots does it, these looks begin where the last pass found nothing older. */
 const dueUsersSql = `
-  WITH RECURSIVE asked (user_id, since) AS MATERIALIZED (
-    SELECT user_id, ledger.due_since(user_id) FROM unnest($1::text[]) AS u (user_id)
-  ), waiting (user_id, since, endpoint_id, first_due) AS (
-    SELECT u.user_id, u.since, first.endpoint_id, first.next_attempt_at
-    FROM asked u
-    CROSS JOIN LATERAL (
-      SELECT endpoint_id, next_attempt_at FROM ledger.webhook_deliveries
-      WHERE user_id = u.user_id AND next_attempt_at >= u.since AND status = 'scheduled' AND queued_at IS NULL
-      ORDER BY endpoint_id, next_attempt_at LIMIT 1) first
-    UNION
-    SELECT w.user_id, w.since, next.endpoint_id, next.next_attempt_at
-    FROM waiting w
-    CROSS JOIN LATERAL (
-      SELECT endpoint_id, next_attempt_at FROM ledger.webhook_deliveries
-      WHERE user_id = w.user_id AND endpoint_id > w.endpoint_id AND next_attempt_at >= w.since
-        AND status = 'scheduled' AND queued_at IS NULL
-      ORDER BY endpoint_id, next_attempt_at LIMIT 1) next
-  )
-  SELECT user_id FROM waiting WHERE first_due <= clock_timestamp()
+  SELECT user_id FROM ledger.waiting($1) WHERE first_due <= clock_timestamp()
   UNION
   SELECT user_id FROM ledger.webhook_attempts_on_demand
   WHERE user_id = ANY($1) AND outcome IS NULL AND queued_at IS NULL AND due_at <= clock_timestamp()`
