@@ -41,6 +41,8 @@ import { addQueries, type QueryDeps } from './queries/routes.js'
 export interface AppDeps {
   logger: FastifyBaseLogger
   basePath: string
+  /** Where callers find the service, for the API document. */
+  publicUrl?: string | undefined
   jwt: JwtSettings
   /** Without them there are no API keys, and no token is revoked. */
   credentials?: Credentials | undefined
@@ -81,8 +83,8 @@ export async function buildApp (deps: AppDeps): Promise<App> {
     registerReadSlots(scope, deps.readSlots)
     registerBodyBytes(scope, deps.bodyBytes)
     addMetrics(scope, metrics, metricsToken)
+    await addApiDocs(scope, basePath, deps.publicUrl)
     addHealth(scope, healthChecks, undefined, deps.isLeaving)
-    await addApiDocs(scope, basePath)
     await addRoot(scope, basePath)
     await addOps(scope, deps.ops)
     await scope.register(async (api: App) => addWithOtherMethods(api, () => {
@@ -101,7 +103,7 @@ export async function buildApp (deps: AppDeps): Promise<App> {
 }
 
 /** An app for roles that take no requests: it only says how they are. */
-export async function buildStatusApp (deps: Omit<AppDeps, 'basePath' | 'corsOrigins' | 'ops' | 'routes'>): Promise<App> {
+export async function buildStatusApp (deps: Omit<AppDeps, 'basePath' | 'publicUrl' | 'corsOrigins' | 'ops' | 'routes'>): Promise<App> {
   const { jwt, credentials, rateLimit, healthChecks, metrics, metricsToken } = deps
   const app = bareApp(deps)
   await registerAuth(app, jwt, credentials)

@@ -61,6 +61,8 @@ function toConfig (env: Environment) {
     port: env.PORT,
     /** Without a slash at its end; empty for none. */
     basePath: env.BASE_PATH.replace(/\/$/, ''),
+    /** Where callers find the service, with or without the base path. */
+    publicUrl: env.PUBLIC_URL,
     dataDir: env.DATA_DIR,
     /** 0 for any free one; absent for one that `start` keeps. */
     embeddedEventStorePort: env.EMBEDDED_EVENTSTORE_PORT,

@@ -13,13 +13,14 @@ export type App = FastifyInstance<
 export const Message = Type.Object({
   message: Type.String({ description: 'What happened, for a person to read.' })
 }, { title: 'Message' })
-export const Invalid = Type.Object({
-  message: Type.String(),
+/** Every refusal and failure; `errors` are in a 422 of the fields of a request. */
+export const ErrorAnswer = Type.Object({
+  message: Type.String({ description: 'What is wrong, for a person to read.' }),
   // Not a Record: its pattern would leave out names with line breaks.
-  errors: Type.Unsafe<FieldErrors>({
+  errors: Type.Optional(Type.Unsafe<FieldErrors>({
     type: 'object',
     additionalProperties: Type.Array(Type.String()),
     description: 'Every refused field with every reason; paths have dots. ' +
       'Of more than 500 fields the first 500, and `body` says that there are more.'
-  })
-}, { title: 'Invalid' })
+  }))
+}, { title: 'Error' })

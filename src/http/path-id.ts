@@ -1,23 +1,22 @@
 // Ids in paths: how routes describe and read them.
 import Type from 'typebox'
+import { documentedAs } from '../domain/json.js'
 import { deliveryId } from './docs/read-examples.js'
 
-/** What the API document says of a parameter instead of the schema that validates it. */
-const documentedAs = (schema: object) => ({ 'x-documented': schema })
-
 // Validated as text: what no integer can be is not found, like any other id, and is no field that failed.
-const integerOf = (description: string) => Type.Object({
-  id: Type.String(documentedAs({ type: 'integer', minimum: 1, description, examples: [1] }))
+const integerOf = (title: string, description: string) => Type.Object({
+  id: Type.String(documentedAs({ title, type: 'integer', minimum: 1, description, examples: [1] }))
 })
 
-export const assistantPath = integerOf('The assistant.')
-export const leadPath = integerOf('The lead.')
-export const campaignPath = integerOf('The campaign.')
-export const phoneNumberPath = integerOf('The phone number.')
-export const apiKeyPath = integerOf('The API key.')
-export const blacklistPath = integerOf('The do-not-call entry.')
-export const deliveryPath =
-  Type.Object({ id: Type.String({ description: 'The delivery, its webhook-id.', examples: [deliveryId] }) })
+export const assistantPath = integerOf('AssistantPath', 'The assistant.')
+export const leadPath = integerOf('LeadPath', 'The lead.')
+export const campaignPath = integerOf('CampaignPath', 'The campaign.')
+export const phoneNumberPath = integerOf('PhoneNumberPath', 'The phone number.')
+export const apiKeyPath = integerOf('ApiKeyPath', 'The API key.')
+export const blacklistPath = integerOf('BlacklistPath', 'The do-not-call entry.')
+export const deliveryPath = Type.Object({
+  id: Type.String({ title: 'DeliveryPath', description: 'The delivery, its webhook-id.', examples: [deliveryId] })
+})
 
 /** The path parameters of a route as the API document shows them. */
 export function documentedPath (params: unknown): unknown {

@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { invalid, type FieldErrors } from '../domain/rejection.js'
-import { Invalid, Message } from './app-types.js'
+import { ErrorAnswer } from './app-types.js'
 import { only } from './auth/auth.js'
 import { requestHeaders } from './docs/headers.js'
 import { nameIgnored } from './input/received.js'
@@ -34,8 +34,8 @@ export class BehindPosition extends Error {
 export const readHeaders = Type.Object({
   'x-read-position': Type.Optional(Type.String({ description: requestHeaders['X-Read-Position'].description }))
 })
-export const readErrors = { 401: Message, 403: Message, 422: Invalid, 503: Message }
-export const itemErrors = { 404: Message, ...readErrors }
+export const readErrors = { 401: ErrorAnswer, 403: ErrorAnswer, 422: ErrorAnswer, 503: ErrorAnswer }
+export const itemErrors = { 404: ErrorAnswer, ...readErrors }
 
 /**
  * Options of a user's GET that reads from `source`, a list with `paging`: refuses a query string that does not fit with

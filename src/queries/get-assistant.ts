@@ -4,10 +4,10 @@ import { assistantNotFound } from '../domain/assistant/decide.js'
 import type { Assistant, AssistantAtRevision } from '../domain/assistant/evolve.js'
 import { AssistantSettings } from '../domain/assistant/settings.js'
 import { AssistantSummary, summarize } from '../domain/assistant/summary.js'
-import { Nullable } from '../domain/json.js'
+import { documentedAs, Nullable } from '../domain/json.js'
 import type { Interruption } from '../domain/webhook/delivery.js'
 import type { App } from '../http/app-types.js'
-import { answered, refusal } from '../http/docs/describe.js'
+import { answered, One, refusal } from '../http/docs/describe.js'
 import { assistantPath, idIn } from '../http/path-id.js'
 import { assistant } from '../http/docs/read-examples.js'
 import { itemErrors, readHeaders, reading } from '../http/read-position.js'
@@ -17,6 +17,7 @@ const At = Type.String({ description: 'ISO 8601, UTC.', examples: ['2026-01-31T1
 
 const Webhook = Type.Object({
   state: Type.Enum(['on', 'off', 'suspended', 'paused'], {
+    title: 'WebhookState',
     description: 'suspended: the URL answered 410 or kept failing, and gets nothing until it is resumed. paused: it ' +
       'asked for fewer requests, and gets nothing until the time in `until`.'
   }),
@@ -25,11 +26,19 @@ const Webhook = Type.Object({
   }),
   since: Nullable(At, { description: 'When it was suspended.' }),
   until: Nullable(At, { description: 'When a pause ends.' })
-})
+}, { title: 'AssistantWebhook' })
+
+const bare = (schema: object) =>
+  Object.fromEntries(Object.entries(schema).filter(([keyword]) => !toldOfBodies.includes(keyword)))
+const toldOfBodies = ['description', 'minimum', 'maximum', 'minLength', 'maxLength', 'pattern']
+
+/** What they are for, and what they may be, is told of the bodies that set them. */
+const briefSettings = Type.Object(Object.fromEntries(Object.entries(AssistantSettings.properties).map(
+  ([name, schema]) => [name, bare(schema)])))
 
 const AssistantAnswer = Type.Object({
   ...AssistantSummary.properties,
-  settings: AssistantSettings,
+  settings: { ...AssistantSettings, ...documentedAs(briefSettings) },
   revision: Type.Integer({ minimum: 0, description: 'Also the ETag.' }),
   created_at: At,
   updated_at: At,
@@ -59,7 +68,7 @@ const schema = {
   }),
   response: {
     200: answered(
-      'The assistant with all its settings.', Type.Object({ data: AssistantAnswer }), { data: assistant }, ['ETag']),
+      'The assistant with all its settings.', One(AssistantAnswer), { data: assistant }, ['ETag']),
     ...itemErrors,
     404: refusal('Assistant not found or does not belong to the authenticated user')
   }

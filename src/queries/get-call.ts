@@ -5,7 +5,7 @@ import { isCallId } from '../domain/call/events.js'
 import { CallReport, describeCall } from '../domain/call/summary.js'
 import { Rejection } from '../domain/rejection.js'
 import type { App } from '../http/app-types.js'
-import { answered, refusal } from '../http/docs/describe.js'
+import { answered, One, refusal } from '../http/docs/describe.js'
 import { callId } from '../http/docs/examples.js'
 import { call } from '../http/docs/read-examples.js'
 import { itemErrors, readHeaders, reading } from '../http/read-position.js'
@@ -30,7 +30,7 @@ const schema = {
   headers: readHeaders,
   params: Type.Object({ id: Type.String({ description: 'The call, as the engine names it.', examples: [callId] }) }),
   response: {
-    200: answered('The call with its transcript and its webhook.', Type.Object({ data: CallAnswer }), { data: call }),
+    200: answered('The call with its transcript and its webhook.', One(CallAnswer), { data: call }),
     ...itemErrors,
     404: refusal('Call not found or does not belong to the authenticated user')
   }

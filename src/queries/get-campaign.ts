@@ -1,9 +1,8 @@
 // GET /user/campaign/{id}
-import Type from 'typebox'
 import { campaignNotFound } from '../domain/campaign/decide.js'
 import { CampaignAnswer, describeCampaign } from '../domain/campaign/summary.js'
 import type { App } from '../http/app-types.js'
-import { answered, refusal } from '../http/docs/describe.js'
+import { answered, One, refusal } from '../http/docs/describe.js'
 import { campaign } from '../http/docs/examples.js'
 import { campaignPath, idIn } from '../http/path-id.js'
 import { itemErrors, readHeaders, reading } from '../http/read-position.js'
@@ -17,7 +16,7 @@ const schema = {
   headers: readHeaders,
   params: campaignPath,
   response: {
-    200: answered('The campaign.', Type.Object({ data: CampaignAnswer }), { data: campaign }, ['ETag']),
+    200: answered('The campaign.', One(CampaignAnswer), { data: campaign }, ['ETag']),
     ...itemErrors,
     404: refusal('Campaign not found or does not belong to the authenticated user')
   }

@@ -4,7 +4,7 @@ import { leadNotFound } from '../domain/lead/change.js'
 import { Id } from '../domain/json.js'
 import { LeadAnswer, describeLead } from '../domain/lead/summary.js'
 import type { App } from '../http/app-types.js'
-import { answered, refusal } from '../http/docs/describe.js'
+import { answered, One, refusal } from '../http/docs/describe.js'
 import { lead } from '../http/docs/examples.js'
 import { idIn, leadPath } from '../http/path-id.js'
 import { itemErrors, readHeaders, reading } from '../http/read-position.js'
@@ -25,7 +25,7 @@ const schema = {
   headers: readHeaders,
   params: leadPath,
   response: {
-    200: answered('The lead with its secondary contacts.', Type.Object({ data: FoundLead }), { data: lead }),
+    200: answered('The lead with its secondary contacts.', One(FoundLead), { data: lead }),
     ...itemErrors,
     404: refusal('Lead not found or does not belong to the authenticated user')
   }

@@ -1,9 +1,9 @@
 // GET /user/me
 import Type from 'typebox'
-import { scopes } from '../domain/api-key/events.js'
+import { Scope, scopes } from '../domain/api-key/events.js'
 import type { App } from '../http/app-types.js'
 import { only } from '../http/auth/auth.js'
-import { answered } from '../http/docs/describe.js'
+import { answered, One } from '../http/docs/describe.js'
 
 export interface GetMeDeps {
   /** Requests that each user may make in a minute; 0 for no limit. */
@@ -12,8 +12,9 @@ export interface GetMeDeps {
 
 const Me = Type.Object({
   id: Type.String({ description: 'The user, as the token names them.', examples: ['1'] }),
-  scopes: Type.Array(Type.Enum([...scopes]), { description: 'What the key may do; a JWT may do both.' }),
+  scopes: Type.Array(Scope, { description: 'What the key may do; a JWT may do both.' }),
   api_key: Type.Unsafe<{ id: number, name: string } | null>({
+    title: 'UsedApiKey',
     type: ['object', 'null'],
     required: ['id', 'name'],
     properties: { id: { type: 'integer' }, name: { type: 'string' } },
@@ -29,7 +30,7 @@ const schema = {
   summary: 'Who you are to this service',
   tags: ['account'],
   security: [{ bearer: [] }],
-  response: { 200: answered('The user of the token.', Type.Object({ data: Me }), { data: example }) }
+  response: { 200: answered('The user of the token.', One(Me), { data: example }) }
 }
 
 export function getMe (app: App, { rateLimitPerMinute }: GetMeDeps): void {

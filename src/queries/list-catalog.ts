@@ -1,6 +1,7 @@
 // GET /user/assistants/voices, languages and models, GET /user/campaigns and phone-numbers: lists of one shape.
 import Type, { type Static, type TSchema } from 'typebox'
-import { Id, PhoneNumber } from '../domain/json.js'
+import { Id } from '../domain/json.js'
+import { PhoneNumberAnswer } from '../domain/phone-number/body.js'
 import type { App } from '../http/app-types.js'
 import { answered } from '../http/docs/describe.js'
 import { page } from '../http/docs/read-examples.js'
@@ -32,7 +33,7 @@ const voices = ({ findVoices }: ReadModel) => list({
   operationId: 'listVoices',
   summary: 'List the voices',
   description: 'By name; every user may choose from them.',
-  item: Type.Object({ id: Id({ description: 'The voice_id of an assistant.' }), name: Name('Amelia') }),
+  item: Type.Object({ id: Id({ description: 'The voice_id of an assistant.' }), name: Name('Amelia') }, { title: 'Voice' }),
   example: { id: 1, name: 'Amelia' },
   keys: ['text', 'whole'],
   find: findVoices
@@ -43,7 +44,7 @@ const languages = ({ findLanguages }: ReadModel) => list({
   operationId: 'listLanguages',
   summary: 'List the languages',
   description: 'By name; every user may choose from them.',
-  item: Type.Object({ name: Name('English', 'The language of an assistant.') }),
+  item: Type.Object({ name: Name('English', 'The language of an assistant.') }, { title: 'Language' }),
   example: { name: 'English' },
   keys: ['text'],
   find: findLanguages
@@ -54,7 +55,7 @@ const models = ({ findModels }: ReadModel) => list({
   operationId: 'listModels',
   summary: 'List the LLM models',
   description: 'By name; an assistant may use others as well.',
-  item: Type.Object({ name: Name('gpt-4o', 'The llm_model of an assistant.') }),
+  item: Type.Object({ name: Name('gpt-4o', 'The llm_model of an assistant.') }, { title: 'Model' }),
   example: { name: 'gpt-4o' },
   keys: ['text'],
   find: findModels
@@ -65,7 +66,9 @@ const campaigns = ({ findCampaigns }: ReadModel) => list({
   operationId: 'listCampaigns',
   summary: 'List your campaigns',
   description: 'Newest first.',
-  item: Type.Object({ id: Id({ description: 'The campaign_id of a lead.' }), name: Name('Spring renewals') }),
+  item: Type.Object({
+    id: Id({ description: 'The campaign_id of a lead.' }), name: Name('Spring renewals')
+  }, { title: 'CampaignItem' }),
   example: { id: 1, name: 'Spring renewals' },
   keys: ['whole'],
   find: (page, userId) => findCampaigns(userId, page)
@@ -76,7 +79,7 @@ const phoneNumbers = ({ findPhoneNumbers }: ReadModel) => list({
   operationId: 'listPhoneNumbers',
   summary: 'List your phone numbers',
   description: 'Newest first.',
-  item: Type.Object({ id: Id({ description: 'The phone_number_id of an assistant.' }), phone_number: PhoneNumber() }),
+  item: PhoneNumberAnswer,
   example: { id: 1, phone_number: '+15551230001' },
   keys: ['whole'],
   find: (page, userId) => findPhoneNumbers(userId, page)

@@ -57,18 +57,19 @@ interface Schema {
   description?: string
   properties?: Record<string, Schema>
   anyOf?: Schema[]
+  oneOf?: Schema[]
   items?: Schema
   $ref?: string
 }
 
 /** Every property with the path that leads there, references followed. */
 function fieldsOf (schema: Schema, defs: Record<string, Schema>, path = ''): [string, Schema][] {
-  const resolve = (part: Schema) => part.$ref ? defs[part.$ref.replace('#/$defs/', '')] ?? {} : part
-  const { properties = {}, anyOf = [], items } = resolve(schema)
+  const resolve = (part: Schema) => part.$ref ? { ...defs[part.$ref.replace('#/$defs/', '')], ...part } : part
+  const { properties = {}, anyOf = [], oneOf = [], items } = resolve(schema)
   return [
     ...Object.entries(properties).flatMap(([name, field]) => [
       [`${path}${name}`, resolve(field)] as [string, Schema], ...fieldsOf(field, defs, `${path}${name}.`)
     ]),
-    ...[...anyOf, ...(items ? [items] : [])].flatMap((part) => fieldsOf(part, defs, path))
+    ...[...anyOf, ...oneOf, ...(items ? [items] : [])].flatMap((part) => fieldsOf(part, defs, path))
   ]
 }

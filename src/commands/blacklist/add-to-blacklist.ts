@@ -21,6 +21,8 @@ const listed = 'Phone number blacklisted successfully'
 const Listed = Type.Object({ message: Type.String(), data: EntryAnswer }, { title: 'BlacklistEntryAnswer' })
 const body = { message: listed, data: blacklistEntry }
 
+const described = 'The entry: with 200 one that there was already, as it was.'
+
 const schema = {
   operationId: 'blacklistPhoneNumber',
   summary: 'Put a phone number on your do-not-call list',
@@ -30,8 +32,8 @@ const schema = {
   security: [{ bearer: [] }],
   body: example(BlacklistBody, { phone_number: blacklistEntry.phone_number, reason: blacklistEntry.reason }),
   response: {
-    200: answered('The entry that there was already, as it was.', Listed, body, ['ETag', ...writeHeaders]),
-    201: answered('The entry.', Listed, body, ['ETag', ...writeHeaders]),
+    200: answered(described, Listed, body, ['ETag', ...writeHeaders]),
+    201: answered(described, Listed, body, ['ETag', ...writeHeaders]),
     422: invalid({ reason: ['must be at most 255 characters'] })
   }
 }

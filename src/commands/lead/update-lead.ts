@@ -15,7 +15,7 @@ import type { ReadModel } from '../../../projections/read-model.js'
 import { answerAsListed, leadIdIn, lookUpLead, readLead, type LeadDeps } from './lead-command.js'
 
 const updated = 'Lead updated successfully'
-const UpdatedLead = Type.Object({ message: Type.String(), data: LeadAnswer }, { title: 'UpdatedLead' })
+const UpdatedLead = Type.Object({ message: Type.String(), data: LeadAnswer }, { title: 'LeadAnswer' })
 
 const schema = {
   operationId: 'updateLead',

@@ -32,7 +32,7 @@ export interface RecoverWebhooksDeps extends OwnAssistantDeps {
 const RecoverBody = Type.Object({
   since: DayOrInstant('Deliveries that were made on this day (UTC) or later, or at this instant or later.'),
   until: Type.Optional(DayOrInstant('And on this day or earlier, or at this instant or earlier; now when it is absent.')),
-  statuses: Type.Optional(Type.Array(Type.Enum([...statuses]), {
+  statuses: Type.Optional(Type.Array(Type.Enum([...statuses], { title: 'RecoverableStatus' }), {
     minItems: 1,
     maxItems: 4,
     description: 'Which of them; all four when it is absent. Of the skipped ones those of a time when the webhook was off.'
@@ -45,7 +45,7 @@ const busy = 'Ten recoveries of this assistant go on: try again when one of them
 
 const RecoverAnswer = Type.Object({
   message: Type.String(),
-  data: Type.Object({ count: Type.Integer({ minimum: 0, description: 'Deliveries that are looked at again.' }) })
+  data: Type.Object({ count: Type.Integer({ minimum: 0, description: 'Deliveries that are looked at again.' }) }, { title: 'Recovered' })
 }, { title: 'RecoverAnswer' })
 
 const schema = {

@@ -23,7 +23,7 @@ const ResumeAnswer = Type.Object({
     resumed: Type.Integer({
       minimum: 0, description: 'Deliveries that were held and are scheduled again; 0 when it was not suspended.'
     })
-  })
+  }, { title: 'Resumed' })
 }, { title: 'ResumeAnswer' })
 
 const schema = {

@@ -48,6 +48,7 @@ export async function composeApi (context: ProcessContext, status: Status): Prom
     logger: log,
     isLeaving: context.isLeaving,
     basePath: config.basePath,
+    publicUrl: config.publicUrl,
     jwt: config.jwt,
     credentials,
     corsOrigins: config.corsOrigins,

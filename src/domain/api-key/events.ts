@@ -5,6 +5,7 @@ import { UserId } from '../user.js'
 
 export const scopes = ['read', 'write'] as const
 export type Scope = typeof scopes[number]
+export const Scope = Type.Enum([...scopes], { title: 'Scope' })
 
 const ids = { api_key_id: GivenId(), user_id: UserId }
 
@@ -13,7 +14,7 @@ export const ApiKeyCreated = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 255, ...withoutNul }),
   hash: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the key, in hexadecimal digits.' }),
   prefix: Type.String({ minLength: 1, maxLength: 32, ...withoutNul, description: 'How the key begins.' }),
-  scopes: Type.Array(Type.Enum([...scopes]), { minItems: 1, maxItems: 16 }),
+  scopes: Type.Array(Scope, { minItems: 1, maxItems: 16 }),
   expires_at: Nullable(Instant(), { description: 'From then on it is refused; null for never.' }),
   created_at: Instant()
 })

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { Id, Nullable } from '../json.js'
 import type { ApiKey } from './evolve.js'
-import { scopes } from './events.js'
+import { Scope } from './events.js'
 
 const At = (description: string) =>
   Type.String({ description: `ISO 8601, UTC. ${description}`, examples: ['2026-01-31T11:50:00.000Z'] })
@@ -11,7 +11,7 @@ const shown = {
   id: Id({}),
   name: Type.String({ examples: ['Nightly import'] }),
   prefix: Type.String({ description: 'How the key begins, to tell one from another.', examples: ['rl_q3VXhZ0s'] }),
-  scopes: Type.Array(Type.Enum([...scopes])),
+  scopes: Type.Array(Scope),
   expires_at: Nullable(At('From then on it is refused; null for never.')),
   created_at: At('')
 }

@@ -3,13 +3,13 @@ import Type, { type Static } from 'typebox'
 import { isBlank } from '../blank.js'
 import { Instant, notBlank, Nullable } from '../json.js'
 import { problem, soundBody, soundFields, type Submitted } from '../validation.js'
-import { scopes, type Scope } from './events.js'
+import { Scope, scopes } from './events.js'
 
 export const CreateApiKeyBody = Type.Object({
   name: Type.String({
     minLength: 1, maxLength: 255, ...notBlank, description: 'What it is for.', examples: ['Nightly import']
   }),
-  scopes: Type.Array(Type.Enum([...scopes]), {
+  scopes: Type.Array(Scope, {
     minItems: 1,
     maxItems: scopes.length,
     description: '`read` is every GET, `write` every other request; neither implies the other. ' +
@@ -18,7 +18,7 @@ export const CreateApiKeyBody = Type.Object({
   expires_at: Type.Optional(Nullable(Instant(), {
     description: 'From then on it is refused; null, or absent, for never.', examples: ['2099-12-31T23:00:00.000Z']
   }))
-}, { title: 'NewApiKey' })
+}, { title: 'ApiKeyInput' })
 export type CreateApiKeyBody = Static<typeof CreateApiKeyBody>
 
 export interface NewApiKey { type: 'create', name: string, scopes: Scope[], expires_at: string | null }

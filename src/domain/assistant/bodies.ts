@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { AnyObject, notBlank, variableLimits } from '../json.js'
 import { zoneNamed } from '../time/time-zone.js'
-import { assistantStatuses } from './events.js'
+import { AssistantStatus } from './events.js'
 import { AssistantSettings, PostCallField, optional, required, type EndCallTool } from './settings.js'
 
 /** Folding, comparing and sending a schema costs by its fields: these are more than anybody fills in by hand. */
@@ -11,10 +11,10 @@ const mostSchemaFields = 200
 /** Some readers of JSON refuse this name wherever it stands, and with it the webhook that carries the value. */
 const unreadable = '__proto__'
 
-const NewPostCallField = Type.Object({
+const PostCallFieldInput = Type.Object({
   ...PostCallField.properties,
   name: Type.String({ ...PostCallField.properties.name, maxLength: 255, not: { const: unreadable } })
-}, { title: 'NewPostCallField' })
+}, { title: 'PostCallFieldInput' })
 
 /** The table of fields as bodies are held to it: events keep what an earlier release has taken. */
 const inBodies = {
@@ -26,8 +26,8 @@ const inBodies = {
   optional: {
     ...optional,
     variables: AnyObject({ ...optional.variables, ...variableLimits }),
-    post_call_schema: Type.Array(NewPostCallField, {
-      ...optional.post_call_schema, items: NewPostCallField, maxItems: mostSchemaFields
+    post_call_schema: Type.Array(PostCallFieldInput, {
+      ...optional.post_call_schema, items: PostCallFieldInput, maxItems: mostSchemaFields
     })
   }
 }
@@ -41,11 +41,11 @@ const literalSpelling = {
 
 const optionals = Type.Partial(Type.Object(inBodies.optional)).properties
 export const CreateAssistantBody =
-  Type.Object({ ...inBodies.required, ...optionals, ...literalSpelling }, { title: 'NewAssistant' })
+  Type.Object({ ...inBodies.required, ...optionals, ...literalSpelling }, { title: 'AssistantInput' })
 export type CreateAssistantBody = Static<typeof CreateAssistantBody>
 
 const changes = Type.Partial(Type.Object(withoutDefaults({ ...inBodies.required, ...inBodies.optional }))).properties
-const status = Type.Optional(Type.Enum([...assistantStatuses], {
+const status = Type.Optional(AssistantStatus({
   description: 'Switches the assistant on or off. Its webhooks go on either way.'
 }))
 /** Nothing has a default here: what is left out stays as it is. */

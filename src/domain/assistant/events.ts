@@ -8,6 +8,9 @@ import { AssistantSettings } from './settings.js'
 export const assistantStatuses = ['active', 'inactive'] as const
 export type AssistantStatus = typeof assistantStatuses[number]
 
+export const AssistantStatus = (options: object) =>
+  Type.Enum([...assistantStatuses], { title: 'AssistantStatus', ...options })
+
 const created = {
   assistant_id: GivenId(),
   user_id: UserId,
@@ -18,7 +21,7 @@ const AssistantCreatedV1 = Type.Object(created)
 
 export const AssistantCreated = Type.Object({
   ...created,
-  status: Type.Enum([...assistantStatuses], { description: 'Status that the assistant begins with.' })
+  status: AssistantStatus({ description: 'Status that the assistant begins with.' })
 })
 
 /** Version 1 left the status to its readers, and to all of them a new assistant was active. */
@@ -28,7 +31,9 @@ export const assistantCreatedVersions = firstVersion(AssistantCreatedV1)
 export const AssistantUpdated = Type.Object({
   assistant_id: GivenId(),
   user_id: UserId,
-  changes: Type.Partial(AssistantSettings, { description: 'Only fields whose value changes.' }),
+  changes: Type.Partial(AssistantSettings, {
+    title: 'AssistantSettingsChanges', description: 'Only fields whose value changes.'
+  }),
   updated_at: Instant()
 })
 

@@ -10,13 +10,13 @@ const AnyValue = (description: string) => Type.Unsafe<Json>({ description })
 
 export const HistoryEntry = Type.Object({
   revision: Type.Integer({ minimum: 0, description: 'Of the assistant after the change; its ETag.' }),
-  event: Type.Enum([...assistantEventTypes]),
+  event: Type.Enum([...assistantEventTypes], { title: 'AssistantEventType' }),
   at: Type.String({ description: 'ISO 8601, UTC.', examples: ['2026-01-31T12:00:00.000Z'] }),
   changes: Type.Array(Type.Object({
     field: Type.String({ examples: ['assistant_name'] }),
     from: AnyValue('The value before; null for a new assistant.'),
     to: AnyValue('The value after.')
-  }))
+  }, { title: 'FieldChange' }))
 }, { title: 'HistoryEntry' })
 export type HistoryEntry = Static<typeof HistoryEntry>
 

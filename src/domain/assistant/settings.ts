@@ -18,14 +18,18 @@ export const PostCallField = Type.Object({
     description: 'Key of the extracted value; unique in the schema.',
     ...inWords('may only contain letters, digits and underscores')
   }),
-  type: Type.Enum(['string', 'number', 'bool'], { description: 'Type of the extracted value.' }),
+  type: Type.Enum(['string', 'number', 'bool'], { title: 'PostCallType', description: 'Type of the extracted value.' }),
   description: Type.String({ minLength: 1, description: 'What the field represents.' })
 }, { title: 'PostCallField' })
 export type PostCallField = Static<typeof PostCallField>
 
 export const EndCallTool = Type.Object({
   description: Type.Optional(Type.String({ maxLength: 500, description: 'When the assistant should end the call.' }))
-}, { description: 'Lets the assistant end the call by itself; null removes the tool.' })
+}, { title: 'EndCallTool', description: 'Lets the assistant end the call by itself; null removes the tool.' })
+
+/** Of the settings and of the summary. */
+export const EngineType = (description: string) =>
+  Type.Enum(['pipeline', 'multimodal'], { title: 'EngineType', description })
 
 /** What every assistant is created with. */
 export const required = {
@@ -35,8 +39,10 @@ export const required = {
   voice_id: Id({ description: 'An available voice.', examples: [1] }),
   language: Text(100, 'Name of an available language.', frontDesk.language),
   llm_model: Text(100, 'Name of the LLM model.', frontDesk.llm_model),
-  calls_direction: Type.Enum(['receive', 'make'], { description: 'Whether the assistant takes calls or makes them.' }),
-  engine_type: Type.Enum(['pipeline', 'multimodal'], { description: 'Engine that runs the conversation.' }),
+  calls_direction: Type.Enum(['receive', 'make'], {
+    title: 'CallsDirection', description: 'Whether the assistant takes calls or makes them.'
+  }),
+  engine_type: EngineType('Engine that runs the conversation.'),
   timezone: Text(undefined, 'IANA time zone of the form Area/City.', frontDesk.timezone),
   initial_message: Text(undefined, 'What the assistant speaks when the call starts.', frontDesk.initial_message),
   system_prompt: Text(undefined, 'Behaviour and personality of the assistant.', frontDesk.system_prompt)
@@ -45,7 +51,9 @@ export const required = {
 /** What gets a default. Defaults are the public ones of the product that the interface comes from. */
 export const optional = {
   phone_number_id: Nullable(Id({}), { default: null, description: 'A phone number of the user; null unassigns it.' }),
-  endpoint_type: Type.Enum(['vad', 'ai'], { default: 'vad', description: 'Voice activity detection.' }),
+  endpoint_type: Type.Enum(['vad', 'ai'], {
+    title: 'EndpointType', default: 'vad', description: 'Voice activity detection.'
+  }),
   endpoint_sensitivity: Share(0, 5, 0.5, 'How quickly silence counts as the end of a turn.'),
   interrupt_sensitivity: Share(0, 5, 0.5, 'How easily the caller interrupts.'),
   ambient_sound_volume: Share(0, 1, 0.5, 'Volume of the ambient sound.'),
@@ -82,12 +90,12 @@ export const optional = {
   noise_cancellation: Flag(true, 'Noise cancellation on or off.'),
   record_call: Flag(false, 'Record the call.'),
   who_speaks_first: Type.Enum(['AI assistant', 'Customer'], {
-    default: 'AI assistant', description: 'Who opens the conversation.'
+    title: 'FirstSpeaker', default: 'AI assistant', description: 'Who opens the conversation.'
   })
 }
 
 /** Everything an assistant is set to: what events and answers carry. */
-export const AssistantSettings = Type.Object({ ...required, ...optional })
+export const AssistantSettings = Type.Object({ ...required, ...optional }, { title: 'AssistantSettings' })
 export type AssistantSettings = Static<typeof AssistantSettings>
 
 /** A new copy of the default settings of the optional fields. */

@@ -1,15 +1,18 @@
 // What callers see of an assistant; write and read side use the same functions.
 import Type, { type Static } from 'typebox'
 import { Id } from '../json.js'
-import { assistantStatuses } from './events.js'
+import { AssistantStatus } from './events.js'
 import type { Assistant } from './evolve.js'
+import { EngineType } from './settings.js'
 
 export const AssistantSummary = Type.Object({
   id: Id({ description: 'Unique identifier of the assistant.' }),
   name: Type.String({ description: 'Name of the assistant.' }),
-  status: Type.Enum([...assistantStatuses], { description: 'Current status.' }),
-  type: Type.Enum(['inbound', 'outbound'], { description: 'inbound for calls_direction receive, outbound for make.' }),
-  mode: Type.Enum(['pipeline', 'multimodal'], { description: 'Engine mode.' })
+  status: AssistantStatus({ description: 'Current status.' }),
+  type: Type.Enum(['inbound', 'outbound'], {
+    title: 'AssistantType', description: 'inbound for calls_direction receive, outbound for make.'
+  }),
+  mode: EngineType('Engine mode.')
 }, { title: 'AssistantSummary' })
 export type AssistantSummary = Static<typeof AssistantSummary>
 

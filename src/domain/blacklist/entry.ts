@@ -6,7 +6,7 @@ import type { Entry } from './decide.js'
 export const BlacklistBody = Type.Object({
   phone_number: PhoneNumber({ description: 'Phone number in E.164 format that must not be called.' }),
   reason: Type.Optional(Type.String({ maxLength: 255, ...withoutNul, description: 'Why, in your words.' }))
-}, { title: 'NewBlacklistEntry' })
+}, { title: 'BlacklistEntryInput' })
 
 export const EntryAnswer = Type.Object({
   id: Id({ description: 'What the entry is deleted by.' }),

@@ -1,11 +1,13 @@
 // What the call engine reports, on the stream `call-<call_id>`.
 import Type, { type Static } from 'typebox'
 import { AnyObject, Id, Instant, Nullable, inWords, type JsonObject } from '../json.js'
-import { leadStatuses } from '../lead/status.js'
+import { LeadStatus } from '../lead/status.js'
 
 export const callStatuses = ['completed', 'failed', 'no-answer', 'busy', 'voicemail', 'canceled'] as const
 
 export type CallStatus = typeof callStatuses[number]
+
+export const CallStatus = Type.Enum([...callStatuses], { title: 'CallStatus', description: 'How the call ended.' })
 
 const callIdRule = {
   pattern: '^[A-Za-z0-9._~-]{1,128}$',
@@ -17,7 +19,7 @@ export const CallId = Type.String(callIdRule)
 export const isCallId = (text: string) => new RegExp(callIdRule.pattern).test(text)
 
 export const TranscriptTurn = Type.Object({
-  role: Type.Enum(['assistant', 'customer', 'tool'], { description: 'Who spoke.' }),
+  role: Type.Enum(['assistant', 'customer', 'tool'], { title: 'Speaker', description: 'Who spoke.' }),
   text: Type.String({ description: 'What was said.' }),
   at: Type.Number({ minimum: 0, description: 'Seconds from the start of the call.' })
 }, { title: 'TranscriptTurn' })
@@ -25,13 +27,13 @@ export const TranscriptTurn = Type.Object({
 const report = {
   assistant_id: Id({ description: 'The assistant that handled the call.' }),
   lead_id: Nullable(Id({}), { description: 'The lead that was called, or one of its secondary contacts.' }),
-  lead_status: Type.Optional(Type.Enum([...leadStatuses], {
+  lead_status: Type.Optional(LeadStatus({
     description: 'Moves the lead; without one a completed call makes it completed. A lead that is blacklisted stays so, ' +
       'and a call that ended before the latest reported one moves nothing.'
   })),
-  status: Type.Enum([...callStatuses], { description: 'How the call ended.' }),
+  status: CallStatus,
   direction: Type.Enum(['inbound', 'outbound'], {
-    description: 'Who called: the customer (inbound) or the assistant (outbound).'
+    title: 'CallDirection', description: 'Who called: the customer (inbound) or the assistant (outbound).'
   }),
   from: Type.String({ minLength: 1, description: 'Calling number.' }),
   to: Type.String({ minLength: 1, description: 'Called number.' }),

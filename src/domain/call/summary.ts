@@ -1,7 +1,7 @@
 // What callers see of a call.
 import Type, { type Static } from 'typebox'
 import { Id, Nullable } from '../json.js'
-import { CallId, CompleteCallBody, callStatuses, type CallCompleted } from './events.js'
+import { CallId, CallStatus, CompleteCallBody, type CallCompleted } from './events.js'
 
 const { direction, from, to, duration } = CompleteCallBody.properties
 const { recording_url, transcript, input_variables, extracted_variables } = CompleteCallBody.properties
@@ -18,7 +18,7 @@ const summary = {
   assistant_id: Id({ description: 'The assistant that handled the call.' }),
   lead_id: Nullable(Id({}), { description: 'The lead that was called, or one of its secondary contacts.' }),
   lead: Nullable(CalledLead, { description: 'The same, with its primary lead where it is a secondary contact.' }),
-  status: Type.Enum([...callStatuses], { description: 'How the call ended.' }),
+  status: CallStatus,
   direction,
   from,
   to,

@@ -8,7 +8,7 @@ export const CampaignBody = Type.Object({
   name: Type.String({
     minLength: 1, maxLength: 255, ...notBlank, description: 'Name of the campaign.', examples: ['Spring renewals']
   })
-}, { title: 'CampaignName' })
+}, { title: 'CampaignInput' })
 export type CampaignBody = Static<typeof CampaignBody>
 
 export interface NewCampaign { type: 'create', name: string }

@@ -1,14 +1,15 @@
 // What happens to a lead, on the stream `lead-<campaign id>-<digest of the phone number>`.
 import Type, { type Static } from 'typebox'
-import { AnyObject, GivenId, Id, Instant, Nullable, PhoneNumber, type JsonObject } from '../json.js'
+import { AnyObject, documentedAs, GivenId, Id, Instant, Nullable, PhoneNumber, type JsonObject } from '../json.js'
 import { UserId } from '../user.js'
-import { leadStatuses } from './status.js'
+import { LeadStatus } from './status.js'
 
 /** Free-form variables of a contact; `customer_name` and `email` are always there, empty when not given. */
 export type ContactVariables = JsonObject & { customer_name: string, email: string }
 
 const StoredVariables = Type.Unsafe<ContactVariables>(AnyObject({
-  description: 'Whatever was given with the contact.',
+  ...documentedAs(AnyObject({})),
+  description: 'Whatever was given with the contact. The texts `customer_name` and `email` are always there, empty when not given.',
   required: ['customer_name', 'email'],
   properties: {
     customer_name: { type: 'string', description: 'Empty when not given.' },
@@ -19,7 +20,9 @@ const StoredVariables = Type.Unsafe<ContactVariables>(AnyObject({
 const Contact = { phone_number: PhoneNumber(), variables: StoredVariables }
 
 const ids = { lead_id: GivenId(), user_id: UserId, campaign_id: Id({}) }
-const StoredContact = Type.Object({ id: GivenId({ description: 'From the same sequence as lead ids.' }), ...Contact })
+const StoredContact = Type.Object({
+  id: GivenId({ description: 'From the same sequence as lead ids.' }), ...Contact
+}, { title: 'StoredContact' })
 export type StoredContact = Static<typeof StoredContact>
 
 export const LeadCreated = Type.Object({
@@ -34,7 +37,7 @@ export const LeadUpdated = Type.Object({
   changes: Type.Object({
     variables: Type.Optional(StoredVariables),
     secondary_contacts: Type.Optional(Type.Array(StoredContact, { description: 'All of them, in their order.' }))
-  }, { description: 'Only what changes, each whole.' }),
+  }, { title: 'StoredLeadChanges', description: 'Only what changes, each whole.' }),
   removed_contacts: Type.Array(GivenId(), { description: 'Secondary contacts that the lead does not have any more.' }),
   updated_at: Instant()
 })
@@ -42,7 +45,7 @@ export const LeadUpdated = Type.Object({
 export const LeadStatusChanged = Type.Object({
   ...ids,
   contact_id: Nullable(GivenId(), { description: 'The secondary contact whose status it is; null for the lead itself.' }),
-  status: Type.Enum([...leadStatuses], { description: 'As its user set it; reports of calls move it from here on.' }),
+  status: LeadStatus({ description: 'As its user set it; reports of calls move it from here on.' }),
   changed_at: Instant()
 })
 

@@ -3,13 +3,13 @@ import Type, { type Static } from 'typebox'
 import { AnyObject, Id } from '../json.js'
 import { spacedTime } from '../time/spaced-time.js'
 import type { Contact, Lead } from './evolve.js'
-import { leadStatuses } from './status.js'
+import { LeadStatus } from './status.js'
 
 const contact = {
   id: Id({ description: 'Unique identifier.' }),
   phone_number: Type.String({ description: 'E.164 format.' }),
   variables: AnyObject({ description: 'Holds customer_name and email, empty strings when they were not given.' }),
-  status: Type.Enum([...leadStatuses], { description: 'Status; created after creation.' }),
+  status: LeadStatus({ description: 'Status; created after creation.' }),
   created_at: Type.String({ description: 'UTC, YYYY-MM-DD HH:MM:SS.', examples: ['2026-01-31 12:00:00'] }),
   updated_at: Type.String({ description: 'UTC, YYYY-MM-DD HH:MM:SS.', examples: ['2026-01-31 12:00:00'] })
 }
@@ -18,7 +18,7 @@ export const ContactAnswer = Type.Object(contact, { title: 'SecondaryContact' })
 export const LeadAnswer = Type.Object({
   ...contact,
   campaign_id: Id({ description: 'Campaign the lead belongs to.' }),
-  campaign: Type.Object({ id: Id({}), name: Type.String() }),
+  campaign: Type.Object({ id: Id({}), name: Type.String() }, { title: 'LeadCampaign' }),
   secondary_contacts: Type.Array(ContactAnswer)
 }, { title: 'Lead' })
 export type LeadAnswer = Static<typeof LeadAnswer>

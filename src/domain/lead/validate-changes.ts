@@ -9,7 +9,9 @@ import { leadStatuses, type LeadStatus } from './status.js'
 import { SecondaryContactBody, Variables, contactOf, variablesOf, type NewContact } from './validate.js'
 
 const settable = leadStatuses.filter((status) => status !== 'processing')
-const Status = Type.Optional(Type.Enum(settable, { description: 'Any but processing, which only reports of calls set.' }))
+const Status = Type.Optional(Type.Enum(settable, {
+  title: 'SettableLeadStatus', description: 'Any but processing, which only reports of calls set.'
+}))
 
 const ChangedContactBody = Type.Object({
   id: Type.Optional(Id({ description: 'Of a secondary contact that the lead has and keeps; without it, it is a new one.' })),

@@ -1,7 +1,7 @@
 // What a caller sends to create a lead, and what is wrong with it, without regard to the leads that exist.
 import Type, { type Static } from 'typebox'
 import { customer } from '../examples.js'
-import { AnyObject, Id, PhoneNumber, variableLimits, type JsonObject } from '../json.js'
+import { AnyObject, Id, PhoneNumber, documentedAs, variableLimits, type JsonObject } from '../json.js'
 import { onTheList, type Listed } from '../blacklist/listed.js'
 import { problem, repeated, soundBody, type Problem, type Submitted } from '../validation.js'
 import type { ContactVariables } from './events.js'
@@ -12,13 +12,14 @@ export const Variables = Type.Unsafe<JsonObject & { customer_name?: string, emai
     email: { type: 'string', description: 'E-mail address of the person to call.', examples: ['ada@example.com'] }
   },
   ...variableLimits,
-  description: 'Free-form variables for the conversation.'
+  ...documentedAs(AnyObject(variableLimits)),
+  description: 'Free-form variables for the conversation. The texts `customer_name` and `email` are of the person to call.'
 }))
 
 export const SecondaryContactBody = Type.Object({
   phone_number: PhoneNumber({ description: 'Phone number in E.164 format.' }),
   variables: Type.Optional(Variables)
-}, { title: 'NewSecondaryContact' })
+}, { title: 'SecondaryContactInput' })
 
 export const CreateLeadBody = Type.Object({
   phone_number: PhoneNumber({ description: 'Phone number in E.164 format.' }),
@@ -28,9 +29,10 @@ export const CreateLeadBody = Type.Object({
     default: false, description: 'Whether the campaign may hold this phone number more than once; 1,000 times is the most.'
   })),
   secondary_contacts: Type.Optional(Type.Array(SecondaryContactBody, {
-    maxItems: 10, description: 'Other people to call for this lead.'
+    maxItems: 10,
+    description: 'Other people to call for this lead. No phone number may repeat that of the lead, or that of another of them.'
   }))
-}, { title: 'NewLead' })
+}, { title: 'LeadInput' })
 
 export type CreateLeadBody = Static<typeof CreateLeadBody>
 

@@ -4,7 +4,7 @@ import { Id, PhoneNumber } from '../json.js'
 
 export const PhoneNumberBody = Type.Object({
   phone_number: PhoneNumber({ description: 'Phone number in E.164 format, which nobody else has.' })
-}, { title: 'NewPhoneNumber' })
+}, { title: 'PhoneNumberInput' })
 
 export const PhoneNumberAnswer = Type.Object({
   id: Id({ description: 'The phone_number_id of an assistant.' }), phone_number: PhoneNumber()

@@ -8,6 +8,7 @@ const Missing = Nullable(Type.String())
 export const DeliveryAttempt = Type.Object({
   n: Type.Integer({ minimum: 1, description: 'Numbers the attempts of one trigger.' }),
   trigger: Type.Enum(['schedule', 'manual', 'test', 'probe'], {
+    title: 'AttemptTrigger',
     description: 'The schedule; somebody who asked for it: a redelivery, a test; or a probe of a suspended endpoint.'
   }),
   started_at: Nullable(At(''), { description: 'ISO 8601, UTC. Null while one that was asked for waits for its turn.' }),
@@ -27,10 +28,10 @@ const summary = {
   id: Type.String({ description: 'The webhook-id, the same for every attempt.' }),
   call_id: Nullable(Type.String(), { description: 'Null for a test.' }),
   assistant_id: Nullable(Id({})),
-  type: Type.Enum(['call.completed', 'webhook.test']),
-  status: Type.Enum(
-    ['scheduled', 'delivered', 'held', 'exhausted', 'cancelled', 'skipped'], { description: 'Where it stands.' }
-  ),
+  type: Type.Enum(['call.completed', 'webhook.test'], { title: 'WebhookType' }),
+  status: Type.Enum(['scheduled', 'delivered', 'held', 'exhausted', 'cancelled', 'skipped'], {
+    title: 'DeliveryStatus', description: 'Where it stands.'
+  }),
   reason: Nullable(Type.String(), {
     description: 'Why it is held (webhook_off, endpoint_suspended, crashed), exhausted (attempts_used_up, expired), cancelled (gone, ' +
       'held_too_long, restored) or skipped (webhook_off, not_completed, unknown_assistant, invalid, restored).'

@@ -5,6 +5,7 @@ import { Id, Nullable } from '../json.js'
 export const Notice = Type.Object({
   id: Id({ description: 'Higher for newer ones.' }),
   type: Type.Enum(['endpoint_failing', 'endpoint_suspended', 'delivery_exhausted'], {
+    title: 'NoticeType',
     description: 'endpoint_failing: three attempts in a row have failed at a webhook_url; told again only after a ' +
       'success. endpoint_suspended: nothing is sent there until it resumes. delivery_exhausted: no further attempt is made.'
   }),

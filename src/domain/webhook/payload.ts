@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { AnyObject, Id, Instant, Nullable, PhoneNumber, type JsonObject } from '../json.js'
 import { LeadCreated } from '../lead/events.js'
-import { leadStatuses } from '../lead/status.js'
+import { LeadStatus } from '../lead/status.js'
 import { CallCompleted } from '../call/events.js'
 
 const { call_id, status, direction, from, to, started_at, ended_at, duration } = CallCompleted.properties
@@ -11,18 +11,18 @@ const { transcript, input_variables, evaluation, recording_url } = CallCompleted
 const assistant = Type.Object({
   id: Id({ description: 'As in `GET /user/assistant/{id}`.' }),
   name: Type.String({ description: 'As it was then.' })
-}, { description: 'The assistant that the webhook is set on.' })
+}, { title: 'WebhookAssistant', description: 'The assistant that the webhook is set on.' })
 
 const WebhookLead = Type.Object({
   id: Id({ description: 'The lead, or the secondary contact, that was called.' }),
   primary_lead_id: Type.Optional(Id({ description: 'Of a secondary contact: the lead that it belongs to. Absent for a lead.' })),
   phone_number: PhoneNumber({ description: 'E.164.' }),
   variables: LeadCreated.properties.variables,
-  status: Type.Enum([...leadStatuses], { description: 'As it stands after the call.' }),
+  status: LeadStatus({ description: 'As it stands after the call.' }),
   campaign: Type.Object({
     id: Id({ description: 'The campaign of the lead.' }),
     name: Type.String({ description: 'As it was when the call was recorded.' })
-  }, { description: 'Where the lead belongs.' })
+  }, { title: 'WebhookCampaign', description: 'Where the lead belongs.' })
 }, { title: 'WebhookLead' })
 
 const call = {
@@ -74,6 +74,6 @@ export type WebhookPayload = Static<typeof WebhookPayload>
 export const WebhookTest = Type.Object({
   type: Type.Enum(['webhook.test'], { description: 'What happened.' }),
   timestamp: Instant({ description: 'When the test was asked for: ISO 8601, UTC.' }),
-  data: Type.Object({ assistant }, { description: 'No call: only whose webhook is tried.' })
+  data: Type.Object({ assistant }, { title: 'WebhookTestData', description: 'No call: only whose webhook is tried.' })
 }, { title: 'WebhookTest' })
 export type WebhookTest = Static<typeof WebhookTest>

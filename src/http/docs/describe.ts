@@ -1,7 +1,7 @@
 // How a route says what it answers: one success with an example, and refusals with the words they use.
-import type { TSchema } from 'typebox'
+import Type, { type TSchema } from 'typebox'
 import type { FieldErrors } from '../../domain/rejection.js'
-import { Invalid, Message } from '../app-types.js'
+import { ErrorAnswer } from '../app-types.js'
 import { answerHeaders, pick, type AnswerHeader, type RequestHeader } from './headers.js'
 
 declare module 'fastify' {
@@ -22,6 +22,12 @@ export function example<Schema extends TSchema> (schema: Schema, value: unknown)
   return { ...schema, examples: [value] }
 }
 
+/** What clients call a schema; the API document names it so. */
+export const titleOf = (schema: object): string => String(Reflect.get(schema, 'title'))
+
+/** The answer of a GET of one thing, whose schema has a title. */
+export const One = <Data extends TSchema>(data: Data) => Type.Object({ data }, { title: `One${titleOf(data)}` })
+
 /** A successful answer: what it means, an example, and the headers it may carry. */
 export function answered<Schema extends TSchema> (
   description: string, schema: Schema, value: unknown, headers: readonly AnswerHeader[] = []
@@ -30,7 +36,7 @@ export function answered<Schema extends TSchema> (
 }
 
 /** A refusal whose words differ from the usual ones of its status. */
-export const refusal = (message: string) => example(Message, { message })
+export const refusal = (message: string) => example(ErrorAnswer, { message })
 
 /** A 422 with the fields that this route is likely to refuse. */
-export const invalid = (errors: FieldErrors) => example(Invalid, { message: 'The given data was invalid.', errors })
+export const invalid = (errors: FieldErrors) => example(ErrorAnswer, { message: 'The given data was invalid.', errors })

@@ -1,11 +1,19 @@
 // The headers that requests and answers may carry, as the API document describes them.
 
-interface HeaderText { type: 'string' | 'integer', description: string, examples?: Array<string | number> }
+interface HeaderText {
+  type: 'string' | 'integer'
+  description: string
+  pattern?: string
+  maxLength?: number
+  examples?: Array<string | number>
+}
 
 /** Headers that a route reads; it names them in `config.requestHeaders`. No examples: the page would send them. */
 export const requestHeaders = {
   'Idempotency-Key': {
     type: 'string',
+    pattern: '^[ -~]+$',
+    maxLength: 255,
     description: '1 to 255 printable ASCII characters of your choice, such as a UUID. ' +
       'The same key and body give the first answer again instead of a second command, for 24 hours.'
   },
@@ -16,6 +24,7 @@ export const requestHeaders = {
   },
   'X-Read-Position': {
     type: 'string',
+    pattern: '^[0-9]{1,19}$',
     description: 'What an earlier answer said in this header: the answer is at least as new as that, or 503, ' +
       'also when nothing is there yet. What is no position is a 422.'
   },
@@ -51,6 +60,13 @@ export const answerHeaders = {
   'X-RateLimit-Reset': whole('Seconds until the count starts anew.', 60)
 } satisfies Record<string, HeaderText>
 export type AnswerHeader = keyof typeof answerHeaders
+
+/** Of a 415. Pages of other origins do without it. */
+export const takenEncodings = { 'Accept-Encoding': text('What a body may be encoded by: nothing.', 'identity') }
+
+/** Of an export. */
+export const fileName = (name: string) =>
+  ({ 'Content-Disposition': text('That it is a file, and its name.', `attachment; filename="${name}.csv"`) })
 
 /** The headers of these names, to be documented. */
 export function pick<Name extends string> (

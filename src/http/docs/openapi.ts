@@ -1,12 +1,12 @@
 // The API document, made from the schemas that validate, and the page that shows it without the internet.
 import fastifySwagger from '@fastify/swagger'
 import fastifySwaggerUi from '@fastify/swagger-ui'
-import type { FastifyInstance, RouteOptions } from 'fastify'
+import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 import { packageVersion } from '../../package-root.js'
-import { nameSchemas } from './named-schemas.js'
+import { apiDocument, originOf } from './document/api-document.js'
 import { preparedDocument } from './prepared-document.js'
 import { documented } from './refusals.js'
-import { webhooks } from './webhook-docs.js'
+import { webhooks, webhooksTag } from './webhook-docs.js'
 
 const description = `Voice assistants, leads, and a signed webhook after each call.
 
@@ -29,7 +29,9 @@ const tags = [
   { name: 'catalog', description: 'What there is to choose from' },
   { name: 'webhooks', description: 'Signed notifications after each call' },
   { name: 'account', description: 'Who you are to this service' },
-  { name: 'engine', description: 'What the call engine reports' }
+  { name: 'engine', description: 'What the call engine reports' },
+  { name: 'health', description: 'Whether a process lives, and can do its work' },
+  webhooksTag
 ]
 
 const bearer = {
@@ -58,8 +60,12 @@ const pageCsp = [
   "frame-ancestors 'none'"
 ].join('; ')
 
-/** Serves `/docs`, `/docs/json` and `/docs/yaml`. Register it after the rate limits and before the routes. */
-export async function addApiDocs (app: FastifyInstance, basePath: string): Promise<void> {
+/**
+ * Serves `/docs`, `/docs/json`, also without the webhooks, and `/docs/yaml`. Register it after the rate limits and
+ * before the routes.
+ */
+export async function addApiDocs (app: FastifyInstance, basePath: string, publicUrl?: string): Promise<void> {
+  const origin = originOf(basePath, publicUrl)
   await app.register(fastifySwagger, {
     openapi: {
       openapi: '3.1.0',
@@ -67,15 +73,16 @@ export async function addApiDocs (app: FastifyInstance, basePath: string): Promi
         title: 'Ringledger',
         version: packageVersion,
         description,
+        contact: { name: 'Ringledger', ...(publicUrl !== undefined && { url: publicUrl }) },
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' }
       },
-      servers: [{ url: basePath || '/' }],
+      servers: [{ url: basePath || '/' }], // what the plugin takes off the paths
       tags,
       components: { securitySchemes: { bearer, apiKey } }
     },
     transform: ({ url, route }) => ({ url, schema: documented(route) }),
     transformObject: (documents) =>
-      'openapiObject' in documents ? nameSchemas(documents.openapiObject, webhooks) : documents.swaggerObject
+      'openapiObject' in documents ? apiDocument(documents.openapiObject, webhooks, origin) : documents.swaggerObject
   })
   await app.register(async (documents) => {
     documents.addHook('onRequest', async (request, reply) => await app.rateLimits.ofStranger(request, reply))
@@ -86,14 +93,21 @@ export async function addApiDocs (app: FastifyInstance, basePath: string): Promi
 
 /** The routes of the page write the document anew for each request: these handlers take their place. */
 function servePrepared (app: FastifyInstance, prefix: string): void {
+  const json = 'application/json; charset=utf-8'
+  const whole = preparedDocument(json, () => JSON.stringify(app.swagger()))
+  const withoutWebhooks = preparedDocument(json, () => JSON.stringify({ ...app.swagger(), webhooks: undefined }))
   const handlers: Record<string, RouteOptions['handler']> = {
-    [`${prefix}/json`]: preparedDocument('application/json; charset=utf-8', () => JSON.stringify(app.swagger())),
+    [`${prefix}/json`]: (request, reply) => (isWithoutWebhooks(request) ? withoutWebhooks : whole)(request, reply),
     [`${prefix}/yaml`]: preparedDocument('application/x-yaml', () => app.swagger({ yaml: true }))
   }
   app.addHook('onRoute', (route) => {
     route.handler = handlers[route.url] ?? route.handler
   })
 }
+
+/** `?webhooks=false`: not every generator of clients knows the section. */
+const isWithoutWebhooks = ({ query }: FastifyRequest) =>
+  typeof query === 'object' && query !== null && Reflect.get(query, 'webhooks') === 'false'
 
 async function addPage (app: FastifyInstance, routePrefix: string): Promise<void> {
   await app.register(fastifySwaggerUi, {

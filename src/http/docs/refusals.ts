@@ -3,13 +3,13 @@ import type { FastifySchema, RouteOptions } from 'fastify'
 import type { TSchema } from 'typebox'
 import { documentedPath } from '../path-id.js'
 import { invalid, refusal } from './describe.js'
-import { answerHeaders, pick, requestHeaders, type AnswerHeader, type RequestHeader } from './headers.js'
-import { optionalBody } from './named-schemas.js'
+import { answerHeaders, pick, takenEncodings, requestHeaders, type AnswerHeader, type RequestHeader } from './headers.js'
+import { optionalBody } from './document/shown-schemas.js'
 
 /** A schema as @fastify/swagger reads it: with an example, a description and headers. */
 type Described = TSchema & { 'x-response-description'?: string, examples?: unknown[], headers?: object }
 
-interface Refusal { why: string, schema: Described, headers?: AnswerHeader[] }
+interface Refusal { why: string, schema: Described, headers?: AnswerHeader[], others?: object }
 
 const refusals: Record<string, Refusal> = {
   400: {
@@ -28,7 +28,7 @@ const refusals: Record<string, Refusal> = {
   },
   404: { why: 'It does not exist, or belongs to another user.', schema: refusal('Not found.') },
   409: {
-    why: 'Another request with this Idempotency-Key is being handled.',
+    why: 'Another request with this Idempotency-Key is being handled, or it cannot be done as things stand.',
     schema: refusal('A request with this Idempotency-Key is being handled: try again in a moment.'),
     headers: ['Retry-After']
   },
@@ -43,7 +43,8 @@ const refusals: Record<string, Refusal> = {
   413: { why: 'The body is too large.', schema: refusal('The request is too large.') },
   415: {
     why: 'The body is not declared as JSON, in another charset than UTF-8, or compressed.',
-    schema: refusal('The request body must be JSON: send Content-Type: application/json.')
+    schema: refusal('The request body must be JSON: send Content-Type: application/json.'),
+    others: takenEncodings
   },
   422: {
     why: 'Validation failed: every refused field with every reason, the first 500 where there are more. ' +
@@ -75,16 +76,20 @@ export function documented (route: Pick<RouteOptions, 'schema' | 'config' | 'url
   const given = responsesOf(schema)
   const names = headersOf(schema, config?.requestHeaders)
   const statuses = new Set([...Object.keys(given), ...impliedStatuses(schema, names)])
-  const common: AnswerHeader[] = ['X-Correlation-Id', ...(names.includes('X-Read-Position') ? readHeaders : [])]
-  const response = Object.fromEntries([...statuses].map((status) => {
-    const headers = status.startsWith('2') ? common : ['X-Correlation-Id' as const]
-    return [status, describe(status, given[status], { failure: config?.failure, isUsers, common: headers })]
-  }))
+  const success: AnswerHeader[] = [
+    'X-Correlation-Id',
+    ...(names.includes('X-Read-Position') ? readHeaders : []),
+    ...(schema.body ? ['X-Ignored-Fields' as const] : []),
+    ...(isUsers ? limitHeaders : [])
+  ]
+  const response = Object.fromEntries([...statuses].map((status) =>
+    [status, describe(status, given[status], success, config?.failure)]))
   const params = schema.params !== undefined && { params: documentedPath(schema.params) }
+  const querystring = schema.querystring !== undefined && { querystring: withoutFilledIn(schema.querystring) }
   const optional = config?.isBodyOptional === true && { [optionalBody]: true }
   const headers = { type: 'object', properties: pick(requestHeaders, names) }
   const security = takesKeys && { security: tokenOrKey }
-  return { ...schema, ...security, ...optional, ...params, headers, response }
+  return { ...schema, ...security, ...optional, ...params, ...querystring, headers, response }
 }
 
 /** Either is enough. */
@@ -114,16 +119,31 @@ function impliedStatuses (schema: FastifySchema, headers: readonly RequestHeader
   ]
 }
 
-interface Context { failure: string | undefined, isUsers: boolean, common: AnswerHeader[] }
-
-function describe (status: string, given: Described | undefined, { failure, isUsers, common }: Context): Described {
+function describe (
+  status: string, given: Described | undefined, success: AnswerHeader[], failure: string | undefined
+): Described {
   const usual = refusals[status]
-  const limits = isUsers && status !== '401' && status !== '403' ? limitHeaders : []
-  const headers = { ...given?.headers, ...pick(answerHeaders, [...usual?.headers ?? [], ...common, ...limits]) }
-  if (!usual) return { ...given, headers }
+  if (!usual) return { ...given, headers: { ...given?.headers, ...pick(answerHeaders, success) } }
+  const names = [...usual.headers ?? [], ...isEarly(status) ? early : late]
+  const headers = { ...usual.others, ...pick(answerHeaders, names) }
   const words = status === '500' && failure ? refusal(failure) : usual.schema
   return { 'x-response-description': usual.why, ...(given?.examples ? given : words), headers }
 }
 
 const readHeaders: AnswerHeader[] = ['X-Read-Position', 'X-Ignored-Fields']
 const limitHeaders: AnswerHeader[] = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']
+/** By how far its request came; the same for every route, so that clients have one refusal of a kind. */
+const early: AnswerHeader[] = ['X-Correlation-Id', ...limitHeaders]
+const late: AnswerHeader[] = [...early, ...readHeaders]
+const isEarly = (status: string) => ['400', '401', '403', '413', '415'].includes(status)
+
+/** A parameter that is filled in where it is absent is not required. */
+function withoutFilledIn (query: unknown): unknown {
+  if (!isObjectSchema(query)) return query
+  const required = (query.required ?? []).filter((name) => !('default' in (query.properties[name] ?? {})))
+  return { ...query, required }
+}
+
+function isObjectSchema (schema: unknown): schema is { properties: Record<string, object>, required?: string[] } {
+  return typeof schema === 'object' && schema !== null && 'properties' in schema
+}

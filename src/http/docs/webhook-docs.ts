@@ -37,6 +37,9 @@ const delivered = { description: 'Delivered. The body is not needed.' }
 const body = (schema: TSchema, value: WebhookPayload | WebhookTest) =>
   ({ required: true, content: { 'application/json': { schema, example: value } } })
 
+/** Of the section alone: a generator writes the operations of a tag into one file, and those of paths into another. */
+export const webhooksTag = { name: 'webhook events', description: 'What is sent to your receivers' }
+
 /** OpenAPI's `webhooks`. */
 export const webhooks = {
   'call.completed': {
@@ -44,7 +47,7 @@ export const webhooks = {
       operationId: 'callCompleted',
       summary: 'A call has ended',
       description,
-      tags: ['webhooks'],
+      tags: [webhooksTag.name],
       security: [],
       parameters,
       requestBody: body(WebhookPayload, webhookPayload),
@@ -61,7 +64,7 @@ export const webhooks = {
       operationId: 'webhookTest',
       summary: 'A test of the webhook',
       description: testDescription,
-      tags: ['webhooks'],
+      tags: [webhooksTag.name],
       security: [],
       parameters,
       requestBody: body(WebhookTest, webhookTest),

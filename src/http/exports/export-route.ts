@@ -1,6 +1,7 @@
 // What every export does: read from one snapshot, write line by line, and end when its reader is gone.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type, { type TSchema } from 'typebox'
+import { fileName } from '../docs/headers.js'
 import { TooManyReads } from '../limits/read-slots.js'
 import { untilGone } from '../limits/while-answering.js'
 import { csvLine, type Cell } from './csv.js'
@@ -11,7 +12,9 @@ export type Format = typeof formats[number]
 
 /** The query parameter of every export. */
 export const format = Type.Enum([...formats], {
-  default: 'csv', description: '`csv`: RFC 4180 with a header line; `ndjson`: an object a line, as the list has it.'
+  title: 'ExportFormat',
+  default: 'csv',
+  description: '`csv`: RFC 4180 with a header line; `ndjson`: an object a line, as the list has it.'
 })
 
 const types: Record<Format, string> = { csv: 'text/csv', ndjson: 'application/x-ndjson' }
@@ -76,7 +79,8 @@ export const linesOf = <Item>({ columns }: Exported<Item>, item: Item): [csv: st
   [headerOf(columns) + csvOf(columns)(item), ndjsonOf(item)]
 
 /** The successful answer, described: a file in either format. */
-export function exportAnswer (description: string, csv: string, ndjson: string): TSchema {
+export function exportAnswer (description: string, name: string, csv: string, ndjson: string): TSchema {
   const text = (example: string) => ({ schema: Type.String(), example })
-  return { 'x-response-description': description, content: { 'text/csv': text(csv), 'application/x-ndjson': text(ndjson) } }
+  const headers = fileName(name)
+  return { 'x-response-description': description, headers, content: { 'text/csv': text(csv), 'application/x-ndjson': text(ndjson) } }
 }

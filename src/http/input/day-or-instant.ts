@@ -1,6 +1,6 @@
 // Dates that callers give: a day in UTC, or an instant.
 import Type from 'typebox'
-import { inWords } from '../../domain/json.js'
+import { documentedAs, inWords } from '../../domain/json.js'
 
 /** The name of the format, for the validator. */
 export const dayOrInstant = 'day-or-instant'
@@ -31,6 +31,7 @@ export const latest = (text: string | undefined) => text?.length === 10 ? `${tex
 /** A day in UTC, or an instant. */
 export const DayOrInstant = (description: string) => Type.String({
   format: dayOrInstant,
+  ...documentedAs({ type: 'string', pattern: shape.source.replace('[+-]', '[ +-]') }),
   description,
   examples: ['2026-01-31'],
   ...inWords('must be a day such as 2026-01-31, or an instant such as 2026-01-31T12:00:00Z')

@@ -1,6 +1,7 @@
 // Pages of a list: what a caller asks for, what is wrong with it, and how a page is answered.
 import Type, { type Static, type TSchema } from 'typebox'
 import type { FieldErrors } from '../../domain/rejection.js'
+import { titleOf } from '../docs/describe.js'
 import { cursorOf, keysIn, type KeyKind } from './cursor.js'
 
 const Meta = Type.Object({
@@ -25,7 +26,9 @@ const Meta = Type.Object({
   })
 }, { title: 'PageMeta' })
 
-export const PageOf = <Item extends TSchema>(item: Item) => Type.Object({ data: Type.Array(item), meta: Meta })
+/** `item` has a title, that of a page follows from it. */
+export const PageOf = <Item extends TSchema>(item: Item) =>
+  Type.Object({ data: Type.Array(item), meta: Meta }, { title: `${titleOf(item)}Page` })
 
 interface PageParameters { page?: number, per_page: number, after?: string }
 export type RequestedPage = { perPage: number } & ({ page: number } | { after: string[] })
@@ -51,7 +54,9 @@ export class Paging {
         maximum: 1_000_000_000,
         description: 'From 1, which is the default; a page after the last one is empty.'
       })),
-      per_page: Type.Integer({ minimum: 1, maximum: 100, default: perPage, description: 'Items on a page.' }),
+      per_page: Type.Integer({
+        title: `PerPage${perPage}`, minimum: 1, maximum: 100, default: perPage, description: 'Items on a page.'
+      }),
       after: Type.Optional(Type.String({
         description: '`meta.next` of the page before, instead of `page`: as fast at the end of a long list as at its ' +
           'beginning, and no item is missed or met twice while others are added. Empty for the first page.'

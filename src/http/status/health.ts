@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { isOfOutage } from '../../errors.js'
 import { hasRole } from '../auth/auth.js'
+import { liveSchema, ofProbes, readySchema } from './health-docs.js'
 import { atMostEvery, oneAtATime } from './shared.js'
 
 /** What a check remarks, if anything, of a process that can do its work. */
@@ -31,8 +32,8 @@ export function addHealth (
   app: FastifyInstance, checks: HealthChecks, everyMs = checkEveryMs, isLeaving = () => false
 ): void {
   const readiness = atMostEvery(everyMs, readinessOf(checks, app.log))
-  app.get('/health/live', { schema: { hide: true }, logLevel: 'warn' }, () => ({ status: 'ok' }))
-  app.get('/health/ready', { schema: { hide: true }, logLevel: 'warn' }, async (request, reply) => {
+  app.get('/health/live', { schema: liveSchema, ...ofProbes }, () => ({ status: 'ok' }))
+  app.get('/health/ready', { schema: readySchema, ...ofProbes }, async (request, reply) => {
     if (isLeaving()) return await reply.code(503).send({ message: leaving, status: 'draining' })
     const [results, isOperator] = await Promise.all([readiness(), hasRole(request, 'ops')])
     const failing = Object.keys(results).filter((name) => results[name] === 'failing')

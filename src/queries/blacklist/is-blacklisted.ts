@@ -4,15 +4,17 @@ import type { Blacklists } from '../../command-handling/blacklist/blacklists.js'
 import type { CallOwners } from '../../command-handling/call-owners.js'
 import { Id, isPhoneNumber, notE164 } from '../../domain/json.js'
 import { invalid } from '../../domain/rejection.js'
-import { Message, type App } from '../../http/app-types.js'
+import { ErrorAnswer, type App } from '../../http/app-types.js'
 import { only } from '../../http/auth/auth.js'
-import { answered, invalid as refused, refusal } from '../../http/docs/describe.js'
+import { answered, One, invalid as refused, refusal } from '../../http/docs/describe.js'
 import { queryErrors } from '../../http/read-position.js'
 
 export interface IsBlacklistedDeps {
   owners: CallOwners
   blacklists: Blacklists
 }
+
+const Listing = Type.Object({ blacklisted: Type.Boolean() }, { title: 'Listing' })
 
 const schema = {
   operationId: 'isBlacklisted',
@@ -26,13 +28,13 @@ const schema = {
   querystring: Type.Object({ assistant_id: Id({ description: 'The assistant that is to call.', examples: [1] }) }),
   response: {
     200: answered(
-      'Whether it is listed.', Type.Object({ data: Type.Object({ blacklisted: Type.Boolean() }) }),
+      'Whether it is listed.', One(Listing),
       { data: { blacklisted: true } }
     ),
-    401: Message,
+    401: ErrorAnswer,
     403: refusal('This needs a token with the role engine.'),
     422: refused({ assistant_id: ['must be an existing assistant'] }),
-    503: Message
+    503: ErrorAnswer
   }
 }
 

@@ -34,7 +34,7 @@ const schema = {
   security: [{ bearer: [] }],
   headers: readHeaders,
   querystring: Type.Object({ format, ...callFilters }),
-  response: { 200: exportAnswer('The calls.', ...linesOf(calls, callSummary)), ...readErrors }
+  response: { 200: exportAnswer('The calls.', calls.name, ...linesOf(calls, callSummary)), ...readErrors }
 }
 
 export function exportCalls (app: App, { readModel, readPositions }: ReadDeps): void {

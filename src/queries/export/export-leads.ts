@@ -40,7 +40,7 @@ const schema = {
   security: [{ bearer: [] }],
   headers: readHeaders,
   querystring: Type.Object({ format, ...leadFilters }),
-  response: { 200: exportAnswer('The leads.', ...linesOf(leads, lead)), ...readErrors }
+  response: { 200: exportAnswer('The leads.', leads.name, ...linesOf(leads, lead)), ...readErrors }
 }
 
 export function exportLeads (app: App, { readModel, readPositions }: ReadDeps): void {

@@ -11,7 +11,7 @@ import { WebhookSecret } from './webhook-secret.js'
 export const AssistantSecret = Type.Object({
   ...WebhookSecret.properties,
   own: Type.Boolean({ description: 'Whether the secret is the assistant\'s; without one of its own it has yours.' })
-})
+}, { title: 'AssistantSecret' })
 
 export const AssistantSecretAnswer = Type.Object({ data: AssistantSecret }, { title: 'AssistantSecretAnswer' })
 
@@ -22,6 +22,7 @@ export interface AssistantSecretQueryDeps extends OwnAssistantDeps {
 const schema = {
   operationId: 'getAssistantWebhookSecret',
   summary: 'The secret that signs the webhooks of an assistant',
+  description: 'Receivers of its webhooks verify by it.',
   tags: ['webhooks'],
   security: [{ bearer: [] }],
   params: assistantPath,

@@ -1,9 +1,8 @@
 // GET /user/webhook-deliveries/{id}
-import Type from 'typebox'
 import { DeliveryDetails } from '../../domain/webhook/delivery.js'
 import { Rejection } from '../../domain/rejection.js'
 import type { App } from '../../http/app-types.js'
-import { answered, refusal } from '../../http/docs/describe.js'
+import { answered, One, refusal } from '../../http/docs/describe.js'
 import { deliveryPath } from '../../http/path-id.js'
 import { deliveryDetails } from '../../http/docs/read-examples.js'
 import { itemErrors, readHeaders, reading, type ReadPositions } from '../../http/read-position.js'
@@ -24,7 +23,7 @@ const schema = {
   headers: readHeaders,
   params: deliveryPath,
   response: {
-    200: answered('The delivery.', Type.Object({ data: DeliveryDetails }), { data: deliveryDetails }),
+    200: answered('The delivery.', One(DeliveryDetails), { data: deliveryDetails }),
     ...itemErrors,
     404: refusal('Delivery not found or does not belong to the authenticated user')
   }

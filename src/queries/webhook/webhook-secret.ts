@@ -9,12 +9,13 @@ export const WebhookSecret = Type.Object({
     description: 'Verifies webhook-signature, as Standard Webhooks describes.', examples: ['whsec_...']
   }),
   previous: Type.Unsafe<{ secret: string, expires_at: string } | null>({
+    title: 'PreviousSecret',
     type: ['object', 'null'],
     required: ['secret', 'expires_at'],
     properties: { secret: { type: 'string' }, expires_at: { type: 'string', description: 'ISO 8601, UTC.' } },
     description: 'After a rotation, the secret that was current before: signs as well until it expires.'
   })
-})
+}, { title: 'WebhookSecret' })
 
 export interface WebhookSecretDeps {
   /** The user's signing secret, made at the first call. */
@@ -26,6 +27,7 @@ export const WebhookSecretAnswer = Type.Object({ data: WebhookSecret }, { title:
 const schema = {
   operationId: 'getWebhookSecret',
   summary: 'The secret that signs your webhooks',
+  description: 'Those of all your assistants but such as have a secret of their own. Receivers verify by it.',
   tags: ['webhooks'],
   security: [{ bearer: [] }],
   response: {

@@ -4,9 +4,9 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import t from 'tap'
 import { AssistantSettings, defaultSettings } from '../../../src/domain/assistant/settings.js'
 import { documented } from '../../../src/http/docs/refusals.js'
-import { openApi } from '../../support/http/openapi.js'
+import { examplesOf, openApi } from '../../support/http/openapi.js'
 
-const { document, operations, fits } = await openApi(t)
+const { document, operations, resolved, fits } = await openApi(t)
 
 t.test('the document is valid OpenAPI 3.1', async (t) => {
   t.equal(document.openapi, '3.1.0')
@@ -39,7 +39,8 @@ t.test('every route says what it is for, who may call it, and answers with an ex
   )
   for (const { name, path, operation } of operations) {
     t.match(operation, { operationId: /^[a-z]\w+$/, summary: /\w/ }, name)
-    t.same(operation.security, takesKeys(path) ? [{ bearer: [] }, { apiKey: [] }] : [{ bearer: [] }], `${name} needs a token`)
+    const token = path.startsWith('/health/') ? undefined : [{ bearer: [] }]
+    t.same(operation.security, takesKeys(path) ? [{ bearer: [] }, { apiKey: [] }] : token, `${name} needs a token`)
     for (const tag of operation.tags ?? ['(none)']) {
       t.ok(document.tags.some((known: { name: string }) => known.name === tag), `${name}: tag ${tag}`)
     }
@@ -49,8 +50,9 @@ t.test('every route says what it is for, who may call it, and answers with an ex
     for (const [status, { description, content }] of Object.entries(operation.responses)) {
       t.not(description, 'Default Response', `${name} ${status} is described`)
       const [media] = Object.values(content ?? {})
-      t.ok(media?.example !== undefined, `${name} ${status} has an example`)
-      if (media) t.same(fits(media.schema, media.example), [], `${name} ${status}: the example fits`)
+      const examples = media ? examplesOf(media) : []
+      t.ok(examples.length > 0, `${name} ${status} has an example`)
+      for (const each of examples) t.same(fits(media?.schema ?? {}, each), [], `${name} ${status}: the example fits`)
     }
     for (const { name: parameter, description } of operation.parameters ?? []) {
       t.ok(description, `${name}: ${parameter} is described`)
@@ -58,22 +60,24 @@ t.test('every route says what it is for, who may call it, and answers with an ex
   }
 })
 
-t.test('every route documents its errors', async (t) => {
+t.test('every route documents its errors: what depends on it by status, and the rest as its default', async (t) => {
   for (const { name, operation: { responses, requestBody, parameters = [] } } of operations) {
     const reads = (header: string) =>
       parameters.some((parameter) => parameter.in === 'header' && parameter.name === header)
-    const wanted = ['401', '403', '429', '500', '503',
-      ...(requestBody ? ['400', '410', '413', '415', '422'] : []),
+    const wanted = ['default',
+      ...(requestBody ? ['422'] : []),
       ...(reads('Idempotency-Key') ? ['409'] : []),
       ...(reads('If-Match') ? ['404', '412'] : [])]
     t.same(wanted.filter((status) => !responses[status]), [], name)
-    t.ok(responses[503]?.headers?.['Retry-After'], `${name}: 503 says when to try again`)
+    t.ok(responses.default?.headers?.['Retry-After'], `${name}: it says when to try again`)
     for (const response of Object.values(responses)) t.ok(response.headers?.['X-Correlation-Id'])
   }
+  const { description } = document.components.responses.Refused
+  for (const status of [400, 401, 403, 410, 413, 415, 429, 500, 503]) t.match(description, `- ${status}: `)
 })
 
 t.test('writes document the headers that they read and answer', async (t) => {
-  const { put } = document.paths['/user/assistant/{id}']
+  const { put } = resolved(document.paths['/user/assistant/{id}'])
   t.same(put.parameters.map(({ name }: { name: string }) => name), [
     'id', 'Idempotency-Key', 'If-Match', 'X-Correlation-Id'
   ])
@@ -93,18 +97,17 @@ t.test('ids in paths are integers, as the answers give them; names of calls and 
   t.notMatch(JSON.stringify(document), /x-documented/)
 })
 
-t.test('defaults and limits of every assistant field show on create, and no defaults on update', async (t) => {
-  const { NewAssistant, AssistantChanges } = document.components.schemas
-  for (const [name, value] of Object.entries(defaultSettings())) {
-    t.same(NewAssistant.properties[name].default, value, name)
-  }
+t.test('defaults and limits of every assistant field are told on create, and no defaults on update', async (t) => {
+  const { AssistantInput, AssistantChanges } = document.components.schemas
+  const told: Record<string, string> = Object.fromEntries(Object.entries(defaultSettings()).map(([name, value]) =>
+    [name, ` Default: ${typeof value === 'string' ? value : JSON.stringify(value)}.`]))
   for (const name of Object.keys(AssistantSettings.properties)) {
-    const { default: _, ...shown } = NewAssistant.properties[name]
-    t.same(AssistantChanges.properties[name], shown, name)
-    t.ok(shown.description && (shown.type ?? shown.$ref), `${name} is described`)
+    const { description, ...shown } = AssistantChanges.properties[name]
+    t.same(AssistantInput.properties[name], { ...shown, description: description + (told[name] ?? '') }, name)
+    t.ok(description && (shown.type ?? shown.$ref ?? shown.anyOf), `${name} is described`)
   }
-  t.match(NewAssistant.properties.speech_speed, { minimum: 0.7, maximum: 1.2, default: 1 })
-  t.match(NewAssistant.properties.assistant_name, { maxLength: 255 })
+  t.match(AssistantInput.properties.speech_speed, { minimum: 0.7, maximum: 1.2, description: /Default: 1\.$/ })
+  t.match(AssistantInput.properties.assistant_name, { maxLength: 255 })
 })
 
 t.test('a route that says little is documented all the same', async (t) => {

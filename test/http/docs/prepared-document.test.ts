@@ -34,6 +34,30 @@ t.test('it is the document of all routes', async (t) => {
   t.ok(document.webhooks)
 })
 
+t.test('without its webhooks it is the same document, for generators that do not know the section', async (t) => {
+  const [whole, without] = [await get('/docs/json'), await get('/docs/json?webhooks=false')]
+  const { webhooks, ...rest } = JSON.parse(whole.text)
+  t.ok(webhooks['call.completed'])
+  t.strictSame(JSON.parse(without.text), rest)
+  t.not(without.headers.get('etag'), whole.headers.get('etag'))
+  t.equal((await get('/docs/json?webhooks=true')).text, whole.text)
+})
+
+t.test('its servers are where callers find the API: PUBLIC_URL with BASE_PATH', async (t) => {
+  const serversFor = async (settings: Record<string, string>) => {
+    const { url } = await start(['api'], settings)
+    const { servers, paths } = JSON.parse((await get(`${settings.BASE_PATH ?? ''}/docs/json`, {}, 'GET', url)).text)
+    t.ok(paths['/user/lead'].post, 'paths are below it')
+    return { api: servers, health: paths['/health/live'].get.servers }
+  }
+  const at = (url: string) => [{ url }]
+  t.strictSame(await serversFor({}), { api: at('/'), health: undefined })
+  t.strictSame(await serversFor({ PUBLIC_URL: 'https://api.example.com/' }), { api: at('https://api.example.com'), health: undefined })
+  const placed = { api: at('https://example.com/voice/v1'), health: at('https://example.com/voice') }
+  t.strictSame(await serversFor({ BASE_PATH: '/v1', PUBLIC_URL: 'https://example.com/voice' }), placed)
+  t.strictSame(await serversFor({ BASE_PATH: '/v1', PUBLIC_URL: 'https://example.com/voice/v1' }), placed, 'once')
+})
+
 t.test('documents and refused tokens are 120 a minute for one address; users and probes are not held up', async (t) => {
   const service = await start(['api'])
   const paths = ['/docs', '/docs/json', '/docs/yaml', '/docs/static/swagger-ui.css', '/user/leads', '/engine/calls/c/completed']

@@ -34,10 +34,10 @@ const texts: Record<string, [good: string[], bad: string[]]> = {
 }
 
 function valuesOf (
-  name: string, { type, enum: choices, maximum = 0, format }: QueryParameter
+  name: string, { type, enum: choices, maximum = 0 }: QueryParameter
 ): [good: string[], bad: string[]] {
   if (choices) return [choices, ['bogus', '', choices.join(','), choices.join('').toUpperCase()]]
-  if (format) return [days, noDays]
+  if (/_(from|to)$/.test(name)) return [days, noDays]
   if (type === 'integer') {
     return [['1', String(maximum)], [
       '0', '-1', '1.5', '', 'abc', 'true', 'null', String(maximum + 1),

@@ -1,6 +1,7 @@
 // The AsyncAPI document of every event, made from the schemas that decode them; docs/asyncapi.yaml is its text.
 import { stringify } from 'yaml'
 import { currentVersion, eventVersions } from '../../../src/domain/events.js'
+import { shown, type Named } from '../../../src/http/docs/document/shown-schemas.js'
 import { servers } from './asyncapi-servers.js'
 import { events, streams, type Described } from './described-events.js'
 
@@ -82,9 +83,13 @@ const message = (type: string, { summary, description, examples }: Described) =>
   ...(examples && { examples })
 })
 
-/** The current version of each event under its name, former ones as `<name>.v<n>`. */
-const schemas = () => Object.fromEntries(Object.entries(eventVersions).flatMap(([type, { schemas }]) =>
-  schemas.map((schema, index) => [index + 1 === schemas.length ? type : `${type}.v${index + 1}`, schema])))
+/** The current version of each event under its name, former ones as `<name>.v<n>`, and what they are made of. */
+function schemas () {
+  const named: Named = {}
+  const events = Object.entries(eventVersions).flatMap(([type, { schemas }]) => schemas.map((schema, index) =>
+    [index + 1 === schemas.length ? type : `${type}.v${index + 1}`, shown(schema, named)]))
+  return { ...Object.fromEntries(events), ...named }
+}
 
 const operation = (action: 'send' | 'receive', channel: string, summary: string) =>
   ({ action, channel: { $ref: `#/channels/${channel}` }, summary })

@@ -1,6 +1,7 @@
 // The JSON Schemas for receivers, made from those of the API document; docs/webhooks/*.schema.json is their text.
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { nameSchemas } from '../../../src/http/docs/named-schemas.js'
+import addFormats from 'ajv-formats'
+import { shown, type Named } from '../../../src/http/docs/document/shown-schemas.js'
 import { webhooks } from '../../../src/http/docs/webhook-docs.js'
 
 type Type = keyof typeof webhooks
@@ -15,9 +16,9 @@ export const schemaFiles: Record<Type, string> = {
 export function receiverSchema (type: Type): Record<string, unknown> {
   const { schema, example } = webhooks[type].post.requestBody.content['application/json']
   const { title = '' }: { title?: string } = schema
-  const { components: { schemas = {} } = {} } =
-    nameSchemas<{ components?: { schemas?: Record<string, object> } }>({}, { schema })
-  const { [title]: root, ...$defs } = schemas
+  const named: Named = {}
+  shown(schema, named)
+  const { [title]: root, ...$defs } = named
   return JSON.parse(JSON.stringify({
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $comment: 'Made from src/domain/webhook/payload.ts by `npm run docs:webhooks`. Fields may be added.',
@@ -31,6 +32,7 @@ export function receiverSchema (type: Type): Record<string, unknown> {
 export const receiverSchemaText = (type: Type) => `${JSON.stringify(receiverSchema(type), null, 2)}\n`
 
 const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true })
+addFormats.default(ajv)
 const checks = {
   'call.completed': ajv.compile(receiverSchema('call.completed')),
   'webhook.test': ajv.compile(receiverSchema('webhook.test'))

@@ -4,7 +4,7 @@ import addFormats from 'ajv-formats'
 import type { Test } from 'tap'
 import { testService } from '../service.js'
 
-interface Media { schema: object, example?: unknown }
+interface Media { schema: object, example?: unknown, examples?: Record<string, { value: unknown }> }
 
 interface Described {
   description?: string
@@ -12,22 +12,35 @@ interface Described {
   content?: Record<'application/json', Media>
 }
 
-interface Operation {
+export interface Parameter {
+  name: string
+  in: string
+  required?: boolean
+  schema: { type?: string, format?: string, pattern?: string, default?: unknown }
+  description?: string
+  example?: unknown
+}
+
+export interface Operation {
   operationId?: string
   summary?: string
+  description?: string
   tags?: string[]
   security?: object[]
-  parameters?: Array<{ name: string, in: string, schema?: object, description?: string, example?: unknown }>
+  servers?: object[]
+  parameters?: Parameter[]
   requestBody?: Required<Pick<Described, 'content'>>
   responses: Record<string, Described>
 }
-/** A service with webhooks that wait, and its document. */
+
+/** A service with webhooks that wait, and its document. In `operations` shared parts stand where they are used. */
 export async function openApi (t: Test) {
   const service = await testService(t, ['api', 'projector', 'worker'], { BASE_PATH: '/v1', WEBHOOK_SCHEDULE: '1h' })
   const { body: document } = await service.call('GET', '/v1/docs/json')
+  const resolved = <Value>(value: Value) => withParts(document, value)
   const operations = Object.entries<Record<string, Operation>>(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) =>
-      ({ path, method: method.toUpperCase(), operation, name: `${method.toUpperCase()} ${path}` })))
+      ({ path, method: method.toUpperCase(), operation: resolved(operation), name: `${method.toUpperCase()} ${path}` })))
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   addFormats.default(ajv)
   ajv.addSchema({ $id: 'api', components: document.components })
@@ -35,5 +48,21 @@ export async function openApi (t: Test) {
     const check = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"api#/components')))
     return check(value) ? [] : check.errors?.map(({ instancePath, message }) => `${instancePath} ${message}`)
   }
-  return { service, document, operations, fits }
+  return { service, document, operations, resolved, fits }
 }
+
+/** The value with parameters, headers and responses in place of the references to them; those to schemas stay. */
+export function withParts<Value> (document: object, value: Value): Value {
+  return JSON.parse(JSON.stringify(value, (_key, part: unknown) => {
+    const [, kind = '', name = ''] = /^#\/components\/(\w+)\/(.+)$/.exec(refOf(part)) ?? []
+    if (kind === '' || kind === 'schemas') return part
+    return Reflect.get(Reflect.get(Reflect.get(document, 'components'), kind), name)
+  }))
+}
+
+const refOf = (part: unknown) =>
+  typeof part === 'object' && part !== null && '$ref' in part ? String(part.$ref) : ''
+
+/** Every example of an answer or a body. */
+export const examplesOf = ({ example, examples = {} }: Media): unknown[] =>
+  [...example === undefined ? [] : [example], ...Object.values(examples).map(({ value }) => value)]

@@ -1,5 +1,6 @@
-// Every operation that the API document names, so that no route is forgotten.
+// Every operation of the interface that the API document names, so that no route is forgotten.
 import type { TestService } from '../service.js'
+import { withParts } from './openapi.js'
 
 export interface Operation {
   method: string
@@ -12,25 +13,27 @@ export interface Operation {
   query: Record<string, QueryParameter>
 }
 
-export interface QueryParameter { type: string, enum?: string[], maximum?: number, format?: string }
+export interface QueryParameter { type?: string, enum?: string[], maximum?: number, pattern?: string }
 
 interface Document {
   paths: Record<string, Record<string, {
     requestBody?: { required?: boolean }
-    parameters?: Array<{ in: string, name: string, schema: QueryParameter }>
+    parameters?: Array<{ in: string, name: string, schema: QueryParameter & { $ref?: string } }>
   }>>
+  components: { schemas: Record<string, QueryParameter> }
 }
 
+/** Without the probes, which are no part of it. */
 export async function documentedOperations ({ call }: TestService): Promise<Operation[]> {
   const document: Document = (await call('GET', '/docs/json')).body
-  return Object.entries(
-    document.paths
-  ).flatMap(([path, methods]) => Object.entries(methods).map(([method, { requestBody, parameters = [] }]) => ({
-    method: method.toUpperCase(),
-    path,
-    takesBody: requestBody !== undefined,
-    isBodyOptional: requestBody?.required !== true,
-    query: Object.fromEntries(parameters.filter((parameter) => parameter.in === 'query')
-      .map(({ name, schema }) => [name, schema]))
-  })))
+  const choiceOf = (ref: string) => document.components.schemas[ref.slice('#/components/schemas/'.length)]
+  return Object.entries(withParts(document, document.paths)).filter(([path]) => !path.startsWith('/health/'))
+    .flatMap(([path, methods]) => Object.entries(methods).map(([method, { requestBody, parameters = [] }]) => ({
+      method: method.toUpperCase(),
+      path,
+      takesBody: requestBody !== undefined,
+      isBodyOptional: requestBody?.required !== true,
+      query: Object.fromEntries(parameters.filter((parameter) => parameter.in === 'query')
+        .map(({ name, schema }) => [name, { ...schema, ...choiceOf(schema.$ref ?? '') }]))
+    })))
 }
