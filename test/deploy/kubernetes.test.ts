@@ -1,39 +1,21 @@
 // The manifests for Kubernetes: each role as the image runs it, with settings that there are, and few rights.
-import { execFile } from 'node:child_process'
-import { readFileSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import t from 'tap'
-import { parseAllDocuments } from 'yaml'
 import { packageVersion } from '../../src/package-root.js'
 import { loadConfig } from '../../src/config.js'
 import { secrets } from '../support/auth/secrets.js'
-import { onPath } from '../support/processes/on-path.js'
+import { manifestFiles, ofKind } from '../support/deploy/manifests.js'
 
-const folder = 'deploy/kubernetes'
-
-// Of every kind that a manifest may be; a wrong guess fails the test.
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
-type Manifest = any
-
-const manifests = readdirSync(folder).flatMap((file): Manifest[] =>
-  parseAllDocuments(readFileSync(join(folder, file), 'utf8')).map((document) => document.toJS()))
-const ofKind = (kind: string) => manifests.filter((each) => each.kind === kind)
 const pods = [...ofKind('Deployment'), ...ofKind('Job')].map(({ metadata, spec }) => ({ name: metadata.name, spec, pod: spec.template.spec }))
 const [{ data: settings }] = ofKind('ConfigMap')
 const [{ stringData: given }] = ofKind('Secret')
 
 t.test('kustomize takes every file, and the image of this version', async (t) => {
   const [{ resources, images }] = ofKind('Kustomization')
-  t.same([...resources].sort(), readdirSync(folder).filter((file) => file !== 'kustomization.yaml').sort())
+  t.same([...resources].sort(), manifestFiles.filter((file) => file !== 'kustomization.yaml').sort())
   t.match(images, [{ name: 'ringledger', newTag: packageVersion }])
 })
 
-t.test('every setting is one of ours, with a value that is taken', async (t) => {
-  const offered = readFileSync('.env.example', 'utf8')
-  for (const name of Object.keys(settings)) {
-    t.match(offered, new RegExp(`^${name.replace(/_FILE$/, '')}=`, 'm'), name)
-  }
+t.test('every setting has a value that is taken', async (t) => {
   const { JWT_SECRET: _none, ...others } = secrets
   const plain = Object.fromEntries(Object.entries<string>(settings).filter(([name]) => !name.endsWith('_FILE')))
   t.equal(loadConfig({ ...others, ...plain, DATABASE_URL: 'postgres://u:p@h/d' }).port, 3000)
@@ -72,12 +54,3 @@ t.test('a role is probed, rolled without a gap, and given the time to drain', as
     t.ok(ofKind('PodDisruptionBudget').some((budget) => budget.metadata.name === name), name)
   }
 })
-
-const kubeconform = onPath('kubeconform')
-if (kubeconform === undefined) t.comment('kubeconform is not here: the manifests were not held against the schemas of Kubernetes')
-else {
-  t.test('kubeconform takes the manifests', async (t) => {
-    const options = ['-strict', '-ignore-filename-pattern', 'kustomization.yaml', folder]
-    await t.resolves(promisify(execFile)(kubeconform, options))
-  })
-}

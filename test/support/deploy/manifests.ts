@@ -1,0 +1,17 @@
+// The manifests for Kubernetes, as they stand in the repository.
+import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseAllDocuments } from 'yaml'
+import { packageRoot } from '../../../src/package-root.js'
+
+// Of every kind that a manifest may be; a wrong guess fails the test.
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type Manifest = any
+
+export const manifestFolder = join(packageRoot, 'deploy/kubernetes')
+export const manifestFiles = readdirSync(manifestFolder)
+
+export const manifests = manifestFiles.flatMap((file): Manifest[] =>
+  parseAllDocuments(readFileSync(join(manifestFolder, file), 'utf8')).map((document) => document.toJS()))
+
+export const ofKind = (kind: string): Manifest[] => manifests.filter((each) => each.kind === kind)
