@@ -25,7 +25,7 @@ async function tellLimitedStreams ({ streams }: Connections, log: Logger): Promi
 }
 
 /** How far each read model has read the log. */
-export async function projectionCheckpoints ({ pool }: Connections): Promise<ReadUpTo[]> {
+export async function projectionCheckpoints ({ pool }: Pick<Connections, 'pool'>): Promise<ReadUpTo[]> {
   return await Promise.all(projections.map(async ({ name }) => {
     const position = await readCheckpoint(pool, activeCheckpoint(name))
     return { name: `the projection ${name}`, position }

@@ -13,6 +13,7 @@ import { secrets } from '../support/auth/secrets.js'
 import { noRedis, scratchRedis } from '../support/back-ends/redis.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 import { dataDir, run, type Environment } from '../support/ringledger.js'
+import { restorable } from '../support/restorable.js'
 import { databaseUrlOf, startService } from '../support/running-service.js'
 
 const folder = dataDir(t)
@@ -100,6 +101,15 @@ t.test('what is wrong with Postgres and the event store is found, with its mend'
   t.match(find('Postgres', 'time limits'), { level: 'warning', found: /statement_timeout 5000 ms/ })
   t.match(find('Postgres', 'connections'), { level: 'warning', mend: /CONNECTION LIMIT/ })
   t.notOk(stdout.includes('hunter2'))
+})
+
+t.test('a log that is not the one of the database is an error', async (t) => {
+  const service = await restorable(t)
+  await (await service.start()).stop() // which leaves a marker
+  const { store } = await scratchEventStore(t)
+  const guardFor = async (env: Environment) => (await doctor(t, env)).find('Service', 'restore guard')
+  t.match(await guardFor(service.env), { level: 'ok' })
+  t.match(await guardFor({ ...service.env, EVENTSTORE_URL: store.url }), { level: 'error', found: /lacks marker/, mend: /Restore/ })
 })
 
 t.test('a Redis that may evict jobs is an error', { skip: noRedis() }, async (t) => {

@@ -9,7 +9,9 @@ import { openBreakers } from '../../../projections/parking/circuit-breaker.js'
 import { dispatcher, parkedStreams } from '../../../projections/parking/parked-events.js'
 import { openPool } from '../../postgres/pool.js'
 import { endsWithin } from '../../postgres/ends-within.js'
+import { projectionCheckpoints } from '../../composition/look-at-start.js'
 import { explainBehind, readDatabaseState } from '../../recovery/database-state.js'
+import { OtherLog, refuseOtherLog } from '../../recovery/other-log.js'
 import { lastUnaccounted } from '../../../workers/operate/audit.js'
 import { neededKeys, refuseLostKeys } from '../../../workers/operate/reseal.js'
 import { problem, runIfReachable, skipped, warning, type Check, type Finding } from './check.js'
@@ -39,15 +41,7 @@ export async function checkService ({ databaseUrl, streams, keys }: ServiceParts
 
 function checksOf (pool: Pool, streams: Streams | undefined, keys: SecretKeys | undefined): Check[] {
   return [
-    ['restore guard', async () => {
-      if (!streams) return skipped('the event store does not run')
-      const state = await readDatabaseState(pool, streams).catch((error: unknown) => {
-        if (!(error instanceof EventStoreUnavailable)) throw error
-      })
-      if (!state) return skipped('the event store does not answer')
-      const behind = explainBehind(state)
-      return behind === undefined ? 'the database is level with the log' : problem(behind, 'docs/operations.md, "Restore".')
-    }],
+    ['restore guard', async () => streams ? await restoreFound(pool, streams) : skipped('the event store does not run')],
     ['parked events', async () => {
       const parked = await parkedStreams(pool, [...projections.map(({ name }) => name), dispatcher])
       if (parked.length === 0) return 'none'
@@ -69,6 +63,21 @@ function checksOf (pool: Pool, streams: Streams | undefined, keys: SecretKeys | 
     ['phone numbers', async () => await notHeldFound(pool, streams)]
   ]
 }
+
+/** What every role asks at its start: is the log older than the database, or another one, or is the database older? */
+async function restoreFound (pool: Pool, streams: Streams) {
+  try {
+    await refuseOtherLog(pool, streams, await projectionCheckpoints({ pool }))
+    const behind = explainBehind(await readDatabaseState(pool, streams))
+    return behind === undefined ? 'the database is level with the log' : problem(behind, mendRestored)
+  } catch (error) {
+    if (error instanceof OtherLog) return problem(error.message, mendRestored)
+    if (error instanceof EventStoreUnavailable) return skipped('the event store does not answer')
+    throw error
+  }
+}
+
+const mendRestored = 'docs/operations.md, "Restore".'
 
 async function keysFound (pool: Pool, keys: SecretKeys | undefined) {
   if (!keys) return skipped('SECRET_KEY was not generated yet')

@@ -34,7 +34,9 @@ export function register (webhooks: Command): void {
 async function listWebhooks (
   { user: userId, assistant: assistantId, call: callId, status, reason, limit, json }: ListOptions
 ): Promise<void> {
-  const { listDeliveries } = await import('../../../workers/deliveries/read/find-deliveries.js')
+  const [{ listDeliveries }, { findReceivers }] = await Promise.all([
+    import('../../../workers/deliveries/read/find-deliveries.js'), import('../../../workers/deliveries/read/find-receivers.js')
+  ])
   const { items, total } = await withConnections('ringledger webhooks list', async ({ pool }) => {
     const wanted = { userId, assistantId, callId, status, reason }
     const { items, total, next } = await listDeliveries(pool, wanted, { page: 1, perPage: limit })
@@ -43,12 +45,13 @@ async function listWebhooks (
       items.push(...page.items)
       after = page.next
     }
-    return { items, total }
+    const receivers = await findReceivers(pool, items.map(({ id }) => id))
+    return { items: items.map((item) => ({ ...item, ...receivers.get(item.id) })), total }
   })
   if (json) return printJson(items)
-  const head = ['delivery', 'call', 'assistant', 'type', 'status', 'reason', 'attempts', 'next attempt', 'created']
+  const head = ['delivery', 'call', 'user', 'assistant', 'endpoint', 'type', 'status', 'reason', 'attempts', 'next attempt', 'created']
   const rows = items.map((each) => [
-    each.id, each.call_id ?? '', each.assistant_id ?? '', each.type, each.status,
+    each.id, each.call_id ?? '', each.user_id ?? '', each.assistant_id ?? '', each.endpoint ?? '', each.type, each.status,
     each.reason ?? '', each.attempt_count, each.next_attempt_at ?? '', each.created_at
   ])
   process.stdout.write(`${await tableOf(rows, head)}${items.length} of ${total?.isExact === false ? 'more than ' : ''}${total?.count}\n`)

@@ -12,11 +12,13 @@ export function register (webhooks: Command): void {
 }
 
 async function showWebhook (id: string, { json }: { json?: boolean }): Promise<void> {
-  const [{ findDelivery }, { whyInvalid }] = await Promise.all([
-    import('../../../workers/deliveries/read/find-deliveries.js'), import('../../../workers/operate/why-invalid.js')
+  const [{ findDelivery }, { findReceivers }, { whyInvalid }] = await Promise.all([
+    import('../../../workers/deliveries/read/find-deliveries.js'), import('../../../workers/deliveries/read/find-receivers.js'),
+    import('../../../workers/operate/why-invalid.js')
   ])
   const delivery = await withConnections('ringledger webhooks show', async ({ pool, streams }) => {
-    const found = await findDelivery(pool, undefined, id)
+    const delivery = await findDelivery(pool, undefined, id)
+    const found = delivery && { ...delivery, ...(await findReceivers(pool, [delivery.id])).get(delivery.id) }
     if (!found || found.call_id === null || found.reason !== 'invalid') return found
     return { ...found, problem: await whyInvalid(streams, found.call_id) }
   })

@@ -45,7 +45,7 @@ t.test('list tells where deliveries stand', async (t) => {
   const { code, stdout } =
     await webhooks(t, 'list', '--json', '--status', 'scheduled', '--assistant', '1', '--limit', '1')
   t.equal(code, 0)
-  t.match(JSON.parse(stdout), [{ call_id: 'c-2', status: 'scheduled', type: 'call.completed' }])
+  t.match(JSON.parse(stdout), [{ call_id: 'c-2', status: 'scheduled', type: 'call.completed', user_id: '1' }])
 })
 
 t.test('redeliver asks for what it can, and fails when that is not everything', async (t) => {
@@ -124,8 +124,9 @@ t.test('list prints a line for each delivery, the reason of held ones, and how m
   const { code, stdout } = await webhooks(t, 'list', '--status', 'held', '--limit', '1')
   t.equal(code, 0)
   const [heads, row, ...more] = cells(stdout)
-  t.same(heads, ['delivery', 'call', 'assistant', 'type', 'status', 'reason', 'attempts', 'next attempt', 'created'])
-  t.match(row, [deliveryId('c-2'), 'c-2', '1', 'call.completed', 'held', 'endpoint_suspended', '0', '', /Z$/])
+  t.same(heads, ['delivery', 'call', 'user', 'assistant', 'endpoint', 'type', 'status', 'reason', 'attempts', 'next attempt', 'created'])
+  t.match(row?.slice(0, 5), [deliveryId('c-2'), 'c-2', '1', '1', 'https://hooks.example.com/'])
+  t.match(row?.slice(5), ['call.completed', 'held', 'endpoint_suspended', '0', '', /Z$/])
   t.same(more, [])
   t.match(stdout, /^1 of 2$/m)
 })
