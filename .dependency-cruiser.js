@@ -74,7 +74,7 @@ const doors = [
 
 // Inner rooms, each of which may import those before it and none after it.
 const layers = [
-  ['workers/deliveries', 'workers/queue', 'workers/(deliver|dispatch|operate)']
+  ['workers/deliveries', 'workers/queue', 'workers/(deliver|dispatch|operate|background)']
 ]
 
 const place = (path) => path.endsWith('[.]ts') ? `^${path}$` : `^${path}/`

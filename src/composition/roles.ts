@@ -20,7 +20,7 @@ import { startProjector } from './projector.js'
 import type { Role } from './role.js'
 import { openStatus, type Status } from './status/status.js'
 import { stopInTime, type InReach } from './stop-in-time.js'
-import { startWorker, type StartedWorker } from './worker.js'
+import { startWorker, type StartedWorker } from './worker/worker.js'
 
 /** Postgres answers a request within this time, or the request fails. */
 const answerWithinMs = 5_000

@@ -31,14 +31,14 @@ export interface CommandRoute<
   validate (submitted: Submitted<Static<Schema>>, facts: Partial<Facts>): Command
   /** How many ids of what kind the command needs; it may be none. */
   ids? (body: Static<Schema>): { kind: IdKind, count: number }
-  stream (body: Static<Schema>, ids: readonly number[], facts: Partial<Facts>): string
+  stream (body: Static<Schema>, ids: readonly number[], facts: Partial<Facts>, commandId: string): string
   /** What has to be settled on other streams before the append; the same again when the request is retried. */
   first? (body: Static<Schema>, ids: readonly number[], origin: Origin): Promise<void>
   /** The stream is most likely new. */
   isNew?: boolean
   /** To others than its owner the stream is as if it were not there. */
   isForOwner?: boolean
-  decider: Decider<State, Event, Command & Circumstances>
+  decider: Decider<State, Event, Command & Circumstances & Pick<Origin, 'commandId'>>
   /** The answer carries the revision of the state as its ETag. */
   etag?: boolean
   answer (handled: Handled<State, Facts, Static<Schema>>): Answer | Promise<Answer>
@@ -85,13 +85,13 @@ export function commandRoutes ({ idempotency, ids, readPositions }: CommandServi
     const body = soundBody(submitted, [])
     const { kind, count } = route.ids?.(body) ?? none
     const takeIds = async () => kind && count > 0 ? await ids.take(kind, count) : []
-    const circumstances = { userId: request.user.id, now: new Date().toISOString() }
+    const known = { userId: request.user.id, now: new Date().toISOString() }
     const requestFor = ({ ids, ...reserved }: Reserved): CommandRequest<State, Event> => {
       const origin = { ...reserved, ...senderOf(request) }
       return {
         aggregate: decider,
-        stream: route.stream(body, ids, facts),
-        decide: (state) => decider.decide({ ...validated(), ...circumstances, ids }, state),
+        stream: route.stream(body, ids, facts, origin.commandId),
+        decide: (state) => decider.decide({ ...validated(), ...known, ids, commandId: origin.commandId }, state),
         origin,
         first: route.first && (async () => await route.first?.(body, ids, origin)),
         isNew,

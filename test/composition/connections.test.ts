@@ -4,16 +4,17 @@ import { join } from 'node:path'
 import t from 'tap'
 import { mostConnections } from '../../src/composition/connections.js'
 import { packageRoot } from '../../src/package-root.js'
+import { requestJobs } from '../../workers/background/jobs.js'
 import { connectionsOfQueue } from '../../workers/queue/back-ends/postgres.js'
 
-const { producer, worker, listening } = connectionsOfQueue
-const queue = producer + worker + listening
+const queues = [connectionsOfQueue, requestJobs.connections]
+  .reduce((sum, { producer, worker }) => sum + producer + worker + 1, 0)
 const most: Record<string, number> = {
   api: mostConnections + 2,
   projector: 2 * mostConnections + 2,
-  worker: 2 * mostConnections + 3,
-  'worker, without `REDIS_URL`': 2 * mostConnections + 3 + queue,
-  '`start`, without `REDIS_URL`': 2 * mostConnections + 3 + queue
+  worker: 2 * mostConnections + 4,
+  'worker, without `REDIS_URL`': 2 * mostConnections + 4 + queues,
+  '`start`, without `REDIS_URL`': 2 * mostConnections + 4 + queues
 }
 
 t.test('the table says what the code says', async (t) => {

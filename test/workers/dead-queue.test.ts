@@ -36,7 +36,7 @@ onEachQueue(t, {
     proxy.freeze()
     await tell(callCompleted(randomUUID(), { assistant_id }))
     await eventually(async () => (await holders()).join() === 'healthy', 15_000)
-    t.throws(() => cutOff.assertAlive(), /the webhook queue has not answered for \d+ ms/)
+    t.throws(() => cutOff.assertAlive(), /the webhooks queue has not answered for \d+ ms/)
     t.doesNotThrow(() => healthy.assertAlive())
     await eventually(() => hook.received.length === 2)
 

@@ -1,23 +1,22 @@
 // How BullMQ is asked: to queue jobs, and to run them.
 import { Queue, Worker, type IQueueBackend } from 'bullmq'
 import type { Pool } from 'pg'
-import type { Job } from '../deliveries/attempts/attempt.js'
 import type { BackEnd } from './back-ends/back-end.js'
 
-export type JobWorker<Connection> = Worker<Job, void, string, IQueueBackend, never, Connection>
+export type JobWorker<Task, Connection> = Worker<Task, void, string, IQueueBackend, never, Connection>
 
-export type Producer<Connection> = Queue<Job, void, string, Job, void, string, IQueueBackend, Connection>
+export type Producer<Task, Connection> = Queue<Task, void, string, Task, void, string, IQueueBackend, Connection>
 
 /** Of this database alone: others may use the same Redis, and would take its jobs for stale ones. */
-export async function queueNameOf (pool: Pool): Promise<string> {
+export async function queueNameOf (kind: string, pool: Pool): Promise<string> {
   const { rows: [row] } = await pool.query<{ id: string }>('SELECT id FROM ledger.this_database')
   if (!row) throw new Error('ledger.this_database is empty: it has one row, always')
-  return `webhooks-${row.id}`
+  return `${kind}-${row.id}`
 }
 
-export function openProducer<Connection> (
+export function openProducer<Task, Connection> (
   queueName: string, { producer, factory }: BackEnd<Connection>
-): Producer<Connection> {
+): Producer<Task, Connection> {
   return new Queue(queueName, {
     connection: producer,
     skipWaitingForReady: true, // with Redis down at the start the first INFO fails, and BullMQ never forgets that
@@ -27,13 +26,13 @@ export function openProducer<Connection> (
   }, factory)
 }
 
-export function openWorker<Connection> (
+export function openWorker<Task, Connection> (
   queueName: string,
   { worker, factory }: BackEnd<Connection>,
   concurrency: number,
   stalled: { lockDuration: number, stalledInterval: number },
-  process: (job: { id?: string | undefined, data: Job }) => Promise<void>
-): JobWorker<Connection> {
+  process: (job: { id?: string | undefined, data: Task }) => Promise<void>
+): JobWorker<Task, Connection> {
   return new Worker(queueName, process, {
     connection: worker,
     concurrency,

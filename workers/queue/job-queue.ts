@@ -1,16 +1,28 @@
 // What the queue of jobs does, wherever it keeps them.
 import type { Job } from '../deliveries/attempts/attempt.js'
+import type { OverflowOptions } from './overflow.js'
 
-export interface JobQueue {
+/** What the jobs of a queue are like; attempts of deliveries, where nothing else is said. */
+export interface QueueKind<Task> {
+  /** Of the queue, before the name of its database. */
+  name: string
+  /** Names a job, so that the queue takes it once. */
+  idOf (job: Task): string
+  longJobs: OverflowOptions
+  /** At most, of a worker, when the queue is in Postgres; one more listens. */
+  connections: { producer: number, worker: number }
+}
+
+export interface JobQueue<Task = Job> {
   /** Queues all jobs. @throws when the queue does not answer within five seconds; it may have some of them then */
-  add (jobs: Job[]): Promise<void>
+  add (jobs: Task[]): Promise<void>
   /** The ids of all jobs that wait or run. @throws when the queue does not answer within five seconds */
   ids (): Promise<Set<string>>
   /**
-   * Passes jobs to `handle`, `concurrency` at a time. Up to 2,000 jobs that take longer than a second do not count.
+   * Passes jobs to `handle`, `concurrency` at a time. Of those that take long some do not count, as their kind says.
    * An error of `handle` is logged, and the job is gone.
    */
-  work (handle: (job: Job) => Promise<void>, concurrency: number): void
+  work (handle: (job: Task) => Promise<void>, concurrency: number): void
   /**
    * Starts no more jobs and waits for running ones, at most `graceMs`; then it calls `hurry`. A queue that is dead is
    * waited for for two seconds when no job runs.

@@ -1,15 +1,15 @@
-// The queue of jobs: BullMQ on Redis or on Postgres. It may lose everything at any time; the delivery log does not.
+// A queue of jobs: BullMQ on Redis or on Postgres. It may lose everything at any time; the ledger does not.
 import type { Pool } from 'pg'
 import { withTimeout } from '../../src/event-store/with-timeout.js'
 import { endsWithin } from '../../src/postgres/ends-within.js'
 import type { Job } from '../deliveries/attempts/attempt.js'
-import { watched, type BackEnd, type Patience } from './back-ends/back-end.js'
+import { usualPatience, watched, type BackEnd, type Patience } from './back-ends/back-end.js'
 import { Liveness } from './back-ends/liveness.js'
 import { logRarely } from './back-ends/log-rarely.js'
 import { openProducer, openWorker, queueNameOf, type JobWorker, type Producer } from './bullmq.js'
-import type { JobQueue } from './job-queue.js'
-import { openOverflow } from './overflow.js'
-import { postgresBackEnd } from './back-ends/postgres.js'
+import type { JobQueue, QueueKind } from './job-queue.js'
+import { openOverflow, type Overflow } from './overflow.js'
+import { connectionsOfQueue, postgresBackEnd } from './back-ends/postgres.js'
 import { redisBackEnd } from './back-ends/redis.js'
 
 export type { JobQueue } from './job-queue.js'
@@ -25,59 +25,62 @@ export interface QueueOptions {
   stalled?: { lockDuration: number, stalledInterval: number } | undefined
 }
 
-const hurriedMs = 2_000
+const [hurriedMs, lastMs] = [2_000, 1_000]
 /** A queue that answers is quicker: jobs that run for longer than a second do not count. */
 const goodbyeMs = 2_000
-const lastMs = 1_000
 /** The job of a killed worker is given up after 10 to 20 s, and the reconciler queues its attempt again. */
 const stalledByDefault = { lockDuration: 10_000, stalledInterval: 5_000 }
-const usualPatience: Patience = { answerWithinMs: 5_000, askEveryMs: 2_500, deadAfterMs: 10_000 }
 const jobsAtOnce = 500
+
+export const jobId = ({ deliveryId, n, jobNumber, trigger }: Job) => `${deliveryId}-${trigger ?? ''}${n}-${jobNumber}`
 
 /**
  * A receiver that hangs costs a socket and its body's memory, and should cost no more: the limit is the slots of forty
  * users who all have such receivers. The delivery log knows what has started: a job may end before its attempt.
  */
 const longJobs = { afterMs: 1_000, limit: 2_000 }
+const attempts: QueueKind<Job> = { name: 'webhooks', idOf: jobId, longJobs, connections: connectionsOfQueue }
 
-/** Names the job, so that the queue takes it once. */
-export const jobId = ({ deliveryId, n, jobNumber, trigger }: Job) => `${deliveryId}-${trigger ?? ''}${n}-${jobNumber}`
+/** Opens the queue of attempts. */
+export const openQueue = (options: QueueOptions): Promise<JobQueue> => openQueueOf(attempts, options)
 
-/** Opens the queue; on Postgres it makes its tables first. Redis may be down: the queue works as soon as it is up. */
-export async function openQueue (options: QueueOptions): Promise<JobQueue> {
+/** Opens a queue; on Postgres it makes its tables first. Redis may be down: the queue works as soon as it is up. */
+export async function openQueueOf<Task> (kind: QueueKind<Task>, options: QueueOptions): Promise<JobQueue<Task>> {
   const { redisUrl, databaseUrl, pool, log, patience: { answerWithinMs } = usualPatience } = options
-  const name = await queueNameOf(pool)
+  const name = await queueNameOf(kind.name, pool)
   return redisUrl === undefined
-    ? new BullQueue(name, await postgresBackEnd(pool, databaseUrl, answerWithinMs), options)
-    : new BullQueue(name, await redisBackEnd(redisUrl, log, answerWithinMs), options)
+    ? new BullQueue(name, kind, await postgresBackEnd(pool, databaseUrl, answerWithinMs, kind.connections), options)
+    : new BullQueue(name, kind, await redisBackEnd(redisUrl, log, answerWithinMs), options)
 }
 
-class BullQueue<Connection> implements JobQueue {
-  readonly #queue: Producer<Connection>
-  readonly #overflow = openOverflow(longJobs)
+class BullQueue<Task, Connection> implements JobQueue<Task> {
+  readonly #queue: Producer<Task, Connection>
+  readonly #overflow: Overflow
   readonly #producing = new Liveness()
   readonly #watches = { taking: new Liveness(), waiting: new Liveness() }
   readonly #asking: NodeJS.Timeout
   readonly #patience: Patience
-  #worker: JobWorker<Connection> | undefined
+  #worker: JobWorker<Task, Connection> | undefined
   #running = 0
   /** Aborted when it takes no more jobs. */
   #working = new AbortController()
 
   constructor (
     private readonly name: string,
+    private readonly kind: QueueKind<Task>,
     private readonly backEnd: BackEnd<Connection>,
     private readonly options: QueueOptions
   ) {
     this.#patience = options.patience ?? usualPatience
+    this.#overflow = openOverflow(kind.longJobs)
     this.#queue = openProducer(name, backEnd)
-    this.#queue.on('error', logRarely(options.log, 'the webhook queue has trouble'))
+    this.#queue.on('error', logRarely(options.log, `the ${kind.name} queue has trouble`))
     const ask = () => void this.assertAnswers().catch(() => {})
     this.#asking = setInterval(ask, this.#patience.askEveryMs)
   }
 
-  async add (jobs: Job[]): Promise<void> {
-    const named = jobs.map((job) => ({ name: 'attempt', data: job, opts: { jobId: jobId(job) } }))
+  async add (jobs: Task[]): Promise<void> {
+    const named = jobs.map((job) => ({ name: this.kind.name, data: job, opts: { jobId: this.kind.idOf(job) } }))
     for (let from = 0; from < named.length; from += jobsAtOnce) {
       const [first, ...more] = named.slice(from, from + jobsAtOnce)
       if (first === undefined) return
@@ -95,7 +98,7 @@ class BullQueue<Connection> implements JobQueue {
     const { taking, waiting } = this.#watches
     const silentMs = Math.max(...[this.#producing, taking, waiting].map((each) => each.silentMs()))
     if (silentMs <= this.#patience.deadAfterMs) return
-    throw new Error(`the webhook queue has not answered for ${Math.round(silentMs)} ms`)
+    throw new Error(`the ${this.kind.name} queue has not answered for ${Math.round(silentMs)} ms`)
   }
 
   async assertAnswers (): Promise<void> {
@@ -103,7 +106,7 @@ class BullQueue<Connection> implements JobQueue {
     this.assertAlive()
   }
 
-  work (handle: (job: Job) => Promise<void>, concurrency: number): void {
+  work (handle: (job: Task) => Promise<void>, concurrency: number): void {
     const { log, stalled = stalledByDefault } = this.options
     const backEnd = { ...this.backEnd, factory: watched(this.backEnd.factory, this.#watches) }
     const { signal } = this.#working = new AbortController()
@@ -114,7 +117,7 @@ class BullQueue<Connection> implements JobQueue {
         this.#running++
         await handle(data).finally(() => { this.#running-- })
       }, (error) => this.#logFailure(id, error)))
-    this.#worker.on('error', logRarely(log, 'the webhook worker has trouble'))
+    this.#worker.on('error', logRarely(log, `the ${this.kind.name} worker has trouble`))
     this.#worker.on('failed', (job, error) => this.#logFailure(job?.id, error))
   }
 
@@ -142,6 +145,6 @@ class BullQueue<Connection> implements JobQueue {
   }
 
   #logFailure (job: string | undefined, error: unknown): void {
-    this.options.log.warn({ job, err: error }, 'webhook job failed, the reconciler repeats it')
+    this.options.log.warn({ job, err: error }, `a job of the ${this.kind.name} queue failed, the reconciler repeats it`)
   }
 }

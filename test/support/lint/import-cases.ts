@@ -77,13 +77,13 @@ export const importCases: ImportCase[] = [
     rule: 'deliveries know nothing of the queue and of sending',
     file: 'workers/deliveries/attempts/attempt.ts',
     good: '../due-channel.js ../../../src/domain/webhook/outcome.js ../../../src/postgres/listen.js pg',
-    bad: '../../queue/slots.js ../../deliver/send.js ../../dispatch/dispatch.js ../../operate/resume.js'
+    bad: '../../queue/slots.js ../../deliver/send.js ../../dispatch/dispatch.js ../../background/turns.js'
   },
   {
     rule: 'the queue knows deliveries and nothing of sending',
     file: 'workers/queue/slots.ts',
     good: '../deliveries/attempts/attempt.js ../../src/postgres/transaction.js pg',
-    bad: '../deliver/send.js ../dispatch/dispatch.js ../operate/resume.js'
+    bad: '../deliver/send.js ../dispatch/dispatch.js ../operate/resume.js ../background/turns.js'
   },
   {
     rule: 'the embedded stack composes two packages',

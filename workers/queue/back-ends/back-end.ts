@@ -23,6 +23,8 @@ export interface Patience {
   deadAfterMs: number
 }
 
+export const usualPatience: Patience = { answerWithinMs: 5_000, askEveryMs: 2_500, deadAfterMs: 10_000 }
+
 const pauseMs = 1_000
 
 /** Watches what a worker asks: the job that is next, and to be told of one. */

@@ -9,12 +9,12 @@ import type { BackEnd } from './back-end.js'
 
 const schema = 'queue'
 
-/** At most, of a worker. */
-export const connectionsOfQueue = { producer: 2, worker: 8, listening: 1 }
+/** At most, of a worker, for attempts; one more listens. */
+export const connectionsOfQueue = { producer: 2, worker: 8 }
 
 /** Makes the tables of the queue first. */
 export async function postgresBackEnd (
-  pool: Pool, databaseUrl: string, answerWithinMs: number
+  pool: Pool, databaseUrl: string, answerWithinMs: number, most: { producer: number, worker: number }
 ): Promise<BackEnd<PostgresConnectionOptions>> {
   await onConnection(pool, async (client, isBroken) => {
     // The migrations set the search path of their session, so the pool must not use it again.
@@ -37,8 +37,8 @@ export async function postgresBackEnd (
       connection.onListening = () => backEnd.onListening?.()
       return new PostgresQueueBackend(connection, name, options, true, withBlockingConnection ? name : undefined)
     },
-    producer: connection(connectionsOfQueue.producer),
-    worker: connection(connectionsOfQueue.worker),
+    producer: connection(most.producer),
+    worker: connection(most.worker),
     disconnect: () => {}
   }
   return backEnd

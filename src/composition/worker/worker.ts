@@ -1,10 +1,11 @@
-// The worker role: dispatcher, deliveries and reconciler.
-import { parseSchedule } from '../domain/webhook/schedule.js'
-import { packageVersion } from '../package-root.js'
-import { alertHook, secretKeys } from './complete-config.js'
-import type { ProcessContext } from './process-context.js'
-import { observeAttempts } from './status/metrics.js'
-import type { Status } from './status/status.js'
+// The worker role: dispatcher, deliveries and reconciler, and what is done in the background.
+import { parseSchedule } from '../../domain/webhook/schedule.js'
+import { packageVersion } from '../../package-root.js'
+import { startBackgroundOf } from './background.js'
+import { alertHook, secretKeys } from '../complete-config.js'
+import type { ProcessContext } from '../process-context.js'
+import { observeAttempts } from '../status/metrics.js'
+import type { Status } from '../status/status.js'
 
 export interface StartedWorker {
   /** Asks the queue. @throws when it does not answer, or has not for long */
@@ -16,9 +17,10 @@ export interface StartedWorker {
 
 /** Loads the workers when it is called: a process that only replays projections has no code that could send. */
 export async function startWorker (
-  { config, urls, connections, restoreGuard, logGuard, holder, log }: ProcessContext, { metrics }: Pick<Status, 'metrics'>
+  context: ProcessContext, { metrics }: Pick<Status, 'metrics'>
 ): Promise<StartedWorker> {
-  const { startWorkers } = await import('../../workers/start.js')
+  const { config, urls, connections, restoreGuard, logGuard, holder, log } = context
+  const { startWorkers } = await import('../../../workers/start.js')
   const { webhook } = config
   const { current, previous } = secretKeys(config)
   const workers = startWorkers({
@@ -39,5 +41,9 @@ export async function startWorker (
     version: packageVersion
   })
   await workers.ready
-  return workers
+  const background = await startBackgroundOf(context).catch(async (error: unknown) => {
+    await workers.stop()
+    throw error
+  })
+  return { ...workers, stop: async () => { await Promise.all([workers.stop(), background.stop()]) } }
 }

@@ -1,0 +1,106 @@
+// Requests in the background: each ends once, whatever happens to the queue and to the workers.
+import t from 'tap'
+import { eventually } from '../../support/eventually.js'
+import { mainProcess } from '../../support/processes/main-process.js'
+import { backgroundRig } from '../../support/workers/background/background-rig.js'
+import { onEachQueue } from '../../support/workers/each-queue.js'
+
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
+
+onEachQueue(t, {
+  async 'a request is worked on in turns until its end, and what was asked is forgotten' (t, redis) {
+    const r = await backgroundRig(t, redis)
+    await r.start({ turnMs: 0 })
+    const id = await r.ask(10)
+    await r.ended(id)
+    t.match(await r.status(id), { state: 'completed', progress: { counted: 10 }, reason: null })
+    t.same(await r.steps(id), upTo(10))
+    const { rows: [row] } = await r.pool.query('SELECT input, turn FROM ledger.background_requests')
+    t.match(row, { input: {} })
+    t.ok(Number(row?.turn) >= 10, 'a turn each')
+    t.equal((await r.pool.query('SELECT FROM counted WHERE NOT ended')).rowCount, 0, 'it was finished')
+    t.equal(await r.status(id, '2'), undefined, 'it is not there for others')
+  },
+
+  async 'a queue that is emptied loses no request' (t, redis) {
+    const r = await backgroundRig(t, redis)
+    const idle = await r.start({ mayWork: () => false })
+    await idle.stop()
+    const ids = [await r.ask(30), await r.ask(30, '2')]
+    await r.start({ turnMs: 0, onStep: async (step) => { if (step % 10 === 0) await r.emptyQueue() } })
+    await Promise.all(ids.map((id, index) => r.ended(id, String(index + 1))))
+    for (const id of ids) t.same(await r.steps(id), upTo(30))
+  },
+
+  async 'a request whose worker is killed goes on with another one, after what was kept' (t, redis) {
+    const r = await backgroundRig(t, redis)
+    const start = (name: string, diesAt = '') => mainProcess<{ step: number }>(
+      t, 'workers/background/counting-main', [r.databaseUrl, redis?.url ?? '', name, diesAt])
+    const id = await r.ask(30)
+    for (const diesAt of ['7', '20']) t.equal(await start(`dies at ${diesAt}`, diesAt).ended, 'SIGKILL')
+    t.ok((await r.steps(id)).length < 30)
+    start('lives')
+    await r.ended(id)
+    t.same(await r.steps(id), upTo(30), 'each step once')
+  },
+
+  async 'of two workers one has a request; one that froze keeps nothing when it comes back' (t, redis) {
+    const r = await backgroundRig(t, redis)
+    const frozen = mainProcess<{ step: number }>(
+      t, 'workers/background/counting-main', [r.databaseUrl, redis?.url ?? '', 'frozen'])
+    const id = await r.ask(500)
+    await eventually(() => frozen.said.length > 2)
+    frozen.signal('SIGSTOP')
+    await r.start()
+    await r.ended(id)
+    frozen.signal('SIGCONT')
+    const next = await r.ask(3)
+    await r.ended(next)
+    t.same(await r.steps(id), upTo(500), 'each step once')
+  }
+})
+
+t.test('users take turns, and the requests of one user follow each other', async (t) => {
+  const r = await backgroundRig(t)
+  const first = [await r.ask(20), await r.ask(20)]
+  const other = await r.ask(5, '2')
+  await r.start({ turnMs: 0, concurrency: 1 })
+  await Promise.all([...first.map((id) => r.ended(id)), r.ended(other, '2')])
+  const { rows } = await r.pool.query<{ request: string }>('SELECT request FROM counted ORDER BY n')
+  const order = rows.map(({ request }) => request)
+  t.ok(order.lastIndexOf(other) < order.lastIndexOf(first[0] ?? ''), 'the short one of another user does not wait')
+  t.ok(order.lastIndexOf(first[0] ?? '') < order.indexOf(first[1] ?? ''))
+})
+
+t.test('what was prepared and never accepted is settled by the log', async (t) => {
+  const r = await backgroundRig(t)
+  const [logged, orphan] = [await r.ask(2), await r.ask(2, '2')]
+  await r.pool.query("UPDATE ledger.background_requests SET state = 'prepared'")
+  await r.start({ orphanedAfterMs: 0, accepted: new Set([logged]) })
+  await r.ended(logged)
+  await eventually(async () => (await r.pool.query('SELECT FROM ledger.background_requests')).rowCount === 1)
+  t.same(await r.steps(orphan), [])
+})
+
+t.test('a request that fails again and again is given up, and one that an outage stops is not', async (t) => {
+  const r = await backgroundRig(t)
+  let outages = 15
+  const onStep = (step: number) => {
+    if (step === 2 && outages-- > 0) throw new Error('connect ECONNREFUSED')
+    if (step === 4) throw new Error('a mistake')
+  }
+  await r.start({ onStep, retryMs: 1 })
+  const id = await r.ask(10)
+  await r.ended(id)
+  t.match(await r.status(id), { state: 'failed', reason: 'It could not be finished.', progress: { counted: 3 } })
+})
+
+t.test('a finished request is removed when its days are over', async (t) => {
+  const r = await backgroundRig(t)
+  await r.start({ keepDays: 1 })
+  const id = await r.ask(1)
+  await r.ended(id)
+  await r.pool.query("UPDATE ledger.background_requests SET finished_at = now() - interval '25 hours'")
+  await eventually(async () => await r.status(id) === undefined)
+  t.pass('it is gone')
+})

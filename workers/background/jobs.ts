@@ -1,0 +1,73 @@
+// Moves requests that wait into the queue: of each user the oldest of a kind, so that users take turns.
+import type { Pool } from 'pg'
+import type { JobQueue, QueueKind } from '../queue/job-queue.js'
+
+/** Gives a request its next turn. */
+export interface RequestJob { id: string, jobNumber: number }
+
+export type RequestQueue = JobQueue<RequestJob>
+
+const jobId = ({ id, jobNumber }: RequestJob) => `${id}-${jobNumber}`
+
+/** A turn keeps its place in the concurrency, however long it takes. */
+export const requestJobs: QueueKind<RequestJob> = {
+  name: 'background',
+  idOf: jobId,
+  longJobs: { afterMs: 60_000, limit: 0 },
+  connections: { producer: 1, worker: 3 }
+}
+
+/** The lease under which a request is worked on. */
+export const leaseOf = (id: string) => `background ${id}`
+
+const mostAtOnce = 100
+
+/**
+ * Queues what waits.
+ * @returns how many
+ * @throws when the queue or Postgres cannot be reached; nothing is lost by that
+ */
+export async function enqueueRequests (pool: Pool, queue: Pick<RequestQueue, 'add'>): Promise<number> {
+  const { rows } = await pool.query<{ id: string, job_number: string }>(`
+    UPDATE ledger.background_requests r SET queued_at = clock_timestamp(), job_number = job_number + 1
+    FROM (
+      SELECT DISTINCT ON (kind, user_id) id, due_at, queued_at FROM ledger.background_requests
+      WHERE state = 'accepted' ORDER BY kind, user_id, created_at, id) oldest
+    WHERE r.id = oldest.id AND oldest.queued_at IS NULL AND oldest.due_at <= clock_timestamp()
+      AND r.state = 'accepted' AND r.queued_at IS NULL
+    RETURNING r.id, r.job_number`)
+  const jobs = rows.map(({ id, job_number }) => ({ id, jobNumber: Number(job_number) }))
+  for (let at = 0; at < jobs.length; at += mostAtOnce) {
+    await queue.add(jobs.slice(at, at + mostAtOnce)).catch(async (error: unknown) => {
+      await release(pool, jobs.slice(at)).catch(() => {}) // the reconciler finds that the queue does not have them
+      throw error
+    })
+  }
+  return jobs.length
+}
+
+/**
+ * Releases requests whose job the queue does not have any more, and that nobody works on.
+ * @param olderThanMs since they were queued @returns how many
+ */
+export async function releaseLost (
+  pool: Pool, queue: Pick<RequestQueue, 'ids'>, olderThanMs: number
+): Promise<number> {
+  const { rows } = await pool.query<{ id: string, job_number: string }>(`
+    SELECT r.id, r.job_number FROM ledger.background_requests r
+    LEFT JOIN ledger.leases l ON l.name = 'background ' || r.id AND l.expires_at > clock_timestamp()
+    WHERE r.state = 'accepted' AND r.queued_at < clock_timestamp() - $1 * interval '1 ms' AND l.name IS NULL`, [olderThanMs])
+  if (rows.length === 0) return 0
+  const known = await queue.ids()
+  const jobs = rows.map(({ id, job_number }) => ({ id, jobNumber: Number(job_number) }))
+  return await release(pool, jobs.filter((job) => !known.has(jobId(job))))
+}
+
+async function release (pool: Pool, jobs: RequestJob[]): Promise<number> {
+  const { rowCount } = await pool.query(`
+    UPDATE ledger.background_requests r SET queued_at = NULL
+    FROM unnest($1::uuid[], $2::bigint[]) AS job (id, job_number)
+    WHERE r.id = job.id AND r.job_number = job.job_number AND r.queued_at IS NOT NULL`,
+  [jobs.map(({ id }) => id), jobs.map(({ jobNumber }) => jobNumber)])
+  return rowCount ?? 0
+}

@@ -1,0 +1,72 @@
+// The rows of requests as their routes see them: prepared, accepted, read.
+import type { Pool, PoolClient } from 'pg'
+import { inTransaction } from '../../src/postgres/transaction.js'
+import { notifyRequests } from './channel.js'
+
+export interface NewRequest {
+  /** A UUID that a retry of the same command repeats. */
+  id: string
+  kind: string
+  userId: string
+  input: object
+  /** What is shown before anything was done; an empty object when absent. */
+  progress?: object
+}
+
+/** How a request stands. */
+export interface RequestStatus<Progress extends object = object> {
+  id: string
+  kind: string
+  state: 'accepted' | 'completed' | 'failed'
+  progress: Partial<Progress>
+  reason: string | null
+  created_at: Date
+  finished_at: Date | null
+}
+
+const lockSpace = 0x62_67 // any number that nothing else uses for advisory locks with two keys
+
+/**
+ * Keeps what is asked for, before its event is appended. A retry replaces what an earlier try prepared, and leaves what
+ * was accepted as it is.
+ * @param most unfinished requests of this kind that a user may have
+ * @returns false when the user has so many others
+ */
+export async function prepareRequest (
+  pool: Pool, { id, kind, userId, input, progress = {} }: NewRequest, most: number
+): Promise<boolean> {
+  return await inTransaction(pool, async (tx) => {
+    await tx.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [lockSpace, `${kind} ${userId}`])
+    const { rowCount } = await tx.query(`
+      INSERT INTO ledger.background_requests AS kept (id, kind, user_id, input, progress)
+      SELECT $1, $2, $3, $4, $5 WHERE $6 > (
+        SELECT count(*) FROM ledger.background_requests
+        WHERE kind = $2 AND user_id = $3 AND state IN ('prepared', 'accepted') AND id <> $1)
+      ON CONFLICT (id) DO UPDATE
+        SET input = CASE kept.state WHEN 'prepared' THEN excluded.input ELSE kept.input END`,
+    [id, kind, userId, input, progress, most])
+    return rowCount === 1
+  })
+}
+
+/** The command was refused after all: what was prepared goes. */
+export async function dropPrepared (pool: Pool, id: string): Promise<void> {
+  await pool.query("DELETE FROM ledger.background_requests WHERE id = $1 AND state = 'prepared'", [id])
+}
+
+/** Its event is in the log: from now on it is worked on. Again, it changes nothing. */
+export async function acceptRequest (db: Pool | PoolClient, id: string): Promise<void> {
+  const { rowCount } = await db.query(`
+    UPDATE ledger.background_requests SET state = 'accepted', due_at = now() WHERE id = $1 AND state = 'prepared'`, [id])
+  if (rowCount === 1) await notifyRequests(db)
+}
+
+/** A request of this user that was accepted. */
+export async function findRequest<Progress extends object> (
+  pool: Pool, kinds: readonly string[], userId: string, id: string
+): Promise<RequestStatus<Progress> | undefined> {
+  const { rows: [found] } = await pool.query<RequestStatus<Progress>>(`
+    SELECT id, kind, state, progress, reason, created_at, finished_at FROM ledger.background_requests
+    WHERE id = $1 AND kind = ANY($2) AND user_id = $3 AND state <> 'prepared'`, [id, kinds, userId])
+  return found
+}
