@@ -14,7 +14,7 @@ const rooms = {
   'src/command-handling': { ours: [...LOG, 'src/postgres', 'src/tracing'], packages: ['pg'] },
   'src/http': {
     ours: ['src/(domain|command-handling|tracing)', 'src/(config|errors|package-root)[.]ts'],
-    packages: [...WEB, 'typebox', 'ajv', 'ajv-formats', 'jose', 'pino', 'prom-client']
+    packages: [...WEB, 'typebox', 'ajv', 'ajv-formats', 'jose', 'pino', 'prom-client', 'csv-parse']
   },
   'src/(commands|queries)': {
     ours: ['src/(commands|queries|http|command-handling|domain)', 'projections/(catalog/)?[^/]+[.]ts'],
@@ -57,6 +57,7 @@ const doors = [
   { to: { package: 'ioredis' }, from: ['workers/queue/back-ends/redis[.]ts', 'src/composition', 'src/cli/doctor/redis[.]ts', ...TRIED] },
   { to: { package: 'undici' }, from: ['workers/deliver/(post|stale|guard)[.]ts', ...TRIED] },
   { to: { package: 'ipaddr.js' }, from: ['workers/deliver/guard[.]ts', 'src/config[.]ts', ...TRIED] },
+  { to: { package: 'csv-parse' }, from: ['src/http/imports', ...TRIED] },
   { to: { package: 'standardwebhooks' }, from: ['src/cli/demo', 'docs/webhooks', ...TRIED] },
   { to: { package: '(fastify|fastify-plugin|@fastify/[^/]+)' }, from: ['src/(commands|queries|http|ops)', 'src/(app|errors)[.]ts', ...TRIED] },
   { to: { ours: 'workers' }, from: ['workers', 'src/composition', ...COMMAND_LINE, ...TRIED] },
@@ -74,7 +75,7 @@ const doors = [
 
 // Inner rooms, each of which may import those before it and none after it.
 const layers = [
-  ['workers/deliveries', 'workers/queue', 'workers/(deliver|dispatch|operate|background)']
+  ['workers/deliveries', 'workers/queue', 'workers/(deliver|dispatch|operate|background)', 'workers/imports']
 ]
 
 const place = (path) => path.endsWith('[.]ts') ? `^${path}$` : `^${path}/`

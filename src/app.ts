@@ -8,6 +8,7 @@ import type { CampaignDeps } from './commands/campaign/campaign-command.js'
 import { addAssistantCommands, type AssistantDeps } from './commands/assistant/assistant-commands.js'
 import { addCampaignCommands } from './commands/campaign/campaign-commands.js'
 import { addLeadCommands, type LeadDeps } from './commands/lead/lead-commands.js'
+import { importLeads, type LeadImportDeps } from './commands/lead-import/import-leads.js'
 import { addPhoneNumberCommands, type PhoneNumberDeps } from './commands/phone-number/phone-number-commands.js'
 import { addWebhookCommands, type WebhookCommandDeps } from './commands/webhook/webhook-commands.js'
 import { Rejection } from './domain/rejection.js'
@@ -19,6 +20,7 @@ import type { JwtSettings } from './http/auth/jwt-settings.js'
 import { addHealth, type HealthChecks } from './http/status/health.js'
 import { closeWhileBusy } from './http/close-while-busy.js'
 import { allowOrigins, type CorsOrigins } from './http/cors.js'
+import { takeCsvWhereWanted } from './http/imports/csv-body.js'
 import { takeOnlyJson } from './http/input/json-body.js'
 import { requestLogger } from './http/logging.js'
 import { answerMalformed, refuseTunnels, refuseWithoutOneHost } from './http/input/malformed-requests.js'
@@ -59,8 +61,8 @@ export interface AppDeps {
   /** Opens /metrics without a user's token. */
   metricsToken?: string | undefined
   ops: OpsDeps
-  routes: AssistantDeps & CampaignDeps & PhoneNumberDeps & LeadDeps & ApiKeyDeps & BlacklistDeps & CallDeps &
-    WebhookCommandDeps & QueryDeps
+  routes: AssistantDeps & CampaignDeps & PhoneNumberDeps & LeadDeps & LeadImportDeps & ApiKeyDeps & BlacklistDeps &
+    CallDeps & WebhookCommandDeps & QueryDeps
 }
 
 /** Of a user's request; an event stays under the store's 1 MiB with room to spare. */
@@ -76,6 +78,7 @@ export async function buildApp (deps: AppDeps): Promise<App> {
   allowOrigins(app, corsOrigins)
   app.setValidatorCompiler(validatorCompiler)
   takeOnlyJson(app)
+  takeCsvWhereWanted(app)
   await registerSecurityHeaders(app)
   await app.register(async (scope) => {
     await registerAuth(scope, jwt, deps.credentials)
@@ -92,6 +95,7 @@ export async function buildApp (deps: AppDeps): Promise<App> {
       addCampaignCommands(api, routes)
       addPhoneNumberCommands(api, routes)
       addLeadCommands(api, routes)
+      importLeads(api, routes)
       addApiKeyCommands(api, routes)
       addBlacklistCommands(api, routes)
       completeCall(api, routes)

@@ -12,6 +12,7 @@ import { LanguageAdded, ModelAdded, VoiceAdded } from './catalog/events.js'
 import { isAtHome, type DomainEvent } from './every-event.js'
 import { isNestedDeeper } from './json.js'
 import { LeadCreated, LeadDeleted, LeadStatusChanged, LeadUpdated } from './lead/events.js'
+import { LeadImportCompleted, LeadImportFailed, LeadImportRequested } from './lead-import/events.js'
 import { DispatcherCheckpointed } from './marker/events.js'
 import { PhoneNumberAdded, PhoneNumberClaimed, PhoneNumberFreed, PhoneNumberReleased } from './phone-number/events.js'
 import { TokenRevoked } from './token/events.js'
@@ -35,6 +36,9 @@ export const eventVersions: { [Type in EventType]: Versions<Data<Type>> } = {
   LeadUpdated: firstVersion(LeadUpdated),
   LeadStatusChanged: firstVersion(LeadStatusChanged),
   LeadDeleted: firstVersion(LeadDeleted),
+  LeadImportRequested: firstVersion(LeadImportRequested),
+  LeadImportCompleted: firstVersion(LeadImportCompleted),
+  LeadImportFailed: firstVersion(LeadImportFailed),
   CallCompleted: firstVersion(CallCompleted),
   VoiceAdded: firstVersion(VoiceAdded),
   LanguageAdded: firstVersion(LanguageAdded),

@@ -6,14 +6,15 @@ import { callStream, type CallEvent } from './call/events.js'
 import { campaignStream, type CampaignEvent } from './campaign/events.js'
 import { catalogStreams, type CatalogEvent } from './catalog/events.js'
 import { leadStream, type LeadEvent } from './lead/events.js'
+import { leadImportStream, type LeadImportEvent } from './lead-import/events.js'
 import { markerStream, type MarkerEvent } from './marker/events.js'
 import {
   phoneHolderStream, phoneNumberStream, type HolderEvent, type PhoneNumberEvent
 } from './phone-number/events.js'
 import { tokenStream, type TokenEvent } from './token/events.js'
 
-export type DomainEvent = AssistantEvent | LeadEvent | CampaignEvent | PhoneNumberEvent | HolderEvent | CallEvent |
-  ApiKeyEvent | TokenEvent | BlacklistEvent | CatalogEvent | MarkerEvent
+export type DomainEvent = AssistantEvent | LeadEvent | LeadImportEvent | CampaignEvent | PhoneNumberEvent |
+  HolderEvent | CallEvent | ApiKeyEvent | TokenEvent | BlacklistEvent | CatalogEvent | MarkerEvent
 
 export function isAtHome ({ type, data }: DomainEvent, stream: string): boolean {
   switch (type) {
@@ -26,6 +27,9 @@ export function isAtHome ({ type, data }: DomainEvent, stream: string): boolean 
     case 'LeadUpdated':
     case 'LeadStatusChanged':
     case 'LeadDeleted': return stream.startsWith(leadStream(data.campaign_id, ''))
+    case 'LeadImportRequested':
+    case 'LeadImportCompleted':
+    case 'LeadImportFailed': return stream === leadImportStream(data.import_id)
     case 'CallCompleted': return stream === callStream(data.call_id)
     case 'CampaignCreated':
     case 'CampaignRenamed':

@@ -1,6 +1,7 @@
 // Ids in paths: how routes describe and read them.
 import Type from 'typebox'
 import { documentedAs } from '../domain/json.js'
+import { importId } from './docs/import-examples.js'
 import { deliveryId } from './docs/read-examples.js'
 
 // Validated as text: what no integer can be is not found, like any other id, and is no field that failed.
@@ -16,6 +17,9 @@ export const apiKeyPath = integerOf('ApiKeyPath', 'The API key.')
 export const blacklistPath = integerOf('BlacklistPath', 'The do-not-call entry.')
 export const deliveryPath = Type.Object({
   id: Type.String({ title: 'DeliveryPath', description: 'The delivery, its webhook-id.', examples: [deliveryId] })
+})
+export const importPath = Type.Object({
+  id: Type.String({ title: 'ImportPath', description: 'The import.', examples: [importId] })
 })
 
 /** The path parameters of a route as the API document shows them. */

@@ -10,6 +10,8 @@ import { getAssistantHistory } from './get-assistant-history.js'
 import { getCampaign } from './get-campaign.js'
 import { getCall, type GetCallDeps } from './get-call.js'
 import { getLead } from './get-lead.js'
+import { getLeadImport, type LeadImportQueryDeps } from './lead-import/get-lead-import.js'
+import { listImportResults } from './lead-import/list-import-results.js'
 import { getMe, type GetMeDeps } from './get-me.js'
 import { getWebhookDelivery, type GetDeliveryDeps } from './webhook/get-webhook-delivery.js'
 import { listAssistants, type ReadDeps } from './list-assistants.js'
@@ -21,7 +23,7 @@ import { listWebhookNotices, type ListNoticesDeps } from './webhook/list-webhook
 import { listWebhookDeliveries, type ListDeliveriesDeps } from './webhook/list-webhook-deliveries.js'
 import { getWebhookSecret, type WebhookSecretDeps } from './webhook/webhook-secret.js'
 
-export type QueryDeps = ReadDeps & GetAssistantDeps & GetCallDeps & GetMeDeps & IsBlacklistedDeps
+export type QueryDeps = ReadDeps & LeadImportQueryDeps & GetAssistantDeps & GetCallDeps & GetMeDeps & IsBlacklistedDeps
   & WebhookSecretDeps & AssistantSecretQueryDeps & GetDeliveryDeps & ListDeliveriesDeps & ListNoticesDeps
 
 export function addQueries (app: App, deps: QueryDeps): void {
@@ -31,6 +33,8 @@ export function addQueries (app: App, deps: QueryDeps): void {
   listLeads(app, deps)
   getLead(app, deps)
   exportLeads(app, deps)
+  getLeadImport(app, deps)
+  listImportResults(app, deps)
   listCalls(app, deps)
   getCall(app, deps)
   exportCalls(app, deps)

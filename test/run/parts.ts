@@ -29,6 +29,7 @@ const lists: Record<string, Record<string, Part>> = {
     workers: {
       files: ['queue/killed', 'queue/emptied', 'stranded'].map((name) => `test/workers/${name}.test.ts`)
     },
+    imports: { files: ['test/flow/imports/killed-imports.test.ts', 'test/workers/background'] },
     projections: { files: ['killed', 'model'].map((name) => `test/projections/engine/${name}.test.ts`) },
     replay: { files: ['test/projections/replay/replay-kill.test.ts'] },
     fuzz: { files: ['test/http/fuzz'] }
@@ -39,6 +40,7 @@ const lists: Record<string, Record<string, Part>> = {
     sender: { files: ['test/workers/deliver/no-growth.test.ts'] },
     'open-snapshot': { files: ['test/workers/queue/open-snapshot.test.ts'] },
     moves: { files: ['test/workers/deliveries/moves.test.ts'] },
+    import: { files: ['test/flow/imports/import-scale.test.ts'] },
     disk: { files: ['test/workers/deliveries/kept/disk.test.ts'] }
   }
 }

@@ -7,9 +7,10 @@
 //    event; then `answer` calls `acceptRequest`. So the log decides what was accepted: a crash between the append and
 //    the acceptance is settled by `wasAccepted`. A GET reads it with `findRequest`.
 // 2. The kind: an object of `BackgroundKind` with `work`, which does as much as it likes, keeps how far it is with
-//    `turn.keep` in one transaction with whatever else it writes, and looks at `turn.isOver()` and `turn.signal` between
-//    two steps. It may be killed anywhere, and be called again with the progress that was kept last: every step must be
-//    safe to repeat. `finish` appends the last event, under a command id made of the request's (`uuidV5`).
+//    `turn.keep` in one transaction with whatever else it writes, and looks at `turn.isOver()` and `turn.signal`
+//    between two steps. It may be killed anywhere, and be called again with the progress that was kept last: every
+//    step must be safe to repeat. `finish` appends the last event, under a command id made of the request's
+//    (`uuidV5`).
 // 3. Its name and the object go to `kinds` in src/composition/background.ts. Everything else (queue, lease, taking
 //    turns, retries, what a killed worker or an emptied queue leaves behind, removal after `keepDays`) is here.
 //

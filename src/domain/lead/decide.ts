@@ -18,9 +18,14 @@ export const leadDecider: Decider<LeadState, LeadEvent, CreateLead> = {
   decide: createLead
 }
 
+/** The contact is a lead of the campaign already, and must not be one twice. */
+export const isDuplicate = (
+  { allow_dupplicate }: Pick<NewLead, 'allow_dupplicate'>, { count }: Pick<LeadState, 'count'>
+) => count > 0 && !allow_dupplicate
+
 function createLead (command: CreateLead, { count }: LeadState): LeadEvent[] {
-  const { ids, userId, now, campaign_id, phone_number, variables, allow_dupplicate, secondary_contacts } = command
-  if (count > 0 && !allow_dupplicate) {
+  const { ids, userId, now, campaign_id, phone_number, variables, secondary_contacts } = command
+  if (isDuplicate(command, { count })) {
     throw invalid({
       phone_number: ['is already a lead of this campaign; send allow_dupplicate: true to create another']
     })

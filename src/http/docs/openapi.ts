@@ -14,10 +14,10 @@ Requests carry \`Authorization: Bearer <JWT>\`; the token's \`sub\` is the user,
 Or \`Authorization: Bearer rl_…\`, an API key that its user made, which may do what its scopes say.
 Bodies are JSON and are taken as they are: nothing is converted, unknown fields are ignored and named in
 \`X-Ignored-Fields\`. A body has at most 512 KiB, and 5,000 values with every object and array and everything in them; the
-report of a call has at most 1 MiB and 50,000. Every error is \`{message}\`, and a 422 names every refused field in
-\`errors\`; an address that is not there is a 404, and a method that it does not take a 405 with \`Allow\`. Where an
-\`Idempotency-Key\` is named below, a request can be repeated safely with it. A read that sends back the
-\`X-Read-Position\` of a write shows that write.`
+report of a call has at most 1 MiB and 50,000, an import of leads 2 MiB and 50,000, or it is CSV. Every error is
+\`{message}\`, and a 422 names every refused field in \`errors\`; an address that is not there is a 404, and a method
+that it does not take a 405 with \`Allow\`. Where an \`Idempotency-Key\` is named below, a request can be repeated safely
+with it. A read that sends back the \`X-Read-Position\` of a write shows that write.`
 
 const tags = [
   { name: 'assistants', description: 'AI voice assistants that handle phone calls' },

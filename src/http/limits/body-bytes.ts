@@ -1,6 +1,7 @@
 // How many bytes of bodies this process works on at once: others wait unread, and then are refused.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Shares } from '../../command-handling/turns/shares.js'
+import { isCsv, streamedBytes } from '../imports/csv-body.js'
 import { untilGone, whileAnswering } from './while-answering.js'
 
 export interface BodyBytesOptions {
@@ -57,7 +58,9 @@ const whose = ({ user, ip }: { user: { id: string } | null, ip: string }) => use
 /** Of other methods Fastify reads none. */
 const hasBody = ({ method }: FastifyRequest) => !['GET', 'HEAD', 'OPTIONS'].includes(method)
 
-function bytesOf ({ headers, routeOptions }: FastifyRequest): number {
+function bytesOf (request: FastifyRequest): number {
+  const { headers, routeOptions } = request
+  if (routeOptions.config.takesCsv && isCsv(request)) return streamedBytes
   const declared = headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : Infinity
   return Math.max(leastBytes, Math.min(declared, routeOptions.bodyLimit ?? Infinity))
 }

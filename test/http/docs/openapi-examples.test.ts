@@ -1,5 +1,6 @@
 // The examples of the API document fit its schemas, and are answered as documented.
 import t from 'tap'
+import { importId } from '../../../src/http/docs/import-examples.js'
 import { openApi } from '../../support/http/openapi.js'
 
 const { service, document, operations, resolved, fits } = await openApi(t)
@@ -29,6 +30,11 @@ t.test('every webhook is described with its headers, and its example fits', asyn
 t.test('the examples tell the truth: sent in this order, each is answered as documented', async (t) => {
   await service.parts.pool.query(`
     INSERT INTO ledger.webhook_notices (user_id, type) VALUES ('1', 'delivery_exhausted')`) // it takes three days
+  await service.parts.pool.query(`
+    INSERT INTO ledger.background_requests (id, kind, user_id, state, input, finished_at)
+    VALUES ($1, 'lead-import', '1', 'completed', '{}', now())`, [importId]) // a worker does it
+  await service.parts.pool.query(
+    "INSERT INTO ledger.lead_import_results (import_id, row, outcome) VALUES ($1, 1, 'duplicate')", [importId])
   let position: string | null = null
   const writes = ['createAssistant', 'updateAssistant', 'createLead', 'completeCall', 'createApiKey', 'blacklistPhoneNumber']
   const reads =

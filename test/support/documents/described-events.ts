@@ -7,6 +7,7 @@ import { campaignStream } from '../../../src/domain/campaign/events.js'
 import { catalogStreams } from '../../../src/domain/catalog/events.js'
 import type { EventType } from '../../../src/domain/events.js'
 import { leadStream } from '../../../src/domain/lead/events.js'
+import { leadImportStream } from '../../../src/domain/lead-import/events.js'
 import { phoneHolderStream, phoneNumberStream } from '../../../src/domain/phone-number/events.js'
 import { markerStream } from '../../../src/domain/marker/events.js'
 import { tokenStream } from '../../../src/domain/token/events.js'
@@ -17,6 +18,7 @@ export const streams = {
   call: callStream('{call_id}'),
   assistant: of(assistantStream),
   lead: leadStream(0, '{digest}').replace('0', '{campaign_id}'),
+  leadImport: leadImportStream('{id}'),
   voices: catalogStreams.voices,
   languages: catalogStreams.languages,
   models: catalogStreams.models,
@@ -68,6 +70,13 @@ The same by HTTP: \`POST /engine/calls/{call_id}/completed\`.`,
     summary: 'A lead was deleted with its secondary contacts.',
     description: 'Its phone number may be created again, on the same stream. Calls to it may still be reported.'
   },
+  LeadImportRequested: {
+    stream: 'leadImport',
+    summary: 'A user sent leads to be imported.',
+    description: 'The rows wait in the database until they are done. Each that becomes a lead is a `LeadCreated`.'
+  },
+  LeadImportCompleted: { stream: 'leadImport', summary: 'Every row of an import is done.' },
+  LeadImportFailed: { stream: 'leadImport', summary: 'An import cannot go on. The leads that it has created stay.' },
   VoiceAdded: { stream: 'voices', summary: 'A voice became available.' },
   LanguageAdded: { stream: 'languages', summary: 'A language became available.' },
   ModelAdded: { stream: 'models', summary: 'A model became available.' },

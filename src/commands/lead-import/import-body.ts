@@ -1,0 +1,77 @@
+// What is sent to start an import, and how it is read: JSON, or CSV with what holds for all rows in the query string.
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest, FastifySchemaCompiler } from 'fastify'
+import Type, { type Static, type TSchema } from 'typebox'
+import { Id } from '../../domain/json.js'
+import { CreateLeadBody } from '../../domain/lead/validate.js'
+import { duplicateRules } from '../../domain/lead-import/events.js'
+import { invalid } from '../../domain/rejection.js'
+import { isCsv } from '../../http/imports/csv-body.js'
+import { nameIgnored } from '../../http/input/received.js'
+import { validatorCompiler } from '../../http/input/validators.js'
+import { queryErrors } from '../../http/read-position.js'
+import { leadsOfCsv, leadsOfJson, type ForAll, type SentLead } from './sent-leads.js'
+
+export const mostJsonLeads = 1_000
+
+const { campaign_id: _campaign, allow_dupplicate: _allow, ...leadFields } = CreateLeadBody.properties
+export const ImportedLead = Type.Object(leadFields, { title: 'ImportedLead' })
+
+const ifDuplicate = Type.Enum([...duplicateRules], {
+  default: 'skip',
+  description: '`skip`: a row whose phone number is a lead of the campaign already is passed over; ' +
+    '`allow`: it becomes another.'
+})
+const asked = {
+  campaign_id: Id({ description: 'Campaign to create the leads for.', examples: [1] }),
+  if_duplicate: Type.Optional(ifDuplicate)
+}
+
+export const ImportBody = Type.Object({
+  ...asked,
+  leads: Type.Array(ImportedLead, { minItems: 1, maxItems: mostJsonLeads, description: 'As for POST /user/lead.' })
+}, { title: 'NewLeadImport' })
+
+export const ImportQuery = Type.Object({
+  campaign_id: Type.Optional({ ...asked.campaign_id, description: 'With CSV: campaign to create the leads for.' }),
+  if_duplicate: asked.if_duplicate
+})
+
+/** A lead that is wrong is a row that is `invalid`, and refuses no other one. */
+const LooseBody = Type.Object({
+  ...asked, leads: Type.Array(Type.Object({}), { minItems: 1, maxItems: mostJsonLeads })
+})
+
+/** CSV is checked as it is read. */
+export const importValidators: FastifySchemaCompiler<TSchema> = (route) => {
+  if (route.httpPart !== 'body') return validatorCompiler(route)
+  const takesAll = (schema: TSchema) => !('properties' in schema)
+  return takesAll(route.schema) ? () => true : validatorCompiler({ ...route, schema: LooseBody })
+}
+
+export interface ImportRequest { all: ForAll, leads: AsyncIterable<SentLead> | Iterable<SentLead> }
+
+/** Nothing of CSV was read yet. @throws Rejection `invalid` */
+export function importRequest (request: FastifyRequest, reply: FastifyReply): ImportRequest {
+  const { body, query } = request
+  const errors = queryErrors(request)
+  if (Object.keys(errors).length > 0) throw invalid(errors)
+  if (!isCsv(request)) return jsonRequest(body, reply)
+  const { campaign_id, if_duplicate } = queryOf(query)
+  if (campaign_id === undefined) throw invalid({ campaign_id: ['is required'] })
+  if (!(body instanceof Readable)) throw invalid({ body: ['must begin with a header line that names phone_number'] })
+  const all = { campaign_id, if_duplicate: if_duplicate ?? 'skip' }
+  return { all, leads: leadsOfCsv(body, all) }
+}
+
+function jsonRequest (body: unknown, reply: FastifyReply): ImportRequest {
+  if (!isImport(body)) throw invalid({ body: ['must be a JSON object'] })
+  nameIgnored(reply, body, ImportBody.properties)
+  const all = { campaign_id: body.campaign_id, if_duplicate: body.if_duplicate ?? 'skip' }
+  return { all, leads: leadsOfJson(body.leads, all) }
+}
+
+/** The schemas of the route have taken both. */
+const isImport = (body: unknown): body is Static<typeof LooseBody> => typeof body === 'object' && body !== null
+const queryOf = (query: unknown): Static<typeof ImportQuery> => isQuery(query) ? query : {}
+const isQuery = (query: unknown): query is Static<typeof ImportQuery> => typeof query === 'object' && query !== null

@@ -1,0 +1,110 @@
+// POST /user/leads/import
+import Type, { type Static } from 'typebox'
+import { Id } from '../../domain/json.js'
+import { duplicateRules, leadImportStream } from '../../domain/lead-import/events.js'
+import { requestDecider } from '../../domain/lead-import/decide.js'
+import { invalid as refuse } from '../../domain/rejection.js'
+import { problem, soundBody } from '../../domain/validation.js'
+import type { App } from '../../http/app-types.js'
+import { command, type HandleRoute } from '../../http/command-route.js'
+import { answered, example, invalid, writeHeaders } from '../../http/docs/describe.js'
+import { customer, customerNumber } from '../../domain/examples.js'
+import { importId } from '../../http/docs/import-examples.js'
+import { TooManyBodies } from '../../http/limits/body-bytes.js'
+import type { Facts } from '../facts.js'
+import { importRequest, importValidators, ImportBody, ImportQuery } from './import-body.js'
+import { keepLeads } from './keep-leads.js'
+import type { LeadImports } from './lead-imports.js'
+
+export interface LeadImportDeps {
+  handle: HandleRoute
+  facts: Pick<Facts, 'campaign'>
+  leadImports: LeadImports
+}
+
+const started = 'Import started'
+const Started = Type.Object({
+  message: Type.String({ default: started }),
+  data: Type.Object({ id: Type.String(), status: Type.Enum(['processing', 'completed', 'failed']) })
+}, { title: 'StartedLeadImport' })
+
+const newImport = { campaign_id: 1, leads: [{ phone_number: customerNumber, variables: customer }] }
+const newCsv = `phone_number,customer_name,email,plan\r\n${customerNumber},${customer.customer_name},,yearly\r\n`
+const json = { schema: example(ImportBody, newImport) }
+const csv = { schema: Type.String({ examples: [newCsv] }) }
+
+const schema = {
+  operationId: 'importLeads',
+  summary: 'Import leads',
+  description: 'In the background: a row that is wrong, or a phone number that is a lead of the campaign already, stops no ' +
+    'other one. At most 1,000 leads and 2 MiB in JSON, 100,000 rows and 64 MiB in CSV, which arrives within a minute and ' +
+    'begins with a header line: `phone_number`, `customer_name`, `email`, and every other column is a variable. At most 5 ' +
+    'of your imports are under way. What became of the rows is kept for 30 days.',
+  tags: ['leads'],
+  security: [{ bearer: [] }],
+  querystring: ImportQuery,
+  body: { content: { 'application/json': json, 'text/csv': csv } },
+  response: {
+    202: answered('It is worked on.', Started, { message: started, data: { id: importId, status: 'processing' } }, writeHeaders),
+    422: invalid({ campaign_id: ['must be one of your campaigns'], body: ['row 17 cannot be read: a quote is never closed'] })
+  }
+}
+
+/** The request as its Idempotency-Key knows it, whatever its body was. */
+const Asked = Type.Object({
+  campaign_id: Id({}), if_duplicate: Type.Enum([...duplicateRules]), total: Type.Integer(), digest: Type.String()
+})
+
+export function importLeads (app: App, deps: LeadImportDeps): void {
+  const { leadImports } = deps
+  const { config, ...options } = command('user', 'Starting the import failed', 'Idempotency-Key')
+  const route = { ...options, config: { ...config, mostValues: 50_000, takesCsv: true }, bodyLimit: 2 * 2 ** 20 }
+  app.post('/user/leads/import', { schema, ...route, validatorCompiler: importValidators }, async (request, reply) => {
+    const { all, leads } = importRequest(request, reply)
+    const { id: userId } = request.user
+    if (!await isOpen(deps, userId, all.campaign_id)) throw refuse({ campaign_id: [notYours] })
+    const { id: uploadId, total, digest } = await keepLeads(leadImports, leads)
+    const asked: Static<typeof Asked> = { ...all, total, digest }
+    let known: string | undefined
+    try {
+      request.body = asked
+      return await deps.handle(request, reply.code(202), {
+        body: Asked,
+        facts: async ({ campaign_id = 0 }) => ({ isOpen: await isOpen(deps, userId, campaign_id) }),
+        validate: (submitted, facts) =>
+          ({ type: 'request' as const, ...soundBody(submitted, problemsOf(total, facts)) }),
+        stream: (_body, _ids, _facts, commandId) => leadImportStream(commandId),
+        async first ({ campaign_id: campaignId }, _ids, { commandId: id }) {
+          known = id
+          const isTaken = await leadImports.prepare({ id, userId, uploadId, campaignId, total })
+          if (!isTaken) throw new TooManyBodies(429, tooMany)
+        },
+        decider: requestDecider,
+        async answer ({ state }) {
+          known = state?.import_id
+          return { message: started, data: await begun(deps, userId, known ?? '') }
+        }
+      })
+    } finally {
+      await leadImports.removeUnused(uploadId, known).catch(() => {}) // else it is removed as an orphan
+    }
+  })
+}
+
+const notYours = 'must be one of your campaigns'
+const tooMany = 'Too many of your imports are under way: wait until one of them has ended.'
+
+const problemsOf = (total: number, { isOpen }: { isOpen?: boolean }) => [
+  isOpen === false && problem('campaign_id', notYours), total === 0 && problem('body', 'must hold at least one row')
+]
+
+async function isOpen ({ facts }: LeadImportDeps, userId: string, campaignId: number): Promise<boolean> {
+  const campaign = await facts.campaign(userId, campaignId)
+  return campaign !== undefined && !campaign.isDeleted
+}
+
+/** Its event is in the log: a failure from here on is none of the command, and the reconciler makes up for it. */
+async function begun ({ leadImports }: LeadImportDeps, userId: string, id: string) {
+  const found = await leadImports.accept(id).then(() => leadImports.find(userId, id)).catch(() => undefined)
+  return { id, status: found && found.state !== 'accepted' ? found.state : 'processing' as const }
+}

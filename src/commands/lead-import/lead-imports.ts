@@ -1,0 +1,38 @@
+// What the routes of imports work with.
+import type { FieldErrors } from '../../domain/rejection.js'
+import type { RequestedPage, Found } from '../../http/lists/paging.js'
+import type { SentLead } from './sent-leads.js'
+
+/** How far an import is. */
+export interface ImportStatus {
+  id: string
+  state: 'accepted' | 'completed' | 'failed'
+  progress: { total?: number, processed?: number, created?: number, duplicates?: number, invalid?: number }
+  reason: string | null
+  created_at: Date
+  finished_at: Date | null
+}
+
+/** What became of a row, which is numbered from 1. */
+export interface RowResult {
+  row: number
+  outcome: 'created' | 'duplicate' | 'invalid'
+  lead_id: number | null
+  errors: FieldErrors | null
+}
+
+export interface NewImport { id: string, userId: string, uploadId: string, campaignId: number, total: number }
+
+export interface LeadImports {
+  /** Keeps leads of a body that is being read. */
+  addPart (uploadId: string, firstRow: number, leads: readonly SentLead[]): Promise<void>
+  /** Removes those leads, unless the import has them. */
+  removeUnused (uploadId: string, importId: string | undefined): Promise<void>
+  /** Before its event. False when the user has too many imports that have not ended. */
+  prepare (asked: NewImport): Promise<boolean>
+  /** After its event: it is worked on. */
+  accept (id: string): Promise<void>
+  find (userId: string, id: string): Promise<ImportStatus | undefined>
+  results (id: string, page: RequestedPage): Promise<Found<RowResult>>
+  eachResult (id: string, visit: (results: RowResult[]) => Promise<void>, signal: AbortSignal): Promise<void>
+}

@@ -1,0 +1,68 @@
+// Imports of leads, wired: rows are commands, as those of the API are.
+import { openReadModel } from '../../../projections/read-model.js'
+import type { BackgroundKind } from '../../../workers/background/kind.js'
+import { openBlacklists } from '../../command-handling/blacklist/blacklists.js'
+import { commandHandler, type CommandHandler } from '../../command-handling/handle-command.js'
+import { openIds } from '../../command-handling/ids.js'
+import { holdToLeadDigestKey, phoneHash } from '../../command-handling/phone-hash.js'
+import { waitIfMissing } from '../../command-handling/wait-if-missing.js'
+import { importLead } from '../../commands/lead/import-lead.js'
+import { endDecider } from '../../domain/lead-import/decide.js'
+import { leadImportStream } from '../../domain/lead-import/events.js'
+import { uuidV5 } from '../../event-store/event-id.js'
+import { catchUp } from '../api/catch-up.js'
+import { commandsOfSameLog, idsOfSameLog } from '../api/same-log.js'
+import { keyBytes } from '../complete-config.js'
+import type { ProcessContext } from '../process-context.js'
+
+/** Nobody comes back to the stream of a row soon. */
+const cacheBytes = 2 ** 20
+/** An import goes on without readers after so long: the projector may be away. */
+const readersWithinMs = 2_000
+
+export async function leadImportsOf (context: ProcessContext): Promise<BackgroundKind> {
+  const { config, connections, restoreGuard, logGuard } = context
+  const { pool, consumerPool, streams, positions } = connections
+  const { leadImports } = await import('../../../workers/imports/lead-imports.js')
+  const commands = commandsOfSameLog(commandHandler(streams, cacheBytes), logGuard, () => positions.furthest())
+  const hash = phoneHash(keyBytes(config.secrets.leadDigestKey))
+  await holdToLeadDigestKey(streams, hash)
+  const { isDone } = await catchUp(context)
+  const ids = idsOfSameLog(openIds(pool, isDone, restoreGuard.assertMayGiveIds), logGuard)
+  const leads = { commands, blacklists: openBlacklists(streams, hash), phoneHash: hash }
+  return leadImports({
+    pool: consumerPool,
+    importLead: ({ number, lead, ids, isRetry }, { importId, userId }) =>
+      importLead(leads, { importId, userId, number, submitted: lead, ids, isRetry }),
+    takeIds: (count) => ids.take('lead', count),
+    campaignProblem: campaignProblems(context),
+    awaitReaders: async (position) => { await positions.reached('leads', position, readersWithinMs) },
+    end: endings(commands),
+    isRequested: async (importId) => await streams.last(leadImportStream(importId)) !== undefined
+  })
+}
+
+function campaignProblems ({ config, connections: { pool, streams, positions } }: ProcessContext) {
+  const readModel = openReadModel(pool)
+  const find = waitIfMissing({
+    head: () => streams.head(),
+    passed: (source) => positions.passed(source),
+    reached: (source, position, withinMs) => positions.reached(source, position, withinMs),
+    waitMs: config.readModelWaitMs
+  })
+  return async (userId: string, campaignId: number) => {
+    const campaign = await find('catalog', () => readModel.findCampaign(userId, campaignId))
+    return campaign && !campaign.isDeleted ? undefined : 'The campaign was deleted.'
+  }
+}
+
+type End = Parameters<typeof import('../../../workers/imports/lead-imports.js').leadImports>[0]['end']
+
+const endings = ({ handle }: CommandHandler): End => async ({ importId, userId }, counts, reason, now) => {
+  await handle({
+    aggregate: endDecider,
+    stream: leadImportStream(importId),
+    decide: (state) => endDecider.decide({ type: 'end', ...counts, reason, now }, state),
+    origin: { commandId: uuidV5(importId, 'end'), correlationId: importId, userId }
+  })
+}

@@ -1,0 +1,43 @@
+// What happens to a bulk import of leads, on the stream `import-<id>`. Its rows are events of the leads.
+import Type, { type Static } from 'typebox'
+import { Id, Instant } from '../json.js'
+import { UserId } from '../user.js'
+
+const uuid = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+export const isImportId = (text: string) => new RegExp(uuid).test(text)
+
+const ids = { import_id: Type.String({ pattern: uuid, description: 'A UUID.' }), user_id: UserId, campaign_id: Id({}) }
+const Count = (description: string) => Type.Integer({ minimum: 0, description })
+
+const counts = {
+  total: Count('Rows that were sent.'),
+  created: Count('Rows that became a lead.'),
+  duplicates: Count('Rows whose phone number was a lead of the campaign already.'),
+  invalid: Count('Rows that were refused.')
+}
+
+/** What becomes of a row whose phone number is a lead of the campaign already. */
+export const duplicateRules = ['skip', 'allow'] as const
+export type DuplicateRule = typeof duplicateRules[number]
+
+export const LeadImportRequested = Type.Object({
+  ...ids,
+  if_duplicate: Type.Enum([...duplicateRules], {
+    description: 'Whether a row becomes a lead though its phone number is a lead of the campaign already.'
+  }),
+  total: counts.total,
+  requested_at: Instant()
+})
+export const LeadImportCompleted = Type.Object({ ...ids, ...counts, completed_at: Instant() })
+export const LeadImportFailed = Type.Object({
+  ...ids, ...counts, reason: Type.String({ description: 'Why the rows that are left cannot be imported.' }), failed_at: Instant()
+})
+
+export type LeadImportEvent =
+  | { type: 'LeadImportRequested', data: Static<typeof LeadImportRequested> }
+  | { type: 'LeadImportCompleted', data: Static<typeof LeadImportCompleted> }
+  | { type: 'LeadImportFailed', data: Static<typeof LeadImportFailed> }
+
+export const leadImportEventTypes = ['LeadImportRequested', 'LeadImportCompleted', 'LeadImportFailed'] as const
+
+export const leadImportStream = (id: string) => `import-${id}`

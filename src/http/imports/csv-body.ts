@@ -1,0 +1,25 @@
+// Bodies of CSV, which are handed on unread to the routes that take them.
+import type { FastifyRequest } from 'fastify'
+import type { App } from '../app-types.js'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route reads `text/csv` as a stream. */
+    takesCsv?: boolean
+  }
+}
+
+/** What a body that is streamed counts among those that are being worked on, in bytes. */
+export const streamedBytes = 512 * 1024
+
+/** @throws an error with status 415 on routes that take none, or in another charset than UTF-8 */
+export function takeCsvWhereWanted (app: App): void {
+  app.addContentTypeParser('text/csv', (request, payload, done) => {
+    const { config } = request.routeOptions
+    const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(request.headers['content-type'] ?? '')?.[1] ?? 'utf-8'
+    if (config.takesCsv && /^utf-?8$/i.test(charset)) return done(null, payload)
+    done(Object.assign(new Error(`CSV is not taken here, or not in ${charset}`), { statusCode: 415 }))
+  })
+}
+
+export const isCsv = ({ headers }: Pick<FastifyRequest, 'headers'>) => /^\s*text\/csv\s*(;|$)/i.test(headers['content-type'] ?? '')

@@ -1,0 +1,68 @@
+// Workers are killed, and the queue is emptied, while they import: every row is done, and no lead is there twice.
+import t, { type Test } from 'tap'
+import type { Pool } from 'pg'
+import { eventually } from '../../support/eventually.js'
+import { noRedis, scratchRedis, type ScratchRedis } from '../../support/back-ends/redis.js'
+import { amount, seedOf } from '../../support/chaos.js'
+import { dataDir } from '../../support/ringledger.js'
+import { roleProcess } from '../../support/processes/role-process.js'
+import { secrets } from '../../support/auth/secrets.js'
+import { imports, numberOf } from '../../support/scenes/imports.js'
+import { seeded } from '../../support/seeded.js'
+import { testService } from '../../support/service.js'
+
+const rows = amount({ short: 3_000, whole: 20_000 })
+const kills = amount({ short: 3, whole: 20 })
+t.setTimeout(600_000)
+
+async function survives (t: Test, redis?: ScratchRedis): Promise<void> {
+  const service = await testService(t, ['api', 'projector'])
+  const { pool } = service.parts
+  const { sendCsv, status, results } = imports(service)
+  const env = {
+    ...secrets,
+    DATABASE_URL: service.urls.databaseUrl,
+    EVENTSTORE_URL: service.urls.eventStoreUrl,
+    DATA_DIR: dataDir(t),
+    PORT: '0',
+    ...(redis && { REDIS_URL: redis.url })
+  }
+  const workers = [roleProcess(t, 'worker', env), roleProcess(t, 'worker', env)]
+  t.teardown(() => Promise.all(workers.map(({ kill }) => kill())))
+  const start = async () => {
+    for (const worker of workers) worker.start()
+    await Promise.all(workers.map(({ up }) => up()))
+  }
+  await start()
+  // The last hundred are there already.
+  const numbers = Array.from({ length: rows }, (_, n) => numberOf(n % (rows - 100)))
+  const { body: { data: { id } } } = await sendCsv(`phone_number\n${numbers.join('\n')}\n`)
+  const random = seeded(seedOf('CHAOS_SEED'))
+  for (let kill = 1; kill <= kills; kill++) {
+    const from = Math.floor((kill - 1 + random()) / kills * rows * 0.8)
+    await eventually(async () => (await status(id)).processed >= from, 120_000)
+    await Promise.all(workers.map((worker) => worker.kill()))
+    if (kill === 1) await (redis ? redis.flush() : pool.query('TRUNCATE queue.job CASCADE'))
+    await start()
+  }
+  await eventually(async () => (await status(id)).status === 'completed', 240_000)
+  t.match(await status(id), { total: rows, processed: rows, created: rows - 100, duplicates: 100, invalid: 0 })
+  t.equal((await results(id, 'per_page=1')).meta.total, rows)
+  await isDoneOnce(t, pool, id)
+}
+
+async function isDoneOnce (t: Test, pool: Pool, id: string): Promise<void> {
+  const { rows: [log] } = await pool.query(`
+    SELECT count(*)::integer AS leads, count(DISTINCT phone_number)::integer AS numbers FROM read_model.leads
+    WHERE user_id = '1' AND phone_number LIKE '+1555%' AND campaign_id = 1`)
+  t.same(log, { leads: rows - 100, numbers: rows - 100 }, 'each once')
+  const { rows: [kept] } = await pool.query(`
+    SELECT count(*)::integer AS results, count(DISTINCT row)::integer AS rows,
+      count(*) FILTER (WHERE outcome = 'created' AND EXISTS (
+        SELECT FROM read_model.leads l WHERE l.id = lead_id))::integer AS named
+    FROM ledger.lead_import_results WHERE import_id = $1`, [id])
+  t.same(kept, { results: rows, rows, named: rows - 100 }, 'each row once, and with the lead that is there')
+}
+
+t.test('with the queue on Postgres', async (t) => await survives(t))
+t.test('with the queue on Redis', { skip: noRedis() }, async (t) => await survives(t, await scratchRedis(t)))

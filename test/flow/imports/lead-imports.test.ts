@@ -1,0 +1,132 @@
+// Bulk imports of leads from the request to the results, by JSON and by CSV.
+import t from 'tap'
+import { imports, numberOf } from '../../support/scenes/imports.js'
+import { testService } from '../../support/service.js'
+
+const service = await testService(t, ['api', 'projector', 'worker'])
+const { call, url, token, parts: { pool } } = service
+const { sendJson, sendCsv, ended, results } = imports(service)
+const leadsOf = async (phone: string) =>
+  (await call('GET', `/user/leads?phone_number=${encodeURIComponent(phone)}`)).body.data
+
+t.test('leads in JSON become leads, row by row', async (t) => {
+  const phone = numberOf(1)
+  const leads = [
+    { phone_number: phone, variables: { customer_name: 'Ada', plan: 'a' }, secondary_contacts: [{ phone_number: numberOf(2) }] },
+    { phone_number: phone },
+    { phone_number: '555', variables: { email: 7 } },
+    { phone_number: numberOf(3), variables: { note: '\0' } },
+    {}
+  ]
+  const started = await sendJson({ campaign_id: 1, leads })
+  t.equal(started.status, 202)
+  t.match(started.body, { message: 'Import started', data: { id: /^[0-9a-f-]{36}$/, status: 'processing' } })
+  const { id } = started.body.data
+  t.match(await ended(id), {
+    id, status: 'completed', total: 5, processed: 5, created: 1, duplicates: 1, invalid: 3, reason: null, finished_at: /Z$/
+  })
+  const { data, meta } = await results(id)
+  t.equal(meta.total, 5)
+  t.match(data, [
+    { row: 1, outcome: 'created', lead_id: Number, errors: null },
+    { row: 2, outcome: 'duplicate', lead_id: null, errors: null },
+    { row: 3, outcome: 'invalid', errors: { phone_number: [/E\.164/], 'variables.email': ['must be a string'] } },
+    { row: 4, outcome: 'invalid', errors: { 'variables.note': [/NUL/] } },
+    { row: 5, outcome: 'invalid', errors: { phone_number: ['is required'] } }
+  ])
+  const [lead] = await leadsOf(phone)
+  t.match(lead, { id: data[0].lead_id, variables: { customer_name: 'Ada', email: '', plan: 'a' }, campaign_id: 1 })
+  t.equal(lead.secondary_contacts[0].phone_number, numberOf(2))
+  t.equal((await pool.query('SELECT FROM ledger.lead_import_parts')).rowCount, 0, 'the rows themselves are gone')
+})
+
+t.test('CSV with a byte order mark, quotes and line breaks; rows with other counts of cells are named', async (t) => {
+  const rows = [
+    '\uFEFFphone_number,customer_name,email,plan',
+    `${numberOf(10)},"Ada ""the first""\r\nExample",ada@example.com,yearly`,
+    `${numberOf(11)},too,few`,
+    '',
+    `${numberOf(12)},=1+1,,`,
+    `${numberOf(10)},again,,`
+  ]
+  const { status, body } = await sendCsv(rows.join('\r\n'))
+  t.equal(status, 202)
+  t.match(await ended(body.data.id), { total: 4, created: 2, duplicates: 1, invalid: 1 })
+  const { data } = await results(body.data.id)
+  t.match(data[1], { row: 2, outcome: 'invalid', errors: { row: ['has 3 cells, and the header line has 4'] } })
+  const [lead] = await leadsOf(numberOf(10))
+  t.match(lead.variables, { customer_name: 'Ada "the first"\r\nExample', email: 'ada@example.com', plan: 'yearly' })
+  t.match(await leadsOf(numberOf(12)), [{ variables: { customer_name: '=1+1', plan: '' } }])
+})
+
+t.test('duplicates are allowed where the import says so', async (t) => {
+  const text = `phone_number\n${numberOf(20)}\n${numberOf(20)}\n`
+  const { body } = await sendCsv(text, 'campaign_id=1&if_duplicate=allow')
+  t.match(await ended(body.data.id), { created: 2, duplicates: 0 })
+  t.equal((await leadsOf(numberOf(20))).length, 2)
+})
+
+t.test('a number on the do-not-call list becomes no lead', async (t) => {
+  await call('POST', '/user/blacklist', { phone_number: numberOf(30) })
+  const leads = [{ phone_number: numberOf(30) }, { phone_number: numberOf(31) }]
+  const { body } = await sendJson({ campaign_id: 1, leads })
+  t.match(await ended(body.data.id), { created: 1, invalid: 1 })
+  t.match((await results(body.data.id)).data[0].errors, { phone_number: ['is on your do-not-call list'] })
+})
+
+t.test('the same Idempotency-Key is the same import, and another body under it is refused', async (t) => {
+  const headers = { 'idempotency-key': 'import-1' }
+  const text = `phone_number\n${numberOf(40)}\n`
+  const [first, again] = [await sendCsv(text, undefined, headers), await sendCsv(text, undefined, headers)]
+  t.equal(again.status, 202)
+  t.equal(again.body.data.id, first.body.data.id)
+  t.equal(again.headers.get('idempotent-replayed'), 'true')
+  const other = await sendCsv(`${text}${numberOf(41)}\n`, undefined, headers)
+  t.match(other, { status: 422, body: { errors: { 'Idempotency-Key': Array } } })
+  t.match(await ended(first.body.data.id), { total: 1, created: 1 })
+  t.equal((await pool.query('SELECT FROM ledger.lead_import_parts')).rowCount, 0)
+})
+
+t.test('pages of results, all of them as CSV, and nothing for other users', async (t) => {
+  const leads = Array.from({ length: 120 }, (_, n) => ({ phone_number: numberOf(1_000 + n) }))
+  const { body: { data: { id } } } = await sendJson({ campaign_id: 1, leads: [...leads, { phone_number: 'x' }] })
+  t.match(await ended(id), { created: 120, invalid: 1 })
+  const second = await results(id, 'page=2')
+  t.equal(second.data[0].row, 101)
+  t.equal((await results(id, `after=${(await results(id, 'after=')).meta.next}`)).data.length, 21)
+  const headers = { authorization: `Bearer ${await token('1')}`, accept: 'text/csv' }
+  const csv = await (await fetch(`${url}/user/lead-import/${id}/results`, { headers })).text()
+  const lines = csv.trim().split('\r\n')
+  t.equal(lines.length, 122)
+  t.equal(lines[0], 'row,outcome,lead_id,errors')
+  t.match(lines.at(-1), /^121,invalid,,"?phone_number must be/)
+  for (const path of [`/user/lead-import/${id}`, `/user/lead-import/${id}/results`]) {
+    t.equal((await call('GET', path, undefined, { user: '2' })).status, 404)
+  }
+  t.equal((await call('GET', '/user/lead-import/1')).status, 404)
+})
+
+t.test('an import fails when its campaign is deleted meanwhile; what it has created stays', async (t) => {
+  const { body: { data: { id: campaign } } } = await call('POST', '/user/campaign', { name: 'Gone soon' })
+  const held = await pool.connect()
+  t.teardown(() => held.release(true))
+  await held.query('BEGIN; LOCK TABLE ledger.lead_import_parts IN EXCLUSIVE MODE')
+  const leads = [{ phone_number: numberOf(50) }]
+  const sending = sendJson({ campaign_id: campaign, leads })
+  await held.query('COMMIT')
+  const { body: { data: { id } } } = await sending
+  await call('DELETE', `/user/campaign/${campaign}`)
+  const { status, reason } = await ended(id)
+  t.ok(status === 'completed' || reason === 'The campaign was deleted.', `${status} ${reason}`)
+  t.equal((await sendJson({ campaign_id: campaign, leads })).status, 422)
+})
+
+t.test('the log tells what was requested, and how it ended', async (t) => {
+  const { body: { data: { id } } } = await sendJson({ campaign_id: 1, leads: [{ phone_number: numberOf(60) }] })
+  await ended(id)
+  const events = await service.parts.streams.read(`import-${id}`)
+  t.match(events.map(({ type, data }) => [type, data]), [
+    ['LeadImportRequested', { import_id: id, user_id: '1', campaign_id: 1, if_duplicate: 'skip', total: 1 }],
+    ['LeadImportCompleted', { import_id: id, total: 1, created: 1, duplicates: 0, invalid: 0 }]
+  ])
+})

@@ -1,0 +1,62 @@
+// What no import is made of: each refusal says what is wrong, and nothing is kept.
+import t from 'tap'
+import { imports, numberOf } from '../../support/scenes/imports.js'
+import { testService } from '../../support/service.js'
+
+const service = await testService(t)
+const { pool } = service.parts
+const { sendJson, sendCsv } = imports(service)
+const line = `${numberOf(1)}\n`
+
+t.test('CSV that cannot be read, by what is wrong with it', async (t) => {
+  const cases: Array<[text: string | Uint8Array, words: RegExp]> = [
+    ['', /must begin with a header line/],
+    ['customer_name\nAda\n', /must name phone_number/],
+    ['phone_number,a,a\n', /name each column once/],
+    ['phone_number,\n', /name every column/],
+    ['phone_number,__proto__\n', /must not name __proto__/],
+    ['phone_number\n', /at least one row/],
+    [`phone_number,a\n${numberOf(1)},b\n${numberOf(2)},"open`, /row 2 cannot be read: a quote is never closed/],
+    [`phone_number,a\n${numberOf(1)},"b"c\n`, /row 1 cannot be read: a quote inside/],
+    [`phone_number\n${'x'.repeat(300 * 1024)}\n`, /too long/],
+    [new Uint8Array([...Buffer.from('phone_number\n'), 0xff, 0xfe, 0x0a]), /must be UTF-8/]
+  ]
+  for (const [text, words] of cases) {
+    const { status, body } = await sendCsv(text)
+    t.equal(status, 422, String(words))
+    t.match(body.errors.body?.join(), words)
+  }
+})
+
+t.test('campaigns and rules', async (t) => {
+  t.match((await sendCsv(`phone_number\n${line}`, '')).body, { errors: { campaign_id: ['is required'] } })
+  t.match((await sendCsv(`phone_number\n${line}`, 'campaign_id=999')).body, { errors: { campaign_id: [/one of your/] } })
+  t.match((await sendCsv(`phone_number\n${line}`, 'campaign_id=1&if_duplicate=no')).body, { errors: { if_duplicate: Array } })
+  const leads = [{ phone_number: numberOf(1) }]
+  t.match((await sendJson({ leads })).body, { errors: { campaign_id: ['is required'] } })
+  t.match((await sendJson({ campaign_id: 1, leads: [] })).body, { errors: { leads: ['must not be empty'] } })
+  t.match((await sendJson({ campaign_id: 1, leads: Array(1_001).fill({}) })).body, { errors: { leads: [/at most 1000/] } })
+  t.match((await sendJson({ campaign_id: 1, leads: ['x'] })).body, { errors: { 'leads.0': ['must be an object'] } })
+})
+
+t.test('bodies that are too large or of another type', async (t) => {
+  const large = { phone_number: numberOf(1), variables: { note: 'x'.repeat(2 ** 21) } }
+  t.equal((await sendJson({ campaign_id: 1, leads: [large] })).status, 413)
+  t.equal((await sendCsv(`phone_number\n${`${numberOf(1)}\n`.repeat(100_001)}`)).status, 422)
+  t.equal((await sendCsv('phone_number\n', 'campaign_id=1', { 'content-type': 'text/csv; charset=latin1' })).status, 415)
+  t.equal((await service.call('POST', '/user/lead', 'x', { headers: { 'content-type': 'text/csv' } })).status, 415)
+})
+
+t.test('more imports than may be under way', async (t) => {
+  for (let n = 0; n < 5; n++) t.equal((await sendCsv(`phone_number\n${numberOf(n)}\n`)).status, 202)
+  const { status, body } = await sendCsv(`phone_number\n${line}`)
+  t.equal(status, 429)
+  t.match(body.message, /Too many of your imports/)
+  t.equal((await imports(service, '2').sendCsv(`phone_number\n${line}`, 'campaign_id=3')).status < 500, true)
+})
+
+t.test('nothing is kept of what was refused', async (t) => {
+  const { rows: [row] } = await pool.query(`
+    SELECT count(DISTINCT upload_id)::integer AS uploads FROM ledger.lead_import_parts`)
+  t.ok(row?.uploads <= 6)
+})

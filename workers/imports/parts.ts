@@ -1,0 +1,70 @@
+// The rows of imports that wait: written as a body is read, read part by part, and removed as they are done.
+import type { Pool, PoolClient } from 'pg'
+import type { CreateLeadBody } from '../../src/domain/lead/validate.js'
+import type { Submitted } from '../../src/domain/validation.js'
+
+/** A lead as it was sent, and what its schema refused of it. */
+export type SentLead = Submitted<CreateLeadBody>
+
+export interface Part {
+  firstRow: number
+  leads: SentLead[]
+  /** What was reserved when it was begun before; then its rows may be in the log. */
+  ids: number[] | undefined
+}
+
+/** Of an upload whose request was not prepared within this time nobody knows any more. */
+const orphanedAfter = '1 hour'
+
+export async function addPart (
+  pool: Pool, uploadId: string, firstRow: number, leads: readonly SentLead[]
+): Promise<void> {
+  await pool.query(`
+    INSERT INTO ledger.lead_import_parts (upload_id, first_row, leads) VALUES ($1, $2, $3)`,
+  [uploadId, firstRow, JSON.stringify(leads)])
+}
+
+/** The first one that waits. */
+export async function nextPart (pool: Pool, uploadId: string): Promise<Part | undefined> {
+  const { rows: [part] } = await pool.query<{ first_row: number, leads: SentLead[], ids: string[] | null }>(`
+    SELECT first_row, leads, ids FROM ledger.lead_import_parts WHERE upload_id = $1 ORDER BY first_row LIMIT 1`, [uploadId])
+  return part && { firstRow: part.first_row, leads: part.leads, ids: part.ids?.map(Number) }
+}
+
+/** Keeps the ids for the part, unless it has some. @returns those that it has */
+export async function reserveIds (
+  pool: Pool, uploadId: string, firstRow: number, ids: readonly number[]
+): Promise<number[]> {
+  const { rows: [part] } = await pool.query<{ ids: string[] }>(`
+    UPDATE ledger.lead_import_parts SET ids = coalesce(ids, $3::bigint[])
+    WHERE upload_id = $1 AND first_row = $2 RETURNING ids`, [uploadId, firstRow, ids])
+  if (!part) throw new Error('a part of an import is gone: another worker has done it')
+  return part.ids.map(Number)
+}
+
+export async function removePart (tx: PoolClient, uploadId: string, firstRow: number): Promise<void> {
+  await tx.query('DELETE FROM ledger.lead_import_parts WHERE upload_id = $1 AND first_row = $2', [uploadId, firstRow])
+}
+
+/** Removes what is left of an upload. */
+export async function removeUpload (pool: Pool, uploadId: string): Promise<void> {
+  await pool.query('DELETE FROM ledger.lead_import_parts WHERE upload_id = $1', [uploadId])
+}
+
+/** The same, unless the import has it: a request that is repeated sends its rows again, and needs them once. */
+export async function removeUnused (pool: Pool, uploadId: string, importId: string | undefined): Promise<void> {
+  await pool.query(`
+    DELETE FROM ledger.lead_import_parts WHERE upload_id = $1 AND NOT EXISTS (
+      SELECT FROM ledger.background_requests WHERE id = $2 AND input ->> 'upload_id' = $1::text)`, [uploadId, importId ?? null])
+}
+
+/** Removes what processes that died had read of bodies. */
+export async function removeOrphans (pool: Pool): Promise<void> {
+  await pool.query(`
+    DELETE FROM ledger.lead_import_parts WHERE upload_id IN (
+      SELECT upload_id FROM ledger.lead_import_parts WHERE created_at < now() - interval '${orphanedAfter}'
+      EXCEPT
+      SELECT (input ->> 'upload_id')::uuid FROM ledger.background_requests
+      WHERE kind = 'lead-import' AND state IN ('prepared', 'accepted')
+      LIMIT 10)`)
+}
