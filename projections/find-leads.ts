@@ -109,7 +109,7 @@ function statusFilters (status: LeadStatus | undefined): Filter[] {
   return [['status = ?', status], [`NOT ${isListed}`]]
 }
 
-const leadColumns = `id, user_id, campaign_id, phone_number, variables, ${statusAsListed}, created_at, updated_at`
+export const leadColumns = `id, user_id, campaign_id, phone_number, variables, ${statusAsListed}, created_at, updated_at`
 
 /** A row of `page` together with what belongs to it. */
 const wholeLead = `json_build_object(
@@ -141,7 +141,8 @@ export async function findLeadOwner (db: Pool, id: number): Promise<string | und
   return rows[0]?.user_id
 }
 
-function toContact ({ id, phone_number, variables, status, created_at, updated_at }: LeadRow): Contact {
+/** A person as their row says; one that was deleted has no status that callers know. */
+export function toContact ({ id, phone_number, variables, status, created_at, updated_at }: LeadRow): Contact {
   const times = { created_at: iso(created_at), updated_at: iso(updated_at) }
   return { id, phone_number, variables, status: status === 'deleted' ? 'created' : status, ...times }
 }

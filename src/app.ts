@@ -9,6 +9,7 @@ import { addAssistantCommands, type AssistantDeps } from './commands/assistant/a
 import { addCampaignCommands } from './commands/campaign/campaign-commands.js'
 import { addLeadCommands, type LeadDeps } from './commands/lead/lead-commands.js'
 import { importLeads, type LeadImportDeps } from './commands/lead-import/import-leads.js'
+import { exportPerson, type PersonDeps } from './commands/person/export-person.js'
 import { addPhoneNumberCommands, type PhoneNumberDeps } from './commands/phone-number/phone-number-commands.js'
 import { addWebhookCommands, type WebhookCommandDeps } from './commands/webhook/webhook-commands.js'
 import { Rejection } from './domain/rejection.js'
@@ -62,7 +63,7 @@ export interface AppDeps {
   metricsToken?: string | undefined
   ops: OpsDeps
   routes: AssistantDeps & CampaignDeps & PhoneNumberDeps & LeadDeps & LeadImportDeps & ApiKeyDeps & BlacklistDeps &
-    CallDeps & WebhookCommandDeps & QueryDeps
+    PersonDeps & CallDeps & WebhookCommandDeps & QueryDeps
 }
 
 /** Of a user's request; an event stays under the store's 1 MiB with room to spare. */
@@ -98,6 +99,7 @@ export async function buildApp (deps: AppDeps): Promise<App> {
       importLeads(api, routes)
       addApiKeyCommands(api, routes)
       addBlacklistCommands(api, routes)
+      exportPerson(api, routes)
       completeCall(api, routes)
       addWebhookCommands(api, routes)
       addQueries(api, routes)

@@ -25,7 +25,9 @@ const statusOf: Record<RejectionCode, number> = {
   'call-differs': 409,
   'catalog-conflict': 409,
   'too-large': 413,
-  'webhook-refused': 409
+  'webhook-refused': 409,
+  'not-ready': 409,
+  gone: 410
 }
 
 export { isOfOutage }

@@ -27,7 +27,9 @@ t.test('each refusal has its status, and its message is the domain’s', async (
     'call-differs': 409,
     'catalog-conflict': 409,
     'too-large': 413,
-    'webhook-refused': 409
+    'webhook-refused': 409,
+    'not-ready': 409,
+    gone: 410
   }
   for (const [code, status] of Object.entries(statuses)) {
     t.match(await answerTo(t, new Rejection(code as RejectionCode, 'Because.')), { status, body: { message: 'Because.' } })

@@ -15,7 +15,8 @@ const groups: Record<string, string[]> = {
   'Connect to it': ['docs/receiving-webhooks.md', 'docs/call-engine.md'],
   'Run it': [
     'docs/operations.md', 'docs/webhooks.md', 'docs/eventstoredb.md', 'docs/embedded-postgres.md',
-    'docs/embedded-event-store.md', 'docs/scaling.md', 'docs/performance.md', 'docs/security.md'
+    'docs/embedded-event-store.md', 'docs/scaling.md', 'docs/performance.md', 'docs/security.md',
+    'docs/privacy.md'
   ],
   'Change it': ['CONTRIBUTING.md', 'docs/adding.md', 'docs/changing-events.md', 'bench/README.md']
 }

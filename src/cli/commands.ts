@@ -82,6 +82,11 @@ const groups: Group[] = [
     ]
   },
   {
+    name: 'person',
+    description: 'what is known of a person',
+    commands: [import('./person/export.js')]
+  },
+  {
     name: 'secrets',
     description: 'what SECRET_KEY encrypts and derives',
     commands: [import('./secrets/alert.js'), import('./secrets/reseal.js')]

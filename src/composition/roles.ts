@@ -16,6 +16,7 @@ import { openCredentials } from './credentials/credentials.js'
 import { lookAtStart, projectionCheckpoints } from './look-at-start.js'
 import type { ProcessContext } from './process-context.js'
 import { rebuildOutdated } from './ops/rebuild.js'
+import { startPersons } from './persons/person-work.js'
 import { startProjector } from './projector.js'
 import type { Role } from './role.js'
 import { openStatus, type Status } from './status/status.js'
@@ -113,7 +114,7 @@ async function startParts (
   if (roles.includes('worker')) {
     worker = await startWorker(context, status)
     onWorker(worker)
-    stops.push(worker.stop)
+    stops.push(await startPersons(context), worker.stop)
   }
   return app
 }

@@ -14,6 +14,7 @@ import { isNestedDeeper } from './json.js'
 import { LeadCreated, LeadDeleted, LeadStatusChanged, LeadUpdated } from './lead/events.js'
 import { LeadImportCompleted, LeadImportFailed, LeadImportRequested } from './lead-import/events.js'
 import { DispatcherCheckpointed } from './marker/events.js'
+import { PersonRequestCompleted, PersonRequestFailed, PersonRequested } from './person/events.js'
 import { PhoneNumberAdded, PhoneNumberClaimed, PhoneNumberFreed, PhoneNumberReleased } from './phone-number/events.js'
 import { TokenRevoked } from './token/events.js'
 import { misfitsInWords } from './misfits.js'
@@ -55,6 +56,9 @@ export const eventVersions: { [Type in EventType]: Versions<Data<Type>> } = {
   TokenRevoked: firstVersion(TokenRevoked),
   PhoneNumberBlacklisted: firstVersion(PhoneNumberBlacklisted),
   PhoneNumberUnblacklisted: firstVersion(PhoneNumberUnblacklisted),
+  PersonRequested: firstVersion(PersonRequested),
+  PersonRequestCompleted: firstVersion(PersonRequestCompleted),
+  PersonRequestFailed: firstVersion(PersonRequestFailed),
   DispatcherCheckpointed: firstVersion(DispatcherCheckpointed)
 }
 

@@ -8,13 +8,14 @@ import { catalogStreams, type CatalogEvent } from './catalog/events.js'
 import { leadStream, type LeadEvent } from './lead/events.js'
 import { leadImportStream, type LeadImportEvent } from './lead-import/events.js'
 import { markerStream, type MarkerEvent } from './marker/events.js'
+import { personRequestStream, type PersonRequestEvent } from './person/events.js'
 import {
   phoneHolderStream, phoneNumberStream, type HolderEvent, type PhoneNumberEvent
 } from './phone-number/events.js'
 import { tokenStream, type TokenEvent } from './token/events.js'
 
 export type DomainEvent = AssistantEvent | LeadEvent | LeadImportEvent | CampaignEvent | PhoneNumberEvent |
-  HolderEvent | CallEvent | ApiKeyEvent | TokenEvent | BlacklistEvent | CatalogEvent | MarkerEvent
+  HolderEvent | CallEvent | ApiKeyEvent | TokenEvent | BlacklistEvent | PersonRequestEvent | CatalogEvent | MarkerEvent
 
 export function isAtHome ({ type, data }: DomainEvent, stream: string): boolean {
   switch (type) {
@@ -43,6 +44,9 @@ export function isAtHome ({ type, data }: DomainEvent, stream: string): boolean 
     case 'TokenRevoked': return stream === tokenStream(data.jti_digest)
     case 'PhoneNumberBlacklisted':
     case 'PhoneNumberUnblacklisted': return isBlacklistStream(stream)
+    case 'PersonRequested':
+    case 'PersonRequestCompleted':
+    case 'PersonRequestFailed': return stream === personRequestStream(data.person_request_id)
     case 'VoiceAdded': return stream === catalogStreams.voices
     case 'LanguageAdded': return stream === catalogStreams.languages
     case 'ModelAdded': return stream === catalogStreams.models

@@ -13,6 +13,8 @@ export type RejectionCode =
   | 'catalog-conflict'
   | 'too-large'
   | 'webhook-refused'
+  | 'not-ready'
+  | 'gone'
 
 export class Rejection extends Error {
   override readonly name = 'Rejection'

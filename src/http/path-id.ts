@@ -2,6 +2,7 @@
 import Type from 'typebox'
 import { documentedAs } from '../domain/json.js'
 import { importId } from './docs/import-examples.js'
+import { personRequestId } from './docs/person-examples.js'
 import { deliveryId } from './docs/read-examples.js'
 
 // Validated as text: what no integer can be is not found, like any other id, and is no field that failed.
@@ -20,6 +21,11 @@ export const deliveryPath = Type.Object({
 })
 export const importPath = Type.Object({
   id: Type.String({ title: 'ImportPath', description: 'The import.', examples: [importId] })
+})
+export const personRequestPath = Type.Object({
+  id: Type.String({
+    title: 'PersonRequestPath', description: 'The request.', examples: [personRequestId]
+  })
 })
 
 /** The path parameters of a route as the API document shows them. */

@@ -39,9 +39,10 @@ export async function eachPart<Item> (
   for (;;) {
     signal.throwIfAborted()
     const { rows } = await snapshot.query<{ key: string }>(fetch)
-    if (rows.length === 0) return
+    if (rows.length === 0) break
     await eachOf(snapshot, query, rows.map((row) => row.key), visit, signal)
   }
+  await snapshot.query('CLOSE matches') // the next query of the snapshot has one of its own
 }
 
 /** Takes half as many keys again as were given the last time, so that large rows are not read in vain. */

@@ -14,6 +14,8 @@ import { getLeadImport, type LeadImportQueryDeps } from './lead-import/get-lead-
 import { listImportResults } from './lead-import/list-import-results.js'
 import { getMe, type GetMeDeps } from './get-me.js'
 import { getWebhookDelivery, type GetDeliveryDeps } from './webhook/get-webhook-delivery.js'
+import { downloadPerson, type DownloadDeps } from './person/download-person.js'
+import { getPersonRequest } from './person/get-person-request.js'
 import { listAssistants, type ReadDeps } from './list-assistants.js'
 import { listApiKeys } from './list-api-keys.js'
 import { listCalls } from './list-calls.js'
@@ -24,7 +26,7 @@ import { listWebhookDeliveries, type ListDeliveriesDeps } from './webhook/list-w
 import { getWebhookSecret, type WebhookSecretDeps } from './webhook/webhook-secret.js'
 
 export type QueryDeps = ReadDeps & LeadImportQueryDeps & GetAssistantDeps & GetCallDeps & GetMeDeps & IsBlacklistedDeps
-  & WebhookSecretDeps & AssistantSecretQueryDeps & GetDeliveryDeps & ListDeliveriesDeps & ListNoticesDeps
+  & WebhookSecretDeps & AssistantSecretQueryDeps & GetDeliveryDeps & ListDeliveriesDeps & ListNoticesDeps & DownloadDeps
 
 export function addQueries (app: App, deps: QueryDeps): void {
   listAssistants(app, deps)
@@ -43,6 +45,8 @@ export function addQueries (app: App, deps: QueryDeps): void {
   listApiKeys(app, deps)
   listBlacklist(app, deps)
   isBlacklisted(app, deps)
+  getPersonRequest(app, deps)
+  downloadPerson(app, deps)
   getMe(app, deps)
   getWebhookSecret(app, deps)
   getAssistantWebhookSecret(app, deps)

@@ -2,6 +2,7 @@
 import type { Pool } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { keyId, seal, unseal, type SealedRow, type SecretKeys } from '../deliveries/sealed.js'
+import { ownerOfPart } from '../persons/parts.js'
 
 interface KeyLog { info (details: object, message: string): void }
 
@@ -11,11 +12,19 @@ interface Place {
   key: string
   keyId: string
   sealed: string
+  /** What its texts are bound to. */
+  owner: string
 }
 
-const secrets: Place = { table: 'ledger.webhook_secrets', key: 'id', keyId: 'key_id', sealed: 'sealed' }
+const secrets: Place = { table: 'ledger.webhook_secrets', key: 'id', keyId: 'key_id', sealed: 'sealed', owner: 'user_id' }
 /** Kept for a day: one whose key is lost is no reason to stop. */
-const answers: Place = { table: 'ledger.idempotency_keys', key: 'ctid', keyId: 'answer_key_id', sealed: 'answer' }
+const answers: Place = {
+  table: 'ledger.idempotency_keys', key: 'ctid', keyId: 'answer_key_id', sealed: 'answer', owner: 'user_id'
+}
+/** Both are kept for a day as well. */
+const persons: Place = { ...secrets, table: 'ledger.person_requests' }
+const exports: Place = { ...persons, table: 'ledger.person_exports', key: 'ctid', owner: ownerOfPart }
+const shortLived = [answers, persons, exports]
 
 /** The ids of the former keys. The current one may stand among them: it leaves nothing behind. */
 const formerIds = ({ current, previous }: SecretKeys) => previous.map(keyId).filter((id) => id !== keyId(current))
@@ -47,7 +56,7 @@ export async function neededKeys (pool: Pool, keys: SecretKeys): Promise<Array<{
   const { previous } = keys
   if (previous.length === 0) return []
   const former = new Set(formerIds(keys))
-  const used = await Promise.all([secrets, answers].map((place) => usedKeys(pool, place)))
+  const used = await Promise.all([secrets, ...shortLived].map((place) => usedKeys(pool, place)))
   return previous.map((key, index) => ({
     place: index + 1,
     texts: used.reduce((sum, counts) => sum + (former.has(keyId(key)) ? counts.get(keyId(key)) ?? 0 : 0), 0)
@@ -77,7 +86,7 @@ export interface ResealOptions {
 export async function reseal ({ pool, keys, batchSize = 500, onProgress = () => {} }: ResealOptions): Promise<number> {
   await refuseLostKeys(pool, keys)
   let resealed = 0
-  for (const place of [secrets, answers]) {
+  for (const place of [secrets, ...shortLived]) {
     for (let size = batchSize; size === batchSize;) {
       size = await resealBatch(pool, keys, place, batchSize)
       resealed += size
@@ -87,15 +96,15 @@ export async function reseal ({ pool, keys, batchSize = 500, onProgress = () => 
   return resealed
 }
 
-interface StoredRow extends SealedRow { key: string, user_id: string }
+interface StoredRow extends SealedRow { key: string, owner: string }
 
 async function resealBatch (pool: Pool, keys: SecretKeys, place: Place, batchSize: number): Promise<number> {
-  const { table, key, keyId: keyColumn, sealed } = place
+  const { table, key, keyId: keyColumn, sealed, owner } = place
   return await inTransaction(pool, async (tx) => {
     const { rows } = await tx.query<StoredRow>(`
-      SELECT ${key}::text AS key, user_id, ${keyColumn} AS key_id, encode(${sealed}, 'base64') AS sealed FROM ${table}
+      SELECT ${key}::text AS key, ${owner} AS owner, ${keyColumn} AS key_id, encode(${sealed}, 'base64') AS sealed FROM ${table}
       WHERE ${keyColumn} = ANY($1) LIMIT $2 FOR UPDATE`, [formerIds(keys), batchSize])
-    const anew = rows.map((row) => seal(keys, row.user_id, unseal(keys, row.user_id, row)))
+    const anew = rows.map((row) => seal(keys, row.owner, unseal(keys, row.owner, row)))
     await tx.query(`
       UPDATE ${table} SET ${keyColumn} = $3, ${sealed} = decode(anew.sealed, 'base64')
       FROM unnest($1::text[], $2::text[]) AS anew (key, sealed) WHERE ${table}.${key}::text = anew.key`,

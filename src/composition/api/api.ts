@@ -20,6 +20,7 @@ import { opsDeps } from '../ops/ops-deps.js'
 import { openActions } from '../ops/start-action.js'
 import { catchUp, type CatchUp } from './catch-up.js'
 import { importDeps } from './import-deps.js'
+import { personDeps, type PersonRoutes } from './person-deps.js'
 import { readPositions } from './read-positions.js'
 import { connectForCounts } from './redis-for-counts.js'
 import { commandsOfSameLog, idsOfSameLog, positionsOfSameLog } from './same-log.js'
@@ -40,7 +41,8 @@ export async function composeApi (context: ProcessContext, status: Status): Prom
   const routes = {
     ...await commandDeps(context, commands, idempotency, catchingUp),
     ...await webhookDeps(context),
-    ...await importDeps(context)
+    ...await importDeps(context),
+    ...await personDeps(context)
   }
   const actions = openActions(context)
   const redis = redisUrl === undefined ? undefined : connectForCounts(redisUrl, log)
@@ -73,7 +75,7 @@ export async function composeApi (context: ProcessContext, status: Status): Prom
 /** What the routes of assistants, leads, calls and the catalogue work with. */
 async function commandDeps (
   context: ProcessContext, commands: CommandHandler, idempotency: Idempotency, { isDone }: CatchUp
-): Promise<Omit<Routes, keyof WebhookDeps | 'leadImports'>> {
+): Promise<Omit<Routes, keyof (WebhookDeps & PersonRoutes) | 'leadImports'>> {
   const { config, connections: { pool, streams, positions }, restoreGuard, logGuard, log } = context
   const waitMs = config.readModelWaitMs
   const hash = phoneHash(keyBytes(config.secrets.leadDigestKey))

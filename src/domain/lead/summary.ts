@@ -33,7 +33,8 @@ export function describeLead (lead: Lead, campaignName: string): LeadAnswer {
   }
 }
 
-function describeContact (contact: Contact): Static<typeof ContactAnswer> {
+/** A lead without its campaign and contacts, or a secondary contact. */
+export function describeContact (contact: Contact): Static<typeof ContactAnswer> {
   const { id, phone_number, variables, status, created_at, updated_at } = contact
   return { id, phone_number, variables, status, created_at: spacedTime(created_at), updated_at: spacedTime(updated_at) }
 }

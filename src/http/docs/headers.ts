@@ -65,8 +65,8 @@ export type AnswerHeader = keyof typeof answerHeaders
 export const takenEncodings = { 'Accept-Encoding': text('What a body may be encoded by: nothing.', 'identity') }
 
 /** Of an export. */
-export const fileName = (name: string) =>
-  ({ 'Content-Disposition': text('That it is a file, and its name.', `attachment; filename="${name}.csv"`) })
+export const fileName = (name: string, ending = 'csv') =>
+  ({ 'Content-Disposition': text('That it is a file, and its name.', `attachment; filename="${name}.${ending}"`) })
 
 /** The headers of these names, to be documented. */
 export function pick<Name extends string> (

@@ -25,6 +25,7 @@ const tags = [
   { name: 'campaigns', description: 'What leads are called for' },
   { name: 'phone numbers', description: 'What assistants are called on, and call from' },
   { name: 'do not call', description: 'Phone numbers that you do not want called' },
+  { name: 'persons', description: 'What is known of them' },
   { name: 'calls', description: 'What was said, and what became of the webhook' },
   { name: 'catalog', description: 'What there is to choose from' },
   { name: 'webhooks', description: 'Signed notifications after each call' },

@@ -36,9 +36,12 @@ t.test('the examples tell the truth: sent in this order, each is answered as doc
   await service.parts.pool.query(
     "INSERT INTO ledger.lead_import_results (import_id, row, outcome) VALUES ($1, 1, 'duplicate')", [importId])
   let position: string | null = null
-  const writes = ['createAssistant', 'updateAssistant', 'createLead', 'completeCall', 'createApiKey', 'blacklistPhoneNumber']
+  const writes = [
+    'createAssistant', 'updateAssistant', 'createLead', 'completeCall', 'createApiKey', 'blacklistPhoneNumber', 'exportPerson'
+  ]
+  let asked = '' // of the person request: its id is chosen anew each time
   const reads =
-    operations.flatMap(({ method, operation: { operationId = '' } }) => method === 'GET' && !/^(export|is(Live|Ready)$)/.test(operationId) ? [operationId] : [])
+    operations.flatMap(({ method, operation: { operationId = '' } }) => method === 'GET' && !/^(export|download|is(Live|Ready)$)/.test(operationId) ? [operationId] : [])
   for (const id of [...writes, ...reads]) {
     const found = operations.find(({ operation }) => operation.operationId === id)
     if (!found) throw new Error(`${id} is not in the document`)
@@ -46,7 +49,7 @@ t.test('the examples tell the truth: sent in this order, each is answered as doc
     const headers: Record<string, string> =
       path.startsWith('/engine') ? { authorization: `Bearer ${await service.token('engine', 'engine')}` } : {}
     const url = path.replace(/\{\w+\}/g, (name) =>
-      String(operation.parameters?.find((parameter) => `{${parameter.name}}` === name)?.example))
+      id === 'getPersonRequest' ? asked : String(operation.parameters?.find((parameter) => `{${parameter.name}}` === name)?.example))
     const query = id === 'isBlacklisted' ? '?assistant_id=1' : '' // no other has to be asked more
     if (position) headers['x-read-position'] = position
     const { status, body, headers: answered } =
@@ -57,6 +60,7 @@ t.test('the examples tell the truth: sent in this order, each is answered as doc
     t.same(keysOf(body), keysOf(example), `${id} has the keys of its example`)
     t.same(fits(media?.schema ?? {}, body), [])
     if (id === 'createAssistant' || id === 'updateAssistant') t.same(body, example)
+    if (id === 'exportPerson') asked = body.data.id
     if (!reads.includes(id)) position = answered.get('x-read-position')
   }
 })

@@ -28,8 +28,8 @@ t.test('every route of the code is in it', async (t) => {
   }
 })
 
-/** No key manages keys, or reports calls. */
-const takesKeys = (path: string) => path.startsWith('/user/') && !path.startsWith('/user/api-key')
+/** No key manages keys or asks for the data of persons, or reports calls. */
+const takesKeys = (path: string) => path.startsWith('/user/') && !/^\/user\/(api-key|person)/.test(path)
 
 t.test('every route says what it is for, who may call it, and answers with an example', async (t) => {
   t.equal(

@@ -8,6 +8,7 @@ import { catalogStreams } from '../../../src/domain/catalog/events.js'
 import type { EventType } from '../../../src/domain/events.js'
 import { leadStream } from '../../../src/domain/lead/events.js'
 import { leadImportStream } from '../../../src/domain/lead-import/events.js'
+import { personRequestStream } from '../../../src/domain/person/events.js'
 import { phoneHolderStream, phoneNumberStream } from '../../../src/domain/phone-number/events.js'
 import { markerStream } from '../../../src/domain/marker/events.js'
 import { tokenStream } from '../../../src/domain/token/events.js'
@@ -28,6 +29,7 @@ export const streams = {
   apiKey: of(apiKeyStream),
   token: tokenStream('{digest}'),
   blacklist: blacklistStream('{user_digest}', '{number_digest}'),
+  personRequest: personRequestStream('{id}'),
   marker: markerStream
 }
 
@@ -125,6 +127,13 @@ event comes later. The digests stand for the user and the number, which are in n
     summary: 'A phone number may be called again.',
     description: 'Leads and secondary contacts with it have the status again that their own events and calls say.'
   },
+  PersonRequested: {
+    stream: 'personRequest',
+    summary: 'A user asked for a copy of what is known of a person, or for its end.',
+    description: 'The digest stands for the phone number, which is in no event of the request.'
+  },
+  PersonRequestCompleted: { stream: 'personRequest', summary: 'All that was asked for was done.' },
+  PersonRequestFailed: { stream: 'personRequest', summary: 'What was asked for could not be done, and is not tried again.' },
   DispatcherCheckpointed: {
     stream: 'marker',
     summary: 'The webhook dispatcher wrote down how far it and the ids have come.',

@@ -65,6 +65,16 @@ export async function findDeliveries (pool: Pool, userId: string, callId: string
   return rows.map((row) => row.delivery)
 }
 
+/** The same with what was sent: `body` is null when it is no longer kept. Each may have a megabyte. */
+export async function findWholeDeliveries (
+  db: PoolClient, userId: string, callId: string
+): Promise<Array<Delivery & { body: string | null }>> {
+  const { rows } = await db.query<{ delivery: Delivery, body: string | null }>(`
+    SELECT ${delivery} AS delivery, d.body FROM ledger.webhook_deliveries d
+    WHERE d.call_id = $1 AND d.user_id = $2 ORDER BY d.created_at, d.id`, [callId, userId, keptExcerpt])
+  return rows.map((row) => ({ ...row.delivery, body: row.body }))
+}
+
 /** UTC with milliseconds, as every time in an answer. */
 const iso = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 

@@ -1,0 +1,85 @@
+// Asks for the export of a person and makes it here, unless a worker does.
+import { randomUUID } from 'node:crypto'
+import { calls } from '../../../projections/calls.js'
+import { feedGenerations } from '../../../projections/engine/feed.js'
+import { leads } from '../../../projections/leads.js'
+import { continueRequests, type PersonWork } from '../../../workers/persons/continue.js'
+import { readExport } from '../../../workers/persons/parts.js'
+import { mostOfUser, noteRequest, removeRequest } from '../../../workers/persons/requests.js'
+import { commandHandler } from '../../command-handling/handle-command.js'
+import { holdToLeadDigestKey, phoneHash } from '../../command-handling/phone-hash.js'
+import { keyBytes } from '../../composition/complete-config.js'
+import type { Connections } from '../../composition/connections.js'
+import { personWork, type WorkOptions } from '../../composition/persons/person-work.js'
+import { personRequestDecider, type PersonRequest } from '../../domain/person/decide.js'
+import { personRequestStream } from '../../domain/person/events.js'
+import { pause } from '../../subscriptions/pause.js'
+import type { RunOptions } from '../../subscriptions/run.js'
+
+interface Asked { userId: string, phoneNumber: string }
+
+export interface ExportOptions extends Pick<WorkOptions, 'config'> {
+  connections: Connections
+  log: RunOptions['log']
+}
+
+/** For what a running dispatcher has yet to note; where none runs, there is no more to note. */
+const dispatchedWithinMs = 5_000
+const madeWithinMs = 5 * 60_000
+const lookMs = 200
+
+/** The text of the document, part by part. @throws Error when it was not made */
+export async function * exportNow (options: ExportOptions, asked: Asked): AsyncGenerator<string, void> {
+  const { connections, log } = options
+  const { consumerPool: pool, streams } = connections
+  const work = personWork({ ...options, sources: ['leads', 'calls'] })
+  const stopping = new AbortController()
+  const holder = `person export ${process.pid}`
+  const projecting = [leads, calls].map((projection) =>
+    feedGenerations(projection, { pool, streams, holder, yields: true, signal: stopping.signal, log }))
+  try {
+    const { id, position } = await request(options, work, asked)
+    await connections.positions.reached('deliveries', position, dispatchedWithinMs)
+    const { status } = await untilEnded(work, id)
+    if (status !== 'completed') throw new Error('the export was not made: the log of the worker, or this one, says why')
+    yield * readExport(work.pool, work.keys, { id, userId: asked.userId })
+  } finally {
+    stopping.abort()
+    await Promise.all(projecting)
+  }
+}
+
+async function request (
+  { config, connections: { streams } }: ExportOptions, { pool, keys }: PersonWork, { userId, phoneNumber }: Asked
+): Promise<{ id: string, position: bigint }> {
+  const digest = phoneHash(keyBytes(config.secrets.leadDigestKey))
+  await holdToLeadDigestKey(streams, digest)
+  const id = randomUUID()
+  if (!await noteRequest(pool, keys, { id, userId, phoneNumber })) {
+    throw new Error(`${mostOfUser} exports of this user are being made or kept, each for a day`)
+  }
+  const command = { type: 'request', kind: 'export', number_digest: digest(phoneNumber), userId, commandId: id } as const
+  const now = new Date().toISOString()
+  const { position } = await commandHandler(streams).handle({
+    aggregate: personRequestDecider,
+    stream: personRequestStream(id),
+    decide: (state) => personRequestDecider.decide({ ...command, now }, state),
+    origin: { commandId: id, correlationId: id }
+  }).catch(async (error: unknown) => {
+    await removeRequest(pool, id)
+    throw error
+  })
+  return { id, position }
+}
+
+async function untilEnded (work: PersonWork, id: string): Promise<PersonRequest> {
+  const giveUp = AbortSignal.timeout(madeWithinMs)
+  while (!giveUp.aborted) {
+    const { request } = await work.find(id) ?? {}
+    if (request && request.status !== 'processing') return request
+    await continueRequests(work, giveUp, id)
+    await pause(lookMs, giveUp)
+  }
+  throw new Error('the export is not made yet: the read models do not come as far as the log, see `ringledger ' +
+    'projections list`. A worker that runs goes on with it')
+}

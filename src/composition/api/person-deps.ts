@@ -1,0 +1,22 @@
+// What the routes of requests for persons work with: code of the workers, loaded when it is called.
+import { findOwnRequest } from '../../command-handling/person/person-requests.js'
+import { secretKeys } from '../complete-config.js'
+import type { ProcessContext } from '../process-context.js'
+import type { Routes } from './webhook-deps.js'
+
+export type PersonRoutes = Pick<Routes, 'notePersonRequest' | 'findPersonRequest' | 'openPersonExport'>
+
+export async function personDeps ({ config, connections: { pool, streams } }: ProcessContext): Promise<PersonRoutes> {
+  const [requests, parts] = await Promise.all([
+    import('../../../workers/persons/requests.js'), import('../../../workers/persons/parts.js')
+  ])
+  const keys = secretKeys(config)
+  const isNoted = (id: string) => requests.isNoted(pool, id)
+  return {
+    notePersonRequest: (request) => requests.noteRequest(pool, keys, request),
+    findPersonRequest: (userId, id) => findOwnRequest({ streams, isNoted }, userId, id),
+    async openPersonExport (userId, id) {
+      return await parts.hasExport(pool, { userId, id }) ? parts.readExport(pool, keys, { userId, id }) : undefined
+    }
+  }
+}

@@ -1,0 +1,63 @@
+// What requests for the data of persons are worked on with.
+import { randomUUID } from 'node:crypto'
+import { findPerson } from '../../../projections/find-person.js'
+import type { PersonWork } from '../../../workers/persons/continue.js'
+import { commandHandler } from '../../command-handling/handle-command.js'
+import { findRequest } from '../../command-handling/person/person-requests.js'
+import { personRequestDecider } from '../../domain/person/decide.js'
+import { personRequestStream } from '../../domain/person/events.js'
+import { endsWithin } from '../../postgres/ends-within.js'
+import { secretKeys, type CompleteConfig } from '../complete-config.js'
+import type { Connections } from '../connections.js'
+import type { ProcessContext } from '../process-context.js'
+
+/** Each look at a source that is behind takes so long, in milliseconds. */
+const lookMs = 1_000
+
+export interface WorkOptions {
+  config: Pick<CompleteConfig, 'secrets' | 'previousSecretKeys'>
+  connections: Pick<Connections, 'pool' | 'streams' | 'positions'>
+  /** What has to have come as far as the request. */
+  sources?: readonly string[]
+  log: PersonWork['log']
+}
+
+export function personWork (
+  { config, connections: { pool, streams, positions }, sources = ['leads', 'calls', 'deliveries'], log }: WorkOptions
+): PersonWork {
+  const { handle } = commandHandler(streams)
+  return {
+    pool,
+    keys: secretKeys(config),
+    find: (id) => findRequest(streams, id),
+    async end (id, isDone) {
+      const now = new Date().toISOString()
+      await handle({
+        aggregate: personRequestDecider,
+        stream: personRequestStream(id),
+        decide: (state) => personRequestDecider.decide({ type: 'end', isDone, now }, state),
+        origin: { commandId: randomUUID(), correlationId: id }
+      })
+    },
+    async hasCome (position) {
+      const come = await Promise.all(sources.map((source) => positions.reached(source, position, lookMs)))
+      return !come.includes(false)
+    },
+    known: findPerson,
+    log
+  }
+}
+
+/** A part that is being read or written ends by then, or its connection is dead. */
+const partWithinMs = 5_000
+
+/** @returns what ends it: what is broken off is begun anew by another process, or by the next start */
+export async function startPersons (context: ProcessContext): Promise<() => Promise<void>> {
+  const { runPersons } = await import('../../../workers/persons/run.js')
+  const stopping = new AbortController()
+  const running = runPersons({ work: personWork(context), holder: context.holder, signal: stopping.signal })
+  return async () => {
+    stopping.abort()
+    await endsWithin(partWithinMs, running)
+  }
+}

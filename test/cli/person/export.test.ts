@@ -1,0 +1,28 @@
+// `ringledger person` as an operator runs it.
+import t from 'tap'
+import { callReport, newLead } from '../../support/bodies/bodies.js'
+import { dataDir, run } from '../../support/ringledger.js'
+import { secrets } from '../../support/auth/secrets.js'
+import { newAssistant, testService } from '../../support/service.js'
+
+const { call, token, urls } = await testService(t)
+const env = {
+  ...secrets, DATA_DIR: dataDir(t), DATABASE_URL: urls.databaseUrl, EVENTSTORE_URL: urls.eventStoreUrl
+}
+const phone_number = '+15557654321'
+
+t.test('an export is printed, without a worker too', async (t) => {
+  const assistant = (await call('POST', '/user/assistant', newAssistant)).body.data.id
+  const lead = (await call('POST', '/user/lead', newLead({ phone_number }))).body.data
+  const headers = { authorization: `Bearer ${await token('engine', 'engine')}` }
+  await call('POST', '/engine/calls/c-1/completed', callReport(assistant, { from: phone_number }), { headers })
+  const { code, stdout, stderr } = await run(t, ['person', 'export', '--user', '1', phone_number], env)
+  t.equal(code, 0, stderr)
+  t.match(JSON.parse(stdout), { phone_number, leads: [{ id: lead.id }], calls: [{ call_id: 'c-1' }] })
+  t.notMatch(stderr, '5557654321')
+})
+
+t.test('what is no number, or no user, is refused', async (t) => {
+  t.match(await run(t, ['person', 'export', '--user', '1', '5557654321'], env), { code: 1, stderr: /E\.164/ })
+  t.match(await run(t, ['person', 'export', '--user', '', phone_number], env), { code: 1, stderr: /--user/ })
+})

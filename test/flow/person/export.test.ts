@@ -1,0 +1,121 @@
+// A copy of what is known of a person, over HTTP: asked for, made, downloaded, gone.
+import t from 'tap'
+import { removeOldExports } from '../../../workers/persons/parts.js'
+import { findDue } from '../../../workers/persons/requests.js'
+import { callReport, newLead } from '../../support/bodies/bodies.js'
+import { apiKeys } from '../../support/auth/api-keys.js'
+import { eventually } from '../../support/eventually.js'
+import { newAssistant, testService } from '../../support/service.js'
+
+const service = await testService(t, ['api', 'projector', 'worker'])
+const { call, parts: { pool, streams } } = service
+const keys = apiKeys(service)
+const phone_number = '+15557654321'
+const other = '+15557654322'
+
+const ask = (body: object = { phone_number }, options = {}) => call('POST', '/user/person/export', body, options)
+const read = (id: string, options = {}) => call('GET', `/user/person-request/${id}`, undefined, options)
+const download = (id: string, options = {}) => call('GET', `/user/person-request/${id}/download`, undefined, options)
+const ended = (id: string, options = {}) => eventually(async () => {
+  const { body } = await read(id, options)
+  return body.data.status !== 'processing' && body.data
+})
+
+async function exportOf (number: string, options = {}): Promise<Record<string, unknown[]>> {
+  const { body } = await ask({ phone_number: number }, options)
+  await ended(body.data.id, options)
+  return (await download(body.data.id, options)).body
+}
+
+async function report (assistantId: number, callId: string, given: object): Promise<void> {
+  const headers = { authorization: `Bearer ${await service.token('engine', 'engine')}` }
+  const { status } = await call('POST', `/engine/calls/${callId}/completed`, callReport(assistantId, given), { headers })
+  t.equal(status, 202, callId)
+}
+
+t.test('the document has all that the user has of the number, and nothing of others', async (t) => {
+  const assistant = (await call('POST', '/user/assistant', newAssistant)).body.data.id
+  const variables = { customer_name: 'Ada', email: 'ada@hidden.example' }
+  const contact = { phone_number: other, variables: { customer_name: 'Somebody else' } }
+  const lead = (await call('POST', '/user/lead', newLead({ phone_number, variables, secondary_contacts: [contact] }))).body.data
+  const holder = (await call('POST', '/user/lead', newLead({ phone_number: '+15557654323', secondary_contacts: [{ phone_number, variables }] }))).body.data
+  await report(assistant, 'by-number', { from: phone_number })
+  await report(assistant, 'by-lead', { from: 'anonymous', lead_id: lead.id })
+  await report(assistant, 'of-another', { from: other })
+  await call('POST', '/user/blacklist', { phone_number, reason: 'Asked for it' })
+  const { status, body } = await ask()
+  t.equal(status, 202)
+  t.strictSame(Object.keys(body.data), ['id', 'type', 'status'])
+  t.match(body, { message: 'Export started', data: { type: 'export', status: 'processing' } })
+  const { created_at: at, ...request } = await ended(body.data.id)
+  t.match(request, { id: body.data.id, type: 'export', status: 'completed', finished_at: /^\d{4}-.*Z$/ })
+  t.match(at, /^\d{4}-.*Z$/)
+
+  const { headers, body: document } = await download(body.data.id)
+  t.match(headers.get('content-disposition'), /attachment/)
+  t.strictSame(Object.keys(document), [
+    'phone_number', 'exported_at', 'leads', 'contacts', 'calls', 'deliveries', 'blacklist_entry'
+  ])
+  t.match(document.leads, [{ id: lead.id, phone_number, variables, campaign: { id: lead.campaign_id } }])
+  t.match(document.contacts, [{ id: holder.secondary_contacts[0].id, lead_id: holder.id, phone_number, variables }])
+  const idsOf = (list: Array<{ call_id: string }>) => list.map(({ call_id: id }) => id).sort()
+  t.strictSame(idsOf(document.calls), ['by-lead', 'by-number'])
+  t.ok(document.calls.every(({ transcript }: { transcript: object[] }) => transcript.length > 0))
+  t.strictSame(idsOf(document.deliveries), ['by-lead', 'by-number'])
+  t.match(document.blacklist_entry, { phone_number, reason: 'Asked for it' })
+  t.notMatch(JSON.stringify(document), /\+1555765432[23]|Somebody else/)
+  t.strictSame((await exportOf(phone_number, { user: '2' })).leads, [], 'another user has nothing of it')
+})
+
+t.test('the number is in no event of a request, and in no row once it has ended', async (t) => {
+  const { id } = (await ask()).body.data
+  await ended(id)
+  const events = await streams.read(`personrequest-${id}`)
+  t.strictSame(events.map(({ type }) => type), ['PersonRequested', 'PersonRequestCompleted'])
+  const text = (rows: unknown) => JSON.stringify(rows, (_key, value) => typeof value === 'bigint' ? String(value) : value)
+  t.notMatch(text(events), '5557654321')
+  await eventually(async () => (await pool.query('SELECT FROM ledger.person_requests')).rowCount === 0)
+  const { rows } = await pool.query("SELECT encode(sealed, 'escape') AS sealed, user_id FROM ledger.person_exports")
+  t.ok(rows.length > 0)
+  t.notMatch(text(rows), '5557654321')
+})
+
+t.test('the same Idempotency-Key is the same request', async (t) => {
+  const headers = { 'idempotency-key': 'person-once' }
+  const first = await ask({ phone_number }, { headers })
+  await ended(first.body.data.id)
+  const again = await ask({ phone_number }, { headers })
+  t.strictSame([again.status, again.body, again.headers.get('idempotent-replayed')], [202, first.body, 'true'])
+  t.strictSame(Object.keys((await ask({ phone_number: other }, { headers })).body.errors), ['Idempotency-Key'])
+})
+
+t.test('a request and its document are their user’s alone, and no key asks for either', async (t) => {
+  const { id } = (await ask()).body.data
+  await ended(id)
+  for (const answer of [await read(id, { user: '2' }), await download(id, { user: '2' }), await read('abc'), await read(id.replace(/^./, 'g'))]) {
+    t.equal(answer.status, 404)
+    t.equal(answer.body.message, 'Person request not found or does not belong to the authenticated user')
+  }
+  const { key } = await keys.make(['read', 'write'])
+  const send = keys.with(key)
+  t.equal((await send('POST', '/user/person/export', { phone_number })).status, 403)
+  t.equal((await send('GET', `/user/person-request/${id}`)).status, 403)
+  t.equal((await send('GET', `/user/person-request/${id}/download`)).status, 403)
+})
+
+t.test('what is no number is refused, and notes nothing', async (t) => {
+  for (const wrong of ['15551230001', '', null, undefined]) {
+    const { status, body } = await ask({ phone_number: wrong })
+    t.strictSame([status, Object.keys(body.errors)], [422, ['phone_number']])
+  }
+  t.equal(await findDue(pool), undefined)
+})
+
+t.test('an export is gone after a day, its request is not', async (t) => {
+  const { id } = (await ask()).body.data
+  await ended(id)
+  await pool.query("UPDATE ledger.person_exports SET written_at = now() - interval '25 hours' WHERE request_id = $1", [id])
+  t.equal(await removeOldExports(pool), 1)
+  t.equal((await download(id)).status, 410)
+  t.match((await read(id)).body.data, { status: 'completed' })
+})

@@ -1,0 +1,96 @@
+// Requests for persons whose work broke off, failed, or is not known any more.
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import { personWork } from '../../../src/composition/persons/person-work.js'
+import { personRequestStream } from '../../../src/domain/person/events.js'
+import { continueRequests, type PersonWork } from '../../../workers/persons/continue.js'
+import { beginExport, readExport } from '../../../workers/persons/parts.js'
+import { mostOfUser, noteRequest } from '../../../workers/persons/requests.js'
+import { inTransaction } from '../../../src/postgres/transaction.js'
+import { eventually } from '../../support/eventually.js'
+import { testService } from '../../support/service.js'
+
+const { call, config, parts } = await testService(t)
+const { pool, streams } = parts
+const phone_number = '+15557654321'
+const warned: string[] = []
+const log = { warn (_details: object, message: string) { warned.push(message) } }
+const work = personWork({ config, connections: parts, sources: ['leads', 'calls'], log })
+const { signal } = new AbortController()
+
+const ask = async (): Promise<string> => (await call('POST', '/user/person/export', { phone_number })).body.data.id
+const statusOf = async (id: string) => (await call('GET', `/user/person-request/${id}`)).body.data.status
+const work1 = async (id: string, on: PersonWork = work) => await continueRequests(on, signal, id)
+const dueNow = (id: string) => pool.query('UPDATE ledger.person_requests SET due_at = now() WHERE id = $1', [id])
+const untilDone = (id: string) => eventually(async () => {
+  await work1(id)
+  return await statusOf(id) === 'completed'
+})
+
+t.test('one that broke off after its document was written is done again, and ends once', async (t) => {
+  const id = await ask()
+  t.equal((await call('GET', `/user/person-request/${id}/download`)).status, 409)
+  const end = async () => { throw new Error('the process ends here') }
+  await t.rejects(eventually(() => work1(id, { ...work, end })), /ends here/)
+  t.equal(await statusOf(id), 'processing')
+  await untilDone(id)
+  t.equal((await streams.read(personRequestStream(id))).length, 2)
+  t.match((await call('GET', `/user/person-request/${id}/download`)).body, { phone_number, leads: [] })
+})
+
+t.test('one that fails again and again is given up, in words without the number', async (t) => {
+  const id = await ask()
+  const known = () => { throw new Error('cannot be read') }
+  await eventually(async () => {
+    await dueNow(id)
+    await work1(id, { ...work, known })
+    return await statusOf(id) === 'failed'
+  })
+  t.equal(warned.filter((message) => /failed/.test(message)).length, 5)
+  t.equal((await call('GET', `/user/person-request/${id}/download`)).status, 410)
+})
+
+t.test('one that this database does not know any more has failed', async (t) => {
+  const id = randomUUID()
+  const data = {
+    person_request_id: id, user_id: '1', type: 'export', number_digest: '0'.repeat(32), requested_at: '2026-01-01T00:00:00.000Z'
+  }
+  const event = { id: randomUUID(), type: 'PersonRequested', data, metadata: { schema_version: '1' } }
+  await streams.append(personRequestStream(id), [event], -1n)
+  t.equal(await statusOf(id), 'failed')
+})
+
+t.test('what was noted and never appended is passed over, and forgotten after a day', async (t) => {
+  const id = randomUUID()
+  await noteRequest(pool, work.keys, { id, userId: '1', phoneNumber: phone_number })
+  t.equal(await work1(id), false)
+  await pool.query("UPDATE ledger.person_requests SET created_at = now() - interval '2 days' WHERE id = $1", [id])
+  await dueNow(id)
+  t.equal(await work1(id), true)
+  t.equal((await pool.query('SELECT FROM ledger.person_requests WHERE id = $1', [id])).rowCount, 0)
+})
+
+t.test('a user asks for so many at once, others for theirs', async (t) => {
+  for (let nth = 0; nth < mostOfUser; nth += 1) {
+    t.ok(await noteRequest(pool, work.keys, { id: randomUUID(), userId: '7', phoneNumber: phone_number }))
+  }
+  const { status } = await call('POST', '/user/person/export', { phone_number }, { user: '7' })
+  t.equal(status, 409)
+  t.equal((await call('POST', '/user/person/export', { phone_number }, { user: '8' })).status, 202)
+})
+
+t.test('a long document is kept in parts, and read as it was written', async (t) => {
+  const place = { id: randomUUID(), userId: '1' }
+  const pieces = Array.from({ length: 40 }, (_, nth) => `${nth} ${'é'.repeat(20_000)}`)
+  await inTransaction(pool, async (tx) => {
+    const { write, end } = await beginExport(tx, work.keys, place)
+    for (const piece of pieces) await write(piece)
+    await end()
+  })
+  const read = []
+  for await (const part of readExport(pool, work.keys, place)) read.push(part)
+  t.ok(read.length > 2)
+  t.equal(read.join(''), pieces.join(''))
+  await pool.query('DELETE FROM ledger.person_exports WHERE request_id = $1 AND part = 1', [place.id])
+  await t.rejects(async () => { for await (const part of readExport(pool, work.keys, place)) t.ok(part) }, /removed/)
+})

@@ -1,0 +1,43 @@
+// The document of an export: one JSON object, written piece by piece, however much is known of the person.
+import type { PoolClient } from 'pg'
+import { findWholeDeliveries } from '../deliveries/read/find-deliveries.js'
+
+type Visit<Item> = (items: Item[]) => Promise<void>
+
+/** What the read model knows of a person, in parts of bounded bytes. */
+export interface KnownPerson {
+  leads (visit: Visit<object>): Promise<void>
+  contacts (visit: Visit<object>): Promise<void>
+  calls (visit: Visit<object>): Promise<void>
+  callIds (visit: Visit<string>): Promise<void>
+  blacklistEntry (): Promise<object | null>
+}
+
+interface Asked { userId: string, phoneNumber: string }
+type Write = (text: string) => Promise<void>
+
+export async function writeDocument (
+  tx: PoolClient, { userId, phoneNumber }: Asked, known: KnownPerson, write: Write
+): Promise<void> {
+  const now = new Date().toISOString()
+  await write(`{\n"phone_number": ${JSON.stringify(phoneNumber)},\n"exported_at": ${JSON.stringify(now)}`)
+  await writeList(write, 'leads', (visit) => known.leads(visit))
+  await writeList(write, 'contacts', (visit) => known.contacts(visit))
+  await writeList(write, 'calls', (visit) => known.calls(visit))
+  await writeList(write, 'deliveries', (visit) => known.callIds(async (ids) => {
+    for (const id of ids) await visit(await findWholeDeliveries(tx, userId, id))
+  }))
+  await write(`,\n"blacklist_entry": ${JSON.stringify(await known.blacklistEntry())}\n}\n`)
+}
+
+async function writeList (write: Write, name: string, read: (visit: Visit<object>) => Promise<void>): Promise<void> {
+  await write(`,\n${JSON.stringify(name)}: [`)
+  let before = '\n'
+  await read(async (items) => {
+    for (const item of items) {
+      await write(before + JSON.stringify(item))
+      before = ',\n'
+    }
+  })
+  await write(']')
+}

@@ -1,0 +1,27 @@
+// Works on requests for persons' data in one process of many, until it is stopped.
+import { repeatLeased, type LoopOptions } from '../queue/leased-loop.js'
+import { continueRequests, type PersonWork } from './continue.js'
+import { removeOldExports } from './parts.js'
+
+export interface RunOptions extends Pick<LoopOptions, 'holder' | 'signal'> {
+  work: PersonWork
+  /** Between two looks, in milliseconds. */
+  everyMs?: number
+}
+
+const sweepEveryMs = 60_000
+/** For the export of a person who was called for years. */
+const longestPassMs = 30 * 60_000
+
+export async function runPersons ({ work, everyMs = 2_000, ...options }: RunOptions): Promise<void> {
+  const onError = (err: unknown) => work.log.warn({ err }, 'requests for persons wait, they are tried again')
+  const loop = { ...options, pool: work.pool, name: 'persons', passWithinMs: longestPassMs, everyMs, onError }
+  let sweptAt = -Infinity
+  await repeatLeased(loop, async ({ signal }) => {
+    if (performance.now() >= sweptAt + sweepEveryMs) {
+      sweptAt = performance.now()
+      await removeOldExports(work.pool)
+    }
+    return await continueRequests(work, signal) ? 'again' : 'done'
+  })
+}
