@@ -38,7 +38,8 @@ const rooms = {
     ours: [],
     packages: ['pg', '@eventstore/db-client', '@grpc/grpc-js', 'google-protobuf', 're2js', '@ringledger/embedded-postgres']
   },
-  'packages/event-transfer/src': { ours: [], packages: ['@eventstore/db-client'] }
+  'packages/event-transfer/src': { ours: [], packages: ['@eventstore/db-client'] },
+  'packages/client/src': { ours: [], packages: ['openapi-fetch', 'standardwebhooks'] }
 }
 
 // Only these files may import a package, whatever their room allows. `only: 'dynamic'` asks for `import()`, so that a
@@ -58,7 +59,7 @@ const doors = [
   { to: { package: 'undici' }, from: ['workers/deliver/(post|stale|guard)[.]ts', ...TRIED] },
   { to: { package: 'ipaddr.js' }, from: ['workers/deliver/guard[.]ts', 'src/config[.]ts', ...TRIED] },
   { to: { package: 'csv-parse' }, from: ['src/http/imports', ...TRIED] },
-  { to: { package: 'standardwebhooks' }, from: ['src/cli/demo', 'docs/webhooks', ...TRIED] },
+  { to: { package: 'standardwebhooks' }, from: ['src/cli/demo', 'docs/webhooks', 'packages/client', ...TRIED] },
   { to: { package: '(fastify|fastify-plugin|@fastify/[^/]+)' }, from: ['src/(commands|queries|http|ops)', 'src/(app|errors)[.]ts', ...TRIED] },
   { to: { ours: 'workers' }, from: ['workers', 'src/composition', ...COMMAND_LINE, ...TRIED] },
   { to: { ours: 'workers' }, notFrom: ['src/cli/projections'] },
@@ -70,6 +71,8 @@ const doors = [
   { to: { package: EMBEDDED }, notFrom: COMMAND_LINE, except: 'dynamic' },
   { to: { ours: 'src/composition/embedded' }, from: ['src/composition/embedded', ...COMMAND_LINE, ...TRIED] },
   { to: { ours: 'src/composition/embedded' }, notFrom: COMMAND_LINE, except: 'dynamic' },
+  { to: { package: 'openapi-fetch' }, from: ['packages/client'] },
+  { to: { package: '@ringledger/client' }, from: ['packages/client', ...TRIED] },
   { to: { package: '@ringledger/event-transfer' }, from: ['src/cli', 'packages/event-transfer', ...TRIED] }
 ]
 

@@ -5,6 +5,7 @@ COPY package.json package-lock.json ./
 COPY packages/embedded-postgres/package.json packages/embedded-postgres/
 COPY packages/embedded-event-store/package.json packages/embedded-event-store/
 COPY packages/event-transfer/package.json packages/event-transfer/
+COPY packages/client/package.json packages/client/
 
 FROM manifests AS build
 RUN npm ci --ignore-scripts

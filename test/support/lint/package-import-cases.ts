@@ -12,6 +12,12 @@ export const packageCases: ImportCase[] = [
       '@ringledger/embedded-postgres'
   },
   {
+    rule: 'the client imports what sends requests and verifies webhooks, and nothing of ours',
+    file: 'packages/client/src/connect.ts',
+    good: './retrying.js openapi-fetch standardwebhooks node:crypto',
+    bad: 'fastify undici ../../../src/http/docs/examples.js ../../event-transfer/src/store.js @ringledger/event-transfer'
+  },
+  {
     rule: 'embedded Postgres imports pg and nothing of ours',
     file: 'packages/embedded-postgres/src/postgres.ts',
     good: './child.js node:fs pg',

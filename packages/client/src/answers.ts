@@ -1,0 +1,39 @@
+// What is done with answers: refusals as errors, and lists item by item.
+
+/** As a method of the client answers. */
+export interface Answered<Data> {
+  data?: Data
+  error?: { message: string, errors?: Record<string, string[]> }
+  response: Response
+}
+
+/** The service refused, or failed. `fields` are those that a 422 names, each with its reasons. */
+export class Refused extends Error {
+  override readonly name = 'Refused'
+  constructor (readonly status: number, message: string, readonly fields: Record<string, string[]> = {}) {
+    super(message)
+  }
+}
+
+/** The body of a success. @throws Refused */
+export function orThrow<Data> ({ data, error, response }: Answered<Data>): Data {
+  if (data === undefined) throw new Refused(response.status, error?.message ?? response.statusText, error?.errors)
+  return data
+}
+
+interface Page<Item> { data: Item[], meta: { next: string | null } }
+
+/**
+ * Every item of a list, page by page: `ask` gets the page behind `after`, which is empty for the first one. None is
+ * missed or met twice while others are added. @throws Refused
+ */
+export async function * items<Item> (
+  ask: (after: string) => Promise<Answered<Page<Item>>>
+): AsyncGenerator<Item, void> {
+  let after: string | null = ''
+  while (after !== null) {
+    const page: Page<Item> = orThrow(await ask(after))
+    yield * page.data
+    after = page.meta.next
+  }
+}
