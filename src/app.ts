@@ -1,17 +1,7 @@
 // Builds the HTTP side: plugins, routes, error handler; never listens.
 import { randomUUID } from 'node:crypto'
 import fastify, { type FastifyBaseLogger } from 'fastify'
-import { completeCall, type CallDeps } from './commands/complete-call.js'
-import { addApiKeyCommands, type ApiKeyDeps } from './commands/api-key/api-key-commands.js'
-import { addBlacklistCommands, type BlacklistDeps } from './commands/blacklist/blacklist-commands.js'
-import type { CampaignDeps } from './commands/campaign/campaign-command.js'
-import { addAssistantCommands, type AssistantDeps } from './commands/assistant/assistant-commands.js'
-import { addCampaignCommands } from './commands/campaign/campaign-commands.js'
-import { addLeadCommands, type LeadDeps } from './commands/lead/lead-commands.js'
-import { importLeads, type LeadImportDeps } from './commands/lead-import/import-leads.js'
-import { exportPerson, type PersonDeps } from './commands/person/export-person.js'
-import { addPhoneNumberCommands, type PhoneNumberDeps } from './commands/phone-number/phone-number-commands.js'
-import { addWebhookCommands, type WebhookCommandDeps } from './commands/webhook/webhook-commands.js'
+import { addCommands, type CommandDeps } from './commands/routes.js'
 import { Rejection } from './domain/rejection.js'
 import { answerError } from './errors.js'
 import type { App } from './http/app-types.js'
@@ -62,8 +52,7 @@ export interface AppDeps {
   /** Opens /metrics without a user's token. */
   metricsToken?: string | undefined
   ops: OpsDeps
-  routes: AssistantDeps & CampaignDeps & PhoneNumberDeps & LeadDeps & LeadImportDeps & ApiKeyDeps & BlacklistDeps &
-    PersonDeps & CallDeps & WebhookCommandDeps & QueryDeps
+  routes: CommandDeps & QueryDeps
 }
 
 /** Of a user's request; an event stays under the store's 1 MiB with room to spare. */
@@ -92,16 +81,7 @@ export async function buildApp (deps: AppDeps): Promise<App> {
     await addRoot(scope, basePath)
     await addOps(scope, deps.ops)
     await scope.register(async (api: App) => addWithOtherMethods(api, () => {
-      addAssistantCommands(api, routes)
-      addCampaignCommands(api, routes)
-      addPhoneNumberCommands(api, routes)
-      addLeadCommands(api, routes)
-      importLeads(api, routes)
-      addApiKeyCommands(api, routes)
-      addBlacklistCommands(api, routes)
-      exportPerson(api, routes)
-      completeCall(api, routes)
-      addWebhookCommands(api, routes)
+      addCommands(api, routes)
       addQueries(api, routes)
     }), { prefix: basePath })
   })

@@ -239,6 +239,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/user/leads/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import leads
+         * @description In the background: a row that is wrong, or a phone number that is a lead of the campaign already, stops no other one. At most 1,000 leads and 2 MiB in JSON, 100,000 rows and 64 MiB in CSV, which arrives within a minute and begins with a header line: `phone_number`, `customer_name`, `email`, and every other column is a variable. At most 5 of your imports are under way. What became of the rows is kept for 30 days.
+         */
+        post: operations["importLeads"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/user/api-key": {
         parameters: {
             query?: never;
@@ -318,6 +338,26 @@ export interface paths {
          * @description Leads and secondary contacts with the number have the status again that they had, or that calls reported meanwhile gave them.
          */
         delete: operations["deleteBlacklistEntry"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/user/person/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask for a copy of what is known of a person
+         * @description Of all of yours with this phone number, as one JSON document. This needs a token, not a key.
+         */
+        post: operations["exportPerson"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -551,6 +591,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/user/lead-import/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an import
+         * @description How far it is. It is kept for 30 days after its end.
+         */
+        get: operations["getLeadImport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/user/lead-import/{id}/results": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what became of the rows of an import
+         * @description In their order, as far as they are done. With `Accept: text/csv` all of them are streamed as CSV.
+         */
+        get: operations["listLeadImportResults"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/user/calls": {
         parameters: {
             query?: never;
@@ -743,6 +823,46 @@ export interface paths {
          * @description Before each call: whether the user of the assistant has it on their do-not-call list, as of now.
          */
         get: operations["isBlacklisted"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/user/person-request/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What became of a request for the data of a person
+         * @description As the log has it, without an X-Read-Position. This needs a token, not a key.
+         */
+        get: operations["getPersonRequest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/user/person-request/{id}/download": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The copy of what is known of a person
+         * @description For 24 hours after the request was completed. This needs a token, not a key.
+         */
+        get: operations["downloadPerson"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1513,6 +1633,39 @@ export interface components {
             data: components["schemas"]["FoundLead"];
         };
         /** @enum {string} */
+        DuplicateRule: "skip" | "allow";
+        ImportedLead: {
+            /** @description Phone number in E.164 format. */
+            phone_number: string;
+            /** @description Free-form variables for the conversation. The texts `customer_name` and `email` are of the person to call. */
+            variables?: {
+                [key: string]: unknown;
+            };
+            /** @description Other people to call for this lead. No phone number may repeat that of the lead, or that of another of them. */
+            secondary_contacts?: components["schemas"]["SecondaryContactInput"][];
+        };
+        LeadImportInput: {
+            /**
+             * Format: int64
+             * @description Campaign to create the leads for.
+             */
+            campaign_id: number;
+            /** @description `skip`: a row whose phone number is a lead of the campaign already is passed over; `allow`: it becomes another. Default: skip. */
+            if_duplicate?: components["schemas"]["DuplicateRule"];
+            /** @description As for POST /user/lead. */
+            leads: components["schemas"]["ImportedLead"][];
+        };
+        /** @enum {string} */
+        LeadImportStatus: "processing" | "completed" | "failed";
+        BegunLeadImport: {
+            id: string;
+            status: components["schemas"]["LeadImportStatus"];
+        };
+        StartedLeadImport: {
+            message: string;
+            data: components["schemas"]["BegunLeadImport"];
+        };
+        /** @enum {string} */
         Scope: "read" | "write";
         ApiKeyInput: {
             /** @description What it is for. */
@@ -1596,6 +1749,25 @@ export interface components {
         BlacklistEntryPage: {
             data: components["schemas"]["BlacklistEntry"][];
             meta: components["schemas"]["PageMeta"];
+        };
+        Person: {
+            /** @description Phone number of the person, in E.164 format. */
+            phone_number: string;
+        };
+        /** @enum {string} */
+        PersonRequestType: "export" | "erasure";
+        /** @enum {string} */
+        PersonRequestStatus: "processing" | "completed" | "failed";
+        BegunPersonRequest: {
+            /** @description Of the request. */
+            id: string;
+            type: components["schemas"]["PersonRequestType"];
+            /** @description Failed: it is not tried again. */
+            status: components["schemas"]["PersonRequestStatus"];
+        };
+        BegunPersonRequestAnswer: {
+            message: string;
+            data: components["schemas"]["BegunPersonRequest"];
         };
         /** @enum {string} */
         CallStatus: "completed" | "failed" | "no-answer" | "busy" | "voicemail" | "canceled";
@@ -1822,6 +1994,67 @@ export interface components {
         };
         /** @enum {string} */
         ExportFormat: "csv" | "ndjson";
+        LeadImport: {
+            id: string;
+            status: components["schemas"]["LeadImportStatus"];
+            /**
+             * Format: int64
+             * @description Rows that were sent.
+             */
+            total: number;
+            /**
+             * Format: int64
+             * @description Rows that are done.
+             */
+            processed: number;
+            /**
+             * Format: int64
+             * @description Rows that became a lead.
+             */
+            created: number;
+            /**
+             * Format: int64
+             * @description Rows whose phone number was a lead of the campaign already.
+             */
+            duplicates: number;
+            /**
+             * Format: int64
+             * @description Rows that were refused.
+             */
+            invalid: number;
+            /** @description Why it failed: the rows that are left cannot be imported. */
+            reason: string | null;
+            /** @description ISO 8601, UTC. */
+            created_at: string;
+            /** @description ISO 8601, UTC. */
+            finished_at: string | null;
+        };
+        FoundLeadImport: {
+            data: components["schemas"]["LeadImport"];
+        };
+        /** @enum {string} */
+        ImportedRowOutcome: "created" | "duplicate" | "invalid";
+        ImportedRow: {
+            /**
+             * Format: int64
+             * @description The first lead is 1; the header line and empty lines are not counted.
+             */
+            row: number;
+            outcome: components["schemas"]["ImportedRowOutcome"];
+            /**
+             * Format: int64
+             * @description Of the lead that was created.
+             */
+            lead_id: number | null;
+            /** @description Of an invalid row, by field, as a 422 has them; `row` where it has too many or too few cells. */
+            errors: {
+                [key: string]: string[];
+            } | null;
+        };
+        ImportedRowPage: {
+            data: components["schemas"]["ImportedRow"][];
+            meta: components["schemas"]["PageMeta"];
+        };
         CalledLead: {
             /**
              * Format: int64
@@ -1993,6 +2226,21 @@ export interface components {
         OneListing: {
             data: components["schemas"]["Listing"];
         };
+        PersonRequest: {
+            /** @description Of the request. */
+            id: string;
+            type: components["schemas"]["PersonRequestType"];
+            /** @description Failed: it is not tried again. */
+            status: components["schemas"]["PersonRequestStatus"];
+            /** @description ISO 8601, UTC. */
+            created_at: string;
+            /** @description ISO 8601, UTC. Null until it has ended. */
+            finished_at: string | null;
+        };
+        OnePersonRequest: {
+            data: components["schemas"]["PersonRequest"];
+        };
+        ExportedPerson: Record<string, never>;
         UsedApiKey: {
             /** Format: int64 */
             id: number;
@@ -2575,6 +2823,11 @@ export interface components {
         LeadsDateTo: string;
         /** @description `csv`: RFC 4180 with a header line; `ndjson`: an object a line, as the list has it. */
         Format: components["schemas"]["ExportFormat"];
+        /**
+         * @description The import.
+         * @example 3f1d7c52-6c0e-4d0b-9d0a-5f6c1f6a2b10
+         */
+        ImportPath: string;
         /** @description Only those of this assistant. */
         AssistantId: number;
         /** @description Only those to this lead or secondary contact. */
@@ -2605,6 +2858,11 @@ export interface components {
          * @example 2026-01-31
          */
         CallsDateTo: string;
+        /**
+         * @description The request.
+         * @example c56a4180-65aa-42ec-a945-5fd21dec0538
+         */
+        PersonRequestPath: string;
         /**
          * @description The delivery, the same over all tries.
          * @example 8199a6da-f234-5f31-87e3-6f71755ff78d
@@ -3462,6 +3720,82 @@ export interface operations {
             default: components["responses"]["Refused"];
         };
     };
+    importLeads: {
+        parameters: {
+            query?: {
+                /**
+                 * @description With CSV: campaign to create the leads for.
+                 * @example 1
+                 */
+                campaign_id?: number;
+                /** @description `skip`: a row whose phone number is a lead of the campaign already is passed over; `allow`: it becomes another. */
+                if_duplicate?: components["schemas"]["DuplicateRule"];
+            };
+            header?: {
+                /** @description 1 to 255 printable ASCII characters of your choice, such as a UUID. The same key and body give the first answer again instead of a second command, for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["Key"];
+                /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
+                "X-Correlation-Id"?: components["parameters"]["Correlation"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "campaign_id": 1,
+                 *       "leads": [
+                 *         {
+                 *           "phone_number": "+15551230100",
+                 *           "variables": {
+                 *             "customer_name": "Ada Example",
+                 *             "email": "ada@example.com"
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["LeadImportInput"];
+                /**
+                 * @example phone_number,customer_name,email,plan
+                 *     +15551230100,Ada Example,,yearly
+                 */
+                "text/csv": string;
+            };
+        };
+        responses: {
+            /** @description It is worked on. */
+            202: {
+                headers: {
+                    "X-Read-Position": components["headers"]["Position"];
+                    "X-Read-Model": components["headers"]["Pending"];
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-RateLimit-Limit": components["headers"]["Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Import started",
+                     *       "data": {
+                     *         "id": "3f1d7c52-6c0e-4d0b-9d0a-5f6c1f6a2b10",
+                     *         "status": "processing"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["StartedLeadImport"];
+                };
+            };
+            409: components["responses"]["E409"];
+            422: components["responses"]["E422"];
+            default: components["responses"]["Refused"];
+        };
+    };
     createApiKey: {
         parameters: {
             query?: never;
@@ -3696,6 +4030,61 @@ export interface operations {
             404: components["responses"]["E404"];
             409: components["responses"]["E409"];
             412: components["responses"]["E412"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    exportPerson: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 printable ASCII characters of your choice, such as a UUID. The same key and body give the first answer again instead of a second command, for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["Key"];
+                /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
+                "X-Correlation-Id"?: components["parameters"]["Correlation"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "phone_number": "+15551230001"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Person"];
+            };
+        };
+        responses: {
+            /** @description It is being made. */
+            202: {
+                headers: {
+                    "X-Read-Position": components["headers"]["Position"];
+                    "X-Read-Model": components["headers"]["Pending"];
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-RateLimit-Limit": components["headers"]["Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Export started",
+                     *       "data": {
+                     *         "id": "c56a4180-65aa-42ec-a945-5fd21dec0538",
+                     *         "type": "export",
+                     *         "status": "processing"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BegunPersonRequestAnswer"];
+                };
+            };
+            409: components["responses"]["E409"];
+            422: components["responses"]["E422"];
             default: components["responses"]["Refused"];
         };
     };
@@ -4579,6 +4968,132 @@ export interface operations {
             default: components["responses"]["Refused"];
         };
     };
+    getLeadImport: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description What an earlier answer said in this header: the answer is at least as new as that, or 503, also when nothing is there yet. What is no position is a 422. */
+                "X-Read-Position"?: components["parameters"]["Position"];
+                /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
+                "X-Correlation-Id"?: components["parameters"]["Correlation"];
+            };
+            path: {
+                /**
+                 * @description The import.
+                 * @example 3f1d7c52-6c0e-4d0b-9d0a-5f6c1f6a2b10
+                 */
+                id: components["parameters"]["ImportPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The import. */
+            200: {
+                headers: {
+                    "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-Read-Position": components["headers"]["Position"];
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
+                    "X-RateLimit-Limit": components["headers"]["Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "3f1d7c52-6c0e-4d0b-9d0a-5f6c1f6a2b10",
+                     *         "status": "completed",
+                     *         "total": 3,
+                     *         "processed": 3,
+                     *         "created": 1,
+                     *         "duplicates": 1,
+                     *         "invalid": 1,
+                     *         "reason": null,
+                     *         "created_at": "2026-01-31T11:58:00.000Z",
+                     *         "finished_at": "2026-01-31T11:58:02.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FoundLeadImport"];
+                };
+            };
+            404: components["responses"]["E404"];
+            422: components["responses"]["E422"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    listLeadImportResults: {
+        parameters: {
+            query?: {
+                /** @description From 1, which is the default; a page after the last one is empty. */
+                page?: components["parameters"]["Page"];
+                /** @description Items on a page. */
+                per_page?: components["parameters"]["PerPage100"];
+                /** @description `meta.next` of the page before, instead of `page`: as fast at the end of a long list as at its beginning, and no item is missed or met twice while others are added. Empty for the first page. */
+                after?: components["parameters"]["After"];
+            };
+            header?: {
+                /** @description What an earlier answer said in this header: the answer is at least as new as that, or 503, also when nothing is there yet. What is no position is a 422. */
+                "X-Read-Position"?: components["parameters"]["Position"];
+                /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
+                "X-Correlation-Id"?: components["parameters"]["Correlation"];
+            };
+            path: {
+                /**
+                 * @description The import.
+                 * @example 3f1d7c52-6c0e-4d0b-9d0a-5f6c1f6a2b10
+                 */
+                id: components["parameters"]["ImportPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page that was asked for. */
+            200: {
+                headers: {
+                    "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-Read-Position": components["headers"]["Position"];
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
+                    "X-RateLimit-Limit": components["headers"]["Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "row": 3,
+                     *           "outcome": "invalid",
+                     *           "lead_id": null,
+                     *           "errors": {
+                     *             "phone_number": [
+                     *               "must be a phone number in E.164 format, such as +15551230001"
+                     *             ]
+                     *           }
+                     *         }
+                     *       ],
+                     *       "meta": {
+                     *         "page": 1,
+                     *         "per_page": 100,
+                     *         "total": 1,
+                     *         "last_page": 1,
+                     *         "next": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ImportedRowPage"];
+                };
+            };
+            404: components["responses"]["E404"];
+            422: components["responses"]["E422"];
+            default: components["responses"]["Refused"];
+        };
+    };
     listCalls: {
         parameters: {
             query?: {
@@ -5260,6 +5775,110 @@ export interface operations {
                 };
             };
             422: components["responses"]["E422"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    getPersonRequest: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
+                "X-Correlation-Id"?: components["parameters"]["Correlation"];
+            };
+            path: {
+                /**
+                 * @description The request.
+                 * @example c56a4180-65aa-42ec-a945-5fd21dec0538
+                 */
+                id: components["parameters"]["PersonRequestPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The request. */
+            200: {
+                headers: {
+                    "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-RateLimit-Limit": components["headers"]["Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "c56a4180-65aa-42ec-a945-5fd21dec0538",
+                     *         "type": "export",
+                     *         "status": "completed",
+                     *         "created_at": "2026-01-31T12:00:00.000Z",
+                     *         "finished_at": "2026-01-31T12:00:02.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OnePersonRequest"];
+                };
+            };
+            404: components["responses"]["E404"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    downloadPerson: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
+                "X-Correlation-Id"?: components["parameters"]["Correlation"];
+            };
+            path: {
+                /**
+                 * @description The request.
+                 * @example c56a4180-65aa-42ec-a945-5fd21dec0538
+                 */
+                id: components["parameters"]["PersonRequestPath"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One JSON document. */
+            200: {
+                headers: {
+                    /** @description That it is a file, and its name. */
+                    "Content-Disposition"?: string;
+                    "X-Correlation-Id": components["headers"]["Correlation"];
+                    "X-RateLimit-Limit": components["headers"]["Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "phone_number": "+15551230001",
+                     *       "exported_at": "2026-01-31T12:00:02.000Z",
+                     *       "leads": [
+                     *         {
+                     *           "id": 1,
+                     *           "phone_number": "+15551230001"
+                     *         }
+                     *       ],
+                     *       "contacts": [],
+                     *       "calls": [
+                     *         {
+                     *           "call_id": "c-2026-01-31-0001"
+                     *         }
+                     *       ],
+                     *       "deliveries": [],
+                     *       "blacklist_entry": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ExportedPerson"];
+                };
+            };
+            404: components["responses"]["E404"];
+            409: components["responses"]["E409"];
             default: components["responses"]["Refused"];
         };
     };

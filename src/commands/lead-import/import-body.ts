@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest, FastifySchemaCompiler } from 'fastif
 import Type, { type Static, type TSchema } from 'typebox'
 import { Id } from '../../domain/json.js'
 import { CreateLeadBody } from '../../domain/lead/validate.js'
-import { duplicateRules } from '../../domain/lead-import/events.js'
+import { DuplicateRule } from '../../domain/lead-import/events.js'
 import { invalid } from '../../domain/rejection.js'
 import { isCsv } from '../../http/imports/csv-body.js'
 import { nameIgnored } from '../../http/input/received.js'
@@ -17,20 +17,15 @@ export const mostJsonLeads = 1_000
 const { campaign_id: _campaign, allow_dupplicate: _allow, ...leadFields } = CreateLeadBody.properties
 export const ImportedLead = Type.Object(leadFields, { title: 'ImportedLead' })
 
-const ifDuplicate = Type.Enum([...duplicateRules], {
-  default: 'skip',
-  description: '`skip`: a row whose phone number is a lead of the campaign already is passed over; ' +
-    '`allow`: it becomes another.'
-})
 const asked = {
   campaign_id: Id({ description: 'Campaign to create the leads for.', examples: [1] }),
-  if_duplicate: Type.Optional(ifDuplicate)
+  if_duplicate: Type.Optional({ ...DuplicateRule, default: 'skip' })
 }
 
 export const ImportBody = Type.Object({
   ...asked,
   leads: Type.Array(ImportedLead, { minItems: 1, maxItems: mostJsonLeads, description: 'As for POST /user/lead.' })
-}, { title: 'NewLeadImport' })
+}, { title: 'LeadImportInput' })
 
 export const ImportQuery = Type.Object({
   campaign_id: Type.Optional({ ...asked.campaign_id, description: 'With CSV: campaign to create the leads for.' }),

@@ -1,7 +1,7 @@
 // POST /user/leads/import
 import Type, { type Static } from 'typebox'
 import { Id } from '../../domain/json.js'
-import { duplicateRules, leadImportStream } from '../../domain/lead-import/events.js'
+import { DuplicateRule, leadImportStream, LeadImportStatus } from '../../domain/lead-import/events.js'
 import { requestDecider } from '../../domain/lead-import/decide.js'
 import { invalid as refuse } from '../../domain/rejection.js'
 import { problem, soundBody } from '../../domain/validation.js'
@@ -25,7 +25,7 @@ export interface LeadImportDeps {
 const started = 'Import started'
 const Started = Type.Object({
   message: Type.String({ default: started }),
-  data: Type.Object({ id: Type.String(), status: Type.Enum(['processing', 'completed', 'failed']) })
+  data: Type.Object({ id: Type.String(), status: LeadImportStatus }, { title: 'BegunLeadImport' })
 }, { title: 'StartedLeadImport' })
 
 const newImport = { campaign_id: 1, leads: [{ phone_number: customerNumber, variables: customer }] }
@@ -52,7 +52,7 @@ const schema = {
 
 /** The request as its Idempotency-Key knows it, whatever its body was. */
 const Asked = Type.Object({
-  campaign_id: Id({}), if_duplicate: Type.Enum([...duplicateRules]), total: Type.Integer(), digest: Type.String()
+  campaign_id: Id({}), if_duplicate: DuplicateRule, total: Type.Integer(), digest: Type.String()
 })
 
 export function importLeads (app: App, deps: LeadImportDeps): void {

@@ -9,7 +9,6 @@ import { createdLead } from '../../domain/lead/evolve.js'
 import { validateLead, type CreateLeadBody } from '../../domain/lead/validate.js'
 import { Rejection, type FieldErrors } from '../../domain/rejection.js'
 import { soundFields, type Submitted } from '../../domain/validation.js'
-import { uuidV5 } from '../../event-store/event-id.js'
 
 export interface ImportLeadDeps {
   commands: Pick<CommandHandler, 'handle'>
@@ -19,10 +18,10 @@ export interface ImportLeadDeps {
 
 /** A row on its way. */
 export interface LeadRow {
+  /** The same at each repetition. */
+  commandId: string
   importId: string
   userId: string
-  /** From 1. */
-  number: number
   submitted: Submitted<CreateLeadBody>
   /** The lead's, then one for each secondary contact; the same at each repetition. */
   ids: readonly number[]
@@ -53,7 +52,7 @@ export async function importLead (deps: ImportLeadDeps, row: LeadRow): Promise<I
 
 /** A row that is in the log was created, though it would be refused by now. */
 async function create (deps: ImportLeadDeps, row: LeadRow): Promise<ImportedLead> {
-  const { importId, userId, number, submitted, ids, isRetry } = row
+  const { commandId, importId, userId, submitted, ids, isRetry } = row
   const facts = { listed: await deps.blacklists.listed(userId, numbersOf(soundFields(submitted))) }
   const { campaign_id, phone_number } = submitted.refused ? validateLead(submitted, facts) : submitted.body
   const now = new Date().toISOString()
@@ -65,7 +64,7 @@ async function create (deps: ImportLeadDeps, row: LeadRow): Promise<ImportedLead
       if (isDuplicate(lead, state)) throw new DuplicateLead()
       return leadDecider.decide({ ...lead, userId, ids, now }, state)
     },
-    origin: { commandId: uuidV5(importId, `row ${number}`), correlationId: importId, userId, isRetry },
+    origin: { commandId, correlationId: importId, userId, isRetry },
     isNew: true
   })
   return { outcome: { outcome: 'created', lead_id: createdLead(outcome.state, ids).id }, position: outcome.position }

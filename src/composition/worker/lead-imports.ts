@@ -33,7 +33,7 @@ export async function leadImportsOf (context: ProcessContext): Promise<Backgroun
   return leadImports({
     pool: consumerPool,
     importLead: ({ number, lead, ids, isRetry }, { importId, userId }) =>
-      importLead(leads, { importId, userId, number, submitted: lead, ids, isRetry }),
+      importLead(leads, { commandId: uuidV5(importId, `row ${number}`), importId, userId, submitted: lead, ids, isRetry }),
     takeIds: (count) => ids.take('lead', count),
     campaignProblem: campaignProblems(context),
     awaitReaders: async (position) => { await positions.reached('leads', position, readersWithinMs) },

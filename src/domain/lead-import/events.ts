@@ -17,14 +17,18 @@ const counts = {
 }
 
 /** What becomes of a row whose phone number is a lead of the campaign already. */
-export const duplicateRules = ['skip', 'allow'] as const
+const duplicateRules = ['skip', 'allow'] as const
 export type DuplicateRule = typeof duplicateRules[number]
+export const DuplicateRule = Type.Enum([...duplicateRules], {
+  title: 'DuplicateRule',
+  description: '`skip`: a row whose phone number is a lead of the campaign already is passed over; `allow`: it becomes another.'
+})
+
+export const LeadImportStatus = Type.Enum(['processing', 'completed', 'failed'], { title: 'LeadImportStatus' })
 
 export const LeadImportRequested = Type.Object({
   ...ids,
-  if_duplicate: Type.Enum([...duplicateRules], {
-    description: 'Whether a row becomes a lead though its phone number is a lead of the campaign already.'
-  }),
+  if_duplicate: DuplicateRule,
   total: counts.total,
   requested_at: Instant()
 })

@@ -1,7 +1,7 @@
 // GET /user/lead-import/{id}
 import Type from 'typebox'
 import type { ImportStatus, LeadImports } from '../../commands/lead-import/lead-imports.js'
-import { isImportId } from '../../domain/lead-import/events.js'
+import { isImportId, LeadImportStatus } from '../../domain/lead-import/events.js'
 import { Nullable } from '../../domain/json.js'
 import { Rejection } from '../../domain/rejection.js'
 import type { App } from '../../http/app-types.js'
@@ -17,7 +17,7 @@ const Count = (description: string) => Type.Integer({ minimum: 0, description })
 const At = Type.String({ description: 'ISO 8601, UTC.', examples: [leadImport.created_at] })
 const LeadImport = Type.Object({
   id: Type.String(),
-  status: Type.Enum(['processing', 'completed', 'failed']),
+  status: LeadImportStatus,
   total: Count('Rows that were sent.'),
   processed: Count('Rows that are done.'),
   created: Count('Rows that became a lead.'),
@@ -39,7 +39,7 @@ const schema = {
   headers: readHeaders,
   params: importPath,
   response: {
-    200: answered('The import.', Type.Object({ data: LeadImport }), { data: leadImport }), ...itemErrors, 404: refusal(notFound)
+    200: answered('The import.', Type.Object({ data: LeadImport }, { title: 'FoundLeadImport' }), { data: leadImport }), ...itemErrors, 404: refusal(notFound)
   }
 }
 

@@ -15,7 +15,7 @@ import { ownImport, type LeadImportQueryDeps } from './get-lead-import.js'
 
 const Result = Type.Object({
   row: Type.Integer({ minimum: 1, description: 'The first lead is 1; the header line and empty lines are not counted.' }),
-  outcome: Type.Enum(['created', 'duplicate', 'invalid']),
+  outcome: Type.Enum(['created', 'duplicate', 'invalid'], { title: 'ImportedRowOutcome' }),
   lead_id: Nullable(GivenId(), { description: 'Of the lead that was created.' }),
   errors: Type.Unsafe<FieldErrors | null>({
     type: ['object', 'null'],
