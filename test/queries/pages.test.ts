@@ -1,7 +1,7 @@
 // Page behind page by `after`: every list and history, however many rows it has and however large they are.
 import t from 'tap'
 import { refusal, told } from '../support/http/http-assistant.js'
-import { documentedOperations } from '../support/http/operations.js'
+import { documentedOperations, pathsWithIds } from '../support/http/operations.js'
 import { newAssistant, testService } from '../support/service.js'
 
 const service = await testService(t)
@@ -12,8 +12,9 @@ for (const assistant_name of ['Night desk', 'Day desk']) await call('PUT', `/use
 for (const phone_number of ['+15551230100', '+15551230101', '+15551230102']) {
   await call('POST', '/user/lead', { phone_number, campaign_id: 1 })
 }
+const withId = await pathsWithIds(service, id)
 const lists = (await documentedOperations(service)).filter(({ query }) => 'after' in query)
-  .map(({ path }) => path.replace('{id}', String(id)))
+  .map(({ path }) => withId(path))
 
 /** Everything that a list holds, with what each page says of itself. */
 async function walk (path: string, user = '1') {

@@ -3,7 +3,7 @@ import t from 'tap'
 import { newAssistant, newLead } from '../../support/bodies/bodies.js'
 import { told } from '../../support/http/http-assistant.js'
 import { isRefusal } from '../../support/http/is-refusal.js'
-import { documentedOperations, type QueryParameter } from '../../support/http/operations.js'
+import { documentedOperations, pathsWithIds, type QueryParameter } from '../../support/http/operations.js'
 import { testService } from '../../support/service.js'
 
 const service = await testService(t)
@@ -15,9 +15,9 @@ await call('POST', '/user/assistant', newAssistant({ calls_direction: 'make' }))
 for (const phone_number of ['+15551230100', '+15551230101', '+15551230102']) {
   await call('POST', '/user/lead', newLead({ phone_number }))
 }
-
+const withId = await pathsWithIds(service, id)
 const lists = (await documentedOperations(service)).filter(({ query }) => 'page' in query)
-  .map(({ path, query }) => ({ path: path.replace('{id}', String(id)), query }))
+  .map(({ path, query }) => ({ path: withId(path), query }))
 const days = [
   '2026-01-31', '2024-02-29', '1000-01-01', ...['Z', '.5%2B05:30', '+05:30'].map((end) => `2026-01-31T12:00:00${end}`)
 ]

@@ -37,3 +37,10 @@ export async function documentedOperations ({ call }: TestService): Promise<Oper
         .map(({ name, schema }) => [name, { ...schema, ...choiceOf(schema.$ref ?? '') }]))
     })))
 }
+
+/** Paths of lists with an id in the place of `{id}`: of the assistant, or of an import that is begun here. */
+export async function pathsWithIds ({ call }: TestService, assistant: number): Promise<(path: string) => string> {
+  const body = { campaign_id: 1, leads: [{ phone_number: '+15551230199' }] }
+  const { id } = (await call('POST', '/user/leads/import', body)).body.data
+  return (path) => path.replace('{id}', String(path.includes('/lead-import/') ? id : assistant))
+}

@@ -8,7 +8,7 @@ import { amount } from '../../support/chaos.js'
 
 const attempts = amount({ short: 40_000, whole: 1_000_000 })
 const atOnce = 100
-const bytesPerAttempt = 30 // a listener takes 36, an entry of a set fifty; the files before this one leave some noise
+const bytesPerAttempt = 30 // a listener takes 36, an entry of a set fifty
 
 setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
