@@ -5,6 +5,10 @@ import Type, { type TSchema } from 'typebox'
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 export type JsonObject = Record<string, Json>
 
+/** Of a UUID, in lower case. */
+export const uuid = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+export const isUuid = (text: string): boolean => new RegExp(uuid).test(text)
+
 /** Whether there are more than so many objects and arrays inside one another. */
 export function isNestedDeeper (value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false

@@ -1,6 +1,7 @@
 // Requests for a person's data as the log has them.
 import { personRequestDecider, type PersonRequest, type PersonRequestState } from '../../domain/person/decide.js'
-import { isPersonRequestId, personRequestStream } from '../../domain/person/events.js'
+import { isUuid } from '../../domain/json.js'
+import { personRequestStream } from '../../domain/person/events.js'
 import type { Streams } from '../../event-store/streams.js'
 import { emptyStream, withNext } from '../folded-stream.js'
 
@@ -15,7 +16,7 @@ const mostEvents = 10
 
 /** Nothing when there is no such request. @throws EventStoreUnavailable */
 export async function findRequest (streams: Pick<Streams, 'read'>, id: string): Promise<FoundRequest | undefined> {
-  if (!isPersonRequestId(id)) return undefined
+  if (!isUuid(id)) return undefined
   const events = await streams.read(personRequestStream(id), 0n, mostEvents)
   const { state, position } = events.reduce((folded, stored) => withNext(personRequestDecider, folded, stored),
     emptyStream<PersonRequestState>(personRequestDecider))
@@ -33,7 +34,7 @@ export async function findOwnRequest (
   { streams, isNoted }: { streams: Pick<Streams, 'read'>, isNoted (id: string): Promise<boolean> },
   userId: string, id: string
 ): Promise<PersonRequest | undefined> {
-  if (!isPersonRequestId(id)) return undefined
+  if (!isUuid(id)) return undefined
   const isWaiting = await isNoted(id)
   const { request } = await findRequest(streams, id) ?? {}
   if (request?.user_id !== userId) return undefined

@@ -1,12 +1,12 @@
 // How far the webhook dispatcher and the ids of one database have come, written into the log itself.
 import Type, { type Static } from 'typebox'
-import { Instant } from '../json.js'
+import { Instant, uuid } from '../json.js'
 
 const Given = (description: string) => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })
 
 export const DispatcherCheckpointed = Type.Object({
   incarnation: Type.String({
-    pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
+    pattern: uuid,
     description: 'The database that the dispatcher works on: made once in each, and copied with a backup.'
   }),
   checkpoint: Type.String({

@@ -1,14 +1,11 @@
 // A user asked for the data of a person, on the stream `personrequest-<id>`. The number is not in it: its digest is.
 import Type, { type Static } from 'typebox'
-import { Instant } from '../json.js'
+import { Instant, uuid } from '../json.js'
 import { UserId } from '../user.js'
 
 export const personRequestTypes = ['export', 'erasure'] as const
 export type PersonRequestType = typeof personRequestTypes[number]
 export const RequestType = Type.Enum([...personRequestTypes], { title: 'PersonRequestType' })
-
-const uuid = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
-export const isPersonRequestId = (text: string) => new RegExp(uuid).test(text)
 
 const ids = { person_request_id: Type.String({ pattern: uuid }), user_id: UserId }
 

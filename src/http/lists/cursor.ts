@@ -1,10 +1,11 @@
 // Cursors: where a list goes on, as a text that callers take from one answer to the next request.
+import { isUuid } from '../../domain/json.js'
 
 /** How a key of a row is written: what Postgres would not take is not taken here. */
 const isKey = {
   time: (text: string) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/.test(text) && isInCalendar(text.slice(0, 19)),
   whole: (text: string) => /^\d{1,19}$/.test(text) && BigInt(text) < 2n ** 63n,
-  uuid: (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text),
+  uuid: isUuid,
   text: (text: string) => !text.includes('\0') && text.isWellFormed()
 }
 export type KeyKind = keyof typeof isKey

@@ -1,8 +1,8 @@
 // GET /user/lead-import/{id}
 import Type from 'typebox'
 import type { ImportStatus, LeadImports } from '../../commands/lead-import/lead-imports.js'
-import { isImportId, LeadImportStatus } from '../../domain/lead-import/events.js'
-import { Nullable } from '../../domain/json.js'
+import { LeadImportStatus } from '../../domain/lead-import/events.js'
+import { isUuid, Nullable } from '../../domain/json.js'
 import { Rejection } from '../../domain/rejection.js'
 import type { App } from '../../http/app-types.js'
 import { answered, refusal } from '../../http/docs/describe.js'
@@ -55,7 +55,7 @@ export function getLeadImport (app: App, { readPositions, leadImports }: LeadImp
 
 /** @throws Rejection `not-found` */
 export async function ownImport (leadImports: LeadImports, userId: string, id: string): Promise<ImportStatus> {
-  const found = isImportId(id) ? await leadImports.find(userId, id) : undefined
+  const found = isUuid(id) ? await leadImports.find(userId, id) : undefined
   if (!found) throw new Rejection('not-found', notFound)
   return found
 }
