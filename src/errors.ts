@@ -12,7 +12,7 @@ import { BehindPosition } from './http/read-position.js'
 import { TooManyBodies } from './http/limits/body-bytes.js'
 import { TooManyReads } from './http/limits/read-slots.js'
 import { fieldErrors } from './http/input/schema-errors.js'
-import { saysDiskFull } from './postgres/full-disk.js'
+import { saysDiskFull } from './postgres/problems/full-disk.js'
 import { BehindLog } from './recovery/database-state.js'
 import { OtherLog } from './recovery/other-log.js'
 

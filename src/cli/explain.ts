@@ -1,5 +1,5 @@
 // Says why a command failed.
-import { isOfPostgres, postgresProblem } from '../postgres/problem-in-words.js'
+import { isOfPostgres, postgresProblem } from '../postgres/problems/in-words.js'
 
 /** Errors that say how to mend them. By name: their classes would load half of the code. */
 const refusals = [

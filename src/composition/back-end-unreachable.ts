@@ -5,7 +5,7 @@ import { reasonOf as whyOf } from '../event-store/connection/causes.js'
 import { EventStoreConnection } from '../event-store/connection/connection.js'
 import { AccessRefused, readError } from '../event-store/errors.js'
 import { openStreams } from '../event-store/streams.js'
-import { postgresProblem } from '../postgres/problem-in-words.js'
+import { postgresProblem } from '../postgres/problems/in-words.js'
 
 /** A back end did not answer at the start. */
 export class BackEndUnreachable extends Error {

@@ -1,6 +1,6 @@
 // Writes the outcomes of attempts for as long as it takes: what was sent is recorded, however long Postgres is away.
 import { setTimeout as delay } from 'node:timers/promises'
-import { isAboutData } from '../../src/postgres/about-data.js'
+import { isAboutData } from '../../src/postgres/problems/about-data.js'
 import { logRarely } from '../queue/back-ends/log-rarely.js'
 
 /** Repeats a write until it succeeds. */

@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { moveCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
-import { isAboutData } from '../../../src/postgres/about-data.js'
+import { isAboutData } from '../../../src/postgres/problems/about-data.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import type { Changes, MemoryRows } from '../../engine/rows.js'
 import { saveRows } from '../../engine/table.js'

@@ -1,7 +1,7 @@
 // Whether there is room on the disk of Postgres, for readiness and for the log of the service.
 import { statfs } from 'node:fs/promises'
 import type { Pool } from 'pg'
-import { saysDiskFull, writeProbe } from '../../postgres/full-disk.js'
+import { saysDiskFull, writeProbe } from '../../postgres/problems/full-disk.js'
 import { pause } from '../../subscriptions/pause.js'
 
 export interface Disk {

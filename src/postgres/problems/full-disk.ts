@@ -1,6 +1,6 @@
 // Tells from an error that a disk is full, and from Postgres that there is room on its disk.
 import { DatabaseError, type Pool } from 'pg'
-import { inTransaction } from './transaction.js'
+import { inTransaction } from '../transaction.js'
 
 /** SQLSTATE disk_full. */
 const diskFull = '53100'
