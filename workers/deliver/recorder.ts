@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { finishAttempt, finishAttempts, type Finished } from '../deliveries/attempts/finish.js'
 import { startAttempt, startAttempts, type Start, type Started } from '../deliveries/attempts/start.js'
-import { batcher } from './batcher.js'
+import { batcher } from '../../src/postgres/batcher.js'
 import { openPersist, type Persist, type PersistOptions } from './persist.js'
 
 export interface Recorder {

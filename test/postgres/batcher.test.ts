@@ -1,6 +1,6 @@
 import t from 'tap'
-import { batcher, type BatcherOptions } from '../../../workers/deliver/batcher.js'
-import { fc } from '../../support/fuzz/property.js'
+import { batcher, type BatcherOptions } from '../../src/postgres/batcher.js'
+import { fc } from '../support/fuzz/property.js'
 
 /** Doubles numbers. A batch waits for `next`; a 0 fails its batch and itself; a batch does not answer odd numbers. */
 function doubling (limit = 100) {
