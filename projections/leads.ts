@@ -32,7 +32,7 @@ const callTable = table<{ call_id: string }>({
 
 export const leads: Projection = {
   name: 'leads',
-  version: 6,
+  version: 7,
   eventTypes: [
     'AssistantCreated', 'CampaignCreated', 'CampaignRenamed', ...leadEventTypes, ...blacklistEventTypes, 'CallCompleted'
   ],

@@ -35,7 +35,8 @@ export const blacklistTable = table<EntryRow>({
   indexes: [
     '(user_id, id DESC) INCLUDE (key, phone_number) WHERE NOT is_deleted',
     '(user_id, phone_number) WHERE NOT is_deleted',
-    '(user_id, id)'
+    '(user_id, id)',
+    '(stream) WHERE NOT is_deleted'
   ]
 })
 

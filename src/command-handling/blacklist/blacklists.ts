@@ -1,27 +1,34 @@
-// Which numbers a user does not want called: from the streams themselves, so that no answer rests on a read model.
+// Which numbers a user does not want called: from the streams themselves, where Postgres does not rule an entry out.
 import { blacklistDecider, isListed, type EntryState } from '../../domain/blacklist/decide.js'
 import { blacklistStream } from '../../domain/blacklist/events.js'
 import type { Listed } from '../../domain/blacklist/listed.js'
 import type { Streams } from '../../event-store/streams.js'
 import { emptyStream, withNext } from '../folded-stream.js'
 import type { PhoneHash } from '../phone-hash.js'
+import type { NotedEntries } from './noted-entries.js'
 
 export interface Blacklists {
   /** The stream that says whether this user may have this number called. */
   streamOf (userId: string, phoneNumber: string): string
   /** Those of the numbers that are listed: what was appended before counts. @throws EventStoreUnavailable */
   listed (userId: string, phoneNumbers: readonly string[]): Promise<Listed>
+  /** To be awaited before an entry is appended to the stream. */
+  note (stream: string): Promise<void>
 }
 
-/** One read a number, of its newest event, all of them at once: a lead has eleven numbers at most. */
-export function openBlacklists (streams: Pick<Streams, 'last' | 'visit'>, digest: PhoneHash): Blacklists {
+/** One read of the newest event for each number that may have an entry, all at once: a lead has eleven at most. */
+export function openBlacklists (
+  streams: Pick<Streams, 'last' | 'visit'>, digest: PhoneHash, noted: NotedEntries
+): Blacklists {
   const streamOf = (userId: string, phoneNumber: string) => blacklistStream(digest(userId), digest(phoneNumber))
   return {
     streamOf,
+    note: (stream) => noted.note(stream),
     async listed (userId, phoneNumbers) {
-      const numbers = [...new Set(phoneNumbers)]
-      const found = await Promise.all(numbers.map((number) => isListedIn(streams, streamOf(userId, number))))
-      return new Set(numbers.filter((_, index) => found[index]))
+      const numbers = new Map(phoneNumbers.map((number) => [streamOf(userId, number), number]))
+      const found = await Promise.all((await noted.mayHaveEntry([...numbers.keys()])).map(async (stream) =>
+        await isListedIn(streams, stream) ? [numbers.get(stream) ?? ''] : []))
+      return new Set(found.flat())
     }
   }
 }

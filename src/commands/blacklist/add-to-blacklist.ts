@@ -48,6 +48,7 @@ export function addToBlacklist (app: App, { handle, blacklists }: BlacklistDeps)
       return { type: 'add' as const, phone_number, reason }
     },
     ids: () => ({ kind: 'blacklist', count: 1 }),
+    first: ({ phone_number }) => blacklists.note(blacklists.streamOf(request.user.id, phone_number)),
     stream: ({ phone_number }) => blacklists.streamOf(request.user.id, phone_number),
     isNew: true,
     decider: blacklistDecider,

@@ -1,6 +1,7 @@
 // The api role: HTTP on top of commands, read model and delivery log.
 import { openReadModel } from '../../../projections/read-model.js'
 import { openBlacklists } from '../../command-handling/blacklist/blacklists.js'
+import { notedEntries } from '../../command-handling/blacklist/noted-entries.js'
 import { callOwners } from '../../command-handling/call-owners.js'
 import { claimFormerNumbers } from '../../command-handling/claim-former-numbers.js'
 import { commandHandler, type CommandHandler } from '../../command-handling/handle-command.js'
@@ -74,7 +75,7 @@ export async function composeApi (context: ProcessContext, status: Status): Prom
 
 /** What the routes of assistants, leads, calls and the catalogue work with. */
 async function commandDeps (
-  context: ProcessContext, commands: CommandHandler, idempotency: Idempotency, { isDone }: CatchUp
+  context: ProcessContext, commands: CommandHandler, idempotency: Idempotency, { isDone, isDoneNow }: CatchUp
 ): Promise<Omit<Routes, keyof (WebhookDeps & PersonRoutes) | 'leadImports'>> {
   const { config, connections: { pool, streams, positions }, restoreGuard, logGuard, log } = context
   const waitMs = config.readModelWaitMs
@@ -99,7 +100,7 @@ async function commandDeps (
     phoneHash: hash,
     phoneClaims: claims,
     announceRevoked: (keyId) => announceRevoked(pool, { key: keyId }),
-    blacklists: openBlacklists(streams, hash),
+    blacklists: openBlacklists(streams, hash, notedEntries(pool, isDoneNow)),
     owners: callOwners({ streams, leadOwner: facts.leadOwner })
   }
 }

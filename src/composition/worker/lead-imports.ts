@@ -2,6 +2,7 @@
 import { openReadModel } from '../../../projections/read-model.js'
 import type { BackgroundKind } from '../../../workers/background/kind.js'
 import { openBlacklists } from '../../command-handling/blacklist/blacklists.js'
+import { notedEntries } from '../../command-handling/blacklist/noted-entries.js'
 import { commandHandler, type CommandHandler } from '../../command-handling/handle-command.js'
 import { openIds } from '../../command-handling/ids.js'
 import { holdToLeadDigestKey, phoneHash } from '../../command-handling/phone-hash.js'
@@ -27,9 +28,10 @@ export async function leadImportsOf (context: ProcessContext): Promise<Backgroun
   const commands = commandsOfSameLog(commandHandler(streams, cacheBytes), logGuard, () => positions.furthest())
   const hash = phoneHash(keyBytes(config.secrets.leadDigestKey))
   await holdToLeadDigestKey(streams, hash)
-  const { isDone } = await catchUp(context)
+  const { isDone, isDoneNow } = await catchUp(context)
   const ids = idsOfSameLog(openIds(pool, isDone, restoreGuard.assertMayGiveIds), logGuard)
-  const leads = { commands, blacklists: openBlacklists(streams, hash), phoneHash: hash }
+  const blacklists = openBlacklists(streams, hash, notedEntries(pool, isDoneNow))
+  const leads = { commands, blacklists, phoneHash: hash }
   return leadImports({
     pool: consumerPool,
     importLead: ({ number, lead, ids, isRetry }, { importId, userId }) =>
