@@ -143,7 +143,7 @@ export default {
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(dist|docs|packages/[^/]+/dist)/' },
+    exclude: { path: '^(dist|docs|packages/[^/]+/dist|bench/peers/(service|emmett-[^/]+))/' },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['ringledger:source', 'import', 'node', 'default', 'types'] }
   }
 }

@@ -91,7 +91,7 @@ async function countEach (send: (seconds: number) => Promise<Figures>): Promise<
 
 /** The limits: bare appends, and an app of the same HTTP that does nothing, or one statement. */
 async function measureBare (): Promise<void> {
-  const app = await scene.startBeside('./bare-app-main.js')
+  const app = await scene.startModule(new URL('./commands/bare-app-main.js', import.meta.url))
   const url = `http://127.0.0.1:${app.port}`
   for (const inFlight of inFlights) {
     say(`limits, ${inFlight} in flight`)

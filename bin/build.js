@@ -117,6 +117,6 @@ function modules () {
 function entriesIn (place, folders, below = '') {
   return folders.filter((folder) => existsSync(join(place, folder))).flatMap((folder) =>
     readdirSync(join(place, folder), { recursive: true })
-      .filter((path) => path.endsWith('.ts'))
+      .filter((path) => path.endsWith('.ts') && !path.includes('node_modules'))
       .map((path) => ({ in: join(place, folder, path), out: join(below, 'dist', folder, path.slice(0, -3)) })))
 }

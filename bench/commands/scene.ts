@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { processModule } from '@ringledger/embedded-event-store/child'
 import { signToken } from '../../src/cli/running/sign-token.js'
-import { fill } from '../replay/fill.js'
+import { fill, type Written } from '../replay/fill.js'
+import type { Happened } from '../replay/history.js'
 import { startServer, temporaryPostgres, type BenchServer, type TemporaryPostgres } from '../support/back-ends.js'
 import { environmentOf } from '../support/environment.js'
 import { untilReady } from '../support/until-ready.js'
@@ -21,10 +22,13 @@ export class Scene {
     private readonly tokens: string[]
   ) {}
 
-  static async open (sizes: Inventory): Promise<Scene> {
+  /** @param written what the log gets of the inventory */
+  static async open (
+    sizes: Inventory, written: (history: Iterable<Happened>) => Iterable<Written> = (history) => history
+  ): Promise<Scene> {
     const postgres = await temporaryPostgres()
     const databaseUrl = postgres.postgres.url
-    await fill(databaseUrl, inventory(sizes))
+    await fill(databaseUrl, written(inventory(sizes)))
     const eventStore = await startServer({ module: processModule, env: { DATABASE_URL: databaseUrl } }, postgres.dir)
     const back = { dir: postgres.dir, databaseUrl, eventStoreUrl: eventStore.url }
     const env: Environment = { ...environmentOf(back), RATE_LIMIT_PER_MINUTE: '0' }
@@ -53,18 +57,22 @@ export class Scene {
   }
 
   /** A process of the bench, which ends with the scene. */
-  async startBeside (name: string): Promise<BenchServer> {
-    const module = new URL(name, import.meta.url)
-    const server = await startServer({ module, env: this.env }, this.postgres.dir)
+  async startModule (module: URL, more: Environment = {}): Promise<BenchServer> {
+    const server = await startServer({ module, env: { ...this.env, ...more } }, this.postgres.dir)
     this.#running.push({ url: server.url, pid: server.pid, stop: server.close })
     return server
   }
 
   /** Statements by consumer, while `work` runs. */
   async statementsOf (work: () => Promise<unknown>): Promise<Statements> {
+    return await this.withPool((pool) => countStatements(pool, join(this.postgres.dir, 'postgres.log'), work))
+  }
+
+  /** For a look at what was written. */
+  async withPool<Result> (work: (pool: pg.Pool) => Promise<Result>): Promise<Result> {
     const pool = new pg.Pool({ connectionString: this.env.DATABASE_URL, max: 1 })
     try {
-      return await countStatements(pool, join(this.postgres.dir, 'postgres.log'), work)
+      return await work(pool)
     } finally {
       await pool.end()
     }

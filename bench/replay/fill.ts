@@ -1,9 +1,19 @@
 // Writes a history into the table of an embedded event store that is not running: a million appends would take minutes.
 import pg from 'pg'
 import { createSchema, EventTable, type RecordedEvent } from '@ringledger/embedded-event-store/storage'
-import type { Happened } from './history.js'
 
 const bytesAtOnce = 4 * 2 ** 20
+
+/** An event and where in its stream it is; `created` is Unix milliseconds. */
+export interface Written {
+  stream: string
+  revision: number
+  id: string
+  type: string
+  data: object
+  metadata: Record<string, string>
+  created: number
+}
 
 export interface Filled {
   events: number
@@ -17,7 +27,7 @@ export interface Filled {
  * The same rows that the server writes, by its own statement, at the positions that follow the log's head; only that
  * nothing waits for the disk until the end, and that there is no gRPC in between.
  */
-export async function fill (databaseUrl: string, history: Iterable<Happened>): Promise<Filled> {
+export async function fill (databaseUrl: string, history: Iterable<Written>): Promise<Filled> {
   const startedAt = performance.now()
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
@@ -43,7 +53,7 @@ export async function fill (databaseUrl: string, history: Iterable<Happened>): P
 
 const weight = ({ data, metadata }: RecordedEvent) => data.length + metadata.length
 
-function * batches (history: Iterable<Happened>, head: number): Generator<RecordedEvent[], void> {
+function * batches (history: Iterable<Written>, head: number): Generator<RecordedEvent[], void> {
   let [batch, bytes, position] = [[] as RecordedEvent[], 0, head]
   for (const { stream, revision, id, type, data, metadata, created } of history) {
     const contents = { isJson: true, data: encode(data), metadata: encode(metadata) }

@@ -1,5 +1,6 @@
 // Runs node processes and watches how much memory they take at most.
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { packageRoot } from '../../src/package-root.js'
@@ -29,6 +30,13 @@ export async function run (args: readonly string[], env: Environment = {}): Prom
   clearInterval(watching)
   if (code !== 0) throw new Error(`${args.join(' ')} ended with ${String(code)}:\n${stdout}${stderr}`)
   return { stdout, stderr, seconds: (performance.now() - startedAt) / 1_000, peak }
+}
+
+/** Runs a command in a folder to its end. @throws when that is not a good one */
+export async function runCommand (command: string, args: readonly string[], cwd: string): Promise<void> {
+  const child = spawn(command, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] })
+  const [code] = await once(child, 'close') as [number | null]
+  if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${String(code)}, in ${cwd}`)
 }
 
 function peakOf (pid: number | undefined): number | undefined {
