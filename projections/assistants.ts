@@ -49,6 +49,7 @@ export const assistants: Projection = {
   name: 'assistants',
   version: 5,
   eventTypes: [...assistantEventTypes, 'PhoneNumberReleased'],
+  creating: ['AssistantCreated'],
   tables: [assistantTable, historyTable, releasedNumbers],
   keys: (event) => 'assistant_id' in event.data ? [[assistantTable, event.data.assistant_id]] : [],
   project (event, { revision }, rows) {

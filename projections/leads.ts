@@ -36,6 +36,7 @@ export const leads: Projection = {
   eventTypes: [
     'AssistantCreated', 'CampaignCreated', 'CampaignRenamed', ...leadEventTypes, ...blacklistEventTypes, 'CallCompleted'
   ],
+  creating: ['LeadCreated'],
   tables: [leadTable, ownerTable, campaignTable, callTable, blacklistTable],
   keys (event, { stream, revision }) {
     switch (event.type) {

@@ -1,6 +1,7 @@
 // Writes a batch in one statement: rows, checkpoint and notification, while nobody else touches the generation.
 import type { Pool } from 'pg'
 import type { Batch } from '../../src/event-store/subscribe.js'
+import { isTaken } from '../../src/postgres/problems/about-data.js'
 import { checkpointOf, schemaOf } from '../replay/generations.js'
 import { storable } from '../../src/subscriptions/park.js'
 import { fold, loadMissing, readEvents } from './fold.js'
@@ -8,7 +9,7 @@ import { HighestIds } from './ids.js'
 import type { Projection } from './projection.js'
 import { checkpointChannel, notifyReadersSql, told } from './readers.js'
 import { MemoryRows, type Changes } from './rows.js'
-import { columnsOf, upsert } from './table.js'
+import { columnsOf, insert, keyOf, upsert, type AnyTable, type Key } from './table.js'
 
 /** For rows that events read again and again, in bytes. */
 const budgetBytes = 8 * 2 ** 20
@@ -27,6 +28,9 @@ interface Known {
 /** With more streams than these set apart, batches are written in a transaction. */
 const mostSetApart = 100
 
+/** Rows of one table that are written: those that are inserted were not looked for, and may not be there. */
+interface Part extends Changes { isInserted: boolean }
+
 export class AtOnce {
   #known: Known | undefined
   readonly #ids: HighestIds
@@ -42,7 +46,7 @@ export class AtOnce {
   }
 
   /**
-   * Writes the batch, if none of its streams is set apart or has to be, and no row changes twice.
+   * Writes the batch, if none is set apart or has to be, no row changes twice, and what it creates is new.
    * @returns whether it was written: otherwise nothing was
    */
   async write ({ events, position }: Batch, from: bigint, epoch: bigint): Promise<boolean> {
@@ -72,8 +76,11 @@ export class AtOnce {
     return { version: found.version, rows: memory, setApart: new Set(rows.flatMap(({ stream }) => stream ?? [])) }
   }
 
-  async #fold (events: Batch['events'], rows: MemoryRows): Promise<Changes[] | undefined> {
+  async #fold (events: Batch['events'], rows: MemoryRows): Promise<Part[] | undefined> {
     const read = readEvents(this.projection, events)
+    const created = read.flatMap((each) =>
+      'keys' in each && this.projection.creating?.includes(each.event.type) ? each.keys : [])
+    const absent = rows.presumeAbsent(created)
     if (await loadMissing(this.pool, this.#schema, rows, read) < read.length) return undefined
     for (const each of read) {
       if ('problem' in each || fold(this.projection, each, rows) !== undefined) return undefined
@@ -82,20 +89,23 @@ export class AtOnce {
     await this.#ids.raise(this.pool)
     const changes = rows.take()
     const tables = new Set(changes.map(({ table }) => table))
-    return tables.size === changes.length ? changes : undefined
+    return tables.size === changes.length ? changes.flatMap((each) => partsOf(each, absent.get(each.table))) : undefined
   }
 
-  /** @returns the new version, or nothing when it was not `moves[3]` any more */
-  async #save (changes: Changes[], moves: unknown[], payload: string): Promise<string | undefined> {
+  /** @returns the new version, or nothing when it was not `moves[3]` any more, or what is inserted is there */
+  async #save (changes: Part[], moves: unknown[], payload: string): Promise<string | undefined> {
     const { name } = this.projection
     const values = [...moves, checkpointChannel, payload, name, this.generation]
     const parts: string[] = []
-    for (const { table, rows } of changes) {
-      parts.push(`, ${table.name}_saved AS (${upsert(this.#schema, table, values.length, 'moved')})`)
+    for (const { table, rows, isInserted } of changes) {
+      const write = isInserted ? insert : upsert
+      parts.push(`, ${partName(table, isInserted)} AS (${write(this.#schema, table, values.length, 'moved')})`)
       values.push(...columnsOf(table, rows))
     }
+    const written = changes.map(({ table, isInserted }) =>
+      `${this.projection.tables.indexOf(table)}${isInserted ? 'i' : ''}`)
     const { rows: [moved] } = await this.pool.query<{ version: string }>({
-      name: nameOf(this.#schema, changes.map(({ table }) => this.projection.tables.indexOf(table))),
+      name: nameOf(this.#schema, written),
       text: `
         WITH moved AS (
           UPDATE ${this.#checkpoint} SET position = $1, updated_at = now()
@@ -103,10 +113,22 @@ export class AtOnce {
         )${parts.join('')}
         SELECT version, (${notifyReadersSql('$5', '$6', '$7', '$8')}) FROM moved`,
       values
+    }).catch((error: unknown) => {
+      if (isTaken(error)) return { rows: [] }
+      throw error
     })
     return moved?.version
   }
 }
 
+function partsOf ({ table, rows }: Changes, absent: ReadonlySet<Key> = new Set()): Part[] {
+  const inserted = rows.filter((row) => absent.has(keyOf(table, row)))
+  const others = rows.filter((row) => !absent.has(keyOf(table, row)))
+  const parts = [{ table, rows: inserted, isInserted: true }, { table, rows: others, isInserted: false }]
+  return parts.filter(({ rows }) => rows.length > 0)
+}
+
+const partName = ({ name }: AnyTable, isInserted: boolean) => `${name}_${isInserted ? 'inserted' : 'saved'}`
+
 /** Of the prepared statement, which writes these tables: Postgres cuts names after 63 bytes. */
-const nameOf = (schema: string, tables: number[]) => ['at-once', schema, ...tables].join('-')
+const nameOf = (schema: string, tables: string[]) => ['at-once', schema, ...tables].join('-')

@@ -11,6 +11,8 @@ export interface Projection {
   tables: readonly AnyTable[]
   /** The rows that `project` may read. */
   keys (event: DomainEvent, at: LogPosition): RowKey[]
+  /** Events that bring the rows of their keys into the world: mostly there are none yet. */
+  creating?: readonly EventType[]
   /** @throws CannotProject before any row is changed */
   project (event: DomainEvent, at: LogPosition, rows: Rows): void
   /** The highest id that the event brings into the world, and the sequence it came from. */

@@ -1,6 +1,6 @@
 // The rows of a projection in memory, while events are folded into them: for a batch, for a replay and for a sample.
-import { sizeOf } from '../../src/event-store/size.js'
 import type { RowKey, Rows } from './projection.js'
+import { forget, remember, TableRows } from './table-rows.js'
 import { keyOf, type AnyTable, type Key, type Table } from './table.js'
 
 export interface RowsOptions {
@@ -16,27 +16,6 @@ export interface RowsOptions {
 
 /** Rows of one table, to be written in one statement. */
 export interface Changes { table: AnyTable, rows: object[] }
-
-interface Entry {
-  /** Absent where the table is known to have no such row. */
-  row: object | undefined
-  bytes: number
-}
-
-class TableRows {
-  readonly entries = new Map<Key, Entry>()
-  /** What each row became since changes were last taken, the oldest version first. */
-  changed = new Map<Key, object[]>()
-  bytes = 0
-  /** Whether any event reads rows of it: those of other tables are not kept. */
-  isRead = false
-
-  /** `isWhole` as long as nothing was forgotten: a row that is not here does not exist then. */
-  constructor (public isWhole: boolean) {}
-}
-
-/** What an entry takes beside its row. */
-const entryBytes = 100
 
 export class MemoryRows implements Rows {
   readonly #tables: Map<AnyTable, TableRows>
@@ -82,6 +61,13 @@ export class MemoryRows implements Rows {
     return missing
   }
 
+  /** Takes rows that are not in memory for rows that are nowhere. @returns those */
+  presumeAbsent (keys: RowKey[]): Map<AnyTable, Set<Key>> {
+    const presumed = this.missing(keys)
+    for (const [table, absent] of presumed) this.loaded(table, absent, [])
+    return presumed
+  }
+
   /** Keeps what the database has under keys that were missing. */
   loaded (table: AnyTable, keys: Set<Key>, found: object[]): void {
     const rows = this.#of(table)
@@ -121,30 +107,4 @@ export class MemoryRows implements Rows {
     if (!rows) throw new Error(`${table.name} is no table of this projection`)
     return rows
   }
-}
-
-/** @returns the bytes of the row */
-function remember (rows: TableRows, key: Key, row: object | undefined): number {
-  const bytes = entryBytes + sizeOf(row)
-  rows.bytes += bytes - (rows.entries.get(key)?.bytes ?? 0)
-  rows.entries.delete(key) // so that it comes last: the oldest are forgotten first
-  rows.entries.set(key, { row, bytes })
-  return bytes
-}
-
-/**
- * Forgets the oldest rows that are in the database, until `bytes` are free or none is left.
- * @returns the bytes that are free now
- */
-function forget (rows: TableRows, bytes: number): number {
-  let freed = 0
-  for (const [key, entry] of rows.entries) {
-    if (freed >= bytes) break
-    if (rows.changed.has(key)) continue
-    rows.entries.delete(key)
-    rows.isWhole = false
-    freed += entry.bytes
-  }
-  rows.bytes -= freed
-  return freed
 }

@@ -47,10 +47,13 @@ export function createIndexes (schema: string, { name, indexes = [] }: AnyTable)
 export async function loadRows (
   tx: PoolClient | Pool, schema: string, { name, key, columns }: AnyTable, keys: Key[], mostBytes = Infinity
 ): Promise<object[] | undefined> {
-  const { rows } = await tx.query<{ row: object | null }>(`
+  const { rows } = await tx.query<{ row: object | null }>({
+    name: `load-${schema}-${name}`,
+    text: `
     SELECT CASE WHEN sum(octet_length(row::text)) OVER (ROWS UNBOUNDED PRECEDING) <= $2 THEN row END AS row
     FROM (SELECT row_to_json(t) AS row FROM ${schema}.${name} t WHERE "${key}" = ANY($1::${columns[key]}[])) found`,
-  [keys, Number.isFinite(mostBytes) ? mostBytes : Number.MAX_SAFE_INTEGER])
+    values: [keys, Number.isFinite(mostBytes) ? mostBytes : Number.MAX_SAFE_INTEGER]
+  })
   const loaded = rows.flatMap(({ row }) => row ?? [])
   return loaded.length === rows.length ? loaded : undefined
 }
@@ -61,23 +64,29 @@ export async function saveRows (tx: PoolClient, schema: string, table: AnyTable,
 }
 
 /**
- * SQL that inserts or replaces rows, a parameter for each column.
+ * SQL that inserts rows which are not there, a parameter for each column.
  * @param after how many parameters come before those
  * @param condition a relation that has one row, or none when nothing is to be written
  */
-export function upsert (schema: string, { name, key, columns }: AnyTable, after = 0, condition?: string): string {
+export function insert (schema: string, { name, columns }: AnyTable, after = 0, condition?: string): string {
   const names = Object.keys(columns)
   const list = names.map((column) => `"${column}"`).join(', ')
   const arrays = names.map((column, index) => `$${after + index + 1}${castOf(columns[column])}`).join(', ')
-  const changing = names.filter((column) => column !== key)
-  const updates = changing.map((column) => `"${column}" = excluded."${column}"`).join(', ')
   return `
     INSERT INTO ${schema}.${name} (${list})
-    SELECT changed.* FROM ${condition ? `${condition}, ` : ''}unnest(${arrays}) AS changed
+    SELECT changed.* FROM ${condition ? `${condition}, ` : ''}unnest(${arrays}) AS changed`
+}
+
+/** SQL that inserts rows or replaces those that are there, as `insert` is. */
+export function upsert (schema: string, table: AnyTable, after?: number, condition?: string): string {
+  const { key, columns } = table
+  const changing = Object.keys(columns).filter((column) => column !== key)
+  const updates = changing.map((column) => `"${column}" = excluded."${column}"`).join(', ')
+  return `${insert(schema, table, after, condition)}
     ON CONFLICT ("${key}") DO ${updates ? `UPDATE SET ${updates}` : 'NOTHING'}`
 }
 
-/** The parameters of `upsert`. */
+/** The parameters of `insert` and `upsert`. */
 export const columnsOf = ({ columns }: AnyTable, rows: object[]): unknown[] => Object.keys(columns).map((column) =>
   arrayOf(rows.map((row): unknown => Reflect.get(row, column)), columns[column]))
 

@@ -1,12 +1,15 @@
 // Writes what a batch means in one statement: rows, deliveries and checkpoint, where every call has its endpoint.
 import type { Pool } from 'pg'
 import type { Batch } from '../../src/event-store/subscribe.js'
+import { isTaken } from '../../src/postgres/problems/about-data.js'
 import { dispatcherCheckpoint } from '../../src/recovery/database-state.js'
-import { endpointKeys, sharedEndpointsSql, type Address } from '../deliveries/endpoints.js'
+import { endpointKeys } from '../deliveries/endpoints.js'
 import { dispatchEvent } from './dispatch-event.js'
+import { endpointsOf, movingSql, movingWithCallsSql, type Endpoints } from './move.js'
 import { chunkBytes, insertSql, rowValues, type NewDelivery } from './new-deliveries.js'
 import { readEvent, type ReadEvent } from './read-event.js'
 import { loadMissing, mostLoaded, TooLarge } from './state/load.js'
+import { presumeAbsent } from './state/named-rows.js'
 import { changesOf, type Writing } from './state/save.js'
 import { DispatchState } from './state/state.js'
 
@@ -25,7 +28,8 @@ export class AtOnce {
   constructor (private readonly pool: Pool, private readonly firstDelayMs: number) {}
 
   /**
-   * Writes the batch, if nothing of it is malformed, a call that has its row, or a change of a webhook's address.
+   * Writes the batch, if nothing of it is malformed, a call that has its row, or a webhook's new address, and
+   * what it creates is new.
    * @returns the rows of its calls, or nothing when nothing was written
    */
   async write ({ events, position }: Batch, from: bigint, epoch: bigint): Promise<NewDelivery[] | undefined> {
@@ -35,8 +39,7 @@ export class AtOnce {
     const read = events.map(readEvent)
     const deliveries = await this.#fold(known.state, read)
     if (!deliveries) return undefined
-    const calls = [...known.state.calls.keys()]
-    const version = await this.#save(known.state, deliveries, [position, from, epoch, known.version, calls])
+    const version = await this.#save(known.state, deliveries, [position, from, epoch, known.version])
     if (version === undefined) return undefined
     known.state.written(budgetBytes)
     this.#known = { ...known, version }
@@ -53,8 +56,10 @@ export class AtOnce {
 
   async #fold (state: DispatchState, read: ReadEvent[]): Promise<NewDelivery[] | undefined> {
     if (read.some(({ problem }) => problem !== undefined)) return undefined
+    const events = read.flatMap(({ event }) => event ?? [])
+    presumeAbsent(state, events)
     try {
-      await loadMissing(this.pool, state, read.flatMap(({ event }) => event ?? []), mostLoaded)
+      await loadMissing(this.pool, state, events, mostLoaded)
     } catch (error) {
       if (error instanceof TooLarge) return undefined
       throw error
@@ -70,10 +75,15 @@ export class AtOnce {
     return state.rerouted.size + state.duplicates.length > 0 ? undefined : deliveries
   }
 
-  /** @returns the new version, or nothing when it was not the one that is known any more, or an endpoint is new */
+  /**
+   * @returns the new version, or nothing when it was not the one that is known any more, an endpoint is new, or what is
+   *   inserted is there
+   */
   async #save (state: DispatchState, deliveries: NewDelivery[], moves: unknown[]): Promise<string | undefined> {
+    const calls = [...state.calls.keys()]
     const endpoints = endpointsOf(deliveries)
-    const values = [...moves, endpoints.addresses.length, ...endpointKeys(endpoints.addresses)]
+    const values = [...moves]
+    if (calls.length > 0) values.push(calls, endpoints.addresses.length, ...endpointKeys(endpoints.addresses))
     const parts: string[] = []
     const writings = [...changesOf(state), ...deliveries.length > 0 ? [this.#insertion(deliveries, endpoints)] : []]
     for (const { name, text, values: more } of writings) {
@@ -81,9 +91,12 @@ export class AtOnce {
       values.push(...more)
     }
     const { rows: [moved] } = await this.pool.query<{ version: string }>({
-      name: ['dispatch', ...writings.map(({ name }) => name)].join('-'),
-      text: `${movingSql}${parts.join('')} SELECT version FROM moved`,
+      name: [calls.length > 0 ? 'dispatch-calls' : 'dispatch', ...writings.map(shortly)].join('-'),
+      text: `${calls.length > 0 ? movingWithCallsSql : movingSql}${parts.join('')} SELECT version FROM moved`,
       values
+    }).catch((error: unknown) => {
+      if (isTaken(error)) return { rows: [] }
+      throw error
     })
     return moved?.version
   }
@@ -98,38 +111,5 @@ export class AtOnce {
   }
 }
 
-/** The checkpoint is locked before endpoints are, as in a transaction. */
-const movingSql = `
-  WITH held AS MATERIALIZED (
-    SELECT FROM ${dispatcherCheckpoint} AS checkpoint
-    WHERE position = $2 AND epoch = $3 AND checkpoint.xmin = $4::text::xid AND NOT EXISTS (
-      SELECT FROM ledger.webhook_deliveries WHERE call_id = ANY($5) AND type = 'call.completed')
-    FOR UPDATE
-  ), endpoints AS MATERIALIZED (
-    ${sharedEndpointsSql(6, 'EXISTS (SELECT FROM held)')} FOR SHARE OF e
-  ), moved AS (
-    UPDATE ${dispatcherCheckpoint} AS checkpoint SET position = $1, updated_at = now()
-    WHERE EXISTS (SELECT FROM held) AND (SELECT count(*) FROM endpoints) = $6
-    RETURNING checkpoint.xmin::text AS version
-  )`
-
-interface Endpoints {
-  addresses: Address[]
-  /** Which of them a delivery is for, counted from 1. */
-  nthOf: Map<string, number>
-}
-
-function endpointsOf (deliveries: NewDelivery[]): Endpoints {
-  const addresses: Address[] = []
-  const places = new Map<string, number>()
-  const nthOf = new Map<string, number>()
-  for (const delivery of deliveries) {
-    if (!('url' in delivery)) continue
-    const { id, user_id, url } = delivery
-    const key = JSON.stringify([user_id, url])
-    const nth = places.get(key) ?? addresses.push({ user_id, url })
-    places.set(key, nth)
-    nthOf.set(id, nth)
-  }
-  return { addresses, nthOf }
-}
+/** Postgres cuts the names of prepared statements after 63 bytes. */
+const shortly = ({ name }: Writing) => name.replace(/^new_/, '+').slice(0, 3)

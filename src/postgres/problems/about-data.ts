@@ -5,3 +5,6 @@ import { DatabaseError } from 'pg'
 export function isAboutData (error: unknown): error is DatabaseError {
   return error instanceof DatabaseError && /^2[23]/.test(error.code ?? '')
 }
+
+/** A row is there already under a key that was inserted. */
+export const isTaken = (error: unknown): boolean => error instanceof DatabaseError && error.code === '23505'

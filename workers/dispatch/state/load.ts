@@ -3,6 +3,7 @@ import type { Pool, PoolClient } from 'pg'
 import type { DomainEvent } from '../../../src/domain/events.js'
 import type { RelevantSettings } from '../payload.js'
 import { loadListings } from './load-listings.js'
+import { contactIds, missing } from './named-rows.js'
 import { DispatchState, type KnownLead } from './state.js'
 
 /** After a restore: up to `skipUntil` new calls are not sent, up to `rereadUntil` effects are not repeated. */
@@ -32,30 +33,18 @@ export async function loadState (
 export async function loadMissing (
   db: Database, state: DispatchState, events: DomainEvent[], mostBytes = Number.MAX_SAFE_INTEGER
 ): Promise<void> {
-  const { assistants, leads, campaigns } = state
+  const { assistants, leads, campaigns, presumedAbsent: absent } = state
   const assistantIds = events.flatMap(({ data }) => 'assistant_id' in data ? data.assistant_id : [])
-  await loadAssistants(db, state, missing(assistants, assistantIds), mostBytes)
+  await loadAssistants(db, state, missing(assistants, assistantIds, absent.assistants), mostBytes)
   const contacts = events.flatMap(contactIds)
-  await loadLeads(db, state, missing(leads, contacts), mostBytes)
+  await loadLeads(db, state, missing(leads, contacts, absent.leads), mostBytes)
   const campaignsOfLeads = contacts.flatMap((id) => leads.get(id)?.campaign_id ?? [])
   const named = events.flatMap(({ data }) => 'campaign_id' in data ? data.campaign_id : [])
-  await loadCampaigns(db, state, missing(campaigns, [...named, ...campaignsOfLeads]))
+  await loadCampaigns(db, state, missing(campaigns, [...named, ...campaignsOfLeads], absent.campaigns))
   await loadListings(db, state, events)
 }
 
 type Database = Pool | PoolClient
-
-const missing = (rows: { has (id: number): boolean }, ids: number[]) => [...new Set(ids)].filter((id) => !rows.has(id))
-
-function contactIds ({ type, data }: DomainEvent): number[] {
-  switch (type) {
-    case 'CallCompleted': return data.lead_id === null ? [] : [data.lead_id]
-    case 'LeadCreated': return [data.lead_id, ...data.secondary_contacts.map(({ id }) => id)]
-    case 'LeadUpdated': return [data.lead_id, ...data.changes.secondary_contacts?.map(({ id }) => id) ?? []]
-    case 'LeadStatusChanged': return [data.contact_id ?? data.lead_id]
-    default: return []
-  }
-}
 
 /** Null is what went over the bytes. */
 interface AssistantRow { assistant_id: string, user_id: string, revision: string, settings: RelevantSettings | null }
@@ -98,11 +87,15 @@ async function loadLeads (
   db: Database, { leads, listings }: DispatchState, ids: number[], mostBytes: number
 ): Promise<void> {
   if (ids.length === 0) return
-  const { rows } = await db.query<LeadRow>(`
+  const { rows } = await db.query<LeadRow>({
+    name: 'load-leads',
+    text: `
     SELECT contact_id, primary_id, user_id, campaign_id, phone_number, status, newest_report_at, kept.revision,
            is_listed, listing.revision AS listing_revision, ${within('variables', '$2')}
     FROM ledger.dispatch_leads kept LEFT JOIN ledger.dispatch_blacklist listing USING (user_id, phone_number)
-    WHERE contact_id = ANY($1::bigint[])`, [ids, mostBytes])
+    WHERE contact_id = ANY($1::bigint[])`,
+    values: [ids, mostBytes]
+  })
   for (const { is_listed, listing_revision, ...found } of rows) {
     const { contact_id, primary_id, campaign_id, revision, newest_report_at: newest, variables, ...row } = found
     if (variables === null) throw new TooLarge('variables')
@@ -117,9 +110,13 @@ async function loadLeads (
 
 async function loadCampaigns (db: Database, { campaigns }: DispatchState, ids: number[]): Promise<void> {
   if (ids.length === 0) return
-  const { rows } = await db.query<CampaignRow>(`
+  const { rows } = await db.query<CampaignRow>({
+    name: 'load-campaigns',
+    text: `
     SELECT campaign_id, revision, name FROM ledger.dispatch_campaigns
-    WHERE campaign_id = ANY($1::bigint[])`, [ids])
+    WHERE campaign_id = ANY($1::bigint[])`,
+    values: [ids]
+  })
   for (const { campaign_id, revision, name } of rows) {
     const id = Number(campaign_id)
     campaigns.set(id, { campaign_id: id, revision: BigInt(revision), name })

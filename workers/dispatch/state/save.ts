@@ -19,100 +19,96 @@ export async function saveState (tx: PoolClient, state: DispatchState): Promise<
   for (const { text, values } of changesOf(state)) await tx.query(text(), values)
 }
 
-/** What the batch changed, a table each. */
-export function changesOf ({ assistants, leads, campaigns, listings, changed }: DispatchState): Writing[] {
-  const tables = [
-    saveAssistants(chosen(assistants, changed.assistants)),
-    saveLeads(chosen(leads, changed.leads)),
-    saveCampaigns(chosen(campaigns, changed.campaigns)),
-    saveListings(listings.changes())
+/** What the batch changed. Rows that were taken for absent are inserted: the statement fails where one is there. */
+export function changesOf (state: DispatchState): Writing[] {
+  const { assistants, leads, campaigns, listings, changed, presumedAbsent: absent } = state
+  return [
+    ...writings('assistants', assistantTable, chosen(assistants, changed.assistants, absent.assistants)),
+    ...writings('leads', leadTable, chosen(leads, changed.leads, absent.leads)),
+    ...writings('campaigns', campaignTable, chosen(campaigns, changed.campaigns, absent.campaigns)),
+    ...writings('listings', listingTable, { inserted: [], saved: listings.changes() })
   ]
-  return tables.flatMap((writing) => writing ?? [])
 }
 
-function chosen<Row extends object> (rows: KnownRows<Row>, ids: Set<number>): Row[] {
-  return [...ids].flatMap((id) => rows.get(id) ?? [])
+interface Chosen<Row> { inserted: Row[], saved: Row[] }
+
+function chosen<Row extends object> (rows: KnownRows<Row>, ids: Set<number>, absent: Set<number>): Chosen<Row> {
+  const those = (isAbsent: boolean) => [...ids].flatMap((id) => absent.has(id) === isAbsent ? rows.get(id) ?? [] : [])
+  return { inserted: those(true), saved: those(false) }
 }
 
-/** Rows of these columns as the relation `changed`, a parameter each. */
-function changedRows (types: string[], after = 0, condition?: string): string {
-  const columns = types.map((type, index) => `$${after + index + 1}::${type}[]`)
-  return `${condition === undefined ? '' : `${condition}, `}unnest(${columns.join(', ')}) AS changed`
+interface Table<Row> {
+  into: string
+  /** The type of each column, and its value. */
+  columns: Array<[type: string, value: (row: Row) => unknown]>
+  onConflict: string
 }
 
-function saveAssistants (rows: KnownAssistant[]): Writing | undefined {
-  if (rows.length === 0) return undefined
-  return {
-    name: 'assistants',
-    values: [
-      rows.map((row) => row.assistant_id),
-      rows.map((row) => row.user_id),
-      rows.map((row) => row.revision),
-      rows.map((row) => JSON.stringify(row.settings))
-    ],
-    text: (after, condition) => `
-      INSERT INTO ledger.dispatch_assistants (assistant_id, user_id, revision, settings)
-      SELECT changed.* FROM ${changedRows(['bigint', 'text', 'bigint', 'json'], after, condition)}
-      ON CONFLICT (assistant_id) DO UPDATE SET revision = excluded.revision, settings = excluded.settings`
-  }
+const assistantTable: Table<KnownAssistant> = {
+  into: 'dispatch_assistants (assistant_id, user_id, revision, settings)',
+  columns: [
+    ['bigint', (row) => row.assistant_id],
+    ['text', (row) => row.user_id],
+    ['bigint', (row) => row.revision],
+    ['json', (row) => JSON.stringify(row.settings)]
+  ],
+  onConflict: '(assistant_id) DO UPDATE SET revision = excluded.revision, settings = excluded.settings'
 }
 
-const leadTypes = ['bigint', 'text', 'bigint', 'text', 'json', 'text', 'timestamptz', 'bigint', 'bigint']
-
-function saveLeads (rows: KnownLead[]): Writing | undefined {
-  if (rows.length === 0) return undefined
-  return {
-    name: 'leads',
-    values: [
-      rows.map((row) => row.id),
-      rows.map((row) => row.user_id),
-      rows.map((row) => row.campaign_id),
-      rows.map((row) => row.phone_number),
-      rows.map((row) => JSON.stringify(row.variables)),
-      rows.map((row) => row.status),
-      rows.map((row) => row.newest_report_at),
-      rows.map((row) => row.primary_id),
-      rows.map((row) => row.revision)
-    ],
-    text: (after, condition) => `
-      INSERT INTO ledger.dispatch_leads AS kept
-        (contact_id, user_id, campaign_id, phone_number, variables, status, newest_report_at, primary_id, revision)
-      SELECT changed.* FROM ${changedRows(leadTypes, after, condition)}
-      ON CONFLICT (contact_id) DO UPDATE SET
-        status = excluded.status, newest_report_at = excluded.newest_report_at, revision = excluded.revision,
-        variables = CASE WHEN excluded.revision > kept.revision THEN excluded.variables ELSE kept.variables END`
-  }
+const leadTable: Table<KnownLead> = {
+  into: 'dispatch_leads AS kept ' +
+    '(contact_id, user_id, campaign_id, phone_number, variables, status, newest_report_at, primary_id, revision)',
+  columns: [
+    ['bigint', (row) => row.id],
+    ['text', (row) => row.user_id],
+    ['bigint', (row) => row.campaign_id],
+    ['text', (row) => row.phone_number],
+    ['json', (row) => JSON.stringify(row.variables)],
+    ['text', (row) => row.status],
+    ['timestamptz', (row) => row.newest_report_at],
+    ['bigint', (row) => row.primary_id],
+    ['bigint', (row) => row.revision]
+  ],
+  onConflict: `(contact_id) DO UPDATE SET
+    status = excluded.status, newest_report_at = excluded.newest_report_at, revision = excluded.revision,
+    variables = CASE WHEN excluded.revision > kept.revision THEN excluded.variables ELSE kept.variables END`
 }
 
-function saveCampaigns (rows: KnownCampaign[]): Writing | undefined {
-  if (rows.length === 0) return undefined
-  return {
-    name: 'campaigns',
-    values: [
-      rows.map((row) => row.campaign_id),
-      rows.map((row) => row.revision),
-      rows.map((row) => JSON.stringify(row.name))
-    ],
-    text: (after, condition) => `
-      INSERT INTO ledger.dispatch_campaigns (campaign_id, revision, name)
-      SELECT changed.* FROM ${changedRows(['bigint', 'bigint', 'json'], after, condition)}
-      ON CONFLICT (campaign_id) DO UPDATE SET revision = excluded.revision, name = excluded.name`
-  }
+const campaignTable: Table<KnownCampaign> = {
+  into: 'dispatch_campaigns (campaign_id, revision, name)',
+  columns: [
+    ['bigint', (row) => row.campaign_id],
+    ['bigint', (row) => row.revision],
+    ['json', (row) => JSON.stringify(row.name)]
+  ],
+  onConflict: '(campaign_id) DO UPDATE SET revision = excluded.revision, name = excluded.name'
 }
 
-function saveListings (rows: Listing[]): Writing | undefined {
-  if (rows.length === 0) return undefined
-  return {
-    name: 'listings',
-    values: [
-      rows.map((row) => row.user_id),
-      rows.map((row) => row.phone_number),
-      rows.map((row) => row.is_listed),
-      rows.map((row) => row.revision)
-    ],
-    text: (after, condition) => `
-      INSERT INTO ledger.dispatch_blacklist (user_id, phone_number, is_listed, revision)
-      SELECT changed.* FROM ${changedRows(['text', 'text', 'boolean', 'bigint'], after, condition)}
-      ON CONFLICT (user_id, phone_number) DO UPDATE SET is_listed = excluded.is_listed, revision = excluded.revision`
-  }
+const listingTable: Table<Listing> = {
+  into: 'dispatch_blacklist (user_id, phone_number, is_listed, revision)',
+  columns: [
+    ['text', (row) => row.user_id],
+    ['text', (row) => row.phone_number],
+    ['boolean', (row) => row.is_listed],
+    ['bigint', (row) => row.revision]
+  ],
+  onConflict: '(user_id, phone_number) DO UPDATE SET is_listed = excluded.is_listed, revision = excluded.revision'
+}
+
+function writings<Row> (name: string, table: Table<Row>, { inserted, saved }: Chosen<Row>): Writing[] {
+  const kinds = [{ name: `new_${name}`, rows: inserted, onConflict: '' },
+    { name, rows: saved, onConflict: `ON CONFLICT ${table.onConflict}` }]
+  return kinds.filter(({ rows }) => rows.length > 0).map(({ name, rows, onConflict }) => ({
+    name,
+    values: table.columns.map(([, value]) => rows.map(value)),
+    text: (after, condition) => `${insertion(table, after, condition)} ${onConflict}`
+  }))
+}
+
+/** A parameter for each column. */
+function insertion<Row> ({ into, columns }: Table<Row>, after = 0, condition?: string): string {
+  const parameters = columns.map(([type], index) => `$${after + index + 1}::${type}[]`)
+  return `
+    INSERT INTO ledger.${into}
+    SELECT changed.* FROM ${condition === undefined ? '' : `${condition}, `}unnest(${parameters.join(', ')}) AS changed`
 }

@@ -28,7 +28,9 @@ export class DispatchState {
   /** Position of the newest event of each call that has a row, as far as the batch has to know. */
   readonly calls = new Map<string, bigint>()
 
-  readonly changed = { assistants: new Set<number>(), leads: new Set<number>(), campaigns: new Set<number>() }
+  readonly changed = idsByTable()
+  /** Of rows that events of the batch create, and that were taken for absent. */
+  readonly presumedAbsent = idsByTable()
   readonly rerouted = new Map<number, SettingsChange>()
   readonly duplicates: Duplicate[] = []
 
@@ -108,7 +110,7 @@ export class DispatchState {
 
   /** The batch is in the database: rows for the next ones are kept as far as memory goes. */
   written (mostBytes: number): void {
-    for (const changed of Object.values(this.changed)) changed.clear()
+    for (const ids of [...Object.values(this.changed), ...Object.values(this.presumedAbsent)]) ids.clear()
     this.listings.written()
     this.forgetEffects()
     this.calls.clear()
@@ -122,6 +124,8 @@ export class DispatchState {
     this.duplicates.length = 0
   }
 }
+
+const idsByTable = () => ({ assistants: new Set<number>(), leads: new Set<number>(), campaigns: new Set<number>() })
 
 function pickRelevant<Given extends Partial<AssistantSettings>> (
   settings: Given

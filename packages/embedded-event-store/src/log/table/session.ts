@@ -25,6 +25,12 @@ export interface Patience {
   statementMs: number
 }
 
+/**
+ * The writer looks rows up by keys. To plan a statement takes as long as to run it: each is planned once, and never to
+ * read a whole table, which may be small while that happens.
+ */
+const planning = 'set plan_cache_mode = force_generic_plan; set enable_seqscan = off'
+
 /** How often a session is asked whether it still answers, in ms. */
 const heartbeatMs = 2_000
 
@@ -57,6 +63,7 @@ export async function openSession (
     await acquireLock(client, schema, patience)
     await client.query(durable)
     await createSchema(client, schema)
+    await client.query(planning)
     void keepAsking(client, ended) // ends with the session
     return { client, ended }
   } catch (error) {
