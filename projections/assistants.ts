@@ -9,6 +9,7 @@ import { foldCase } from './folded-name.js'
 import type { Projection } from './engine/projection.js'
 import { iso, table } from './engine/table.js'
 import { releasedNumbers } from './catalog/phone-numbers.js'
+import { lookUp } from '../src/postgres/look-up.js'
 import { readPage, type Page, type Paged } from '../src/postgres/page.js'
 
 /** The row of an assistant that was deleted stays, so that later events of its stream make no other one. */
@@ -73,16 +74,15 @@ const isThere = "status <> 'deleted'"
 
 /** The user's assistant with this id, if there is one; without its phone number, where that was released. */
 export async function findAssistant (db: Pool, userId: string, id: number): Promise<AssistantAtRevision | undefined> {
-  const { rows } = await db.query<{ row: StoredAssistant, is_number_released: boolean }>({
+  const found = await lookUp<{ row: StoredAssistant, is_number_released: boolean }>(db, {
     name: 'find-assistant',
+    types: ['bigint', 'text'],
     text: `SELECT row_to_json(found) AS row, EXISTS (
              SELECT FROM read_model.released_numbers WHERE id = (found.settings ->> 'phone_number_id')::bigint
            ) AS is_number_released FROM (
              SELECT id, user_id, settings, status, revision, created_at, updated_at
-             FROM read_model.assistants WHERE id = $1 AND user_id = $2 AND ${isThere}) found`,
-    values: [id, userId]
-  })
-  const [found] = rows
+             FROM read_model.assistants WHERE id = $1 AND user_id = $2 AND ${isThere}) found`
+  }, [id, userId])
   if (!found) return undefined
   const { row: { revision, ...row }, is_number_released } = found
   const settings = is_number_released ? { ...row.settings, phone_number_id: null } : row.settings

@@ -3,6 +3,7 @@ import type { Pool } from 'pg'
 import type { Contact, Lead } from '../src/domain/lead/evolve.js'
 import type { LeadStatus } from '../src/domain/lead/status.js'
 import { eachPart } from '../src/postgres/each-part.js'
+import { lookUp } from '../src/postgres/look-up.js'
 import { beginning, readPage, type Filter, type Page, type Paged } from '../src/postgres/page.js'
 import { inSnapshot } from '../src/postgres/transaction.js'
 import { isListed } from './blacklist/find-entries.js'
@@ -14,15 +15,15 @@ export interface LeadInCampaign { lead: Lead, campaignName: string }
 
 /** The user's lead with this id, or with a secondary contact of this id, and the name of its campaign. */
 export async function findLead (db: Pool, userId: string, id: number): Promise<LeadInCampaign | undefined> {
-  const { rows } = await db.query<{ found: FoundLead }>({
+  const row = await lookUp<{ found: FoundLead }>(db, {
     name: 'find-lead',
+    types: ['bigint', 'text'],
     text: `SELECT ${wholeLead} AS found FROM (
              SELECT ${leadColumns} FROM read_model.leads
              WHERE user_id = $2 AND primary_id IS NULL AND status <> 'deleted' AND id = coalesce((
-               SELECT primary_id FROM read_model.leads WHERE id = $1 AND user_id = $2 AND status <> 'deleted'), $1)) page`,
-    values: [id, userId]
-  })
-  return rows[0] && inCampaign(rows[0].found)
+               SELECT primary_id FROM read_model.leads WHERE id = $1 AND user_id = $2 AND status <> 'deleted'), $1)) page`
+  }, [id, userId])
+  return row && inCampaign(row.found)
 }
 
 /** A lead that a command is for, and its stream. */
@@ -30,13 +31,13 @@ export interface LeadOnStream extends LeadInCampaign { stream: string }
 
 /** The user's lead with this id, also when it was deleted; ids of secondary contacts are not leads. */
 export async function findLeadToChange (db: Pool, userId: string, id: number): Promise<LeadOnStream | undefined> {
-  const { rows } = await db.query<{ found: FoundLead, stream: string }>({
+  const row = await lookUp<{ found: FoundLead, stream: string }>(db, {
     name: 'find-lead-to-change',
+    types: ['bigint', 'text'],
     text: `SELECT ${wholeLead} AS found, stream FROM (
-             SELECT ${leadColumns}, stream FROM read_model.leads WHERE id = $1 AND user_id = $2 AND primary_id IS NULL) page`,
-    values: [id, userId]
-  })
-  return rows[0] && { ...inCampaign(rows[0].found), stream: rows[0].stream }
+             SELECT ${leadColumns}, stream FROM read_model.leads WHERE id = $1 AND user_id = $2 AND primary_id IS NULL) page`
+  }, [id, userId])
+  return row && { ...inCampaign(row.found), stream: row.stream }
 }
 
 export interface LeadFilter {

@@ -3,6 +3,7 @@ import type { Pool } from 'pg'
 import type { CampaignEvent } from '../../src/domain/campaign/events.js'
 import { evolve, type Campaign } from '../../src/domain/campaign/evolve.js'
 import { laterOf } from '../../src/domain/time/later-of.js'
+import { lookUp } from '../../src/postgres/look-up.js'
 import { readPage, type Page, type Paged } from '../../src/postgres/page.js'
 import type { LogPosition, Rows } from '../engine/projection.js'
 import { iso, table } from '../engine/table.js'
@@ -62,13 +63,12 @@ export interface CampaignAtRevision extends Campaign {
 
 /** The user's campaign with this id, also one that was deleted. */
 export async function findCampaign (db: Pool, userId: string, id: number): Promise<CampaignAtRevision | undefined> {
-  const { rows } = await db.query<{ row: CampaignRow }>({
+  const found = await lookUp<{ row: CampaignRow }>(db, {
     name: 'find-campaign',
-    text: 'SELECT row_to_json(c) AS row FROM read_model.campaigns c WHERE id = $1 AND user_id = $2',
-    values: [id, userId]
-  })
-  const row = rows[0]?.row
-  return row && { ...toCampaign(row), revision: row.revision }
+    types: ['bigint', 'text'],
+    text: 'SELECT row_to_json(c) AS row FROM read_model.campaigns c WHERE id = $1 AND user_id = $2'
+  }, [id, userId])
+  return found && { ...toCampaign(found.row), revision: found.row.revision }
 }
 
 /** A page of the user's campaigns, newest first. */

@@ -2,6 +2,7 @@
 import type { Pool } from 'pg'
 import { campaignEventTypes, isCampaignEvent } from '../../src/domain/campaign/events.js'
 import { believedId } from '../../src/domain/json.js'
+import { lookUp } from '../../src/postgres/look-up.js'
 import { readPage, type Page, type Paged } from '../../src/postgres/page.js'
 import { campaignTable, projectCampaign } from './campaigns.js'
 import type { Projection } from '../engine/projection.js'
@@ -64,13 +65,13 @@ export interface CatalogAnswer { voiceExists: boolean, languageExists: boolean, 
 export async function lookUpCatalog (
   db: Pool, { userId, voiceId, language, phoneNumberId }: CatalogQuestion
 ): Promise<CatalogAnswer> {
-  const { rows: [answer] } = await db.query<CatalogAnswer>({
+  const answer = await lookUp<CatalogAnswer>(db, {
     name: 'look-up-catalog',
+    types: ['bigint', 'text', 'bigint', 'text'],
     text: `SELECT EXISTS (SELECT FROM read_model.voices WHERE id = $1) AS "voiceExists",
                   EXISTS (SELECT FROM read_model.languages WHERE name = $2) AS "languageExists",
-                  EXISTS (SELECT FROM read_model.phone_numbers WHERE id = $3 AND user_id = $4 AND is_released IS NOT TRUE) AS "ownsPhoneNumber"`,
-    values: [voiceId, language, phoneNumberId, userId]
-  })
+                  EXISTS (SELECT FROM read_model.phone_numbers WHERE id = $3 AND user_id = $4 AND is_released IS NOT TRUE) AS "ownsPhoneNumber"`
+  }, [voiceId, language, phoneNumberId, userId])
   if (!answer) throw new Error('a query without FROM gave no row')
   return answer
 }

@@ -6,38 +6,47 @@ export interface BatcherOptions<Item, Answer> {
   /** Answers an item that got no answer from its batch. Other items do not wait for it. */
   runOne (item: Item): Promise<Answer>
   /** Gets the error of a batch that failed as a whole. */
-  onError (error: unknown): void
+  onError? (error: unknown): void
+  /** Whether one of the items may be at fault: then each runs alone. Otherwise all fail so. Always when absent. */
+  isOfOne? (error: unknown): boolean
   /** Items of a batch. */
   limit: number
+  /** Batches at once. One when absent. */
+  lanes?: number
 }
 
 /**
- * Runs one batch at a time. A batch takes everything that arrived while the one before it ran, so a single caller
+ * Runs a few batches at a time. A batch takes everything that arrived while the ones before it ran, so a single caller
  * never waits. When a batch fails, each of its items runs alone: an error of one item does not fail the others.
  */
 export function batcher<Item, Answer> (options: BatcherOptions<Item, Answer>): (item: Item) => Promise<Answer> {
-  const { runBatch, runOne, onError, limit } = options
+  const { runBatch, runOne, onError, isOfOne = () => true, limit, lanes = 1 } = options
   const waiting: { item: Item, resolve (answer: Answer | Promise<Answer>): void }[] = []
-  let isRunning = false
+  let running = 0
+  type AnswerOf = (item: Item) => Answer | Promise<Answer>
 
   return (item) => new Promise((resolve) => {
     waiting.push({ item, resolve })
-    if (!isRunning) void run()
+    if (running < lanes) void run()
   })
 
   async function run (): Promise<void> {
-    isRunning = true
+    running++
     await Promise.resolve() // items of the same tick come along
     while (waiting.length > 0) {
       const batch = waiting.splice(0, limit)
-      const answers = await runBatch(batch.map(({ item }) => item)).catch(noAnswers)
-      for (const { item, resolve } of batch) resolve(answers.get(item) ?? runOne(item))
+      const answerOf = await runBatch(batch.map(({ item }) => item)).then(answered, failed)
+      for (const { item, resolve } of batch) resolve(answerOf(item))
     }
-    isRunning = false
+    running--
   }
 
-  function noAnswers (error: unknown): Map<Item, Answer> {
-    onError(error)
-    return new Map()
+  function answered (answers: Map<Item, Answer>): AnswerOf {
+    return (item) => answers.get(item) ?? runOne(item)
+  }
+
+  function failed (error: unknown): AnswerOf {
+    onError?.(error)
+    return isOfOne(error) ? runOne : async () => { throw error }
   }
 }

@@ -104,3 +104,31 @@ t.test('every item gets its own answer, whenever it arrives', async (t) => {
     t.strictSame(await Promise.all(answers), rounds.flat().map((value) => 2 * value))
   }), { numRuns: 50 })
 })
+
+t.test('an error that is of no item is that of all, and nobody is asked alone', async (t) => {
+  const down = batcher<number, number>({
+    limit: 100,
+    runBatch: async () => { throw new Error('nobody answers') },
+    runOne: async () => Number(t.fail('asked alone')),
+    isOfOne: () => false
+  })
+  t.match(await Promise.allSettled([down(1), down(2)]), Array(2).fill({ reason: { message: 'nobody answers' } }))
+})
+
+t.test('in more lanes, a batch that hangs does not stop the others', async (t) => {
+  const ran: number[][] = []
+  const half = batcher<number, number>({
+    limit: 2,
+    lanes: 2,
+    async runBatch (items) {
+      ran.push(items)
+      if (items.includes(0)) await new Promise(() => {})
+      return new Map(items.map((item) => [item, item / 2]))
+    },
+    runOne: async () => Number(t.fail('asked alone'))
+  })
+  void half(0)
+  await turn()
+  t.same(await Promise.all([2, 4, 6].map(half)), [1, 2, 3])
+  t.same(ran, [[0], [2, 4], [6]])
+})

@@ -1,6 +1,7 @@
 // Which do-not-call entries there may be, from Postgres. Mostly there is none, and a read of the log costs much more.
 import type { Pool } from 'pg'
 import { batcher } from '../../postgres/batcher.js'
+import { isAboutData } from '../../postgres/problems/about-data.js'
 
 export interface NotedEntries {
   /** To be awaited before the event of an entry is appended. */
@@ -11,6 +12,9 @@ export interface NotedEntries {
 
 const mostAtOnce = 1_000
 
+/** One statement on a connection that died silently does not stop the others. */
+const lanes = 2
+
 /**
  * What was noted is in the ledger. Where that was lost, the read model makes up for it once it has passed all that was
  * in the log at our start (`isCaughtUp`); until then every stream may have an entry.
@@ -19,8 +23,9 @@ export function notedEntries (pool: Pool, isCaughtUp: () => Promise<boolean>): N
   const isNoted = batcher<string, boolean>({
     runBatch: (streams) => find(pool, streams),
     runOne: async (stream) => (await find(pool, [stream])).get(stream) === true,
-    onError () {}, // whoever asks alone then gets it
-    limit: mostAtOnce
+    isOfOne: isAboutData,
+    limit: mostAtOnce,
+    lanes
   })
   return {
     async note (stream) {
