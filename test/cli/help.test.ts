@@ -16,7 +16,7 @@ t.test('a help text loads no role, no back end and no settings', async (t) => {
   const ours = loaded.filter((url) => /\/dist\/(src|projections|workers)\//.test(url))
   t.ok(ours.some((url) => url.endsWith('/dist/src/cli/projections/replay.js')), 'a command is known')
   t.strictSame(
-    ours.filter((url) => !/\/dist\/src\/(main|package-root|settings\/dot-env|postgres\/problem-in-words|cli\/.+)\.js$/.test(url)),
+    ours.filter((url) => !/\/dist\/src\/(main|package-root|settings\/dot-env|postgres\/problems\/in-words|cli\/.+)\.js$/.test(url)),
     [],
     'only the command line is loaded, with .env and what Postgres may refuse in words'
   )
