@@ -67,7 +67,7 @@ export interface Workers {
   /** @throws when it does not do its work, as the queue does not answer */
   assertAlive (): void
   assertAnswers (): Promise<void> // now: it asks the queue
-  isSending (): boolean
+  handOver (): void // cuts off attempts that are under way: they are made again
   /** Starts no new attempts; running ones end, or are handed over, within 20 s. */
   stop (): Promise<void>
 }
@@ -91,18 +91,17 @@ export function startWorkers (deps: WorkerDeps): Workers {
     ready: running.then((parts) => { started = parts }),
     assertAlive: () => started?.queue.assertAlive(),
     assertAnswers: async () => { await started?.queue.assertAnswers() },
-    isSending: () => started?.queue.isWorking() ?? false,
+    handOver: () => started?.handOver(),
     stop: () => stopped ??= stop()
   }
 
   async function stop (): Promise<void> {
     stopping.abort()
-    const started = await running.catch(() => undefined)
-    await started?.stop()
+    await running.then((parts) => parts.stop(), () => {})
   }
 }
 
-type Running = Pick<Workers, 'stop'> & { queue: JobQueue }
+type Running = Pick<Workers, 'handOver' | 'stop'> & { queue: JobQueue }
 
 async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortController): Promise<Running> {
   const { pool, restoreGuard, log, webhook, version } = deps
@@ -134,6 +133,7 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
   const hurry = () => hurrying.abort(new Error('the worker stops'))
   return {
     queue,
+    handOver: hurry,
     async stop () {
       const looped = endsWithin(batchWithinMs, Promise.all(loops)).then(() => endsWithin(lastWordsMs, marking.stop()))
       await Promise.all([queue.stopWork(deps.graceMs ?? usualGraceMs, hurry), looped, listener.close()])

@@ -92,7 +92,7 @@ function inReach (
   return {
     postgres: (withinMs) => knock(databaseUrl, withinMs),
     queue: async () => { await worker()?.assertAnswers() },
-    isSending: () => worker()?.isSending() ?? false,
+    handOver: () => worker()?.handOver(),
     cutOff: () => { for (const each of [pool, consumerPool]) cutOff(each) }
   }
 }

@@ -12,15 +12,15 @@ export interface InReach {
   /** Each rejects when a back end is not there. */
   postgres (withinMs: number): Promise<unknown>
   queue (): Promise<unknown>
-  /** Attempts of webhooks are under way, which have a time limit of their own. */
-  isSending (): boolean
+  /** Attempts of webhooks that are under way are made again later: a receiver that hangs has longer than we do. */
+  handOver (): void
   /** Ends all connections to Postgres, so that what waits for an answer fails at once. */
   cutOff (): void
 }
 
 /**
- * Waits for `orderly`. Once a back end has been silent for three seconds, it waits little more than a second longer,
- * unless attempts are under way. What is not over by then goes on without anybody waiting.
+ * Waits for `orderly`. Once a back end has been silent for three seconds, it waits little more than a second longer.
+ * What is not over by then goes on without anybody waiting.
  */
 export async function stopInTime (orderly: Promise<unknown>, reach: InReach): Promise<void> {
   const over = new AbortController()
@@ -31,9 +31,9 @@ export async function stopInTime (orderly: Promise<unknown>, reach: InReach): Pr
 /** Resolves when there is nothing to wait for any more, as a back end is silent. */
 async function giveUp (reach: InReach, over: AbortSignal): Promise<void> {
   const isPostgresAway = await silence(reach, over)
+  reach.handOver()
   if (isPostgresAway) reach.cutOff()
   await delay(lastWordsMs)
-  while (reach.isSending() && !over.aborted) await delay(lookEveryMs)
 }
 
 /** Resolves when one of them has been silent for long. @returns whether Postgres is */

@@ -32,7 +32,5 @@ export interface JobQueue<Task = Job> {
   assertAlive (): void
   /** Asks the queue. @throws when it does not answer */
   assertAnswers (): Promise<void>
-  /** Jobs run, long ones included. */
-  isWorking (): boolean
   close (): Promise<void>
 }

@@ -61,7 +61,6 @@ class BullQueue<Task, Connection> implements JobQueue<Task> {
   readonly #asking: NodeJS.Timeout
   readonly #patience: Patience
   #worker: JobWorker<Task, Connection> | undefined
-  #running = 0
   /** Aborted when it takes no more jobs. */
   #working = new AbortController()
 
@@ -114,15 +113,10 @@ class BullQueue<Task, Connection> implements JobQueue<Task> {
     this.#worker = openWorker(this.name, backEnd, concurrency, stalled, ({ id, data }) =>
       this.#overflow.run(async () => {
         if (signal.aborted) return // what comes too late is queued again by the reconciler
-        this.#running++
-        await handle(data).finally(() => { this.#running-- })
+        await handle(data)
       }, (error) => this.#logFailure(id, error)))
     this.#worker.on('error', logRarely(log, `the ${this.kind.name} worker has trouble`))
     this.#worker.on('failed', (job, error) => this.#logFailure(job?.id, error))
-  }
-
-  isWorking (): boolean {
-    return this.#running > 0
   }
 
   async stopWork (graceMs: number, hurry: () => void): Promise<void> {

@@ -10,8 +10,8 @@ import type { Status } from '../status/status.js'
 export interface StartedWorker {
   /** Asks the queue. @throws when it does not answer, or has not for long */
   assertAnswers (): Promise<void>
-  /** Attempts are under way. */
-  isSending (): boolean
+  /** Attempts that are under way are cut off, and made again by another worker, or later. */
+  handOver (): void
   stop (): Promise<void>
 }
 
