@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { mostOfAProcess } from '../../src/cli/doctor/postgres-settings.js'
 import { mostConnections } from '../../src/composition/connections.js'
 import { packageRoot } from '../../src/package-root.js'
 import { requestJobs } from '../../workers/background/jobs.js'
@@ -16,6 +17,10 @@ const most: Record<string, number> = {
   'worker, without `REDIS_URL`': 2 * mostConnections + 4 + queues,
   '`start`, without `REDIS_URL`': 2 * mostConnections + 4 + queues
 }
+
+t.test('doctor asks for as many as the process that takes the most', async (t) => {
+  t.strictSame(mostOfAProcess, { redis: most.worker, postgres: most['worker, without `REDIS_URL`'] })
+})
 
 t.test('the table says what the code says', async (t) => {
   const text = readFileSync(join(packageRoot, 'docs/operations.md'), 'utf8')

@@ -7,6 +7,7 @@ import { generatedSecrets } from '../../composition/generated-secrets.js'
 import type { Config } from '../../config.js'
 import type { SecretKeys } from '../../../workers/deliveries/sealed.js'
 import type { Finding } from './check.js'
+import type { PostgresUse } from './postgres.js'
 import { checkSettings } from './settings.js'
 
 export async function findAll (environment: NodeJS.ProcessEnv): Promise<Finding[]> {
@@ -36,7 +37,7 @@ async function findInBackEnds (config: Config, { databaseUrl, eventStoreUrl }: W
   const [{ checkPostgres }, { checkEventStore }, { checkService }, keys] = await Promise.all([
     import('./postgres.js'), import('./event-store.js'), import('./service.js'), keysOf(config)
   ])
-  const postgres = databaseUrl ? checkPostgres(databaseUrl, !config.backEnds.databaseUrl) : undefined
+  const postgres = databaseUrl ? checkPostgres(databaseUrl, useOf(config)) : undefined
   const store = eventStoreUrl ? checkEventStore(eventStoreUrl) : undefined
   try {
     const service = databaseUrl ? checkService({ databaseUrl, streams: store?.streams, keys }) : []
@@ -48,6 +49,9 @@ async function findInBackEnds (config: Config, { databaseUrl, eventStoreUrl }: W
     await Promise.all([postgres?.close(), store?.close()])
   }
 }
+
+const useOf = ({ backEnds: { databaseUrl, redisUrl } }: Config): PostgresUse =>
+  ({ isEmbedded: !databaseUrl, queueIn: redisUrl ? 'redis' : 'postgres' })
 
 async function redisOf ({ backEnds: { redisUrl } }: Config): Promise<Finding[]> {
   if (!redisUrl) return [{ part: 'Redis', check: 'REDIS_URL', level: 'ok', found: 'not set: the queue is in Postgres' }]

@@ -31,12 +31,12 @@ async function timeLimits (pool: pg.Pool): Promise<Found> {
     `They break off migrations, replays and LISTEN: ALTER ROLE … SET ${set[0]?.[0]} = 0.`)
 }
 
-/** Two pools of 20, and two connections that listen. */
-export const mostOfAProcess = 42
+/** Of the process that takes the most, a worker, with its queue in Redis or in Postgres: see docs/operations.md. */
+export const mostOfAProcess = { redis: 44, postgres: 60 }
 
 interface ConnectionsRow { most: number, used: number, role_limit: number, role_used: number }
 
-export async function connectionsLeft (pool: pg.Pool): Promise<Found> {
+export async function connectionsLeft (pool: pg.Pool, queueIn: keyof typeof mostOfAProcess): Promise<Found> {
   const { rows: [row] } = await pool.query<ConnectionsRow>(`
     SELECT (SELECT sum(CASE name WHEN 'max_connections' THEN 1 ELSE -1 END * setting::integer)::integer FROM pg_settings
             WHERE name IN ('max_connections', 'superuser_reserved_connections', 'reserved_connections')) AS most,
@@ -46,7 +46,8 @@ export async function connectionsLeft (pool: pg.Pool): Promise<Found> {
   if (!row) return undefined
   const ofRole = row.role_limit < 0 ? Infinity : row.role_limit - row.role_used
   const free = Math.min(row.most - row.used, ofRole)
-  const found = `${free} free; a process takes ${mostOfAProcess} at most`
+  const most = mostOfAProcess[queueIn]
+  const found = `${free} free; a process takes ${most} at most`
   const mend = ofRole < row.most - row.used ? 'Raise CONNECTION LIMIT of the role.' : 'Raise max_connections.'
-  return free < mostOfAProcess ? warning(found, mend) : found
+  return free < most ? warning(found, mend) : found
 }

@@ -21,8 +21,13 @@ export interface OpenPostgres {
   close (): Promise<void>
 }
 
-/** Of the embedded one the superuser is ours. */
-export function checkPostgres (url: string, isEmbedded: boolean): OpenPostgres {
+export interface PostgresUse {
+  /** Its superuser is ours. */
+  isEmbedded: boolean
+  queueIn: 'redis' | 'postgres'
+}
+
+export function checkPostgres (url: string, { isEmbedded, queueIn }: PostgresUse): OpenPostgres {
   const [client, other] = [clientOf(url), clientOf(url)]
   const pool = openPool(url, { applicationName: 'ringledger doctor', max: 3, onError: () => {} })
   const findings = runIfReachable('Postgres', ['reachable', async () => {
@@ -32,7 +37,7 @@ export function checkPostgres (url: string, isEmbedded: boolean): OpenPostgres {
     ...serverChecks(pool),
     ['privileges', () => privileges(pool, isEmbedded)],
     ...settings(pool),
-    ['connections', () => connectionsLeft(pool)],
+    ['connections', () => connectionsLeft(pool, queueIn)],
     ['LISTEN', () => listens(client, other)],
     ['migrations', () => migrations(pool)]
   ], 'Check that it runs, and that DATABASE_URL, its password and its database are right.')
