@@ -16,10 +16,12 @@ export interface Log {
   written (): Promise<void>
 }
 
-/** Logs to stdout, or to another file descriptor. A line that cannot be written ends nobody. */
+/** Logs to stdout, or to another file descriptor. A line that cannot be written ends nobody, and holds nobody up. */
 export function openLog (level: string, fd = 1): Log {
   const destination = pino.destination({ fd, maxLength: mostBytes })
   destination.on('error', () => {}) // it is tried again with the next line
+  // At an exit, and behind a fatal line, it would write what is left again and again, and beside a full disk never end.
+  destination.flushSync = () => {}
   const log = pino({ level, base: null, serializers: { err: errorSerializer } }, destination)
   const drained = () => new Promise<unknown>((resolve) => { destination.once('drain', resolve).once('error', resolve) })
   return { log, async written () { await Promise.race([drained(), delay(writtenWithinMs)]) } }

@@ -66,7 +66,8 @@ class GracefulShutdown implements Shutdown {
     if (this.#phase === 'leaving') return this.#impatient.abort()
     if (this.#phase === 'ending') {
       this.#voice.say(`second ${signal}, exiting`)
-      process.exit(1)
+      void this.#voice.written().finally(() => process.exit(1)) // soon, whatever else hangs
+      return
     }
     this.#signal = signal
     void this.#stop()
