@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import { forPeople, type Voice } from './output.js'
 import { watchParent } from './parent.js'
+import { outliveTerminal } from './terminal.js'
 
 /** What asks to stop; a second one ends the process at once, or only the time that it takes to leave. */
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -51,6 +52,7 @@ class GracefulShutdown implements Shutdown {
 
   constructor (voice: Voice) {
     this.#voice = voice
+    outliveTerminal()
     const error = (problem: unknown) => { if (problem !== this.#failure) voice.complain(problem) }
     const options = { delay: drainMs, logger: { error }, skip: ['beforeExit' as const, ...signals] }
     this.#grace = closeWithGrace(options, async ({ err, signal }) => await this.#end(err, signal ?? this.#signal))
