@@ -58,7 +58,7 @@ export async function replayDatabase (
     pool,
     project: (t, ...live) => project(t, live, { pool: watched, streams }),
     async reached ({ name }, position) {
-      if (!await positions.reached(name, position, 15_000)) throw new Error(`${name} did not reach ${position}`)
+      if (!await positions.reached(name, position, 60_000)) throw new Error(`${name} did not reach ${position}`)
     },
     passed: ({ name }) => positions.passed(name),
     options: (given = {}) => ({ ...replayOptions(watched, streams), ...given }),
