@@ -1209,123 +1209,60 @@ export interface components {
             message: string;
             data: components["schemas"]["AssistantSummary"];
         };
+        /** @description What is not described here is as in AssistantInput. */
         AssistantChanges: {
-            /** @description Name of the assistant. */
             assistant_name?: string;
-            /**
-             * Format: int64
-             * @description An available voice.
-             */
+            /** Format: int64 */
             voice_id?: number;
-            /** @description Name of an available language. */
             language?: string;
-            /** @description Name of the LLM model. */
             llm_model?: string;
-            /** @description Whether the assistant takes calls or makes them. */
             calls_direction?: components["schemas"]["CallsDirection"];
-            /** @description Engine that runs the conversation. */
             engine_type?: components["schemas"]["EngineType"];
-            /** @description IANA time zone of the form Area/City. */
             timezone?: string;
-            /** @description What the assistant speaks when the call starts. */
             initial_message?: string;
-            /** @description Behaviour and personality of the assistant. */
             system_prompt?: string;
-            /**
-             * Format: int64
-             * @description A phone number of the user; null unassigns it.
-             */
+            /** Format: int64 */
             phone_number_id?: number | null;
-            /** @description Voice activity detection. */
             endpoint_type?: components["schemas"]["EndpointType"];
-            /**
-             * Format: double
-             * @description How quickly silence counts as the end of a turn.
-             */
+            /** Format: double */
             endpoint_sensitivity?: number;
-            /**
-             * Format: double
-             * @description How easily the caller interrupts.
-             */
+            /** Format: double */
             interrupt_sensitivity?: number;
-            /**
-             * Format: double
-             * @description Volume of the ambient sound.
-             */
+            /** Format: double */
             ambient_sound_volume?: number;
-            /** @description Evaluate the call after it ended. */
             post_call_evaluation?: boolean;
-            /** @description Send webhooks only for completed calls. */
             send_webhook_only_on_completed?: boolean;
-            /** @description Put the recording URL into the webhook payload. */
             include_recording_in_webhook?: boolean;
-            /** @description Webhook notifications on or off. */
             is_webhook_active?: boolean;
-            /** @description Absolute https URL; required when is_webhook_active is true; null removes it. */
             webhook_url?: string | null;
-            /** @description Apply min_interrupt_words. */
             use_min_interrupt_words?: boolean;
-            /**
-             * Format: int64
-             * @description Words the caller must say to interrupt.
-             */
+            /** Format: int64 */
             min_interrupt_words?: number;
-            /** @description Custom variables. */
             variables?: {
                 [key: string]: unknown;
             };
-            /** @description Data to extract after the call; an explicit array replaces the default one. */
             post_call_schema?: components["schemas"]["PostCallFieldInput"][];
-            /** @description Lets the assistant end the call by itself; null removes the tool. */
             end_call_tool?: components["schemas"]["EndCallTool"] | null;
-            /**
-             * Format: double
-             * @description Randomness of the model.
-             */
+            /** Format: double */
             llm_temperature?: number;
-            /**
-             * Format: double
-             * @description Stability of the voice.
-             */
+            /** Format: double */
             voice_stability?: number;
-            /**
-             * Format: double
-             * @description Similarity to the original voice.
-             */
+            /** Format: double */
             voice_similarity?: number;
-            /**
-             * Format: double
-             * @description Multiplier of the speaking speed.
-             */
+            /** Format: double */
             speech_speed?: number;
-            /** @description The caller may interrupt. */
             allow_interruptions?: boolean;
-            /** @description Play filler audio while processing. */
             filler_audios?: boolean;
-            /**
-             * Format: int64
-             * @description Seconds of silence before the assistant speaks again.
-             */
+            /** Format: int64 */
             re_engagement_interval?: number;
-            /**
-             * Format: int64
-             * @description Longest call, in seconds.
-             */
+            /** Format: int64 */
             max_call_duration?: number;
-            /**
-             * Format: int64
-             * @description Longest silence, in seconds.
-             */
+            /** Format: int64 */
             max_silence_duration?: number;
-            /** @description End the call when voicemail is detected. */
             end_call_on_voicemail?: boolean;
-            /** @description Noise cancellation on or off. */
             noise_cancellation?: boolean;
-            /** @description Record the call. */
             record_call?: boolean;
-            /** @description Who opens the conversation. */
             who_speaks_first?: components["schemas"]["FirstSpeaker"];
-            /** @description Another spelling of end_call_tool: {description}. Where both are sent they must be the same. */
             "end_call_tool.description"?: string;
             /** @description Switches the assistant on or off. Its webhooks go on either way. */
             status?: components["schemas"]["AssistantStatus"];
@@ -1598,28 +1535,18 @@ export interface components {
             /** @description Any but processing, which only reports of calls set. */
             status?: components["schemas"]["SettableLeadStatus"];
         };
+        /** @description What is not described here is as in Lead. */
         FoundLead: {
-            /**
-             * Format: int64
-             * @description Unique identifier.
-             */
+            /** Format: int64 */
             id: number;
-            /** @description E.164 format. */
             phone_number: string;
-            /** @description Holds customer_name and email, empty strings when they were not given. */
             variables: {
                 [key: string]: unknown;
             };
-            /** @description Status; created after creation. */
             status: components["schemas"]["LeadStatus"];
-            /** @description UTC, YYYY-MM-DD HH:MM:SS. */
             created_at: string;
-            /** @description UTC, YYYY-MM-DD HH:MM:SS. */
             updated_at: string;
-            /**
-             * Format: int64
-             * @description Campaign the lead belongs to.
-             */
+            /** Format: int64 */
             campaign_id: number;
             campaign: components["schemas"]["LeadCampaign"];
             secondary_contacts: components["schemas"]["SecondaryContact"][];
@@ -2067,37 +1994,21 @@ export interface components {
              */
             primary_lead_id?: number;
         };
+        /** @description What is not described here is as in Call. */
         CallSummary: {
-            /** @description Identifies the call; chosen by the call engine. 1 to 128 letters, digits, dots, underscores, tildes or hyphens. */
             call_id: string;
-            /**
-             * Format: int64
-             * @description The assistant that handled the call.
-             */
+            /** Format: int64 */
             assistant_id: number;
-            /**
-             * Format: int64
-             * @description The lead that was called, or one of its secondary contacts.
-             */
+            /** Format: int64 */
             lead_id: number | null;
-            /** @description The same, with its primary lead where it is a secondary contact. */
             lead: components["schemas"]["CalledLead"] | null;
-            /** @description How the call ended. */
             status: components["schemas"]["CallStatus"];
-            /** @description Who called: the customer (inbound) or the assistant (outbound). */
             direction: components["schemas"]["CallDirection"];
-            /** @description Calling number. */
             from: string;
-            /** @description Called number. */
             to: string;
-            /** @description ISO 8601, UTC. */
             started_at: string;
-            /** @description ISO 8601, UTC. */
             ended_at: string;
-            /**
-             * Format: double
-             * @description Seconds.
-             */
+            /** Format: double */
             duration: number;
         };
         CallSummaryPage: {
@@ -2262,26 +2173,18 @@ export interface components {
         OneMe: {
             data: components["schemas"]["Me"];
         };
+        /** @description What is not described here is as in Delivery. */
         DeliverySummary: {
-            /** @description The webhook-id, the same for every attempt. */
             id: string;
-            /** @description Null for a test. */
             call_id: string | null;
             /** Format: int64 */
             assistant_id: number | null;
             type: components["schemas"]["WebhookType"];
-            /** @description Where it stands. */
             status: components["schemas"]["DeliveryStatus"];
-            /** @description Why it is held (webhook_off, endpoint_suspended, crashed), exhausted (attempts_used_up, expired), cancelled (gone, held_too_long, restored) or skipped (webhook_off, not_completed, unknown_assistant, invalid, restored). */
             reason: string | null;
-            /**
-             * Format: int64
-             * @description Attempts of the schedule that were started.
-             */
+            /** Format: int64 */
             attempt_count: number;
-            /** @description When the schedule tries it next; null unless it is scheduled. */
             next_attempt_at: string | null;
-            /** @description ISO 8601, UTC. */
             created_at: string;
         };
         DeliverySummaryPage: {
@@ -2299,28 +2202,19 @@ export interface components {
             /** @description Byte for byte; null when it is no longer kept. */
             body: string | null;
         };
+        /** @description What is not described here is as in Delivery. */
         DeliveryDetails: {
-            /** @description The webhook-id, the same for every attempt. */
             id: string;
-            /** @description Null for a test. */
             call_id: string | null;
             /** Format: int64 */
             assistant_id: number | null;
             type: components["schemas"]["WebhookType"];
-            /** @description Where it stands. */
             status: components["schemas"]["DeliveryStatus"];
-            /** @description Why it is held (webhook_off, endpoint_suspended, crashed), exhausted (attempts_used_up, expired), cancelled (gone, held_too_long, restored) or skipped (webhook_off, not_completed, unknown_assistant, invalid, restored). */
             reason: string | null;
-            /**
-             * Format: int64
-             * @description Attempts of the schedule that were started.
-             */
+            /** Format: int64 */
             attempt_count: number;
-            /** @description When the schedule tries it next; null unless it is scheduled. */
             next_attempt_at: string | null;
-            /** @description ISO 8601, UTC. */
             created_at: string;
-            /** @description The newest 50, oldest first. */
             attempts: components["schemas"]["DeliveryAttempt"][];
             /** @description What was sent last. Null until something is. */
             request: components["schemas"]["DeliveryRequest"] | null;
@@ -2441,51 +2335,30 @@ export interface components {
             /** @description Where the recording is. Only with include_recording_in_webhook. */
             recording_url?: string | null;
         };
+        /** @description What is not described here is as in WebhookCall. */
         TruncatedCall: {
-            /** @description Identifies the call; chosen by the call engine. 1 to 128 letters, digits, dots, underscores, tildes or hyphens. */
             call_id: string;
-            /** @description How the call ended. */
             status: components["schemas"]["CallStatus"];
-            /** @description Who called: the customer (inbound) or the assistant (outbound). */
             direction?: components["schemas"]["CallDirection"];
-            /** @description Calling number. */
             from?: string;
-            /** @description Called number. */
             to?: string;
-            /**
-             * Format: date-time
-             * @description As the call engine reported it: ISO 8601 with an offset.
-             */
+            /** Format: date-time */
             started_at?: string;
-            /**
-             * Format: date-time
-             * @description As the call engine reported it: ISO 8601 with an offset.
-             */
+            /** Format: date-time */
             ended_at?: string;
-            /**
-             * Format: double
-             * @description Seconds.
-             */
+            /** Format: double */
             duration?: number;
-            /** @description The assistant that the webhook is set on. */
             assistant?: components["schemas"]["WebhookAssistant"];
-            /** @description null when the call had no lead of the assistant's user. */
             lead?: components["schemas"]["WebhookLead"] | null;
-            /** @description One line for each turn: `role: text`. */
             transcript?: string;
-            /** @description What was said, in order. */
             transcript_turns?: components["schemas"]["TranscriptTurn"][];
-            /** @description Variables the call started with. */
             input_variables?: {
                 [key: string]: unknown;
             };
-            /** @description Exactly the names of the post_call_schema; null for what was not extracted. */
             extracted_variables?: {
                 [key: string]: unknown;
             };
-            /** @description Outcome of the post-call evaluation. Only with post_call_evaluation. */
             evaluation?: Record<string, never> | null;
-            /** @description Where the recording is. Only with include_recording_in_webhook. */
             recording_url?: string | null;
             /** @description Fields were left out to keep the body within 256 KiB. */
             truncated: boolean;
@@ -2530,7 +2403,9 @@ export interface components {
          *     - 400: The body is not JSON in UTF-8, or has a key that is never accepted.
          *     - 401: No token or API key, or one that is wrong, has expired or was revoked.
          *     - 403: The token has another role, or the API key has not the scope.
+         *     - 409: Another request with this Idempotency-Key is being handled, or it cannot be done as things stand.
          *     - 410: An operator deleted its events from the log for good: nothing can be written there any more.
+         *     - 412: If-Match does not hold; nothing was changed.
          *     - 413: The body is too large.
          *     - 415: The body is not declared as JSON, in another charset than UTF-8, or compressed.
          *     - 429: Too many requests in this minute: of the user, or of an address without a valid token. Or too many reads of the user at once, or too many bytes of bodies.
@@ -2544,10 +2419,10 @@ export interface components {
                 "X-RateLimit-Remaining": components["headers"]["Remaining"];
                 "X-RateLimit-Reset": components["headers"]["Reset"];
                 "WWW-Authenticate": components["headers"]["Challenge"];
+                "Retry-After": components["headers"]["Retry-After"];
                 "X-Read-Position": components["headers"]["Position"];
                 "X-Ignored-Fields": components["headers"]["Ignored"];
                 "Accept-Encoding": components["headers"]["Accept-Encoding"];
-                "Retry-After": components["headers"]["Retry-After"];
                 [name: string]: unknown;
             };
             content: {
@@ -2575,27 +2450,6 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["AssistantAnswer"];
-            };
-        };
-        /** @description Another request with this Idempotency-Key is being handled, or it cannot be done as things stand. */
-        E409: {
-            headers: {
-                "Retry-After": components["headers"]["Retry-After"];
-                "X-Correlation-Id": components["headers"]["Correlation"];
-                "X-RateLimit-Limit": components["headers"]["Limit"];
-                "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                "X-RateLimit-Reset": components["headers"]["Reset"];
-                "X-Read-Position": components["headers"]["Position"];
-                "X-Ignored-Fields": components["headers"]["Ignored"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "message": "A request with this Idempotency-Key is being handled: try again in a moment."
-                 *     }
-                 */
-                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description Validation failed: every refused field with every reason, the first 500 where there are more. Paths have dots; `body` is the body as a whole. */
@@ -2644,26 +2498,6 @@ export interface components {
                 /**
                  * @example {
                  *       "message": "Assistant not found or does not belong to the authenticated user"
-                 *     }
-                 */
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /** @description If-Match does not hold; nothing was changed. */
-        E412: {
-            headers: {
-                "X-Correlation-Id": components["headers"]["Correlation"];
-                "X-RateLimit-Limit": components["headers"]["Limit"];
-                "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                "X-RateLimit-Reset": components["headers"]["Reset"];
-                "X-Read-Position": components["headers"]["Position"];
-                "X-Ignored-Fields": components["headers"]["Ignored"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "message": "It was changed in the meantime: read it again and send its present ETag."
                  *     }
                  */
                 "application/json": components["schemas"]["Error"];
@@ -2896,14 +2730,14 @@ export interface components {
         Reset: number;
         /** @description How to say who is asking, and why the token that came was refused (RFC 6750). */
         Challenge: string;
+        /** @description Seconds to wait before the next try. */
+        "Retry-After": number;
         /** @description Position in the log that all of the answer includes, also a 404 of a read; sent back with a GET, that answer is at least as new. */
         Position: string;
         /** @description Fields of the body, or query parameters, that nobody knows, percent-encoded, separated by commas; absent when there are none. */
         Ignored: string;
         /** @description What a body may be encoded by: nothing. */
         "Accept-Encoding": string;
-        /** @description Seconds to wait before the next try. */
-        "Retry-After": number;
         /** @description Revision of the assistant, for If-Match. */
         ETag: string;
         /** @description `pending` when reads do not show the change yet; absent otherwise. */
@@ -3042,7 +2876,6 @@ export interface operations {
         };
         responses: {
             201: components["responses"]["AssistantAnswer"];
-            409: components["responses"]["E409"];
             422: components["responses"]["E422"];
             default: components["responses"]["Refused"];
         };
@@ -3200,8 +3033,6 @@ export interface operations {
         responses: {
             200: components["responses"]["AssistantAnswer"];
             404: components["responses"]["E404"];
-            409: components["responses"]["E409"];
-            412: components["responses"]["E412"];
             422: components["responses"]["E422"];
             default: components["responses"]["Refused"];
         };
@@ -3230,8 +3061,6 @@ export interface operations {
         responses: {
             200: components["responses"]["Message"];
             404: components["responses"]["E404"];
-            409: components["responses"]["E409"];
-            412: components["responses"]["E412"];
             default: components["responses"]["Refused"];
         };
     };
@@ -3268,8 +3097,6 @@ export interface operations {
         responses: {
             200: components["responses"]["AssistantAnswer"];
             404: components["responses"]["E404"];
-            409: components["responses"]["E409"];
-            412: components["responses"]["E412"];
             422: components["responses"]["E422"];
             default: components["responses"]["Refused"];
         };
@@ -3298,7 +3125,6 @@ export interface operations {
         };
         responses: {
             201: components["responses"]["CampaignAnswer"];
-            409: components["responses"]["E409"];
             422: components["responses"]["E422"];
             default: components["responses"]["Refused"];
         };
@@ -3387,8 +3213,6 @@ export interface operations {
         responses: {
             200: components["responses"]["CampaignAnswer"];
             404: components["responses"]["E404"];
-            409: components["responses"]["E409"];
-            412: components["responses"]["E412"];
             422: components["responses"]["E422"];
             default: components["responses"]["Refused"];
         };
@@ -3417,8 +3241,6 @@ export interface operations {
         responses: {
             200: components["responses"]["Message"];
             404: components["responses"]["E404"];
-            409: components["responses"]["E409"];
-            412: components["responses"]["E412"];
             default: components["responses"]["Refused"];
         };
     };
@@ -3472,7 +3294,6 @@ export interface operations {
                     "application/json": components["schemas"]["PhoneNumberAnswer"];
                 };
             };
-            409: components["responses"]["E409"];
             422: components["responses"]["E422"];
             default: components["responses"]["Refused"];
         };
@@ -3522,8 +3343,6 @@ export interface operations {
                 };
             };
             404: components["responses"]["E404"];
-            409: components["responses"]["E409"];
-            412: components["responses"]["E412"];
             default: components["responses"]["Refused"];
         };
     };
@@ -3565,7 +3384,6 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["LeadAnswer"];
-            409: components["responses"]["E409"];
             422: components["responses"]["E422"];
             default: components["responses"]["Refused"];
         };
@@ -3689,7 +3507,6 @@ export interface operations {
         responses: {
             200: components["responses"]["LeadAnswer"];
             404: components["responses"]["E404"];
-            409: components["responses"]["E409"];
             422: components["responses"]["E422"];
             default: components["responses"]["Refused"];
         };
@@ -3716,7 +3533,6 @@ export interface operations {
         responses: {
             200: components["responses"]["Message"];
             404: components["responses"]["E404"];
-            409: components["responses"]["E409"];
             default: components["responses"]["Refused"];
         };
     };
@@ -3791,7 +3607,6 @@ export interface operations {
                     "application/json": components["schemas"]["StartedLeadImport"];
                 };
             };
-            409: components["responses"]["E409"];
             422: components["responses"]["E422"];
             default: components["responses"]["Refused"];
         };
@@ -3859,7 +3674,6 @@ export interface operations {
                     "application/json": components["schemas"]["CreatedApiKeyAnswer"];
                 };
             };
-            409: components["responses"]["E409"];
             422: components["responses"]["E422"];
             default: components["responses"]["Refused"];
         };
@@ -3909,8 +3723,6 @@ export interface operations {
                 };
             };
             404: components["responses"]["E404"];
-            409: components["responses"]["E409"];
-            412: components["responses"]["E412"];
             default: components["responses"]["Refused"];
         };
     };
@@ -3999,7 +3811,6 @@ export interface operations {
         responses: {
             200: components["responses"]["BlacklistEntryAnswer"];
             201: components["responses"]["BlacklistEntryAnswer"];
-            409: components["responses"]["E409"];
             422: components["responses"]["E422"];
             default: components["responses"]["Refused"];
         };
@@ -4028,8 +3839,6 @@ export interface operations {
         responses: {
             200: components["responses"]["Message"];
             404: components["responses"]["E404"];
-            409: components["responses"]["E409"];
-            412: components["responses"]["E412"];
             default: components["responses"]["Refused"];
         };
     };
@@ -4083,7 +3892,6 @@ export interface operations {
                     "application/json": components["schemas"]["BegunPersonRequestAnswer"];
                 };
             };
-            409: components["responses"]["E409"];
             422: components["responses"]["E422"];
             default: components["responses"]["Refused"];
         };
@@ -4164,7 +3972,6 @@ export interface operations {
                     "application/json": components["schemas"]["Message"];
                 };
             };
-            409: components["responses"]["E409"];
             422: components["responses"]["E422"];
             default: components["responses"]["Refused"];
         };
@@ -4244,7 +4051,6 @@ export interface operations {
                 };
             };
             404: components["responses"]["E404"];
-            409: components["responses"]["E409"];
             default: components["responses"]["Refused"];
         };
     };
@@ -4312,7 +4118,6 @@ export interface operations {
                 };
             };
             404: components["responses"]["E404"];
-            409: components["responses"]["E409"];
             default: components["responses"]["Refused"];
         };
     };
@@ -4359,7 +4164,6 @@ export interface operations {
                 };
             };
             404: components["responses"]["E404"];
-            409: components["responses"]["E409"];
             default: components["responses"]["Refused"];
         };
     };
@@ -4412,7 +4216,6 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookSecretAnswer"];
                 };
             };
-            409: components["responses"]["E409"];
             422: components["responses"]["E422"];
             default: components["responses"]["Refused"];
         };
@@ -4521,7 +4324,6 @@ export interface operations {
                 };
             };
             404: components["responses"]["E404"];
-            409: components["responses"]["E409"];
             422: components["responses"]["E422"];
             default: components["responses"]["Refused"];
         };
@@ -4573,7 +4375,6 @@ export interface operations {
                 };
             };
             404: components["responses"]["E404"];
-            409: components["responses"]["E409"];
             default: components["responses"]["Refused"];
         };
     };
@@ -4634,7 +4435,6 @@ export interface operations {
                 };
             };
             404: components["responses"]["E404"];
-            409: components["responses"]["E409"];
             422: components["responses"]["E422"];
             default: components["responses"]["Refused"];
         };
@@ -4960,7 +4760,6 @@ export interface operations {
                      *     1,+15551230100,Ada Example,ada@example.com,created,1,Spring renewals,2026-01-31 11:58:00,2026-01-31 11:58:00,"{""plan"":""yearly""}","[{""id"":2,""phone_number"":""+15551230101"",""variables"":{""customer_name"":""Bob Example"",""email"":""""},""status"":""created"",""created_at"":""2026-01-31 11:58:00"",""updated_at"":""2026-01-31 11:58:00""}]"
                      */
                     "text/csv": string;
-                    /** @example {"id":1,"campaign_id":1,"phone_number":"+15551230100","variables":{"customer_name":"Ada Example","email":"ada@example.com","plan":"yearly"},"status":"created","created_at":"2026-01-31 11:58:00","updated_at":"2026-01-31 11:58:00","campaign":{"id":1,"name":"Spring renewals"},"secondary_contacts":[{"id":2,"phone_number":"+15551230101","variables":{"customer_name":"Bob Example","email":""},"status":"created","created_at":"2026-01-31 11:58:00","updated_at":"2026-01-31 11:58:00"}]} */
                     "application/x-ndjson": string;
                 };
             };
@@ -5377,7 +5176,6 @@ export interface operations {
                      *     c-2026-01-31-0001,1,1,,completed,outbound,+15551230001,+15551230100,2026-01-31T12:00:00.000Z,2026-01-31T12:01:12.500Z,72.5
                      */
                     "text/csv": string;
-                    /** @example {"call_id":"c-2026-01-31-0001","assistant_id":1,"lead_id":1,"lead":{"id":1},"status":"completed","direction":"outbound","from":"+15551230001","to":"+15551230100","started_at":"2026-01-31T12:00:00.000Z","ended_at":"2026-01-31T12:01:12.500Z","duration":72.5} */
                     "application/x-ndjson": string;
                 };
             };
@@ -5878,7 +5676,6 @@ export interface operations {
                 };
             };
             404: components["responses"]["E404"];
-            409: components["responses"]["E409"];
             default: components["responses"]["Refused"];
         };
     };

@@ -74,13 +74,12 @@ const headerOf = <Item>(columns: Columns<Item>) => csvLine(columns.map(([column]
 const csvOf = <Item>(columns: Columns<Item>) => (item: Item) => csvLine(columns.map(([, cellOf]) => cellOf(item)))
 const ndjsonOf = (item: unknown) => `${JSON.stringify(item)}\n`
 
-/** An export of one item in both formats, as an example. */
-export const linesOf = <Item>({ columns }: Exported<Item>, item: Item): [csv: string, ndjson: string] =>
-  [headerOf(columns) + csvOf(columns)(item), ndjsonOf(item)]
+/** An export of one item in CSV, as an example; in the other format it is as the list has it. */
+export const csvExample = <Item>({ columns }: Exported<Item>, item: Item): string =>
+  headerOf(columns) + csvOf(columns)(item)
 
 /** The successful answer, described: a file in either format. */
-export function exportAnswer (description: string, name: string, csv: string, ndjson: string): TSchema {
-  const text = (example: string) => ({ schema: Type.String(), example })
-  const headers = fileName(name)
-  return { 'x-response-description': description, headers, content: { 'text/csv': text(csv), 'application/x-ndjson': text(ndjson) } }
+export function exportAnswer (description: string, name: string, csv: string): TSchema {
+  const content = { 'text/csv': { schema: Type.String(), example: csv }, 'application/x-ndjson': { schema: Type.String() } }
+  return { 'x-response-description': description, headers: fileName(name), content }
 }

@@ -3,7 +3,7 @@ import Type from 'typebox'
 import type { CallSummary } from '../../domain/call/summary.js'
 import type { App } from '../../http/app-types.js'
 import { callSummary } from '../../http/docs/read-examples.js'
-import { exportAnswer, format, linesOf, sendExport, type Exported } from '../../http/exports/export-route.js'
+import { exportAnswer, format, csvExample, sendExport, type Exported } from '../../http/exports/export-route.js'
 import { readErrors, readHeaders, reading } from '../../http/read-position.js'
 import { callFilterOf, callFilters } from '../filters/call-filters.js'
 import type { ReadDeps } from '../list-assistants.js'
@@ -34,7 +34,7 @@ const schema = {
   security: [{ bearer: [] }],
   headers: readHeaders,
   querystring: Type.Object({ format, ...callFilters }),
-  response: { 200: exportAnswer('The calls.', calls.name, ...linesOf(calls, callSummary)), ...readErrors }
+  response: { 200: exportAnswer('The calls.', calls.name, csvExample(calls, callSummary)), ...readErrors }
 }
 
 export function exportCalls (app: App, { readModel, readPositions }: ReadDeps): void {

@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { describeLead, type LeadAnswer } from '../../domain/lead/summary.js'
 import type { App } from '../../http/app-types.js'
 import { lead } from '../../http/docs/examples.js'
-import { exportAnswer, format, linesOf, sendExport, type Exported } from '../../http/exports/export-route.js'
+import { exportAnswer, format, csvExample, sendExport, type Exported } from '../../http/exports/export-route.js'
 import { readErrors, readHeaders, reading } from '../../http/read-position.js'
 import { leadFilterOf, leadFilters } from '../filters/lead-filters.js'
 import type { ReadDeps } from '../list-assistants.js'
@@ -40,7 +40,7 @@ const schema = {
   security: [{ bearer: [] }],
   headers: readHeaders,
   querystring: Type.Object({ format, ...leadFilters }),
-  response: { 200: exportAnswer('The leads.', leads.name, ...linesOf(leads, lead)), ...readErrors }
+  response: { 200: exportAnswer('The leads.', leads.name, csvExample(leads, lead)), ...readErrors }
 }
 
 export function exportLeads (app: App, { readModel, readPositions }: ReadDeps): void {

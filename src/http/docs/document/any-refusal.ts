@@ -2,8 +2,8 @@
 // them, a quarter of the document would be references to refusals.
 import type { Operation, Response } from './shared-parts.js'
 
-/** What depends on the route stays with it: 404, 409, 412 and 422. */
-const ofAnyRoute = ['400', '401', '403', '410', '413', '415', '429', '500', '503']
+/** What depends on the route stays with it: 404 and 422. A route that has a 409 or a 412 takes the header for it. */
+const ofAnyRoute = ['400', '401', '403', '409', '410', '412', '413', '415', '429', '500', '503']
 
 /** Puts a default in place of the usual refusals of the operations. */
 export function shareRefusals (operations: readonly Operation[]): void {

@@ -1,5 +1,7 @@
 // The API document as it is served: made of what the plugin found in the routes, for people and for generators of code.
 import { shareRefusals } from './any-refusal.js'
+import { sayOnce } from './said-once.js'
+import { shareSecurity } from './shared-security.js'
 import { shareParts, type Operation } from './shared-parts.js'
 import { shown, type Named } from './shown-schemas.js'
 
@@ -28,10 +30,12 @@ export function apiDocument<Api extends Made> (made: Api, webhooks: object, { se
   const paths = pathsOf(shown(made.paths ?? {}, schemas))
   const received = pathsOf(shown(webhooks, schemas))
   shareRefusals(operationsOf(paths))
+  sayOnce(schemas)
+  const security = shareSecurity(operationsOf(paths))
   const parts = shareParts([...operationsOf(paths), ...operationsOf(received)])
   if (root) placeProbes(paths, root)
   const components = { ...made.components, schemas: withoutExamples(schemas), ...parts }
-  return { ...made, servers, paths, webhooks: received, components }
+  return { ...made, servers, security, paths, webhooks: received, components }
 }
 
 /** Bodies and answers have examples as a whole. */

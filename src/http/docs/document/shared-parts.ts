@@ -2,7 +2,7 @@
 
 interface Reference { $ref: string }
 
-interface Parameter { in: string, name: string, schema?: { title?: string } }
+interface Parameter { in: string, name: string, required?: boolean, schema?: { title?: string } }
 
 interface Media { schema?: { $ref?: string }, example?: unknown, examples?: object }
 
@@ -15,6 +15,7 @@ export interface Response {
 export interface Operation {
   operationId?: string
   tags?: string[]
+  security?: object[]
   parameters?: Array<Parameter | Reference>
   responses?: Record<string, Response | Reference>
 }
@@ -84,7 +85,8 @@ function parametersOf (operation: Operation): Array<Standing<Parameter>> {
   return parameters.flatMap((parameter, index) => {
     if ('$ref' in parameter) return []
     const { title, ...schema } = parameter.schema ?? {}
-    const part = parameters[index] = { ...parameter, schema }
+    const { required, ...rest } = parameter
+    const part = parameters[index] = { ...rest, ...(required && { required }), schema }
     const name = title ?? (parameter.in === 'header' ? shortNames[parameter.name] ?? parameter.name : '')
     return [{ name, part, operation, replace (by: Reference) { parameters[index] = by } }]
   })

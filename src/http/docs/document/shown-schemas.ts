@@ -59,7 +59,7 @@ function plain (schema: Schema, place: Place): Schema {
   const { const: only, anyOf, ...rest } = withoutDefault(schema, place)
   const choice = only === undefined || typeof only === 'boolean' ? {} : { enum: [only] }
   const isChoiceOfObjects = Array.isArray(anyOf) && anyOf.every((each) => '$ref' in each)
-  return typed({ ...withoutLargest(rest, place), ...choice, ...(anyOf !== undefined && { [isChoiceOfObjects ? 'oneOf' : 'anyOf']: anyOf }) })
+  return typed({ ...withoutBounds(rest, place), ...choice, ...(anyOf !== undefined && { [isChoiceOfObjects ? 'oneOf' : 'anyOf']: anyOf }) })
 }
 
 /** A generator that reads a default in a body makes the field required, or sends it with every change. */
@@ -71,10 +71,10 @@ function withoutDefault (schema: Schema, place: Place): Schema {
   return { ...rest, description: [rest.description, `Default: ${text}.`].filter(Boolean).join(' ') }
 }
 
-/** Of ids in answers, which are what they are. */
-function withoutLargest (schema: Schema, place: Place): Schema {
-  const { maximum, ...rest } = schema
-  return place === 'answer' && maximum === Number.MAX_SAFE_INTEGER ? rest : schema
+/** Ids in answers are what they are. */
+function withoutBounds (schema: Schema, place: Place): Schema {
+  const { minimum, maximum, ...rest } = schema
+  return place === 'answer' && minimum === 1 && maximum === Number.MAX_SAFE_INTEGER ? rest : schema
 }
 
 const isOfValue = (schema: Schema) => ['type', 'enum', '$ref', 'anyOf'].some((keyword) => keyword in schema)
