@@ -53,7 +53,7 @@ async function walk ({ url, tokenOf }: DrilledService): Promise<void> {
   const receiver = await openReceiver(signal)
   try {
     const tokens = { user: await tokenOf(walker), engine: await tokenOf('engine', 'engine') }
-    await runJourney({ url, tokens, receiver, timeline: new Timeline('The walk', signal) })
+    await runJourney({ url, tokens, receiver, timeline: new Timeline('The walk', signal), signal })
   } finally {
     await receiver.close()
   }

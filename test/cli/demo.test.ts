@@ -14,9 +14,11 @@ t.test('it prints a timeline, exits 0, and nothing is left', async (t) => {
   const { code, ms } = await running.ended
   t.equal(code, 0, running.stderr())
   t.equal(running.stderr(), '')
-  const steps = ['start back ends', 'import the catalogue', 'start the service', 'create an assistant', 'update it', 'create a lead', 'refuse it twice',
+  const steps = ['start back ends', 'import the catalogue', 'start the service', 'create a campaign', 'add a phone number',
+    'create an assistant', 'update it', 'create a lead', 'refuse it twice', 'put a number on the list', 'import three leads',
     'complete a call', 'first attempt', 'second attempt', 'verify the signature', 'stop']
   t.same([...running.stdout().matchAll(/^✓ +[\d.]+ s +\d+ ms {3}(.*?) {2,}/gm)].map(([, step]) => step), steps)
+  t.match(running.stdout(), /3 leads of a CSV file; row 4 was refused: phone_number is on your do-not-call list/)
   t.match(running.stdout(), /Everything held, in \d+\.\d s\./)
   t.comment(`the demo took ${(ms / 1000).toFixed(1)} s`)
   t.same(running.processes(), [])

@@ -73,7 +73,7 @@ async function play (
     user: await signToken(config.jwt, { user: '1', ttl: '5m' }),
     engine: await signToken(config.jwt, { user: 'engine', role: 'engine', ttl: '5m' })
   }
-  await runJourney({ url: service.url, tokens, receiver, timeline })
+  await runJourney({ url: service.url, tokens, receiver, timeline, signal })
 }
 
 /** A receiver on this machine may be reached, and the second attempt follows after a second instead of five. */

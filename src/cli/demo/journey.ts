@@ -1,30 +1,23 @@
 // The demo's journey: an assistant, a lead, a call, and the webhook about it, over real HTTP.
 import { Webhook } from 'standardwebhooks'
-import { newAssistant, newLead, report } from './bodies.js'
-import type { Delivery, Receiver } from './receiver.js'
-import type { Timeline } from './timeline.js'
+import { newAssistant, newCampaign, newLead, newNumber, report } from './bodies.js'
+import { caller, expect, type Call } from './call.js'
+import { importLeads } from './import.js'
+import type { Delivery } from './receiver.js'
+import type { Journey } from './scene.js'
 
-export interface Journey {
-  url: string
-  tokens: { user: string, engine: string }
-  receiver: Receiver
-  timeline: Timeline
-}
-
-interface Answer<Data> {
-  status: number
-  headers: Headers
-  body: { message: string, data: Data }
-}
-
+interface Campaign { id: number, name: string }
+interface PhoneNumber { id: number, phone_number: string }
 interface Created { id: number, name: string, type: string, mode: string }
 interface CreatedLead { id: number, secondary_contacts: unknown[] }
 
 /** @throws at the first step that does not hold */
 export async function runJourney (journey: Journey): Promise<void> {
   const call = caller(journey.url)
-  const assistantId = await configure(journey, call)
-  const leadId = await register(journey, call)
+  const { campaignId, numberId } = await prepare(journey, call)
+  const assistantId = await configure(journey, call, numberId)
+  const leadId = await register(journey, call, campaignId)
+  await importLeads(journey, call, campaignId)
   const endedAt = performance.now()
   await journey.timeline.step('complete a call', 'POST /engine/calls/demo-1/completed', async () => {
     await call('POST', '/engine/calls/demo-1/completed', journey.tokens.engine, 202, report(assistantId, leadId))
@@ -34,9 +27,23 @@ export async function runJourney (journey: Journey): Promise<void> {
   await verify(journey, call, delivery, leadId)
 }
 
-async function configure ({ tokens, receiver, timeline }: Journey, call: Call): Promise<number> {
+async function prepare ({ tokens: { user }, timeline }: Journey, call: Call) {
+  const campaignId = await timeline.step('create a campaign', 'POST /user/campaign', async () => {
+    const { body: { data: { id, name } } } = await call<Campaign>('POST', '/user/campaign', user, 201, newCampaign)
+    return [id, `${name} has id ${id}`] as const
+  })
+  const numberId = await timeline.step('add a phone number', 'POST /user/phone-number', async () => {
+    const { body: { data } } = await call<PhoneNumber>('POST', '/user/phone-number', user, 201, newNumber)
+    return [data.id, `${data.phone_number} has id ${data.id}`] as const
+  })
+  return { campaignId, numberId }
+}
+
+async function configure ({ tokens, receiver, timeline }: Journey, call: Call, numberId: number): Promise<number> {
   const { id } = await timeline.step('create an assistant', 'POST /user/assistant', async () => {
-    const { body: { data }, headers } = await call<Created>('POST', '/user/assistant', tokens.user, 201, newAssistant)
+    const { body: { data }, headers } = await call<Created>('POST', '/user/assistant', tokens.user, 201, {
+      ...newAssistant, phone_number_id: numberId
+    })
     return [data, `${data.name} has id ${data.id}, ${data.type}, ${data.mode}; ${source(headers)}`] as const
   })
   await timeline.step('update it', `PUT /user/assistant/${id}`, async () => {
@@ -47,14 +54,15 @@ async function configure ({ tokens, receiver, timeline }: Journey, call: Call): 
   return id
 }
 
-async function register ({ tokens, timeline }: Journey, call: Call): Promise<number> {
+async function register ({ tokens, timeline }: Journey, call: Call, campaignId: number): Promise<number> {
+  const lead = { ...newLead, campaign_id: campaignId }
   const { id } = await timeline.step('create a lead', 'POST /user/lead', async () => {
-    const { body: { data }, headers } = await call<CreatedLead>('POST', '/user/lead', tokens.user, 200, newLead)
+    const { body: { data }, headers } = await call<CreatedLead>('POST', '/user/lead', tokens.user, 200, lead)
     const contacts = `${data.secondary_contacts.length} secondary contacts`
     return [data, `lead ${data.id} with ${contacts}; ${source(headers)}`] as const
   })
   await timeline.step('refuse it twice', 'POST /user/lead', async () => {
-    const { body } = await call('POST', '/user/lead', tokens.user, 422, newLead)
+    const { body } = await call('POST', '/user/lead', tokens.user, 422, lead)
     return `the same phone number again: 422, ${body.message}`
   })
   return id
@@ -86,29 +94,6 @@ async function verify (
     const signature = String(headers['webhook-signature']).slice(0, 24)
     return `genuine: ${signature}..., ${Buffer.byteLength(body)} bytes`
   })
-}
-
-type Call = ReturnType<typeof caller>
-
-/** Sends one request and holds the answer to the expected status. */
-function caller (url: string) {
-  return async function call<Data> (
-    method: string, path: string, token: string, expected: number, body?: object
-  ): Promise<Answer<Data>> {
-    const response = await fetch(`${url}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
-      ...(body && { body: JSON.stringify(body) })
-    })
-    const answer: Answer<Data>['body'] = JSON.parse(await response.text())
-    const answered = `${method} ${path} answered ${response.status} and not ${expected}`
-    expect(response.status === expected, `${answered}: ${JSON.stringify(answer)}`)
-    return { status: response.status, headers: response.headers, body: answer }
-  }
-}
-
-function expect (holds: boolean, problem: string): asserts holds {
-  if (!holds) throw new Error(problem)
 }
 
 const source = (headers: Headers) =>
