@@ -1,5 +1,6 @@
 // Imports of leads, as requests in the background: part by part, rows of different contacts side by side.
 import type { Pool } from 'pg'
+import type { Listed } from '../../src/domain/blacklist/listed.js'
 import type { ImportCounts } from '../../src/domain/lead-import/decide.js'
 import type { BackgroundKind, Turn } from '../background/kind.js'
 import { importRows, type Row } from './import-rows.js'
@@ -23,8 +24,10 @@ export interface WrittenRow { outcome: RowOutcome, position?: bigint | undefined
 
 export interface LeadImportOptions {
   pool: Pool
+  /** The numbers of the leads that their user does not want called. */
+  listed (userId: string, leads: readonly SentLead[]): Promise<Listed>
   /** One row: validated, decided and appended, or found in the log. @throws when a back end is away */
-  importLead (row: Row, importing: Importing): Promise<WrittenRow>
+  importLead (row: Row, importing: Importing, listed: Listed): Promise<WrittenRow>
   takeIds (count: number): Promise<number[]>
   /** Why the campaign takes no lead any more; nothing while it does. */
   campaignProblem (userId: string, campaignId: number): Promise<string | undefined>
@@ -79,7 +82,8 @@ async function importPart (
   const needed = counts.reduce((sum, count) => sum + count, 0)
   const ids = await reserveIds(pool, uploadId, firstRow, part.ids ?? await takeIds(needed))
   const rows = rowsOf(part, counts, ids)
-  const written = await importRows(rows, (row) => importLead(row, importing), turn.signal)
+  const listed = await options.listed(importing.userId, leads)
+  const written = await importRows(rows, (row) => importLead(row, importing, listed), turn.signal)
   const last = written.reduce((latest, { position = 0n }) => position > latest ? position : latest, 0n)
   if (last > 0n) await awaitReaders(last)
   const outcomes = written.map(({ outcome }) => outcome)

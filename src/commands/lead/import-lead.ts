@@ -1,8 +1,8 @@
 // One row of an import: the rules of POST /user/lead, under a command id that every repetition of the row has. Whether
-// the campaign takes leads was looked up for many rows at once.
+// the campaign takes leads, and which numbers must not be called, was looked up for many rows at once.
 import type { Blacklists } from '../../command-handling/blacklist/blacklists.js'
 import type { CommandHandler } from '../../command-handling/handle-command.js'
-import { numbersOf } from '../../domain/blacklist/listed.js'
+import { numbersOf, type Listed } from '../../domain/blacklist/listed.js'
 import { isDuplicate, leadDecider } from '../../domain/lead/decide.js'
 import { leadStream } from '../../domain/lead/events.js'
 import { createdLead } from '../../domain/lead/evolve.js'
@@ -12,7 +12,6 @@ import { soundFields, type Submitted } from '../../domain/validation.js'
 
 export interface ImportLeadDeps {
   commands: Pick<CommandHandler, 'handle'>
-  blacklists: Blacklists
   phoneHash (phoneNumber: string): string
 }
 
@@ -23,10 +22,27 @@ export interface LeadRow {
   importId: string
   userId: string
   submitted: Submitted<CreateLeadBody>
+  /** Of its numbers and those of others. An entry that comes later marks the lead, as it does any other one. */
+  listed: Listed
   /** The lead's, then one for each secondary contact; the same at each repetition. */
   ids: readonly number[]
   /** Its event may be in the log. */
   isRetry: boolean
+}
+
+/** Where each may have an entry, so many streams are read at once. */
+const numbersAtOnce = 200
+
+/** Those of all numbers of the rows that their user does not want called. */
+export async function listedOf (
+  blacklists: Pick<Blacklists, 'listed'>, userId: string, rows: ReadonlyArray<Submitted<CreateLeadBody>>
+): Promise<Listed> {
+  const numbers = [...new Set(rows.flatMap((row) => numbersOf(soundFields(row))))]
+  const listed = new Set<string>()
+  for (let from = 0; from < numbers.length; from += numbersAtOnce) {
+    for (const number of await blacklists.listed(userId, numbers.slice(from, from + numbersAtOnce))) listed.add(number)
+  }
+  return listed
 }
 
 /** What became of a row, and where its event is in the log. */
@@ -52,8 +68,8 @@ export async function importLead (deps: ImportLeadDeps, row: LeadRow): Promise<I
 
 /** A row that is in the log was created, though it would be refused by now. */
 async function create (deps: ImportLeadDeps, row: LeadRow): Promise<ImportedLead> {
-  const { commandId, importId, userId, submitted, ids, isRetry } = row
-  const facts = { listed: await deps.blacklists.listed(userId, numbersOf(soundFields(submitted))) }
+  const { commandId, importId, userId, submitted, listed, ids, isRetry } = row
+  const facts = { listed }
   const { campaign_id, phone_number } = submitted.refused ? validateLead(submitted, facts) : submitted.body
   const now = new Date().toISOString()
   const outcome = await deps.commands.handle({

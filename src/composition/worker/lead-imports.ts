@@ -7,7 +7,7 @@ import { commandHandler, type CommandHandler } from '../../command-handling/hand
 import { openIds } from '../../command-handling/ids.js'
 import { holdToLeadDigestKey, phoneHash } from '../../command-handling/phone-hash.js'
 import { waitIfMissing } from '../../command-handling/wait-if-missing.js'
-import { importLead } from '../../commands/lead/import-lead.js'
+import { importLead, listedOf } from '../../commands/lead/import-lead.js'
 import { endDecider } from '../../domain/lead-import/decide.js'
 import { leadImportStream } from '../../domain/lead-import/events.js'
 import { uuidV5 } from '../../event-store/event-id.js'
@@ -31,11 +31,13 @@ export async function leadImportsOf (context: ProcessContext): Promise<Backgroun
   const { isDone, isDoneNow } = await catchUp(context)
   const ids = idsOfSameLog(openIds(pool, isDone, restoreGuard.assertMayGiveIds), logGuard)
   const blacklists = openBlacklists(streams, hash, notedEntries(pool, isDoneNow))
-  const leads = { commands, blacklists, phoneHash: hash }
+  const leads = { commands, phoneHash: hash }
   return leadImports({
     pool: consumerPool,
-    importLead: ({ number, lead, ids, isRetry }, { importId, userId }) =>
-      importLead(leads, { commandId: uuidV5(importId, `row ${number}`), importId, userId, submitted: lead, ids, isRetry }),
+    listed: (userId, rows) => listedOf(blacklists, userId, rows),
+    importLead: ({ number, lead, ids, isRetry }, { importId, userId }, listed) => importLead(leads, {
+      commandId: uuidV5(importId, `row ${number}`), importId, userId, submitted: lead, listed, ids, isRetry
+    }),
     takeIds: (count) => ids.take('lead', count),
     campaignProblem: campaignProblems(context),
     awaitReaders: async (position) => { await positions.reached('leads', position, readersWithinMs) },
