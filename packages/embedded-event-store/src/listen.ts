@@ -1,8 +1,7 @@
-// The socket: gRPC for connections that begin with HTTP/2, and a health check over HTTP/1.1.
+// The socket: gRPC for connections that begin with HTTP/2, and a little HTTP/1.1.
 import { once } from 'node:events'
-import { createServer as createHttpServer, type Server as HttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
-import { notHere } from './protocol/errors.js'
+import { type HttpActions, httpServer } from './http.js'
 
 export interface Listener {
   port: number
@@ -21,19 +20,15 @@ const http2Begins = 'PRI'
  */
 const usualPatienceMs = 30_000
 
-/** What EventStoreDB answers over HTTP. Its client falls back on it, and shows only the status line of a refusal. */
-const absent = /^\/(subscriptions|projections?|streams|users|admin)(\/|$)/
-
 export interface Address { host: string, port: number, patienceMs?: number }
 
 /**
- * Listens on one port for both protocols: the first bytes of a connection show which it is. A health check calls
- * `isReady`.
+ * Listens on one port for both protocols: the first bytes of a connection show which it is.
  */
 export async function listen (
-  { host, port, patienceMs = usualPatienceMs }: Address, isReady: () => boolean, takeHttp2: (socket: Socket) => void
+  { host, port, patienceMs = usualPatienceMs }: Address, http: HttpActions, takeHttp2: (socket: Socket) => void
 ): Promise<Listener> {
-  const health = healthServer(isReady)
+  const overHttp = httpServer(http)
   const sockets = new Set<Socket>()
   const server: Server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket)
@@ -42,7 +37,7 @@ export async function listen (
     onProtocol(socket, patienceMs, (isHttp2) => {
       if (isHttp2) return takeHttp2(socket)
       endAfter(patienceMs, socket)
-      health.emit('connection', socket)
+      overHttp.emit('connection', socket)
       socket.resume()
     })
   })
@@ -73,21 +68,4 @@ function onProtocol (socket: Socket, silentMs: number, tell: (isHttp2: boolean) 
 function endAfter (ms: number, socket: Socket): void {
   const end = setTimeout(() => socket.destroy(), ms)
   socket.once('close', () => clearTimeout(end))
-}
-
-function healthServer (isReady: () => boolean): HttpServer {
-  const server = createHttpServer(({ method, url = '/' }, response) => {
-    response.setHeader('Connection', 'close')
-    // Not `new URL`, which throws for some of the request lines that node lets through.
-    const [path = '', query] = url.replace(/^https?:\/\/[^/?]*/, '').split('?', 2)
-    const isAsked = path === '/health/live' && (method === 'GET' || method === 'HEAD')
-    if (absent.test(path)) response.writeHead(501, notHere('The HTTP interface').message).end()
-    else response.writeHead(!isAsked ? 404 : isReady() ? liveCode(query) : 503).end()
-  })
-  return server.on('connect', (_request, socket) => { socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n') })
-}
-
-function liveCode (query: string | undefined): number {
-  const asked = Number(new URLSearchParams(query).get('liveCode') ?? 204)
-  return Number.isInteger(asked) && asked >= 200 && asked <= 599 ? asked : 204
 }

@@ -42,12 +42,18 @@ export async function startEventStore (options: EventStoreOptions): Promise<Runn
   const log = await EventLog.open(options.storage ?? postgresStorage({ databaseUrl, schema }), feed, say)
   const closing = new AbortController()
   setMaxListeners(0, closing.signal) // one for each open call
-  const address = () => ({ host, port: listener.port })
-  const server = createGrpcServer({ log, feed, release: options.release ?? '24.10', closing: closing.signal, address })
+  const address = (): { host: string, port: number } => ({ host, port: listener.port })
+  const { release = '24.10' } = options
+  const server = createGrpcServer({ log, feed, release, closing: closing.signal, address })
   const injector = server.createConnectionInjector(grpc.ServerCredentials.createInsecure())
   const takeHttp2 = (socket: Socket) => { injector.injectConnection(socket) }
   const at = { host, port: options.port ?? 0 }
-  const listener = await listen(at, () => log.isReady, takeHttp2).catch(async (error: unknown) => {
+  const startScavenge = (): { id: string, isNew: boolean } => {
+    const isNew = log.scavenger.running === undefined
+    return { id: log.scavenger.start(`${host}:${listener.port}`).id, isNew }
+  }
+  const http = { isReady: () => log.isReady, startScavenge }
+  const listener = await listen(at, http, takeHttp2).catch(async (error: unknown) => {
     await log.close()
     throw error
   })

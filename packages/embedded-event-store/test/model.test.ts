@@ -1,4 +1,4 @@
-// Any sequence of appends, repeats, deletes and reads answers as a few lines of memory would.
+// Any sequence of appends, repeats, deletes, scavenges and reads answers as a few lines of memory would.
 import fc from 'fast-check'
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
@@ -9,9 +9,10 @@ import {
 } from '@eventstore/db-client'
 import { amount, seedOf } from '@ringledger/embedded-postgres/testing'
 import { collect, scratchEventStore } from '../src/testing/scratch-event-store.js'
+import { scavenge } from '../src/testing/scavenge.js'
 import { type Done, Model, repeated } from './support/model.js'
 
-const { client } = await scratchEventStore(t)
+const { client, store } = await scratchEventStore(t)
 
 const ids = (read: readonly ResolvedEvent[]) => read.map(({ event }) => event?.id ?? '')
 const typeOf = (error: unknown) => error instanceof Error && 'type' in error ? String(error.type) : String(error)
@@ -25,6 +26,7 @@ const append = fc.record({
 })
 const repeat = fc.record({ do: fc.constant('repeat' as const), which: fc.nat({ max: 20 }) })
 const remove = fc.record({ do: fc.constant('delete' as const), stream: streamIndex })
+const clean = fc.record({ do: fc.constant('scavenge' as const) })
 const read = fc.record({
   do: fc.constant('read' as const),
   stream: streamIndex,
@@ -36,6 +38,7 @@ const step = fc.oneof(
   { weight: 6, arbitrary: append },
   { weight: 2, arbitrary: repeat },
   { weight: 1, arbitrary: remove },
+  { weight: 1, arbitrary: clean },
   { weight: 3, arbitrary: read }
 )
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
@@ -70,6 +73,7 @@ class Run {
       case 'append': return await this.#append(stream, one)
       case 'repeat': return await this.#repeat(this.#done[one.which % Math.max(1, this.#done.length)])
       case 'delete': return await this.#delete(stream)
+      case 'scavenge': return await this.#scavenge()
       case 'read': return await this.#read(stream, one)
     }
   }
@@ -93,6 +97,11 @@ class Run {
     const wanted = this.model.at(stream).ids.length === 0 ? 'wrong-expected-version' : 'deleted'
     if (answer === 'deleted') this.model.at(stream).hiddenBefore = Infinity
     return answer === wanted
+  }
+
+  async #scavenge (): Promise<boolean> {
+    this.model.scavenge()
+    return (await scavenge(store, client)).result === 'Success'
   }
 
   async #read (stream: string, one: Read): Promise<boolean> {

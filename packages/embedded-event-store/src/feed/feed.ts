@@ -41,6 +41,12 @@ export class Feed {
     for (const stream of [...this.#waiting.keys()]) this.#wake(stream, undefined)
   }
 
+  /** The newest event of the log is never among them. */
+  removed (positions: ReadonlySet<number>): void {
+    this.#ring = this.#ring.filter((event) => !positions.has(event.position))
+    this.#bytes = this.#ring.reduce((sum, event) => sum + sizeOf(event), 0)
+  }
+
   /** The next events after a position, at least one, or undefined when they are not in the ring. */
   after (position: number): RecordedEvent[] | undefined {
     if (position < this.#floor || position >= this.#head) return undefined

@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { RecordedEvent } from './event.js'
 import { LogReader } from './read/reader.js'
+import { Scavenger } from './scavenge/scavenger.js'
 import type { Outcome, WriteRequest } from './write/request.js'
 import { SchemaInUse, type Session } from './table/session.js'
 import type { Storage } from './table/storage.js'
@@ -12,6 +13,8 @@ export interface LogListener {
   committed (events: RecordedEvent[]): void
   /** The log was opened anew and ends at `head`; what was committed meanwhile was not announced. */
   reopened (head: number): void
+  /** A scavenge has removed what stood there. */
+  removed (positions: ReadonlySet<number>): void
 }
 
 /** In ms. After a loss, Postgres may hold the former session until it notices that nobody is there. */
@@ -19,6 +22,7 @@ const patience = { atStart: 3_000, afterLoss: 20_000 }
 
 export class EventLog {
   readonly reader: LogReader
+  readonly scavenger: Scavenger
   readonly #storage: Storage
   readonly #writer: Writer
   readonly #listener: LogListener
@@ -35,6 +39,7 @@ export class EventLog {
     this.#say = say
     this.#writer = new Writer(storage.table, (events) => { listener.committed(events) })
     this.reader = new LogReader(storage, this.#writer)
+    this.scavenger = new Scavenger(storage, this.#writer, (positions) => { listener.removed(positions) })
   }
 
   /**

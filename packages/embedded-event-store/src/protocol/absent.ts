@@ -6,10 +6,12 @@ import { PersistentSubscriptionsService } from '@eventstore/db-client/generated/
 import { ProjectionsService } from '@eventstore/db-client/generated/projections_grpc_pb.js'
 import { UsersService } from '@eventstore/db-client/generated/users_grpc_pb.js'
 
+const { startScavenge: _isHere, ...otherOperations } = OperationsService
+
 export const absentServices: ReadonlyArray<{ name: string, service: ServiceDefinition }> = [
   { name: 'Persistent subscriptions', service: { ...PersistentSubscriptionsService } },
   { name: 'Projections', service: { ...ProjectionsService } },
   { name: 'Users', service: { ...UsersService } },
-  { name: 'Operations', service: { ...OperationsService } },
+  { name: 'Operations', service: otherOperations },
   { name: 'Monitoring', service: { ...MonitoringService } }
 ]

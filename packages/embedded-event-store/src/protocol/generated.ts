@@ -1,15 +1,17 @@
 // The messages and services as the official client ships them, and the protobuf runtime that belongs to them.
 import { createRequire } from 'node:module'
 import gossip from '@eventstore/db-client/generated/gossip_pb.js'
+import operations from '@eventstore/db-client/generated/operations_pb.js'
 import features from '@eventstore/db-client/generated/serverfeatures_pb.js'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import status from '@eventstore/db-client/generated/status_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 
 export { GossipService } from '@eventstore/db-client/generated/gossip_grpc_pb.js'
+export { OperationsService } from '@eventstore/db-client/generated/operations_grpc_pb.js'
 export { ServerFeaturesService } from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
 export { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js'
-export { features, gossip, shared, status, streams }
+export { features, gossip, operations, shared, status, streams }
 
 // A second copy of google-protobuf would not know these messages, so it is the client's own.
 const require = createRequire(createRequire(import.meta.url).resolve('@eventstore/db-client/package.json'))

@@ -10,9 +10,11 @@ import { decodeBatchChunk } from './write/batch-chunk.js'
 import { type DeleteCall, handleDelete, handleTombstone, type TombstoneCall } from './write/delete.js'
 import { notHere, toServiceError } from './errors.js'
 import {
-  type features, type gossip, GossipService, ServerFeaturesService, type streams, StreamsService
+  type features, type gossip, GossipService, type operations, OperationsService, ServerFeaturesService,
+  type streams, StreamsService
 } from './generated.js'
 import { clusterInfo, supportedMethods } from './node.js'
+import { handleStartScavenge, type ScavengeCall } from './operations.js'
 import { handleRead } from './read/read.js'
 import type { ReadCall } from './read/responses.js'
 import { sendAhead } from './send-ahead.js'
@@ -58,7 +60,13 @@ function addStreams (server: grpc.Server, { log, feed, release, closing }: Deps)
   })
 }
 
-function addNode (server: grpc.Server, { address }: Deps): void {
+function addNode (server: grpc.Server, { log, address }: Deps): void {
+  const { startScavenge } = OperationsService
+  server.addService({ startScavenge }, {
+    startScavenge (_call: ScavengeCall, reply: Reply<operations.ScavengeResp>) {
+      handleStartScavenge(log, `${address().host}:${address().port}`, reply)
+    }
+  })
   server.addService(ServerFeaturesService, {
     getSupportedMethods (_call: unknown, reply: Reply<features.SupportedMethods>) { reply(null, supportedMethods()) }
   })

@@ -8,6 +8,7 @@ import { listen } from '../../src/listen.js'
 import { scratchEventStore } from '../../src/testing/scratch-event-store.js'
 
 const { store } = await scratchEventStore(t)
+const idle = { isReady: () => true, startScavenge: () => ({ id: '', isNew: true }) }
 
 /** What comes back until the connection ends; `bytes` are sent as they are. */
 async function answerTo (bytes: string | Buffer): Promise<string> {
@@ -49,7 +50,7 @@ t.test('the first bytes may come one by one', async (t) => {
 })
 
 t.test('a connection that asks slowly ends, however often it sends something', async (t) => {
-  const listener = await listen({ host: '127.0.0.1', port: 0, patienceMs: 300 }, () => true, () => {})
+  const listener = await listen({ host: '127.0.0.1', port: 0, patienceMs: 300 }, idle, () => {})
   t.teardown(() => { listener.destroy(); listener.stop() })
   for (const begin of ['GET / HT', request('POST / HTTP/1.1').replace('close', 'keep-alive\r\nContent-Length: 1000')]) {
     const socket = connectSocket(listener.port, '127.0.0.1')

@@ -32,6 +32,13 @@ export class Model {
     return `${last + ids.length}`
   }
 
+  /** The last event of a stream stays, as its revisions go on from it. */
+  scavenge (): void {
+    const gone = new Set([...this.streams.values()].flatMap(({ ids, hiddenBefore }) =>
+      ids.slice(0, Math.min(hiddenBefore, ids.length - 1))))
+    this.all.splice(0, Infinity, ...this.all.filter((id) => !gone.has(id)))
+  }
+
   visible (stream: string): string[] | 'stream-not-found' {
     const { ids, hiddenBefore } = this.at(stream)
     return ids.length === 0 || hiddenBefore === Infinity ? 'stream-not-found' : ids.slice(hiddenBefore)

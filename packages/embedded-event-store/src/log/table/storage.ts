@@ -1,10 +1,12 @@
 // Where the log keeps its events: a table, the one session that writes to it, and the connections that read it.
 import pg from 'pg'
+import { Removals } from './removals.js'
 import { openSession, type Session } from './session.js'
 import { EventTable } from './table.js'
 
 export interface Storage {
   table: EventTable
+  removals: Removals
   readers: Pick<pg.Pool, 'query' | 'connect' | 'end'>
   /** Asks for the schema for so many ms. Throws `SchemaInUse` when another server keeps it. */
   openSession (patience: number): Promise<Session>
@@ -31,5 +33,5 @@ export function postgresStorage ({ databaseUrl, schema, statementMs = 5_000 }: P
   })
   readers.on('error', () => {}) // an idle reader died with Postgres: the next read gets a new one
   const open = (patience: number) => openSession(databaseUrl, schema, { patience, statementMs })
-  return { table: new EventTable(schema), readers, openSession: open }
+  return { table: new EventTable(schema), removals: new Removals(schema), readers, openSession: open }
 }

@@ -34,6 +34,8 @@ export class Writer {
   readonly #onCommit: (events: RecordedEvent[]) => void
   #session: Session | undefined
   #isRunning = false
+  /** Work that is done between two commits, or refused when there is no session. */
+  readonly #chores: Array<(session: Session | undefined) => Promise<void>> = []
 
   constructor (table: EventTable, onCommit: (events: RecordedEvent[]) => void) {
     this.#table = table
@@ -59,6 +61,7 @@ export class Writer {
   detach (): void {
     this.#session = undefined
     this.queue.refuse({ kind: 'unavailable' })
+    for (const refuse of this.#chores.splice(0)) void refuse(undefined)
   }
 
   /** Resolves, never rejects, once the outcome is durable. Requests are decided in the order of the calls. */
@@ -66,15 +69,38 @@ export class Writer {
     if (this.#session === undefined) return { kind: 'unavailable' }
     return await new Promise((settle) => {
       this.queue.push(request, settle)
-      if (!this.#isRunning) {
-        this.#isRunning = true
-        setImmediate(() => { void this.#run() }) // what arrives in the same turn shares the commit
-      }
+      this.#wake()
     })
   }
 
+  /**
+   * Does a statement or two while nothing is decided or written.
+   * @throws what `work` throws, or that there is no Postgres
+   */
+  async alone<Result> (work: (client: pg.Client) => Promise<Result>): Promise<Result> {
+    return await new Promise((resolve, reject) => {
+      this.#chores.push(async (session) => {
+        if (session === undefined) return reject(new Error('There is no Postgres to write to'))
+        await work(session.client).then(resolve, async (error: Error) => {
+          reject(error)
+          await this.#afterFailure(session, error)
+        })
+      })
+      this.#wake()
+    })
+  }
+
+  #wake (): void {
+    if (this.#isRunning) return
+    this.#isRunning = true
+    setImmediate(() => { void this.#run() }) // what arrives in the same turn shares the commit
+  }
+
   async #run (): Promise<void> {
-    while (this.#session !== undefined && !this.queue.isEmpty) await this.#writeGroup(this.#session)
+    while (this.#session !== undefined && !(this.queue.isEmpty && this.#chores.length === 0)) {
+      if (!this.queue.isEmpty) await this.#writeGroup(this.#session)
+      if (this.#session !== undefined) await this.#chores.shift()?.(this.#session)
+    }
     this.#isRunning = false
     if (this.#session === undefined) this.detach()
   }

@@ -39,10 +39,20 @@ export class Subscription {
 
   async ofAll (options: streams.ReadReq.Options.AllOptions): Promise<void> {
     const position = options.getPosition()?.getCommitPosition() ?? '0'
-    const after = options.hasEnd() || position === theEnd ? this.#followed.log.head : toNumber(position)
+    const isAtEnd = options.hasEnd() || position === theEnd
+    const after = isAtEnd ? this.#followed.log.head : await this.#behind(toNumber(position))
     const filter = requestedFilter(this.#options)
     await this.#responses.confirmation()
     await this.#follow(subscribeToAll(this.#followed, after, filter), '$all')
+  }
+
+  /** Before 24.10 it begins behind the first event that is there, also where the one at the position was scavenged. */
+  async #behind (position: number): Promise<number> {
+    const { log, release } = this.#followed
+    if (release !== '23.10' || position === 0) return position
+    const first = log.reader.allPages({ direction: 'forward', from: position, to: log.head }, 1)
+    for await (const [event] of first) return event?.position ?? position
+    return position
   }
 
   async #follow (steps: AsyncGenerator<Step>, stream: string): Promise<void> {
