@@ -14,7 +14,7 @@ interface Group {
 const alone: Array<Promise<CommandFile>> = [
   import('./start.js'),
   import('./roles.js'),
-  import('./event-store.js'),
+  import('./event-store/event-store.js'),
   import('./migrate.js'),
   import('./demo.js'),
   import('./doctor/doctor.js'),

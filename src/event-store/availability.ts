@@ -36,6 +36,7 @@ export function watchAvailability (streams: Streams, { log, everyMs = 1_000 }: A
       limitOf: (stream) => streams.limitOf(stream),
       last: (...given) => watch.call('read', () => streams.last(...given)),
       head: () => watch.call('read', () => streams.head()),
+      scavenge: () => watch.call('read', () => streams.scavenge()),
       append: (...given) => watch.call('append', () => streams.append(...given)),
       follow: (options) => watch.follow(options)
     },

@@ -6,6 +6,7 @@ import type { Appended, Proposed } from './connection/proposed.js'
 import { followLog, type FollowOptions } from './follow.js'
 import type { Limit } from './reads/limit.js'
 import { Reader } from './reads/reader.js'
+import { scavengeEmbedded, type Scavenged } from './scavenge.js'
 import type { Batch } from './subscribe.js'
 
 export type { Appended, Proposed }
@@ -40,6 +41,12 @@ export interface Streams {
   /** The position of the newest event in $all, 0 in an empty store. @throws EventStoreUnavailable */
   head (): Promise<bigint>
   /**
+   * On the embedded store: removes what deletes, `$tb` and newer metadata hide, and returns when that is done. Nothing
+   * on a real server, whose operator scavenges.
+   * @throws EventStoreUnavailable: do it again
+   */
+  scavenge (): Promise<Scavenged | undefined>
+  /**
    * Batches of events in log order, for ever. The events that arrive while the caller works are the next batch.
    * @throws when the subscription fails or ends: call it again with the last position
    */
@@ -61,6 +68,7 @@ export function openStreams (connection: EventStoreConnection, options: StreamsO
     last: (stream) => reader.last(stream),
     append: (stream, events, expected) => appender.append(stream, events, expected),
     head: () => reader.head(),
+    scavenge: () => scavengeEmbedded(connection, answerWithinMs),
     follow: (following) => followLog(connection, sharedHead, following)
   }
 }

@@ -66,14 +66,17 @@ async function withStore<Result> (
   }
 }
 
-interface PresentStore {
+export interface PresentStore {
   url: string
   caFile?: string | undefined
   close (): Promise<void>
 }
 
-/** Only the settings of the event store count here: a transfer needs no secrets. */
-async function presentStore (command: string): Promise<PresentStore> {
+/**
+ * That of EVENTSTORE_URL, of the running `start`, or an embedded one until it is closed. Only the settings of the event
+ * store count: what works with its log alone needs no secrets.
+ */
+export async function presentStore (command: string): Promise<PresentStore> {
   const { places: { databaseUrl, eventStoreUrl, eventStoreCaFile: caFile }, config } = readPlaces()
   if (eventStoreUrl) return { url: eventStoreUrl, caFile, close: async () => {} }
   const { urls, close } = await openBackEnds({ ...config, backEnds: { databaseUrl } }, 'command', command)
