@@ -1,8 +1,6 @@
 // Whether every call in the log has its row: counted in the log by a read of its own, not by what the dispatcher says.
 import type { Pool } from 'pg'
-import { callIdOf } from '../../src/domain/call/events.js'
-import type { StoredEvent } from '../../src/domain/stored-event.js'
-import type { Streams } from '../../src/event-store/streams.js'
+import { countOn, newCount, type Count, type CountedLog } from './identity/count.js'
 
 export interface Audit {
   /** Distinct calls in the log up to the dispatcher's checkpoint. */
@@ -15,44 +13,51 @@ export interface Audit {
 
 export interface AuditOptions {
   pool: Pool
-  streams: Pick<Streams, 'follow' | 'read'>
+  streams: CountedLog
   signal: AbortSignal
 }
 
 /** Counts everything. @throws when the log or Postgres cannot be read, or `signal` is aborted */
 export async function audit ({ pool, streams, signal }: AuditOptions): Promise<Audit> {
-  const { checkpoint, rows } = await deliveryLog(pool)
-  let calls = 0
-  for await (const batch of countCalls(streams, 0n, checkpoint, signal)) calls += batch.calls
-  signal.throwIfAborted()
-  return { calls, rows, unaccounted: calls - rows }
+  for (let isAgain = false; ; isAgain = true) {
+    const { checkpoint, rows } = await deliveryLog(pool)
+    let count = await newCount(streams, isAgain)
+    for await (const part of countOn(streams, count, checkpoint, signal)) count = part
+    signal.throwIfAborted()
+    const unaccounted = count.calls - rows
+    if (unaccounted === 0 || !count.metErased || isAgain) return { calls: count.calls, rows, unaccounted }
+  }
 }
 
 const usualStepMs = 10_000
 
 /**
  * Goes on counting the log from where the last count has ended, in whatever process that was, for so long at most. Then
- * it compares with all rows of the delivery log, so that it notices a row that vanishes. One process at a time.
+ * it compares with all rows of the delivery log, so that it notices a row that vanishes. A difference that calls erased
+ * meanwhile may have made is counted anew before it is told. One process at a time.
  * @returns nothing while the log is not counted to the end
  */
 export async function continueAudit (
   { pool, streams, signal }: AuditOptions, stepMs = usualStepMs
 ): Promise<Audit | undefined> {
   const { checkpoint, rows } = await deliveryLog(pool)
-  let { position, calls } = await readCount(pool, checkpoint)
+  const { isCountedAnew, ...kept } = await readCount(pool, checkpoint)
+  let count = kept.position === 0n ? await newCount(streams, kept.hasErased) : kept
   const until = performance.now() + stepMs
-  for await (const batch of countCalls(streams, position, checkpoint, signal)) {
-    position = batch.position
-    calls += batch.calls
+  for await (const part of countOn(streams, count, checkpoint, signal)) {
+    count = part
     if (performance.now() > until) break
   }
   signal.throwIfAborted()
-  const unaccounted = position >= checkpoint ? calls - rows : undefined
-  await pool.query(`
-    UPDATE ledger.identity_count
-    SET position = $1, calls = $2, unaccounted = coalesce($3, unaccounted),
-        counted_at = CASE WHEN $3 IS NULL THEN counted_at ELSE now() END`, [position, calls, unaccounted ?? null])
-  return unaccounted === undefined ? undefined : { calls, rows, unaccounted }
+  const isWhole = count.position >= checkpoint
+  const unaccounted = count.calls - rows
+  const isDoubtful = isWhole && unaccounted !== 0 && count.metErased && !isCountedAnew
+  if (isDoubtful) {
+    await keepCount(pool, { ...await newCount(streams, true), isCountedAnew: true })
+    return undefined
+  }
+  await keepCount(pool, { ...count, isCountedAnew: isCountedAnew && !isWhole }, isWhole ? unaccounted : undefined)
+  return isWhole ? { calls: count.calls, rows, unaccounted } : undefined
 }
 
 /** As of the last count; nothing before the first. */
@@ -61,38 +66,44 @@ export async function lastUnaccounted (pool: Pool): Promise<number | undefined> 
   return count?.unaccounted == null ? undefined : Number(count.unaccounted)
 }
 
-/** A delivery log that was restored, or follows another log, is counted anew. */
-async function readCount (pool: Pool, checkpoint: bigint): Promise<{ position: bigint, calls: number }> {
-  const { rows: [count] } = await pool.query<{ position: string, calls: string }>(
-    'SELECT position, calls FROM ledger.identity_count')
-  const position = BigInt(count?.position ?? 0)
-  return position > checkpoint ? { position: 0n, calls: 0 } : { position, calls: Number(count?.calls ?? 0) }
+interface KeptCount extends Count {
+  /** It was begun for a difference: what it finds is told. */
+  isCountedAnew: boolean
 }
 
-/** How many calls are new behind `after`, up to `end`, batch by batch. */
-async function * countCalls (
-  streams: AuditOptions['streams'], after: bigint, end: bigint, signal: AbortSignal
-): AsyncGenerator<{ position: bigint, calls: number }> {
-  if (end <= after) return
-  for await (const { events, position } of streams.follow({ after, eventTypes: ['CallCompleted'], signal })) {
-    let calls = 0
-    for (const event of events) if (event.position <= end && await isFirst(streams, event)) calls += 1
-    yield { position: position < end ? position : end, calls }
-    if (position >= end) return
+interface CountRow {
+  position: string
+  calls: string
+  began_at: string
+  has_erased: boolean
+  met_erased: boolean
+  is_counted_anew: boolean
+}
+
+/** A delivery log that was restored, or follows another log, is counted anew. */
+async function readCount (pool: Pool, checkpoint: bigint): Promise<KeptCount> {
+  const { rows: [row] } = await pool.query<CountRow>(`
+    SELECT position, calls, began_at, has_erased, met_erased, is_counted_anew FROM ledger.identity_count`)
+  const position = BigInt(row?.position ?? 0)
+  const isAhead = position > checkpoint
+  return {
+    position: isAhead ? 0n : position,
+    calls: Number(row?.calls ?? 0),
+    beganAt: BigInt(row?.began_at ?? 0),
+    hasErased: row?.has_erased ?? false,
+    metErased: row?.met_erased ?? false,
+    isCountedAnew: row?.is_counted_anew ?? false
   }
 }
 
-/** Hardly any stream of a call has more events, or begins with another one. */
-const mostBefore = 100
-
-/** Nothing is remembered of a call: its stream shows whether an earlier event reports it. */
-async function isFirst ({ read }: AuditOptions['streams'], { stream, revision }: StoredEvent): Promise<boolean> {
-  if (callIdOf(stream) === undefined) return false
-  if (revision === 0n) return true
-  const [first] = await read(stream, 0n, 1)
-  if (first?.type === 'CallCompleted') return false
-  const earlier = await read(stream, 0n, mostBefore)
-  return !earlier.some((event) => event.type === 'CallCompleted' && event.revision < revision)
+async function keepCount (pool: Pool, count: KeptCount, unaccounted?: number): Promise<void> {
+  const { position, calls, beganAt, hasErased, metErased, isCountedAnew } = count
+  await pool.query(`
+    UPDATE ledger.identity_count
+    SET position = $1, calls = $2, unaccounted = coalesce($3, unaccounted),
+        counted_at = CASE WHEN $3 IS NULL THEN counted_at ELSE now() END,
+        began_at = $4, has_erased = $5, met_erased = $6, is_counted_anew = $7`,
+  [position, calls, unaccounted ?? null, beganAt, hasErased, metErased, isCountedAnew])
 }
 
 /** Both from one snapshot: rows and checkpoint are written in one transaction. */
