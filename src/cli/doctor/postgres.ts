@@ -8,6 +8,7 @@ import { endClient } from '../../postgres/end-client.js'
 import { endsWithin } from '../../postgres/ends-within.js'
 import { openPool } from '../../postgres/pool.js'
 import { placeOf, problem, runIfReachable, skipped, warning, type Check, type Finding, type Found } from './check.js'
+import { activity } from './postgres-activity.js'
 import { connectionsLeft, settings } from './postgres-settings.js'
 
 const connectWithinMs = 2_500
@@ -38,6 +39,7 @@ export function checkPostgres (url: string, { isEmbedded, queueIn }: PostgresUse
     ['privileges', () => privileges(pool, isEmbedded)],
     ...settings(pool),
     ['connections', () => connectionsLeft(pool, queueIn)],
+    ...activity(pool),
     ['LISTEN', () => listens(client, other)],
     ['migrations', () => migrations(pool)]
   ], 'Check that it runs, and that DATABASE_URL, its password and its database are right.')

@@ -72,11 +72,12 @@ async function restoreFound (pool: Pool, streams: Streams) {
     return behind === undefined ? 'the database is level with the log' : problem(behind, mendRestored)
   } catch (error) {
     if (error instanceof OtherLog) return problem(error.message, mendRestored)
-    if (error instanceof EventStoreUnavailable) return skipped('the event store does not answer')
+    if (error instanceof EventStoreUnavailable) return skipped(storeIsAway)
     throw error
   }
 }
 
+const storeIsAway = 'the event store does not answer'
 const mendRestored = 'docs/operations.md, "Restore".'
 
 async function keysFound (pool: Pool, keys: SecretKeys | undefined) {
@@ -96,7 +97,9 @@ async function notHeldFound (pool: Pool, streams: Streams | undefined) {
   if (!streams) return skipped('the event store does not run')
   const former = await readNotHeld(streams).catch((error: unknown) => {
     if (!(error instanceof EventStoreUnavailable)) throw error
+    return 'away' as const
   })
+  if (former === 'away') return skipped(storeIsAway)
   if (!former) return skipped('no API has claimed them yet')
   const { rows } = await pool.query<{ id: string, user_id: string }>(`
     SELECT id, user_id FROM read_model.phone_numbers WHERE id = ANY($1::bigint[]) AND is_released IS NOT TRUE ORDER BY id`,
