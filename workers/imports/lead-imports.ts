@@ -36,6 +36,8 @@ export interface LeadImportOptions {
   /** Appends how it ended, once. */
   end (importing: Omit<Importing, 'campaignId'>, counts: ImportCounts, reason: string | null, at: string): Promise<void>
   isRequested (importId: string): Promise<boolean>
+  /** Told what became of the rows of a part, once it is kept. */
+  onRows (outcomes: ReadonlyArray<RowOutcome['outcome']>): void
 }
 
 /** What all rows of an import have in common. */
@@ -92,6 +94,7 @@ async function importPart (
     await addResults(tx, importing.importId, firstRow, outcomes)
     await removePart(tx, uploadId, firstRow)
   })
+  options.onRows(outcomes.map(({ outcome }) => outcome))
   return next
 }
 

@@ -1,14 +1,19 @@
 // What workers do in the background, by kind.
 import type { Background } from '../../../workers/background/start.js'
 import type { BackgroundKinds } from '../../../workers/background/kind.js'
+import type { Metrics } from '../../http/status/metrics.js'
 import type { ProcessContext } from '../process-context.js'
+import { measureBackground, observeImports } from '../status/background-metrics.js'
 import { leadImportsOf } from './lead-imports.js'
 
 /** Loads it when it is called, as the worker does. */
-export async function startBackgroundOf (context: ProcessContext): Promise<Background> {
+export async function startBackgroundOf (context: ProcessContext, metrics: Metrics): Promise<Background> {
   const { urls, connections: { consumerPool: pool }, restoreGuard, holder, log } = context
-  const { startBackground } = await import('../../../workers/background/start.js')
+  const [{ startBackground }, { countUnfinished }] = await Promise.all([
+    import('../../../workers/background/start.js'), import('../../../workers/background/counts.js')
+  ])
   const { databaseUrl, redisUrl } = urls
-  const kinds: BackgroundKinds = { 'lead-import': await leadImportsOf(context) }
+  const kinds: BackgroundKinds = { 'lead-import': await leadImportsOf(context, observeImports(metrics)) }
+  measureBackground(metrics, Object.keys(kinds), () => countUnfinished(context.connections.pool))
   return await startBackground({ pool, databaseUrl, redisUrl, kinds, holder, log, mayWork: restoreGuard.maySend })
 }

@@ -21,7 +21,10 @@ const cacheBytes = 2 ** 20
 /** An import goes on without readers after so long: the projector may be away. */
 const readersWithinMs = 2_000
 
-export async function leadImportsOf (context: ProcessContext): Promise<BackgroundKind> {
+/** `onRows` is told what became of the rows of a part. */
+export async function leadImportsOf (
+  context: ProcessContext, onRows: (outcomes: readonly string[]) => void
+): Promise<BackgroundKind> {
   const { config, connections, restoreGuard, logGuard } = context
   const { pool, consumerPool, streams, positions } = connections
   const { leadImports } = await import('../../../workers/imports/lead-imports.js')
@@ -42,6 +45,7 @@ export async function leadImportsOf (context: ProcessContext): Promise<Backgroun
     campaignProblem: campaignProblems(context),
     awaitReaders: async (position) => { await positions.reached('leads', position, readersWithinMs) },
     end: endings(commands),
+    onRows,
     isRequested: async (importId) => await streams.last(leadImportStream(importId)) !== undefined
   })
 }

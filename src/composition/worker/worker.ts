@@ -41,7 +41,7 @@ export async function startWorker (
     version: packageVersion
   })
   await workers.ready
-  const background = await startBackgroundOf(context).catch(async (error: unknown) => {
+  const background = await startBackgroundOf(context, metrics).catch(async (error: unknown) => {
     await workers.stop()
     throw error
   })

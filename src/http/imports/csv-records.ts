@@ -13,7 +13,8 @@ export interface CsvLimits {
 /**
  * Every record, the header line first; a byte order mark and lines that are empty are passed over. What stops the
  * reading leaves `source` open, so that the sender can be answered.
- * @throws Rejection `invalid` naming the row that cannot be read (the first one after the header is 1), or `too-large`
+ * @throws Rejection `invalid` naming the row that cannot be read (the first one after the header is 1), or `too-large`,
+ * and an error with status 400 when the sender is gone
  */
 export async function * csvRecords (
   source: Readable, { mostBytes, mostRecordBytes }: CsvLimits
@@ -46,7 +47,7 @@ async function * decoded (source: Readable, mostBytes: number): AsyncGenerator<s
       throw invalid({ body: [`must be UTF-8; it is not, within the first ${bytes} bytes`] })
     }
   }
-  for await (const chunk of source.iterator({ destroyOnReturn: false })) {
+  for await (const chunk of chunksOf(source)) {
     bytes += chunk.length
     if (bytes > mostBytes) throw new Rejection('too-large', `The file is larger than ${mostBytes / 2 ** 20} MiB.`)
     const text = textOf(chunk)
@@ -54,6 +55,20 @@ async function * decoded (source: Readable, mostBytes: number): AsyncGenerator<s
   }
   const rest = textOf()
   if (rest !== '') yield rest
+}
+
+/** Without its own words, those of a lost socket would be taken for an outage of a back end. */
+class BrokenOff extends Error {
+  override readonly name = 'BrokenOff'
+  readonly statusCode = 400
+}
+
+async function * chunksOf (source: Readable): AsyncGenerator<Buffer> {
+  try {
+    yield * source.iterator({ destroyOnReturn: false })
+  } catch (cause) {
+    throw new BrokenOff('The body broke off.', { cause })
+  }
 }
 
 const reasons: Record<string, string> = {
