@@ -1,9 +1,8 @@
 // Walks through source and target in step: how far the target is the same log, and whether anything in it is not ours.
 import { isSame, Tally } from './fingerprint.js'
-import { isBehindGap, lacksEarlier } from './gap.js'
-import { isTombstone, travels, type Recorded } from './recorded.js'
+import { isPlaceholder, limitsIn, type Limits } from './limited.js'
+import { isOfServer, isTombstone, type Recorded } from './recorded.js'
 import { TransferRefused } from './refused.js'
-import { ServerMade } from './server-made.js'
 import type { Knowledge, Store } from './store.js'
 
 /** Where events come from: the log of a store up to its head at the start, or an export. */
@@ -12,6 +11,8 @@ export interface Source {
   head: bigint
   /** What travels, after a place and up to the head, in log order. */
   read (after: bigint): AsyncGenerator<Recorded, void>
+  /** Which streams may begin later, or have gaps. */
+  limits?: Limits | undefined
   knows (event: Recorded): Promise<Knowledge>
 }
 
@@ -22,18 +23,21 @@ export class Matched {
   target = 0n
   /** Events of the target in streams that the source does not know. */
   others = 0
-  readonly tally = new Tally()
-  readonly serverMade = new ServerMade()
+  readonly tally: Tally
+
+  constructor ({ limits }: Pick<Source, 'limits'>) {
+    this.tally = new Tally(limits)
+  }
 
   take (ours: Recorded, theirs: Recorded): void {
-    this.tally.add(ours, this.serverMade.includes(ours))
-    this.serverMade.pass(ours)
+    this.tally.add(ours)
     this.source = ours.position
     this.target = theirs.position
   }
 
-  leaveAlone (theirs: Recorded): void {
-    this.others++
+  /** @param knowledge of the source: what it has no more counts no further */
+  leaveAlone (theirs: Recorded, knowledge: Knowledge): void {
+    if (knowledge === 'stream unknown') this.others++
     this.target = theirs.position
   }
 }
@@ -50,9 +54,10 @@ export async function compare (
   try {
     let next = await theirs.next()
     for (let own = await ours.next(); !own.done; own = await ours.next()) {
-      while (!next.done && !isSame(own.value, next.value, matched.serverMade.includes(own.value))) {
-        if (await source.knows(next.value) !== 'stream unknown') throw await notTaken(source, own.value, next.value)
-        matched.leaveAlone(next.value)
+      while (!next.done && !isSame(own.value, next.value)) {
+        const knowledge = await knownOf(source, next.value)
+        if (knowledge === 'same' || knowledge === 'other') throw notTheSame(next.value)
+        matched.leaveAlone(next.value, knowledge)
         next = await theirs.next()
       }
       if (next.done) return startingWith(own.value, ours)
@@ -61,7 +66,7 @@ export async function compare (
       next = await theirs.next()
     }
     for (; !next.done; next = await theirs.next()) {
-      const knowledge = await source.knows(next.value)
+      const knowledge = await knownOf(source, next.value)
       if (knowledge === 'other') throw notTheSame(next.value)
       // 'same': the source has moved on, and so has another copier.
       if (knowledge === 'stream unknown') matched.others++
@@ -73,19 +78,20 @@ export async function compare (
   }
 }
 
+/** A deleted stream has nothing that can be asked for; the log knows it all the same. */
+async function knownOf (source: Source, theirs: Recorded): Promise<Knowledge> {
+  const knowledge = await source.knows(theirs)
+  const isHidden = knowledge === 'stream unknown' && source.limits?.hides(theirs.stream) === true
+  return isHidden ? 'gone' : knowledge
+}
+
 async function * startingWith (first: Recorded, rest: AsyncIterable<Recorded>): AsyncGenerator<Recorded, void> {
   yield first
   yield * rest
 }
 
 export async function * travelling (events: AsyncIterable<Recorded>): AsyncGenerator<Recorded, void> {
-  for await (const event of events) if (travels(event)) yield event
-}
-
-/** An earlier copy that met a gap may have written what comes after it. */
-async function notTaken (source: Source, ours: Recorded, theirs: Recorded): Promise<TransferRefused> {
-  const { stream, revision } = ours
-  return await isBehindGap(source, ours) ? lacksEarlier(stream, revision - 1n) : notTheSame(theirs)
+  for await (const event of events) if (!isOfServer(event) && !isPlaceholder(event)) yield event
 }
 
 function notTheSame (event: Recorded): TransferRefused {
@@ -97,4 +103,13 @@ function notTheSame (event: Recorded): TransferRefused {
   return new TransferRefused(`stream ${stream} of the target holds another event at revision ${revision} ` +
     `than the source, or holds it in another order (its id is ${id}). ` +
     'Nothing was overwritten: choose an empty target')
+}
+
+/** The same source without what a scavenge would remove. Its log is read for that. */
+export async function withoutHidden (source: Source): Promise<Source> {
+  const limits = await limitsIn(() => source.read(0n))
+  async function * read (after: bigint): AsyncGenerator<Recorded, void> {
+    for await (const event of source.read(after)) if (!limits.leavesOut(event)) yield event
+  }
+  return { ...source, limits, read }
 }

@@ -1,13 +1,14 @@
 // What makes two events the same, and a running SHA-256 over a whole log of them.
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import type { Limits } from './limited.js'
 import type { Recorded } from './recorded.js'
-import { parsed } from './server-made.js'
+import { mayBeServerMade, parsed } from './server-made.js'
 
-/** Whether both are the same event; one that the server made by itself has another id and perhaps other spacing. */
-export function isSame (one: Recorded, other: Recorded, isServerMade: boolean): boolean {
+/** Whether both are the same event; one that a server made by itself has another id and perhaps other spacing. */
+export function isSame (one: Recorded, other: Recorded): boolean {
   if (one.stream !== other.stream || one.revision !== other.revision || one.type !== other.type) return false
-  if (isServerMade) return isDeepStrictEqual(parsed(one.data), parsed(other.data))
+  if (mayBeServerMade(one)) return isDeepStrictEqual(parsed(one.data), parsed(other.data))
   return one.id === other.id && one.contentType === other.contentType &&
     Buffer.compare(one.data, other.data) === 0 && Buffer.compare(one.metadata, other.metadata) === 0
 }
@@ -17,13 +18,24 @@ export class Tally {
   events = 0
   streams = 0
   readonly #hash = createHash('sha256')
+  /** Those that may begin later. */
+  readonly #limited = new Set<string>()
 
-  add ({ stream, revision, id, type, contentType, data, metadata }: Recorded, isServerMade: boolean): void {
+  constructor (private readonly limits: Pick<Limits, 'isLimited'> = { isLimited: () => false }) {}
+
+  add (event: Recorded): void {
+    const { stream, revision, id, type, contentType, data, metadata } = event
+    const isServerMade = mayBeServerMade(event)
     this.events++
-    if (revision === 0n) this.streams++
+    if (this.#isFirst(stream, revision)) this.streams++
     const own = isServerMade ? [] : [id, contentType, data.length, metadata.length]
     this.#hash.update(`${JSON.stringify([stream, String(revision), type, ...own])}\n`)
     if (!isServerMade) this.#hash.update(data).update(metadata)
+  }
+
+  #isFirst (stream: string, revision: bigint): boolean {
+    if (!this.limits.isLimited(stream)) return revision === 0n
+    return this.#limited.size < this.#limited.add(stream).size
   }
 
   /** Of what was added so far, in hexadecimal. */

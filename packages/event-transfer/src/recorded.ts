@@ -23,4 +23,4 @@ export const isTombstone = ({ revision }: Recorded) => revision === tombstoneRev
 export const describedBy = (stream: string) => stream.startsWith('$$') ? stream.slice(2) : undefined
 
 /** Streams of the server itself (`$…`, also their metadata) stay behind: each server writes its own. */
-export const travels = ({ stream }: Recorded) => !(describedBy(stream) ?? stream).startsWith('$')
+export const isOfServer = ({ stream }: Recorded) => (describedBy(stream) ?? stream).startsWith('$')

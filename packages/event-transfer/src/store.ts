@@ -16,8 +16,8 @@ const lastPosition = 2n ** 63n - 1n
 /** The client waits for streams of a dead server to end, which may be never. */
 const disposeWithinMs = 1_000
 
-/** What a store knows of an event that another one has. */
-export type Knowledge = 'stream unknown' | 'same' | 'other'
+/** What a store knows of an event that another one has; `gone`: it has later ones of the stream, or its tombstone. */
+export type Knowledge = 'stream unknown' | 'gone' | 'same' | 'other'
 
 const endsNodes = 'with such metadata a node of EventStoreDB ends as soon as the stream that they describe is deleted'
 
@@ -84,12 +84,13 @@ class ConnectedStore implements Store {
       let knowledge: Knowledge = 'other'
       const fromRevision = isTombstone(event) ? 0n : event.revision
       for await (const { event: ours } of this.#client.readStream(event.stream, { fromRevision, maxCount: 1 })) {
-        if (ours?.id === event.id && ours.revision === event.revision) knowledge = 'same'
+        if (ours && ours.revision > event.revision) knowledge = 'gone'
+        else if (ours?.id === event.id) knowledge = 'same'
       }
       return knowledge
     } catch (error) {
       if (error instanceof StreamNotFoundError) return 'stream unknown'
-      if (error instanceof StreamDeletedError) return isTombstone(event) ? 'same' : 'other'
+      if (error instanceof StreamDeletedError) return isTombstone(event) ? 'same' : 'gone'
       throw error
     }
   }

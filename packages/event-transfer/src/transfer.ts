@@ -1,6 +1,6 @@
 // Makes a target the same log as a source: compare, append what is missing, compare again until nothing is.
 import { appendRest } from './append/rest.js'
-import { compare, Matched, travelling, type Source } from './compare.js'
+import { compare, Matched, travelling, withoutHidden, type Source } from './compare.js'
 import type { Progress } from './progress.js'
 import { NotTaken } from './refused.js'
 import { Standstill } from './standstill.js'
@@ -42,12 +42,13 @@ class Transfer {
   readonly #source: Source
   readonly #target: Store
   readonly #options: TransferOptions
-  readonly #matched = new Matched()
+  readonly #matched: Matched
 
   constructor (source: Source, target: Store, options: TransferOptions) {
     this.#source = source
     this.#target = target
     this.#options = options
+    this.#matched = new Matched(source)
   }
 
   async run (): Promise<Transferred> {
@@ -72,7 +73,7 @@ class Transfer {
   async #append (rest: Parameters<typeof appendRest>[0]): Promise<void> {
     const sent = this.#counter('appending')
     await appendRest(rest, this.#target, {
-      serverMade: this.#matched.serverMade.copy(),
+      limits: this.#source.limits,
       inFlight: this.#options.inFlight,
       onEvent: ({ position }) => sent(position)
     })
@@ -109,7 +110,8 @@ function onlyNotTaken (error: unknown): NotTaken {
 /** The log of a store up to its present head. */
 export async function logOf (store: Store): Promise<Source> {
   const head = await store.head()
-  return { head, read: (after) => travelling(store.read(after, head)), knows: (event) => store.knows(event) }
+  const source = { head, read: (after: bigint) => travelling(store.read(after, head)) }
+  return await withoutHidden({ ...source, knows: (event) => store.knows(event) })
 }
 
 /** Whether both are one and the same log, whatever their addresses. */

@@ -48,7 +48,7 @@ function file (name: string, content: string | Buffer): string {
 const refuses = (t: Test, path: string, message: RegExp) => refused(t, open(path), TransferRefused, { message })
 
 t.test('a line is readable, and says base64 only where JSON would not give the same bytes', async (t) => {
-  t.match(JSON.parse(lines[0] ?? ''), { format: 'ringledger-events', version: 1, exported_at: /^\d{4}-.*Z$/ })
+  t.match(JSON.parse(lines[0] ?? ''), { format: 'ringledger-events', version: 2, exported_at: /^\d{4}-.*Z$/ })
   t.match(JSON.parse(lines[1] ?? ''), {
     stream: 'assistant-1',
     revision: 0,
@@ -65,7 +65,7 @@ t.test('a line is readable, and says base64 only where JSON would not give the s
     data_base64: 'AP8KDYA=',
     metadata_base64: '/gA='
   })
-  t.match(lines.at(-1), new RegExp(`^{"end":true,"events":31,"streams":13,"sha256":"${footer.sha256}"}$`))
+  t.match(lines.at(-1), new RegExp(`^{"end":true,"events":22,"streams":13,"sha256":"${footer.sha256}"}$`))
   t.equal(statSync(whole).mode & 0o777, 0o600, 'only its owner may read it')
 })
 
@@ -89,9 +89,9 @@ t.test('an export taken into an empty store is the same log, packed or not, and 
   await exportToFile(packed, await logOf(source.store), options)
   t.same(gunzipSync(readFileSync(packed)).toString().split('\n').slice(1), text.split('\n').slice(1))
   const target = await place(t, 'target')
-  for (const [path, appended] of [[packed, 31], [whole, 0]] as const) {
+  for (const [path, appended] of [[packed, 22], [whole, 0]] as const) {
     const taken = await take(path, target.store)
-    t.match(taken, { events: 31, appended, sha256: footer.sha256 })
+    t.match(taken, { events: 22, appended, sha256: footer.sha256 })
   }
   t.same(await written(target.store), await written(source.store))
   await target.client.appendToStream('assistant-1', [event()])
@@ -107,13 +107,13 @@ t.test('a file that lacks its end is refused, unless its whole lines are asked f
 
   const target = await place(t, 'truncated')
   t.match(await take(cut, target.store, true), { events: 5, appended: 5 })
-  t.match(await take(whole, target.store), { events: 31, appended: 26 }, 'and the whole file goes on from there')
+  t.match(await take(whole, target.store), { events: 22, appended: 17 }, 'and the whole file goes on from there')
 })
 
 t.test('a file that was changed is refused', async (t) => {
   await refuses(t, file('changed.jsonl', text.replace('名前', '名称')), /was changed since it was written/)
   const shorter = file('lacks-line.jsonl', lines.toSpliced(3, 1).join('\n') + '\n')
-  await refuses(t, shorter, /tells of 31 events .*, the file has 30/)
+  await refuses(t, shorter, /tells of 22 events .*, the file has 21/)
   const longer = file('longer.jsonl', text)
   appendFileSync(longer, lines[1] + '\n')
   await refuses(t, longer, /goes on after its last line/)
@@ -128,8 +128,8 @@ t.test('what is no export, or one of another version, is refused', async (t) => 
   for (const content of ['', '{}', 'events\n', '{"format":"else"}\n', '\u0000']) {
     await refuses(t, file('other.jsonl', content), /other\.jsonl is not a Ringledger export/)
   }
-  const newer = file('newer.jsonl', text.replace('"version":1', '"version":2'))
-  await refuses(t, newer, /has version 2 of the format, and version 1 is read here/)
+  const newer = file('newer.jsonl', text.replace('"version":2', '"version":3'))
+  await refuses(t, newer, /has version 3 of the format, and version 2 is read here/)
   await refuses(t, join(folder, 'none.jsonl'), /none\.jsonl cannot be read: ENOENT/)
   await refuses(t, folder, /cannot be read: .*EISDIR/)
 })

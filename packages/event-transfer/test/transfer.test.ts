@@ -14,7 +14,7 @@ t.test('ids, types, bytes, metadata, revisions and order are kept, deletions and
   await fillVaried(source.client, source.store)
   const copied = await copy(source.store, target.store)
   t.same(await written(target.store), await written(source.store))
-  t.match(copied, { events: 31, streams: 13, appended: 31, others: 0 })
+  t.match(copied, { events: 22, streams: 13, appended: 22, others: 0 })
   t.equal(copied.position.target, await target.store.head())
 
   for (const stream of ['assistant-1', 'Straße 🎧', 'truncated', 'recreated', 'links']) {
@@ -41,7 +41,7 @@ t.test('a repeat appends nothing, a later one only what is new, and the hash is 
   await source.client.appendToStream('assistant-1', [event()])
   await source.client.appendToStream('gone', [event('Back')])
   const tail = await copy(source.store, target.store)
-  t.match(tail, { events: first.events + 3, appended: 3 }, 'with the metadata that brought the stream back')
+  t.match(tail, { events: first.events + 1, appended: 3 }, 'with the metadata that brought the stream back; two are hidden now')
   t.not(tail.sha256, first.sha256)
   const copied = await copy(target.store, other.store)
   t.match(copied, { events: tail.events, sha256: tail.sha256 }, 'a copy of the copy has it as well')
@@ -94,7 +94,7 @@ t.test('metadata that a server wrote when it brought a stream back is the same w
   const deletion = rawEvent('$$recreated', 0n, '{ "$tb": 9223372036854775807, "odd": [12345678901234567890] }')
   await appendRaw(source.store, { ...deletion, type: '$metadata' })
   await source.client.appendToStream('recreated', [event('Again')])
-  t.match(await copy(source.store, target.store), { events: 4 })
+  t.match(await copy(source.store, target.store), { events: 2 })
   const metadataIn = async (store: Store) => (await written(store)).filter((line) => line.includes('$metadata'))
   t.same(await metadataIn(target.store), await metadataIn(source.store))
 })
@@ -107,8 +107,9 @@ t.test('metadata of a deleted stream bring it back in the target as they did in 
     await source.client.setStreamMetadata('emptied', { colour })
   }
   await source.client.appendToStream('emptied', [event('Again')])
-  t.match(await copy(source.store, target.store), { events: 8, appended: 8 })
+  t.match(await copy(source.store, target.store), { events: 2, appended: 2 })
   t.match(await copy(source.store, target.store), { appended: 0 })
-  t.same(await target.client.getStreamMetadata('emptied'), await source.client.getStreamMetadata('emptied'))
+  const metadataOf = async ({ client }: typeof source) => (await client.getStreamMetadata('emptied')).metadata
+  t.same(await metadataOf(target), await metadataOf(source))
   t.same((await collect(target.client.readStream('emptied'))).map(({ event }) => event?.type), ['Again'])
 })

@@ -17,7 +17,7 @@ for (let round = 0; round < rounds; round++) {
   await Promise.all(Array.from({ length: streams }, (_, index) =>
     source.client.appendToStream(`call-${index}`, [event('Round', { round })])))
 }
-const all = 31 + streams * rounds
+const all = 22 + streams * rounds
 
 t.test('a copier that is killed anywhere goes on where the target stands, and doubles nothing', async (t) => {
   const target = await place(t, 'killed')

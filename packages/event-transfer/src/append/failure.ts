@@ -1,13 +1,28 @@
 // Why the target did not take an append, in words that say how to go on.
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import type streams from '@eventstore/db-client/generated/streams_pb.js'
-import { lacksEarlier } from '../gap.js'
 import { NotTaken, TransferRefused } from '../refused.js'
 
 export interface Sent {
   stream: string
   /** The revision that it follows. */
   expected: bigint
+}
+
+/** The stream of the target does not end at the revision that an append follows. */
+export class AtOtherRevision extends NotTaken {
+  /** @param current its last revision, -1 when it has none */
+  constructor (readonly current: bigint, message: string) {
+    super(message)
+  }
+}
+
+/** The stream lacks events in source and target. Where metadata hide them, placeholders can stand for them. */
+export class LacksEarlier extends TransferRefused {
+  constructor (readonly current: bigint, stream: string, expected: bigint) {
+    super(`stream ${stream} has no revision ${expected}, and no metadata that hide it: it is not whole, and no store ` +
+      'lets one begin in the middle. Use the backup and restore of EventStoreDB itself')
+  }
 }
 
 /** A failure that the next run gets over. */
@@ -45,8 +60,8 @@ export function failureOf (reply: streams.BatchAppendResp, sent: Sent | undefine
 function otherRevision (stream: string, current: bigint, expected: bigint, isNext: boolean): Error {
   if (current >= expected) {
     const found = `stream ${stream} of the target holds other events after revision ${expected}`
-    return new NotTaken(`${found}: choose a target without them`)
+    return new AtOtherRevision(current, `${found}: choose a target without them`)
   }
-  if (!isNext) return new NotTaken(`stream ${stream} of the target lacks revision ${expected}, which was sent before`)
-  return lacksEarlier(stream, expected)
+  if (isNext) return new LacksEarlier(current, stream, expected)
+  return new AtOtherRevision(current, `stream ${stream} of the target lacks revision ${expected}, which was sent before`)
 }

@@ -1,15 +1,17 @@
 // Sends the target what it lacks: consecutive events of a stream in one append, many appends under way, in log order.
 import { type AppendPipe, sizeOf } from './pipe.js'
 import { isTombstone, type Recorded } from '../recorded.js'
-import type { ServerMade } from '../server-made.js'
+import type { Limits } from '../limited.js'
+import { mayBeServerMade } from '../server-made.js'
+import { appendBehindGap } from './gaps.js'
 import type { Store } from '../store.js'
 
 /** What every EventStoreDB takes in one append, and so no append of theirs is cut in two. */
 const most = { bytes: 1024 * 1024, events: 10_000 }
 
 export interface AppendOptions {
-  /** As it stands before the first of the events; it is moved on. */
-  serverMade: ServerMade
+  /** Which streams may lack events: theirs are sent one by one where the one before was not sent. */
+  limits: Limits | undefined
   /** Most appends under way at once. */
   inFlight: number
   /** Is told of every event that was sent. */
@@ -21,19 +23,22 @@ export interface AppendOptions {
  * @throws NotTaken when the target has moved, TransferRefused, or an Error when it is gone
  */
 export async function appendRest (
-  rest: AsyncIterable<Recorded>, target: Store, { serverMade, inFlight, onEvent }: AppendOptions
+  rest: AsyncIterable<Recorded>, target: Store, { limits, inFlight, onEvent }: AppendOptions
 ): Promise<void> {
   const pipe = await target.openPipe(inFlight)
   const batch = new Batch(pipe)
+  const sent = new Map<string, bigint>()
+  const isBehindGap = (event: Recorded) => limits?.isLimited(event.stream) === true &&
+    (mayBeServerMade(event) || event.revision !== (sent.get(event.stream) ?? -1n) + 1n)
   try {
     for await (const event of rest) {
-      const isAlone = serverMade.includes(event) || serverMade.bringsBack(event)
+      const isAlone = isTombstone(event) || isBehindGap(event)
       if (isAlone || !batch.fits(event)) await batch.send()
-      if (isTombstone(event)) {
-        await pipe.drain()
-        await target.tombstone(event.stream)
-      } else if (!serverMade.includes(event)) batch.add(event)
-      serverMade.pass(event)
+      if (isAlone) await pipe.drain()
+      if (isTombstone(event)) await target.tombstone(event.stream)
+      else if (isAlone) await appendBehindGap(target, event)
+      else batch.add(event)
+      if (limits?.isLimited(event.stream)) sent.set(event.stream, event.revision)
       onEvent(event)
     }
     await batch.send()

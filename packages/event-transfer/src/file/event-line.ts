@@ -2,7 +2,8 @@
 import type { Recorded } from '../recorded.js'
 
 export const format = 'ringledger-events'
-export const version = 1
+/** Of the format. What `$tb` and deletes hide is left out since 2, and the hash passes over ids of more metadata. */
+export const version = 2
 
 export interface Footer {
   events: number

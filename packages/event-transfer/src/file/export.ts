@@ -9,7 +9,6 @@ import { eventLine, footerLine, headerLine, type Footer } from './event-line.js'
 import { Tally } from '../fingerprint.js'
 import type { Progress } from '../progress.js'
 import { TransferRefused } from '../refused.js'
-import { ServerMade } from '../server-made.js'
 
 export interface ExportOptions {
   signal: AbortSignal
@@ -20,7 +19,7 @@ const chunkLength = 64 * 1024
 
 /** Writes the export to a stream that stays open. */
 export async function exportTo (output: Writable, source: Source, options: ExportOptions): Promise<Footer> {
-  const tally = new Tally()
+  const tally = new Tally(source.limits)
   await pipeline(chunks(lines(source, tally, options)), output, { end: false, signal: options.signal })
   return footerOf(tally)
 }
@@ -35,7 +34,7 @@ export async function exportToFile (file: string, source: Source, options: Expor
     throw new TransferRefused(`${file} cannot be written: ${cause.message}`, { cause })
   })
   try {
-    const tally = new Tally()
+    const tally = new Tally(source.limits)
     const text = chunks(lines(source, tally, options))
     const output = handle.createWriteStream({ flush: true })
     await (file.endsWith('.gz') ? pipeline(text, createGzip(), output, options) : pipeline(text, output, options))
@@ -49,11 +48,9 @@ export async function exportToFile (file: string, source: Source, options: Expor
 }
 
 async function * lines (source: Source, tally: Tally, { onProgress }: ExportOptions): AsyncGenerator<string, void> {
-  const serverMade = new ServerMade()
   yield headerLine(new Date())
   for await (const event of source.read(0n)) {
-    tally.add(event, serverMade.includes(event))
-    serverMade.pass(event)
+    tally.add(event)
     yield eventLine(event)
     onProgress({ doing: 'exporting', events: tally.events, done: Number(event.position) / Number(source.head) })
   }

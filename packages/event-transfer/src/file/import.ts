@@ -1,12 +1,11 @@
 // An export as a source: checked from its first to its last line before anything is taken from it.
-import type { Source } from '../compare.js'
+import { withoutHidden, type Source } from '../compare.js'
 import type { Footer } from './event-line.js'
 import { linesOf } from './lines.js'
 import { Tally } from '../fingerprint.js'
 import type { Progress } from '../progress.js'
 import type { Recorded } from '../recorded.js'
 import { TransferRefused } from '../refused.js'
-import { ServerMade } from '../server-made.js'
 
 export interface ImportOptions {
   /** Take the whole lines of a file that lacks its end. */
@@ -22,21 +21,19 @@ export interface ImportOptions {
 export async function openExport (file: string, options: ImportOptions): Promise<Source> {
   const { allowTruncated, signal, onProgress } = options
   const tally = new Tally()
-  const serverMade = new ServerMade()
   let footer: Footer | undefined
   for await (const line of linesOf(file)) {
     signal.throwIfAborted()
     if (footer) throw new TransferRefused(`${file} goes on after its last line: it was changed since it was written`)
     if (line.kind === 'end') footer = line.footer
     else {
-      tally.add(line.event, serverMade.includes(line.event))
-      serverMade.pass(line.event)
+      tally.add(line.event)
       onProgress({ doing: 'checking', events: tally.events })
     }
   }
   if (!footer && !allowTruncated) throw lacksItsEnd(file, tally)
   if (footer && (footer.events !== tally.events || footer.sha256 !== tally.sha256())) throw changed(file, footer, tally)
-  return sourceOf(file, BigInt(tally.events))
+  return await withoutHidden(sourceOf(file, BigInt(tally.events)))
 }
 
 function lacksItsEnd (file: string, { events }: Tally): TransferRefused {
@@ -51,7 +48,7 @@ function changed (file: string, footer: Footer, tally: Tally): TransferRefused {
 }
 
 function sourceOf (file: string, head: bigint): Source {
-  let streams: Set<string> | undefined
+  let begins: Map<string, bigint> | undefined
   return { head, read, knows }
 
   async function * read (after: bigint): AsyncGenerator<Recorded, void> {
@@ -60,14 +57,17 @@ function sourceOf (file: string, head: bigint): Source {
     }
   }
 
-  async function knows ({ stream }: Recorded) {
-    streams ??= await streamsIn(read(0n))
-    return streams.has(stream) ? 'other' : 'stream unknown'
+  async function knows ({ stream, revision }: Recorded) {
+    begins ??= await beginsIn(read(0n))
+    const first = begins.get(stream)
+    if (first === undefined) return 'stream unknown'
+    return revision < first ? 'gone' : 'other'
   }
 }
 
-async function streamsIn (events: AsyncIterable<Recorded>): Promise<Set<string>> {
-  const streams = new Set<string>()
-  for await (const { stream } of events) streams.add(stream)
-  return streams
+/** Each stream with its first revision. */
+async function beginsIn (events: AsyncIterable<Recorded>): Promise<Map<string, bigint>> {
+  const begins = new Map<string, bigint>()
+  for await (const { stream, revision } of events) if (!begins.has(stream)) begins.set(stream, revision)
+  return begins
 }

@@ -1,8 +1,10 @@
 // A log with everything in it that a transfer must keep: odd bytes, deletions, truncation, links, unicode.
 import { randomUUID } from 'node:crypto'
 import { ANY, NO_STREAM, binaryEvent, jsonEvent, type EventStoreDBClient } from '@eventstore/db-client'
-import { isTombstone, travels, type Recorded } from '../recorded.js'
+import type { Recorded } from '../recorded.js'
+import { mayBeServerMade } from '../server-made.js'
 import type { Store } from '../store.js'
+import { logOf } from '../transfer.js'
 
 export function event (type = 'Happened', data: object = {}) {
   return jsonEvent({ type, data: { ...data }, metadata: { command_id: 'c-1' } })
@@ -59,15 +61,14 @@ async function fillBytes (client: EventStoreDBClient, store: Store): Promise<voi
   await client.appendToStream('large-1', [event('Large', { text: 'ü'.repeat(523_000) })])
 }
 
-/** All that travels, as text that can be compared; ids of events that each server makes by itself are left out. */
+/** All that travels, as text that can be compared; ids of events that a server makes by itself are left out. */
 export async function written (store: Store): Promise<string[]> {
   const lines: string[] = []
-  for await (const event of store.read(0n)) {
-    if (!travels(event)) continue
+  const log = await logOf(store)
+  for await (const event of log.read(0n)) {
     const { stream, revision, id, type, contentType, data, metadata } = event
-    const isOwn = isTombstone(event) || (stream === '$$recreated' && revision === 1n)
     const contents = [data, metadata].map((bytes) => Buffer.from(bytes).toString('base64'))
-    lines.push([stream, revision, isOwn ? '' : id, type, contentType, ...contents].join(' '))
+    lines.push([stream, revision, mayBeServerMade(event) ? '' : id, type, contentType, ...contents].join(' '))
   }
   return lines
 }

@@ -10,10 +10,13 @@ export async function placesOn (file: Teardown) {
   const postgres = await scratchPostgres(file)
   let schemas = 0
   return async (t: Teardown) => {
-    const { client, store: { url } } = await scratchEventStore(t, { postgres, schema: `log_${schemas++}` })
-    return { client, store: opened(t, url), url }
+    const { client, store: server } = await scratchEventStore(t, { postgres, schema: `log_${schemas++}` })
+    const { url } = server
+    return { client, server, store: opened(t, url), url }
   }
 }
+
+export type Place = Awaited<ReturnType<Awaited<ReturnType<typeof placesOn>>>>
 
 export function opened (t: Teardown, url: string): Store {
   const store = openStore(EventStoreDBClient.connectionString(url))
