@@ -11,6 +11,7 @@ const rooms = {
   'src/postgres': { ours: [], packages: ['pg', 'node-pg-migrate'] },
   'src/subscriptions': { ours: [...LOG, 'src/postgres', 'src/tracing'], packages: ['pg'] },
   'src/recovery': { ours: [...LOG, 'src/postgres', 'src/subscriptions'], packages: ['pg'] },
+  'src/sealing': { ours: [...LOG, 'src/postgres'], packages: ['pg'] },
   'src/command-handling': { ours: [...LOG, 'src/postgres', 'src/tracing'], packages: ['pg'] },
   'src/http': {
     ours: ['src/(domain|command-handling|tracing)', 'src/(config|errors|package-root)[.]ts'],
@@ -29,7 +30,7 @@ const rooms = {
     packages: ['pg']
   },
   workers: {
-    ours: ['src/(domain|event-store|subscriptions|recovery|postgres|tracing)'],
+    ours: ['src/(domain|event-store|sealing|subscriptions|recovery|postgres|tracing)'],
     packages: ['pg', 'bullmq', 'ioredis', 'undici', 'ipaddr.js']
   },
   'src/composition/embedded': { ours: [], packages: ['@ringledger/embedded-[^/]+'] },

@@ -15,6 +15,7 @@ import { fieldErrors } from './http/input/schema-errors.js'
 import { saysDiskFull } from './postgres/problems/full-disk.js'
 import { BehindLog } from './recovery/database-state.js'
 import { OtherLog } from './recovery/other-log.js'
+import { PersonKeyUnreadable } from './sealing/person-keys.js'
 
 const statusOf: Record<RejectionCode, number> = {
   invalid: 422,
@@ -96,7 +97,8 @@ const clientMessages: Record<string | number, string> = {
  */
 function nothingWasWritten (error: Error): boolean {
   const ours = [
-    EventStoreUnavailable, StreamTruncated, StreamBusy, NotCaughtUp, IdsUsedUp, NotKnownYet, BehindLog, OtherLog
+    EventStoreUnavailable, StreamTruncated, StreamBusy, NotCaughtUp, IdsUsedUp, NotKnownYet, BehindLog, OtherLog,
+    PersonKeyUnreadable
   ]
   const isOurs = ours.some((each) => error instanceof each)
   const code = 'code' in error ? String(error.code) : ''

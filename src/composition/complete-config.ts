@@ -7,9 +7,12 @@ import type { JwtSettings } from '../http/auth/jwt-settings.js'
 /** Config with every secret: set, or generated. */
 export type CompleteConfig = Config & { jwt: JwtSettings, secrets: Pick<Secrets, 'secretKey' | 'leadDigestKey'> }
 
-/** Webhook secrets are encrypted with the current key and still read with the previous ones. */
+/** What is encrypted at rest is encrypted with these, and numbers in names of streams are hidden by them. */
+export type KeySettings = Pick<CompleteConfig, 'secrets' | 'previousSecretKeys'>
+
+/** Webhook secrets and the keys of persons are encrypted with the current key and still read with the previous ones. */
 export function secretKeys (
-  { secrets, previousSecretKeys }: Pick<CompleteConfig, 'secrets' | 'previousSecretKeys'>
+  { secrets, previousSecretKeys }: KeySettings
 ): { current: Buffer, previous: Buffer[] } {
   return { current: keyBytes(secrets.secretKey), previous: previousSecretKeys.map(keyBytes) }
 }

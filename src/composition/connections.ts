@@ -8,11 +8,16 @@ import { ensureProjections } from '../../projections/replay/generations.js'
 import { watchAvailability, type Availability } from '../event-store/availability.js'
 import { EventStoreConnection } from '../event-store/connection/connection.js'
 import { openStreams, type Streams } from '../event-store/streams.js'
+import { phoneHash } from '../command-handling/phone-hash.js'
 import { packageRoot } from '../package-root.js'
 import { endsWithin } from '../postgres/ends-within.js'
 import { migrate } from '../postgres/migrate.js'
 import { openPool } from '../postgres/pool.js'
+import { openPersonKeys } from '../sealing/cached-keys.js'
+import type { PersonKeys } from '../sealing/person-keys.js'
+import { sealedStreams } from '../sealing/sealed-streams.js'
 import { dispatcherCheckpoint } from '../recovery/database-state.js'
+import { keyBytes, secretKeys, type KeySettings } from './complete-config.js'
 import { reachableHead, reachablePostgres } from './back-end-unreachable.js'
 
 /** Where the back ends are, after the embedded ones have started. */
@@ -40,7 +45,9 @@ export interface Connections {
   pool: Pool
   /** For consumers: its statements and transactions have a time limit. */
   consumerPool: Pool
+  /** What events say of persons is sealed by what is appended here, and open in what is read. */
   streams: Streams
+  personKeys: PersonKeys
   /** Whether the event store answers, and takes writes. */
   eventStore: Pick<Availability, 'assertAnswers' | 'assertTakesWrites'>
   positions: Positions
@@ -55,16 +62,20 @@ export interface ConnectionOptions {
 }
 
 /** Connects to the back ends and brings the database up to date. @throws BackEndUnreachable */
-export async function openConnections (urls: Urls, log: Logger, options: ConnectionOptions = {}): Promise<Connections> {
+export async function openConnections (
+  urls: Urls, keys: KeySettings, log: Logger, options: ConnectionOptions = {}
+): Promise<Connections> {
   const { databaseUrl, eventStoreUrl } = urls
   await reachablePostgres(migrate(databaseUrl, packageRoot))
   const onError = (error: Error) => log.warn({ err: error }, 'lost a connection to Postgres')
   const { pool, consumerPool } = openPools(databaseUrl, onError, options)
   const connection = new EventStoreConnection(eventStoreUrl)
   const opened = openStreams(connection)
-  const { streams, ...eventStore } = watchAvailability(opened, { log })
+  const { streams: raw, ...eventStore } = watchAvailability(opened, { log })
+  const { streams, personKeys } = openSealing(raw, pool, keys)
   const disconnect = async () => {
     eventStore.close()
+    personKeys.close()
     const ended = [pool, consumerPool].map((each) => endsWithin(endWithinMs, each.end()))
     await Promise.all([connection.close(), ...ended])
   }
@@ -80,7 +91,15 @@ export async function openConnections (urls: Urls, log: Logger, options: Connect
     await positions.close()
     await disconnect()
   }
-  return { pool, consumerPool, streams, eventStore, positions, close }
+  return { pool, consumerPool, streams, personKeys, eventStore, positions, close }
+}
+
+function openSealing (
+  raw: Streams, pool: Pool, keys: KeySettings
+): Pick<Connections, 'streams' | 'personKeys'> {
+  const digest = phoneHash(keyBytes(keys.secrets.leadDigestKey))
+  const personKeys = openPersonKeys({ pool, streams: raw, secretKeys: secretKeys(keys), digest })
+  return { personKeys, streams: sealedStreams(raw, { keys: personKeys, digest }) }
 }
 
 function openPools (

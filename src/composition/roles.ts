@@ -48,7 +48,7 @@ type Prepare = (connections: Connections) => Promise<void>
 export async function startRoles (
   roles: readonly Role[], config: CompleteConfig, urls: Urls, log: Logger, prepare?: Prepare
 ): Promise<Service> {
-  const connections = await openConnections(urls, log, { answerWithinMs, batchWithinMs })
+  const connections = await openConnections(urls, config, log, { answerWithinMs, batchWithinMs })
   const holder = `${hostname()} ${process.pid} ${randomUUID().slice(0, 8)}`
   const [stops, lastStops]: [Stops, Stops] = [[], []]
   let isLeaving = false

@@ -11,9 +11,10 @@ import { CampaignCreated, CampaignDeleted, CampaignRenamed } from './campaign/ev
 import { LanguageAdded, ModelAdded, VoiceAdded } from './catalog/events.js'
 import { isAtHome, type DomainEvent } from './every-event.js'
 import { isNestedDeeper } from './json.js'
-import { LeadCreated, LeadDeleted, LeadStatusChanged, LeadUpdated } from './lead/events.js'
+import { LeadDeleted, LeadStatusChanged, leadCreatedVersions, leadUpdatedVersions } from './lead/events.js'
 import { LeadImportCompleted, LeadImportFailed, LeadImportRequested } from './lead-import/events.js'
 import { DispatcherCheckpointed } from './marker/events.js'
+import { PersonKeyCreated, PersonKeyErased } from './person-key/events.js'
 import { PersonRequestCompleted, PersonRequestFailed, PersonRequested } from './person/events.js'
 import { PhoneNumberAdded, PhoneNumberClaimed, PhoneNumberFreed, PhoneNumberReleased } from './phone-number/events.js'
 import { TokenRevoked } from './token/events.js'
@@ -33,8 +34,8 @@ export const eventVersions: { [Type in EventType]: Versions<Data<Type>> } = {
   AssistantActivated: firstVersion(AssistantActivated),
   AssistantDeactivated: firstVersion(AssistantDeactivated),
   AssistantDeleted: firstVersion(AssistantDeleted),
-  LeadCreated: firstVersion(LeadCreated),
-  LeadUpdated: firstVersion(LeadUpdated),
+  LeadCreated: leadCreatedVersions,
+  LeadUpdated: leadUpdatedVersions,
   LeadStatusChanged: firstVersion(LeadStatusChanged),
   LeadDeleted: firstVersion(LeadDeleted),
   LeadImportRequested: firstVersion(LeadImportRequested),
@@ -59,6 +60,8 @@ export const eventVersions: { [Type in EventType]: Versions<Data<Type>> } = {
   PersonRequested: firstVersion(PersonRequested),
   PersonRequestCompleted: firstVersion(PersonRequestCompleted),
   PersonRequestFailed: firstVersion(PersonRequestFailed),
+  PersonKeyCreated: firstVersion(PersonKeyCreated),
+  PersonKeyErased: firstVersion(PersonKeyErased),
   DispatcherCheckpointed: firstVersion(DispatcherCheckpointed)
 }
 

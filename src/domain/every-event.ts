@@ -8,6 +8,7 @@ import { catalogStreams, type CatalogEvent } from './catalog/events.js'
 import { leadStream, type LeadEvent } from './lead/events.js'
 import { leadImportStream, type LeadImportEvent } from './lead-import/events.js'
 import { markerStream, type MarkerEvent } from './marker/events.js'
+import { isPersonKeyStream, type PersonKeyEvent } from './person-key/events.js'
 import { personRequestStream, type PersonRequestEvent } from './person/events.js'
 import {
   phoneHolderStream, phoneNumberStream, type HolderEvent, type PhoneNumberEvent
@@ -15,7 +16,8 @@ import {
 import { tokenStream, type TokenEvent } from './token/events.js'
 
 export type DomainEvent = AssistantEvent | LeadEvent | LeadImportEvent | CampaignEvent | PhoneNumberEvent |
-  HolderEvent | CallEvent | ApiKeyEvent | TokenEvent | BlacklistEvent | PersonRequestEvent | CatalogEvent | MarkerEvent
+  HolderEvent | CallEvent | ApiKeyEvent | TokenEvent | BlacklistEvent | PersonRequestEvent | PersonKeyEvent |
+  CatalogEvent | MarkerEvent
 
 export function isAtHome ({ type, data }: DomainEvent, stream: string): boolean {
   switch (type) {
@@ -47,6 +49,8 @@ export function isAtHome ({ type, data }: DomainEvent, stream: string): boolean 
     case 'PersonRequested':
     case 'PersonRequestCompleted':
     case 'PersonRequestFailed': return stream === personRequestStream(data.person_request_id)
+    case 'PersonKeyCreated':
+    case 'PersonKeyErased': return isPersonKeyStream(stream)
     case 'VoiceAdded': return stream === catalogStreams.voices
     case 'LanguageAdded': return stream === catalogStreams.languages
     case 'ModelAdded': return stream === catalogStreams.models

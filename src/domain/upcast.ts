@@ -9,6 +9,10 @@ export interface Versions<Data> {
   schemas: readonly TSchema[]
   /** The steps between them: the first one leads from version 1 to version 2. */
   upcasts: readonly Upcast[]
+  /** What the log holds of the current version, where what it says of persons is sealed; readers meet `Data`. */
+  stored?: TSchema
+  /** One version more, of the same data: in the log, what it says of persons is sealed from here on. */
+  sealed: (stored: TSchema) => Versions<Data>
   /** One version more. `upcast` is pure and total: it gives what this version would have written of the same fact. */
   next: <Schema extends TSchema>(schema: Schema, upcast: (data: Data) => Static<Schema>) => Versions<Static<Schema>>
 }
@@ -16,6 +20,13 @@ export interface Versions<Data> {
 /** A type as it was first written; `next` adds later versions. */
 export const firstVersion = <Schema extends TSchema>(schema: Schema): Versions<Static<Schema>> => versions([schema], [])
 
-function versions<Data> (schemas: readonly TSchema[], upcasts: readonly Upcast[]): Versions<Data> {
-  return { schemas, upcasts, next: (schema, upcast) => versions([...schemas, schema], [...upcasts, upcast]) }
+function versions<Data> (schemas: readonly TSchema[], upcasts: readonly Upcast[], stored?: TSchema): Versions<Data> {
+  const same = (data: Data) => data
+  return {
+    schemas,
+    upcasts,
+    ...(stored && { stored }),
+    sealed: (stored) => versions([...schemas, ...schemas.slice(-1)], [...upcasts, same], stored),
+    next: (schema, upcast) => versions([...schemas, schema], [...upcasts, upcast])
+  }
 }

@@ -38,6 +38,7 @@ export function watchAvailability (streams: Streams, { log, everyMs = 1_000 }: A
       head: () => watch.call('read', () => streams.head()),
       scavenge: () => watch.call('read', () => streams.scavenge()),
       append: (...given) => watch.call('append', () => streams.append(...given)),
+      delete: (...given) => watch.call('append', () => streams.delete(...given)),
       follow: (options) => watch.follow(options)
     },
     assertAnswers: () => watch.assertAnswers(),

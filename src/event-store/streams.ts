@@ -3,6 +3,7 @@ import type { StoredEvent } from '../domain/stored-event.js'
 import { Appender, type AppendTimes } from './appender.js'
 import type { EventStoreConnection } from './connection/connection.js'
 import type { Appended, Proposed } from './connection/proposed.js'
+import { deleteStream } from './removal/delete-stream.js'
 import { followLog, type FollowOptions } from './follow.js'
 import type { Limit } from './reads/limit.js'
 import { Reader } from './reads/reader.js'
@@ -38,6 +39,12 @@ export interface Streams {
    * @throws RevisionConflict, StreamGone, EventStoreUnavailable, AppendTooLarge, AppendOutcomeUnknown
    */
   append (stream: string, events: Proposed[], expected: bigint): Promise<Appended>
+  /**
+   * Hides the events of a stream whose last revision is `expected`, for a scavenge to take them away but for the last
+   * one. The stream can be written to again, as a new one or behind that revision.
+   * @throws RevisionConflict, StreamGone, EventStoreUnavailable
+   */
+  delete (stream: string, expected: bigint): Promise<void>
   /** The position of the newest event in $all, 0 in an empty store. @throws EventStoreUnavailable */
   head (): Promise<bigint>
   /**
@@ -67,6 +74,7 @@ export function openStreams (connection: EventStoreConnection, options: StreamsO
     limitOf: (stream) => reader.limitOf(stream),
     last: (stream) => reader.last(stream),
     append: (stream, events, expected) => appender.append(stream, events, expected),
+    delete: (stream, expected) => deleteStream(connection, stream, expected, answerWithinMs),
     head: () => reader.head(),
     scavenge: () => scavengeEmbedded(connection, answerWithinMs),
     follow: (following) => followLog(connection, sharedHead, following)

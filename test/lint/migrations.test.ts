@@ -15,6 +15,7 @@ t.test('no migration takes away what the release before uses, or says why nobody
 const passes = [
   'CREATE TABLE ledger.a (id bigint PRIMARY KEY, b text NOT NULL); CREATE UNIQUE INDEX a_b ON ledger.a (b)',
   'CREATE TABLE ledger.a (id bigint); ALTER TABLE ledger.a ADD COLUMN b text NOT NULL',
+  'CREATE UNLOGGED TABLE ledger.a (id bigint, b text); CREATE INDEX a_b ON ledger.a (b)',
   'ALTER TABLE ledger.old ADD COLUMN b text, ADD COLUMN c integer NOT NULL DEFAULT 0',
   'ALTER TABLE ledger.old ALTER COLUMN b DROP NOT NULL, ALTER c DROP DEFAULT, ALTER d SET DEFAULT 5',
   'CREATE INDEX CONCURRENTLY old_b ON ledger.old (b)',

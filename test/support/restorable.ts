@@ -13,7 +13,7 @@ import { scratchPostgres, type ScratchPostgres } from './back-ends/scratch-postg
 import { configOf } from './service.js'
 import type { Teardown } from './teardown.js'
 import type { Answer } from './http/answer.js'
-import { secrets } from './auth/secrets.js'
+import { keySettings, secrets } from './auth/secrets.js'
 
 interface Asserts { equal (found: unknown, wanted: unknown): unknown }
 
@@ -73,7 +73,7 @@ export async function restorable (t: Teardown): Promise<Restorable> {
     store = await eventStoreOn(log.url, Number(new URL(store.url).port)) // roles that run find it again
   }
   const withParts: Restorable['withParts'] = async (work) => {
-    const parts = await openConnections(urls, pino({ level: 'silent' }))
+    const parts = await openConnections(urls, keySettings, pino({ level: 'silent' }))
     return await work(parts).finally(() => parts.close())
   }
 

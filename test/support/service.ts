@@ -42,9 +42,9 @@ export async function testService (
   t.teardown(store.close)
   const urls = { databaseUrl: postgres.url, eventStoreUrl: store.url }
   const log = readLog(t)
-  const parts = await openConnections(urls, log)
-  t.teardown(() => parts.close())
   const config = configOf(environment)
+  const parts = await openConnections(urls, config, log)
+  t.teardown(() => parts.close())
   const start = async (wanted: Role[], overrides: Record<string, string> = {}) => {
     const settings = { ...environment, ...overrides }
     const on: Urls = { ...urls, redisUrl: settings.REDIS_URL }

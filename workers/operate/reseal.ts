@@ -1,7 +1,7 @@
 // The keys that encrypted what is stored: which of them are needed, and leaving the former ones behind.
 import type { Pool } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import { keyId, seal, unseal, type SealedRow, type SecretKeys } from '../deliveries/sealed.js'
+import { keyId, seal, unseal, type SealedRow, type SecretKeys } from '../../src/sealing/sealed-text.js'
 import { ownerOfPart } from '../persons/parts.js'
 
 interface KeyLog { info (details: object, message: string): void }
@@ -68,7 +68,7 @@ export async function tellNeededKeys (pool: Pool, keys: SecretKeys, log: KeyLog)
   for (const needed of await neededKeys(pool, keys)) {
     log.info(needed, needed.texts > 0
       ? 'a key of SECRET_KEY_PREVIOUS is still needed: `ringledger secrets reseal` ends that'
-      : 'a key of SECRET_KEY_PREVIOUS is not needed any more: remove it')
+      : 'a key of SECRET_KEY_PREVIOUS is needed for persons in the event log alone, if it encrypted their keys')
   }
 }
 

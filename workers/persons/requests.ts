@@ -1,6 +1,6 @@
 // Requests for a person's data that have not ended: the one place with the number, encrypted, and for that time.
 import type { Pool, PoolClient } from 'pg'
-import { seal, unseal, type SealedRow, type SecretKeys } from '../deliveries/sealed.js'
+import { seal, unseal, type SealedRow, type SecretKeys } from '../../src/sealing/sealed-text.js'
 
 /** What a user asks for. The number is in E.164. */
 export interface NewPersonRequest { id: string, userId: string, phoneNumber: string }

@@ -52,7 +52,7 @@ async function play (
     return [backEnds.urls, 'Postgres (fsync on) and the event store, each a process of its own'] as const
   })
   await timeline.step('import the catalogue', 'event store', async () => {
-    const connections = await openConnections(urls, log)
+    const connections = await openConnections(urls, config, log)
     try {
       await importAndProject(connections, await readCatalogFile(join(packageRoot, 'examples/catalog.json')), {
         leadDigestKey: config.secrets.leadDigestKey, log

@@ -3,7 +3,7 @@ import type { Pool } from 'pg'
 import { readNotHeld } from '../../command-handling/claim-former-numbers.js'
 import { EventStoreUnavailable } from '../../event-store/errors.js'
 import type { Streams } from '../../event-store/streams.js'
-import type { SecretKeys } from '../../../workers/deliveries/sealed.js'
+import type { SecretKeys } from '../../sealing/sealed-text.js'
 import { projections } from '../../../projections/index.js'
 import { openBreakers } from '../../../projections/parking/circuit-breaker.js'
 import { dispatcher, parkedStreams } from '../../../projections/parking/parked-events.js'
@@ -89,7 +89,7 @@ async function keysFound (pool: Pool, keys: SecretKeys | undefined) {
   const needed = previous.filter(({ texts }) => texts > 0).map(({ place }) => place)
   return needed.length > 0
     ? warning(`number ${needed.join(', ')} of SECRET_KEY_PREVIOUS is still needed`, 'Run `ringledger secrets reseal`.')
-    : warning('SECRET_KEY_PREVIOUS is not needed any more', 'Empty it.')
+    : warning('the database does not need SECRET_KEY_PREVIOUS any more', 'Empty it, unless persons in the event log are of its time.')
 }
 
 /** Those of a log from before numbers were held, as far as their users have them still. */

@@ -14,11 +14,11 @@ export async function withConnections<Result> (
   const { openBackEnds } = await import('./back-ends.js')
   const backEnds = await openBackEnds(config, 'command', command)
   try {
-    const [{ openLog }, { openConnections }] = await Promise.all([
-      import('./log.js'), import('../../composition/connections.js')
+    const [{ openLog }, { openConnections }, { completeConfig }] = await Promise.all([
+      import('./log.js'), import('../../composition/connections.js'), import('./complete-config.js')
     ])
     const { log } = openLog(config.logLevel === 'info' ? 'warn' : config.logLevel, 2)
-    const connections = await openConnections(backEnds.urls, log)
+    const connections = await openConnections(backEnds.urls, await completeConfig(config), log)
     try {
       return await work(connections, log)
     } finally {

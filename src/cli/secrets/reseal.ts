@@ -21,6 +21,6 @@ async function resealSecrets ({ json }: { json?: boolean }): Promise<void> {
   const resealed = await withConnections('ringledger secrets reseal', ({ pool }) => reseal({ pool, keys }))
   if (json) printJson({ resealed })
   say(resealed === 0
-    ? 'Everything is encrypted with SECRET_KEY already. SECRET_KEY_PREVIOUS can be emptied.'
-    : `Encrypted ${resealed} texts anew. SECRET_KEY_PREVIOUS can be emptied once every process has the new SECRET_KEY.`)
+    ? 'Everything in the database is encrypted with SECRET_KEY already. The keys of persons in the event log stay as they are.'
+    : `Encrypted ${resealed} texts anew. The keys of persons in the event log stay as they are, and need the key of their time.`)
 }

@@ -19,7 +19,7 @@ export type WebhookDeps = Pick<Routes,
 export async function webhookDeps ({ config, connections: { pool } }: ProcessContext): Promise<WebhookDeps> {
   const [guard, sealed, secrets, endpoints, deliveries, requests, notices, onDemand, recoveries] = await Promise.all([
     import('../../../workers/deliver/guard.js'),
-    import('../../../workers/deliveries/sealed.js'),
+    import('../../sealing/sealed-text.js'),
     import('../../../workers/deliver/secrets.js'),
     import('../../../workers/deliveries/endpoints.js'),
     import('../../../workers/deliveries/read/find-deliveries.js'),

@@ -10,6 +10,7 @@ import type { Progress } from '../../../projections/replay/options.js'
 import { BrokenOff, ReplayRefused } from '../../../projections/replay/refused.js'
 import { projections } from '../../../projections/index.js'
 import { errorSerializer } from '../../http/logging.js'
+import type { KeySettings } from '../complete-config.js'
 import { openConnections, type Connections, type Urls } from '../connections.js'
 
 /** What the process reads at its start from stdin, as JSON. */
@@ -19,19 +20,20 @@ export interface ActionOrder {
   projection: string
   input: OperationInput
   urls: Urls
+  keys: KeySettings
   logLevel: string
 }
 
 void text(process.stdin).then((order) => carryOut(JSON.parse(order) as ActionOrder))
 
-async function carryOut ({ id, action, projection: name, input, urls, logLevel }: ActionOrder): Promise<void> {
+async function carryOut ({ id, action, projection: name, input, urls, keys, logLevel }: ActionOrder): Promise<void> {
   const stopping = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => { stopping.abort() })
   const options = { level: logLevel, base: null, serializers: { err: errorSerializer } }
   const log = pino(options, pino.destination({ dest: 2, sync: true }))
   const projection = projections.find((known) => known.name === name)
   if (!projection) throw new Error(`there is no projection ${name}`)
-  const connections = await openConnections(urls, log)
+  const connections = await openConnections(urls, keys, log)
   const { pool } = connections
   const telling = keepTelling(pool, id)
   try {

@@ -33,7 +33,8 @@ export function openActions ({ urls, config, connections: { pool }, log }: Proce
     running.add(child)
     child.once('exit', (code, signal) => { void ended(child, id, code, signal) })
     child.once('error', (error) => { log.error({ err: error, action, projection }, 'an action did not begin') })
-    const order: ActionOrder = { id, action, projection, input, urls, logLevel: config.logLevel }
+    const { secrets, previousSecretKeys, logLevel } = config
+    const order: ActionOrder = { id, action, projection, input, urls, keys: { secrets, previousSecretKeys }, logLevel }
     child.stdin.on('error', () => {}) // it has ended, which is told
     child.stdin.end(JSON.stringify(order))
     return id

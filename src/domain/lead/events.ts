@@ -1,6 +1,8 @@
 // What happens to a lead, on the stream `lead-<campaign id>-<digest of the phone number>`.
 import Type, { type Static } from 'typebox'
 import { AnyObject, documentedAs, GivenId, Id, Instant, Nullable, PhoneNumber, type JsonObject } from '../json.js'
+import { Sealed } from '../sealed/sealed.js'
+import { firstVersion } from '../upcast.js'
 import { UserId } from '../user.js'
 import { LeadStatus } from './status.js'
 
@@ -41,6 +43,24 @@ export const LeadUpdated = Type.Object({
   removed_contacts: Type.Array(GivenId(), { description: 'Secondary contacts that the lead does not have any more.' }),
   updated_at: Instant()
 })
+
+const SealedContact = Type.Object({ id: StoredContact.properties.id, sealed: Sealed }, { title: 'SealedContact' })
+const SealedContacts = Type.Array(SealedContact, { description: 'Each under the key of its own number.' })
+
+/** Number and variables of the lead are sealed under the key of its number. */
+export const leadCreatedVersions = firstVersion(LeadCreated).sealed(Type.Object({
+  ...ids, sealed: Sealed, secondary_contacts: SealedContacts, created_at: Instant()
+}))
+
+/** Variables that change are sealed under the key of the lead's number; where none do, nothing but `{}` is. */
+export const leadUpdatedVersions = firstVersion(LeadUpdated).sealed(Type.Object({
+  ...ids,
+  changes: Type.Object({
+    sealed: Sealed, secondary_contacts: Type.Optional(SealedContacts)
+  }, { title: 'SealedLeadChanges', description: 'Only what changes, each whole.' }),
+  removed_contacts: LeadUpdated.properties.removed_contacts,
+  updated_at: Instant()
+}))
 
 export const LeadStatusChanged = Type.Object({
   ...ids,

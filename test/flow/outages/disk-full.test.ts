@@ -9,6 +9,7 @@ import { openConnections } from '../../../src/composition/connections.js'
 import { openDiskMonitor } from '../../../src/composition/status/disk.js'
 import { noStream, type Streams } from '../../../src/event-store/streams.js'
 import { openPool } from '../../../src/postgres/pool.js'
+import { keySettings } from '../../support/auth/secrets.js'
 import { smallDisk, type SmallDisk } from '../../support/back-ends/small-disk.js'
 import { newAssistant } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
@@ -58,14 +59,13 @@ async function fillWriteAheadLog (t: Test, databaseUrl: string, service: Running
   }, 60_000)
 }
 
-const ready = async (service: RunningService) =>
-  await service.call('GET', '/health/ready', { token: await service.token('operator', 'ops') })
+const ready = async (service: RunningService) => await service.call('GET', '/health/ready', { token: await service.token('operator', 'ops') })
 
 interface Scene { disk: SmallDisk, dataDir: string, databaseUrl: string, service: RunningService, ids: number[] }
 
 async function fullDiskRefuses (t: Test, { disk, dataDir, databaseUrl, service, ids }: Scene): Promise<void> {
   t.equal((await ready(service)).status, 200)
-  const parts = await openConnections({ databaseUrl, eventStoreUrl: eventStoreOf(dataDir) }, pino({ level: 'silent' }))
+  const parts = await openConnections({ databaseUrl, eventStoreUrl: eventStoreOf(dataDir) }, keySettings, pino({ level: 'silent' }))
   t.teardown(() => parts.close())
   disk.fill()
   const refused = await eventually(async () => {

@@ -5,7 +5,7 @@ import pg from 'pg'
 import pino from 'pino'
 import { importAndProject } from '../../../src/cli/catalog/import-and-project.js'
 import { openConnections } from '../../../src/composition/connections.js'
-import { secrets } from '../auth/secrets.js'
+import { keySettings, secrets } from '../auth/secrets.js'
 import { startEventStore } from '@ringledger/embedded-event-store'
 import { readCatalogFile } from '../../../src/cli/catalog/catalog-file.js'
 import { packageRoot } from '../../../src/package-root.js'
@@ -25,7 +25,7 @@ export async function setUpService (databaseUrl: string): Promise<void> {
   await migrateLedger(databaseUrl)
   const store = await startEventStore({ databaseUrl })
   const log = pino({ level: 'silent' })
-  const connections = await openConnections({ databaseUrl, eventStoreUrl: store.url }, log)
+  const connections = await openConnections({ databaseUrl, eventStoreUrl: store.url }, keySettings, log)
   const catalogue = await readCatalogFile(join(packageRoot, 'examples/catalog.json'))
   await importAndProject(connections, catalogue, { leadDigestKey: secrets.LEAD_DIGEST_KEY, log })
   await connections.close()

@@ -1,9 +1,12 @@
 // The AsyncAPI document of every event, made from the schemas that decode them; docs/asyncapi.yaml is its text.
+import type { TSchema } from 'typebox'
 import { stringify } from 'yaml'
 import { currentVersion, eventVersions } from '../../../src/domain/events.js'
+import type { Versions } from '../../../src/domain/upcast.js'
 import { shown, type Named } from '../../../src/http/docs/document/shown-schemas.js'
 import { servers } from './asyncapi-servers.js'
-import { events, streams, type Described } from './described-events.js'
+import { events, type Described } from './described-events.js'
+import { streams } from './event-streams.js'
 
 const metadata = {
   type: 'object',
@@ -29,6 +32,8 @@ const map = <Value>(keys: string[], value: (key: string) => Value) =>
 const parameters: Record<string, string> = {
   call_id: 'The call, as the data names it: 1 to 128 letters, digits, dots, underscores, tildes or hyphens.',
   id: 'The id in the data.',
+  user_digest: 'Stands for the user: 32 hexadecimal digits of a keyed hash.',
+  number_digest: 'Stands for the phone number, likewise.',
   campaign_id: 'The campaign of the lead.',
   digest: 'Stands for the phone number: 32 hexadecimal digits of a keyed hash.'
 }
@@ -83,13 +88,20 @@ const message = (type: string, { summary, description, examples }: Described) =>
   ...(examples && { examples })
 })
 
-/** The current version of each event under its name, former ones as `<name>.v<n>`, and what they are made of. */
+/**
+ * The current version of each event under its name, former ones as `<name>.v<n>`, and what they are made of: as the log
+ * holds them.
+ */
 function schemas () {
   const named: Named = {}
-  const events = Object.entries(eventVersions).flatMap(([type, { schemas }]) => schemas.map((schema, index) =>
-    [index + 1 === schemas.length ? type : `${type}.v${index + 1}`, shown(schema, named)]))
+  const events = Object.entries(eventVersions).flatMap(([type, versions]) => inLog(versions).map((schema, index, all) =>
+    [index + 1 === all.length ? type : `${type}.v${index + 1}`, shown(schema, named)]))
   return { ...Object.fromEntries(events), ...named }
 }
+
+/** Every version, the current one sealed where it is. */
+export const inLog = ({ schemas, stored }: Pick<Versions<unknown>, 'schemas' | 'stored'>): readonly TSchema[] =>
+  stored ? [...schemas.slice(0, -1), stored] : schemas
 
 const operation = (action: 'send' | 'receive', channel: string, summary: string) =>
   ({ action, channel: { $ref: `#/channels/${channel}` }, summary })

@@ -1,37 +1,7 @@
-// Every event in words, and the streams that they stand on, for the AsyncAPI document.
-import { apiKeyStream } from '../../../src/domain/api-key/events.js'
-import { assistantStream } from '../../../src/domain/assistant/events.js'
-import { blacklistStream } from '../../../src/domain/blacklist/events.js'
-import { callStream } from '../../../src/domain/call/events.js'
-import { campaignStream } from '../../../src/domain/campaign/events.js'
-import { catalogStreams } from '../../../src/domain/catalog/events.js'
+// Every event in words, for the AsyncAPI document.
 import type { EventType } from '../../../src/domain/events.js'
-import { leadStream } from '../../../src/domain/lead/events.js'
-import { leadImportStream } from '../../../src/domain/lead-import/events.js'
-import { personRequestStream } from '../../../src/domain/person/events.js'
-import { phoneHolderStream, phoneNumberStream } from '../../../src/domain/phone-number/events.js'
-import { markerStream } from '../../../src/domain/marker/events.js'
-import { tokenStream } from '../../../src/domain/token/events.js'
 import { callId, completedCall } from '../../../src/http/docs/examples.js'
-
-const of = (stream: (id: number) => string) => stream(0).replace('0', '{id}')
-export const streams = {
-  call: callStream('{call_id}'),
-  assistant: of(assistantStream),
-  lead: leadStream(0, '{digest}').replace('0', '{campaign_id}'),
-  leadImport: leadImportStream('{id}'),
-  voices: catalogStreams.voices,
-  languages: catalogStreams.languages,
-  models: catalogStreams.models,
-  campaign: of(campaignStream),
-  phoneNumber: of(phoneNumberStream),
-  phoneHolder: phoneHolderStream('{digest}'),
-  apiKey: of(apiKeyStream),
-  token: tokenStream('{digest}'),
-  blacklist: blacklistStream('{user_digest}', '{number_digest}'),
-  personRequest: personRequestStream('{id}'),
-  marker: markerStream
-}
+import type { streams } from './event-streams.js'
 
 export interface Described {
   stream: keyof typeof streams
@@ -134,6 +104,17 @@ event comes later. The digests stand for the user and the number, which are in n
   },
   PersonRequestCompleted: { stream: 'personRequest', summary: 'All that was asked for was done.' },
   PersonRequestFailed: { stream: 'personRequest', summary: 'What was asked for could not be done, and is not tried again.' },
+  PersonKeyCreated: {
+    stream: 'personKey',
+    summary: 'A person got the key that what events say of them is sealed under.',
+    description: `The digests stand for the user and the number. What is \`sealed\` in an event names this key. A person who was
+erased gets another one when a user names their number again.`
+  },
+  PersonKeyErased: {
+    stream: 'personKey',
+    summary: 'The key of a person was erased.',
+    description: 'What was sealed under it can be read by nobody. The stream is deleted after it, which a new key undoes.'
+  },
   DispatcherCheckpointed: {
     stream: 'marker',
     summary: 'The webhook dispatcher wrote down how far it and the ids have come.',

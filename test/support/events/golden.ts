@@ -1,9 +1,18 @@
 // The golden files: an event of each version that was ever written, as it was written.
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import { packageRoot } from '../../../src/package-root.js'
+import { openEvent } from '../../../src/sealing/events.js'
 
-export interface Golden { stream: string, type: string, schema_version: string, data: Record<string, unknown> }
+export interface Golden {
+  /** Of one that is sealed. */
+  id?: string
+  stream: string
+  type: string
+  schema_version: string
+  data: Record<string, unknown>
+}
 
 const folder = join(packageRoot, 'test/golden')
 const read = (file: string) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Golden
@@ -16,4 +25,16 @@ function find (type: string, version: string): Golden {
   const found = files.get(`${type}.v${version}.json`)
   if (!found) throw new Error(`no golden file for version ${version} of ${type}`)
   return found
+}
+
+/** Those that the golden events are sealed under, by id. */
+const keys = new Map(['1', '2', '3'].map((number) =>
+  [`00000000-0000-4000-8000-00000000000${number}`, Buffer.alloc(32, number)]))
+
+/** The event as readers have it: what it says of persons is open. */
+export function opened (
+  { id = '', stream, type, data, schema_version }: Omit<Golden, 'schema_version'> & { schema_version?: string }
+): StoredEvent {
+  const metadata: Record<string, string> = schema_version === undefined ? {} : { schema_version }
+  return openEvent({ id, stream, type, data, metadata, revision: 0n, position: 0n, created: new Date(0) }, keys)
 }

@@ -29,6 +29,12 @@ export const importCases: ImportCase[] = [
     bad: '../../projections/leads.js ../../workers/start.js ../recovery/marker.js @eventstore/db-client node-pg-migrate'
   },
   {
+    rule: 'sealing stands on domain, event store and Postgres',
+    file: 'src/sealing/cached-keys.ts',
+    good: './log-keys.js ../domain/events.js ../event-store/streams.js ../postgres/look-up.js pg node:zlib',
+    bad: '../command-handling/phone-hash.js ../../workers/start.js ../../projections/leads.js ../http/auth/auth.js'
+  },
+  {
     rule: 'recovery stands on subscriptions',
     file: 'src/recovery/marker.ts',
     good: '../subscriptions/lease.js ../event-store/streams.js ../postgres/pool.js pg',

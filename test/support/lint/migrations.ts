@@ -17,7 +17,7 @@ const rules: Array<[RegExp, string]> = [
 /** @returns what is refused, in words; nothing when the former release can go on beside it */
 export function migrationProblems (sql: string): string[] {
   const statements = statementsOf(sql)
-  const made = new Set(statements.flatMap(({ code }) => [...code.matchAll(/\bCREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?([\w.]+)/gi)]
+  const made = new Set(statements.flatMap(({ code }) => [...code.matchAll(/\bCREATE\s+(?:UNLOGGED\s+)?TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?([\w.]+)/gi)]
     .map(([, table = '']) => table.toLowerCase())))
   return statements.filter(({ whole }) => !excuse.test(whole)).flatMap(({ code }) =>
     problemsOf(code, made).map((problem) => `${code.trim().replace(/\s+/g, ' ').slice(0, 80)}: ${problem}`))

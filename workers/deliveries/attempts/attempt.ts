@@ -3,7 +3,7 @@
 import type { Pool } from 'pg'
 import type { Outcome } from '../../../src/domain/webhook/outcome.js'
 import { suspendAfter } from '../endpoints.js'
-import type { SealedRow } from '../sealed.js'
+import type { SealedRow } from '../../../src/sealing/sealed-text.js'
 
 /** What starts an attempt: the schedule, a redelivery (`manual`), a test or a probe. Each numbers its own attempts. */
 export type Trigger = 'schedule' | OnDemandTrigger

@@ -1,0 +1,55 @@
+// What each event says of persons: which fields, and who the person is.
+import type { Fields } from './sealed.js'
+
+/** Whose part it is: told by the number itself, or by its digest in the name of the stream. */
+export type Whose = { number: string } | { digest: string }
+
+/** A part of an event that is about one person. */
+export interface PersonalPart {
+  /** Names from the data inwards; a list there has a part in each item. Empty for the data itself. */
+  path: readonly string[]
+  /** Those that are sealed. */
+  fields: readonly string[]
+  whose (part: Fields, stream: string): Whose
+}
+
+export interface SealedForm {
+  /** The version from which on events of the type are sealed. */
+  since: number
+  /** Inner ones come first. Without its key an item of a list is left out, and with any other part the whole event. */
+  parts: readonly PersonalPart[]
+}
+
+const ofStream = (_part: Fields, stream: string): Whose => ({ digest: stream.slice(stream.lastIndexOf('-') + 1) })
+const ofNumber = ({ phone_number: number }: Fields): Whose => ({ number: String(number) })
+
+const contacts = (...path: string[]): PersonalPart =>
+  ({ path, fields: ['phone_number', 'variables'], whose: ofNumber })
+
+/** By type of event. The others say nothing of persons, or are of engines, which seal nothing. */
+const forms: Readonly<Record<string, SealedForm>> = {
+  LeadCreated: {
+    since: 2,
+    parts: [
+      contacts('secondary_contacts'),
+      { path: [], fields: ['phone_number', 'variables'], whose: ofStream }
+    ]
+  },
+  LeadUpdated: {
+    since: 2,
+    parts: [
+      contacts('changes', 'secondary_contacts'),
+      { path: ['changes'], fields: ['variables'], whose: ofStream }
+    ]
+  }
+}
+
+const byType = new Map(Object.entries(forms))
+
+/** Nothing for a type that says nothing of persons, and for a version of before it was sealed. */
+export function personalParts (
+  { type, metadata: { schema_version: version = '1' } }: { type: string, metadata: Readonly<Record<string, string>> }
+): readonly PersonalPart[] {
+  const form = byType.get(type)
+  return form && Number(version) >= form.since ? form.parts : []
+}

@@ -1,0 +1,18 @@
+// Deletes a stream as it can be undone: its events are hidden, and it can be written to again.
+import { StreamDeletedError, WrongExpectedVersionError } from '@eventstore/db-client'
+import type { EventStoreConnection } from '../connection/connection.js'
+import { appendError, RevisionConflict, StreamGone } from '../errors.js'
+
+/** @throws RevisionConflict, StreamGone, EventStoreUnavailable, AppendOutcomeUnknown: repeated, it finds out */
+export async function deleteStream (
+  connection: EventStoreConnection, stream: string, expected: bigint, withinMs: number
+): Promise<void> {
+  const options = { expectedRevision: expected, requiresLeader: true, deadline: withinMs }
+  try {
+    await connection.onLeader(({ client }) => client.deleteStream(stream, options))
+  } catch (cause) {
+    if (cause instanceof WrongExpectedVersionError) throw new RevisionConflict('the stream has moved on', { cause })
+    if (cause instanceof StreamDeletedError) throw new StreamGone('the stream was deleted for good', { cause })
+    throw appendError(cause)
+  }
+}

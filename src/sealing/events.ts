@@ -1,0 +1,104 @@
+// Seals what is about to be appended, and opens what was read.
+import { changeParts } from '../domain/sealed/change-parts.js'
+import { personalParts, type PersonalPart, type Whose } from '../domain/sealed/personal-parts.js'
+import { isFields, sealedIn, type Fields, type Sealed } from '../domain/sealed/sealed.js'
+import type { StoredEvent } from '../domain/stored-event.js'
+import type { Proposed } from '../event-store/streams.js'
+import type { KeyName, PersonKeys } from './person-keys.js'
+import { openText, sealText } from './part-text.js'
+
+export interface SealingOptions {
+  keys: Pick<PersonKeys, 'personOf' | 'toSealFor' | 'toOpen'>
+  /** Stands for a number in the name of a stream. */
+  digest (phoneNumber: string): string
+}
+
+/** In place of an event about a person whose key was erased: nobody's type, so everybody passes over it. */
+export const erasedType = 'Erased'
+
+/** @throws as `toSealFor` */
+export async function sealEvents (
+  { keys, digest }: SealingOptions, stream: string, events: readonly Proposed[]
+): Promise<Proposed[]> {
+  const persons = new Set<string>()
+  const personIn = ({ data }: Proposed, whose: Whose): string | undefined => {
+    const userId = isFields(data) ? data.user_id : undefined
+    if (typeof userId !== 'string') return undefined
+    return keys.personOf(userId, 'digest' in whose ? whose.digest : digest(whose.number))
+  }
+  for (const event of events) {
+    changed(event, stream, ({ part, whose }) => {
+      const person = personIn(event, whose)
+      if (person !== undefined) persons.add(person)
+      return part
+    })
+  }
+  if (persons.size === 0) return [...events]
+  const found = await keys.toSealFor([...persons])
+  return events.map((event) => ({
+    ...event,
+    data: changed(event, stream, ({ part, kind, place, whose }) => {
+      const key = found.get(personIn(event, whose) ?? '')
+      if (!key) return part
+      const [personal, rest] = split(part, kind.fields)
+      const text = sealText(key.key, placeOf({ ...event, stream }, place), personal)
+      return { ...rest, sealed: { person: key.person, key_id: key.keyId, text } satisfies Sealed }
+    }) ?? event.data
+  }))
+}
+
+/** The events with what they say of persons, as far as their keys are there. @throws as `toOpen` */
+export async function openEvents (
+  { keys }: Pick<SealingOptions, 'keys'>, events: readonly StoredEvent[]
+): Promise<StoredEvent[]> {
+  const names: KeyName[] = []
+  for (const event of events) {
+    changed(event, event.stream, ({ part }) => {
+      const sealed = sealedIn(part)
+      if (sealed) names.push({ person: sealed.person, keyId: sealed.key_id })
+      return part
+    })
+  }
+  if (names.length === 0) return [...events]
+  const found = await keys.toOpen(names)
+  return events.map((event) => openEvent(event, found))
+}
+
+/** @param keys by id; one that is not among them was erased */
+export function openEvent (event: StoredEvent, keys: ReadonlyMap<string, Buffer>): StoredEvent {
+  if (!isFields(event.data) || personalParts(event).length === 0) return event
+  const data = changed(event, event.stream, ({ part, place }) => {
+    const sealed = sealedIn(part)
+    if (!sealed) return part
+    const key = keys.get(sealed.key_id)
+    const { sealed: _sealed, ...rest } = part
+    const personal = key && openText(key, placeOf(event, place), sealed.text)
+    if (key && !personal) return part // it was changed, and cannot be read
+    return personal && { ...rest, ...personal }
+  })
+  return data ? { ...event, data } : { ...event, type: erasedType, data: {} }
+}
+
+interface Part { part: Fields, kind: PersonalPart, place: string, whose: Whose }
+
+/** The data with each of its personal parts changed; nothing where all of it goes. */
+function changed (
+  { data, ...event }: Pick<StoredEvent, 'type' | 'data' | 'metadata'>, stream: string,
+  change: (part: Part) => Fields | undefined
+): Fields | undefined {
+  if (!isFields(data)) return undefined
+  return personalParts(event).reduce<Fields | undefined>((before, kind) => before && changeParts(before, kind,
+    ({ part, place }) => change({ part, kind, place, whose: kind.whose(part, stream) })), data)
+}
+
+function split (part: Fields, names: readonly string[]): [chosen: Fields, rest: Fields] {
+  const entries = Object.entries(part)
+  return [
+    Object.fromEntries(entries.filter(([name]) => names.includes(name))),
+    Object.fromEntries(entries.filter(([name]) => !names.includes(name)))
+  ]
+}
+
+/** What is sealed belongs to one place of one event: it opens nowhere else. */
+const placeOf = ({ id, stream, type }: { id: string, stream: string, type: string }, place: string) =>
+  [type, stream, id, place].join(' ')

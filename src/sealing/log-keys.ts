@@ -1,0 +1,106 @@
+// Keys of persons in the log: the newest event of a person's stream says whether there is one.
+import { randomBytes, randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { currentVersion, tryDecode } from '../domain/events.js'
+import { personKeyStream, type PersonKeyEvent } from '../domain/person-key/events.js'
+import type { StoredEvent } from '../domain/stored-event.js'
+import { EventStoreUnavailable, RevisionConflict } from '../event-store/errors.js'
+import { noStream, type Streams } from '../event-store/streams.js'
+import { seal, type SecretKeys } from './sealed-text.js'
+import type { KeptKey } from './ledger-keys.js'
+
+type LogStreams = Pick<Streams, 'read' | 'last' | 'append' | 'delete'>
+
+interface Newest { event: PersonKeyEvent, revision: bigint }
+
+/** Two processes that make or erase a key of one person at once are done after a few rounds. */
+const giveUpAfterMs = 5_000
+
+export class LogKeys {
+  constructor (private readonly streams: LogStreams, private readonly secretKeys: SecretKeys) {}
+
+  /** The key that the person has now. @throws EventStoreUnavailable */
+  async current (person: string): Promise<KeptKey | undefined> {
+    const { event } = await this.#newest(person) ?? {}
+    return event && keptIn(person, event)
+  }
+
+  /**
+   * Makes a key for the person, unless another process does it first: then it is that one.
+   * @throws EventStoreUnavailable and the other errors of `Streams`
+   */
+  async create (person: string): Promise<KeptKey> {
+    const keyId = randomUUID()
+    const wrapped = seal(this.secretKeys, wrappedFor(person, keyId), randomBytes(32).toString('base64'))
+    const { key_id: wrapped_by, sealed } = wrapped
+    const data = { key_id: keyId, wrapped_by, wrapped: sealed, created_at: new Date().toISOString() }
+    for (const giveUpAt = Date.now() + giveUpAfterMs; Date.now() < giveUpAt; await delay(Math.random() * 20)) {
+      if (await this.#append(person, { type: 'PersonKeyCreated', data }, noStream)) return { person, keyId, wrapped }
+      const newest = await this.#newest(person)
+      const theirs = newest && keptIn(person, newest.event)
+      if (theirs) return theirs
+      if (newest) await this.#delete(person, newest.revision) // what an erasure that ended early has left
+    }
+    throw new EventStoreUnavailable('the stream of a person\'s key is written to by others all the time')
+  }
+
+  /** Ends the key that the person has, for good. @returns its id, if there was one */
+  async erase (person: string): Promise<string | undefined> {
+    for (;;) {
+      const newest = await this.#newest(person)
+      if (!newest) return undefined
+      const { event: { type, data: { key_id } }, revision } = newest
+      const erasure = { type: 'PersonKeyErased' as const, data: { key_id, erased_at: new Date().toISOString() } }
+      if (type === 'PersonKeyErased') await this.#delete(person, revision)
+      else if (await this.#append(person, erasure, revision)) await this.#delete(person, revision + 1n)
+      else continue
+      return key_id
+    }
+  }
+
+  /** Others may append anything: the newest event that is sound and ours counts. */
+  async #newest (person: string): Promise<Newest | undefined> {
+    const stream = personKeyStream(person)
+    const last = await this.streams.last(stream)
+    if (!last) return undefined
+    return newestIn([last]) ?? newestIn(await this.streams.read(stream))
+  }
+
+  /** False when another process was first. */
+  async #append (person: string, { type, data }: PersonKeyEvent, expected: bigint): Promise<boolean> {
+    const proposed = { id: randomUUID(), type, data, metadata: { schema_version: currentVersion(type) } }
+    return await isDone(this.streams.append(personKeyStream(person), [proposed], expected))
+  }
+
+  async #delete (person: string, expected: bigint): Promise<void> {
+    await isDone(this.streams.delete(personKeyStream(person), expected))
+  }
+}
+
+/** What a wrapped key is bound to. */
+export const wrappedFor = (person: string, keyId: string) => `${person} ${keyId}`
+
+function newestIn (events: readonly StoredEvent[]): Newest | undefined {
+  for (const stored of events.toReversed()) {
+    const { event } = tryDecode(stored)
+    if (event?.type === 'PersonKeyCreated' || event?.type === 'PersonKeyErased') {
+      return { event, revision: events.at(-1)?.revision ?? stored.revision }
+    }
+  }
+  return undefined
+}
+
+function keptIn (person: string, { type, data }: PersonKeyEvent): KeptKey | undefined {
+  if (type === 'PersonKeyErased') return undefined
+  return { person, keyId: data.key_id, wrapped: { key_id: data.wrapped_by, sealed: data.wrapped } }
+}
+
+async function isDone (work: Promise<unknown>): Promise<boolean> {
+  try {
+    await work
+    return true
+  } catch (error) {
+    if (error instanceof RevisionConflict) return false
+    throw error
+  }
+}

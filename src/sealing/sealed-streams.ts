@@ -1,0 +1,68 @@
+// The streams as everybody in the service has them: what events say of persons is sealed in the log, and plain here.
+import { sizeOf } from '../event-store/size.js'
+import type { StoredEvent } from '../domain/stored-event.js'
+import type { Streams } from '../event-store/streams.js'
+import { openEvents, sealEvents, type SealingOptions } from './events.js'
+
+/** What is read is opened in batches of so many bytes, about. */
+const openedAtOnce = 4 * 2 ** 20
+
+/** @throws PersonKeyUnreadable, besides what `streams` throw, from what reads and appends */
+export function sealedStreams (streams: Streams, sealing: SealingOptions): Streams {
+  const open = (events: readonly StoredEvent[]) => openEvents(sealing, events)
+  return {
+    ...streams,
+    read: async (...given) => await open(await streams.read(...given)),
+    visit: (stream, from, take, mostEvents = Number.MAX_SAFE_INTEGER) => holdsPersons(stream)
+      ? visitOpened(streams, open, { stream, from, take, mostEvents })
+      : streams.visit(stream, from, take, mostEvents),
+    async last (stream) {
+      const newest = await streams.last(stream)
+      return newest && (await open([newest]))[0]
+    },
+    append: async (stream, events, expected) =>
+      await streams.append(stream, await sealEvents(sealing, stream, events), expected),
+    async * follow (options) {
+      for await (const { events, position } of streams.follow(options)) yield { events: await open(events), position }
+    }
+  }
+}
+
+const holdsPersons = (stream: string) => /^(lead|blacklist|call)-/.test(stream)
+
+interface Visit { stream: string, from: bigint, take (event: StoredEvent): void, mostEvents: number }
+
+/** Ends a read. */
+class Full extends Error {}
+
+/** Keys are looked up for many events at once, so they wait for each other, in parts that fit into memory. */
+async function visitOpened (
+  streams: Pick<Streams, 'visit'>, open: (events: readonly StoredEvent[]) => Promise<StoredEvent[]>,
+  { stream, from, take, mostEvents }: Visit
+): Promise<boolean> {
+  let [next, left] = [from, mostEvents]
+  for (;;) {
+    const { events, isThere, isFull } = await readPart(streams, stream, next, left)
+    for (const event of await open(events)) take(event)
+    const last = events.at(-1)
+    left -= events.length
+    if (!isFull || !last || left <= 0) return isThere
+    next = last.revision + 1n
+  }
+}
+
+async function readPart (streams: Pick<Streams, 'visit'>, stream: string, from: bigint, mostEvents: number) {
+  const events: StoredEvent[] = []
+  let bytes = 0
+  const keep = (event: StoredEvent) => {
+    events.push(event)
+    bytes += sizeOf(event.data)
+    if (bytes >= openedAtOnce) throw new Full()
+  }
+  try {
+    return { events, isThere: await streams.visit(stream, from, keep, mostEvents), isFull: false }
+  } catch (error) {
+    if (!(error instanceof Full)) throw error
+    return { events, isThere: true, isFull: true }
+  }
+}
