@@ -17,18 +17,28 @@ export function memoryOf (pids: Pids): Record<string, number> {
   return byName(pids, (pid) => Number(/RssAnon:\s+(\d+) kB/.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) / 1024)
 }
 
+/** Memory in MiB: `pss` counts a page that several processes share in parts, `rss` in each of them. */
+export interface Share { pss: number, rss: number }
+
+export function shareOf (pids: readonly number[]): Share {
+  const rollups = pids.map((pid) => read(`/proc/${pid}/smaps_rollup`))
+  const sum = (field: RegExp) => rollups.reduce((all, text) => all + Number(field.exec(text)?.[1] ?? 0), 0) / 1024
+  return { pss: sum(/^Pss:\s+(\d+) kB/m), rss: sum(/^Rss:\s+(\d+) kB/m) }
+}
+
 function byName (pids: Pids, measure: (pid: number) => number): Record<string, number> {
   return Object.fromEntries(Object.entries(pids).map(([name, pid]) =>
     [name, [pid, ...childrenOf(pid)].reduce((sum, each) => sum + measure(each), 0)]))
 }
 
-function cpuMs (pid: number): number {
+/** Of the process, and of its children that have ended. */
+export function cpuMs (pid: number): number {
   const [, fields = ''] = /\) (.*)/s.exec(read(`/proc/${pid}/stat`)) ?? []
   const ticks = fields.split(' ').slice(11, 15).map(Number) // utime, stime, and those of children that were waited for
   return ticks.reduce((sum, each) => sum + each, 0) * 1_000 / ticksPerSecond
 }
 
-function childrenOf (pid: number): number[] {
+export function childrenOf (pid: number): number[] {
   try {
     return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
       read(`/proc/${pid}/task/${task}/children`).split(' ').filter(Boolean).map(Number))

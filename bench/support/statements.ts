@@ -37,7 +37,7 @@ async function setLogging (pool: Pool, statements: string, prefix: string): Prom
 
 function count (log: string): Statements {
   const sessions = new Map<string, { role: string, count: number, consumer: string | undefined }>()
-  for (const { groups } of log.matchAll(/^(?<role>\S+) (?<pid>\d+): LOG: {2}(statement|execute (?<name>\S+)): (?<text>.*(\n[\t ].*)*)/gm)) {
+  for (const { groups } of log.matchAll(/^(?<role>[^\n:]+?) (?<pid>\d+): LOG: {2}(statement|execute (?<name>\S+)): (?<text>.*(\n[\t ].*)*)/gm)) {
     const { role = '', pid = '', name = '', text = '' } = groups ?? {}
     const session = sessions.get(pid) ?? { role, count: 0, consumer: undefined }
     session.count += 1

@@ -1,10 +1,11 @@
 // Feeds every generation of a projection that its code has folded, each by itself, and swaps in those that are ready.
 import { leaseHolder } from '../../src/subscriptions/lease-row.js'
-import { pause } from '../../src/subscriptions/pause.js'
+import { beat } from '../../src/event-store/beat.js'
 import { runSubscription, type RunOptions } from '../../src/subscriptions/run.js'
-import { generationsOf, isFed, leaseOf, type Generation } from '../replay/generations.js'
+import { isFed, leaseOf, type Generation } from '../replay/generations.js'
 import type { Projection } from './projection.js'
 import { generationConsumer } from './run.js'
+import { lookAtGenerations } from '../replay/look-at-generations.js'
 import { swap } from '../replay/swap.js'
 
 export interface FeedOptions extends RunOptions {
@@ -32,14 +33,14 @@ export async function feedGenerations (projection: Projection, options: FeedOpti
   while (!signal.aborted) {
     let isSwapDue = false
     try {
-      const generations = await generationsOf(pool, projection)
+      const generations = await lookAtGenerations(pool, projection.name)
       await feedOnly(generations.filter((each) => isFed(projection, each)))
       isSwapDue = generations.some(({ state }) => state === 'ready')
       await swapIfDue(projection, generations, options)
     } catch (error) {
       log.warn({ projection: projection.name, err: error }, 'the generations could not be read, trying again')
     }
-    await pause(isSwapDue ? Math.min(swapEveryMs, checkEveryMs) : checkEveryMs, signal)
+    await beat(isSwapDue ? Math.min(swapEveryMs, checkEveryMs) : checkEveryMs, signal)
   }
   await feedOnly([])
 

@@ -6,6 +6,9 @@ import type { Projection } from './projection.js'
 /** Carries `<projection> <position>` whenever readers can see more, and ` parked` where rows lack what events say. */
 export const checkpointChannel = 'ringledger_checkpoint'
 
+/** Told there when somebody waits in vain: a subscription that has heard nothing for long looks at the log itself. */
+export const awaitedPayload = 'awaited'
+
 /** The name of the projection and a position, as readers are told them. */
 export const told = (name: string, position: bigint, hasSetApart: boolean) =>
   `${name} ${position}${hasSetApart ? parked : ''}`

@@ -74,13 +74,16 @@ export async function outdated (pool: Pool, projections: readonly Projection[]):
 }
 
 /** Every generation that there is, the oldest first. */
-export async function generationsOf (db: Pool | PoolClient, projection: Projection): Promise<Generation[]> {
-  const { rows } = await db.query<Generation>(`
-    SELECT generation, state, code_version AS "codeVersion", verified, complete, paused.since AS "pausedSince"
-    FROM ledger.generations LEFT JOIN ledger.paused_projections paused USING (projection)
-    WHERE projection = $1 ORDER BY generation`, [projection.name])
+export async function generationsOf (db: Pool | PoolClient, { name }: Pick<Projection, 'name'>): Promise<Generation[]> {
+  const { rows } = await db.query<Generation>({ name: 'generations', text: generationsSql, values: [[name]] })
   return rows
 }
+
+/** Of the projections with these names; all of what a Generation has, and the name. */
+export const generationsSql = `
+  SELECT projection, generation, state, code_version AS "codeVersion", verified, complete, paused.since AS "pausedSince"
+  FROM ledger.generations LEFT JOIN ledger.paused_projections paused USING (projection)
+  WHERE projection = ANY($1) ORDER BY generation`
 
 /** The generation that readers see; 1 when the projection is new. */
 export async function activeGeneration (db: Pool | PoolClient, projection: Projection): Promise<number> {

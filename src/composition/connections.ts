@@ -86,7 +86,10 @@ export async function openConnections (
     await disconnect()
     throw error
   }
-  const positions = listenForPositions(databaseUrl, pool, onError, { polled: { deliveries: dispatcherCheckpoint } })
+  const positions = listenForPositions(databaseUrl, pool, onError, {
+    polled: { deliveries: dispatcherCheckpoint },
+    onAwaited: () => streams.lookNow?.()
+  })
   const close = async () => {
     await positions.close()
     await disconnect()

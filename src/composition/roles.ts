@@ -54,7 +54,7 @@ export async function startRoles (
   let isLeaving = false
   let worker: StartedWorker | undefined
   try {
-    lastStops.push(await registerRoles({ pool: connections.pool, roles, holder }))
+    lastStops.push(await registerRoles({ pool: connections.consumerPool, roles, holder }))
     const logGuard = openLogGuard({ ...connections, readUpTo: () => projectionCheckpoints(connections), log })
     await logGuard.assertSoon()
     const restoreGuard = openRestoreGuard({ ...connections, log })

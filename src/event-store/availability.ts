@@ -39,7 +39,8 @@ export function watchAvailability (streams: Streams, { log, everyMs = 1_000 }: A
       scavenge: () => watch.call('read', () => streams.scavenge()),
       append: (...given) => watch.call('append', () => streams.append(...given)),
       delete: (...given) => watch.call('append', () => streams.delete(...given)),
-      follow: (options) => watch.follow(options)
+      follow: (options) => watch.follow(options),
+      lookNow: () => streams.lookNow?.()
     },
     assertAnswers: () => watch.assertAnswers(),
     assertTakesWrites: () => watch.assertTakesWrites(),

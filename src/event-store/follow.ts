@@ -1,6 +1,7 @@
 // Follows the log until a signal ends it, and notices a subscription that no longer delivers.
 import { FORWARDS, START, type AllStreamResolvedEvent } from '@eventstore/db-client'
 import type { StoredEvent } from '../domain/stored-event.js'
+import { nextBeat } from './beat.js'
 import { deliver } from './reads/collect.js'
 import { sizeOf } from './size.js'
 import type { EventStoreConnection } from './connection/connection.js'
@@ -18,7 +19,16 @@ export interface FollowOptions {
   lingerMs?: number
 }
 
+export interface WatchedLog {
+  /** One read for all who ask while it is under way. */
+  head (): Promise<bigint>
+  /** Called, and taken away, when somebody waits for the log to be followed to its end. */
+  awaited: Set<() => void>
+}
+
 const shortestPatienceMs = 250
+/** Between two looks while the log stands still and nobody waits for it. Lag monitors bear a few seconds. */
+const idleMs = 2_000
 const longestPatienceMs = 10_000
 const readAtOnce = 1_000
 const answerWithinMs = 5_000
@@ -33,7 +43,7 @@ const answerWithinMs = 5_000
  * @throws when the subscription fails or ends
  */
 export async function * followLog (
-  connection: EventStoreConnection, head: () => Promise<bigint>, { after, eventTypes, signal, lingerMs }: FollowOptions
+  connection: EventStoreConnection, log: WatchedLog, { after, eventTypes, signal, lingerMs }: FollowOptions
 ): AsyncGenerator<Batch, void> {
   let position = after
   let patienceMs = shortestPatienceMs
@@ -43,7 +53,7 @@ export async function * followLog (
     const close = () => { feed.close().catch(() => {}) }
     signal.addEventListener('abort', close, { once: true })
     try {
-      const following = () => next(feed, position, patienceMs, head)
+      const following = () => next(feed, position, patienceMs, log)
       for (let batch = await following(); batch; batch = await following()) {
         yield batch
         position = batch.position
@@ -69,29 +79,26 @@ export async function * followLog (
 
 /**
  * The next batch; nothing when none came within about `patienceMs` although the log has moved on. All followers of a
- * process ask for the head at one time, so that one read answers them.
+ * process ask for the head at one time, so that one read answers them; the longer the log stands still, the less often,
+ * until somebody waits for it.
  */
 async function next (
-  feed: CatchUp, position: bigint, patienceMs: number, head: () => Promise<bigint>
+  feed: CatchUp, position: bigint, patienceMs: number, { head, awaited }: WatchedLog
 ): Promise<Batch | undefined> {
   const arriving = feed.next()
   arriving.catch(() => {}) // awaited below, or left behind when the feed is closed
-  for (;;) {
-    let timer: NodeJS.Timeout | undefined
-    const patience = new Promise<undefined>((resolve) => {
-      timer = setTimeout(resolve, untilBeat(patienceMs), undefined)
+  for (let everyMs = patienceMs; ; everyMs = Math.max(patienceMs, Math.min(2 * everyMs, idleMs))) {
+    const beat = nextBeat(everyMs)
+    const isIdle = everyMs > patienceMs
+    if (isIdle) awaited.add(beat.cancel)
+    const batch = await Promise.race([arriving, beat.struck]).finally(() => {
+      beat.cancel()
+      awaited.delete(beat.cancel)
     })
-    const batch = await Promise.race([arriving, patience]).finally(() => clearTimeout(timer))
     if (batch) return batch
-    if (await head() <= position) continue
-    return await Promise.race([arriving, Promise.resolve(undefined)]) // it may have come meanwhile
+    // It may have come meanwhile.
+    if (await head() > position) return await Promise.race([arriving, Promise.resolve(undefined)])
   }
-}
-
-/** How long to wait for the next multiple of `everyMs` that is not too near: a half of it to one and a half. */
-function untilBeat (everyMs: number): number {
-  const rest = everyMs - performance.now() % everyMs
-  return rest < everyMs / 2 ? rest + everyMs : rest
 }
 
 /** About the memory of what is kept of a read, in bytes. */

@@ -58,6 +58,8 @@ export interface Streams {
    * @throws when the subscription fails or ends: call it again with the last position
    */
   follow (options: FollowOptions): AsyncGenerator<Batch, void>
+  /** Somebody waits for those who follow: they look now whether the log has gone on without them. */
+  lookNow? (): void
 }
 
 export type StreamsOptions = Partial<AppendTimes>
@@ -67,6 +69,7 @@ export function openStreams (connection: EventStoreConnection, options: StreamsO
   const reader = new Reader(connection, answerWithinMs)
   const appender = new Appender(connection, reader, { answerWithinMs, resolveWithinMs, quietAfterMs })
   let asked: Promise<bigint> | undefined
+  const awaited = new Set<() => void>()
   const sharedHead = () => asked ??= reader.head().finally(() => { asked = undefined })
   return {
     read: (stream, fromRevision, maxCount) => reader.read(stream, fromRevision, maxCount),
@@ -77,6 +80,7 @@ export function openStreams (connection: EventStoreConnection, options: StreamsO
     delete: (stream, expected) => deleteStream(connection, stream, expected, answerWithinMs),
     head: () => reader.head(),
     scavenge: () => scavengeEmbedded(connection, answerWithinMs),
-    follow: (following) => followLog(connection, sharedHead, following)
+    follow: (following) => followLog(connection, { head: sharedHead, awaited }, following),
+    lookNow: () => { for (const look of awaited) look() }
   }
 }

@@ -1,5 +1,7 @@
 // Batches single calls: what callers want while one batch runs is the next batch.
 
+import { setImmediate as arrived } from 'node:timers/promises'
+
 export interface BatcherOptions<Item, Answer> {
   /** Answers as many of the items as it can at once. */
   runBatch (items: Item[]): Promise<Map<Item, Answer>>
@@ -32,7 +34,7 @@ export function batcher<Item, Answer> (options: BatcherOptions<Item, Answer>): (
 
   async function run (): Promise<void> {
     running++
-    await Promise.resolve() // items of the same tick come along
+    await arrived() // what came with it comes along: requests of one packet, loops of one beat
     while (waiting.length > 0) {
       const batch = waiting.splice(0, limit)
       const answerOf = await runBatch(batch.map(({ item }) => item)).then(answered, failed)

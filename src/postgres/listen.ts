@@ -23,6 +23,8 @@ export interface Listener {
   isListening (): boolean
   /** Of what was notified up to then, on the clock of `performance.now()`, nothing was missed since `onListening`. */
   heardUntil (): number
+  /** Checks now that the connection lives, unless it is being checked. */
+  check (): void
   close (): Promise<void>
 }
 
@@ -49,6 +51,10 @@ class ChannelListener implements Listener {
 
   heardUntil (): number {
     return this.#live?.heardUntil ?? -Infinity
+  }
+
+  check (): void {
+    this.#live?.check()
   }
 
   async close (): Promise<void> {
@@ -91,7 +97,7 @@ class Connection {
       connectionTimeoutMillis: connectWithinMs,
       query_timeout: answerWithinMs
     })
-    this.#heartbeat = setInterval(() => this.#check(), heartbeatMs).unref()
+    this.#heartbeat = setInterval(() => this.check(), heartbeatMs).unref()
     this.#client.on('error', (error) => this.#lose(error))
     this.#client.on('end', () => this.#lose())
     this.#client.on('notification', ({ payload = '' }) => { if (!this.#isLost) onNotification(payload) })
@@ -114,7 +120,7 @@ class Connection {
     await endClient(this.#client)
   }
 
-  #check (): void {
+  check (): void {
     if (!this.#isOpen || this.#isAsking) return
     const askedAt = performance.now()
     this.#isAsking = true

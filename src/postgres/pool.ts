@@ -16,6 +16,8 @@ export interface PoolOptions {
 }
 
 const connectWithinMs = 5_000
+/** What is done every half minute finds its connection again: to open one costs more than many statements. */
+const idleTimeoutMillis = 60_000
 
 /** Resolves when Postgres answers, takes writes and lets the role make schemas; rejects within 5 s with why not. */
 export async function ping (databaseUrl: string): Promise<void> {
@@ -71,6 +73,7 @@ export function openPool (databaseUrl: string, options: PoolOptions): pg.Pool {
     application_name: options.applicationName,
     max: options.max ?? 10,
     connectionTimeoutMillis: connectWithinMs,
+    idleTimeoutMillis,
     keepAlive: true,
     ...(options.answerWithinMs && { query_timeout: options.answerWithinMs, statement_timeout: options.answerWithinMs }),
     // Postgres assumes disks that seek, and would rather read a whole table than much of an index.

@@ -1,5 +1,5 @@
 // Monitors from outside whether subscriptions make progress: it reads their checkpoints and the head of the log.
-import { pause } from './pause.js'
+import { beat } from '../event-store/beat.js'
 
 /** How far a subscription is behind the log. */
 export interface Lag {
@@ -45,7 +45,7 @@ const mostSamples = 3_600
  * Takes a sample every `everyMs`. A sample that fails says nothing about the subscriptions, and theirs is not the time
  * that a back end was away: they have twice `toleranceMs` after it, as each of them must find out that it is back.
  */
-export function monitorLag ({ head, positions, everyMs = 1_000, toleranceMs = 5_000 }: LagMonitorOptions): LagMonitor {
+export function monitorLag ({ head, positions, everyMs = 2_000, toleranceMs = 5_000 }: LagMonitorOptions): LagMonitor {
   const samplesOf = new Map<string, Sample[]>()
   const stopping = new AbortController()
   let unbrokenSince = performance.now()
@@ -62,7 +62,7 @@ export function monitorLag ({ head, positions, everyMs = 1_000, toleranceMs = 5_
     while (!signal.aborted) {
       // Other checks report who is away.
       await takeSamples().catch(() => { unbrokenSince = performance.now() + toleranceMs })
-      await pause(everyMs, signal)
+      await beat(everyMs, signal)
     }
   }
 

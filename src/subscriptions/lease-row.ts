@@ -52,12 +52,20 @@ export async function acquire (options: LeaseOptions): Promise<bigint | undefine
   return rows[0] && BigInt(rows[0].epoch)
 }
 
-/** @returns whether it is still held */
-export async function renew ({ pool, name, times = usualTimes }: LeaseOptions, epoch: bigint): Promise<boolean> {
-  const { rowCount } = await pool.query(`
-    UPDATE ledger.leases SET expires_at = clock_timestamp() + $3 * interval '1 ms'
-    WHERE name = $1 AND epoch = $2 AND expires_at >= clock_timestamp()`, [name, epoch, times.expiresAfter])
-  return rowCount === 1
+/** What a holder has: its lease, the epoch that it was acquired under, and for how long it is wanted further. */
+export interface Held { name: string, epoch: bigint, forMs: number }
+
+/** Renews leases in one statement. @returns which of them are still held: a process may wait for itself to yield one */
+export async function renewAll (pool: Pool, held: readonly Held[]): Promise<Set<Held>> {
+  const { rows } = await pool.query<{ nth: string }>({
+    name: 'renew-leases',
+    text: `
+      UPDATE ledger.leases l SET expires_at = clock_timestamp() + held.for_ms * interval '1 ms'
+      FROM unnest($1::text[], $2::bigint[], $3::float8[]) WITH ORDINALITY AS held (name, epoch, for_ms, nth)
+      WHERE l.name = held.name AND l.epoch = held.epoch AND l.expires_at >= clock_timestamp() RETURNING nth`,
+    values: [held.map(({ name }) => name), held.map(({ epoch }) => epoch), held.map(({ forMs }) => forMs)]
+  })
+  return new Set(rows.flatMap(({ nth }) => held[Number(nth) - 1] ?? []))
 }
 
 export async function release (pool: Pool, name: string, epoch: bigint): Promise<void> {

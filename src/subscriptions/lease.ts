@@ -1,7 +1,9 @@
 // Lets one process of many be the active one, and lets another acquire the lease within seconds when it dies.
+import { beat } from '../event-store/beat.js'
 import { endsWithin } from '../postgres/ends-within.js'
-import { acquire, leaseHolder, release, renew, usualTimes, type LeaseOptions } from './lease-row.js'
+import { acquire, leaseHolder, release, usualTimes, type LeaseOptions } from './lease-row.js'
 import { pause } from './pause.js'
+import { renew } from './renewals.js'
 
 /** Proves who is active: every later holder has a higher epoch. */
 export interface Lease {
@@ -75,18 +77,31 @@ async function hold<Result> (
   }
 }
 
+/**
+ * All leases of a process are renewed at the same beats. One dead connection loses none of them: what was not answered
+ * is asked again at the next beat, on another one.
+ */
 async function renewUntilLost (
-  options: LeaseOptions, epoch: bigint, lost: AbortController, signal: AbortSignal
+  { pool, name, times: { renewEvery, expiresAfter } = usualTimes }: LeaseOptions,
+  epoch: bigint, lost: AbortController, signal: AbortSignal
 ): Promise<void> {
-  const { name, times: { renewEvery, expiresAfter } = usualTimes } = options
+  const lose = () => lost.abort(new LeaseLost(name))
   let safeUntil = Date.now() + expiresAfter
+  let expiring = setTimeout(lose, expiresAfter)
   while (!signal.aborted) {
-    await pause(renewEvery, signal)
-    if (signal.aborted) return
+    await beat(renewEvery, signal)
+    if (!signal.aborted) renewOnce().catch(() => {}) // without an answer it expires
+  }
+  clearTimeout(expiring)
+
+  async function renewOnce (): Promise<void> {
     const sentAt = Date.now()
-    const renewing = renew(options, epoch).catch(() => undefined)
-    const renewed = await Promise.race([renewing, pause(safeUntil - sentAt, signal)]) // without an answer it expires
-    if (renewed) safeUntil = sentAt + expiresAfter
-    if (renewed === false || Date.now() >= safeUntil) lost.abort(new LeaseLost(name))
+    const isHeld = await renew(pool, { name, epoch, forMs: expiresAfter })
+    if (signal.aborted) return
+    if (!isHeld) return lose()
+    if (sentAt + expiresAfter <= safeUntil) return
+    safeUntil = sentAt + expiresAfter
+    clearTimeout(expiring)
+    expiring = setTimeout(lose, safeUntil - Date.now())
   }
 }

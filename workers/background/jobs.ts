@@ -14,6 +14,8 @@ export const requestJobs: QueueKind<RequestJob> = {
   name: 'background',
   idOf: jobId,
   longJobs: { afterMs: 60_000, limit: 0 },
+  lookEverySeconds: 10,
+  isWatched: false,
   connections: { producer: 1, worker: 3 }
 }
 

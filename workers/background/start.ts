@@ -33,7 +33,7 @@ export interface Background {
 /** More would only share the same two cores; the others wait for their turn. */
 const requestsAtOnce = 2
 const usualTurnMs = 2_000
-const usualReconcileMs = 5_000
+const usualReconcileMs = 10_000
 const usualRetryMs = 5_000
 const usualOrphanMs = 15 * 60_000
 /** A step of a kind takes seconds; one that is cut off is repeated. */

@@ -1,10 +1,13 @@
 // Works on requests for persons' data in one process of many, until it is stopped.
+import type { Pool } from 'pg'
 import { repeatLeased, type LoopOptions } from '../queue/leased-loop.js'
 import { continueRequests, type PersonWork } from './continue.js'
 import { removeOldExports } from './parts.js'
 
 export interface RunOptions extends Pick<LoopOptions, 'holder' | 'signal'> {
   work: PersonWork
+  /** Where all leases of the process are, so that they are renewed together. That of the work when absent. */
+  leasePool?: Pool | undefined
   /** Between two looks, in milliseconds. */
   everyMs?: number
 }
@@ -13,9 +16,11 @@ const sweepEveryMs = 60_000
 /** For the export of a person who was called for years. */
 const longestPassMs = 30 * 60_000
 
-export async function runPersons ({ work, everyMs = 2_000, ...options }: RunOptions): Promise<void> {
+export async function runPersons (
+  { work, leasePool = work.pool, everyMs = 2_000, ...options }: RunOptions
+): Promise<void> {
   const onError = (err: unknown) => work.log.warn({ err }, 'requests for persons wait, they are tried again')
-  const loop = { ...options, pool: work.pool, name: 'persons', passWithinMs: longestPassMs, everyMs, onError }
+  const loop = { ...options, pool: leasePool, name: 'persons', passWithinMs: longestPassMs, everyMs, onError }
   let sweptAt = -Infinity
   await repeatLeased(loop, async ({ signal }) => {
     if (performance.now() >= sweptAt + sweepEveryMs) {

@@ -29,15 +29,13 @@ export function openProducer<Task, Connection> (
 export function openWorker<Task, Connection> (
   queueName: string,
   { worker, factory }: BackEnd<Connection>,
-  concurrency: number,
-  stalled: { lockDuration: number, stalledInterval: number },
+  times: { concurrency: number, lockDuration: number, stalledInterval: number, drainDelay: number },
   process: (job: { id?: string | undefined, data: Task }) => Promise<void>
 ): JobWorker<Task, Connection> {
   return new Worker(queueName, process, {
     connection: worker,
-    concurrency,
+    ...times,
     maxStalledCount: 0, // the delivery log decides what becomes of an attempt whose worker died
-    ...stalled,
     runRetryDelay: 1_000
   }, factory)
 }

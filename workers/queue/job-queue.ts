@@ -9,6 +9,10 @@ export interface QueueKind<Task> {
   /** Names a job, so that the queue takes it once. */
   idOf (job: Task): string
   longJobs: OverflowOptions
+  /** For how long a worker waits to be told of a job before it looks by itself, in seconds. */
+  lookEverySeconds: number
+  /** Whether it is asked again and again if it is there: then a process whose queue is dead can be told. */
+  isWatched: boolean
   /** At most, of a worker, when the queue is in Postgres; one more listens. */
   connections: { producer: number, worker: number }
 }
@@ -34,3 +38,11 @@ export interface JobQueue<Task = Job> {
   assertAnswers (): Promise<void>
   close (): Promise<void>
 }
+
+export const jobId = ({ deliveryId, n, jobNumber, trigger }: Job) => `${deliveryId}-${trigger ?? ''}${n}-${jobNumber}`
+
+/**
+ * A receiver that hangs costs a socket and its body's memory, and should cost no more: the limit is the slots of forty
+ * users who all have such receivers. The delivery log knows what has started: a job may end before its attempt.
+ */
+export const longAttempts: OverflowOptions = { afterMs: 1_000, limit: 2_000 }

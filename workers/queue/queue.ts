@@ -7,7 +7,7 @@ import { usualPatience, watched, type BackEnd, type Patience } from './back-ends
 import { Liveness } from './back-ends/liveness.js'
 import { logRarely } from './back-ends/log-rarely.js'
 import { openProducer, openWorker, queueNameOf, type JobWorker, type Producer } from './bullmq.js'
-import type { JobQueue, QueueKind } from './job-queue.js'
+import { jobId, longAttempts as longJobs, type JobQueue, type QueueKind } from './job-queue.js'
 import { openOverflow, type Overflow } from './overflow.js'
 import { connectionsOfQueue, postgresBackEnd } from './back-ends/postgres.js'
 import { redisBackEnd } from './back-ends/redis.js'
@@ -32,14 +32,9 @@ const goodbyeMs = 2_000
 const stalledByDefault = { lockDuration: 10_000, stalledInterval: 5_000 }
 const jobsAtOnce = 500
 
-export const jobId = ({ deliveryId, n, jobNumber, trigger }: Job) => `${deliveryId}-${trigger ?? ''}${n}-${jobNumber}`
-
-/**
- * A receiver that hangs costs a socket and its body's memory, and should cost no more: the limit is the slots of forty
- * users who all have such receivers. The delivery log knows what has started: a job may end before its attempt.
- */
-const longJobs = { afterMs: 1_000, limit: 2_000 }
-const attempts: QueueKind<Job> = { name: 'webhooks', idOf: jobId, longJobs, connections: connectionsOfQueue }
+const attempts: QueueKind<Job> = {
+  name: 'webhooks', idOf: jobId, longJobs, lookEverySeconds: 5, isWatched: true, connections: connectionsOfQueue
+}
 
 /** Opens the queue of attempts. */
 export const openQueue = (options: QueueOptions): Promise<JobQueue> => openQueueOf(attempts, options)
@@ -58,7 +53,7 @@ class BullQueue<Task, Connection> implements JobQueue<Task> {
   readonly #overflow: Overflow
   readonly #producing = new Liveness()
   readonly #watches = { taking: new Liveness(), waiting: new Liveness() }
-  readonly #asking: NodeJS.Timeout
+  #asking: NodeJS.Timeout | undefined
   readonly #patience: Patience
   #worker: JobWorker<Task, Connection> | undefined
   /** Aborted when it takes no more jobs. */
@@ -74,8 +69,9 @@ class BullQueue<Task, Connection> implements JobQueue<Task> {
     this.#overflow = openOverflow(kind.longJobs)
     this.#queue = openProducer(name, backEnd)
     this.#queue.on('error', logRarely(options.log, `the ${kind.name} queue has trouble`))
-    const ask = () => void this.assertAnswers().catch(() => {})
-    this.#asking = setInterval(ask, this.#patience.askEveryMs)
+    if (kind.isWatched) {
+      this.#asking = setInterval(() => void this.assertAnswers().catch(() => {}), this.#patience.askEveryMs)
+    }
   }
 
   async add (jobs: Task[]): Promise<void> {
@@ -107,10 +103,11 @@ class BullQueue<Task, Connection> implements JobQueue<Task> {
 
   work (handle: (job: Task) => Promise<void>, concurrency: number): void {
     const { log, stalled = stalledByDefault } = this.options
+    const times = { concurrency, ...stalled, drainDelay: this.kind.lookEverySeconds }
     const backEnd = { ...this.backEnd, factory: watched(this.backEnd.factory, this.#watches) }
     const { signal } = this.#working = new AbortController()
     this.backEnd.onListening = () => this.#watches.waiting.answered()
-    this.#worker = openWorker(this.name, backEnd, concurrency, stalled, ({ id, data }) =>
+    this.#worker = openWorker(this.name, backEnd, times, ({ id, data }) =>
       this.#overflow.run(async () => {
         if (signal.aborted) return // what comes too late is queued again by the reconciler
         await handle(data)

@@ -5,7 +5,7 @@ import { removeExpired } from '../deliveries/retention.js'
 import { passOverDue } from './due.js'
 import type { Enqueuer } from './enqueue.js'
 import { repeatLeased } from './leased-loop.js'
-import { jobId, type JobQueue } from './queue.js'
+import { jobId, type JobQueue } from './job-queue.js'
 import { releaseSlots, unstartedJobs } from './slots.js'
 
 export interface PassOptions {

@@ -9,7 +9,7 @@ export interface MovesOptions extends Pick<LoopOptions, 'pool' | 'holder' | 'sig
 }
 
 /** Moves until `signal` is aborted, in one process of many. */
-export async function runMoves ({ log, everyMs = 1_000, ...options }: MovesOptions): Promise<void> {
+export async function runMoves ({ log, everyMs = 2_000, ...options }: MovesOptions): Promise<void> {
   const onError = (err: unknown) => log.warn({ err }, 'pending webhooks were not moved, it is tried again')
   await repeatLeased({ ...options, name: 'moves', everyMs, onError }, async () =>
     await continueMoves(options.pool) ? 'again' : 'done')

@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { activeCheckpoint } from '../../replay/views.js'
 import type { Projection } from '../projection.js'
-import { hasSetApartSql } from '../readers.js'
+import { awaitedPayload, checkpointChannel, hasSetApartSql } from '../readers.js'
 import type { Seen } from './known-position.js'
 
 /** A look-up that takes longer is given up: the next one takes another connection. */
@@ -27,4 +27,9 @@ export async function readVisible (pool: Pool, projection: string): Promise<Seen
   const query = { text, values: [projection], query_timeout: readWithinMs }
   const { rows: [row] } = await pool.query<{ position: string, is_whole: boolean }>(query)
   return row && { position: BigInt(row.position), isWhole: row.is_whole }
+}
+
+/** Tells every process that follows the log that somebody waits. */
+export async function announceAwaited (pool: Pool): Promise<void> {
+  await pool.query('SELECT pg_notify($1, $2)', [checkpointChannel, awaitedPayload])
 }

@@ -3,7 +3,7 @@
 /** How far a checkpoint has come, and whether nothing is parked or was skipped up to there. */
 export interface Seen { position: bigint, isWhole: boolean }
 
-interface Waiter { position: bigint, until: number, settle (reached: boolean): void }
+interface Waiter { position: bigint, since: number, until: number, settle (reached: boolean): void }
 
 const unknown = -1n
 
@@ -27,6 +27,12 @@ export class KnownPosition {
 
   get isAwaited (): boolean { return this.#waiters.size > 0 }
 
+  /** Whether a call waits that began before then, on the clock of `performance.now()`. */
+  isAwaitedSince (then: number): boolean {
+    const [oldest] = this.#waiters
+    return oldest !== undefined && oldest.since < then
+  }
+
   wasReadWithin (ms: number): boolean {
     return performance.now() - this.#readAt < ms
   }
@@ -46,7 +52,8 @@ export class KnownPosition {
 
   /** @param until on the clock of `performance.now()` */
   async wait (position: bigint, until: number): Promise<boolean> {
-    return await new Promise((resolve) => { this.#waiters.add({ position, until, settle: resolve }) })
+    const since = performance.now()
+    return await new Promise((resolve) => { this.#waiters.add({ position, since, until, settle: resolve }) })
   }
 
   /** Ends the waiting of the calls whose time is over. */

@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import type { Listener } from '../../../src/postgres/listen.js'
 import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
-import { readVisible, readWithinMs } from './active-positions.js'
+import { announceAwaited, readVisible, readWithinMs } from './active-positions.js'
 import { listenForCheckpoints } from './checkpoint-listener.js'
 import { KnownPosition } from './known-position.js'
 
@@ -26,12 +26,16 @@ export interface PositionsOptions {
   heartbeatMs?: number
   /** Checkpoint tables of subscriptions that notify nobody, by the name of their source. All others are projections. */
   polled?: Readonly<Record<string, string>>
+  /** Called when readers of any process wait, and who they wait for was perhaps told nothing of what they wait for. */
+  onAwaited? (): void
 }
 
 /** One clock serves all waiting calls; deadlines are exact to this. */
 const tickMs = 20
 /** Between two look-ups of a projection that calls wait for. */
 const checkMs = 100
+/** Between two announcements that calls wait, of a process. */
+const announceMs = 500
 /** Between two look-ups of a source that notifies nobody. */
 const pollMs = 50
 const heartbeatEveryMs = 15_000
@@ -52,17 +56,16 @@ class ListenedPositions implements Positions {
   readonly #listener: Listener
   #clock: NodeJS.Timeout | undefined
   #isFailing = false
+  #announcedAt = -Infinity
 
   constructor (
     databaseUrl: string, private readonly pool: Pool, private readonly onError: (error: Error) => void,
-    { heartbeatMs = heartbeatEveryMs, polled = {} }: PositionsOptions
+    { heartbeatMs = heartbeatEveryMs, polled = {}, onAwaited = () => {} }: PositionsOptions
   ) {
     this.#polled = new Map(Object.entries(polled))
     const forget = () => { for (const known of this.#known.values()) known.forget() }
     this.#listener = listenForCheckpoints({
-      databaseUrl,
-      onError,
-      heartbeatMs,
+      ...{ databaseUrl, onError, heartbeatMs, onAwaited },
       onCheckpoint: (projection, position, isWhole) => this.#of(projection).advance({ position, isWhole }),
       onReplaced: forget,
       onListening: forget
@@ -116,11 +119,17 @@ class ListenedPositions implements Positions {
       known.expire(now)
       if (!known.isAwaited) continue
       isAwaited = true
+      if (known.isAwaitedSince(now - checkMs) && now > this.#announcedAt + announceMs) this.#announce(now)
       if (!known.wasReadWithin(this.#polled.has(source) ? pollMs : checkMs)) this.#read(known)
     }
     if (isAwaited) return
     clearInterval(this.#clock)
     this.#clock = undefined
+  }
+
+  #announce (now: number): void {
+    this.#announcedAt = now
+    announceAwaited(this.pool).catch(() => {}) // they look by themselves as well, only later
   }
 
   /** Whether a call that begins to wait has to read the checkpoint: a projection whose position is known notifies. */

@@ -11,13 +11,15 @@ import { KeyUses } from './key-uses.js'
 import { KnownKeys, orNotKnown } from './known-keys.js'
 import { revocationChannel, revokedIn } from './revocations.js'
 import { RevokedTokens } from './revoked-tokens.js'
+import { WhileAsked } from './while-asked.js'
 
 export interface OpenCredentials extends Credentials {
   close (): Promise<void>
 }
 
-/** Whether all was heard is asked this often: the answer says it of all that was notified before. */
-const heartbeatMs = 250
+/** Whether all was heard is asked this often while requests come: the answer says it of all notified before. */
+const askEveryMs = 250
+const heartbeatMs = 15_000
 const answerWithinMs = 5_000
 
 /** While nothing is heard. With the time that a look takes it stays under a second. */
@@ -28,7 +30,10 @@ const lookWithinMs = 2_000
 
 interface Context { urls: Urls, connections: Connections, log: Logger }
 
-/** Revocations reach it by a notification; without a connection that hears them, by a look every 300 ms. */
+/**
+ * Revocations reach it by a notification; without a connection that hears them, by a look every 300 ms. A process that
+ * is asked for nobody does neither.
+ */
 export async function openCredentials (context: Context): Promise<OpenCredentials> {
   const opened = new ListenedCredentials(context)
   await opened.look()
@@ -40,7 +45,7 @@ class ListenedCredentials implements OpenCredentials {
   readonly #tokens: RevokedTokens
   readonly #uses: KeyUses
   readonly #listener: Listener
-  readonly #looking: NodeJS.Timeout
+  readonly #asking = new WhileAsked({ refresh: () => this.look(), keep: () => this.#keep(), everyMs: askEveryMs })
   #listeningSince = Infinity
   #lookedAt = -Infinity
 
@@ -53,11 +58,11 @@ class ListenedCredentials implements OpenCredentials {
       find: findKeys(context)
     })
     this.#uses = new KeyUses(pool, (error) => log.debug({ err: error }, 'last uses of API keys were not written'))
-    this.#looking = setInterval(() => { if (this.#isDue()) void this.look() }, lookEveryMs).unref()
   }
 
   findKey (key: string) {
-    return this.#keys.find(key)
+    void this.#asking.asked()
+    return this.#keys.find(key) // what was not heard of for long is looked up
   }
 
   used (keyId: number): void {
@@ -65,11 +70,12 @@ class ListenedCredentials implements OpenCredentials {
   }
 
   isTokenRevoked (jti: string) {
-    return this.#tokens.isRevoked(jti)
+    const looking = this.#asking.asked()
+    return looking ? looking.then(() => this.#tokens.isRevoked(jti)) : this.#tokens.isRevoked(jti)
   }
 
   async close (): Promise<void> {
-    clearInterval(this.#looking)
+    this.#asking.close()
     await Promise.all([this.#listener.close(), this.#uses.close()])
   }
 
@@ -78,6 +84,11 @@ class ListenedCredentials implements OpenCredentials {
     const { log } = this.context
     this.#lookedAt = performance.now()
     await this.#tokens.load().catch((error: unknown) => log.debug({ err: error }, 'revoked tokens could not be looked up'))
+  }
+
+  #keep (): void {
+    this.#listener.check()
+    if (this.#isDue()) void this.look()
   }
 
   #isDue (): boolean {

@@ -55,7 +55,8 @@ const partWithinMs = 5_000
 export async function startPersons (context: ProcessContext): Promise<() => Promise<void>> {
   const { runPersons } = await import('../../../workers/persons/run.js')
   const stopping = new AbortController()
-  const running = runPersons({ work: personWork(context), holder: context.holder, signal: stopping.signal })
+  const { holder, connections: { consumerPool: leasePool } } = context
+  const running = runPersons({ work: personWork(context), leasePool, holder, signal: stopping.signal })
   return async () => {
     stopping.abort()
     await endsWithin(partWithinMs, running)
