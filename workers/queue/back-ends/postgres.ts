@@ -3,9 +3,10 @@ import { Socket } from 'node:net'
 import {
   PostgresConnection, PostgresQueueBackend, runMigrations, type PostgresConnectionOptions
 } from 'bullmq'
-import type { Pool } from 'pg'
+import pg, { type Pool } from 'pg'
 import { onConnection } from '../../../src/postgres/transaction.js'
 import type { BackEnd } from './back-end.js'
+import { Thrift } from './thrifty.js'
 
 const schema = 'queue'
 
@@ -35,6 +36,7 @@ export async function postgresBackEnd (
     factory: (name, options, { withBlockingConnection = false } = {}) => {
       const connection = new QueueConnection(options.connection)
       connection.onListening = () => backEnd.onListening?.()
+      connection.listensFor = name
       return new PostgresQueueBackend(connection, name, options, true, withBlockingConnection ? name : undefined)
     },
     producer: connection(most.producer),
@@ -44,8 +46,21 @@ export async function postgresBackEnd (
   return backEnd
 }
 
+/** A connection that listens and has answered is believed to live for so long, in milliseconds. */
+const aliveMs = 1_000
+
 class QueueConnection extends PostgresConnection {
   onListening = () => {}
+  /** The queue whose jobs are notified. */
+  listensFor = ''
+  readonly #thrift = new Thrift()
+  #listening: ListenClient | undefined
+  #answeredAt = -Infinity
+
+  constructor (options: PostgresConnectionOptions) {
+    super(options)
+    if (this.pool instanceof pg.Pool) this.#thrift.apply(this.pool)
+  }
 
   /**
    * Asks nothing: the tables are there. BullMQ would keep the answer for ever, and after a failure its worker would
@@ -56,13 +71,24 @@ class QueueConnection extends PostgresConnection {
   /** The connection that listens, once it has answered: nothing is heard on a dead one, and nobody is told of that. */
   override async getListenClient (): ReturnType<PostgresConnection['getListenClient']> {
     const client = await super.getListenClient()
+    if (client !== this.#listening) this.#hear(client)
+    if (performance.now() - this.#answeredAt < aliveMs) return client
     await client.query('SELECT').catch(async (error: unknown) => {
       const socket = client.connection?.stream
       if (socket instanceof Socket) await end(client, socket, error)
       throw error
     })
+    this.#answeredAt = performance.now()
     this.onListening()
     return client
+  }
+
+  /** What came before it listens is not heard. */
+  #hear (client: ListenClient): void {
+    this.#listening = client
+    this.#answeredAt = -Infinity
+    this.#thrift.come()
+    client.on('notification', ({ payload }) => { if (payload === this.listensFor) this.#thrift.come() })
   }
 }
 

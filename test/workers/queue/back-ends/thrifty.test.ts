@@ -1,0 +1,57 @@
+// What a job on Postgres costs in statements: with few calls at once each of them pays for all of it.
+import pg from 'pg'
+import t from 'tap'
+import { openQueue } from '../../../../workers/queue/queue.js'
+import { eventually } from '../../../support/eventually.js'
+import { scratchLedger } from '../../../support/postgres/ledger.js'
+
+const { databaseUrl, pool } = await scratchLedger(t)
+const log = { warn: (details: object, message: string) => { t.fail(message, details) } }
+const patience = { answerWithinMs: 5_000, askEveryMs: 60_000, deadAfterMs: 10_000 }
+
+let sent = 0
+const query = Reflect.get(pg.Client.prototype, 'query')
+Reflect.set(pg.Client.prototype, 'query', function (this: unknown, ...given: unknown[]): unknown {
+  sent += 1
+  return Reflect.apply(query, this, given)
+})
+t.teardown(() => { Reflect.set(pg.Client.prototype, 'query', query) })
+
+t.test('jobs that come one by one cost little more than four each, though BullMQ asks for nine', async (t) => {
+  const queue = await openQueue({ databaseUrl, pool, log, patience })
+  t.teardown(() => queue.close())
+  let done = 0
+  queue.work(async () => { done += 1 }, 10)
+  const add = async (n: number) => {
+    await queue.add([{ deliveryId: `0000-${n}`, n: 1, jobNumber: 1 }])
+    await eventually(() => done > n)
+    await eventually(async () => (await queue.ids()).size === 0)
+  }
+  for (let n = 0; n < 10; n++) await add(n)
+  let asked = 0
+  const ids = queue.ids.bind(queue)
+  queue.ids = async () => { asked += 1; return await ids() }
+  sent = 0
+  const count = 50
+  for (let n = 10; n < 10 + count; n++) await add(n)
+  const each = (sent - asked) / count
+  t.ok(each < 5.5, `${each} statements a job`)
+  t.ok(each > 3, 'they were counted')
+  await queue.stopWork(1_000, () => {})
+})
+
+t.test('a job that is added while its worker looks for one is not missed', async (t) => {
+  const queue = await openQueue({ databaseUrl, pool, log, patience })
+  t.teardown(() => queue.close())
+  const done = new Set<string>()
+  queue.work(async ({ deliveryId }) => { done.add(deliveryId) }, 2)
+  const latest: number[] = []
+  for (let n = 0; n < 300; n++) {
+    const from = performance.now()
+    await queue.add([{ deliveryId: `1111-${n}`, n: 1, jobNumber: 1 }])
+    while (!done.has(`1111-${n}`)) await new Promise((resolve) => setImmediate(resolve))
+    latest.push(performance.now() - from) // the next one comes while the worker ends this one and looks
+  }
+  t.ok(Math.max(...latest) < 4_000, `none waits for the look of every five seconds: ${Math.max(...latest)} ms`)
+  await queue.stopWork(1_000, () => {})
+})
