@@ -126,6 +126,8 @@ t.test('settings that are wrong are named, and Node by its version', async (t) =
   t.equal(code, 1)
   t.match(find('Settings', 'PORT'), { level: 'error', mend: /Set it right/ })
   t.match(find('Settings', 'SECRET_KEY'), { level: 'error' })
+  const misspelt = await doctor(t, { DRAIN_DELAY_SM: '5', DATA_DIR: join(folder, 'none') })
+  t.match(misspelt.find('Settings', 'DRAIN_DELAY_SM'), { level: 'warning', found: /did you mean DRAIN_DELAY_MS\?/ })
   t.same(['18.20.1', '20.20.1', '20.20.2', '24.0.0'].map((version) => checkNode(version).level),
     ['error', 'error', 'warning', 'ok'])
 })
