@@ -4,8 +4,10 @@ import { aboutServer, type AboutServer } from '../../event-store/about-server.js
 import { reasonOf } from '../../event-store/connection/causes.js'
 import { EventStoreConnection } from '../../event-store/connection/connection.js'
 import { RevisionConflict } from '../../event-store/errors.js'
+import { lastScavenges } from '../../event-store/reads/last-scavenges.js'
 import { openStreams, type Streams } from '../../event-store/streams.js'
 import { findLimitedStreams } from '../../recovery/limited-streams.js'
+import type { ScavengedStore } from './erasures.js'
 import { placeOf, problem, runIfReachable, skipped, warning, type Check, type Finding, type Found } from './check.js'
 
 /** No stream of ours comes so far: an append there is refused by the store, and writes nothing. */
@@ -14,7 +16,7 @@ const oldest = [22, 6] as const
 const answerWithinMs = 2_500
 const part = 'Event store'
 
-export interface OpenEventStore {
+export interface OpenEventStore extends ScavengedStore {
   streams: Streams
   findings: Promise<Finding[]>
   close (): Promise<void>
@@ -28,7 +30,13 @@ export function checkEventStore (url: string): OpenEventStore {
     return `${placeOf(url)}, its log ends at ${head}`
   }], () => [...aboutChecks(connection), ...rightsChecks(url, streams)],
   'Check that it runs, and that EVENTSTORE_URL, its login and EVENTSTORE_CA_FILE are right: docs/eventstoredb.md.')
-  return { streams, findings, close: () => connection.close() }
+  return {
+    streams,
+    findings,
+    lastScavenges: () => lastScavenges(connection, answerWithinMs),
+    memberCount: async () => (await aboutServer(connection)).members.length,
+    close: () => connection.close()
+  }
 }
 
 function aboutChecks (connection: EventStoreConnection): Check[] {

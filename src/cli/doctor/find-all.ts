@@ -40,7 +40,7 @@ async function findInBackEnds (config: Config, { databaseUrl, eventStoreUrl }: W
   const postgres = databaseUrl ? checkPostgres(databaseUrl, useOf(config)) : undefined
   const store = eventStoreUrl ? checkEventStore(eventStoreUrl) : undefined
   try {
-    const service = databaseUrl ? checkService({ databaseUrl, streams: store?.streams, keys }) : []
+    const service = databaseUrl ? checkService({ databaseUrl, streams: store?.streams, store, keys }) : []
     const found = await Promise.all([
       postgres?.findings ?? [notRunning('Postgres')], store?.findings ?? [notRunning('Event store')], service
     ])

@@ -14,17 +14,19 @@ import { explainBehind, readDatabaseState } from '../../recovery/database-state.
 import { OtherLog, refuseOtherLog } from '../../recovery/other-log.js'
 import { lastUnaccounted } from '../../../workers/operate/audit.js'
 import { neededKeys, refuseLostKeys } from '../../../workers/operate/reseal.js'
+import { erasuresFound, type ScavengedStore } from './erasures.js'
 import { problem, runIfReachable, skipped, warning, type Check, type Finding } from './check.js'
 
 export interface ServiceParts {
   databaseUrl: string
   /** Absent: the log is not there now. */
   streams?: Streams | undefined
+  store?: ScavengedStore | undefined
   /** Absent where they were not made yet. */
   keys?: SecretKeys | undefined
 }
 
-export async function checkService ({ databaseUrl, streams, keys }: ServiceParts): Promise<Finding[]> {
+export async function checkService ({ databaseUrl, ...parts }: ServiceParts): Promise<Finding[]> {
   const pool = openPool(databaseUrl, { applicationName: 'ringledger doctor', max: 4, onError: () => {}, answerWithinMs: 2_800 })
   try {
     let isMade = false
@@ -33,13 +35,13 @@ export async function checkService ({ databaseUrl, streams, keys }: ServiceParts
       const found = await pool.query(made).catch(() => undefined) // told by the check of Postgres
       isMade = (found?.rowCount ?? 0) > 0
       return isMade ? undefined : skipped(found ? 'not made yet' : 'Postgres does not answer')
-    }], () => isMade ? checksOf(pool, streams, keys) : [], 'See why Postgres does not answer, or run `ringledger migrate`.')
+    }], () => isMade ? checksOf(pool, parts) : [], 'See why Postgres does not answer, or run `ringledger migrate`.')
   } finally {
     await endsWithin(500, pool.end())
   }
 }
 
-function checksOf (pool: Pool, streams: Streams | undefined, keys: SecretKeys | undefined): Check[] {
+function checksOf (pool: Pool, { streams, store, keys }: Omit<ServiceParts, 'databaseUrl'>): Check[] {
   return [
     ['restore guard', async () => streams ? await restoreFound(pool, streams) : skipped('the event store does not run')],
     ['parked events', async () => {
@@ -59,6 +61,7 @@ function checksOf (pool: Pool, streams: Streams | undefined, keys: SecretKeys | 
         ? 'none'
         : problem(String(unaccounted), 'Count again with `ringledger webhooks stats`, and tell who maintains this.')
     }],
+    ['erasures', async () => await erasuresFound(pool, store)],
     ['keys', async () => await keysFound(pool, keys)],
     ['phone numbers', async () => await notHeldFound(pool, streams)]
   ]
