@@ -83,9 +83,13 @@ export async function limitsIn (read: () => AsyncIterable<Recorded>): Promise<Li
   return limits
 }
 
-/** Where a delete lets a stream begin is beyond every revision. */
+const wholeNumbers = ['$tb', '$maxCount', '$maxAge', '$cacheControl']
+
+/** Where a delete lets a stream begin is beyond every revision. A server passes over metadata with one bad value. */
 function truncationIn ({ contentType, data }: Recorded): bigint {
   const metadata = contentType === 'application/json' ? parsed(data) : undefined
-  const value = typeof metadata === 'object' && metadata !== null && '$tb' in metadata ? metadata.$tb : 0
-  return typeof value === 'number' && Number.isInteger(value) && value > 0 ? BigInt(value) : 0n
+  if (typeof metadata !== 'object' || metadata === null) return 0n
+  const values = new Map(Object.entries(metadata))
+  if (wholeNumbers.some((name) => values.has(name) && !Number.isInteger(values.get(name)))) return 0n
+  return BigInt(Math.max(0, Number(values.get('$tb') ?? 0)))
 }
