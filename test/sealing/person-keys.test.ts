@@ -20,7 +20,9 @@ const [former, secret] = [Buffer.alloc(32, 'former'), Buffer.alloc(32, 'secret')
 
 /** Another process: nothing is in its memory. */
 interface Process { current?: Buffer, previous?: Buffer[], through?: Streams, ledger?: typeof pool }
-function keysOf (t: Test, { current = secret, previous = [], through = streams, ledger = pool }: Process = {}): PersonKeys {
+function keysOf (
+  t: Test, { current = secret, previous = [], through = streams, ledger = pool }: Process = {}
+): PersonKeys {
   const keys = openPersonKeys({
     pool: ledger, streams: through, secretKeys: { current, previous }, digest: (text) => text.replaceAll('-', '_')
   })
