@@ -16,14 +16,34 @@ export interface CallOwnersOptions {
   leadOwner (leadId: number): Promise<string | undefined>
 }
 
-/** An assistant is read from its own stream, so that a call may follow its assistant at once. */
+/** The newest of them; together less than 5 MiB, as a user id has 128 characters at most. */
+const rememberedOwners = 10_000
+/** An assistant keeps its owner for ever. A log that went back may have lost it. */
+const rememberedMs = 60_000
+
+/**
+ * An assistant is read from its own stream, so that a call may follow its assistant at once, and its owner is
+ * remembered for a minute: most calls are of few assistants.
+ */
 export function callOwners ({ streams, leadOwner }: CallOwnersOptions): CallOwners {
+  const known = new Map<number, { owner: string, at: number }>()
   return {
     async ofAssistant (assistantId) {
-      const [stored] = await streams.read(assistantStream(assistantId), 0n, 1)
-      const { event } = stored ? tryDecode(stored) : {} // anybody can append anything to the log
-      return event?.type === 'AssistantCreated' ? event.data.user_id : undefined
+      const remembered = known.get(assistantId)
+      if (remembered && performance.now() - remembered.at < rememberedMs) return remembered.owner
+      const owner = await readOwner(assistantId)
+      known.delete(assistantId) // so that it comes last
+      if (owner !== undefined) known.set(assistantId, { owner, at: performance.now() })
+      const [oldest] = known.keys()
+      if (oldest !== undefined && known.size > rememberedOwners) known.delete(oldest)
+      return owner
     },
     ofLead: leadOwner
+  }
+
+  async function readOwner (assistantId: number): Promise<string | undefined> {
+    const [stored] = await streams.read(assistantStream(assistantId), 0n, 1)
+    const { event } = stored ? tryDecode(stored) : {} // anybody can append anything to the log
+    return event?.type === 'AssistantCreated' ? event.data.user_id : undefined
   }
 }

@@ -57,10 +57,12 @@ export async function * followLog (
       for (let batch = await following(); batch; batch = await following()) {
         yield batch
         position = batch.position
-        patienceMs = shortestPatienceMs
+        // Where only others' events come, nobody needs the position at once who does not say so.
+        patienceMs = batch.events.length > 0 ? shortestPatienceMs : idleMs
         silences = 0
       }
-      patienceMs = Math.min(patienceMs * 2, longestPatienceMs)
+      // One that is opened anew delivers soon, unless it is far behind.
+      patienceMs = silences === 0 ? 2 * shortestPatienceMs : Math.min(patienceMs * 2, longestPatienceMs)
       silences += 1
     } catch (error) {
       if (!signal.aborted) throw subscriptionError(error)
@@ -89,8 +91,7 @@ async function next (
   arriving.catch(() => {}) // awaited below, or left behind when the feed is closed
   for (let everyMs = patienceMs; ; everyMs = Math.max(patienceMs, Math.min(2 * everyMs, idleMs))) {
     const beat = nextBeat(everyMs)
-    const isIdle = everyMs > patienceMs
-    if (isIdle) awaited.add(beat.cancel)
+    awaited.add(beat.cancel)
     const batch = await Promise.race([arriving, beat.struck]).finally(() => {
       beat.cancel()
       awaited.delete(beat.cancel)
