@@ -1,8 +1,10 @@
 // Calls as the owners of their assistants have them.
+import type { CallErased } from '../src/domain/call/erased.js'
 import type { CallCompleted } from '../src/domain/call/events.js'
-import type { LeadCreatedEvent, LeadUpdatedEvent } from '../src/domain/lead/events.js'
+import { erasedIds } from '../src/domain/lead/erased.js'
 import { isPhoneNumber } from '../src/domain/json.js'
-import { summarizeCall, type CalledLead, type CallSummary } from '../src/domain/call/summary.js'
+import { summarizeCall, summarizeErased, type CalledLead, type CallSummary, type KeptReport } from '../src/domain/call/summary.js'
+import { addContactOwners, addLeadOwner, assistantOwners, keepOwners, leadOwners } from './call-owners.js'
 import type { LogPosition, Projection, Rows, RowKey } from './engine/projection.js'
 import { table } from './engine/table.js'
 
@@ -19,10 +21,10 @@ interface CallRow {
   /** That the lead was created in. */
   campaign_id: number | null
   ended_at: string
-  /** When it was recorded: nothing changes a call. */
+  /** When it was recorded, or its person erased: nothing else changes a call. */
   updated_at: string
   summary: CallSummary
-  report: CallCompleted
+  report: KeptReport
   position: string
 }
 
@@ -54,28 +56,18 @@ const callTable = table<CallRow>({
   ]
 })
 
-const assistantOwners = table<{ assistant_id: number, user_id: string }>({
-  name: 'assistant_owners', key: 'assistant_id', columns: { assistant_id: 'bigint', user_id: 'text' }, internal: true
-})
-/** Of leads and secondary contacts: these have a primary lead. */
-const leadOwners = table<{ lead_id: number, user_id: string, primary_lead_id: number | null, campaign_id: number }>({
-  name: 'lead_owners',
-  key: 'lead_id',
-  columns: { lead_id: 'bigint', user_id: 'text', primary_lead_id: 'bigint', campaign_id: 'bigint' },
-  internal: true
-})
-
 export const calls: Projection = {
   name: 'calls',
-  version: 4,
-  eventTypes: ['AssistantCreated', 'LeadCreated', 'LeadUpdated', 'CallCompleted'],
+  version: 5,
+  eventTypes: ['AssistantCreated', 'LeadCreated', 'LeadUpdated', 'LeadErased', 'CallCompleted', 'CallErased'],
   tables: [callTable, assistantOwners, leadOwners],
   keys (event, { revision }) {
-    if (event.type !== 'CallCompleted') return []
+    if (event.type === 'LeadErased') return erasedIds(event).map((id) => [leadOwners, id])
+    if (event.type !== 'CallCompleted' && event.type !== 'CallErased') return []
     const { call_id, assistant_id, lead_id } = event.data
     const keys: RowKey[] = [[assistantOwners, assistant_id]]
     if (lead_id !== null) keys.push([leadOwners, lead_id])
-    if (revision > 0n) keys.push([callTable, call_id])
+    if (event.type === 'CallCompleted' && revision > 0n) keys.push([callTable, call_id])
     return keys
   },
   project (event, at, rows) {
@@ -86,49 +78,49 @@ export const calls: Projection = {
       }
       case 'LeadCreated': return addLeadOwner(event.data, rows)
       case 'LeadUpdated': return addContactOwners(event.data, event.data.changes, rows)
+      case 'LeadErased': return keepOwners(event, rows)
       case 'CallCompleted': return addCall(event.data, at, rows)
+      case 'CallErased': return eraseCall(event.data, at, rows)
       default:
     }
   }
 }
 
-function addLeadOwner (data: LeadCreatedEvent['data'], rows: Rows): void {
-  const { lead_id, user_id, campaign_id } = data
-  rows.put(leadOwners, { lead_id, user_id, primary_lead_id: null, campaign_id })
-  addContactOwners(data, data, rows)
-}
-
-function addContactOwners (
-  { lead_id: primary_lead_id, user_id, campaign_id }: { lead_id: number, user_id: string, campaign_id: number },
-  { secondary_contacts = [] }: LeadUpdatedEvent['data']['changes'], rows: Rows
-): void {
-  for (const { id } of secondary_contacts) rows.put(leadOwners, { lead_id: id, user_id, primary_lead_id, campaign_id })
-}
-
-function addCall (report: CallCompleted, { revision, position, created }: LogPosition, rows: Rows): void {
-  const { call_id, assistant_id, lead_id, status, direction, ended_at } = report
+function addCall (report: CallCompleted, at: LogPosition, rows: Rows): void {
   // Reported again. The revision alone does not say so: an engine may have written events of its own before a report.
-  if (revision > 0n && rows.get(callTable, call_id)) return
+  if (at.revision > 0n && rows.get(callTable, report.call_id)) return
+  const placed = placeOf(report, at, rows)
+  const summary = summarizeCall(report, placed.lead)
+  rows.put(callTable, { ...placed.row, phone_number: numberOf(report), summary, report })
+}
+
+/** The row follows from this event alone: whatever of the call is in the log before, a replay ends with the same. */
+function eraseCall (call: CallErased, at: LogPosition, rows: Rows): void {
+  const { row, lead } = placeOf(call, at, rows)
+  rows.put(callTable, { ...row, phone_number: null, summary: summarizeErased(call, lead), report: null })
+}
+
+/** Whose call it is, and of which lead, as the rows have it. */
+function placeOf (call: CallCompleted | CallErased, { position, created }: LogPosition, rows: Rows) {
+  const { call_id, assistant_id, lead_id, status, direction, ended_at } = call
   const owner = rows.get(assistantOwners, assistant_id)?.user_id ?? null
   const known = lead_id === null ? undefined : rows.get(leadOwners, lead_id)
   const lead: CalledLead | null = known && known.user_id === owner
     ? { id: known.lead_id, ...(known.primary_lead_id !== null && { primary_lead_id: known.primary_lead_id }) }
     : null
-  rows.put(callTable, {
+  const row = {
     id: call_id,
     user_id: owner,
     assistant_id,
     lead_id: lead?.id ?? null,
     status,
     direction,
-    phone_number: numberOf(report),
     campaign_id: lead && known ? known.campaign_id : null,
     ended_at,
     updated_at: created.toISOString(),
-    summary: summarizeCall(report, lead),
-    report,
     position: String(position)
-  })
+  }
+  return { row, lead }
 }
 
 function numberOf ({ direction, from, to }: CallCompleted): string | null {

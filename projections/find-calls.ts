@@ -1,7 +1,7 @@
 // What readers ask about calls.
 import type { Pool } from 'pg'
 import type { CallCompleted, CallStatus } from '../src/domain/call/events.js'
-import type { CallSummary } from '../src/domain/call/summary.js'
+import type { CallSummary, KeptReport } from '../src/domain/call/summary.js'
 import { eachPart } from '../src/postgres/each-part.js'
 import { beginning, readPage, type Filter, type Page, type Paged } from '../src/postgres/page.js'
 import { inSnapshot } from '../src/postgres/transaction.js'
@@ -67,7 +67,7 @@ function conditionsOf (filter: CallFilter): Filter[] {
   ]
 }
 
-export interface CallFound { summary: CallSummary, report: CallCompleted }
+export interface CallFound { summary: CallSummary, report: KeptReport }
 
 /** The call, when it was made by one of the user's assistants. */
 export async function findCall (db: Pool, userId: string, callId: string): Promise<CallFound | undefined> {

@@ -29,13 +29,13 @@ export async function findLead (db: Pool, userId: string, id: number): Promise<L
 /** A lead that a command is for, and its stream. */
 export interface LeadOnStream extends LeadInCampaign { stream: string }
 
-/** The user's lead with this id, also when it was deleted; ids of secondary contacts are not leads. */
+/** The user's lead with this id, also when it was deleted, but not erased; ids of secondary contacts are not leads. */
 export async function findLeadToChange (db: Pool, userId: string, id: number): Promise<LeadOnStream | undefined> {
   const row = await lookUp<{ found: FoundLead, stream: string }>(db, {
     name: 'find-lead-to-change',
     types: ['bigint', 'text'],
     text: `SELECT ${wholeLead} AS found, stream FROM (
-             SELECT ${leadColumns}, stream FROM read_model.leads WHERE id = $1 AND user_id = $2 AND primary_id IS NULL) page`
+             SELECT ${leadColumns}, stream FROM read_model.leads WHERE id = $1 AND user_id = $2 AND primary_id IS NULL AND phone_number <> '') page`
   }, [id, userId])
   return row && { ...inCampaign(row.found), stream: row.stream }
 }

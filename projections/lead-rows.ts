@@ -67,6 +67,7 @@ export function idsOf ({ type, data }: LeadEvent): number[] {
     }
     case 'LeadStatusChanged': return [data.contact_id ?? data.lead_id]
     case 'LeadDeleted': return [data.lead_id]
+    case 'LeadErased': return [data.lead_id, ...data.contact_ids]
     default: return type satisfies never
   }
 }
@@ -124,7 +125,7 @@ function putDeleted (rows: Rows, row: LeadRow | undefined, at: string): void {
 }
 
 /** @throws CannotProject when the row is of another stream */
-function rowOn (stream: string, id: number, rows: Rows): LeadRow | undefined {
+export function rowOn (stream: string, id: number, rows: Rows): LeadRow | undefined {
   const row = rows.get(leadTable, id)
   if (row && row.stream !== stream) throw new CannotProject(`lead id ${id} already belongs to ${row.stream}`)
   return row

@@ -1,13 +1,15 @@
 // Leads, their secondary contacts, and which numbers must not be called. A call changes the status of the person that
 // it reached.
 import { blacklistEventTypes } from '../src/domain/blacklist/events.js'
-import type { CallCompleted } from '../src/domain/call/events.js'
+import type { CallErased } from '../src/domain/call/erased.js'
+import { callEventTypes, type CallCompleted } from '../src/domain/call/events.js'
 import { afterCall } from '../src/domain/lead/after-call.js'
 import { leadEventTypes } from '../src/domain/lead/events.js'
 import { laterOf } from '../src/domain/time/later-of.js'
 import { blacklistTable, entryKey, projectEntry } from './blacklist/entries.js'
 import type { LogPosition, Projection, Rows, RowKey } from './engine/projection.js'
 import { table } from './engine/table.js'
+import { eraseLead } from './erased-leads.js'
 import { addLead, changeStatus, deleteLead, idsOf, leadTable, updateLead } from './lead-rows.js'
 
 /** The owner of each assistant: a call changes the status of a lead of the same user only. */
@@ -32,9 +34,10 @@ const callTable = table<{ call_id: string }>({
 
 export const leads: Projection = {
   name: 'leads',
-  version: 7,
+  version: 8,
   eventTypes: [
-    'AssistantCreated', 'CampaignCreated', 'CampaignRenamed', ...leadEventTypes, ...blacklistEventTypes, 'CallCompleted'
+    'AssistantCreated', 'CampaignCreated', 'CampaignRenamed', ...leadEventTypes, ...blacklistEventTypes,
+    ...callEventTypes
   ],
   creating: ['LeadCreated'],
   tables: [leadTable, ownerTable, campaignTable, callTable, blacklistTable],
@@ -43,10 +46,13 @@ export const leads: Projection = {
       case 'LeadCreated':
       case 'LeadUpdated':
       case 'LeadStatusChanged':
-      case 'LeadDeleted': return idsOf(event).map((id) => [leadTable, id])
+      case 'LeadDeleted':
+      case 'LeadErased': return idsOf(event).map((id) => [leadTable, id])
       case 'PhoneNumberBlacklisted':
-      case 'PhoneNumberUnblacklisted': return [[blacklistTable, entryKey(stream, event.data)]]
-      case 'CallCompleted': {
+      case 'PhoneNumberUnblacklisted':
+      case 'BlacklistEntryErased': return [[blacklistTable, entryKey(stream, event.data)]]
+      case 'CallCompleted':
+      case 'CallErased': {
         const { call_id, assistant_id, lead_id } = event.data
         const keys: RowKey[] = [[ownerTable, assistant_id]]
         if (lead_id !== null) keys.push([leadTable, lead_id])
@@ -71,22 +77,25 @@ export const leads: Projection = {
       case 'LeadUpdated': return updateLead(event, at, rows)
       case 'LeadStatusChanged': return changeStatus(event, at, rows)
       case 'LeadDeleted': return deleteLead(event, at, rows)
+      case 'LeadErased': return eraseLead(event, at, rows)
       case 'PhoneNumberBlacklisted':
-      case 'PhoneNumberUnblacklisted': return projectEntry(event, at, rows)
-      case 'CallCompleted': return moveStatus(event.data, at, rows)
+      case 'PhoneNumberUnblacklisted':
+      case 'BlacklistEntryErased': return projectEntry(event, at, rows)
+      case 'CallCompleted':
+      case 'CallErased': return moveStatus(event.data, at, rows)
       default:
     }
   },
   idsSeen (event) {
-    if (event.type === 'PhoneNumberBlacklisted') {
+    if (event.type === 'PhoneNumberBlacklisted' || event.type === 'BlacklistEntryErased') {
       return { sequence: 'ledger.blacklist_ids', id: event.data.blacklist_id }
     }
-    if (event.type !== 'LeadCreated' && event.type !== 'LeadUpdated') return undefined
+    if (event.type !== 'LeadCreated' && event.type !== 'LeadUpdated' && event.type !== 'LeadErased') return undefined
     return { sequence: 'ledger.lead_ids', id: Math.max(...idsOf(event)) }
   }
 }
 
-function moveStatus (call: CallCompleted, { revision, created }: LogPosition, rows: Rows): void {
+function moveStatus (call: CallCompleted | CallErased, { revision, created }: LogPosition, rows: Rows): void {
   const { call_id, lead_id } = call
   // Reported again. The revision alone does not say so: an engine may have written events of its own before a report.
   if (revision > 0n && rows.get(callTable, call_id)) return

@@ -4,7 +4,7 @@ import type { BlacklistEvent } from '../../src/domain/blacklist/events.js'
 import type { LogPosition, Rows } from '../engine/projection.js'
 import { table } from '../engine/table.js'
 
-/** The row of an entry that was deleted stays, without what it said. */
+/** The row of an entry that was deleted stays, without what it said; so does that of one whose number was erased. */
 interface EntryRow {
   /** Stream and id: an id that a mistake gave out twice hides no entry. */
   key: string
@@ -49,6 +49,10 @@ export function projectEntry ({ type, data }: BlacklistEvent, { stream, revision
   const { blacklist_id: id, user_id } = data
   const shared = { key, id, user_id, stream, revision: Number(revision) }
   switch (type) {
+    case 'BlacklistEntryErased': {
+      const erased = { phone_number: null, reason: null, is_deleted: false, created_at: data.created_at }
+      return rows.put(blacklistTable, { ...shared, ...erased })
+    }
     case 'PhoneNumberBlacklisted': {
       const { phone_number, reason, created_at } = data
       return rows.put(blacklistTable, { ...shared, phone_number, reason, is_deleted: false, created_at })

@@ -22,7 +22,13 @@ export async function findBlacklist (db: Pool, userId: string, page: Page): Prom
   return { items: items.map(answerOf), ...place }
 }
 
-interface FoundEntry { id: number, user_id: string, phone_number: string, reason: string | null, created_at: string }
+interface FoundEntry {
+  id: number
+  user_id: string
+  phone_number: string | null
+  reason: string | null
+  created_at: string
+}
 
 const answerOf = ({ id: blacklist_id, created_at, ...entry }: FoundEntry) =>
   describeEntry({ ...entry, blacklist_id, created_at: iso(created_at) })

@@ -1,6 +1,7 @@
 // What a stream adds up to, event by event.
 import type { Aggregate } from '../domain/decider.js'
 import { decode, type DomainEvent } from '../domain/events.js'
+import { isErasing } from '../domain/erasing.js'
 import type { StoredEvent } from '../domain/stored-event.js'
 import { StreamTruncated } from '../event-store/errors.js'
 import { noStream } from '../event-store/streams.js'
@@ -29,15 +30,16 @@ export function withNext<State, Event extends DomainEvent> (
 }
 
 /**
- * One that begins later, and with no event that creates something, was truncated.
- * @param begins the revision of its first event
+ * One that begins later, and with no event that creates something, was truncated; that of an erased person begins with
+ * what is left of it.
+ * @param first its first event
  * @throws StreamTruncated
  */
 export function refuseHalf<State> (
   { aggregate: { initialState }, stream }: { aggregate: { initialState: State }, stream: string },
-  state: State, begins = 0n
+  state: State, first: Pick<StoredEvent, 'revision' | 'type'> | undefined
 ): void {
-  if (begins > 0n && state === initialState) throw new StreamTruncated(stream, '$tb')
+  if (first && first.revision > 0n && state === initialState && !isErasing(first)) throw new StreamTruncated(stream, '$tb')
 }
 
 function ownEvent<State, Event extends DomainEvent> (

@@ -91,9 +91,9 @@ class Handling {
     if (request.isForOwner && !await this.#isOwners(request, cached)) return { current: emptyStream(aggregate) }
     let current = cached ?? emptyStream(aggregate)
     let earlier: Folded<State> | undefined
-    let begins: bigint | undefined
+    let first: StoredEvent | undefined
     const visit = () => this.streams.visit(stream, current.revision + 1n, (stored) => {
-      begins ??= stored.revision
+      first ??= stored
       current = withNext(aggregate, current, stored)
       if (stored.metadata.command_id === origin.commandId) earlier = current
     })
@@ -103,7 +103,7 @@ class Handling {
       this.cache.delete(keyOf(request))
       return await this.#read(request, isLate)
     }
-    if (!cached) refuseHalf(request, current.state, begins)
+    if (!cached) refuseHalf(request, current.state, first)
     if (current !== cached && current.revision !== noStream) this.#remember(request, current)
     return { current, earlier }
   }
@@ -114,7 +114,7 @@ class Handling {
     const { aggregate, stream, origin } = request
     const [first] = known ? [] : await this.streams.read(stream, 0n, 1)
     const { state } = known ?? (first ? withNext(aggregate, emptyStream(aggregate), first) : emptyStream(aggregate))
-    refuseHalf(request, state, first?.revision)
+    refuseHalf(request, state, first)
     return aggregate.ownerOf?.(state) === origin.userId
   }
 

@@ -5,12 +5,15 @@ import { ApiKeyCreated, ApiKeyRevoked } from './api-key/events.js'
 import {
   AssistantActivated, AssistantDeactivated, AssistantDeleted, AssistantUpdated, assistantCreatedVersions
 } from './assistant/events.js'
+import { BlacklistEntryErased } from './blacklist/erased.js'
 import { PhoneNumberBlacklisted, PhoneNumberUnblacklisted } from './blacklist/events.js'
+import { CallErased } from './call/erased.js'
 import { CallCompleted } from './call/events.js'
 import { CampaignCreated, CampaignDeleted, CampaignRenamed } from './campaign/events.js'
 import { LanguageAdded, ModelAdded, VoiceAdded } from './catalog/events.js'
 import { isAtHome, type DomainEvent } from './every-event.js'
 import { isNestedDeeper } from './json.js'
+import { LeadErased } from './lead/erased.js'
 import { LeadDeleted, LeadStatusChanged, leadCreatedVersions, leadUpdatedVersions } from './lead/events.js'
 import { LeadImportCompleted, LeadImportFailed, LeadImportRequested } from './lead-import/events.js'
 import { DispatcherCheckpointed } from './marker/events.js'
@@ -38,10 +41,12 @@ export const eventVersions: { [Type in EventType]: Versions<Data<Type>> } = {
   LeadUpdated: leadUpdatedVersions,
   LeadStatusChanged: firstVersion(LeadStatusChanged),
   LeadDeleted: firstVersion(LeadDeleted),
+  LeadErased: firstVersion(LeadErased),
   LeadImportRequested: firstVersion(LeadImportRequested),
   LeadImportCompleted: firstVersion(LeadImportCompleted),
   LeadImportFailed: firstVersion(LeadImportFailed),
   CallCompleted: firstVersion(CallCompleted),
+  CallErased: firstVersion(CallErased),
   VoiceAdded: firstVersion(VoiceAdded),
   LanguageAdded: firstVersion(LanguageAdded),
   ModelAdded: firstVersion(ModelAdded),
@@ -57,6 +62,7 @@ export const eventVersions: { [Type in EventType]: Versions<Data<Type>> } = {
   TokenRevoked: firstVersion(TokenRevoked),
   PhoneNumberBlacklisted: firstVersion(PhoneNumberBlacklisted),
   PhoneNumberUnblacklisted: firstVersion(PhoneNumberUnblacklisted),
+  BlacklistEntryErased: firstVersion(BlacklistEntryErased),
   PersonRequested: firstVersion(PersonRequested),
   PersonRequestCompleted: firstVersion(PersonRequestCompleted),
   PersonRequestFailed: firstVersion(PersonRequestFailed),

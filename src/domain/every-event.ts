@@ -29,11 +29,13 @@ export function isAtHome ({ type, data }: DomainEvent, stream: string): boolean 
     case 'LeadCreated':
     case 'LeadUpdated':
     case 'LeadStatusChanged':
-    case 'LeadDeleted': return stream.startsWith(leadStream(data.campaign_id, ''))
+    case 'LeadDeleted':
+    case 'LeadErased': return stream.startsWith(leadStream(data.campaign_id, ''))
     case 'LeadImportRequested':
     case 'LeadImportCompleted':
     case 'LeadImportFailed': return stream === leadImportStream(data.import_id)
-    case 'CallCompleted': return stream === callStream(data.call_id)
+    case 'CallCompleted':
+    case 'CallErased': return stream === callStream(data.call_id)
     case 'CampaignCreated':
     case 'CampaignRenamed':
     case 'CampaignDeleted': return stream === campaignStream(data.campaign_id)
@@ -45,7 +47,8 @@ export function isAtHome ({ type, data }: DomainEvent, stream: string): boolean 
     case 'ApiKeyRevoked': return stream === apiKeyStream(data.api_key_id)
     case 'TokenRevoked': return stream === tokenStream(data.jti_digest)
     case 'PhoneNumberBlacklisted':
-    case 'PhoneNumberUnblacklisted': return isBlacklistStream(stream)
+    case 'PhoneNumberUnblacklisted':
+    case 'BlacklistEntryErased': return isBlacklistStream(stream)
     case 'PersonRequested':
     case 'PersonRequestCompleted':
     case 'PersonRequestFailed': return stream === personRequestStream(data.person_request_id)

@@ -1,7 +1,9 @@
 // What reporting a completed call leads to.
 import t from 'tap'
-import { callDecider } from '../../src/domain/call/decide.js'
-import { callIdOf, isCallId, type CallCompleted, type CompleteCallBody } from '../../src/domain/call/events.js'
+import { callDecider, erasingDecider } from '../../src/domain/call/decide.js'
+import {
+  callIdOf, isCallId, type CallCompleted, type CallEvent, type CompleteCallBody
+} from '../../src/domain/call/events.js'
 import { validateReport, type CallFacts } from '../../src/domain/call/validate.js'
 import type { FieldErrors } from '../../src/domain/rejection.js'
 import { call } from '../support/events/call-events.js'
@@ -36,6 +38,21 @@ t.test('another report for the same call is refused', async (t) => {
   }, { evaluation: null }]) {
     given([completed()]).when(complete(change)).then(t, { code: 'call-differs' })
   }
+})
+
+t.test('a call is erased once, and keeps what is not personal', async (t) => {
+  const now = '2026-02-01T12:00:00.000Z'
+  const { data: report } = completed()
+  const { call_id, assistant_id, lead_id, status, direction, started_at, ended_at, duration } = report
+  const left = { call_id, assistant_id, lead_id, status, direction, started_at, ended_at, duration }
+  const erased: CallEvent = { type: 'CallErased', data: { ...left, erased_at: now } }
+  const erase = { report, now }
+  const erasing = scenarios(erasingDecider)
+  erasing([completed()]).when(erase).then(t, [erased])
+  erasing([]).when(erase).then(t, [erased])
+  erasing([erased]).when(erase).then(t, [])
+  given([erased]).when(complete()).then(t, [])
+  given([completed(), erased]).when(complete({ duration: 61 })).then(t, [])
 })
 
 t.test('the first report counts: a later event in the stream is a duplicate', async (t) => {

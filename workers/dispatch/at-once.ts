@@ -28,8 +28,8 @@ export class AtOnce {
   constructor (private readonly pool: Pool, private readonly firstDelayMs: number) {}
 
   /**
-   * Writes the batch, if nothing of it is malformed, a call that has its row, or a webhook's new address, and
-   * what it creates is new.
+   * Writes the batch, if nothing of it is malformed, a call that has its row or is erased, or a webhook's new address,
+   * and what it creates is new.
    * @returns the rows of its calls, or nothing when nothing was written
    */
   async write ({ events, position }: Batch, from: bigint, epoch: bigint): Promise<NewDelivery[] | undefined> {
@@ -72,7 +72,7 @@ export class AtOnce {
       if (parkedFor !== undefined || bytes > chunkBytes) return undefined
       deliveries.push(...added)
     }
-    return state.rerouted.size + state.duplicates.length > 0 ? undefined : deliveries
+    return state.rerouted.size + state.duplicates.length + state.erased.size > 0 ? undefined : deliveries
   }
 
   /**

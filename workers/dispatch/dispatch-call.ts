@@ -1,4 +1,5 @@
 // The delivery row of one call, decided from the dispatch state.
+import type { CallErased } from '../../src/domain/call/erased.js'
 import type { CallCompleted } from '../../src/domain/call/events.js'
 import { afterCall } from '../../src/domain/lead/after-call.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
@@ -6,7 +7,8 @@ import { traceParent } from '../../src/tracing/tracing.js'
 import { callType, deliveryId } from './delivery-id.js'
 import type { NewDelivery, SkipReason } from './new-deliveries.js'
 import { buildBody } from './payload.js'
-import type { DispatchState, KnownAssistant, KnownLead } from './state/state.js'
+import { isNobody, type KnownAssistant, type KnownLead } from './state/known.js'
+import type { DispatchState } from './state/state.js'
 
 /**
  * The row of a call's first event; later events are counted as duplicates. A call that cannot be read has no `call`.
@@ -18,15 +20,7 @@ export function dispatchCall (
   if (state.isKnownCall(callId, stored.position)) return []
   const assistant = call && state.assistants.get(call.assistant_id)
   const lead = call && assistant && movedLead(state, call, assistant)
-  const row = {
-    id: deliveryId(callId),
-    call_id: callId,
-    type: callType,
-    user_id: assistant?.user_id ?? null,
-    assistant_id: call?.assistant_id ?? null,
-    position: stored.position,
-    traceparent: traceParent(stored.metadata.traceparent)
-  }
+  const row = rowOf(state, stored, callId, call?.assistant_id)
   if (!call) return [{ ...row, skipped: 'invalid' }]
   if (!assistant) return [{ ...row, skipped: 'unknown_assistant' }]
   const { user_id, settings: { is_webhook_active, webhook_url: url } } = assistant
@@ -37,16 +31,38 @@ export function dispatchCall (
   return [{ ...row, user_id, url, body, skipped: stored.position <= skipUntil ? 'restored' : undefined }]
 }
 
+/** A call of which the log has nothing else any more gets its row; one that has one sends nothing any more. */
+export function dispatchErased (state: DispatchState, stored: StoredEvent, call: CallErased): NewDelivery[] {
+  if (state.callErased(call.call_id, stored.position)) return []
+  const assistant = state.assistants.get(call.assistant_id)
+  if (assistant) movedLead(state, call, assistant)
+  return [{ ...rowOf(state, stored, call.call_id, call.assistant_id), skipped: 'erased' }]
+}
+
+function rowOf (state: DispatchState, stored: StoredEvent, callId: string, assistantId: number | undefined) {
+  return {
+    id: deliveryId(callId),
+    call_id: callId,
+    type: callType,
+    user_id: (assistantId !== undefined && state.assistants.get(assistantId)?.user_id) || null,
+    assistant_id: assistantId ?? null,
+    position: stored.position,
+    traceparent: traceParent(stored.metadata.traceparent)
+  }
+}
+
 function skipReason (call: CallCompleted, { settings }: KnownAssistant): SkipReason | undefined {
   if (!settings.is_webhook_active) return 'webhook_off'
   if (settings.send_webhook_only_on_completed && call.status !== 'completed') return 'not_completed'
   return undefined
 }
 
-/** The lead or secondary contact of a call as it is after it; nothing when it is unknown or of another user. */
-function movedLead (state: DispatchState, call: CallCompleted, assistant: KnownAssistant): KnownLead | undefined {
+/** The lead or secondary contact of a call as it is after it; nothing when it is unknown, erased or of another user. */
+function movedLead (
+  state: DispatchState, call: CallCompleted | CallErased, assistant: KnownAssistant
+): KnownLead | undefined {
   const lead = call.lead_id === null ? undefined : state.leads.get(call.lead_id)
-  if (!lead || lead.user_id !== assistant.user_id) return undefined
+  if (!lead || isNobody(lead) || lead.user_id !== assistant.user_id) return undefined
   return state.leadMoved(lead, afterCall(lead, call) ?? lead)
 }
 

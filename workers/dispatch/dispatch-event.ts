@@ -1,5 +1,5 @@
 // What one event means for the dispatcher: it makes something known, or a call gets its row.
-import { dispatchCall, lostLead } from './dispatch-call.js'
+import { dispatchCall, dispatchErased, lostLead } from './dispatch-call.js'
 import type { NewDelivery } from './new-deliveries.js'
 import type { ReadEvent } from './read-event.js'
 import { applyEvent } from './state/apply-event.js'
@@ -19,6 +19,7 @@ export function dispatchEvent (
     if (event) applyEvent(state, stored, event)
     return { added: [], parkedFor: problem }
   }
+  if (event?.type === 'CallErased') return { added: dispatchErased(state, stored, event.data) }
   const call = event?.type === 'CallCompleted' ? event.data : undefined
   const added = dispatchCall(state, stored, callId, call, skipUntil)
   const lost = added.length > 0 && call ? lostLead(state, call) : undefined

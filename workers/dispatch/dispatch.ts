@@ -4,6 +4,7 @@ import type { StoredEvent } from '../../src/domain/stored-event.js'
 import { dispatcherCheckpoint } from '../../src/recovery/database-state.js'
 import type { Consumer } from '../../src/subscriptions/consumer.js'
 import { followSettings } from '../deliveries/follow-settings.js'
+import { eraseDeliveries } from '../deliveries/erase.js'
 import { AtOnce } from './at-once.js'
 import { dispatchEvent } from './dispatch-event.js'
 import { countDuplicates, insertDeliveries, type NewDelivery } from './new-deliveries.js'
@@ -26,8 +27,8 @@ export interface DispatcherOptions {
 const consumerName = 'dispatcher'
 /** What it takes from the log. */
 export const eventTypes = [
-  'AssistantCreated', 'AssistantUpdated', 'LeadCreated', 'LeadUpdated', 'LeadStatusChanged', 'CampaignCreated',
-  'CampaignRenamed', 'PhoneNumberBlacklisted', 'PhoneNumberUnblacklisted', 'CallCompleted'
+  'AssistantCreated', 'AssistantUpdated', 'LeadCreated', 'LeadUpdated', 'LeadStatusChanged', 'LeadErased', 'CampaignCreated',
+  'CampaignRenamed', 'PhoneNumberBlacklisted', 'PhoneNumberUnblacklisted', 'CallCompleted', 'CallErased'
 ]
 
 /**
@@ -110,6 +111,7 @@ async function dispatchEvents (
   await saveState(tx, state)
   await write()
   await followSettings(tx, settings)
+  await eraseDeliveries(tx, [...state.erased])
   await countDuplicates(tx, state.duplicates) // last: it locks deliveries, and a move locks itself before those
   for (const { user_id } of settings) users.add(user_id)
   return users

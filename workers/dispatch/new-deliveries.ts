@@ -2,8 +2,11 @@
 import type { PoolClient } from 'pg'
 import { endpointIds } from '../deliveries/endpoints.js'
 
-/** `restored`: a database that was lost knew of the call, and may have delivered it. */
-export type SkipReason = 'webhook_off' | 'not_completed' | 'unknown_assistant' | 'invalid' | 'restored'
+/**
+ * `restored`: a database that was lost knew of the call, and may have delivered it. `erased`: so was its person, before
+ * this database knew of the call.
+ */
+export type SkipReason = 'webhook_off' | 'not_completed' | 'unknown_assistant' | 'invalid' | 'restored' | 'erased'
 
 /** A call's row: without an address it is skipped. A skipped row with an address can still be sent by an operator. */
 export type NewDelivery = {

@@ -6,14 +6,15 @@ import type { StoredEvent } from '../../src/domain/stored-event.js'
 export interface ReadEvent {
   stored: StoredEvent
   event?: DomainEvent | undefined
-  /** The call of a CallCompleted, from its stream: also when the event is malformed. */
+  /** The call of a CallCompleted or CallErased, from its stream: also when the event is malformed. */
   callId?: string | undefined
   /** Why the event is malformed. */
   problem?: string
 }
 
 export function readEvent (stored: StoredEvent): ReadEvent {
-  const callId = stored.type === 'CallCompleted' ? callIdOf(stored.stream) : undefined
+  const isOfCall = stored.type === 'CallCompleted' || stored.type === 'CallErased'
+  const callId = isOfCall ? callIdOf(stored.stream) : undefined
   return { stored, callId, ...tryDecode(stored) }
 }
 

@@ -3,7 +3,7 @@ import type { NewDelivery, SkipReason } from './new-deliveries.js'
 
 /** Since the process started. */
 export const skippedCalls: Record<SkipReason, number> = {
-  webhook_off: 0, not_completed: 0, unknown_assistant: 0, invalid: 0, restored: 0
+  webhook_off: 0, not_completed: 0, unknown_assistant: 0, invalid: 0, restored: 0, erased: 0
 }
 
 /** Counts those of one batch when it is committed: a batch that fails comes again. */

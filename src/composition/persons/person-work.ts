@@ -1,6 +1,6 @@
 // What requests for the data of persons are worked on with.
 import { randomUUID } from 'node:crypto'
-import { findPerson } from '../../../projections/find-person.js'
+import { findPerson } from '../../../projections/persons/find-person.js'
 import type { PersonWork } from '../../../workers/persons/continue.js'
 import { commandHandler } from '../../command-handling/handle-command.js'
 import { findRequest } from '../../command-handling/person/person-requests.js'

@@ -10,8 +10,8 @@ export const BlacklistBody = Type.Object({
 
 export const EntryAnswer = Type.Object({
   id: Id({ description: 'What the entry is deleted by.' }),
-  phone_number: PhoneNumber(),
-  reason: Nullable(Type.String(), { description: 'Null when none was given.' }),
+  phone_number: Nullable(PhoneNumber(), { description: 'Null when the person was erased; the entry holds all the same.' }),
+  reason: Nullable(Type.String(), { description: 'Null when none was given, or when the person was erased.' }),
   created_at: Instant({ description: 'ISO 8601, UTC.' })
 }, { title: 'BlacklistEntry' })
 export type EntryAnswer = Static<typeof EntryAnswer>

@@ -1,26 +1,40 @@
-// The rules for completing a call: it is reported once, and the same report again changes nothing.
+// The rules for calls: each is reported once, and the same report again changes nothing. What says who was called and
+// what was said can be erased, once.
 import Value from 'typebox/value'
 import type { Decider } from '../decider.js'
 import { Rejection } from '../rejection.js'
-import type { CallCompleted, CallEvent } from './events.js'
-import { evolve, type CallState } from './evolve.js'
+import { callEventTypes, type CallCompleted, type CallEvent } from './events.js'
+import { evolve, isErased, type CallState } from './evolve.js'
 
 export interface CompleteCall { report: CallCompleted }
+/** `report` is the one that counts: what the stream has of it may not be readable any more. */
+export interface EraseCall { report: CallCompleted, now: string }
 
 /** Larger ones would not fit with type and metadata into the 1 MiB that a server takes. */
 const largestEvent = 1024 * 1024 - 4 * 1024
 
-export const callDecider: Decider<CallState, CallEvent, CompleteCall> = {
+const calls = {
   initialState: undefined,
-  eventTypes: ['CallCompleted'],
-  isWrittenOnce: true,
+  eventTypes: callEventTypes,
+  isWrittenOnce: true as const,
   largestEvent,
-  evolve,
-  decide: completeCall
+  evolve
 }
+
+export const callDecider: Decider<CallState, CallEvent, CompleteCall> = { ...calls, decide: completeCall }
+export const erasingDecider: Decider<CallState, CallEvent, EraseCall> = { ...calls, decide: eraseCall }
 
 function completeCall ({ report }: CompleteCall, state: CallState): CallEvent[] {
   if (state === undefined) return [{ type: 'CallCompleted', data: report }]
+  if (isErased(state)) return [] // nobody can tell any more whether it is the same
   if (Value.Equal(state, report)) return []
   throw new Rejection('call-differs', `Call ${report.call_id} was already reported with another body`)
+}
+
+function eraseCall ({ report, now }: EraseCall, state: CallState): CallEvent[] {
+  if (state && isErased(state)) return []
+  const { call_id, assistant_id, lead_id, lead_status, status, direction, started_at, ended_at, duration } = report
+  const told = lead_status === undefined ? {} : { lead_status }
+  const left = { call_id, assistant_id, lead_id, ...told, status, direction, started_at, ended_at, duration }
+  return [{ type: 'CallErased', data: { ...left, erased_at: now } }]
 }

@@ -2,6 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { AnyObject, Id, Instant, Nullable, inWords, type JsonObject } from '../json.js'
 import { LeadStatus } from '../lead/status.js'
+import type { CallErasedEvent } from './erased.js'
 
 export const callStatuses = ['completed', 'failed', 'no-answer', 'busy', 'voicemail', 'canceled'] as const
 
@@ -56,7 +57,9 @@ export type CompleteCallBody = Static<typeof CompleteCallBody>
 export const CallCompleted = Type.Object({ call_id: CallId, ...report })
 export type CallCompleted = Static<typeof CallCompleted>
 
-export type CallEvent = { type: 'CallCompleted', data: CallCompleted }
+export type CallEvent = { type: 'CallCompleted', data: CallCompleted } | CallErasedEvent
+
+export const callEventTypes = ['CallCompleted', 'CallErased'] as const
 
 export const callStream = (callId: string) => `call-${callId}`
 

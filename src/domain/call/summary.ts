@@ -1,10 +1,18 @@
 // What callers see of a call.
 import Type, { type Static } from 'typebox'
-import { Id, Nullable } from '../json.js'
-import { CallId, CallStatus, CompleteCallBody, type CallCompleted } from './events.js'
+import { Id, Nullable, type JsonObject } from '../json.js'
+import type { CallErased } from './erased.js'
+import { CallId, CallStatus, CompleteCallBody, TranscriptTurn, type CallCompleted } from './events.js'
 
-const { direction, from, to, duration } = CompleteCallBody.properties
-const { recording_url, transcript, input_variables, extracted_variables } = CompleteCallBody.properties
+const { direction, duration, recording_url } = CompleteCallBody.properties
+const ifErased = 'Null when the person was erased.'
+const Said = (description: string) => Type.Unsafe<CallCompleted['transcript'] | null>({
+  type: ['array', 'null'], items: TranscriptTurn, description: `${description} ${ifErased}`
+})
+const Variables = (description: string) => Type.Unsafe<JsonObject | null>({
+  type: ['object', 'null'], additionalProperties: true, description: `${description} ${ifErased}`
+})
+const PhoneOf = (description: string) => Nullable(Type.String(), { description: `${description} ${ifErased}` })
 const Utc = (description: string) => Type.String({ description, examples: ['2026-01-31T12:00:00.000Z'] })
 
 const CalledLead = Type.Object({
@@ -20,11 +28,12 @@ const summary = {
   lead: Nullable(CalledLead, { description: 'The same, with its primary lead where it is a secondary contact.' }),
   status: CallStatus,
   direction,
-  from,
-  to,
+  from: PhoneOf('Calling number.'),
+  to: PhoneOf('Called number.'),
   started_at: Utc('ISO 8601, UTC.'),
   ended_at: Utc('ISO 8601, UTC.'),
-  duration
+  duration,
+  erased: Type.Optional(Type.Literal(true, { description: 'The person was erased: nothing of them is kept.' }))
 }
 
 export const CallSummary = Type.Object(summary, { title: 'CallSummary' })
@@ -34,9 +43,9 @@ export type CallSummary = Static<typeof CallSummary>
 export const CallReport = Type.Object({
   ...summary,
   recording_url,
-  transcript,
-  input_variables,
-  extracted_variables,
+  transcript: Said('What was said, in order.'),
+  input_variables: Variables('Variables the call started with.'),
+  extracted_variables: Variables('Values per post_call_schema.'),
   evaluation: Type.Unsafe<CallCompleted['evaluation']>({
     type: ['object', 'null'], additionalProperties: true, description: 'Outcome of the post-call evaluation.'
   })
@@ -50,7 +59,22 @@ export function summarizeCall (report: CallCompleted, lead: CalledLead | null): 
   return { call_id, assistant_id, lead_id: lead?.id ?? null, lead, status, direction, from, to, ...times, duration }
 }
 
-export function describeCall (summary: CallSummary, report: CallCompleted): CallReport {
+/** The same of a call whose person was erased. */
+export function summarizeErased ({ started_at, ended_at, ...call }: CallErased, lead: CalledLead | null): CallSummary {
+  const { call_id, assistant_id, status, direction, duration } = call
+  const times = { started_at: utc(started_at), ended_at: utc(ended_at) }
+  const named = { call_id, assistant_id, lead_id: lead?.id ?? null, lead, status, direction }
+  return { ...named, from: null, to: null, ...times, duration, erased: true }
+}
+
+/** What a row has of a report: nothing when the person was erased. */
+export type KeptReport = CallCompleted | null
+
+export function describeCall (summary: CallSummary, report: KeptReport): CallReport {
+  if (!report) {
+    const nothing = { recording_url: null, transcript: null, input_variables: null, extracted_variables: null }
+    return { ...summary, ...nothing, evaluation: null }
+  }
   const { recording_url, transcript, input_variables, extracted_variables, evaluation } = report
   return { ...summary, recording_url, transcript, input_variables, extracted_variables, evaluation }
 }

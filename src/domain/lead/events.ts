@@ -4,6 +4,7 @@ import { AnyObject, documentedAs, GivenId, Id, Instant, Nullable, PhoneNumber, t
 import { Sealed } from '../sealed/sealed.js'
 import { firstVersion } from '../upcast.js'
 import { UserId } from '../user.js'
+import type { LeadErasedEvent } from './erased.js'
 import { LeadStatus } from './status.js'
 
 /** Free-form variables of a contact; `customer_name` and `email` are always there, empty when not given. */
@@ -75,9 +76,12 @@ export type LeadCreatedEvent = { type: 'LeadCreated', data: Static<typeof LeadCr
 export type LeadUpdatedEvent = { type: 'LeadUpdated', data: Static<typeof LeadUpdated> }
 export type LeadStatusChangedEvent = { type: 'LeadStatusChanged', data: Static<typeof LeadStatusChanged> }
 export type LeadDeletedEvent = { type: 'LeadDeleted', data: Static<typeof LeadDeleted> }
-export type LeadEvent = LeadCreatedEvent | LeadUpdatedEvent | LeadStatusChangedEvent | LeadDeletedEvent
+export type LeadEvent =
+  LeadCreatedEvent | LeadUpdatedEvent | LeadStatusChangedEvent | LeadDeletedEvent | LeadErasedEvent
 
-export const leadEventTypes = ['LeadCreated', 'LeadUpdated', 'LeadStatusChanged', 'LeadDeleted'] as const
+export const leadEventTypes = [
+  'LeadCreated', 'LeadUpdated', 'LeadStatusChanged', 'LeadDeleted', 'LeadErased'
+] as const
 
 /** `digest` hides the phone number: one stream is one contact of one campaign. */
 export const leadStream = (campaignId: number, digest: string) => `lead-${campaignId}-${digest}`

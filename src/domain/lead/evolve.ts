@@ -32,10 +32,17 @@ export function evolve (state: LeadState, event: LeadEvent): LeadState {
   switch (event.type) {
     case 'LeadCreated': return { count: state.count + 1, last: leadOf(event) }
     case 'LeadDeleted': return { ...state, count: Math.max(0, state.count - 1) }
+    case 'LeadErased': return event.data.with_lead ? withoutLead(state, event.data.lead_id) : state
     case 'LeadUpdated':
     case 'LeadStatusChanged': return state
     default: return event satisfies never
   }
+}
+
+/** One that had been deleted counts no more already; the events before an erasure may be gone. */
+function withoutLead ({ count, last }: LeadState, id: number): LeadState {
+  const left = Math.max(0, count - 1)
+  return last && last.id !== id ? { count: left, last } : { count: left }
 }
 
 /** The lead that an event created, before any call moved its status. */

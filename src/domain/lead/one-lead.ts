@@ -2,6 +2,7 @@
 import Value from 'typebox/value'
 import { laterOf } from '../time/later-of.js'
 import { leadOf, type Contact, type Lead } from './evolve.js'
+import type { LeadErasedEvent } from './erased.js'
 import type { LeadEvent, LeadStatusChangedEvent, LeadUpdatedEvent, StoredContact } from './events.js'
 
 /** Nothing yet, or the lead. Its status is what its user set: what calls report is in their streams. */
@@ -16,6 +17,7 @@ export function leadAfter (lead: OneLeadState, event: LeadEvent): OneLeadState {
     case 'LeadCreated': return lead ?? leadOf(event)
     case 'LeadUpdated': return lead && updated(lead, event.data)
     case 'LeadStatusChanged': return lead && withStatus(lead, event.data)
+    case 'LeadErased': return lead && erased(lead, event.data)
     case 'LeadDeleted': return lead && { ...lead, isDeleted: true, updated_at: laterOf(lead.updated_at, event.data.deleted_at) }
     default: return event satisfies never
   }
@@ -27,6 +29,13 @@ function updated (lead: Lead, { changes, updated_at }: LeadUpdatedEvent['data'])
   const secondary_contacts =
     given?.map((contact) => contactAfter(formerOf(contact), contact, updated_at)) ?? lead.secondary_contacts
   return { ...lead, variables, secondary_contacts, updated_at: laterOf(lead.updated_at, updated_at) }
+}
+
+/** It is as if the lead, or the contact, had never been. */
+function erased (lead: Lead, { with_lead, contact_ids, erased_at }: LeadErasedEvent['data']): OneLeadState {
+  if (with_lead) return undefined
+  const secondary_contacts = lead.secondary_contacts.filter(({ id }) => !contact_ids.includes(id))
+  return { ...lead, secondary_contacts, updated_at: laterOf(lead.updated_at, erased_at) }
 }
 
 /** A contact as an update gives it: a new one, or the former with what changed. */

@@ -1,5 +1,6 @@
 // Every event in words, for the AsyncAPI document.
 import type { EventType } from '../../../src/domain/events.js'
+import { erasures } from './described-erasures.js'
 import { callId, completedCall } from '../../../src/http/docs/examples.js'
 import type { streams } from './event-streams.js'
 
@@ -11,6 +12,7 @@ export interface Described {
 }
 
 export const events: Record<EventType, Described> = {
+  ...erasures,
   CallCompleted: {
     stream: 'call',
     summary: 'A call has ended.',

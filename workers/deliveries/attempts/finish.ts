@@ -67,7 +67,7 @@ const valuesOf = (finished: Finished[]) => [
 // others. The attempt's row is written here, once.
 const finishSql = `
   WITH locked AS MATERIALIZED (
-    SELECT id, worker_token, started_at FROM ledger.webhook_deliveries
+    SELECT id, worker_token, started_at, erased_at FROM ledger.webhook_deliveries
     WHERE id = ANY($1::uuid[]) FOR NO KEY UPDATE SKIP LOCKED
   ), ended AS MATERIALIZED (
     SELECT * FROM locked JOIN unnest(
@@ -79,7 +79,7 @@ const finishSql = `
     INSERT INTO ledger.webhook_attempts (delivery_id, n, endpoint_id, worker_token, started_at, finished_at,
       outcome, status_code, duration_ms, error, response_excerpt, response_truncated)
     SELECT id, n, endpoint_id, worker_token, started_at, clock_timestamp(),
-      outcome, status_code, duration_ms, error, excerpt, truncated FROM ended
+      outcome, status_code, duration_ms, error, CASE WHEN erased_at IS NULL THEN excerpt END, truncated FROM ended
   ), written AS (
     UPDATE ledger.webhook_deliveries d
     SET status = CASE
@@ -122,11 +122,11 @@ async function countLateSuccess (db: Pool | PoolClient, { attempt, finish }: Fin
 
 const lateSql = `
   WITH locked AS MATERIALIZED (
-    SELECT id FROM ledger.webhook_deliveries WHERE id = $1 FOR NO KEY UPDATE
+    SELECT id, erased_at FROM ledger.webhook_deliveries WHERE id = $1 FOR NO KEY UPDATE
   ), closed AS (
     UPDATE ledger.webhook_attempts a
     SET finished_at = clock_timestamp(), outcome = 'delivered', status_code = $4, duration_ms = $5, error = NULL,
-        response_excerpt = $6, response_truncated = $7
+        response_excerpt = CASE WHEN locked.erased_at IS NULL THEN $6 END, response_truncated = $7
     FROM locked WHERE a.delivery_id = $1 AND a.n = $2 AND a.worker_token = $3 AND a.outcome = 'unknown'
     RETURNING a.delivery_id AS id
   )

@@ -59,11 +59,19 @@ export async function finishOnDemandAttempt (
   const { outcome, statusCode, durationMs, error, excerpt, truncated } = finish
   return await inTransaction(pool, async (tx) => {
     if (outcome === 'delivered' && resuming.includes(trigger)) await resumeEndpoints(tx, [endpointId])
+    const kept = await isErased(tx, deliveryId) ? null : excerpt
     const { rows } = await tx.query<{ closed: boolean }>(finishSql, [
-      deliveryId, trigger, n, token, outcome, statusCode, durationMs, error, excerpt, truncated, againInMs
+      deliveryId, trigger, n, token, outcome, statusCode, durationMs, error, kept, truncated, againInMs
     ])
     return rows[0]?.closed === true
   })
+}
+
+/** Locks the delivery, so that it is not erased meanwhile. */
+async function isErased (tx: PoolClient, deliveryId: string): Promise<boolean> {
+  const { rows: [delivery] } = await tx.query<{ erased: boolean }>(`
+    SELECT erased_at IS NOT NULL AS erased FROM ledger.webhook_deliveries WHERE id = $1 FOR NO KEY UPDATE`, [deliveryId])
+  return delivery?.erased ?? false
 }
 
 const resuming: readonly Trigger[] = ['test', 'probe']

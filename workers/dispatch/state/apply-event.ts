@@ -15,6 +15,7 @@ export function applyEvent (state: DispatchState, stored: StoredEvent, event: Do
     case 'LeadCreated': return state.leadCreated(data, stored.revision)
     case 'LeadUpdated': return state.leadUpdated(data, stored.revision)
     case 'LeadStatusChanged': return state.leadStatusChanged(data, stored.revision)
+    case 'LeadErased': return state.leadErased(event, stored.revision)
     case 'CampaignCreated':
     case 'CampaignRenamed': return state.campaignNamed(data, stored.revision)
     case 'PhoneNumberBlacklisted':

@@ -27,12 +27,15 @@ export class Listings {
     if (!this.has(listing)) this.#byNumber.set(keyOf(listing), listing)
   }
 
-  /** An event that is known already changes nothing. */
-  changedBy ({ type, data: { user_id, phone_number } }: BlacklistEvent, revision: bigint): void {
+  /** An event that is known already changes nothing, nor does one of a number that was erased. */
+  changedBy (event: BlacklistEvent, revision: bigint): void {
+    const [number] = numberIn(event)
+    if (!number) return
+    const { user_id, phone_number } = number
     const key = keyOf({ user_id, phone_number })
     const known = this.#byNumber.get(key)
     if (known && known.revision >= revision) return
-    const listing = { user_id, phone_number, is_listed: type === 'PhoneNumberBlacklisted', revision }
+    const listing = { user_id, phone_number, is_listed: event.type === 'PhoneNumberBlacklisted', revision }
     this.#byNumber.set(key, listing)
     this.#changed.set(key, listing)
   }
@@ -45,6 +48,13 @@ export class Listings {
     this.#changed.clear()
     if (this.#byNumber.size > mostKept) this.#byNumber.clear()
   }
+}
+
+/** The number that an event lists or takes off; none where it was erased. */
+export function numberIn ({ data }: BlacklistEvent): Numbered[] {
+  return 'phone_number' in data && data.phone_number !== undefined
+    ? [{ user_id: data.user_id, phone_number: data.phone_number }]
+    : []
 }
 
 /** No number has a space. */

@@ -1,7 +1,7 @@
 // Which numbers of a batch must not be called, as far as that is not known yet.
 import type { Pool, PoolClient } from 'pg'
 import type { DomainEvent } from '../../../src/domain/events.js'
-import type { Numbered } from './listings.js'
+import { numberIn, type Numbered } from './listings.js'
 import type { DispatchState } from './state.js'
 
 /** Of numbers that events list, and of people who were called. Most came with their leads. */
@@ -19,10 +19,11 @@ export async function loadListings (db: Pool | PoolClient, state: DispatchState,
 
 function numbersIn ({ leads }: DispatchState, events: DomainEvent[]): Numbered[] {
   const created = new Map(events.flatMap(peopleIn))
-  return events.flatMap(({ type, data }) => {
+  return events.flatMap((event) => {
+    const { type, data } = event
     switch (type) {
       case 'PhoneNumberBlacklisted':
-      case 'PhoneNumberUnblacklisted': return { user_id: data.user_id, phone_number: data.phone_number }
+      case 'PhoneNumberUnblacklisted': return numberIn(event)
       case 'CallCompleted': {
         const lead = data.lead_id === null ? undefined : leads.get(data.lead_id) ?? created.get(data.lead_id)
         return lead ? { user_id: lead.user_id, phone_number: lead.phone_number } : []

@@ -4,7 +4,8 @@ import type { DomainEvent } from '../../../src/domain/events.js'
 import type { RelevantSettings } from '../payload.js'
 import { loadListings } from './load-listings.js'
 import { contactIds, missing } from './named-rows.js'
-import { DispatchState, type KnownLead } from './state.js'
+import type { KnownLead } from './known.js'
+import { DispatchState } from './state.js'
 
 /** After a restore: up to `skipUntil` new calls are not sent, up to `rereadUntil` effects are not repeated. */
 export interface Restored { skipUntil: bigint, rereadUntil: bigint }

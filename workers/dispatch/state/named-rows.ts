@@ -1,5 +1,6 @@
 // Which rows of the dispatch state events name.
 import type { DomainEvent } from '../../../src/domain/events.js'
+import { erasedIds } from '../../../src/domain/lead/erased.js'
 import type { DispatchState } from './state.js'
 
 interface Ids { has (id: number): boolean }
@@ -9,8 +10,10 @@ export const missing = (rows: Ids, ids: number[], absent: Ids = new Set()) =>
   [...new Set(ids)].filter((id) => !rows.has(id) && !absent.has(id))
 
 /** Of the people that the event names. */
-export function contactIds ({ type, data }: DomainEvent): number[] {
+export function contactIds (event: DomainEvent): number[] {
+  const { type, data } = event
   switch (type) {
+    case 'LeadErased': return erasedIds(event)
     case 'CallCompleted': return data.lead_id === null ? [] : [data.lead_id]
     case 'LeadCreated': return [data.lead_id, ...data.secondary_contacts.map(({ id }) => id)]
     case 'LeadUpdated': return [data.lead_id, ...data.changes.secondary_contacts?.map(({ id }) => id) ?? []]

@@ -2,7 +2,8 @@
 import type { PoolClient } from 'pg'
 import type { KnownRows } from './known-rows.js'
 import type { Listing } from './listings.js'
-import type { DispatchState, KnownAssistant, KnownCampaign, KnownLead } from './state.js'
+import type { KnownAssistant, KnownCampaign, KnownLead } from './known.js'
+import type { DispatchState } from './state.js'
 
 /** Rows to be written, as a statement by itself or as a part of a larger one. */
 export interface Writing {
@@ -71,7 +72,8 @@ const leadTable: Table<KnownLead> = {
   ],
   onConflict: `(contact_id) DO UPDATE SET
     status = excluded.status, newest_report_at = excluded.newest_report_at, revision = excluded.revision,
-    variables = CASE WHEN excluded.revision > kept.revision THEN excluded.variables ELSE kept.variables END`
+    variables = CASE WHEN excluded.revision > kept.revision THEN excluded.variables ELSE kept.variables END,
+    phone_number = CASE WHEN excluded.revision > kept.revision THEN excluded.phone_number ELSE kept.phone_number END`
 }
 
 const campaignTable: Table<KnownCampaign> = {

@@ -1,20 +1,15 @@
 // What the dispatcher knows of assistants, leads and campaigns, and how a batch changes it.
 import type { AssistantEvent } from '../../../src/domain/assistant/events.js'
-import type { AssistantSettings } from '../../../src/domain/assistant/settings.js'
 import type { CampaignEvent } from '../../../src/domain/campaign/events.js'
 import type { Calling } from '../../../src/domain/lead/after-call.js'
+import { erasedIds, type LeadErasedEvent } from '../../../src/domain/lead/erased.js'
 import { leadOf } from '../../../src/domain/lead/evolve.js'
 import type { LeadEvent } from '../../../src/domain/lead/events.js'
 import type { SettingsChange } from '../../deliveries/follow-settings.js'
 import type { Duplicate } from '../new-deliveries.js'
-import { relevantSettings, type PayloadAssistant, type PayloadLead, type RelevantSettings } from '../payload.js'
+import { nobody, pickRelevant, type KnownAssistant, type KnownCampaign, type KnownLead } from './known.js'
 import { KnownRows } from './known-rows.js'
 import { Listings } from './listings.js'
-
-export interface KnownAssistant extends PayloadAssistant { revision: bigint }
-/** `revision` is that of the last event of its stream that changed it. */
-export interface KnownLead extends PayloadLead, Calling { revision: bigint }
-export interface KnownCampaign { campaign_id: number, revision: bigint, name: string }
 
 type Data<Event extends { type: string, data: object }, Type extends Event['type']> =
   Extract<Event, { type: Type }>['data']
@@ -33,6 +28,8 @@ export class DispatchState {
   readonly presumedAbsent = idsByTable()
   readonly rerouted = new Map<number, SettingsChange>()
   readonly duplicates: Duplicate[] = []
+  /** Calls of which nothing is to be kept. */
+  readonly erased = new Set<string>()
 
   assistantCreated (data: Data<AssistantEvent, 'AssistantCreated'>, revision: bigint): void {
     const { assistant_id, user_id, settings } = data
@@ -83,6 +80,17 @@ export class DispatchState {
     if (known && known.revision < revision) this.#putLead({ ...known, status, revision })
   }
 
+  /** Nobody is called for them any more; calls that end later name nobody. */
+  leadErased (event: LeadErasedEvent, revision: bigint): void {
+    const { lead_id, user_id, campaign_id } = event.data
+    for (const id of erasedIds(event)) {
+      const known = this.leads.get(id)
+      if (known && known.revision >= revision) continue
+      const primary_id = id === lead_id ? null : lead_id
+      this.#putLead({ ...nobody, id, primary_id, user_id, campaign_id, revision })
+    }
+  }
+
   leadMoved (lead: KnownLead, { status, newest_report_at }: Calling): KnownLead {
     return this.#putLead({ ...lead, status, newest_report_at })
   }
@@ -100,6 +108,14 @@ export class DispatchState {
     if (last !== undefined && last < position) this.duplicates.push({ call_id, position })
     if (last === undefined || last < position) this.calls.set(call_id, position)
     return last !== undefined
+  }
+
+  /** Whether the call has its row already. */
+  callErased (call_id: string, position: bigint): boolean {
+    const isKnown = this.calls.has(call_id)
+    this.calls.set(call_id, position)
+    this.erased.add(call_id)
+    return isKnown
   }
 
   #putLead (lead: KnownLead): KnownLead {
@@ -126,10 +142,3 @@ export class DispatchState {
 }
 
 const idsByTable = () => ({ assistants: new Set<number>(), leads: new Set<number>(), campaigns: new Set<number>() })
-
-function pickRelevant<Given extends Partial<AssistantSettings>> (
-  settings: Given
-): Pick<Given, keyof Given & keyof RelevantSettings> {
-  const picked = relevantSettings.filter((name) => settings[name] !== undefined).map((name) => [name, settings[name]])
-  return Object.fromEntries(picked)
-}

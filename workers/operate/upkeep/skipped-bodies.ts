@@ -59,6 +59,6 @@ async function storeBodies (tx: PoolClient, built: Built[]): Promise<void> {
   await tx.query(`
     UPDATE ledger.webhook_deliveries d SET body = built.body, status = 'cancelled', reason = NULL
     FROM unnest($1::text[], $2::text[]) AS built (call_id, body)
-    WHERE d.call_id = built.call_id AND d.type = 'call.completed' AND d.status = 'skipped'`,
+    WHERE d.call_id = built.call_id AND d.type = 'call.completed' AND d.status = 'skipped' AND d.erased_at IS NULL`,
   [built.map(({ callId }) => callId), built.map(({ body }) => body)])
 }

@@ -1,13 +1,13 @@
 // What the read model knows of a person: of one user, by the number that they are called on.
 import type { PoolClient } from 'pg'
-import { describeEntry } from '../src/domain/blacklist/entry.js'
-import { describeCall } from '../src/domain/call/summary.js'
-import { describeContact } from '../src/domain/lead/summary.js'
-import { eachPart, type PartsQuery } from '../src/postgres/each-part.js'
-import type { Filter } from '../src/postgres/page.js'
-import type { CallFound } from './find-calls.js'
-import { leadColumns, toContact } from './find-leads.js'
-import type { LeadRow } from './lead-rows.js'
+import { describeEntry } from '../../src/domain/blacklist/entry.js'
+import { describeCall } from '../../src/domain/call/summary.js'
+import { describeContact } from '../../src/domain/lead/summary.js'
+import { eachPart, type PartsQuery } from '../../src/postgres/each-part.js'
+import type { Filter } from '../../src/postgres/page.js'
+import type { CallFound } from '../find-calls.js'
+import { leadColumns, toContact } from '../find-leads.js'
+import type { LeadRow } from '../lead-rows.js'
 
 /** Whose person, and the number in E.164. */
 export interface Person { userId: string, phoneNumber: string }

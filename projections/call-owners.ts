@@ -1,0 +1,45 @@
+// Whose assistants and leads the calls name; readers do not see it.
+import { erasedIds, type LeadErasedEvent } from '../src/domain/lead/erased.js'
+import type { LeadCreatedEvent, LeadUpdatedEvent } from '../src/domain/lead/events.js'
+import type { Rows } from './engine/projection.js'
+import { table } from './engine/table.js'
+
+export const assistantOwners = table<{ assistant_id: number, user_id: string }>({
+  name: 'assistant_owners', key: 'assistant_id', columns: { assistant_id: 'bigint', user_id: 'text' }, internal: true
+})
+interface LeadOwner {
+  lead_id: number
+  user_id: string
+  primary_lead_id: number | null
+  campaign_id: number
+}
+
+/** Of leads and secondary contacts: these have a primary lead. */
+export const leadOwners = table<LeadOwner>({
+  name: 'lead_owners',
+  key: 'lead_id',
+  columns: { lead_id: 'bigint', user_id: 'text', primary_lead_id: 'bigint', campaign_id: 'bigint' },
+  internal: true
+})
+
+export function addLeadOwner (data: LeadCreatedEvent['data'], rows: Rows): void {
+  const { lead_id, user_id, campaign_id } = data
+  rows.put(leadOwners, { lead_id, user_id, primary_lead_id: null, campaign_id })
+  addContactOwners(data, data, rows)
+}
+
+export function addContactOwners (
+  { lead_id: primary_lead_id, user_id, campaign_id }: { lead_id: number, user_id: string, campaign_id: number },
+  { secondary_contacts = [] }: LeadUpdatedEvent['data']['changes'], rows: Rows
+): void {
+  for (const { id } of secondary_contacts) rows.put(leadOwners, { lead_id: id, user_id, primary_lead_id, campaign_id })
+}
+
+/** Whose lead it was is not personal, and a replay learns it here: the events before may be gone. */
+export function keepOwners (event: LeadErasedEvent, rows: Rows): void {
+  const { lead_id, user_id, campaign_id } = event.data
+  for (const id of erasedIds(event)) {
+    const primary_lead_id = id === lead_id ? null : lead_id
+    if (!rows.get(leadOwners, id)) rows.put(leadOwners, { lead_id: id, user_id, primary_lead_id, campaign_id })
+  }
+}

@@ -1,0 +1,19 @@
+// What is left in the log of a lead or a secondary contact whose person was erased, on the stream of the lead.
+import Type, { type Static } from 'typebox'
+import { GivenId, Id, Instant } from '../json.js'
+import { UserId } from '../user.js'
+
+export const LeadErased = Type.Object({
+  lead_id: GivenId(),
+  user_id: UserId,
+  campaign_id: Id({}),
+  with_lead: Type.Boolean({ description: 'Whether the lead is erased; else it goes on without these contacts.' }),
+  contact_ids: Type.Array(GivenId(), { description: 'Secondary contacts that are erased: all of them with their lead.' }),
+  erased_at: Instant()
+})
+
+export type LeadErasedEvent = { type: 'LeadErased', data: Static<typeof LeadErased> }
+
+/** Of the persons that are erased. */
+export const erasedIds = ({ data: { lead_id, with_lead, contact_ids } }: LeadErasedEvent): number[] =>
+  with_lead ? [lead_id, ...contact_ids] : contact_ids

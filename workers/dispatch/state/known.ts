@@ -1,0 +1,23 @@
+// What the dispatcher knows of one assistant, lead or campaign.
+import type { AssistantSettings } from '../../../src/domain/assistant/settings.js'
+import type { Calling } from '../../../src/domain/lead/after-call.js'
+import { relevantSettings, type PayloadAssistant, type PayloadLead, type RelevantSettings } from '../payload.js'
+
+export interface KnownAssistant extends PayloadAssistant { revision: bigint }
+/** `revision` is that of the last event of its stream that changed it. */
+export interface KnownLead extends PayloadLead, Calling { revision: bigint }
+export interface KnownCampaign { campaign_id: number, revision: bigint, name: string }
+
+export const nobody = {
+  phone_number: '', variables: { customer_name: '', email: '' }, status: 'created' as const, newest_report_at: null
+}
+
+/** Whether the person of the row was erased. */
+export const isNobody = ({ phone_number }: KnownLead) => phone_number === ''
+
+export function pickRelevant<Given extends Partial<AssistantSettings>> (
+  settings: Given
+): Pick<Given, keyof Given & keyof RelevantSettings> {
+  const picked = relevantSettings.filter((name) => settings[name] !== undefined).map((name) => [name, settings[name]])
+  return Object.fromEntries(picked)
+}
