@@ -1,7 +1,7 @@
 // What a stream adds up to, event by event.
 import type { Aggregate } from '../domain/decider.js'
 import { decode, type DomainEvent } from '../domain/events.js'
-import { isErasing } from '../domain/erasing.js'
+import { isErasing } from '../domain/person/erasing.js'
 import type { StoredEvent } from '../domain/stored-event.js'
 import { StreamTruncated } from '../event-store/errors.js'
 import { noStream } from '../event-store/streams.js'

@@ -37,6 +37,7 @@ export function watchAvailability (streams: Streams, { log, everyMs = 1_000 }: A
       last: (...given) => watch.call('read', () => streams.last(...given)),
       head: () => watch.call('read', () => streams.head()),
       scavenge: () => watch.call('read', () => streams.scavenge()),
+      truncate: (...given) => watch.call('read', () => streams.truncate(...given)),
       append: (...given) => watch.call('append', () => streams.append(...given)),
       delete: (...given) => watch.call('append', () => streams.delete(...given)),
       follow: (options) => watch.follow(options),

@@ -9,6 +9,7 @@ import type { Limit } from './reads/limit.js'
 import { Reader } from './reads/reader.js'
 import { scavengeEmbedded, type Scavenged } from './scavenge.js'
 import type { Batch } from './subscribe.js'
+import { truncate } from './removal/truncate.js'
 
 export type { Appended, Proposed }
 
@@ -29,6 +30,8 @@ export interface Streams {
   visit (
     stream: string, fromRevision: bigint, take: (event: StoredEvent) => void, maxCount?: number
   ): Promise<boolean>
+  /** Hides the events in front of a revision for good; the one at it was acknowledged. @throws EventStoreUnavailable */
+  truncate (stream: string, before: bigint): Promise<void>
   /** What hides events of a stream, if its metadata can be read; a command that fails for it says so itself. */
   limitOf (stream: string): Promise<Limit | undefined>
   /** The newest event of a stream, if it has one. @throws EventStoreUnavailable */
@@ -74,6 +77,7 @@ export function openStreams (connection: EventStoreConnection, options: StreamsO
   return {
     read: (stream, fromRevision, maxCount) => reader.read(stream, fromRevision, maxCount),
     visit: (stream, fromRevision, take, maxCount) => reader.visit(stream, fromRevision, take, maxCount),
+    truncate: (stream, before) => truncate(connection, stream, before, answerWithinMs),
     limitOf: (stream) => reader.limitOf(stream),
     last: (stream) => reader.last(stream),
     append: (stream, events, expected) => appender.append(stream, events, expected),

@@ -62,7 +62,7 @@ function delivering (log: StoredEvent[], steps: Iterator<Step>, restart: () => v
 const leaseTimes = { renewEvery: 50, expiresAfter: 200, tryEvery: 20 }
 const onlyFollow = {
   read: unused, visit: unused, last: unused, limitOf: unused, append: unused, delete: unused, head: unused,
-  scavenge: unused
+  scavenge: unused, truncate: unused
 }
 function unused (): never { throw new Error('unused') }
 const positionOf = (projection: Projection, generation: number) =>

@@ -1,5 +1,5 @@
 // The events that stand for all earlier ones of their streams, once a person was erased.
-import type { DomainEvent } from './events.js'
+import type { DomainEvent } from '../events.js'
 
 const erasing: ReadonlySet<string> = new Set([
   'LeadErased', 'CallErased', 'BlacklistEntryErased'

@@ -1,0 +1,95 @@
+// What the read model still has of a person who is to be erased, by ids: those are not personal.
+import type { Pool } from 'pg'
+import type { CallCompleted } from '../../src/domain/call/events.js'
+import type { Person } from './find-person.js'
+
+/** No index has the numbers of contacts, nor the stream of a lead: erasures are rare. In milliseconds. */
+const patient = { query_timeout: 60_000 }
+
+/** Of one stream. `contacts` are all that the lead has ever had. */
+export interface LeadToErase { lead_id: number, contacts: number[] }
+
+/** Secondary contacts with the number, of a lead that stays. */
+export interface ContactsToErase { stream: string, lead_id: number, campaign_id: number, contact_ids: number[] }
+
+export interface EntryToErase { blacklist_id: number, created_at: Date, is_deleted: boolean }
+
+/** Leads with the number, on whatever stream, deleted or not. */
+export async function findLeadIds (pool: Pool, { userId, phoneNumber }: Person): Promise<number[]> {
+  const { rows } = await pool.query<{ id: string }>({
+    text: 'SELECT id FROM read_model.leads WHERE user_id = $1 AND phone_number = $2',
+    values: [userId, phoneNumber],
+    ...patient
+  })
+  return rows.map(({ id }) => Number(id))
+}
+
+/** Of a stream all of whose leads have the number. */
+export async function findLeadsOn (pool: Pool, { userId, phoneNumber }: Person, stream: string): Promise<LeadToErase[]> {
+  const { rows } = await pool.query<{ lead_id: number, contacts: number[] }>({
+    text: `
+      SELECT id::float8 AS lead_id, ARRAY(
+        SELECT id::float8 FROM read_model.leads WHERE primary_id = lead.id ORDER BY id) AS contacts
+      FROM read_model.leads lead
+      WHERE user_id = $1 AND phone_number = $2 AND primary_id IS NULL AND stream = $3 ORDER BY id`,
+    values: [userId, phoneNumber, stream],
+    ...patient
+  })
+  return rows
+}
+
+export async function findContacts (pool: Pool, { userId, phoneNumber }: Person): Promise<ContactsToErase[]> {
+  const { rows } = await pool.query<ContactsToErase>({
+    text: `
+      SELECT stream, primary_id::float8 AS lead_id, campaign_id::float8 AS campaign_id, array_agg(id::float8) AS contact_ids
+      FROM read_model.leads
+      WHERE user_id = $1 AND phone_number = $2 AND primary_id IS NOT NULL GROUP BY stream, primary_id, campaign_id`,
+    values: [userId, phoneNumber],
+    ...patient
+  })
+  return rows
+}
+
+/** Of calls on the number, or of these leads and contacts, behind the id. @param most of them */
+export async function findCallIds (
+  pool: Pool, { userId, phoneNumber }: Person, leadIds: readonly number[], after: string, most: number
+): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>({
+    text: `
+      SELECT id FROM read_model.calls WHERE user_id = $1 AND phone_number COLLATE "C" = $2 AND report IS NOT NULL AND id COLLATE "C" > $5
+      UNION SELECT id FROM read_model.calls WHERE user_id = $1 AND lead_id = ANY($3::bigint[]) AND report IS NOT NULL AND id COLLATE "C" > $5
+      ORDER BY id COLLATE "C" LIMIT $4`,
+    values: [userId, phoneNumber, leadIds, most, after],
+    ...patient
+  })
+  return rows.map(({ id }) => id)
+}
+
+/** What was reported of the call; nothing when it is erased. */
+export async function findReport (pool: Pool, callId: string): Promise<CallCompleted | undefined> {
+  const { rows: [row] } = await pool.query<{ report: CallCompleted | null }>(
+    'SELECT report FROM read_model.calls WHERE id = $1', [callId])
+  return row?.report ?? undefined
+}
+
+/** Every do-not-call entry that the stream has had, in their order. */
+export async function findEntries (pool: Pool, userId: string, stream: string): Promise<EntryToErase[]> {
+  const { rows } = await pool.query<EntryToErase>({
+    text: `
+      SELECT id::float8 AS blacklist_id, created_at, is_deleted FROM read_model.blacklist
+      WHERE user_id = $1 AND stream = $2 ORDER BY revision`,
+    values: [userId, stream],
+    ...patient
+  })
+  return rows
+}
+
+/** Of every campaign that the user has had. */
+export async function findCampaignIds (pool: Pool, userId: string): Promise<number[]> {
+  const { rows } = await pool.query<{ id: string }>({
+    text: 'SELECT id FROM read_model.campaigns WHERE user_id = $1 ORDER BY id',
+    values: [userId],
+    ...patient
+  })
+  return rows.map(({ id }) => Number(id))
+}

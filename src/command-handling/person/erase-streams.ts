@@ -1,0 +1,157 @@
+// Takes a person out of streams: appends what is left of each, and hides everything before it. Every step may be repeated.
+import { erasingDecider } from '../../domain/call/decide.js'
+import { callStream, type CallCompleted } from '../../domain/call/events.js'
+import { erasedEntries, type KnownEntry } from '../../domain/blacklist/erased.js'
+import { tryDecode, type DomainEvent } from '../../domain/events.js'
+import type { LeadErasedEvent } from '../../domain/lead/erased.js'
+import { isErasing } from '../../domain/person/erasing.js'
+import type { StoredEvent } from '../../domain/stored-event.js'
+import { uuidV5 } from '../../event-store/event-id.js'
+import { RevisionConflict } from '../../event-store/errors.js'
+import type { Streams } from '../../event-store/streams.js'
+import { proposed } from '../proposed.js'
+
+export interface ErasingOptions {
+  streams: Pick<Streams, 'visit' | 'append' | 'truncate'>
+  /** For whom, and of which request: what each event names as its cause. */
+  userId: string
+  requestId: string
+  /** ISO 8601. */
+  now: string
+}
+
+/** What is known of a stream, without what it says of the person. */
+interface Seen {
+  revision: bigint
+  position: bigint
+  /** Whether anything is left to be hidden. */
+  isClean: boolean
+  /** Leads that it tells of, those that were erased too, with their contacts. */
+  leads: Map<number, number[]>
+  /** Of its first event of an erasure. */
+  erasedAt: bigint | undefined
+}
+
+/** The position of the last event of a stream that is not erased yet; nothing where there is none, or nothing to do. */
+export async function positionToErase (streams: ErasingOptions['streams'], stream: string): Promise<bigint | undefined> {
+  const seen = await look(streams, stream)
+  return seen && !seen.isClean ? seen.position : undefined
+}
+
+/**
+ * All leads of a stream. `known` are those that readers have, once they have passed the position that was told before.
+ * Those that were erased earlier are told again, as what told of them is hidden too.
+ * @returns false when somebody else appended meanwhile, or there is nothing to tell of: look again
+ */
+export async function eraseLeads (
+  options: ErasingOptions, stream: string, at: bigint, campaignId: number, known: { lead_id: number, contacts: number[] }[]
+): Promise<boolean> {
+  const seen = await look(options.streams, stream)
+  if (!seen || seen.isClean || seen.position !== at) return false
+  const { userId: user_id, now } = options
+  for (const { lead_id, contacts } of known) seen.leads.set(lead_id, contacts)
+  const events = [...seen.leads].map(([lead_id, contact_ids]): LeadErasedEvent => {
+    const data = { lead_id, user_id, campaign_id: campaignId, with_lead: true, contact_ids, erased_at: now }
+    return { type: 'LeadErased', data }
+  })
+  return await replace(options, stream, seen.revision, events)
+}
+
+/** Also of leads whose events readers could not take. */
+function leadsIn (stored: StoredEvent): Array<[number, number[]]> {
+  const { event } = tryDecode(stored)
+  switch (event?.type) {
+    case 'LeadCreated': return [[event.data.lead_id, event.data.secondary_contacts.map(({ id }) => id)]]
+    case 'LeadErased': return event.data.with_lead ? [[event.data.lead_id, event.data.contact_ids]] : []
+    default: return []
+  }
+}
+
+interface ErasedContacts { lead_id: number, campaign_id: number, contact_ids: number[] }
+
+/** Secondary contacts of a lead that stays: what is before stays too, as it is another person's. */
+export async function eraseContacts (
+  options: ErasingOptions, stream: string, { lead_id, campaign_id, contact_ids }: ErasedContacts
+): Promise<void> {
+  const { streams, userId: user_id, now } = options
+  const data = { lead_id, user_id, campaign_id, with_lead: false, contact_ids, erased_at: now }
+  for (;;) {
+    const seen = await look(streams, stream)
+    if (!seen) return
+    if (await append(options, stream, seen.revision, [{ type: 'LeadErased', data }]) !== undefined) return
+  }
+}
+
+/** @param report as readers have it; without it the call is erased already, but for what is before */
+export async function eraseCall (
+  options: ErasingOptions, callId: string, report: CallCompleted | undefined
+): Promise<void> {
+  const stream = callStream(callId)
+  for (;;) {
+    const seen = await look(options.streams, stream)
+    if (!seen) return
+    if (seen.erasedAt !== undefined) return await options.streams.truncate(stream, seen.erasedAt)
+    if (!report) return
+    const events = erasingDecider.decide({ report, now: options.now }, undefined)
+    if (await replace(options, stream, seen.revision, events)) return
+  }
+}
+
+/** @returns false when somebody else appended meanwhile: look again */
+export async function eraseEntries (
+  options: ErasingOptions, stream: string, at: bigint, entries: KnownEntry[]
+): Promise<boolean> {
+  const seen = await look(options.streams, stream)
+  if (!seen || seen.isClean || seen.position !== at) return false
+  return await replace(options, stream, seen.revision, erasedEntries(entries, options.now))
+}
+
+/** Of a long stream nothing is kept but what erasures have left. */
+async function look (streams: ErasingOptions['streams'], stream: string): Promise<Seen | undefined> {
+  let seen: Seen | undefined
+  await streams.visit(stream, 0n, (stored) => {
+    const { revision, position } = stored
+    const { isClean = true, leads = new Map<number, number[]>(), erasedAt } = seen ?? {}
+    for (const [id, contacts] of leadsIn(stored)) leads.set(id, [...new Set([...leads.get(id) ?? [], ...contacts])])
+    const isOfErasure = isErasing(stored)
+    seen = {
+      revision,
+      position,
+      isClean: isClean && isImpersonal(stored),
+      leads,
+      erasedAt: erasedAt ?? (isOfErasure ? revision : undefined)
+    }
+  })
+  return seen
+}
+
+/** An entry that was erased is deleted without its number. */
+function isImpersonal ({ type, data }: StoredEvent): boolean {
+  if (isErasing({ type })) return true
+  if (type !== 'PhoneNumberUnblacklisted' || typeof data !== 'object' || data === null) return false
+  return Reflect.get(data, 'phone_number') == null && Reflect.get(data, 'sealed') == null
+}
+
+/** @returns whether it was done; nothing is hidden that nothing stands for */
+async function replace (
+  options: ErasingOptions, stream: string, revision: bigint, events: DomainEvent[]
+): Promise<boolean> {
+  if (events.length === 0) return false
+  const last = await append(options, stream, revision, events)
+  if (last === undefined) return false
+  await options.streams.truncate(stream, last - BigInt(events.length) + 1n)
+  return true
+}
+
+/** @returns the revision of the last one; nothing when somebody else was first */
+async function append (
+  { streams, userId, requestId }: ErasingOptions, stream: string, revision: bigint, events: DomainEvent[]
+): Promise<bigint | undefined> {
+  const commandId = uuidV5(requestId, `${stream}@${revision}`)
+  try {
+    return (await streams.append(stream, proposed(events, { commandId, correlationId: requestId, userId }), revision)).revision
+  } catch (error) {
+    if (error instanceof RevisionConflict) return undefined
+    throw error
+  }
+}

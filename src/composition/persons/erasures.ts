@@ -1,0 +1,118 @@
+// What erasures of persons are worked on with: the log, the read models and the keys.
+import type { Pool } from 'pg'
+import { calls } from '../../../projections/calls.js'
+import { leads } from '../../../projections/leads.js'
+import { isOnlyGeneration } from '../../../projections/persons/only-generation.js'
+import * as rows from '../../../projections/persons/to-erase.js'
+import type { ErasureWork, Person } from '../../../workers/persons/erasures/erasures.js'
+import {
+  eraseCall, eraseContacts, eraseEntries, eraseLeads, positionToErase, type ErasingOptions
+} from '../../command-handling/person/erase-streams.js'
+import type { PhoneHash } from '../../command-handling/phone-hash.js'
+import { blacklistStream } from '../../domain/blacklist/events.js'
+import { leadStream } from '../../domain/lead/events.js'
+import type { Connections } from '../connections.js'
+import type { WorkOptions } from './person-work.js'
+import { personWork } from './person-work.js'
+
+/** Each look at a source that is behind takes so long, in milliseconds. */
+const lookMs = 1_000
+const sources = ['leads', 'calls', 'catalog', 'deliveries']
+
+export interface ErasuresOptions extends Omit<WorkOptions, 'connections' | 'sources'> {
+  connections: Pick<Connections, 'pool' | 'streams' | 'positions'>
+  digest: PhoneHash
+}
+
+export function erasureWork ({ digest, ...options }: ErasuresOptions): ErasureWork {
+  const { connections: { pool, streams, positions } } = options
+  const { keys, find, end } = personWork({ ...options, sources })
+  const named = new Named(pool, options.connections, digest)
+  const erasing = ({ userId }: Person, requestId: string): ErasingOptions =>
+    ({ streams, userId, requestId, now: new Date().toISOString() })
+  return {
+    pool,
+    keys,
+    settleMs: 0,
+    endKey: async () => false,
+    async hasCome () {
+      const head = await streams.head()
+      const come = await Promise.all(sources.map((source) => positions.reached(source, head, lookMs)))
+      return !come.includes(false)
+    },
+    async isOnlyGeneration (signal) {
+      const head = await streams.head()
+      const only = [await isOnlyGeneration(pool, leads, head, signal), await isOnlyGeneration(pool, calls, head, signal)]
+      return !only.includes(false)
+    },
+    leadIds: (person) => rows.findLeadIds(pool, person),
+    eraseNamed: (person, requestId) => named.erase(person, erasing(person, requestId)),
+    callIds: (person, leadIds, after, most) => rows.findCallIds(pool, person, leadIds, after, most),
+    async eraseCall (callId, person, requestId) {
+      await eraseCall(erasing(person, requestId), callId, await rows.findReport(pool, callId))
+    },
+    streamsOf: (person) => named.streamsOf(person),
+    isOf: async (id, { phoneNumber }) => (await find(id))?.request.number_digest === digest(phoneNumber),
+    async scavenge () { await streams.scavenge() },
+    find: async (id) => (await find(id))?.request,
+    end: (id, isDone) => end(id, isDone)
+  }
+}
+
+/** What stands under the number of a person: leads, contacts and do-not-call entries. */
+class Named {
+  constructor (
+    private readonly pool: Pool, private readonly connections: ErasuresOptions['connections'],
+    private readonly digest: PhoneHash
+  ) {}
+
+  async streamsOf (person: Person): Promise<string[]> {
+    const leads = await this.#leadStreams(person)
+    return [this.#blacklistOf(person), ...leads.map(({ stream }) => stream)]
+  }
+
+  /** @returns whether anything was there, or somebody else appended meanwhile */
+  async erase (person: Person, options: ErasingOptions): Promise<boolean> {
+    let hasFound = await this.#eraseEntries(person, options)
+    for (const { stream, campaignId } of await this.#leadStreams(person)) {
+      const at = await positionToErase(options.streams, stream)
+      if (at === undefined) continue
+      await this.#readersAt(at)
+      const known = await rows.findLeadsOn(this.pool, person, stream)
+      hasFound = await eraseLeads(options, stream, at, campaignId, known) || hasFound
+    }
+    const own = new Set(await this.streamsOf(person))
+    for (const { stream, ...contacts } of await rows.findContacts(this.pool, person)) {
+      hasFound = true
+      if (!own.has(stream)) await eraseContacts(options, stream, contacts)
+    }
+    return hasFound
+  }
+
+  async #eraseEntries (person: Person, options: ErasingOptions): Promise<boolean> {
+    const stream = this.#blacklistOf(person)
+    const at = await positionToErase(options.streams, stream)
+    if (at === undefined) return false
+    await this.#readersAt(at)
+    const found = await rows.findEntries(this.pool, person.userId, stream)
+    const entries = found.map(({ blacklist_id, created_at, is_deleted }) => ({
+      blacklist_id, user_id: person.userId, created_at: created_at.toISOString(), isDeleted: is_deleted
+    }))
+    return await eraseEntries(options, stream, at, entries)
+  }
+
+  /** @throws Error while they are behind: it is tried again */
+  async #readersAt (position: bigint): Promise<void> {
+    if (await this.connections.positions.reached('leads', position, lookMs)) return
+    throw new Error('the read model of leads is behind the log')
+  }
+
+  async #leadStreams ({ userId, phoneNumber }: Person): Promise<Array<{ stream: string, campaignId: number }>> {
+    const ids = await rows.findCampaignIds(this.pool, userId)
+    return ids.map((campaignId) => ({ campaignId, stream: leadStream(campaignId, this.digest(phoneNumber)) }))
+  }
+
+  #blacklistOf ({ userId, phoneNumber }: Person): string {
+    return blacklistStream(this.digest(userId), this.digest(phoneNumber))
+  }
+}

@@ -1,0 +1,13 @@
+// Erasures of persons, wired for workers.
+import type { BackgroundKind } from '../../../workers/background/kind.js'
+import { holdToLeadDigestKey, phoneHash } from '../../command-handling/phone-hash.js'
+import { keyBytes } from '../complete-config.js'
+import { erasureWork } from '../persons/erasures.js'
+import type { ProcessContext } from '../process-context.js'
+
+export async function erasuresOf ({ config, connections, log }: ProcessContext): Promise<BackgroundKind> {
+  const { erasures } = await import('../../../workers/persons/erasures/erasures.js')
+  const digest = phoneHash(keyBytes(config.secrets.leadDigestKey))
+  await holdToLeadDigestKey(connections.streams, digest)
+  return erasures(erasureWork({ config, connections, digest, log }))
+}

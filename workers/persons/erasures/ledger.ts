@@ -1,0 +1,90 @@
+// What the ledger has of a person beside the delivery log, which follows the events.
+import type { Pool } from 'pg'
+import { dispatcherCheckpoint } from '../../../src/recovery/database-state.js'
+import { touchCheckpoint } from '../../../src/subscriptions/checkpoint.js'
+import { inTransaction } from '../../../src/postgres/transaction.js'
+import { seal, unseal, type SealedRow, type SecretKeys } from '../../../src/sealing/sealed-text.js'
+import { erasePendingRows } from './pending-imports.js'
+import type { Person } from './erasures.js'
+
+export interface LedgerQuestions {
+  pool: Pool
+  keys: SecretKeys
+  /** The streams of the user that stand for the number. */
+  streamsOf (person: Person): Promise<string[]>
+  /** Whether a request for a copy was for this person. */
+  isOf (requestId: string, person: Person): Promise<boolean>
+}
+
+/** @returns false while something is under way that has the number: look again */
+export async function eraseLedger (questions: LedgerQuestions, person: Person): Promise<boolean> {
+  const { pool } = questions
+  await forgetDispatched(pool, person)
+  await forgetKeys(pool, person, await questions.streamsOf(person))
+  await forgetAnswers(questions, person)
+  if (await isBeingCopied(questions, person)) return false
+  await removeCopies(questions, person)
+  return await erasePendingRows(pool, person)
+}
+
+/** The dispatcher may remember a listed number: it reads anew what stands beside its checkpoint. */
+async function forgetDispatched (pool: Pool, { userId, phoneNumber }: Person): Promise<void> {
+  const values = [userId, phoneNumber]
+  const those = 'WHERE user_id = $1 AND phone_number = $2'
+  const { rows: [found] } = await pool.query<{ is_there: boolean }>(`
+    SELECT EXISTS (SELECT FROM ledger.dispatch_blacklist ${those})
+        OR EXISTS (SELECT FROM ledger.dispatch_leads ${those}) AS is_there`, values)
+  if (!found?.is_there) return
+  await inTransaction(pool, async (tx) => {
+    await touchCheckpoint(tx, dispatcherCheckpoint)
+    await tx.query(`DELETE FROM ledger.dispatch_blacklist ${those}`, values)
+    await tx.query(`
+      UPDATE ledger.dispatch_leads SET phone_number = '', variables = '{"customer_name":"","email":""}' ${those}`, values)
+  })
+}
+
+/** A retry with the same key is refused: what it made is not there any more, and it must not make it anew. */
+async function forgetKeys (pool: Pool, { userId }: Person, streams: string[]): Promise<void> {
+  await pool.query(`
+    UPDATE ledger.idempotency_keys SET request_hash = '' WHERE user_id = $1 AND stream = ANY($2::text[])`, [userId, streams])
+}
+
+interface Answer { data?: { call_id?: unknown, attempts?: Array<{ response_excerpt?: unknown }> } }
+
+/** Answers to redeliveries show what receivers had answered. */
+async function forgetAnswers ({ pool, keys }: LedgerQuestions, { userId }: Person): Promise<void> {
+  const { rows } = await pool.query<SealedRow & { ctid: string }>(`
+    SELECT ctid::text, answer_key_id AS key_id, encode(answer, 'base64') AS sealed FROM ledger.idempotency_keys
+    WHERE user_id = $1 AND route = '/user/webhook-deliveries/:id/redeliver' AND answer IS NOT NULL`, [userId])
+  for (const row of rows) {
+    const answer: Answer = JSON.parse(unseal(keys, userId, row))
+    if (!await isErasedCall(pool, userId, answer.data?.call_id)) continue
+    for (const attempt of answer.data?.attempts ?? []) attempt.response_excerpt = null
+    const { key_id: keyId, sealed } = seal(keys, userId, JSON.stringify(answer))
+    await pool.query(`
+      UPDATE ledger.idempotency_keys SET answer_key_id = $2, answer = decode($3, 'base64')
+      WHERE ctid = $1::tid AND answer = decode($4, 'base64')`, [row.ctid, keyId, sealed, row.sealed])
+  }
+}
+
+async function isErasedCall (pool: Pool, userId: string, callId: unknown): Promise<boolean> {
+  if (typeof callId !== 'string') return false
+  const { rowCount } = await pool.query(`
+    SELECT FROM ledger.webhook_deliveries WHERE call_id = $2 AND user_id = $1 AND erased_at IS NOT NULL`, [userId, callId])
+  return rowCount === 1
+}
+
+/** A copy that is being made may be of a state before: it ends first. */
+async function isBeingCopied ({ pool, keys }: LedgerQuestions, { userId, phoneNumber }: Person): Promise<boolean> {
+  const { rows } = await pool.query<SealedRow>(`
+    SELECT key_id, encode(sealed, 'base64') AS sealed FROM ledger.person_requests WHERE user_id = $1`, [userId])
+  return rows.some((row) => unseal(keys, userId, row) === phoneNumber)
+}
+
+async function removeCopies ({ pool, isOf }: LedgerQuestions, person: Person): Promise<void> {
+  const { rows } = await pool.query<{ request_id: string }>(
+    'SELECT DISTINCT request_id FROM ledger.person_exports WHERE user_id = $1', [person.userId])
+  for (const { request_id: id } of rows) {
+    if (await isOf(id, person)) await pool.query('DELETE FROM ledger.person_exports WHERE request_id = $1', [id])
+  }
+}

@@ -1,0 +1,29 @@
+// Rows of imports that wait: those that name an erased person are refused, in their place, when their turn comes.
+import type { Pool } from 'pg'
+import { inTransaction } from '../../../src/postgres/transaction.js'
+import type { Person } from './erasures.js'
+
+interface WaitingLead { body: object, refused?: object }
+interface WaitingPart { upload_id: string, first_row: number, leads: WaitingLead[], is_begun: boolean }
+
+/** @returns false while a part with the number is being done: its leads are found once it is */
+export async function erasePendingRows (pool: Pool, { userId, phoneNumber }: Person): Promise<boolean> {
+  return await inTransaction(pool, async (tx) => {
+    const { rows } = await tx.query<WaitingPart>(`
+      SELECT upload_id, first_row, leads, ids IS NOT NULL AS is_begun FROM ledger.lead_import_parts
+      WHERE upload_id IN (
+        SELECT (input ->> 'upload_id')::uuid FROM ledger.background_requests
+        WHERE kind = 'lead-import' AND user_id = $1 AND state IN ('prepared', 'accepted'))
+        AND strpos(leads::text, $2) > 0 ORDER BY upload_id, first_row LIMIT 100 FOR UPDATE`, [userId, `"${phoneNumber}"`])
+    if (rows.some(({ is_begun }) => is_begun)) return false
+    for (const { upload_id, first_row, leads } of rows) {
+      const left = leads.map((lead) => names(lead, phoneNumber) ? refused : lead)
+      await tx.query('UPDATE ledger.lead_import_parts SET leads = $3 WHERE upload_id = $1 AND first_row = $2',
+        [upload_id, first_row, JSON.stringify(left)])
+    }
+    return rows.length === 0
+  })
+}
+
+const names = (lead: WaitingLead, phoneNumber: string) => JSON.stringify(lead).includes(JSON.stringify(phoneNumber))
+const refused: WaitingLead = { body: {}, refused: { phone_number: ['was erased before its turn came'] } }
