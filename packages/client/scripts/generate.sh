@@ -17,6 +17,8 @@ try() {
 
 generate='openapi-generator-cli generate -i ../whole.json -o .'
 try typescript 'npx' 'npx -y openapi-typescript@7.13.0 ../whole.json -o api.ts && npx -y -p typescript@5.9.3 tsc --noEmit --strict api.ts'
+try typescript-hey-api 'npx' 'npx -y -p typescript@5.9.3 -p @hey-api/openapi-ts@0.95.0 openapi-ts -i ../whole.json -o out -c @hey-api/client-fetch && npx -y -p typescript@5.9.3 tsc --noEmit --strict --skipLibCheck --target es2022 --module esnext --moduleResolution bundler out/index.ts'
+try typescript-api 'npx' 'npx -y swagger-typescript-api@13.13.0 generate -p ../whole.json -o out && npx -y -p typescript@5.9.3 tsc --noEmit --strict --skipLibCheck --target es2022 --module esnext --moduleResolution bundler out/Api.ts'
 try python-client 'openapi-python-client' 'openapi-python-client generate --path ../whole.json --output-path out'
 try python 'openapi-generator-cli python3' "$generate -g python && python3 -m compileall -q ."
 try go 'openapi-generator-cli go' "$generate -g go && go mod tidy && go build ./..."

@@ -2443,9 +2443,6 @@ export interface components {
                 "X-Ignored-Fields": components["headers"]["Ignored"];
                 "Idempotent-Replayed": components["headers"]["Replayed"];
                 "X-Correlation-Id": components["headers"]["Correlation"];
-                "X-RateLimit-Limit": components["headers"]["Limit"];
-                "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                "X-RateLimit-Reset": components["headers"]["Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2511,9 +2508,6 @@ export interface components {
                 "X-Ignored-Fields": components["headers"]["Ignored"];
                 "Idempotent-Replayed": components["headers"]["Replayed"];
                 "X-Correlation-Id": components["headers"]["Correlation"];
-                "X-RateLimit-Limit": components["headers"]["Limit"];
-                "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                "X-RateLimit-Reset": components["headers"]["Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2529,9 +2523,6 @@ export interface components {
                 "X-Ignored-Fields": components["headers"]["Ignored"];
                 "Idempotent-Replayed": components["headers"]["Replayed"];
                 "X-Correlation-Id": components["headers"]["Correlation"];
-                "X-RateLimit-Limit": components["headers"]["Limit"];
-                "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                "X-RateLimit-Reset": components["headers"]["Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2546,9 +2537,6 @@ export interface components {
                 "X-Ignored-Fields": components["headers"]["Ignored"];
                 "Idempotent-Replayed": components["headers"]["Replayed"];
                 "X-Correlation-Id": components["headers"]["Correlation"];
-                "X-RateLimit-Limit": components["headers"]["Limit"];
-                "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                "X-RateLimit-Reset": components["headers"]["Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2564,9 +2552,6 @@ export interface components {
                 "X-Ignored-Fields": components["headers"]["Ignored"];
                 "Idempotent-Replayed": components["headers"]["Replayed"];
                 "X-Correlation-Id": components["headers"]["Correlation"];
-                "X-RateLimit-Limit": components["headers"]["Limit"];
-                "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                "X-RateLimit-Reset": components["headers"]["Reset"];
                 [name: string]: unknown;
             };
             content: {
@@ -2913,9 +2898,6 @@ export interface operations {
                     "X-Correlation-Id": components["headers"]["Correlation"];
                     "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3156,9 +3138,6 @@ export interface operations {
                     "X-Correlation-Id": components["headers"]["Correlation"];
                     "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3276,9 +3255,6 @@ export interface operations {
                     "X-Ignored-Fields": components["headers"]["Ignored"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3328,9 +3304,6 @@ export interface operations {
                     "X-Ignored-Fields": components["headers"]["Ignored"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3414,9 +3387,6 @@ export interface operations {
                     "X-Correlation-Id": components["headers"]["Correlation"];
                     "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3589,9 +3559,6 @@ export interface operations {
                     "X-Ignored-Fields": components["headers"]["Ignored"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3648,9 +3615,6 @@ export interface operations {
                     "X-Ignored-Fields": components["headers"]["Ignored"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3708,9 +3672,6 @@ export interface operations {
                     "X-Ignored-Fields": components["headers"]["Ignored"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3753,9 +3714,6 @@ export interface operations {
                     "X-Correlation-Id": components["headers"]["Correlation"];
                     "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3873,9 +3831,6 @@ export interface operations {
                     "X-Ignored-Fields": components["headers"]["Ignored"];
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4001,9 +3956,6 @@ export interface operations {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4079,9 +4031,6 @@ export interface operations {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4146,9 +4095,6 @@ export interface operations {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4196,9 +4142,6 @@ export interface operations {
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Correlation-Id": components["headers"]["Correlation"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4242,9 +4185,6 @@ export interface operations {
             200: {
                 headers: {
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4302,9 +4242,6 @@ export interface operations {
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Correlation-Id": components["headers"]["Correlation"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4353,9 +4290,6 @@ export interface operations {
                 headers: {
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4417,9 +4351,6 @@ export interface operations {
                     "Idempotent-Replayed": components["headers"]["Replayed"];
                     "X-Correlation-Id": components["headers"]["Correlation"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4479,9 +4410,6 @@ export interface operations {
                     "X-Correlation-Id": components["headers"]["Correlation"];
                     "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4545,9 +4473,6 @@ export interface operations {
                     "X-Correlation-Id": components["headers"]["Correlation"];
                     "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4642,9 +4567,6 @@ export interface operations {
                     "X-Correlation-Id": components["headers"]["Correlation"];
                     "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4749,9 +4671,6 @@ export interface operations {
                     "X-Correlation-Id": components["headers"]["Correlation"];
                     "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4793,9 +4712,6 @@ export interface operations {
                     "X-Correlation-Id": components["headers"]["Correlation"];
                     "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4856,9 +4772,6 @@ export interface operations {
                     "X-Correlation-Id": components["headers"]["Correlation"];
                     "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4955,9 +4868,6 @@ export interface operations {
                     "X-Correlation-Id": components["headers"]["Correlation"];
                     "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5022,9 +4932,6 @@ export interface operations {
                     "X-Correlation-Id": components["headers"]["Correlation"];
                     "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5165,9 +5072,6 @@ export interface operations {
                     "X-Correlation-Id": components["headers"]["Correlation"];
                     "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5210,9 +5114,6 @@ export interface operations {
                     "X-Correlation-Id": components["headers"]["Correlation"];
                     "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5267,9 +5168,6 @@ export interface operations {
                     "X-Correlation-Id": components["headers"]["Correlation"];
                     "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5323,9 +5221,6 @@ export interface operations {
                     "X-Correlation-Id": components["headers"]["Correlation"];
                     "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5379,9 +5274,6 @@ export interface operations {
                     "X-Correlation-Id": components["headers"]["Correlation"];
                     "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5436,9 +5328,6 @@ export interface operations {
                     "X-Correlation-Id": components["headers"]["Correlation"];
                     "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5493,9 +5382,6 @@ export interface operations {
                     "X-Correlation-Id": components["headers"]["Correlation"];
                     "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5598,9 +5484,6 @@ export interface operations {
             200: {
                 headers: {
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5646,9 +5529,6 @@ export interface operations {
                     /** @description That it is a file, and its name. */
                     "Content-Disposition"?: string;
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5695,9 +5575,6 @@ export interface operations {
             200: {
                 headers: {
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5736,9 +5613,6 @@ export interface operations {
             200: {
                 headers: {
                     "X-Correlation-Id": components["headers"]["Correlation"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5799,9 +5673,6 @@ export interface operations {
                     "X-Correlation-Id": components["headers"]["Correlation"];
                     "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5862,9 +5733,6 @@ export interface operations {
                     "X-Correlation-Id": components["headers"]["Correlation"];
                     "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -5943,9 +5811,6 @@ export interface operations {
                     "X-Correlation-Id": components["headers"]["Correlation"];
                     "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
-                    "X-RateLimit-Limit": components["headers"]["Limit"];
-                    "X-RateLimit-Remaining": components["headers"]["Remaining"];
-                    "X-RateLimit-Reset": components["headers"]["Reset"];
                     [name: string]: unknown;
                 };
                 content: {

@@ -17,7 +17,9 @@ Bodies are JSON and are taken as they are: nothing is converted, unknown fields 
 report of a call has at most 1 MiB and 50,000, an import of leads 2 MiB and 50,000, or it is CSV. Every error is
 \`{message}\`, and a 422 names every refused field in \`errors\`; an address that is not there is a 404, and a method
 that it does not take a 405 with \`Allow\`. Where an \`Idempotency-Key\` is named below, a request can be repeated safely
-with it. A read that sends back the \`X-Read-Position\` of a write shows that write.`
+with it. A read that sends back the \`X-Read-Position\` of a write shows that write. Where requests of a user are limited, every
+answer says in \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` how many are left, as the refusals below
+declare it.`
 
 const tags = [
   { name: 'assistants', description: 'AI voice assistants that handle phone calls' },

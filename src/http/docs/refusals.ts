@@ -79,8 +79,7 @@ export function documented (route: Pick<RouteOptions, 'schema' | 'config' | 'url
   const success: AnswerHeader[] = [
     'X-Correlation-Id',
     ...(names.includes('X-Read-Position') ? readHeaders : []),
-    ...(schema.body ? ['X-Ignored-Fields' as const] : []),
-    ...(isUsers ? limitHeaders : [])
+    ...(schema.body ? ['X-Ignored-Fields' as const] : [])
   ]
   const response = Object.fromEntries([...statuses].map((status) =>
     [status, describe(status, given[status], success, config?.failure)]))

@@ -124,7 +124,7 @@ t.test('a field that is not described is in the schema that its own one names', 
   }
 })
 
-t.test('it has less than 160 KB as it is served', async (t) => {
+t.test('it has less than 160 KB as it is served, with room for a few routes more', async (t) => {
   const served = await (await fetch(`${service.url}/v1/docs/json`)).arrayBuffer()
   t.ok(served.byteLength < 160_000, `${served.byteLength} bytes`)
 })
