@@ -6,9 +6,10 @@ import type { Scavenged } from '../../event-store/scavenge.js'
 import { openStreams } from '../../event-store/streams.js'
 import { presentStore } from '../events/stores.js'
 
-/** A real server has other users and several members, each with files of its own: when it scavenges is not ours to say. */
-const ofOperator = 'EVENTSTORE_URL leads to a real server, whose operator scavenges it: as a user of $admins or $ops, ' +
-  'for each member, curl -X POST https://MEMBER:2113/admin/scavenge -u USER:PASSWORD; docs/eventstoredb.md, "Scavenging"'
+/** A real server has other users and several members with files of their own: when it scavenges is not ours to say. */
+const ofOperator = 'EVENTSTORE_URL leads to a real server, whose operator scavenges it: as a user of ' +
+  '$admins or $ops, for each member, curl -X POST https://MEMBER:2113/admin/scavenge -u USER:PASSWORD; ' +
+  'docs/eventstoredb.md, "Scavenging"'
 
 /** @throws when the event store is a real server, and EventStoreUnavailable */
 export async function scavengeNow ({ signal }: { signal: AbortSignal }): Promise<Scavenged> {

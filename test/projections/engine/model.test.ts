@@ -60,10 +60,8 @@ function delivering (log: StoredEvent[], steps: Iterator<Step>, restart: () => v
 
 /** Short, as a lease may be acquired although its statement seems to fail. */
 const leaseTimes = { renewEvery: 50, expiresAfter: 200, tryEvery: 20 }
-const onlyFollow = {
-  read: unused, visit: unused, last: unused, limitOf: unused, append: unused, delete: unused, head: unused,
-  scavenge: unused, truncate: unused
-}
+const noReads = { read: unused, visit: unused, last: unused, limitOf: unused, head: unused }
+const onlyFollow = { ...noReads, append: unused, delete: unused, scavenge: unused, truncate: unused }
 function unused (): never { throw new Error('unused') }
 const positionOf = (projection: Projection, generation: number) =>
   readCheckpoint(pool, checkpointOf(projection, generation))
