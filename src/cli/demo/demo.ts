@@ -14,7 +14,7 @@ import { openLog } from '../running/log.js'
 import { signToken } from '../running/sign-token.js'
 import { runJourney } from './journey.js'
 import { openReceiver } from './receiver.js'
-import { onShutdown } from '../running/shutdown.js'
+import { onShutdown } from '../running/shutdown/shutdown.js'
 import { Timeline } from './timeline.js'
 
 /** Exits 0 only if every step held. */

@@ -1,6 +1,6 @@
 // Runs the long work of a command until it is done or broken off by a signal, and shows how far it is.
 import { withProgress, type ProgressView } from './progress.js'
-import { onShutdown } from './shutdown.js'
+import { onShutdown } from './shutdown/shutdown.js'
 
 export interface Operation {
   /** Aborted by a signal: `work` gives up soon after. */

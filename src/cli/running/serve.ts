@@ -10,7 +10,7 @@ import { openBackEnds, type BackEnds } from './back-ends.js'
 import { completeConfig, type RunConfig } from './complete-config.js'
 import { logWarnings, openLog, voiceOf } from './log.js'
 import type { Voice } from './output.js'
-import { onShutdown } from './shutdown.js'
+import { onShutdown } from './shutdown/shutdown.js'
 
 interface Running { config: RunConfig, backEnds: BackEnds, service: Service, voice: Voice }
 

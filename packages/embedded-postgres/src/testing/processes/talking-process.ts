@@ -61,7 +61,7 @@ export function bareNode (variables: Record<string, string | undefined> = {}): s
   return ['-i', ...kept.map(([name, value]) => `${name}=${value}`), process.execPath]
 }
 
-/** Settles when there is no such process; a pid that is not given counts as one that is gone. Rejects after a minute. */
+/** Settles when there is no such process, or no pid is given. Rejects after a minute. */
 export async function gone (pid: number | undefined): Promise<void> {
   const deadline = Date.now() + 60_000
   while (pid !== undefined && identify(pid) !== undefined) {

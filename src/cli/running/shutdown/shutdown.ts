@@ -1,7 +1,7 @@
 // Ends a long-running command: on a signal, with npm, or when a back end under it dies.
 import { setTimeout as delay } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
-import { forPeople, type Voice } from './output.js'
+import { forPeople, type Voice } from '../output.js'
 import { watchParent } from './parent.js'
 import { outliveTerminal } from './terminal.js'
 
