@@ -7,7 +7,8 @@ export function register (projections: Command): void {
     .argument('<name>')
     .description('drop the generations that were retained')
     .option('--generation <n>', 'only this one, whatever its state; never the one that readers see', positive)
-    .action(async (name: string, options: { generation?: number }) => {
+    .option('--json', 'for programs')
+    .action(async (name: string, options: { generation?: number, json?: boolean }) => {
       const { onProjection } = await import('./on-projection.js')
       await onProjection('drop', name, options)
     })

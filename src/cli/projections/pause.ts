@@ -5,14 +5,18 @@ export function register (projections: Command): void {
   projections.command('pause')
     .argument('<name>')
     .description('stop feeding a projection: readers see what they saw until it is resumed')
-    .action((name: string) => carryOut('pause', name))
+    .option('--json', 'for programs')
+    .action((name: string, options: Options) => carryOut('pause', name, options))
   projections.command('resume')
     .argument('<name>')
     .description('let a paused projection go on where it stood')
-    .action((name: string) => carryOut('resume', name))
+    .option('--json', 'for programs')
+    .action((name: string, options: Options) => carryOut('resume', name, options))
 }
 
-async function carryOut (action: 'pause' | 'resume', name: string): Promise<void> {
+interface Options { json?: boolean }
+
+async function carryOut (action: 'pause' | 'resume', name: string, options: Options): Promise<void> {
   const { onProjection } = await import('./on-projection.js')
-  await onProjection(action, name)
+  await onProjection(action, name, options)
 }

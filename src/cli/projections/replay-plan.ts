@@ -1,15 +1,18 @@
 // What `projections replay --dry-run` prints.
+import type { Projection } from '../../../projections/engine/projection.js'
 import { estimate, type Estimate } from '../../../projections/replay/fill/estimate.js'
 import { operate } from '../running/operation.js'
+import { printJson } from '../running/output.js'
 import { withConnections } from '../running/with-connections.js'
 import { projectionNamed } from '../../../projections/operate/projection-named.js'
 
 /** @throws UnknownProjection */
-export async function printReplayPlan (named: string): Promise<void> {
+export async function printReplayPlan (named: string, json = false): Promise<void> {
   const projection = projectionNamed(named)
   const plan = await operate('stopped', (operation) =>
     withConnections('ringledger projections replay', ({ pool, streams }) =>
       estimate(projection, { pool, streams, ...operation })))
+  if (json) return printJson(forPrograms(projection, plan))
   const { active, seconds, events, rows, bytes } = plan
   const { name, version } = projection
   const folded = `folded by version ${active.codeVersion} of its code`
@@ -25,6 +28,20 @@ export async function printReplayPlan (named: string): Promise<void> {
     ''
   ].join('\n'))
 }
+
+const forPrograms = ({ name, version }: Projection, plan: Estimate) => ({
+  projection: name,
+  kind: plan.kind,
+  generation: plan.generation,
+  code_version: version,
+  active: { generation: plan.active.generation, code_version: plan.active.codeVersion },
+  from: String(plan.from),
+  until: String(plan.until),
+  events: plan.events,
+  seconds: plan.seconds,
+  rows: plan.rows,
+  bytes: plan.bytes
+})
 
 function beginning ({ kind, generation, from, until }: Estimate, version: number): string {
   if (kind === 'begin') {

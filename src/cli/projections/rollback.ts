@@ -5,8 +5,9 @@ export function register (projections: Command): void {
   projections.command('rollback')
     .argument('<name>')
     .description('swap the generation before back in, level with the present one')
-    .action(async (name: string) => {
+    .option('--json', 'for programs')
+    .action(async (name: string, options: { json?: boolean }) => {
       const { onProjection } = await import('./on-projection.js')
-      await onProjection('rollback', name)
+      await onProjection('rollback', name, options)
     })
 }

@@ -8,10 +8,13 @@ export function register (projections: Command): void {
     .description('compare a sample of the rows that readers see with the log')
     .option('--sample <n>', 'rows of each table', positive, 1_000)
     .option('--seed <n>', 'the same seed, the same sample', positive)
+    .option('--json', 'for programs')
     .action(verifyProjection)
 }
 
-async function verifyProjection (name: string, sample: { sample: number, seed?: number }): Promise<void> {
+interface VerifyOptions { sample: number, seed?: number, json?: boolean }
+
+async function verifyProjection (name: string, options: VerifyOptions): Promise<void> {
   const { onProjection } = await import('./on-projection.js')
-  await onProjection('verify', name, sample)
+  await onProjection('verify', name, options)
 }

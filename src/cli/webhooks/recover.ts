@@ -1,6 +1,6 @@
 // `ringledger webhooks recover`: schedules again everything that was not delivered since a time.
 import type { Command } from 'commander'
-import { say } from '../running/output.js'
+import { printJson, say } from '../running/output.js'
 import { withConnections } from '../running/with-connections.js'
 import { ofAssistant, ofUser } from './filters.js'
 
@@ -8,6 +8,7 @@ interface RecoverOptions {
   since: string
   user?: string
   assistant?: number
+  json?: boolean
 }
 
 export function register (webhooks: Command): void {
@@ -16,12 +17,15 @@ export function register (webhooks: Command): void {
     .requiredOption('--since <time>', 'a day, an instant, or how long ago, such as 12h')
     .addOption(ofUser())
     .addOption(ofAssistant())
+    .option('--json', 'for programs')
     .action(recoverWebhooks)
 }
 
 const stopped = 'stopped before its end: run the same command again, it goes on'
 
-async function recoverWebhooks ({ since: from, user: userId, assistant: assistantId }: RecoverOptions): Promise<void> {
+async function recoverWebhooks (
+  { since: from, user: userId, assistant: assistantId, json }: RecoverOptions
+): Promise<void> {
   const { sinceTime } = await import('./since-time.js')
   const since = sinceTime(from)
   const [{ operate }, { recover }] = await Promise.all([
@@ -38,6 +42,7 @@ async function recoverWebhooks ({ since: from, user: userId, assistant: assistan
         onProgress({ doing: 'recover', events: done, things: 'deliveries', done: total === 0 ? 1 : done / total })
       }
     })))
+  if (json) return printJson({ scheduled, held, off })
   say(`Scheduled ${scheduled} deliveries for now; the workers send them.`)
   if (held > 0) say(`${held} more are held: their endpoint is suspended, and they are sent when it resumes.`)
   if (off > 0) say(`${off} more were left alone: their users have switched the webhook off.`)

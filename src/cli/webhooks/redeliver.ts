@@ -1,26 +1,33 @@
 // `ringledger webhooks redeliver ID...`: inserts one more attempt of each; the workers make it.
 import type { Command } from 'commander'
-import { say } from '../running/output.js'
+import { printJson, say } from '../running/output.js'
 import { withConnections } from '../running/with-connections.js'
 
 export function register (webhooks: Command): void {
   webhooks.command('redeliver')
     .argument('<id...>', 'webhook-ids')
     .description('send deliveries once more; the schedule goes on as it was')
+    .option('--json', 'for programs')
     .action(redeliverWebhooks)
 }
 
 /** @throws when one of them cannot be sent, after the others were */
-async function redeliverWebhooks (ids: string[]): Promise<void> {
+async function redeliverWebhooks (ids: string[], { json }: { json?: boolean }): Promise<void> {
   const { redeliver } = await import('../../../workers/operate/redeliver.js')
+  const accepted: string[] = []
+  const tell = (id: string) => {
+    accepted.push(id)
+    if (!json) say(`${id} is sent again, as soon as a worker has a slot for it.`)
+  }
   const refused = await withConnections('ringledger webhooks redeliver', async ({ pool }) => {
     const problems: string[] = []
     for (const id of ids) {
       const result = await redeliver(pool, id)
-      if (result.kind === 'accepted') say(`${id} is sent again, as soon as a worker has a slot for it.`)
+      if (result.kind === 'accepted') tell(id)
       else problems.push(`${id}: ${result.kind === 'refused' ? result.why : 'there is no such delivery'}`)
     }
     return problems
   })
+  if (json) printJson({ accepted, refused })
   if (refused.length > 0) throw new Error(`not everything can be sent again\n  ${refused.join('\n  ')}`)
 }

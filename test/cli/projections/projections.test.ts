@@ -41,6 +41,18 @@ t.test('a dry run tells what a replay would do, and changes nothing', async (t) 
   t.strictSame(await db.generations(leads), ['1 active'])
 })
 
+t.test('programs are told the same as JSON', async (t) => {
+  const { code, stdout } = await projections(t, 'replay', 'leads', '--dry-run', '--json')
+  t.equal(code, 0)
+  t.match(JSON.parse(stdout), { projection: 'leads', kind: 'begin', generation: 2, active: { generation: 1 }, from: '0', rows: 80 })
+  for (const action of ['pause', 'resume', 'verify']) {
+    const { code, stdout, stderr } = await projections(t, action, 'leads', '--json')
+    t.equal(code, 0, stderr)
+    t.match(JSON.parse(stdout), { action, projection: 'leads', state: 'done', message: /leads/ })
+  }
+  t.match(await projections(t, 'rollback', 'leads', '--json'), { code: 1, stdout: '', stderr: /leads/ })
+})
+
 t.test('replay, rollback and drop, each with what comes next', async (t) => {
   t.match(await projections(t, 'replay', 'leads'), {
     code: 0, stdout: '', stderr: /Replayed leads in .*; readers see generation 2 now.*projections rollback leads/

@@ -49,8 +49,8 @@ t.test('list tells where deliveries stand', async (t) => {
 })
 
 t.test('redeliver asks for what it can, and fails when that is not everything', async (t) => {
-  const { code, stderr } = await webhooks(t, 'redeliver', deliveryId('c-1'), deliveryId('c-3'), randomUUID())
-  t.equal(code, 1)
+  const { code, stderr, stdout } = await webhooks(t, 'redeliver', deliveryId('c-1'), deliveryId('c-3'), randomUUID())
+  t.strictSame({ code, stdout }, { code: 1, stdout: '' })
   t.match(stderr, /is sent again[\s\S]*never to be sent: unknown_assistant[\s\S]*no such delivery/)
   t.match((await pool.query('SELECT delivery_id, trigger, started_at FROM ledger.all_webhook_attempts')).rows, [{
     delivery_id: deliveryId('c-1'), trigger: 'manual', started_at: null
@@ -77,9 +77,9 @@ t.test('show tells everything of one delivery, with each attempt, and fails wher
 })
 
 t.test('recover schedules for now what was not delivered, and says how much', async (t) => {
-  const { code, stderr } = await webhooks(t, 'recover', '--since', '1h', '--user', '1')
-  t.equal(code, 0)
-  t.match(stderr, /Scheduled 2 deliveries for now/)
+  t.match(await webhooks(t, 'recover', '--since', '1h', '--user', '1'), { code: 0, stderr: /Scheduled 2 deliveries for now/ })
+  const { stdout } = await webhooks(t, 'recover', '--since', '1h', '--user', 'nobody', '--json')
+  t.strictSame(JSON.parse(stdout), { scheduled: 0, held: 0, off: 0 })
   t.equal((await pool.query(`
     SELECT FROM ledger.webhook_deliveries WHERE status = 'scheduled' AND next_attempt_at <= now()`)).rowCount, 2)
 })
