@@ -7,7 +7,7 @@ export type Statements = Record<string, number>
 
 /** A session belongs to what one of its statements names; the others of a role to the role. */
 const named: Array<[role: string, text: RegExp, consumer: string]> = [
-  ['worker', /queue\./, 'queue'],
+  ['worker', /queue\.|move_to_|add_job|FROM (job|meta)\b/, 'queue'],
   ['worker', /dispatcher_checkpoint/, 'dispatcher'],
   ['worker', /start-attempts|finish-attempts|acquire-slots/, 'deliveries']
 ]
