@@ -7,7 +7,7 @@ import { deleteStream } from './removal/delete-stream.js'
 import { followLog, type FollowOptions } from './follow.js'
 import type { Limit } from './reads/limit.js'
 import { Reader } from './reads/reader.js'
-import { scavengeEmbedded, type Scavenged } from './scavenge.js'
+import { scavengeEmbedded, type Scavenged } from './removal/scavenge.js'
 import type { Batch } from './subscribe.js'
 import { truncate } from './removal/truncate.js'
 
