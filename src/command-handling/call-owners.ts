@@ -31,7 +31,7 @@ export function callOwners ({ streams, leadOwner }: CallOwnersOptions): CallOwne
     async ofAssistant (assistantId) {
       const remembered = known.get(assistantId)
       if (remembered && performance.now() - remembered.at < rememberedMs) return remembered.owner
-      const owner = await readOwner(assistantId)
+      const owner = await assistantOwner(streams, assistantId)
       known.delete(assistantId) // so that it comes last
       if (owner !== undefined) known.set(assistantId, { owner, at: performance.now() })
       const [oldest] = known.keys()
@@ -40,10 +40,13 @@ export function callOwners ({ streams, leadOwner }: CallOwnersOptions): CallOwne
     },
     ofLead: leadOwner
   }
+}
 
-  async function readOwner (assistantId: number): Promise<string | undefined> {
-    const [stored] = await streams.read(assistantStream(assistantId), 0n, 1)
-    const { event } = stored ? tryDecode(stored) : {} // anybody can append anything to the log
-    return event?.type === 'AssistantCreated' ? event.data.user_id : undefined
-  }
+/** Nothing when there is no such assistant. */
+export async function assistantOwner (
+  streams: CallOwnersOptions['streams'], assistantId: number
+): Promise<string | undefined> {
+  const [stored] = await streams.read(assistantStream(assistantId), 0n, 1)
+  const { event } = stored ? tryDecode(stored) : {} // anybody can append anything to the log
+  return event?.type === 'AssistantCreated' ? event.data.user_id : undefined
 }

@@ -10,6 +10,8 @@ export interface Sender {
   correlationId: string
   /** Absent for the call engine and the command line. */
   userId?: string | undefined
+  /** Whose persons the events name, where they do not say so themselves: nothing of others can be sealed. */
+  ofUser?: string | undefined
   /** Of the span that led to the events, where tracing is on. */
   traceparent?: string | undefined
 }
@@ -18,7 +20,7 @@ const usualLargestEvent = 900 * 1024
 
 /** @throws Rejection `too-large`, UnsoundEvent */
 export function proposed (events: DomainEvent[], sender: Sender, largestEvent = usualLargestEvent): Proposed[] {
-  const { commandId, correlationId, userId, traceparent } = sender
+  const { commandId, correlationId, userId, ofUser, traceparent } = sender
   const caused = { $correlationId: correlationId, $causationId: commandId, command_id: commandId }
   const sentBy = userId !== undefined && { user_id: userId }
   const traced = traceparent !== undefined && { traceparent }
@@ -28,6 +30,6 @@ export function proposed (events: DomainEvent[], sender: Sender, largestEvent = 
     const bytes = Buffer.byteLength(JSON.stringify(data))
     if (bytes > largestEvent) throw new Rejection('too-large', 'The request is too large.')
     const metadata = { ...caused, schema_version: currentVersion(type), ...sentBy, ...traced }
-    return { id: eventId(commandId, index), type, data, metadata }
+    return { id: eventId(commandId, index), type, data, metadata, ...(ofUser !== undefined && { ofUser }) }
   })
 }

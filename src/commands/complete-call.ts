@@ -60,12 +60,16 @@ export function completeCall (app: App, { handle, owners }: CallDeps): void {
       facts: (report) => lookUpFacts(owners, report),
       validate: (report, facts) => validateReport(callId, report, facts),
       stream: () => callStream(callId),
+      ofUser: ({ owner }) => owner,
       isNew: true,
       decider: callDecider,
       answer: () => ({ message: accepted })
     }))
   })
 }
+
+/** `owner` has the assistant, and so knows the person. */
+interface OwnedCallFacts extends CallFacts { owner?: string }
 
 /** @throws Rejection when the path holds no call id */
 function callIdIn (text: string): string {
@@ -83,10 +87,10 @@ async function refuseUnreadable<Answer> (callId: string, handling: Promise<Answe
   }
 }
 
-async function lookUpFacts (owners: CallOwners, report: Partial<CompleteCallBody>): Promise<CallFacts> {
+async function lookUpFacts (owners: CallOwners, report: Partial<CompleteCallBody>): Promise<OwnedCallFacts> {
   const { assistant_id, lead_id } = report
   if (assistant_id === undefined) return {}
   const owner = await owners.ofAssistant(assistant_id)
   if (owner === undefined) return { assistantExists: false }
-  return lead_id == null ? {} : { leadBelongs: await owners.ofLead(lead_id) === owner }
+  return lead_id == null ? { owner } : { owner, leadBelongs: await owners.ofLead(lead_id) === owner }
 }

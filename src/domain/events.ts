@@ -8,7 +8,7 @@ import {
 import { BlacklistEntryErased } from './blacklist/erased.js'
 import { PhoneNumberBlacklisted, PhoneNumberUnblacklisted } from './blacklist/events.js'
 import { CallErased } from './call/erased.js'
-import { CallCompleted } from './call/events.js'
+import { callCompletedVersions } from './call/events.js'
 import { CampaignCreated, CampaignDeleted, CampaignRenamed } from './campaign/events.js'
 import { LanguageAdded, ModelAdded, VoiceAdded } from './catalog/events.js'
 import { isAtHome, type DomainEvent } from './every-event.js'
@@ -45,7 +45,7 @@ export const eventVersions: { [Type in EventType]: Versions<Data<Type>> } = {
   LeadImportRequested: firstVersion(LeadImportRequested),
   LeadImportCompleted: firstVersion(LeadImportCompleted),
   LeadImportFailed: firstVersion(LeadImportFailed),
-  CallCompleted: firstVersion(CallCompleted),
+  CallCompleted: callCompletedVersions,
   CallErased: firstVersion(CallErased),
   VoiceAdded: firstVersion(VoiceAdded),
   LanguageAdded: firstVersion(LanguageAdded),

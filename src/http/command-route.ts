@@ -32,6 +32,8 @@ export interface CommandRoute<
   /** How many ids of what kind the command needs; it may be none. */
   ids? (body: Static<Schema>): { kind: IdKind, count: number }
   stream (body: Static<Schema>, ids: readonly number[], facts: Partial<Facts>, commandId: string): string
+  /** Whose persons the events name, where they do not say so themselves. */
+  ofUser? (facts: Partial<Facts>): string | undefined
   /** What has to be settled on other streams before the append; the same again when the request is retried. */
   first? (body: Static<Schema>, ids: readonly number[], origin: Origin): Promise<void>
   /** The stream is most likely new. */
@@ -87,7 +89,7 @@ export function commandRoutes ({ idempotency, ids, readPositions }: CommandServi
     const takeIds = async () => kind && count > 0 ? await ids.take(kind, count) : []
     const known = { userId: request.user.id, now: new Date().toISOString() }
     const requestFor = ({ ids, ...reserved }: Reserved): CommandRequest<State, Event> => {
-      const origin = { ...reserved, ...senderOf(request) }
+      const origin = { ...reserved, ...senderOf(request), ofUser: route.ofUser?.(facts) }
       return {
         aggregate: decider,
         stream: route.stream(body, ids, facts, origin.commandId),
@@ -140,10 +142,8 @@ function senderOf (request: FastifyRequest) {
   return { correlationId: id, userId: user.role === 'user' ? user.id : undefined, traceparent: traceParentOf(request) }
 }
 
-function nameOutcome (
-  reply: FastifyReply, { position, stateRevision, isReplay }: Once<unknown>, withEtag = false
-): void {
+function nameOutcome (reply: FastifyReply, { position, stateRevision, isReplay }: Once<unknown>, etag = false): void {
   reply.header('x-read-position', String(position))
   if (isReplay) reply.header('idempotent-replayed', 'true')
-  if (withEtag) reply.header('etag', `"${stateRevision}"`)
+  if (etag) reply.header('etag', `"${stateRevision}"`)
 }

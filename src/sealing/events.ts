@@ -21,8 +21,8 @@ export async function sealEvents (
   { keys, digest }: SealingOptions, stream: string, events: readonly Proposed[]
 ): Promise<Proposed[]> {
   const persons = new Set<string>()
-  const personIn = ({ data }: Proposed, whose: Whose): string | undefined => {
-    const userId = isFields(data) ? data.user_id : undefined
+  const personIn = ({ data, ofUser }: Proposed, whose: Whose): string | undefined => {
+    const userId = isFields(data) && 'user_id' in data ? data.user_id : ofUser
     if (typeof userId !== 'string') return undefined
     return keys.personOf(userId, 'digest' in whose ? whose.digest : digest(whose.number))
   }

@@ -5,7 +5,7 @@ import addFormats from 'ajv-formats'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { currentVersion, decode, eventVersions, type EventType } from '../../src/domain/events.js'
-import { eventDocumentText, inLog } from '../support/documents/asyncapi.js'
+import { eventDocumentText, inLog, nameOf } from '../support/documents/asyncapi.js'
 
 const file = 'docs/asyncapi.yaml'
 if (process.env.TAP_SNAPSHOT === '1') await writeFile(file, eventDocumentText())
@@ -33,7 +33,6 @@ t.test('it is valid AsyncAPI 3.0', async (t) => {
 t.test('every event has its schema, on the stream that it belongs to', async (t) => {
   t.same(Object.keys(document.components.messages).sort(), Object.keys(eventVersions).sort())
   for (const type of Object.keys(eventVersions) as EventType[]) {
-    hasFields(t, document.components.schemas[type], inLog(eventVersions[type]).at(-1), type)
     t.equal(Object.values<{ messages: object }>(document.channels).filter(({ messages }) => type in messages).length, 1)
   }
   t.equal(document.channels.call.address, 'call-{call_id}')
@@ -64,9 +63,11 @@ function inside (value: unknown): Schema[] {
 
 t.test('a message names its version, and every version that the log may hold has a schema', async (t) => {
   for (const [type, versions] of Object.entries(eventVersions)) {
-    t.equal(document.components.messages[type]['x-schema-version'], currentVersion(type))
-    for (const [index, schema] of inLog(versions).slice(0, -1).entries()) {
-      hasFields(t, document.components.schemas[`${type}.v${index + 1}`], schema, type)
+    const shown = document.components.messages[type]['x-schema-version']
+    t.equal(shown, type === 'CallCompleted' ? '1' : currentVersion(type), 'engines append what they always have')
+    t.equal(nameOf(type, Number(shown)), type)
+    for (const [index, schema] of inLog(versions).entries()) {
+      hasFields(t, document.components.schemas[nameOf(type, index + 1)], schema, type)
     }
   }
   t.ok(document.components.schemas['AssistantCreated.v1'])

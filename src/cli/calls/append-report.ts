@@ -1,18 +1,20 @@
 // Appends the report of a completed call.
 import { randomUUID } from 'node:crypto'
+import { assistantOwner } from '../../command-handling/call-owners.js'
 import { commandHandler } from '../../command-handling/handle-command.js'
 import { callDecider } from '../../domain/call/decide.js'
 import { callStream, type CallCompleted } from '../../domain/call/events.js'
 import { validateReport } from '../../domain/call/validate.js'
 import type { Streams } from '../../event-store/streams.js'
 
-/** @throws Rejection when the call was reported with another body */
+/** Sealed for the owner of the assistant. @throws Rejection when the call was reported with another body */
 export async function appendReport (streams: Streams, { call_id: callId, ...body }: CallCompleted): Promise<void> {
   const command = validateReport(callId, { body }, {})
+  const ofUser = await assistantOwner(streams, body.assistant_id)
   await commandHandler(streams).handle({
     aggregate: callDecider,
     stream: callStream(callId),
     decide: (state) => callDecider.decide(command, state),
-    origin: { commandId: randomUUID(), correlationId: randomUUID() }
+    origin: { commandId: randomUUID(), correlationId: randomUUID(), ofUser }
   })
 }

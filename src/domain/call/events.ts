@@ -2,6 +2,8 @@
 import Type, { type Static } from 'typebox'
 import { AnyObject, Id, Instant, Nullable, inWords, type JsonObject } from '../json.js'
 import { LeadStatus } from '../lead/status.js'
+import { Sealed } from '../sealed/sealed.js'
+import { firstVersion } from '../upcast.js'
 import type { CallErasedEvent } from './erased.js'
 
 export const callStatuses = ['completed', 'failed', 'no-answer', 'busy', 'voicemail', 'canceled'] as const
@@ -56,6 +58,13 @@ export type CompleteCallBody = Static<typeof CompleteCallBody>
 
 export const CallCompleted = Type.Object({ call_id: CallId, ...report })
 export type CallCompleted = Static<typeof CallCompleted>
+
+const { assistant_id, lead_id, lead_status, status, direction, started_at, ended_at, duration } = report
+
+/** What was reported over HTTP is sealed under the key of the person who called or was called; engines seal nothing. */
+export const callCompletedVersions = firstVersion(CallCompleted).sealed(Type.Object({
+  call_id: CallId, assistant_id, lead_id, lead_status, status, direction, started_at, ended_at, duration, sealed: Sealed
+}))
 
 export type CallEvent = { type: 'CallCompleted', data: CallCompleted } | CallErasedEvent
 

@@ -26,8 +26,20 @@ const ofNumber = ({ phone_number: number }: Fields): Whose => ({ number: String(
 const contacts = (...path: string[]): PersonalPart =>
   ({ path, fields: ['phone_number', 'variables'], whose: ofNumber })
 
+/** The one who is not the assistant. What is no number, such as that of an anonymous caller, is taken as it is. */
+const ofCaller = ({ direction, from, to }: Fields): Whose =>
+  ({ number: String(direction === 'outbound' ? to : from) })
+
 /** By type of event. The others say nothing of persons, or are of engines, which seal nothing. */
 const forms: Readonly<Record<string, SealedForm>> = {
+  CallCompleted: {
+    since: 2,
+    parts: [{
+      path: [],
+      fields: ['from', 'to', 'recording_url', 'transcript', 'input_variables', 'extracted_variables', 'evaluation'],
+      whose: ofCaller
+    }]
+  },
   LeadCreated: {
     since: 2,
     parts: [

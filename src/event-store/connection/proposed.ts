@@ -6,6 +6,8 @@ export interface Proposed {
   type: string
   data: object
   metadata: Record<string, string>
+  /** Whose persons the data names, where it does not say so itself. Not appended. */
+  ofUser?: string | undefined
 }
 
 /** Where an append ended: the revision of its last event and that event's position in $all. */

@@ -77,12 +77,12 @@ export function eventDocument () {
 
 const messages = () => Object.fromEntries(Object.entries(events).map(([type, event]) => [type, message(type, event)]))
 
-const message = (type: string, { summary, description, examples }: Described) => ({
+const message = (type: string, { summary, versionOfOthers, description, examples }: Described) => ({
   name: type,
   title: type,
   summary,
   ...(description && { description }),
-  'x-schema-version': currentVersion(type),
+  'x-schema-version': versionOfOthers === undefined ? currentVersion(type) : String(versionOfOthers),
   headers: { $ref: '#/components/schemas/Metadata' },
   payload: { $ref: `#/components/schemas/${type}` },
   ...(examples && { examples })
@@ -94,9 +94,16 @@ const message = (type: string, { summary, description, examples }: Described) =>
  */
 function schemas () {
   const named: Named = {}
-  const events = Object.entries(eventVersions).flatMap(([type, versions]) => inLog(versions).map((schema, index, all) =>
-    [index + 1 === all.length ? type : `${type}.v${index + 1}`, shown(schema, named)]))
-  return { ...Object.fromEntries(events), ...named }
+  const all = Object.entries(eventVersions).flatMap(([type, versions]) => inLog(versions).map((schema, index) =>
+    [nameOf(type, index + 1), shown(schema, named)]))
+  return { ...Object.fromEntries(all), ...named }
+}
+
+/** Of the schema of a version: the one that is written now, or that others write, has the name of the event. */
+export function nameOf (type: string, version: number): string {
+  const { versionOfOthers }: Partial<Described> = Object.entries(events).find(([name]) => name === type)?.[1] ?? {}
+  const isShown = version === (versionOfOthers ?? Number(currentVersion(type)))
+  return isShown ? type : `${type}.v${version}`
 }
 
 /** Every version, the current one sealed where it is. */

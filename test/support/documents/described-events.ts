@@ -7,6 +7,8 @@ import type { streams } from './event-streams.js'
 export interface Described {
   stream: keyof typeof streams
   summary: string
+  /** Others append it in this version, and never another: the name is that of its schema. */
+  versionOfOthers?: number
   description?: string
   examples?: object[]
 }
@@ -16,9 +18,10 @@ export const events: Record<EventType, Described> = {
   CallCompleted: {
     stream: 'call',
     summary: 'A call has ended.',
+    versionOfOthers: 1,
     description: `Append it to \`call-<call_id>\` with the expected revision \`NO_STREAM\` and an event id that you keep for retries (UUIDv5 of the
 call id is good). The first one counts: it moves the lead and makes one webhook; later ones on the stream are counted as
-duplicates. An event that does not fit this schema is parked and shown to operators. An unknown assistant is
+duplicates. What engines append stays plain; what is reported by HTTP is sealed in the log (\`CallCompleted.v2\`). An event that does not fit this schema is parked and shown to operators. An unknown assistant is
 recorded without a webhook; a lead that is unknown or another user's is treated as null. Keep the event under 1 MiB.
 The same by HTTP: \`POST /engine/calls/{call_id}/completed\`.`,
     examples: [{ name: 'completed', payload: { call_id: callId, ...completedCall } }]
