@@ -6,7 +6,7 @@ import {
   AssistantActivated, AssistantDeactivated, AssistantDeleted, AssistantUpdated, assistantCreatedVersions
 } from './assistant/events.js'
 import { BlacklistEntryErased } from './blacklist/erased.js'
-import { PhoneNumberBlacklisted, PhoneNumberUnblacklisted } from './blacklist/events.js'
+import { blacklistedVersions, unblacklistedVersions } from './blacklist/events.js'
 import { CallErased } from './call/erased.js'
 import { callCompletedVersions } from './call/events.js'
 import { CampaignCreated, CampaignDeleted, CampaignRenamed } from './campaign/events.js'
@@ -60,8 +60,8 @@ export const eventVersions: { [Type in EventType]: Versions<Data<Type>> } = {
   ApiKeyCreated: firstVersion(ApiKeyCreated),
   ApiKeyRevoked: firstVersion(ApiKeyRevoked),
   TokenRevoked: firstVersion(TokenRevoked),
-  PhoneNumberBlacklisted: firstVersion(PhoneNumberBlacklisted),
-  PhoneNumberUnblacklisted: firstVersion(PhoneNumberUnblacklisted),
+  PhoneNumberBlacklisted: blacklistedVersions,
+  PhoneNumberUnblacklisted: unblacklistedVersions,
   BlacklistEntryErased: firstVersion(BlacklistEntryErased),
   PersonRequested: firstVersion(PersonRequested),
   PersonRequestCompleted: firstVersion(PersonRequestCompleted),

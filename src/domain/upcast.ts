@@ -13,8 +13,13 @@ export interface Versions<Data> {
   stored?: TSchema
   /** One version more, of the same data: in the log, what it says of persons is sealed from here on. */
   sealed: (stored: TSchema) => Versions<Data>
-  /** One version more. `upcast` is pure and total: it gives what this version would have written of the same fact. */
-  next: <Schema extends TSchema>(schema: Schema, upcast: (data: Data) => Static<Schema>) => Versions<Static<Schema>>
+  /**
+   * One version more, sealed in the log where `stored` says so. `upcast` is pure and total: it gives what this version
+   * would have written of the same fact.
+   */
+  next: <Schema extends TSchema>(
+    schema: Schema, upcast: (data: Data) => Static<Schema>, stored?: TSchema
+  ) => Versions<Static<Schema>>
 }
 
 /** A type as it was first written; `next` adds later versions. */
@@ -27,6 +32,6 @@ function versions<Data> (schemas: readonly TSchema[], upcasts: readonly Upcast[]
     upcasts,
     ...(stored && { stored }),
     sealed: (stored) => versions([...schemas, ...schemas.slice(-1)], [...upcasts, same], stored),
-    next: (schema, upcast) => versions([...schemas, schema], [...upcasts, upcast])
+    next: (schema, upcast, stored) => versions([...schemas, schema], [...upcasts, upcast], stored)
   }
 }

@@ -27,8 +27,8 @@ export async function sealEvents (
     return keys.personOf(userId, 'digest' in whose ? whose.digest : digest(whose.number))
   }
   for (const event of events) {
-    changed(event, stream, ({ part, whose }) => {
-      const person = personIn(event, whose)
+    changed(event, stream, ({ part, kind, whose }) => {
+      const person = kind.fields.some((name) => name in part) ? personIn(event, whose) : undefined
       if (person !== undefined) persons.add(person)
       return part
     })
@@ -39,8 +39,8 @@ export async function sealEvents (
     ...event,
     data: changed(event, stream, ({ part, kind, place, whose }) => {
       const key = found.get(personIn(event, whose) ?? '')
-      if (!key) return part
       const [personal, rest] = split(part, kind.fields)
+      if (!key || Object.keys(personal).length === 0) return part
       const text = sealText(key.key, placeOf({ ...event, stream }, place), personal)
       return { ...rest, sealed: { person: key.person, key_id: key.keyId, text } satisfies Sealed }
     }) ?? event.data
@@ -67,12 +67,12 @@ export async function openEvents (
 /** @param keys by id; one that is not among them was erased */
 export function openEvent (event: StoredEvent, keys: ReadonlyMap<string, Buffer>): StoredEvent {
   if (!isFields(event.data) || personalParts(event).length === 0) return event
-  const data = changed(event, event.stream, ({ part, place }) => {
+  const data = changed(event, event.stream, ({ part, kind, place }) => {
     const sealed = sealedIn(part)
     if (!sealed) return part
     const key = keys.get(sealed.key_id)
     const { sealed: _sealed, ...rest } = part
-    const personal = key && openText(key, placeOf(event, place), sealed.text)
+    const personal = key ? openText(key, placeOf(event, place), sealed.text) : kind.erased
     if (key && !personal) return part // it was changed, and cannot be read
     return personal && { ...rest, ...personal }
   })

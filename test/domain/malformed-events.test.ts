@@ -3,7 +3,7 @@ import t from 'tap'
 import {
   DecodeError, currentVersion, decode, eventVersions, tryDecode
 } from '../../src/domain/events.js'
-import { golden, type Golden } from '../support/events/golden.js'
+import { golden, opened, type Golden } from '../support/events/golden.js'
 
 const types = Object.keys(eventVersions)
 const read = ({ stream, type, data, schema_version }: Omit<Golden, 'schema_version'> & { schema_version?: string }) =>
@@ -38,7 +38,8 @@ t.test('each version is held to its own schema', async (t) => {
 })
 
 t.test('an event without one of its fields, or with another type in it, is malformed', async (t) => {
-  for (const { data, ...place } of golden.files.values()) {
+  for (const place of golden.files.values()) {
+    const data = Object.fromEntries(Object.entries(opened(place).data ?? {}))
     const optional = place.type === 'PhoneNumberUnblacklisted' ? 'phone_number' : 'lead_status'
     for (const name of Object.keys(data).filter((name) => name !== optional)) {
       const { [name]: _left, ...rest } = data

@@ -1,21 +1,35 @@
 // Whether a user wants a number called, on the stream `blacklist-<digest of the user>-<digest of the number>`.
 import Type, { type Static } from 'typebox'
 import { GivenId, Instant, Nullable, PhoneNumber, withoutNul } from '../json.js'
+import { Sealed } from '../sealed/sealed.js'
+import { firstVersion } from '../upcast.js'
 import { UserId } from '../user.js'
 import type { EntryErasedEvent } from './erased.js'
 
-const names = { blacklist_id: GivenId(), user_id: UserId, phone_number: PhoneNumber() }
+const ids = { blacklist_id: GivenId(), user_id: UserId }
 
-export const PhoneNumberBlacklisted = Type.Object({
-  ...names,
+const blacklisted = {
+  ...ids,
+  phone_number: PhoneNumber(),
   reason: Nullable(Type.String({ maxLength: 255, ...withoutNul }), { description: 'Null when none was given.' }),
   created_at: Instant()
+}
+const PhoneNumberBlacklisted = Type.Object({
+  ...blacklisted, phone_number: Nullable(PhoneNumber(), { description: 'Null where it was erased.' })
 })
-export const PhoneNumberUnblacklisted = Type.Object({
-  ...names,
+/** Number and reason are sealed under the key of the number. */
+export const blacklistedVersions = firstVersion(Type.Object(blacklisted)).next(
+  PhoneNumberBlacklisted, (data) => data, Type.Object({ ...ids, sealed: Sealed, created_at: blacklisted.created_at })
+)
+
+const PhoneNumberUnblacklisted = Type.Object({
+  ...ids,
   phone_number: Type.Optional(PhoneNumber({ description: 'Absent where it was erased.' })),
   deleted_at: Instant()
 })
+export const unblacklistedVersions = firstVersion(PhoneNumberUnblacklisted).sealed(Type.Object({
+  ...ids, sealed: Type.Optional(Sealed), deleted_at: PhoneNumberUnblacklisted.properties.deleted_at
+}))
 
 export type BlacklistEvent =
   | { type: 'PhoneNumberBlacklisted', data: Static<typeof PhoneNumberBlacklisted> }

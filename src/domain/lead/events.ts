@@ -53,11 +53,11 @@ export const leadCreatedVersions = firstVersion(LeadCreated).sealed(Type.Object(
   ...ids, sealed: Sealed, secondary_contacts: SealedContacts, created_at: Instant()
 }))
 
-/** Variables that change are sealed under the key of the lead's number; where none do, nothing but `{}` is. */
+/** Variables that change are sealed under the key of the lead's number. */
 export const leadUpdatedVersions = firstVersion(LeadUpdated).sealed(Type.Object({
   ...ids,
   changes: Type.Object({
-    sealed: Sealed, secondary_contacts: Type.Optional(SealedContacts)
+    sealed: Type.Optional(Sealed), secondary_contacts: Type.Optional(SealedContacts)
   }, { title: 'SealedLeadChanges', description: 'Only what changes, each whole.' }),
   removed_contacts: LeadUpdated.properties.removed_contacts,
   updated_at: Instant()

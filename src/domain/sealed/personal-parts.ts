@@ -11,12 +11,14 @@ export interface PersonalPart {
   /** Those that are sealed. */
   fields: readonly string[]
   whose (part: Fields, stream: string): Whose
+  /** What stands for the fields once the key was erased. Absent, the part goes. */
+  erased?: Fields
 }
 
 export interface SealedForm {
   /** The version from which on events of the type are sealed. */
   since: number
-  /** Inner ones come first. Without its key an item of a list is left out, and with any other part the whole event. */
+  /** Inner ones come first. An item of a list goes by itself, and with any other part the whole event. */
   parts: readonly PersonalPart[]
 }
 
@@ -46,6 +48,18 @@ const forms: Readonly<Record<string, SealedForm>> = {
       contacts('secondary_contacts'),
       { path: [], fields: ['phone_number', 'variables'], whose: ofStream }
     ]
+  },
+  PhoneNumberBlacklisted: {
+    since: 2,
+    parts: [{
+      path: [],
+      fields: ['phone_number', 'reason'],
+      whose: ofStream,
+      erased: { phone_number: null, reason: null } // the entry holds: its stream says whose it is
+    }]
+  },
+  PhoneNumberUnblacklisted: {
+    since: 2, parts: [{ path: [], fields: ['phone_number'], whose: ofStream, erased: {} }]
   },
   LeadUpdated: {
     since: 2,

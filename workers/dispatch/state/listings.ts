@@ -52,7 +52,7 @@ export class Listings {
 
 /** The number that an event lists or takes off; none where it was erased. */
 export function numberIn ({ data }: BlacklistEvent): Numbered[] {
-  return 'phone_number' in data && data.phone_number !== undefined
+  return 'phone_number' in data && data.phone_number !== undefined && data.phone_number !== null
     ? [{ user_id: data.user_id, phone_number: data.phone_number }]
     : []
 }
