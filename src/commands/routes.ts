@@ -8,7 +8,9 @@ import { addCampaignCommands } from './campaign/campaign-commands.js'
 import { completeCall, type CallDeps } from './complete-call.js'
 import { addLeadCommands, type LeadDeps } from './lead/lead-commands.js'
 import { importLeads, type LeadImportDeps } from './lead-import/import-leads.js'
-import { exportPerson, type PersonDeps } from './person/export-person.js'
+import type { PersonDeps } from './person/begin-request.js'
+import { erasePerson } from './person/erase-person.js'
+import { exportPerson } from './person/export-person.js'
 import { addPhoneNumberCommands, type PhoneNumberDeps } from './phone-number/phone-number-commands.js'
 import { addWebhookCommands, type WebhookCommandDeps } from './webhook/webhook-commands.js'
 
@@ -24,6 +26,7 @@ export function addCommands (app: App, deps: CommandDeps): void {
   addApiKeyCommands(app, deps)
   addBlacklistCommands(app, deps)
   exportPerson(app, deps)
+  erasePerson(app, deps)
   completeCall(app, deps)
   addWebhookCommands(app, deps)
 }

@@ -61,6 +61,13 @@ export async function acceptRequest (db: Pool | PoolClient, id: string): Promise
   if (rowCount === 1) await notifyRequests(db)
 }
 
+/** Whether it will be worked on, or is. */
+export async function isUnfinished (pool: Pool, id: string): Promise<boolean> {
+  const { rowCount } = await pool.query(`
+    SELECT FROM ledger.background_requests WHERE id = $1 AND state IN ('prepared', 'accepted')`, [id])
+  return rowCount === 1
+}
+
 /** A request of this user that was accepted. */
 export async function findRequest<Progress extends object> (
   pool: Pool, kinds: readonly string[], userId: string, id: string

@@ -1,26 +1,16 @@
 // POST /user/person/export
-import Type, { type Static } from 'typebox'
-import type { PhoneHash } from '../../command-handling/phone-hash.js'
-import { personRequestDecider, type PersonRequestState } from '../../domain/person/decide.js'
-import { personRequestStream, type PersonRequestType } from '../../domain/person/events.js'
-import { BegunPersonRequest, describeBegun, PersonBody } from '../../domain/person/summary.js'
+import { personRequestDecider } from '../../domain/person/decide.js'
+import { personRequestStream } from '../../domain/person/events.js'
+import { PersonBody } from '../../domain/person/summary.js'
 import { Rejection } from '../../domain/rejection.js'
-import { soundBody, type Submitted } from '../../domain/validation.js'
 import type { App } from '../../http/app-types.js'
-import { command, type Handled, type HandleRoute } from '../../http/command-route.js'
+import { command } from '../../http/command-route.js'
 import { answered, example, invalid, refusal, writeHeaders } from '../../http/docs/describe.js'
 import { begunExport, person } from '../../http/docs/person-examples.js'
-
-export interface PersonDeps {
-  handle: HandleRoute
-  phoneHash: PhoneHash
-  /** Keeps what is asked for, for the workers; false when the user has asked for so much that no more is taken. */
-  notePersonRequest (request: { id: string, userId: string, phoneNumber: string }): Promise<boolean>
-}
+import { asked, Begun, begunOf, type PersonDeps } from './begin-request.js'
 
 const started = 'Export started'
 const tooMany = 'A hundred of your exports are being made or kept: try again later.'
-const Begun = Type.Object({ message: Type.String(), data: BegunPersonRequest }, { title: 'BegunPersonRequestAnswer' })
 
 const schema = {
   operationId: 'exportPerson',
@@ -52,13 +42,4 @@ export function exportPerson (app: App, { handle, phoneHash, notePersonRequest }
     decider: personRequestDecider,
     answer: (handled) => ({ message: started, data: begunOf(handled) })
   }))
-}
-
-function asked (kind: PersonRequestType, submitted: Submitted<Static<typeof PersonBody>>, digest: PhoneHash) {
-  return { type: 'request' as const, kind, number_digest: digest(soundBody(submitted, []).phone_number) }
-}
-
-function begunOf ({ state }: Handled<PersonRequestState>): BegunPersonRequest {
-  if (!state) throw new Error('a handled command left no request')
-  return describeBegun(state)
 }

@@ -4,16 +4,23 @@ import { secretKeys } from '../complete-config.js'
 import type { ProcessContext } from '../process-context.js'
 import type { Routes } from './webhook-deps.js'
 
-export type PersonRoutes = Pick<Routes, 'notePersonRequest' | 'findPersonRequest' | 'openPersonExport'>
+export type PersonRoutes = Pick<
+  Routes, 'notePersonRequest' | 'noteErasure' | 'acceptErasure' | 'findPersonRequest' | 'openPersonExport'
+>
 
 export async function personDeps ({ config, connections: { pool, streams } }: ProcessContext): Promise<PersonRoutes> {
-  const [requests, parts] = await Promise.all([
-    import('../../../workers/persons/requests.js'), import('../../../workers/persons/parts.js')
+  const [requests, parts, background, erasures] = await Promise.all([
+    import('../../../workers/persons/requests.js'),
+    import('../../../workers/persons/parts.js'),
+    import('../../../workers/background/requests.js'),
+    import('../../../workers/persons/erasures/request.js')
   ])
   const keys = secretKeys(config)
-  const isNoted = (id: string) => requests.isNoted(pool, id)
+  const isNoted = async (id: string) => await requests.isNoted(pool, id) || await background.isUnfinished(pool, id)
   return {
     notePersonRequest: (request) => requests.noteRequest(pool, keys, request),
+    noteErasure: (request) => erasures.prepareErasure(pool, keys, request),
+    acceptErasure: (id) => background.acceptRequest(pool, id),
     findPersonRequest: (userId, id) => findOwnRequest({ streams, isNoted }, userId, id),
     async openPersonExport (userId, id) {
       return await parts.hasExport(pool, { userId, id }) ? parts.readExport(pool, keys, { userId, id }) : undefined

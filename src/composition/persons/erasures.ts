@@ -11,21 +11,21 @@ import {
 import type { PhoneHash } from '../../command-handling/phone-hash.js'
 import { blacklistStream } from '../../domain/blacklist/events.js'
 import { leadStream } from '../../domain/lead/events.js'
+import { keyTrustedMs } from '../../sealing/person-keys.js'
 import type { Connections } from '../connections.js'
-import type { WorkOptions } from './person-work.js'
-import { personWork } from './person-work.js'
+import { personWork, type WorkOptions } from './person-work.js'
 
 /** Each look at a source that is behind takes so long, in milliseconds. */
 const lookMs = 1_000
 const sources = ['leads', 'calls', 'catalog', 'deliveries']
 
 export interface ErasuresOptions extends Omit<WorkOptions, 'connections' | 'sources'> {
-  connections: Pick<Connections, 'pool' | 'streams' | 'positions'>
+  connections: Pick<Connections, 'pool' | 'streams' | 'positions' | 'personKeys'>
   digest: PhoneHash
 }
 
 export function erasureWork ({ digest, ...options }: ErasuresOptions): ErasureWork {
-  const { connections: { pool, streams, positions } } = options
+  const { connections: { pool, streams, positions, personKeys } } = options
   const { keys, find, end } = personWork({ ...options, sources })
   const named = new Named(pool, options.connections, digest)
   const erasing = ({ userId }: Person, requestId: string): ErasingOptions =>
@@ -33,8 +33,8 @@ export function erasureWork ({ digest, ...options }: ErasuresOptions): ErasureWo
   return {
     pool,
     keys,
-    settleMs: 0,
-    endKey: async () => false,
+    settleMs: keyTrustedMs,
+    endKey: ({ userId, phoneNumber }) => personKeys.erase(userId, phoneNumber),
     async hasCome () {
       const head = await streams.head()
       const come = await Promise.all(sources.map((source) => positions.reached(source, head, lookMs)))

@@ -6,6 +6,8 @@ export const personRequestId = 'c56a4180-65aa-42ec-a945-5fd21dec0538'
 
 export const begunExport: BegunPersonRequest = { id: personRequestId, type: 'export', status: 'processing' }
 
+export const begunErasure: BegunPersonRequest = { ...begunExport, type: 'erasure' }
+
 export const personRequest: PersonRequestAnswer = {
   ...begunExport, status: 'completed', created_at: '2026-01-31T12:00:00.000Z', finished_at: '2026-01-31T12:00:02.000Z'
 }

@@ -7,13 +7,9 @@ import type { Pool } from 'pg'
 import type { PersonRequest } from '../../../src/domain/person/decide.js'
 import { pause } from '../../../src/subscriptions/pause.js'
 import type { BackgroundKind, Turn } from '../../background/kind.js'
-import { seal, unseal, type SealedRow, type SecretKeys } from '../../../src/sealing/sealed-text.js'
+import { unseal, type SealedRow, type SecretKeys } from '../../../src/sealing/sealed-text.js'
 import { eraseLedger, type LedgerQuestions } from './ledger.js'
 
-export const erasureKind = 'person-erasure'
-
-/** Erasures of a user that have not ended: one is worked on, the others wait. */
-export const mostErasuresOfUser = 100
 /** Days that the row of one is kept after its end; its events stay. */
 const keepDays = 1
 
@@ -64,9 +60,6 @@ const begun: ErasureProgress = { step: 'key', round: 1, until: 0, leads: [], cal
 const callsAtOnce = 100
 /** Each round erases what came during the one before: nobody creates a person's leads for so long. */
 const mostRounds = 20
-
-/** The number is at rest only here, encrypted, and goes when the request ends. */
-export const erasureInput = (keys: SecretKeys, { userId, phoneNumber }: Person): SealedRow => seal(keys, userId, phoneNumber)
 
 export function erasures (work: ErasureWork): BackgroundKind<SealedRow, ErasureProgress> {
   return {

@@ -1,0 +1,18 @@
+// A request for an erasure as its row: the number is at rest only there, encrypted, and goes when the request ends.
+import type { Pool } from 'pg'
+import { seal, type SecretKeys } from '../../../src/sealing/sealed-text.js'
+import { prepareRequest } from '../../background/requests.js'
+import type { Person } from './erasures.js'
+
+export const erasureKind = 'person-erasure'
+
+/** Erasures of a user that have not ended: one is worked on, the others wait. */
+const mostOfUser = 100
+
+/** Comes before its event; after that it is accepted. False when the user has so many that no other may be. */
+export async function prepareErasure (
+  pool: Pool, keys: SecretKeys, { id, userId, phoneNumber }: Person & { id: string }
+): Promise<boolean> {
+  const input = seal(keys, userId, phoneNumber)
+  return await prepareRequest(pool, { id, kind: erasureKind, userId, input }, mostOfUser)
+}
