@@ -25,7 +25,9 @@ export async function findLeadIds (pool: Pool, { userId, phoneNumber }: Person):
 }
 
 /** Of a stream all of whose leads have the number. */
-export async function findLeadsOn (pool: Pool, { userId, phoneNumber }: Person, stream: string): Promise<LeadToErase[]> {
+export async function findLeadsOn (
+  pool: Pool, { userId, phoneNumber }: Person, stream: string
+): Promise<LeadToErase[]> {
   const { rows } = await pool.query<{ lead_id: number, contacts: number[] }>({
     text: `
       SELECT id::float8 AS lead_id, ARRAY(
@@ -50,15 +52,22 @@ export async function findContacts (pool: Pool, { userId, phoneNumber }: Person)
   return rows
 }
 
-/** Of calls on the number, or of these leads and contacts, behind the id. @param most of them */
+/**
+ * Of calls from or to the number, whoever the engine said is called, or of these leads and contacts, behind the id.
+ * @param most of them
+ */
 export async function findCallIds (
   pool: Pool, { userId, phoneNumber }: Person, leadIds: readonly number[], after: string, most: number
 ): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>({
     text: `
-      SELECT id FROM read_model.calls WHERE user_id = $1 AND phone_number COLLATE "C" = $2 AND report IS NOT NULL AND id COLLATE "C" > $5
-      UNION SELECT id FROM read_model.calls WHERE user_id = $1 AND lead_id = ANY($3::bigint[]) AND report IS NOT NULL AND id COLLATE "C" > $5
-      ORDER BY id COLLATE "C" LIMIT $4`,
+      SELECT id FROM (
+        SELECT id FROM read_model.calls
+        WHERE user_id = $1 AND report IS NOT NULL AND $2 IN (summary ->> 'from', summary ->> 'to')
+        UNION
+        SELECT id FROM read_model.calls
+        WHERE user_id = $1 AND report IS NOT NULL AND lead_id = ANY($3::bigint[])) found
+      WHERE id COLLATE "C" > $5 ORDER BY id COLLATE "C" LIMIT $4`,
     values: [userId, phoneNumber, leadIds, most, after],
     ...patient
   })

@@ -42,8 +42,8 @@ export function erasureWork ({ digest, ...options }: ErasuresOptions): ErasureWo
     },
     async isOnlyGeneration (signal) {
       const head = await streams.head()
-      const only = [await isOnlyGeneration(pool, leads, head, signal), await isOnlyGeneration(pool, calls, head, signal)]
-      return !only.includes(false)
+      const isOnly = await isOnlyGeneration(pool, leads, head, signal)
+      return await isOnlyGeneration(pool, calls, head, signal) && isOnly
     },
     leadIds: (person) => rows.findLeadIds(pool, person),
     eraseNamed: (person, requestId) => named.erase(person, erasing(person, requestId)),

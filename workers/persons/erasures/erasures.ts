@@ -1,7 +1,7 @@
 // Erasures of persons, as requests in the background: step by step, each safe to repeat.
 //
-// The key of the person ends first, so that nobody can read what is sealed under it. Then every stream that tells of the
-// person gets an event that stands for what was before, and that is hidden; readers and the dispatcher follow these
+// The key of the person ends first, so that nobody can read what is sealed under it. Then every stream that tells of
+// the person gets an event that stands for what was before, and that is hidden; readers and the dispatcher follow these
 // events. What came meanwhile, under another key, is found by the next round: the last one finds nothing.
 import type { Pool } from 'pg'
 import type { PersonRequest } from '../../../src/domain/person/decide.js'

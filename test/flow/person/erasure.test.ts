@@ -1,0 +1,140 @@
+// The erasure of a person, over HTTP: asked for, done step by step, and nothing of before shows.
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import { callStream } from '../../../src/domain/call/events.js'
+import { callReport, newLead } from '../../support/bodies/bodies.js'
+import { apiKeys } from '../../support/auth/api-keys.js'
+import { eventually } from '../../support/eventually.js'
+import { newAssistant, testService } from '../../support/service.js'
+import { call as reported } from '../../support/events/call-events.js'
+
+const service = await testService(t, ['api', 'projector', 'worker'])
+const { call, parts: { pool, streams } } = service
+const keys = apiKeys(service)
+
+const ask = (phone_number: string, options = {}) => call('POST', '/user/person/erase', { phone_number }, options)
+const ended = (id: string, options = {}) => eventually(async () => {
+  const { body } = await call('GET', `/user/person-request/${id}`, undefined, options)
+  return body.data.status !== 'processing' && body.data
+})
+async function erase (phoneNumber: string, options = {}) {
+  const { body } = await ask(phoneNumber, options)
+  return await ended(body.data.id, options)
+}
+const get = async (path: string, options = {}) => (await call('GET', path, undefined, options)).body
+const statusOf = async (path: string) => (await call('GET', path)).status
+const newOne = async (lead: object, options = {}) => (await call('POST', '/user/lead', newLead(lead), options)).body.data
+const assistant = (await call('POST', '/user/assistant', newAssistant)).body.data.id
+
+async function report (callId: string, given: object): Promise<void> {
+  const headers = { authorization: `Bearer ${await service.token('engine', 'engine')}` }
+  const { status } = await call('POST', `/engine/calls/${callId}/completed`, callReport(assistant, given), { headers })
+  t.equal(status, 202, callId)
+}
+
+const variables = { customer_name: 'Ada Hidden', email: 'ada@hidden.example' }
+
+t.test('an erasure is answered at once, and needs a token', async (t) => {
+  const { key } = await keys.make(['read', 'write'])
+  t.equal((await keys.with(key)('POST', '/user/person/erase', { phone_number: '+15557654320' })).status, 403)
+  const headers = { 'idempotency-key': 'erase-1' }
+  const { status, body } = await ask('+15557654320', { headers })
+  t.equal(status, 202)
+  t.strictSame(Object.keys(body.data), ['id', 'type', 'status'])
+  t.match(body, { message: 'Erasure started', data: { type: 'erasure', status: 'processing' } })
+  t.match(await ended(body.data.id), { id: body.data.id, type: 'erasure', status: 'completed', finished_at: /Z$/ })
+  t.equal((await ask('+15557654320', { headers })).body.data.id, body.data.id)
+  t.equal((await call('POST', '/user/person/erase', { phone_number: '1' })).status, 422)
+})
+
+t.test('leads, contacts and calls of the number show nothing of the person any more', async (t) => {
+  const phone_number = '+15557654321'
+  const other = { phone_number: '+15557654322', variables: { customer_name: 'Somebody Else' } }
+  const lead = await newOne({ phone_number, variables, secondary_contacts: [other] })
+  const holder = await newOne({ phone_number: '+15557654323', secondary_contacts: [{ phone_number, variables }, other] })
+  await report('erased-number', { from: phone_number })
+  await report('erased-lead', { from: 'anonymous', lead_id: lead.id })
+  await report('kept', { from: other.phone_number })
+  await streams.append(callStream('erased-by-event'), [{
+    id: randomUUID(),
+    type: 'CallCompleted',
+    metadata: {},
+    data: reported('erased-by-event', { assistant_id: assistant, from: phone_number, lead_id: null })
+  }], -1n)
+  await eventually(async () => await statusOf('/user/call/erased-by-event') === 200)
+  await call('POST', '/user/blacklist', { phone_number, reason: 'Asked for it' })
+  t.match(await erase(phone_number), { status: 'completed' })
+
+  t.equal(await statusOf(`/user/lead/${lead.id}`), 404)
+  t.equal(await statusOf(`/user/lead/${holder.secondary_contacts[0].id}`), 404)
+  t.equal((await call('PUT', `/user/lead/${lead.id}`, { variables: {} })).status, 404)
+  t.match((await get(`/user/lead/${holder.id}`)).data.secondary_contacts, [{ phone_number: other.phone_number }])
+  t.equal((await get(`/user/lead/${holder.id}`)).data.secondary_contacts.length, 1)
+  t.notMatch(JSON.stringify(await get('/user/leads?per_page=100')), /7654321|Hidden/)
+  t.strictSame((await get('/user/leads?search=%2B15557654321')).data, [])
+  for (const id of ['erased-number', 'erased-lead', 'erased-by-event']) {
+    const { data } = await get(`/user/call/${id}`)
+    t.match(data, {
+      call_id: id,
+      assistant_id: assistant,
+      erased: true,
+      from: null,
+      to: null,
+      transcript: null,
+      recording_url: null,
+      input_variables: null,
+      extracted_variables: null,
+      evaluation: null,
+      status: 'completed'
+    })
+    t.notOk(JSON.stringify(data).includes(phone_number), id)
+  }
+  t.match((await get('/user/call/kept')).data, { from: other.phone_number, transcript: [{}] })
+  t.notOk('erased' in (await get('/user/call/kept')).data)
+})
+
+t.test('a do-not-call entry holds without its number, and once it is deleted the number can be created anew', async (t) => {
+  const phone_number = '+15557654321'
+  t.match((await get('/user/blacklist')).data, [{ phone_number: null, reason: null }])
+  t.equal((await call('POST', '/user/lead', newLead({ phone_number }))).status, 422, 'the entry holds')
+  const [{ id: entry }] = (await get('/user/blacklist')).data
+  t.equal((await call('DELETE', `/user/blacklist/${entry}`)).status, 200)
+  const anew = await newOne({ phone_number })
+  t.match(anew, { phone_number, variables: { customer_name: '' }, status: 'created', secondary_contacts: [] })
+  t.strictSame((await get('/user/leads?search=%2B15557654321')).data.map(({ id }: { id: number }) => id), [anew.id])
+  t.match(await erase(phone_number), { status: 'completed' }, 'and again')
+  t.equal(await statusOf(`/user/lead/${anew.id}`), 404)
+})
+
+t.test('what another user has of the same number stays', async (t) => {
+  const phone_number = '+15557654341'
+  const theirs = { user: '2' }
+  const campaign = (await call('POST', '/user/campaign', { name: 'Theirs' }, theirs)).body.data.id
+  const kept = await newOne({ phone_number, campaign_id: campaign, variables }, theirs)
+  const gone = await newOne({ phone_number, variables })
+  t.match(await erase(phone_number), { status: 'completed' })
+  t.equal(await statusOf(`/user/lead/${gone.id}`), 404)
+  t.match((await get(`/user/lead/${kept.id}`, theirs)).data, { phone_number, variables })
+  t.match(await erase(phone_number, theirs), { status: 'completed' })
+  t.equal((await call('GET', `/user/lead/${kept.id}`, undefined, theirs)).status, 404)
+})
+
+t.test('a retry with the same Idempotency-Key does not bring the person back', async (t) => {
+  const phone_number = '+15557654351'
+  const options = { headers: { 'idempotency-key': 'lead-1' } }
+  const body = newLead({ phone_number, variables })
+  t.equal((await call('POST', '/user/lead', body, options)).status, 200)
+  t.match(await erase(phone_number), { status: 'completed' })
+  t.equal((await call('POST', '/user/lead', body, options)).status, 422)
+})
+
+t.test('nothing of it is left in the tables of the read model and the ledger', async (t) => {
+  const { rows: tables } = await pool.query(`
+    SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
+    WHERE schemaname LIKE 'read\\_%' OR schemaname IN ('ledger', 'queue')`)
+  for (const { name } of tables) {
+    const { rowCount } = await pool.query(
+      `SELECT FROM ${name} AS found WHERE found::text ~ '76543[245]1|Ada Hidden|ada@hidden'`)
+    t.equal(rowCount, 0, name)
+  }
+})
