@@ -60,7 +60,7 @@ async function walk ({ url, tokenOf }: DrilledService): Promise<void> {
 }
 
 async function drill (options: DrillOptions, service: DrilledService, receiver: DrillReceiver): Promise<Drilled> {
-  const { minutes, pause, eventstore } = options
+  const { minutes, pause } = options
   const users = await beginUsers(service, drillUsers, receiver.url)
   const book = new Book()
   const over = new AbortController()
@@ -74,6 +74,6 @@ async function drill (options: DrillOptions, service: DrilledService, receiver: 
   over.abort()
   await running
   say('Counting')
-  const counted = await accounts({ eventstore, service, users, book, receiver, walker })
+  const counted = await accounts({ service, users, book, receiver, walker })
   return { minutes, commands: commandsOf(book), longestGap: book.longestGapMs / 1_000, ...counted }
 }

@@ -10,7 +10,6 @@ import type { Accounts } from './report.js'
 import type { DrilledService } from './service.js'
 
 export interface Drill {
-  eventstore: string
   service: DrilledService
   users: readonly User[]
   book: Book
@@ -26,7 +25,7 @@ const readsAtOnce = 16
 
 export async function accounts (drill: Drill): Promise<Accounts> {
   await untilAllArrived(drill)
-  const names = await namesInLog(drill.eventstore, drill.walker)
+  const names = await namesInLog(drill.service.env, drill.walker)
   return {
     log: inLog(drill.book, names),
     reads: await reads(drill, names),

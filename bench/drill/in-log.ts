@@ -1,31 +1,42 @@
 // What the log has of the drill, read by itself from its beginning to its end.
 import type { DomainEvent } from '../../src/domain/events.js'
 import { tryDecode } from '../../src/domain/events.js'
+import { openSealing } from '../../src/composition/connections.js'
 import { EventStoreConnection } from '../../src/event-store/connection/connection.js'
-import { openStreams } from '../../src/event-store/streams.js'
+import { openStreams, type Streams } from '../../src/event-store/streams.js'
+import { openPool } from '../../src/postgres/pool.js'
+import type { Environment } from '../support/run.js'
 import { nameOf } from './book.js'
 
 const eventTypes = ['LeadCreated', 'AssistantUpdated', 'CallCompleted']
 
-/** How often each name of the drill's users is there, in the order of the log. */
-export async function namesInLog (eventstore: string, walker: string): Promise<Map<string, number>> {
-  const connection = new EventStoreConnection(eventstore)
+/** How often each name of the drill's users is there, in the order of the log. @param env of the service */
+export async function namesInLog (env: Environment, walker: string): Promise<Map<string, number>> {
+  const { EVENTSTORE_URL = '', DATABASE_URL = '', SECRET_KEY: secretKey = '', LEAD_DIGEST_KEY: leadDigestKey = '' } = env
+  const connection = new EventStoreConnection(EVENTSTORE_URL)
+  const pool = openPool(DATABASE_URL, { applicationName: 'drill', max: 1, onError: () => {} })
+  const keys = { secrets: { secretKey, leadDigestKey }, previousSecretKeys: [] }
+  const { streams, personKeys } = openSealing(openStreams(connection), pool, keys)
+  try {
+    return await namesIn(streams, walker)
+  } finally {
+    personKeys.close()
+    await Promise.all([connection.close(), pool.end()])
+  }
+}
+
+async function namesIn (streams: Streams, walker: string): Promise<Map<string, number>> {
   const names = new Map<string, number>()
   const walkers = new Set<number>()
-  try {
-    const streams = openStreams(connection)
-    const [end, stop] = [await streams.head(), new AbortController()]
-    const types = ['AssistantCreated', ...eventTypes]
-    for await (const batch of streams.follow({ after: 0n, eventTypes: types, signal: stop.signal })) {
-      for (const stored of batch.events) {
-        const { event } = tryDecode(stored)
-        const name = event && nameIn(event, walker, walkers)
-        if (name !== undefined) names.set(name, 1 + (names.get(name) ?? 0))
-      }
-      if (batch.position >= end) break
+  const [end, stop] = [await streams.head(), new AbortController()]
+  const types = ['AssistantCreated', ...eventTypes]
+  for await (const batch of streams.follow({ after: 0n, eventTypes: types, signal: stop.signal })) {
+    for (const stored of batch.events) {
+      const { event } = tryDecode(stored)
+      const name = event && nameIn(event, walker, walkers)
+      if (name !== undefined) names.set(name, 1 + (names.get(name) ?? 0))
     }
-  } finally {
-    await connection.close()
+    if (batch.position >= end) break
   }
   return names
 }

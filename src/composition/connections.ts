@@ -97,7 +97,8 @@ export async function openConnections (
   return { pool, consumerPool, streams, personKeys, eventStore, positions, close }
 }
 
-function openSealing (
+/** Streams that seal and open what events say of persons. Their keys are to be closed. */
+export function openSealing (
   raw: Streams, pool: Pool, keys: KeySettings
 ): Pick<Connections, 'streams' | 'personKeys'> {
   const digest = phoneHash(keyBytes(keys.secrets.leadDigestKey))
