@@ -84,7 +84,7 @@ const groups: Group[] = [
   {
     name: 'person',
     description: 'what is known of a person',
-    commands: [import('./person/export.js')]
+    commands: [import('./person/export.js'), import('./person/erase.js')]
   },
   {
     name: 'secrets',

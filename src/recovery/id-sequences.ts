@@ -68,7 +68,7 @@ const isPast = ({ given, in_log: inLog, in_marker: inMarker }: SequenceState) =>
 
 const telling = [
   'AssistantCreated', 'LeadCreated', 'LeadUpdated', 'CampaignCreated', 'PhoneNumberAdded', 'PhoneNumberClaimed',
-  'ApiKeyCreated', 'PhoneNumberBlacklisted'
+  'ApiKeyCreated', 'PhoneNumberBlacklisted', 'LeadErased', 'BlacklistEntryErased'
 ]
 
 async function highestIds (
@@ -97,11 +97,13 @@ function raise (highest: Record<IdKind, number>, event: DomainEvent | undefined)
       const { lead_id, changes: { secondary_contacts = [] } } = event.data
       return seen('lead', lead_id, ...secondary_contacts.map(({ id }) => id))
     }
+    case 'LeadErased': return seen('lead', event.data.lead_id, ...event.data.contact_ids)
     case 'CampaignCreated': return seen('campaign', event.data.campaign_id)
     case 'PhoneNumberAdded':
     case 'PhoneNumberClaimed': return seen('phone_number', event.data.phone_number_id)
     case 'ApiKeyCreated': return seen('api_key', event.data.api_key_id)
-    case 'PhoneNumberBlacklisted': return seen('blacklist', event.data.blacklist_id)
+    case 'PhoneNumberBlacklisted':
+    case 'BlacklistEntryErased': return seen('blacklist', event.data.blacklist_id)
     default:
   }
 }

@@ -363,6 +363,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/user/person/erase": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Erase a person
+         * @description All of yours with this phone number, for good: leads and contacts are gone, calls keep what is not personal, webhooks their outcome. A do-not-call entry holds, without the number. This needs a token, not a key.
+         */
+        post: operations["erasePerson"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/engine/calls/{call_id}/completed": {
         parameters: {
             query?: never;
@@ -1635,8 +1655,9 @@ export interface components {
              * @description What the entry is deleted by.
              */
             id: number;
-            phone_number: string;
-            /** @description Null when none was given. */
+            /** @description Null when the person was erased; the entry holds all the same. */
+            phone_number: string | null;
+            /** @description Null when none was given, or when the person was erased. */
             reason: string | null;
             /**
              * Format: date-time
@@ -1805,7 +1826,7 @@ export interface components {
             type: components["schemas"]["WebhookType"];
             /** @description Where it stands. */
             status: components["schemas"]["DeliveryStatus"];
-            /** @description Why it is held (webhook_off, endpoint_suspended, crashed), exhausted (attempts_used_up, expired), cancelled (gone, held_too_long, restored) or skipped (webhook_off, not_completed, unknown_assistant, invalid, restored). */
+            /** @description Why it is held (webhook_off, endpoint_suspended, crashed), exhausted (attempts_used_up, expired), cancelled (gone, held_too_long, restored, erased) or skipped (webhook_off, not_completed, unknown_assistant, invalid, restored, erased). */
             reason: string | null;
             /**
              * Format: int64
@@ -2004,12 +2025,14 @@ export interface components {
             lead: components["schemas"]["CalledLead"] | null;
             status: components["schemas"]["CallStatus"];
             direction: components["schemas"]["CallDirection"];
-            from: string;
-            to: string;
+            from: string | null;
+            to: string | null;
             started_at: string;
             ended_at: string;
             /** Format: double */
             duration: number;
+            /** @enum {boolean} */
+            erased?: true;
         };
         CallSummaryPage: {
             data: components["schemas"]["CallSummary"][];
@@ -2034,10 +2057,10 @@ export interface components {
             status: components["schemas"]["CallStatus"];
             /** @description Who called: the customer (inbound) or the assistant (outbound). */
             direction: components["schemas"]["CallDirection"];
-            /** @description Calling number. */
-            from: string;
-            /** @description Called number. */
-            to: string;
+            /** @description Calling number. Null when the person was erased. */
+            from: string | null;
+            /** @description Called number. Null when the person was erased. */
+            to: string | null;
             /** @description ISO 8601, UTC. */
             started_at: string;
             /** @description ISO 8601, UTC. */
@@ -2047,18 +2070,23 @@ export interface components {
              * @description Seconds.
              */
             duration: number;
+            /**
+             * @description The person was erased: nothing of them is kept.
+             * @enum {boolean}
+             */
+            erased?: true;
             /** @description Where the recording is. */
             recording_url: string | null;
-            /** @description What was said, in order. */
-            transcript: components["schemas"]["TranscriptTurn"][];
-            /** @description Variables the call started with. */
+            /** @description What was said, in order. Null when the person was erased. */
+            transcript: components["schemas"]["TranscriptTurn"][] | null;
+            /** @description Variables the call started with. Null when the person was erased. */
             input_variables: {
                 [key: string]: unknown;
-            };
-            /** @description Values per post_call_schema. */
+            } | null;
+            /** @description Values per post_call_schema. Null when the person was erased. */
             extracted_variables: {
                 [key: string]: unknown;
-            };
+            } | null;
             /** @description Outcome of the post-call evaluation. */
             evaluation: {
                 [key: string]: unknown;
@@ -3840,6 +3868,57 @@ export interface operations {
                      *       "data": {
                      *         "id": "c56a4180-65aa-42ec-a945-5fd21dec0538",
                      *         "type": "export",
+                     *         "status": "processing"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BegunPersonRequestAnswer"];
+                };
+            };
+            422: components["responses"]["E422"];
+            default: components["responses"]["Refused"];
+        };
+    };
+    erasePerson: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 printable ASCII characters of your choice, such as a UUID. The same key and body give the first answer again instead of a second command, for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["Key"];
+                /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
+                "X-Correlation-Id"?: components["parameters"]["Correlation"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "phone_number": "+15551230001"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Person"];
+            };
+        };
+        responses: {
+            /** @description It is under way. */
+            202: {
+                headers: {
+                    "X-Read-Position": components["headers"]["Position"];
+                    "X-Read-Model": components["headers"]["Pending"];
+                    "X-Ignored-Fields": components["headers"]["Ignored"];
+                    "Idempotent-Replayed": components["headers"]["Replayed"];
+                    "X-Correlation-Id": components["headers"]["Correlation"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Erasure started",
+                     *       "data": {
+                     *         "id": "c56a4180-65aa-42ec-a945-5fd21dec0538",
+                     *         "type": "erasure",
                      *         "status": "processing"
                      *       }
                      *     }

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
 import { withConnections } from '../running/with-connections.js'
+import { personNamed } from './named.js'
 
 export function register (person: Command): void {
   person.command('export')
@@ -13,17 +14,13 @@ export function register (person: Command): void {
 }
 
 async function exportPerson (phoneNumber: string, { user: userId }: { user: string }): Promise<void> {
-  const [{ isSubject }, { isPhoneNumber, notE164 }] = await Promise.all([
-    import('../../http/auth/subject.js'), import('../../domain/json.js')
-  ])
-  if (!isPhoneNumber(phoneNumber)) throw new Error(`<phone> ${notE164}`)
-  if (!isSubject(userId)) throw new Error('--user must be 1 to 128 printable characters')
+  const person = await personNamed(phoneNumber, userId)
   const [{ readSettings }, { completeConfig }, { exportNow }] = await Promise.all([
     import('../read-settings.js'), import('../running/complete-config.js'), import('./export-now.js')
   ])
   await withConnections('ringledger person export', async (connections, log) => {
     const config = await completeConfig(readSettings())
-    const text = exportNow({ config, connections, log }, { userId, phoneNumber })
+    const text = exportNow({ config, connections, log }, person)
     await pipeline(Readable.from(text), process.stdout, { end: false })
   })
 }

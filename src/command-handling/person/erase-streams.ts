@@ -1,15 +1,14 @@
-// Takes a person out of streams: appends what is left of each, and hides everything before it. Every step may be repeated.
+// Takes a person out of streams: appends what is left of each, and hides what is before. Every step may be repeated.
 import { erasingDecider } from '../../domain/call/decide.js'
 import { callStream, type CallCompleted } from '../../domain/call/events.js'
-import { erasedEntries, type KnownEntry } from '../../domain/blacklist/erased.js'
-import { tryDecode, type DomainEvent } from '../../domain/events.js'
+import { erasedEntries, type KnownEntry } from '../../domain/blacklist/erase.js'
+import type { DomainEvent } from '../../domain/events.js'
 import type { LeadErasedEvent } from '../../domain/lead/erased.js'
-import { isErasing } from '../../domain/person/erasing.js'
-import type { StoredEvent } from '../../domain/stored-event.js'
 import { uuidV5 } from '../../event-store/event-id.js'
 import { RevisionConflict } from '../../event-store/errors.js'
 import type { Streams } from '../../event-store/streams.js'
 import { proposed } from '../proposed.js'
+import { look } from './seen-stream.js'
 
 export interface ErasingOptions {
   streams: Pick<Streams, 'visit' | 'append' | 'truncate'>
@@ -20,20 +19,10 @@ export interface ErasingOptions {
   now: string
 }
 
-/** What is known of a stream, without what it says of the person. */
-interface Seen {
-  revision: bigint
-  position: bigint
-  /** Whether anything is left to be hidden. */
-  isClean: boolean
-  /** Leads that it tells of, those that were erased too, with their contacts. */
-  leads: Map<number, number[]>
-  /** Of its first event of an erasure. */
-  erasedAt: bigint | undefined
-}
-
 /** The position of the last event of a stream that is not erased yet; nothing where there is none, or nothing to do. */
-export async function positionToErase (streams: ErasingOptions['streams'], stream: string): Promise<bigint | undefined> {
+export async function positionToErase (
+  streams: Pick<Streams, 'visit'>, stream: string
+): Promise<bigint | undefined> {
   const seen = await look(streams, stream)
   return seen && !seen.isClean ? seen.position : undefined
 }
@@ -44,7 +33,8 @@ export async function positionToErase (streams: ErasingOptions['streams'], strea
  * @returns false when somebody else appended meanwhile, or there is nothing to tell of: look again
  */
 export async function eraseLeads (
-  options: ErasingOptions, stream: string, at: bigint, campaignId: number, known: { lead_id: number, contacts: number[] }[]
+  options: ErasingOptions, stream: string, at: bigint, campaignId: number,
+  known: { lead_id: number, contacts: number[] }[]
 ): Promise<boolean> {
   const seen = await look(options.streams, stream)
   if (!seen || seen.isClean || seen.position !== at) return false
@@ -55,16 +45,6 @@ export async function eraseLeads (
     return { type: 'LeadErased', data }
   })
   return await replace(options, stream, seen.revision, events)
-}
-
-/** Also of leads whose events readers could not take. */
-function leadsIn (stored: StoredEvent): Array<[number, number[]]> {
-  const { event } = tryDecode(stored)
-  switch (event?.type) {
-    case 'LeadCreated': return [[event.data.lead_id, event.data.secondary_contacts.map(({ id }) => id)]]
-    case 'LeadErased': return event.data.with_lead ? [[event.data.lead_id, event.data.contact_ids]] : []
-    default: return []
-  }
 }
 
 interface ErasedContacts { lead_id: number, campaign_id: number, contact_ids: number[] }
@@ -106,32 +86,6 @@ export async function eraseEntries (
   return await replace(options, stream, seen.revision, erasedEntries(entries, options.now))
 }
 
-/** Of a long stream nothing is kept but what erasures have left. */
-async function look (streams: ErasingOptions['streams'], stream: string): Promise<Seen | undefined> {
-  let seen: Seen | undefined
-  await streams.visit(stream, 0n, (stored) => {
-    const { revision, position } = stored
-    const { isClean = true, leads = new Map<number, number[]>(), erasedAt } = seen ?? {}
-    for (const [id, contacts] of leadsIn(stored)) leads.set(id, [...new Set([...leads.get(id) ?? [], ...contacts])])
-    const isOfErasure = isErasing(stored)
-    seen = {
-      revision,
-      position,
-      isClean: isClean && isImpersonal(stored),
-      leads,
-      erasedAt: erasedAt ?? (isOfErasure ? revision : undefined)
-    }
-  })
-  return seen
-}
-
-/** An entry that was erased is deleted without its number. */
-function isImpersonal ({ type, data }: StoredEvent): boolean {
-  if (isErasing({ type })) return true
-  if (type !== 'PhoneNumberUnblacklisted' || typeof data !== 'object' || data === null) return false
-  return Reflect.get(data, 'phone_number') == null && Reflect.get(data, 'sealed') == null
-}
-
 /** @returns whether it was done; nothing is hidden that nothing stands for */
 async function replace (
   options: ErasingOptions, stream: string, revision: bigint, events: DomainEvent[]
@@ -149,7 +103,8 @@ async function append (
 ): Promise<bigint | undefined> {
   const commandId = uuidV5(requestId, `${stream}@${revision}`)
   try {
-    return (await streams.append(stream, proposed(events, { commandId, correlationId: requestId, userId }), revision)).revision
+    const sent = proposed(events, { commandId, correlationId: requestId, userId })
+    return (await streams.append(stream, sent, revision)).revision
   } catch (error) {
     if (error instanceof RevisionConflict) return undefined
     throw error

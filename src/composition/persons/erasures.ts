@@ -4,7 +4,9 @@ import { calls } from '../../../projections/calls.js'
 import { leads } from '../../../projections/leads.js'
 import { isOnlyGeneration } from '../../../projections/persons/only-generation.js'
 import * as rows from '../../../projections/persons/to-erase.js'
-import type { ErasureWork, Person } from '../../../workers/persons/erasures/erasures.js'
+import type { ErasureWork } from '../../../workers/persons/erasures/erasures.js'
+import type { Person } from '../../../workers/persons/erasures/request.js'
+import { noteUnscavenged } from '../../../workers/persons/unscavenged.js'
 import {
   eraseCall, eraseContacts, eraseEntries, eraseLeads, positionToErase, type ErasingOptions
 } from '../../command-handling/person/erase-streams.js'
@@ -53,7 +55,9 @@ export function erasureWork ({ digest, ...options }: ErasuresOptions): ErasureWo
     },
     streamsOf: (person) => named.streamsOf(person),
     isOf: async (id, { phoneNumber }) => (await find(id))?.request.number_digest === digest(phoneNumber),
-    async scavenge () { await streams.scavenge() },
+    async scavenge (requestId) {
+      if (!await streams.scavenge()) await noteUnscavenged(pool, requestId)
+    },
     find: async (id) => (await find(id))?.request,
     end: (id, isDone) => end(id, isDone)
   }

@@ -1,7 +1,7 @@
 // What listing a number and taking it off lead to.
 import t from 'tap'
 import { blacklistDecider, isListed } from '../../../src/domain/blacklist/decide.js'
-import { erasedEntries } from '../../../src/domain/blacklist/erased.js'
+import { erasedEntries } from '../../../src/domain/blacklist/erase.js'
 import type { BlacklistEvent } from '../../../src/domain/blacklist/events.js'
 import { fold } from '../../../src/domain/decider.js'
 import { scenarios } from '../../support/commands/given.js'

@@ -32,6 +32,7 @@ async function report (callId: string, given: object): Promise<void> {
   t.equal(status, 202, callId)
 }
 
+const phone_number = '+15557654321'
 const variables = { customer_name: 'Ada Hidden', email: 'ada@hidden.example' }
 
 t.test('an erasure is answered at once, and needs a token', async (t) => {
@@ -47,9 +48,10 @@ t.test('an erasure is answered at once, and needs a token', async (t) => {
   t.equal((await call('POST', '/user/person/erase', { phone_number: '1' })).status, 422)
 })
 
-t.test('leads, contacts and calls of the number show nothing of the person any more', async (t) => {
-  const phone_number = '+15557654321'
-  const other = { phone_number: '+15557654322', variables: { customer_name: 'Somebody Else' } }
+const other = { phone_number: '+15557654322', variables: { customer_name: 'Somebody Else' } }
+
+/** A lead, a contact, calls of both kinds and an entry; and what others have beside it. */
+async function known () {
   const lead = await newOne({ phone_number, variables, secondary_contacts: [other] })
   const holder = await newOne({ phone_number: '+15557654323', secondary_contacts: [{ phone_number, variables }, other] })
   await report('erased-number', { from: phone_number })
@@ -63,6 +65,11 @@ t.test('leads, contacts and calls of the number show nothing of the person any m
   }], -1n)
   await eventually(async () => await statusOf('/user/call/erased-by-event') === 200)
   await call('POST', '/user/blacklist', { phone_number, reason: 'Asked for it' })
+  return { lead, holder }
+}
+
+t.test('leads, contacts and calls of the number show nothing of the person any more', async (t) => {
+  const { lead, holder } = await known()
   t.match(await erase(phone_number), { status: 'completed' })
 
   t.equal(await statusOf(`/user/lead/${lead.id}`), 404)
@@ -94,7 +101,6 @@ t.test('leads, contacts and calls of the number show nothing of the person any m
 })
 
 t.test('a do-not-call entry holds without its number, and once it is deleted the number can be created anew', async (t) => {
-  const phone_number = '+15557654321'
   t.match((await get('/user/blacklist')).data, [{ phone_number: null, reason: null }])
   t.equal((await call('POST', '/user/lead', newLead({ phone_number }))).status, 422, 'the entry holds')
   const [{ id: entry }] = (await get('/user/blacklist')).data

@@ -9,11 +9,10 @@ import { pause } from '../../../src/subscriptions/pause.js'
 import type { BackgroundKind, Turn } from '../../background/kind.js'
 import { unseal, type SealedRow, type SecretKeys } from '../../../src/sealing/sealed-text.js'
 import { eraseLedger, type LedgerQuestions } from './ledger.js'
+import type { Person } from './request.js'
 
 /** Days that the row of one is kept after its end; its events stay. */
 const keepDays = 1
-
-export interface Person { userId: string, phoneNumber: string }
 
 /** What the log and the read models are asked for, and told. */
 export interface ErasureWork extends LedgerQuestions {
@@ -34,7 +33,8 @@ export interface ErasureWork extends LedgerQuestions {
   /** The next calls that are not erased yet, on the number or of these leads. */
   callIds (person: Person, leads: readonly number[], after: string, most: number): Promise<string[]>
   eraseCall (callId: string, person: Person, requestId: string): Promise<void>
-  scavenge (): Promise<void>
+  /** Takes out of the store what is hidden, or notes that its operator has to. */
+  scavenge (requestId: string): Promise<void>
   find (id: string): Promise<PersonRequest | undefined>
   end (id: string, isDone: boolean, at: string): Promise<void>
 }
@@ -112,7 +112,7 @@ async function stepOf (
       if (!await work.isOnlyGeneration(signal)) return undefined
       return await eraseLedger(work, person) ? { ...done, step: 'scavenge' } : await waited(signal)
     case 'scavenge':
-      await work.scavenge()
+      await work.scavenge(id)
       return { ...done, step: 'done' }
     case 'done': return done
     default: return done.step satisfies never

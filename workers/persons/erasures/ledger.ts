@@ -5,7 +5,7 @@ import { touchCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { seal, unseal, type SealedRow, type SecretKeys } from '../../../src/sealing/sealed-text.js'
 import { erasePendingRows } from './pending-imports.js'
-import type { Person } from './erasures.js'
+import type { Person } from './request.js'
 
 export interface LedgerQuestions {
   pool: Pool

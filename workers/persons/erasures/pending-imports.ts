@@ -1,7 +1,7 @@
 // Rows of imports that wait: those that name an erased person are refused, in their place, when their turn comes.
 import type { Pool } from 'pg'
 import { inTransaction } from '../../../src/postgres/transaction.js'
-import type { Person } from './erasures.js'
+import type { Person } from './request.js'
 
 interface WaitingLead { body: object, refused?: object }
 interface WaitingPart { upload_id: string, first_row: number, leads: WaitingLead[], is_begun: boolean }

@@ -2,7 +2,9 @@
 import type { Pool } from 'pg'
 import { seal, type SecretKeys } from '../../../src/sealing/sealed-text.js'
 import { prepareRequest } from '../../background/requests.js'
-import type { Person } from './erasures.js'
+
+/** Whose person, and the number in E.164. */
+export interface Person { userId: string, phoneNumber: string }
 
 export const erasureKind = 'person-erasure'
 

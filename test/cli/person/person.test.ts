@@ -26,3 +26,11 @@ t.test('what is no number, or no user, is refused', async (t) => {
   t.match(await run(t, ['person', 'export', '--user', '1', '5557654321'], env), { code: 1, stderr: /E\.164/ })
   t.match(await run(t, ['person', 'export', '--user', '', phone_number], env), { code: 1, stderr: /--user/ })
 })
+
+t.test('an erasure ends when it is done, without a worker too', async (t) => {
+  const lead = (await call('POST', '/user/lead', newLead({ phone_number: '+15557654322' }))).body.data
+  const { code, stdout, stderr } = await run(t, ['person', 'erase', '--user', '1', '+15557654322'], env)
+  t.match({ code, stdout }, { code: 0, stdout: /erased/ }, stderr)
+  t.notMatch(stdout + stderr, '5557654322')
+  t.equal((await call('GET', `/user/lead/${lead.id}`)).status, 404)
+})

@@ -1,0 +1,100 @@
+// Asks for the erasure of a person and does it here, unless a worker does.
+import { randomUUID } from 'node:crypto'
+import type { Pool } from 'pg'
+import { calls } from '../../../projections/calls.js'
+import { catalog } from '../../../projections/catalog/catalog.js'
+import { feedGenerations } from '../../../projections/engine/feed.js'
+import { leads } from '../../../projections/leads.js'
+import { acceptRequest, dropPrepared } from '../../../workers/background/requests.js'
+import { giveTurn } from '../../../workers/background/turns.js'
+import { dispatcher } from '../../../workers/dispatch/dispatch.js'
+import { erasures } from '../../../workers/persons/erasures/erasures.js'
+import { erasureKind, prepareErasure } from '../../../workers/persons/erasures/request.js'
+import { commandHandler } from '../../command-handling/handle-command.js'
+import { findRequest } from '../../command-handling/person/person-requests.js'
+import { holdToLeadDigestKey, phoneHash } from '../../command-handling/phone-hash.js'
+import { keyBytes, secretKeys, type CompleteConfig } from '../../composition/complete-config.js'
+import { erasureWork } from '../../composition/persons/erasures.js'
+import { personRequestDecider } from '../../domain/person/decide.js'
+import { personRequestStream } from '../../domain/person/events.js'
+import { parseSchedule } from '../../domain/webhook/schedule.js'
+import { BehindLog, explainBehind, readDatabaseState } from '../../recovery/database-state.js'
+import { pause } from '../../subscriptions/pause.js'
+import { runSubscription } from '../../subscriptions/run.js'
+import type { ExportOptions } from './export-now.js'
+import type { NamedPerson } from './named.js'
+
+const doneWithinMs = 10 * 60_000
+const lookMs = 200
+const turnMs = 2_000
+const retryMs = 1_000
+
+export interface EraseOptions extends ExportOptions {
+  config: ExportOptions['config'] & Pick<CompleteConfig, 'webhook'>
+}
+
+/** @throws Error when it was not done in time, or failed for good */
+export async function eraseNow (options: EraseOptions, person: NamedPerson): Promise<void> {
+  const { config, connections, log } = options
+  const { consumerPool: pool, streams } = connections
+  const behind = explainBehind(await readDatabaseState(pool, streams))
+  if (behind !== undefined) throw new BehindLog(behind)
+  const digest = phoneHash(keyBytes(config.secrets.leadDigestKey))
+  await holdToLeadDigestKey(streams, digest)
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const holder = `person erase ${process.pid}`
+  const following = follow({ ...options, pool, holder, signal })
+  try {
+    const id = await request(options, person, digest(person.phoneNumber))
+    const kinds = { [erasureKind]: erasures(erasureWork({ config, connections, digest, log })) }
+    const giveUp = AbortSignal.timeout(doneWithinMs)
+    while (!giveUp.aborted) {
+      const { request } = await findRequest(streams, id) ?? {}
+      if (request?.status === 'completed') return
+      if (request?.status === 'failed') throw new Error('the erasure failed: the log of the worker, or this one, says why')
+      await giveTurn({ pool, kinds, holder, turnMs, retryMs, signal: giveUp, log }, id)
+      await pause(lookMs, giveUp)
+    }
+    throw new Error('the erasure is not done yet: a worker that runs goes on with it')
+  } finally {
+    stopping.abort()
+    await Promise.all(following)
+  }
+}
+
+/** As long as no role does: the read models, and which calls have a webhook. Nothing is sent here. */
+function follow (
+  { config, connections: { streams }, pool, holder, signal, log }:
+  EraseOptions & { pool: Pool, holder: string, signal: AbortSignal }
+): Promise<void>[] {
+  const options = { pool, streams, holder, yields: true, signal, log }
+  const [firstDelayMs = 0] = parseSchedule(config.webhook.schedule)
+  const dispatching = dispatcher({ pool, firstDelayMs, onDispatched () {}, log })
+  return [
+    ...[leads, calls, catalog].map((projection) => feedGenerations(projection, options)),
+    runSubscription(dispatching, options)
+  ]
+}
+
+async function request (
+  { config, connections: { pool, streams } }: ExportOptions, { userId, phoneNumber }: NamedPerson, number_digest: string
+): Promise<string> {
+  const id = randomUUID()
+  if (!await prepareErasure(pool, secretKeys(config), { id, userId, phoneNumber })) {
+    throw new Error('a hundred erasures of this user are under way')
+  }
+  const command = { type: 'request', kind: 'erasure', number_digest, userId, commandId: id } as const
+  const now = new Date().toISOString()
+  await commandHandler(streams).handle({
+    aggregate: personRequestDecider,
+    stream: personRequestStream(id),
+    decide: (state) => personRequestDecider.decide({ ...command, now }, state),
+    origin: { commandId: id, correlationId: id }
+  }).catch(async (error: unknown) => {
+    await dropPrepared(pool, id)
+    throw error
+  })
+  await acceptRequest(pool, id)
+  return id
+}
