@@ -8,7 +8,7 @@ import { checkpointOf, generationsOf, isFed, leaseOf, type Generation } from '..
 
 /**
  * Other generations that are fed follow the log as the active one does; a replay that is under way will. What nobody
- * feeds any more is dropped: a generation of other code, which was kept to go back to, and the rest of a replay that broke off.
+ * feeds any more is dropped: a generation of other code, kept to go back to, and the rest of a replay that broke off.
  * @param position up to which all of them have to have come
  * @returns false while one of them has not: look again
  */
