@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { calls } from '../../../projections/calls.js'
 import { leads } from '../../../projections/leads.js'
-import { isOnlyGeneration } from '../../../projections/persons/only-generation.js'
+import { isOnlyGeneration } from '../../../projections/operate/only-generation.js'
 import * as rows from '../../../projections/persons/to-erase.js'
 import type { ErasureWork } from '../../../workers/persons/erasures/erasures.js'
 import type { Person } from '../../../workers/persons/erasures/request.js'
