@@ -44,8 +44,9 @@ async function goesOn (t: Test): Promise<void> {
   t.match(updateRefused, { status: 422, body: { errors: { speech_speed: ['must be between 0.7 and 1.2'] } } })
 }
 
+/** Reports of calls go on, with the keys that they are sealed under. */
 const ofUsers = async (since: bigint) =>
-  (await eventsAfter(client, since)).filter(({ type }) => type !== 'CallCompleted')
+  (await eventsAfter(client, since)).filter(({ type }) => !['CallCompleted', 'PersonKeyCreated'].includes(type))
 
 for (const [manner, away, back, withinMs] of [
   ['refuses', () => postgres.close(), () => postgres.accept(), 2_000],
