@@ -5,6 +5,7 @@ import t from 'tap'
 import { callReport, newAssistant, newLead } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
 import { secrets } from '../../support/auth/secrets.js'
+import { listeningUrl } from '../../support/processes/role-log.js'
 import { callOf, receiver } from '../../support/receivers/receiver.js'
 import { buildOf, hasCommit } from '../../support/release/previous-build.js'
 import { ringledger } from '../../support/ringledger.js'
@@ -12,7 +13,7 @@ import { caller, localWebhooks } from '../../support/running-service.js'
 import { testService } from '../../support/service.js'
 
 /** What this code is rolled out over. A later one of the history takes its place at a release. */
-const before = 'e5ca879'
+const before = '17142bc'
 
 if (!await hasCommit(before)) t.pass(`without the history of the repository ${before} is not tried beside this code`)
 else {
@@ -22,7 +23,7 @@ else {
   const backEnds = { DATABASE_URL: databaseUrl, EVENTSTORE_URL: eventStoreUrl }
   const env = { ...secrets, ...localWebhooks, ...backEnds, PORT: '0', LOG_LEVEL: 'warn' }
   const former = ringledger(t, [], env, [join(folder, 'bin/ringledger.js'), 'start'])
-  const formerUrl = await former.says((stdout) => /^ +listening +(\S+)$/m.exec(stdout)?.[1])
+  const formerUrl = await former.says(listeningUrl)
   const dispatchers = async () => (await pool.query<{ holder: string }>(
     "SELECT holder FROM ledger.leases WHERE name = 'dispatcher' AND expires_at > now()")).rows.map(({ holder }) => holder)
   const [holder] = await eventually(async () => {
