@@ -1,7 +1,7 @@
 // Every event there is, and the stream where it has its business.
 import { apiKeyStream, type ApiKeyEvent } from './api-key/events.js'
 import { assistantStream, type AssistantEvent } from './assistant/events.js'
-import { isBlacklistStream, type BlacklistEvent } from './blacklist/events.js'
+import { blacklistEventTypes, isBlacklistStream, type BlacklistEvent } from './blacklist/events.js'
 import { callStream, type CallEvent } from './call/events.js'
 import { campaignStream, type CampaignEvent } from './campaign/events.js'
 import { catalogStreams, type CatalogEvent } from './catalog/events.js'
@@ -9,7 +9,7 @@ import { leadStream, type LeadEvent } from './lead/events.js'
 import { leadImportStream, type LeadImportEvent } from './lead-import/events.js'
 import { markerStream, type MarkerEvent } from './marker/events.js'
 import { isPersonKeyStream, type PersonKeyEvent } from './person-key/events.js'
-import { personRequestStream, type PersonRequestEvent } from './person/events.js'
+import { personRequestEventTypes, personRequestStream, type PersonRequestEvent } from './person/events.js'
 import {
   phoneHolderStream, phoneNumberStream, type HolderEvent, type PhoneNumberEvent
 } from './phone-number/events.js'
@@ -19,7 +19,10 @@ export type DomainEvent = AssistantEvent | LeadEvent | LeadImportEvent | Campaig
   HolderEvent | CallEvent | ApiKeyEvent | TokenEvent | BlacklistEvent | PersonRequestEvent | PersonKeyEvent |
   CatalogEvent | MarkerEvent
 
-export function isAtHome ({ type, data }: DomainEvent, stream: string): boolean {
+export function isAtHome (event: DomainEvent, stream: string): boolean {
+  if (isOf<BlacklistEvent>(blacklistEventTypes, event)) return isBlacklistStream(stream)
+  if (isOf<PersonRequestEvent>(personRequestEventTypes, event)) return stream === requestStreamOf(event)
+  const { type, data } = event
   switch (type) {
     case 'AssistantCreated':
     case 'AssistantUpdated':
@@ -46,12 +49,6 @@ export function isAtHome ({ type, data }: DomainEvent, stream: string): boolean 
     case 'ApiKeyCreated':
     case 'ApiKeyRevoked': return stream === apiKeyStream(data.api_key_id)
     case 'TokenRevoked': return stream === tokenStream(data.jti_digest)
-    case 'PhoneNumberBlacklisted':
-    case 'PhoneNumberUnblacklisted':
-    case 'BlacklistEntryErased': return isBlacklistStream(stream)
-    case 'PersonRequested':
-    case 'PersonRequestCompleted':
-    case 'PersonRequestFailed': return stream === personRequestStream(data.person_request_id)
     case 'PersonKeyCreated':
     case 'PersonKeyErased': return isPersonKeyStream(stream)
     case 'VoiceAdded': return stream === catalogStreams.voices
@@ -61,3 +58,8 @@ export function isAtHome ({ type, data }: DomainEvent, stream: string): boolean 
     default: return type satisfies never
   }
 }
+
+const requestStreamOf = ({ data }: PersonRequestEvent) => personRequestStream(data.person_request_id)
+
+const isOf = <Event extends DomainEvent>(types: readonly Event['type'][], event: DomainEvent): event is Event =>
+  types.some((type) => type === event.type)
