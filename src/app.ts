@@ -4,6 +4,7 @@ import fastify, { type FastifyBaseLogger } from 'fastify'
 import { addCommands, type CommandDeps } from './commands/routes.js'
 import { Rejection } from './domain/rejection.js'
 import { answerError } from './errors.js'
+import { serializerCompiler } from './http/answers/serializers.js'
 import type { App } from './http/app-types.js'
 import { registerAuth } from './http/auth/auth.js'
 import type { Credentials } from './http/auth/credentials.js'
@@ -67,6 +68,7 @@ export async function buildApp (deps: AppDeps): Promise<App> {
   const app = bareApp(deps)
   allowOrigins(app, corsOrigins)
   app.setValidatorCompiler(validatorCompiler)
+  app.setSerializerCompiler(serializerCompiler)
   takeOnlyJson(app)
   takeCsvWhereWanted(app)
   await registerSecurityHeaders(app)

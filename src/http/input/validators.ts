@@ -16,10 +16,14 @@ for (const validator of [bodies, texts]) validator.addFormat(dayOrInstant, isDay
 /** More than fields that are named, because one field can break several rules. */
 const mostErrors = 4 * mostFields
 
-/** No coercion in bodies: `"5"` is not an integer there, and `1` is not `true`. */
+/**
+ * No coercion in bodies: `"5"` is not an integer there, and `1` is not `true`. A schema is compiled for the first
+ * request that needs it: all of them at once are a quarter of a start. Apps of one process share what was compiled.
+ */
 export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
-  const validate = (httpPart === 'body' ? bodies : texts).compile(schema)
+  const validator = httpPart === 'body' ? bodies : texts
   const bounded: Bounded = (data) => {
+    const validate = validator.compile(schema) // by its object it finds what it compiled before
     const odd = httpPart === 'body' ? [] : notDecimal(schema, data)
     const isValid = validate(data) && odd.length === 0
     bounded.errors = isValid ? null : withNotDecimal(validate.errors?.slice(0, mostErrors) ?? [], odd)
