@@ -20,10 +20,10 @@ t.beforeEach(async () => {
 const malformed = (stream: string, type = 'AssistantUpdated'): Told => ({ stream, type, data: { nonsense: true } })
 
 t.test('an event in a version that only a later release knows is parked, and never read as an older one', async (t) => {
-  const later = { metadata: { schema_version: '2' } }
+  const inVersion = (version: string) => ({ metadata: { schema_version: version } })
   await project(pool, logOf()([
-    assistantCreated(1), { ...assistantUpdated(1, { assistant_name: 'Later' }), ...later },
-    { ...callCompleted('c'), ...later }
+    assistantCreated(1), { ...assistantUpdated(1, { assistant_name: 'Later' }), ...inVersion('2') },
+    { ...callCompleted('c'), ...inVersion('3') }
   ]))
   t.match((await rowsOf(pool, assistants)).get(1), { name: 'Front desk', revision: 0 })
   t.match(await parkedEvents(pool, assistants), [{
