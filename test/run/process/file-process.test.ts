@@ -83,6 +83,17 @@ t.test('a file that leaves something open is told at the end', async (t) => {
   t.notMatch(wrong, /after 1\.test\.ts [^;]*Timeout/)
 })
 
+t.test('an error that nobody catches fails the test that runs, and no other', async (t) => {
+  const { run, process } = writtenFiles(t)
+  const thrown = "setImmediate(() => { throw new Error('thrown') }); await new Promise(() => {})"
+  t.match(await run(`t.test('throws', async () => { ${thrown} })\n${passes}`),
+    /not ok 1 - thrown[^]+not ok 1 - throws[^]+\n {4}ok 1 - as it should[^]+\nok 2 - passes/)
+  const rejected = "void Promise.reject(new Error('rejected')); await new Promise(() => {})"
+  t.match(await run(`${passes}\nt.test('rejects', async () => { ${rejected} })`),
+    /\nok 1 - passes[^]+not ok 1 - rejected[^]+not ok 2 - rejects/)
+  t.ok(process.isFit)
+})
+
 t.test('an error that comes after the end of its file is not lost', async (t) => {
   const { run, process } = writtenFiles(t)
   await run(`setTimeout(() => { process.stdout.write = () => true; throw new Error('late') }, 50)\n${passes}`)

@@ -1,8 +1,10 @@
 // Runs one test file after another, as the runner orders, and tells what each reports.
+import './no-async-hooks.js'
 import { Test } from 'tap'
 import { Limit } from './limit.js'
 import type { News, Order } from './messages.js'
 import { setOwnTest } from './own-test.js'
+import { failOnUncaught } from './uncaught.js'
 
 /** Long enough to send many lines at once. */
 const reportMs = 100
@@ -19,10 +21,12 @@ async function run ({ source, compiled, timeoutMs }: Order): Promise<void> {
   process.channel?.unref() // when nothing else keeps this process, the file waits for something that never comes
   process.once('beforeExit', fail)
   process.once('disconnect', exit)
+  const ignoreUncaught = failOnUncaught(test)
   limit = new Limit(() => { test.timeout() })
   test.setTimeout(timeoutMs)
   await new Promise<void>((resolve) => { test.runMain(resolve) })
   test.setTimeout(0)
+  ignoreUncaught()
   process.off('beforeExit', fail)
   process.off('disconnect', exit)
   process.channel?.ref()
