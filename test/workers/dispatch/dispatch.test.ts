@@ -98,15 +98,15 @@ t.test('send_webhook_only_on_completed keeps back other statuses; without it eve
 
 t.test('a call in a version that only a later release knows is skipped, never read as an older one', async (t) => {
   const r = await dispatchRig(t)
-  const versions = ['1', '2', 'next'].map((schema_version) =>
+  const versions = ['1', '3', 'next'].map((schema_version) =>
     ({ ...callCompleted(`c-${schema_version}`), metadata: { schema_version } }))
   await r.tell(assistantCreated(1, webhookOn), callCompleted('c-0'), ...versions)
   t.same((await r.deliveries()).map(({ call_id, status, reason }) => [call_id, status, reason]), [
     ['c-0', 'scheduled', null], ['c-1', 'scheduled', null],
-    ['c-2', 'skipped', 'invalid'], ['c-next', 'skipped', 'invalid']
+    ['c-3', 'skipped', 'invalid'], ['c-next', 'skipped', 'invalid']
   ])
   t.match(r.log.lines, [
-    { details: { problem: /schema_version 2 is not known/ } },
+    { details: { problem: /schema_version 3 is not known/ } },
     { details: { problem: /schema_version next is not known/ } }
   ])
 })
