@@ -105,8 +105,8 @@ async function replay (projection: Projection, env: Record<string, string>, pool
   const { name, eventTypes } = projection
   say(`Draining, replaying and copying ${name} ...`)
   const drained: Drained = JSON.parse((await run(drain(...eventTypes), env)).stdout)
-  const { seconds, peak } = await run(ringledger('projections', 'replay', name), env)
+  const { seconds, peak, cpu } = await run(ringledger('projections', 'replay', name), env)
   const copied = await copyRows(pool, projection)
   await run(ringledger('projections', 'drop', name), env) // or the projector would go on feeding two generations
-  return { name, drained, seconds, peak, copied }
+  return { name, drained, seconds, peak, cpu, copied }
 }

@@ -6,7 +6,7 @@ import type { Random } from '../support/random.js'
 import { percentile } from '../support/statistics.js'
 import { endedCall } from '../webhooks/calls.js'
 import type { Arrivals } from '../webhooks/idle.js'
-import { cpuOf, memoryOf, type Pids } from '../support/processes.js'
+import { cpuOf, memoryOf, peaksOf, type Pids } from '../support/processes.js'
 
 /** So many a second, or so many reports at once, for so long. */
 export interface Pace { perSecond?: number, atOnce?: number, seconds: number }
@@ -22,6 +22,8 @@ export interface Figures {
   cpu: Record<string, number>
   /** MiB at the end, by process. */
   memory: Record<string, number>
+  /** The most resident MiB so far, by process; without Postgres. */
+  peak: Record<string, number>
 }
 
 export interface Scene {
@@ -66,7 +68,8 @@ export async function reportCalls (
     p50: percentile(taken, 0.5),
     p99: percentile(taken, 0.99),
     cpu: Object.fromEntries(Object.entries(after).map(([name, ms]) => [name, (ms - (before[name] ?? 0)) / nth])),
-    memory: memoryOf(pids)
+    memory: memoryOf(pids),
+    peak: peaksOf(pids)
   }
 }
 

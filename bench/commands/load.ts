@@ -1,6 +1,6 @@
 // Sends one kind of request, so many at once, and tells what it took.
 import { Client, type Answer } from '../support/client.js'
-import { cpuOf, memoryOf, type Pids } from '../support/processes.js'
+import { cpuOf, memoryOf, peaksOf, type Pids } from '../support/processes.js'
 import { percentile } from '../support/statistics.js'
 
 export interface Figures {
@@ -13,6 +13,8 @@ export interface Figures {
   cpu: Record<string, number>
   /** MiB at the end, by process. */
   memory: Record<string, number>
+  /** The most resident MiB so far, by process; without Postgres. */
+  peak: Record<string, number>
 }
 
 export interface Request {
@@ -65,6 +67,7 @@ export async function measureAtOnce (
     p99: percentile(taken, 0.99),
     cpu: Object.fromEntries(Object.entries(after).map(([name, ms]) =>
       [name, (ms - (before[name] ?? 0)) / taken.length])),
-    memory: memoryOf(pids)
+    memory: memoryOf(pids),
+    peak: peaksOf(pids)
   }
 }

@@ -6,7 +6,16 @@ import type { Filled } from './fill.js'
 import type { Lag } from './lag.js'
 
 export interface Drained { events: number, seconds: number }
-export interface Replayed { name: string, drained: Drained, seconds: number, peak: number, copied: Copied }
+export interface Replayed {
+  name: string
+  drained: Drained
+  seconds: number
+  /** MiB. */
+  peak: number
+  /** Milliseconds of CPU of the command. */
+  cpu: number
+  copied: Copied
+}
 
 export interface Measured { filled: Filled, caughtUp: number, replayed: Replayed[], lag: Lag }
 

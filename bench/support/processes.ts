@@ -26,12 +26,25 @@ export function shareOf (pids: readonly number[]): Share {
   return { pss: sum(/^Pss:\s+(\d+) kB/m), rss: sum(/^Rss:\s+(\d+) kB/m) }
 }
 
+/**
+ * The most resident memory that each had, in MiB: of Postgres nothing is told, as its sessions share most of theirs.
+ */
+export function peaksOf ({ postgres: _shared, ...pids }: Pids): Record<string, number> {
+  return byName(pids, (pid) => peakOf(pid) ?? 0)
+}
+
+/** Nothing where it has ended, or this is not Linux. */
+export function peakOf (pid: number | undefined): number | undefined {
+  const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(read(`/proc/${pid}/status`)) ?? []
+  return kilobytes === undefined ? undefined : Number(kilobytes) / 1024
+}
+
 function byName (pids: Pids, measure: (pid: number) => number): Record<string, number> {
   return Object.fromEntries(Object.entries(pids).map(([name, pid]) =>
     [name, [pid, ...childrenOf(pid)].reduce((sum, each) => sum + measure(each), 0)]))
 }
 
-/** Of the process, and of its children that have ended. */
+/** Of the process and of those children that have ended; 0 when it has ended itself. */
 export function cpuMs (pid: number): number {
   const [, fields = ''] = /\) (.*)/s.exec(read(`/proc/${pid}/stat`)) ?? []
   const ticks = fields.split(' ').slice(11, 15).map(Number) // utime, stime, and those of children that were waited for

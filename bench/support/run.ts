@@ -1,9 +1,9 @@
 // Runs node processes and watches how much memory they take at most.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { packageRoot } from '../../src/package-root.js'
+import { cpuMs, peakOf } from './processes.js'
 
 export interface Ran {
   stdout: string
@@ -12,24 +12,34 @@ export interface Ran {
   seconds: number
   /** Largest resident memory of this process alone, in MiB, as Linux reports it; NaN elsewhere. */
   peak: number
+  /** Milliseconds of CPU of this process alone, short of its last moments; NaN where it is not Linux. */
+  cpu: number
 }
 
 export type Environment = Record<string, string>
 
 export const ringledger = (...args: string[]) => [join(packageRoot, 'bin/ringledger.js'), ...args]
 
-/** Runs it to its end. @throws when that is not a good one */
-export async function run (args: readonly string[], env: Environment = {}): Promise<Ran> {
+/** Runs it to its end. @param onStderr is told what it writes there. @throws when that is not a good one */
+export async function run (
+  args: readonly string[], env: Environment = {}, onStderr: (text: string) => void = () => {}
+): Promise<Ran> {
   const startedAt = performance.now()
   const child = spawn(process.execPath, args, { env: { ...process.env, RINGLEDGER_NO_DOTENV: '1', ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
-  let [stdout, stderr, peak] = ['', '', NaN]
+  let [stdout, stderr, peak, cpu] = ['', '', NaN, NaN]
   child.stdout.setEncoding('utf8').on('data', (text: string) => { stdout += text })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => { stderr += text })
-  const watching = setInterval(() => { peak = peakOf(child.pid) ?? peak }, 50)
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+    onStderr(text)
+  })
+  const watching = setInterval(() => {
+    peak = peakOf(child.pid) ?? peak
+    cpu = Math.max(cpu || 0, cpuMs(child.pid ?? 0)) || NaN
+  }, 50)
   const code = await new Promise((resolve) => child.once('close', resolve))
   clearInterval(watching)
   if (code !== 0) throw new Error(`${args.join(' ')} ended with ${String(code)}:\n${stdout}${stderr}`)
-  return { stdout, stderr, seconds: (performance.now() - startedAt) / 1_000, peak }
+  return { stdout, stderr, seconds: (performance.now() - startedAt) / 1_000, peak, cpu }
 }
 
 /** Runs a command in a folder to its end. @throws when that is not a good one */
@@ -37,13 +47,4 @@ export async function runCommand (command: string, args: readonly string[], cwd:
   const child = spawn(command, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] })
   const [code] = await once(child, 'close') as [number | null]
   if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${String(code)}, in ${cwd}`)
-}
-
-function peakOf (pid: number | undefined): number | undefined {
-  try {
-    const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
-    return kilobytes === undefined ? undefined : Number(kilobytes) / 1024
-  } catch {
-    return undefined // it has ended, or this is not Linux
-  }
 }

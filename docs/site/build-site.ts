@@ -11,6 +11,8 @@ import { pageOf, sourcesIn } from './sources.js'
 
 const own = join(packageRoot, 'docs/site')
 const options = { fields: ['words', 'text', 'title'], storeFields: ['words', 'title', 'href', 'text'] }
+/** Of pictures that pages show. */
+const folders = ['docs/performance']
 /** Of a section as many characters are kept to be shown where it is found. */
 const shown = 240
 
@@ -31,6 +33,7 @@ export async function buildSite (folder: string): Promise<number> {
     writeFileSync(file, page(source, rendered, sources))
   }
   cpSync(join(own, 'style.css'), join(folder, 'style.css'))
+  for (const pictures of folders) cpSync(join(packageRoot, pictures), join(folder, pictures), { recursive: true })
   const index = new MiniSearch(options)
   const sections = pages.flatMap(({ source: { path, title }, rendered }) => rendered.sections.map((section) =>
     ({ ...section, title, href: `${pageOf(path)}#${section.anchor}` })))

@@ -1,0 +1,107 @@
+// What a log of some size does to what users and operators wait for.
+import { projections } from '../../projections/index.js'
+import { EventStoreConnection } from '../../src/event-store/connection/connection.js'
+import { openStreams } from '../../src/event-store/streams.js'
+import { Scene } from '../commands/scene.js'
+import { sendRequests, type Figures, type Request } from '../commands/load.js'
+import { kindsOf } from '../commands/requests.js'
+import { Client } from '../support/client.js'
+import { random } from '../support/random.js'
+import { logOf } from './log.js'
+import { measureStreams, type LongStream } from './streams.js'
+
+export interface Grown {
+  events: number
+  /** Until the read models of an empty database were level, and how fast that was. */
+  filled: { seconds: number, eventsPerSecond: number }
+  /** By request, 32 in flight. */
+  requests: Record<string, Figures>
+  streams: LongStream[]
+  /** MiB on disk, by schema. */
+  disk: Record<string, number>
+}
+
+export interface Sizes { seconds: number, lengths: number[] }
+
+const inFlight = 32
+export const requestNames = ['POST lead', 'PUT assistant', 'GET lead', 'GET leads, first page'] as const
+
+export async function measureGrown (
+  events: number, { seconds, lengths }: Sizes, say: (line: string) => void
+): Promise<Grown> {
+  const users = Math.min(200, Math.ceil(events / 1_000))
+  say(`${events} events are made up`)
+  const scene = await Scene.open({ users, assistants: users, leads: 0 }, () => logOf(events, lengths))
+  try {
+    say(`${events} events: the read models are filled`)
+    const filled = await fillReadModels(scene)
+    await scene.withPool((pool) => pool.query('VACUUM ANALYZE'))
+    const api = await scene.start('api')
+    const next = await requestsOf(scene, api.url, users)
+    const requests: Record<string, Figures> = {}
+    for (const name of requestNames) {
+      say(`${events} events: ${name}`)
+      await sendRequests(api.url, {}, { inFlight: 16, seconds: 1 }, next[name])
+      requests[name] = await sendRequests(api.url, scene.pids({ api: api.pid }), { inFlight, seconds }, next[name])
+    }
+    await api.stop()
+    say(`${events} events: streams of ${lengths.join(', ')} updates`)
+    return { events, filled, requests, streams: await measureStreams(scene, lengths), disk: await disk(scene) }
+  } finally {
+    await scene.close()
+  }
+}
+
+async function fillReadModels (scene: Scene): Promise<Grown['filled']> {
+  const connection = new EventStoreConnection(scene.eventStore.url)
+  const head = await openStreams(connection).head()
+  await connection.close()
+  const from = performance.now()
+  await scene.start('projector')
+  await scene.withPool(async (pool) => {
+    for (const { name } of projections) {
+      const isLevel = `SELECT FROM read_model.${name}_checkpoint WHERE position >= $1`
+      while ((await pool.query(isLevel, [String(head)]).catch(() => undefined))?.rowCount !== 1) await pause()
+    }
+  })
+  const seconds = (performance.now() - from) / 1_000
+  return { seconds, eventsPerSecond: Number(head) / seconds }
+}
+
+const pause = () => new Promise((resolve) => setTimeout(resolve, 50))
+
+/** Leads are those of each user's first page. */
+async function requestsOf (
+  scene: Scene, url: string, users: number
+): Promise<Record<typeof requestNames[number], () => Request>> {
+  const client = new Client(url, '127.0.0.1', 1)
+  const leads: Array<{ id: number, token: string }> = []
+  for (let user = 1; user <= users; user++) {
+    const token = scene.tokenOf(user)
+    const { body } = await client.send('GET', '/user/leads', { token })
+    const page: { data: Array<{ id: number }> } = JSON.parse(body)
+    leads.push(...page.data.map(({ id }) => ({ id, token })))
+  }
+  client.close()
+  const chance = random(users)
+  const kinds = kindsOf({ count: users, assistants: users, leads: 0, tokenOf: (id) => scene.tokenOf(id) }, chance)
+  const [first, ...others] = leads
+  if (!first) throw new Error('no user has a lead')
+  return {
+    'POST lead': kinds['POST lead'],
+    'PUT assistant': kinds['PUT assistant, one that is remembered'],
+    'GET leads, first page': kinds['GET leads, first page'],
+    'GET lead' () {
+      const { id, token } = chance.pick([first, ...others])
+      return { method: 'GET', path: `/user/lead/${id}`, token, status: 200 }
+    }
+  }
+}
+
+async function disk (scene: Scene): Promise<Record<string, number>> {
+  const { rows } = await scene.withPool((pool) => pool.query<{ schema: string, bytes: string }>(`
+    SELECT nspname AS schema, sum(pg_total_relation_size(c.oid)) AS bytes FROM pg_class c
+    JOIN pg_namespace n ON n.oid = relnamespace
+    WHERE relkind = 'r' AND nspname !~ '^(pg_|information_schema)' GROUP BY nspname`))
+  return Object.fromEntries(rows.map(({ schema, bytes }) => [schema, Number(bytes) / 2 ** 20]))
+}
