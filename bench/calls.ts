@@ -21,10 +21,14 @@ import { openArrivals, type Arrivals } from './webhooks/idle.js'
 import { startRole } from './webhooks/service.js'
 
 const { values: options } = parseArgs({
+  allowNegative: true,
   options: {
     seconds: { type: 'string', default: '20' },
     rates: { type: 'string', default: '20,100,300' },
     'in-flight': { type: 'string', default: '64' },
+    queues: { type: 'string', default: 'Postgres,Redis' },
+    hanging: { type: 'boolean', default: true },
+    statements: { type: 'boolean', default: true },
     seed: { type: 'string', default: '1' },
     json: { type: 'boolean', default: false }
   }
@@ -37,8 +41,9 @@ const hanging = { first: 1 + userCount, endpoints: 20, hang: 4 }
 const say = (line: string) => process.stderr.write(`${line}\n`)
 
 const { dir, postgres, close } = await temporaryPostgres()
-const redis = await temporaryRedis(dir)
-if (!redis) say('redis-server is not on the PATH: the queue on Redis is left out')
+const isChosen = (queue: string) => options.queues.split(',').includes(queue)
+const redis = isChosen('Redis') ? await temporaryRedis(dir) : undefined
+if (isChosen('Redis') && !redis) say('redis-server is not on the PATH: the queue on Redis is left out')
 const eventStore = await startServer({ module: processModule, env: { DATABASE_URL: postgres.url } }, dir)
 const arrivals = await openArrivals()
 const silent = createServer(() => {}).listen(0, '127.0.0.1') // takes webhooks and never answers
@@ -52,7 +57,7 @@ try {
   }
   await run(ringledger('migrate'), env)
   await createAll(arrivals, eventStore)
-  const measured = [await measure('Postgres', env)]
+  const measured = isChosen('Postgres') ? [await measure('Postgres', env)] : []
   if (redis) measured.push(await measure('Redis', { ...env, REDIS_URL: redis.url }, redis))
   report(measured, options.json)
 } finally {
@@ -97,23 +102,34 @@ async function measure (queue: string, env: Environment, redis?: BenchRedis): Pr
   }
   await load({ atOnce, seconds: 5 }) // warms up
   const measured: Measured = { queue, figures: {}, statements: {} }
-  for (const rate of options.rates.split(',').map(Number)) {
+  for (const rate of options.rates.split(',').filter(Boolean).map(Number)) {
     measured.figures[`${rate}/s`] = await load({ perSecond: rate, seconds })
   }
   measured.figures[`${atOnce} at once`] = await load({ atOnce, seconds })
-  say(`${queue}: 100/s, ${hanging.hang} of ${hanging.endpoints} receivers hang`)
-  measured.figures[`100/s, the others of ${hanging.hang} in ${hanging.endpoints} that hang`] =
-    await reportCalls(scene, { perSecond: 100, seconds }, (nth) => {
-      const n = nth % hanging.endpoints
-      return { id: hanging.first + n, isAwaited: n >= hanging.hang }
-    })
-  const pool = new pg.Pool({ connectionString: postgres.url, max: 1 })
-  for (const pace of [{ perSecond: 10, seconds: 10 }, { perSecond: 100, seconds: 5 }, { atOnce, seconds: 5 }]) {
-    measured.statements[name(pace)] = await statementsOf(pool, () => load(pace))
+  if (options.hanging) {
+    say(`${queue}: 100/s, ${hanging.hang} of ${hanging.endpoints} receivers hang`)
+    measured.figures[`100/s, the others of ${hanging.hang} in ${hanging.endpoints} that hang`] =
+      await reportCalls(scene, { perSecond: 100, seconds }, besideHanging)
   }
-  await pool.end()
+  if (options.statements) measured.statements = await countStatementsOf(load)
   for (const role of [roles.api, roles.worker, roles.projector]) await role.stop()
   return measured
+}
+
+/** The n-th call: those whose receivers hang are not waited for. */
+function besideHanging (nth: number): { id: number, isAwaited: boolean } {
+  const n = nth % hanging.endpoints
+  return { id: hanging.first + n, isAwaited: n >= hanging.hang }
+}
+
+async function countStatementsOf (load: (pace: Pace) => Promise<{ calls: number }>): Promise<Measured['statements']> {
+  const counted: Measured['statements'] = {}
+  const pool = new pg.Pool({ connectionString: postgres.url, max: 1 })
+  for (const pace of [{ perSecond: 10, seconds: 10 }, { perSecond: 100, seconds: 5 }, { atOnce, seconds: 5 }]) {
+    counted[name(pace)] = await statementsOf(pool, () => load(pace))
+  }
+  await pool.end()
+  return counted
 }
 
 async function statementsOf (pool: pg.Pool, load: () => Promise<{ calls: number }>) {

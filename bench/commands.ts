@@ -10,16 +10,20 @@ import type { Pids } from './support/processes.js'
 import type { Statements } from './support/statements.js'
 
 const { values: options } = parseArgs({
+  allowNegative: true,
   options: {
     seconds: { type: 'string', default: '8' },
     'in-flight': { type: 'string', default: '1,32,128' },
     users: { type: 'string', default: '100' },
     assistants: { type: 'string', default: '10000' },
     leads: { type: 'string', default: '100000' },
+    only: { type: 'string' },
+    statements: { type: 'boolean', default: true },
     json: { type: 'boolean', default: false }
   }
 })
-const isCounted = (name: string) => name === 'POST lead' || name === 'GET lead'
+const isCounted = (name: string) => options.statements && (name === 'POST lead' || name === 'GET lead')
+const isChosen = (name: string) => options.only === undefined || options.only.split(';').includes(name)
 const seconds = Number(options.seconds)
 const inFlights = options['in-flight'].split(',').map(Number)
 const sizes = { users: Number(options.users), assistants: Number(options.assistants), leads: Number(options.leads) }
@@ -40,7 +44,7 @@ const reads = [
 ] as const
 try {
   await measureApart()
-  await measureWhole()
+  if (isChosen('all in one')) await measureWhole()
   await measureBare()
   report(withLimits(), limits, options.json)
 } finally {
@@ -55,7 +59,7 @@ async function measureApart (): Promise<void> {
   for (const waits of [true, false]) {
     const api = await scene.start('api', waits ? {} : { READ_MODEL_WAIT_MS: '0' })
     const pids = scene.pids({ ...others, api: api.pid })
-    for (const name of [...commands, ...waits ? reads : []]) {
+    for (const name of [...commands, ...waits ? reads : []].filter(isChosen)) {
       await measureKind(waits ? name : `${name}, no wait`, kinds[name], api.url, pids, isCounted(name))
     }
     await api.stop()

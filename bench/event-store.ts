@@ -8,6 +8,7 @@ import { beside, reportBeside } from './event-store/beside.js'
 import { appends } from './event-store/callers.js'
 import { crowd, fill, latencies, type Rate, reads } from './event-store/load.js'
 import { cursor, inserts } from './event-store/raw.js'
+import type { Reported, Row } from './event-store/reported.js'
 import { type BenchServer, startServer, temporaryPostgres } from './support/back-ends.js'
 import { median, percentile } from './support/statistics.js'
 
@@ -15,14 +16,18 @@ const { values: options } = parseArgs({
   options: {
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '4' },
+    'in-flight': { type: 'string', default: '1,32,256' },
+    events: { type: 'string', default: '100000' },
+    crowd: { type: 'string', default: '10000' },
     json: { type: 'boolean', default: false },
     beside: { type: 'string' }
   }
 })
 const rounds = Number(options.rounds)
 const seconds = Number(options.seconds)
-const inFlight = [1, 32, 256]
-const readCount = 100_000
+const inFlight = options['in-flight'].split(',').map(Number)
+const readCount = Number(options.events)
+const crowdEvents = Number(options.crowd)
 
 const say = (line: string) => process.stderr.write(`${line}\n`)
 
@@ -72,10 +77,10 @@ async function measure (sql: BenchServer, memory: BenchServer) {
   }
   say('From append to subscriber')
   const arrived = await latencies(clients.sql, 1_000)
-  say('A hundred subscribers, one of them stopped')
   const resident = [sql.memory()]
-  for (let time = 0; time < 2; time++) {
-    await crowd(clients.sql, 100, 10_000)
+  if (crowdEvents > 0) say('A hundred subscribers, one of them stopped')
+  for (let time = 0; time < 2 && crowdEvents > 0; time++) {
+    await crowd(clients.sql, 100, crowdEvents)
     resident.push(sql.memory())
   }
   await Promise.all(Object.values(clients).map((client) => client.dispose()))
@@ -84,25 +89,25 @@ async function measure (sql: BenchServer, memory: BenchServer) {
 
 function report ({ appended, read, latency, resident }: Measured): void {
   const of = (rates: Rate[], key: keyof Rate) => median(rates.map((rate) => rate[key]))
-  const rows = appended.map((each) => ({
+  const rows: Row[] = appended.map((each) => ({
     what: `appends/s, ${each.inFlight} in flight`,
     sql: of(each.sql, 'perSecond'),
     memory: of(each.memory, 'perSecond'),
     raw: of(each.raw, 'perSecond'),
-    ms: `${of(each.sql, 'p50').toFixed(2)} / ${of(each.sql, 'p99').toFixed(2)}`,
-    rawMs: `${of(each.raw, 'p50').toFixed(2)} / ${of(each.raw, 'p99').toFixed(2)}`
+    ms: [of(each.sql, 'p50'), of(each.sql, 'p99')],
+    rawMs: [of(each.raw, 'p50'), of(each.raw, 'p99')]
   }))
-  const readRates = { sql: median(read.sql), memory: median(read.memory), raw: median(read.raw) }
-  rows.push({ what: '$all events/s', ...readRates, ms: '', rawMs: '' })
-  if (options.json) return void process.stdout.write(`${JSON.stringify({ rows, latency, resident })}\n`)
+  rows.push({ what: '$all events/s', sql: median(read.sql), memory: median(read.memory), raw: median(read.raw) })
+  if (options.json) return void process.stdout.write(`${JSON.stringify({ rows, latency, resident } satisfies Reported)}\n`)
   const head = ['', 'on Postgres', 'in memory', 'share', 'p50 / p99 ms', 'raw pg', 'p50 / p99 ms']
   const table = new Table({ head, style: { head: [], border: [] } })
+  const both = (ms: readonly number[] = []) => ms.map((each) => each.toFixed(2)).join(' / ')
   for (const { what, sql, memory, raw, ms, rawMs } of rows) {
-    table.push([what, rate(sql), rate(memory), `${(sql / memory * 100).toFixed(0)} %`, ms, rate(raw), rawMs])
+    table.push([what, rate(sql), rate(memory), `${(sql / memory * 100).toFixed(0)} %`, both(ms), rate(raw), both(rawMs)])
   }
   process.stdout.write(`${table.toString()}
 From append to a subscriber of $all: p50 ${latency.p50.toFixed(2)} ms, p99 ${latency.p99.toFixed(2)} ms.
-Server memory before, after 10,000 events to 100 subscribers, one of them stopped, and after 10,000 more: \
+Server memory, and after ${crowdEvents} events to 100 subscribers, one of them stopped, and after as many more: \
 ${resident.map((size) => size.toFixed(0)).join(', ')} MiB.
 `)
 }
