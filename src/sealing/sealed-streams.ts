@@ -1,11 +1,8 @@
 // The streams as everybody in the service has them: what events say of persons is sealed in the log, and plain here.
-import { sizeOf } from '../event-store/size.js'
 import type { StoredEvent } from '../domain/stored-event.js'
+import { readPart } from '../event-store/reads/parts.js'
 import type { Streams } from '../event-store/streams.js'
 import { openEvents, sealEvents, type SealingOptions } from './events.js'
-
-/** What is read is opened in batches of so many bytes, about. */
-const openedAtOnce = 4 * 2 ** 20
 
 /** @throws PersonKeyUnreadable, besides what `streams` throw, from what reads and appends */
 export function sealedStreams (streams: Streams, sealing: SealingOptions): Streams {
@@ -32,9 +29,6 @@ const holdsPersons = (stream: string) => /^(lead|blacklist|call)-/.test(stream)
 
 interface Visit { stream: string, from: bigint, take (event: StoredEvent): void, mostEvents: number }
 
-/** Ends a read. */
-class Full extends Error {}
-
 /** Keys are looked up for many events at once, so they wait for each other, in parts that fit into memory. */
 async function visitOpened (
   streams: Pick<Streams, 'visit'>, open: (events: readonly StoredEvent[]) => Promise<StoredEvent[]>,
@@ -48,21 +42,5 @@ async function visitOpened (
     left -= events.length
     if (!isFull || !last || left <= 0) return isThere
     next = last.revision + 1n
-  }
-}
-
-async function readPart (streams: Pick<Streams, 'visit'>, stream: string, from: bigint, mostEvents: number) {
-  const events: StoredEvent[] = []
-  let bytes = 0
-  const keep = (event: StoredEvent) => {
-    events.push(event)
-    bytes += sizeOf(event.data)
-    if (bytes >= openedAtOnce) throw new Full()
-  }
-  try {
-    return { events, isThere: await streams.visit(stream, from, keep, mostEvents), isFull: false }
-  } catch (error) {
-    if (!(error instanceof Full)) throw error
-    return { events, isThere: true, isFull: true }
   }
 }

@@ -14,10 +14,11 @@ export async function * readParts (
   streams: Pick<Streams, 'visit'>, stream: string, { from, to }: Range
 ): AsyncGenerator<StoredEvent[]> {
   for (let next = from; next <= to;) {
-    const part = await readPart(streams, stream, { from: next, to })
-    const last = part.at(-1)
+    const wanted = to - next + 1n
+    const { events } = await readPart(streams, stream, next, wanted < mostEvents ? Number(wanted) : mostEvents)
+    const last = events.at(-1)
     if (!last) return
-    yield part
+    yield events
     next = last.revision + 1n
   }
 }
@@ -25,22 +26,24 @@ export async function * readParts (
 /** Ends a read. */
 class Full extends Error {}
 
-async function readPart (
-  streams: Pick<Streams, 'visit'>, stream: string, { from, to }: Range
-): Promise<StoredEvent[]> {
-  const part: StoredEvent[] = []
+/** `isFull`: it ended for its bytes, so there may be more. `isThere` as `visit` answers. */
+export interface ReadPart { events: StoredEvent[], isThere: boolean, isFull: boolean }
+
+/** The events of a stream from a revision on, as many as fit into a part. @throws EventStoreUnavailable */
+export async function readPart (
+  streams: Pick<Streams, 'visit'>, stream: string, from: bigint, most: number
+): Promise<ReadPart> {
+  const events: StoredEvent[] = []
   let bytes = 0
   const take = (event: StoredEvent) => {
-    part.push(event)
+    events.push(event)
     bytes += sizeOf(event.data)
     if (bytes >= mostBytes) throw new Full()
   }
-  const wanted = to - from + 1n
-  const count = wanted < mostEvents ? Number(wanted) : mostEvents
   try {
-    await streams.visit(stream, from, take, count)
+    return { events, isThere: await streams.visit(stream, from, take, most), isFull: false }
   } catch (error) {
     if (!(error instanceof Full)) throw error
+    return { events, isThere: true, isFull: true }
   }
-  return part
 }
