@@ -20,21 +20,24 @@ export const erasedType = 'Erased'
 export async function sealEvents (
   { keys, digest }: SealingOptions, stream: string, events: readonly Proposed[]
 ): Promise<Proposed[]> {
-  const persons = new Set<string>()
+  const persons = new Map<string, string>() // each digest is made once, though every part is looked at twice
   const personIn = ({ data, ofUser }: Proposed, whose: Whose): string | undefined => {
     const userId = isFields(data) && 'user_id' in data ? data.user_id : ofUser
     if (typeof userId !== 'string') return undefined
-    return keys.personOf(userId, 'digest' in whose ? whose.digest : digest(whose.number))
+    const name = `${userId} ${'digest' in whose ? whose.digest : whose.number}`
+    const person = persons.get(name) ??
+      keys.personOf(userId, 'digest' in whose ? whose.digest : digest(whose.number))
+    persons.set(name, person)
+    return person
   }
   for (const event of events) {
     changed(event, stream, ({ part, kind, whose }) => {
-      const person = kind.fields.some((name) => name in part) ? personIn(event, whose) : undefined
-      if (person !== undefined) persons.add(person)
+      if (kind.fields.some((name) => name in part)) personIn(event, whose)
       return part
     })
   }
   if (persons.size === 0) return [...events]
-  const found = await keys.toSealFor([...persons])
+  const found = await keys.toSealFor([...persons.values()])
   return events.map((event) => ({
     ...event,
     data: changed(event, stream, ({ part, kind, place, whose }) => {
