@@ -1,5 +1,4 @@
 // Asks for the erasure of a person and does it here, unless a worker does.
-import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { calls } from '../../../projections/calls.js'
 import { catalog } from '../../../projections/catalog/catalog.js'
@@ -10,17 +9,15 @@ import { giveTurn } from '../../../workers/background/turns.js'
 import { dispatcher } from '../../../workers/dispatch/dispatch.js'
 import { erasures } from '../../../workers/persons/erasures/erasures.js'
 import { erasureKind, prepareErasure } from '../../../workers/persons/erasures/request.js'
-import { commandHandler } from '../../command-handling/handle-command.js'
 import { findRequest } from '../../command-handling/person/person-requests.js'
 import { holdToLeadDigestKey, phoneHash } from '../../command-handling/phone-hash.js'
 import { keyBytes, secretKeys, type CompleteConfig } from '../../composition/complete-config.js'
 import { erasureWork } from '../../composition/persons/erasures.js'
-import { personRequestDecider } from '../../domain/person/decide.js'
-import { personRequestStream } from '../../domain/person/events.js'
 import { parseSchedule } from '../../domain/webhook/schedule.js'
 import { BehindLog, explainBehind, readDatabaseState } from '../../recovery/database-state.js'
 import { pause } from '../../subscriptions/pause.js'
 import { runSubscription } from '../../subscriptions/run.js'
+import { appendRequest } from './append-request.js'
 import type { ExportOptions } from './export-now.js'
 import type { NamedPerson } from './named.js'
 
@@ -80,20 +77,15 @@ function follow (
 async function request (
   { config, connections: { pool, streams } }: ExportOptions, { userId, phoneNumber }: NamedPerson, number_digest: string
 ): Promise<string> {
-  const id = randomUUID()
-  if (!await prepareErasure(pool, secretKeys(config), { id, userId, phoneNumber })) {
-    throw new Error('a hundred erasures of this user are under way')
-  }
-  const command = { type: 'request', kind: 'erasure', number_digest, userId, commandId: id } as const
-  const now = new Date().toISOString()
-  await commandHandler(streams).handle({
-    aggregate: personRequestDecider,
-    stream: personRequestStream(id),
-    decide: (state) => personRequestDecider.decide({ ...command, now }, state),
-    origin: { commandId: id, correlationId: id }
-  }).catch(async (error: unknown) => {
-    await dropPrepared(pool, id)
-    throw error
+  const { id } = await appendRequest(streams, {
+    kind: 'erasure',
+    userId,
+    number_digest,
+    async note (id) {
+      if (await prepareErasure(pool, secretKeys(config), { id, userId, phoneNumber })) return
+      throw new Error('a hundred erasures of this user are under way')
+    },
+    async drop (id) { await dropPrepared(pool, id) }
   })
   await acceptRequest(pool, id)
   return id

@@ -1,20 +1,18 @@
 // Asks for the export of a person and makes it here, unless a worker does.
-import { randomUUID } from 'node:crypto'
 import { calls } from '../../../projections/calls.js'
 import { feedGenerations } from '../../../projections/engine/feed.js'
 import { leads } from '../../../projections/leads.js'
 import { continueRequests, type PersonWork } from '../../../workers/persons/continue.js'
 import { readExport } from '../../../workers/persons/parts.js'
 import { mostOfUser, noteRequest, removeRequest } from '../../../workers/persons/requests.js'
-import { commandHandler } from '../../command-handling/handle-command.js'
 import { holdToLeadDigestKey, phoneHash } from '../../command-handling/phone-hash.js'
 import { keyBytes } from '../../composition/complete-config.js'
 import type { Connections } from '../../composition/connections.js'
 import { personWork, type WorkOptions } from '../../composition/persons/person-work.js'
-import { personRequestDecider, type PersonRequest } from '../../domain/person/decide.js'
-import { personRequestStream } from '../../domain/person/events.js'
+import type { PersonRequest } from '../../domain/person/decide.js'
 import { pause } from '../../subscriptions/pause.js'
 import type { RunOptions } from '../../subscriptions/run.js'
+import { appendRequest } from './append-request.js'
 
 interface Asked { userId: string, phoneNumber: string }
 
@@ -54,22 +52,16 @@ async function request (
 ): Promise<{ id: string, position: bigint }> {
   const digest = phoneHash(keyBytes(config.secrets.leadDigestKey))
   await holdToLeadDigestKey(streams, digest)
-  const id = randomUUID()
-  if (!await noteRequest(pool, keys, { id, userId, phoneNumber })) {
-    throw new Error(`${mostOfUser} exports of this user are being made or kept, each for a day`)
-  }
-  const command = { type: 'request', kind: 'export', number_digest: digest(phoneNumber), userId, commandId: id } as const
-  const now = new Date().toISOString()
-  const { position } = await commandHandler(streams).handle({
-    aggregate: personRequestDecider,
-    stream: personRequestStream(id),
-    decide: (state) => personRequestDecider.decide({ ...command, now }, state),
-    origin: { commandId: id, correlationId: id }
-  }).catch(async (error: unknown) => {
-    await removeRequest(pool, id)
-    throw error
+  return await appendRequest(streams, {
+    kind: 'export',
+    userId,
+    number_digest: digest(phoneNumber),
+    async note (id) {
+      if (await noteRequest(pool, keys, { id, userId, phoneNumber })) return
+      throw new Error(`${mostOfUser} exports of this user are being made or kept, each for a day`)
+    },
+    async drop (id) { await removeRequest(pool, id) }
   })
-  return { id, position }
 }
 
 async function untilEnded (work: PersonWork, id: string): Promise<PersonRequest> {
