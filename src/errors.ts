@@ -15,7 +15,7 @@ import { fieldErrors } from './http/input/schema-errors.js'
 import { saysDiskFull } from './postgres/problems/full-disk.js'
 import { BehindLog } from './recovery/database-state.js'
 import { OtherLog } from './recovery/other-log.js'
-import { PersonKeyUnreadable } from './sealing/person-keys.js'
+import { PersonKeyUnreadable } from './sealing/keys/person-keys.js'
 
 const statusOf: Record<RejectionCode, number> = {
   invalid: 422,

@@ -1,6 +1,6 @@
 // Writes a batch in one statement: rows, checkpoint and notification, while nobody else touches the generation.
 import type { Pool } from 'pg'
-import type { Batch } from '../../src/event-store/subscribe.js'
+import type { Batch } from '../../src/event-store/reads/batch.js'
 import { isTaken } from '../../src/postgres/problems/about-data.js'
 import { checkpointOf, schemaOf } from '../replay/generations.js'
 import { storable } from '../../src/subscriptions/park.js'

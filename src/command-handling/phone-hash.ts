@@ -7,9 +7,21 @@ import { noStream, type Streams } from '../event-store/streams.js'
 
 export type PhoneHash = (phoneNumber: string) => string
 
+/** A command asks for the digests of its user and its number several times. */
+const mostKept = 1_000
+const longestKept = 300
+
 /** HMAC-SHA256 of the number as accepted, cut to 32 hex digits. */
 export function phoneHash (key: Buffer): PhoneHash {
-  return (phoneNumber) => createHmac('sha256', key).update(phoneNumber).digest('hex').slice(0, 32)
+  const kept = new Map<string, string>()
+  return (phoneNumber) => {
+    const known = kept.get(phoneNumber)
+    if (known !== undefined) return known
+    const digest = createHmac('sha256', key).update(phoneNumber).digest('hex').slice(0, 32)
+    if (kept.size >= mostKept) kept.clear()
+    if (phoneNumber.length < longestKept) kept.set(phoneNumber, digest)
+    return digest
+  }
 }
 
 /** The log was written with another LEAD_DIGEST_KEY: with this one, duplicate leads would not be recognised. */

@@ -3,6 +3,7 @@ import type { Assistant, AssistantAtRevision } from '../domain/assistant/evolve.
 import type { Campaign } from '../domain/campaign/evolve.js'
 import type { AssistantAt } from '../command-handling/past-assistants.js'
 import type { WaitIfMissing } from '../command-handling/wait-if-missing.js'
+import { rememberFacts } from './remembered-facts.js'
 import type { CatalogAnswer, CatalogQuestion } from '../../projections/catalog/catalog.js'
 import type { LeadOnStream } from '../../projections/find-leads.js'
 import type { ReadModel } from '../../projections/read-model.js'
@@ -24,11 +25,24 @@ export interface Facts {
   leadOwner (id: number): Promise<string | undefined>
 }
 
-export function openFacts (readModel: ReadModel, waitIfMissing: WaitIfMissing, assistantAt: AssistantAt): Facts {
+/** @param catalogPassed as far as the read model of the catalogue has come */
+export function openFacts (
+  readModel: ReadModel, waitIfMissing: WaitIfMissing, assistantAt: AssistantAt,
+  catalogPassed: () => Promise<bigint | undefined>
+): Facts {
+  const campaigns = rememberFacts<Campaign | undefined>(catalogPassed, (campaign) => campaign !== undefined)
+  const answers = rememberFacts<{ answer: CatalogAnswer, isWhole: boolean }>(catalogPassed, ({ isWhole }) => isWhole)
   return {
-    campaign: (userId, id) => waitIfMissing('catalog', () => readModel.findCampaign(userId, id)),
-    catalog: (question) => waitIfMissing(
-      'catalog', () => readModel.lookUpCatalog(question), (answer) => isComplete(question, answer)),
+    campaign: (userId, id) => campaigns(
+      JSON.stringify([userId, id]), () => waitIfMissing('catalog', () => readModel.findCampaign(userId, id))),
+    async catalog (question) {
+      const isWhole = (answer: CatalogAnswer) => isComplete(question, answer)
+      const { answer } = await answers(JSON.stringify(question), async () => {
+        const answer = await waitIfMissing('catalog', () => readModel.lookUpCatalog(question), isWhole)
+        return { answer, isWhole: isWhole(answer) }
+      })
+      return answer
+    },
     assistant: (userId, id) => waitIfMissing('assistants', () => readModel.findAssistant(userId, id)),
     async assistantAt (userId, id, revision) {
       const find = () => readModel.findAssistant(userId, id)

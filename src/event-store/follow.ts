@@ -7,12 +7,15 @@ import { sizeOf } from './size.js'
 import type { EventStoreConnection } from './connection/connection.js'
 import { subscriptionError } from './errors.js'
 import { toStoredEvent } from './stored.js'
-import { catchUp, type Batch, type CatchUp } from './subscribe.js'
+import type { Batch, CatchUp } from './reads/batch.js'
+import { catchUp } from './subscribe.js'
 
 export interface FollowOptions {
   /** Exclusive: the first event is the one after this position; 0 starts at the beginning. */
   after: bigint
   eventTypes: readonly string[]
+  /** Types whose events are wanted only with those behind them: alone they come a moment late. */
+  escorts?: readonly string[]
   /** Ends the iteration. */
   signal: AbortSignal
   /** As for a subscription. */
@@ -43,13 +46,13 @@ const answerWithinMs = 5_000
  * @throws when the subscription fails or ends
  */
 export async function * followLog (
-  connection: EventStoreConnection, log: WatchedLog, { after, eventTypes, signal, lingerMs }: FollowOptions
+  connection: EventStoreConnection, log: WatchedLog, { after, eventTypes, escorts, signal, lingerMs }: FollowOptions
 ): AsyncGenerator<Batch, void> {
   let position = after
   let patienceMs = shortestPatienceMs
   let silences = 0
   while (!signal.aborted) {
-    const feed = catchUp(connection, { after: position, eventTypes, lingerMs })
+    const feed = catchUp(connection, { after: position, eventTypes, escorts, lingerMs })
     const close = () => { feed.close().catch(() => {}) }
     signal.addEventListener('abort', close, { once: true })
     try {
@@ -71,7 +74,7 @@ export async function * followLog (
       await feed.close()
     }
     if (silences < 2 || signal.aborted) continue
-    const { batch, isEnd } = await readOn(connection, eventTypes, position)
+    const { batch, isEnd } = await readOn(connection, [...eventTypes, ...escorts ?? []], position)
     if (batch.position > position) yield batch
     position = batch.position
     // Far behind the head, a subscription that is only slow gets more time.
@@ -97,8 +100,10 @@ async function next (
       awaited.delete(beat.cancel)
     })
     if (batch) return batch
+    if (await head() <= position) continue
+    if (feed.flush()) return await arriving
     // It may have come meanwhile.
-    if (await head() > position) return await Promise.race([arriving, Promise.resolve(undefined)])
+    return await Promise.race([arriving, Promise.resolve(undefined)])
   }
 }
 

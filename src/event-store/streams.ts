@@ -8,7 +8,7 @@ import { followLog, type FollowOptions } from './follow.js'
 import type { Limit } from './reads/limit.js'
 import { Reader } from './reads/reader.js'
 import { scavengeEmbedded, type Scavenged } from './removal/scavenge.js'
-import type { Batch } from './subscribe.js'
+import type { Batch } from './reads/batch.js'
 import { truncate } from './removal/truncate.js'
 
 export type { Appended, Proposed }

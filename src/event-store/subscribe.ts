@@ -7,35 +7,10 @@ import type { StoredEvent } from '../domain/stored-event.js'
 import type { EventStoreConnection } from './connection/connection.js'
 import type { Session } from './connection/session.js'
 import { EventStoreUnavailable } from './errors.js'
+import type { CatchUp, CatchUpOptions, Batch } from './reads/batch.js'
 import { awaitFirstFrom } from './reads/resume.js'
 import { WaitingEvents } from './reads/waiting.js'
 import { toStoredEvent } from './stored.js'
-
-/** What arrived since the last pull: events in log order, and the position that is reached with them. */
-export interface Batch {
-  events: StoredEvent[]
-  position: bigint
-}
-
-export interface CatchUp {
-  /**
-   * Resolves with at least one event, or with none and a position that passed filtered-out events.
-   * The events that arrive while the caller works are the next batch.
-   * @throws when the subscription fails or ends, also cleanly: open a new one from the last position
-   */
-  next (): Promise<Batch>
-  close (): Promise<void>
-}
-
-export interface CatchUpOptions {
-  /** Exclusive: the first event is the one after this position; 0 starts at the beginning. */
-  after: bigint
-  eventTypes: readonly string[]
-  /** Most events in one batch; the subscription is paused while twice as many wait, or more bytes than a batch has. */
-  maxBatch?: number
-  /** How long a batch that is not full waits for more, in milliseconds. Without it, batches come early and small. */
-  lingerMs?: number | undefined
-}
 
 // Servers before 24.10.5 report 2^64-1 as the checkpoint of a filter that has matched nothing yet.
 const nowhere = 2n ** 64n - 1n
@@ -50,6 +25,8 @@ class AllSubscription implements CatchUp {
   readonly #waiting: WaitingEvents
   readonly #stay: () => void
   #subscription: AllStreamSubscription | undefined
+  readonly #types: readonly string[]
+  #isFlushed = false
   #position: bigint
   #passed: bigint
   #failure: Error | undefined
@@ -57,7 +34,8 @@ class AllSubscription implements CatchUp {
 
   constructor (private readonly session: Session, private readonly options: CatchUpOptions) {
     this.#maxBatch = options.maxBatch ?? 500
-    this.#waiting = new WaitingEvents(this.#maxBatch)
+    this.#waiting = new WaitingEvents(this.#maxBatch, options.escorts)
+    this.#types = [...options.eventTypes, ...options.escorts ?? []]
     this.#position = this.#passed = options.after
     const fail = (error: Error) => this.#fail(error)
     this.#stay = session.untilAbandoned(fail)
@@ -66,11 +44,11 @@ class AllSubscription implements CatchUp {
 
   /** An event that is not where the last one was is the first that was not delivered. */
   async #begin (): Promise<void> {
-    const { after, eventTypes } = this.options
+    const { after } = this.options
     if (after === 0n) return this.#subscribe(START)
     const first = await awaitFirstFrom(this.session, after, () => this.#failure !== undefined)
     if (!first) return
-    if (first.position > after && eventTypes.includes(first.type)) this.#keep(first)
+    if (first.position > after && this.#types.includes(first.type)) this.#keep(first)
     else this.#checkpointReached(first.position)
     this.#subscribe({ commit: first.position, prepare: first.position })
   }
@@ -79,7 +57,7 @@ class AllSubscription implements CatchUp {
     const subscription = this.#subscription = this.session.client.subscribeToAll({
       fromPosition,
       filter: eventTypeFilter({
-        regex: `^(${this.options.eventTypes.join('|')})$`,
+        regex: `^(${this.#types.join('|')})$`,
         checkpointInterval: 10,
         checkpointReached: async (_subscription, { commit }) => this.#checkpointReached(commit)
       })
@@ -93,18 +71,26 @@ class AllSubscription implements CatchUp {
   async next (): Promise<Batch> {
     for (;;) {
       if (this.#failure) throw this.#failure
-      if (this.#waiting.count > 0) {
+      const isPassed = this.#passed > this.#position // by a checkpoint, and so are escorts
+      if (this.#waiting.isDue || (this.#waiting.count > 0 && (this.#isFlushed || isPassed))) {
         // Events that have arrived already come along: fewer, larger batches.
         if (this.#waiting.count < this.#maxBatch) await this.#linger()
         return this.#takeBatch()
       }
       // A checkpoint runs ahead of events that are still buffered: it counts only when none is.
-      if (this.#passed > this.#position && !this.#subscription?.readableLength) {
+      if (isPassed && !this.#subscription?.readableLength) {
         this.#position = this.#passed
         return { events: [], position: this.#position }
       }
       await new Promise<void>((resolve) => { this.#wake = resolve })
     }
+  }
+
+  flush (): boolean {
+    if (this.#waiting.count === 0) return false
+    this.#isFlushed = true
+    this.#wake()
+    return true
   }
 
   async close (): Promise<void> {
@@ -143,6 +129,7 @@ class AllSubscription implements CatchUp {
 
   #takeBatch (): Batch {
     const events = this.#waiting.takeBatch()
+    this.#isFlushed = false
     this.#position = events[events.length - 1]?.position ?? this.#position
     if (this.#waiting.hasRoom && this.#subscription?.isPaused()) this.#subscription.resume()
     return { events, position: this.#position }

@@ -4,11 +4,11 @@ import { personalParts, type PersonalPart, type Whose } from '../domain/sealed/p
 import { isFields, sealedIn, type Fields, type Sealed } from '../domain/sealed/sealed.js'
 import type { StoredEvent } from '../domain/stored-event.js'
 import type { Proposed } from '../event-store/streams.js'
-import type { KeyName, PersonKeys } from './person-keys.js'
+import type { KeyName, PersonKeys } from './keys/person-keys.js'
 import { openText, sealText } from './part-text.js'
 
 export interface SealingOptions {
-  keys: Pick<PersonKeys, 'personOf' | 'toSealFor' | 'toOpen'>
+  keys: Pick<PersonKeys, 'personOf' | 'toSealFor' | 'toOpen' | 'learn'>
   /** Stands for a number in the name of a stream. */
   digest (phoneNumber: string): string
 }
@@ -52,7 +52,7 @@ export async function sealEvents (
 
 /** The events with what they say of persons, as far as their keys are there. @throws as `toOpen` */
 export async function openEvents (
-  { keys }: Pick<SealingOptions, 'keys'>, events: readonly StoredEvent[]
+  { keys }: { keys: Pick<PersonKeys, 'toOpen'> }, events: readonly StoredEvent[]
 ): Promise<StoredEvent[]> {
   const names: KeyName[] = []
   for (const event of events) {

@@ -1,12 +1,14 @@
 // The streams as everybody in the service has them: what events say of persons is sealed in the log, and plain here.
+import type { DomainEvent } from '../domain/events.js'
+import { saysOfPersons } from '../domain/sealed/personal-parts.js'
 import type { StoredEvent } from '../domain/stored-event.js'
 import { readPart } from '../event-store/reads/parts.js'
 import type { Streams } from '../event-store/streams.js'
 import { openEvents, sealEvents, type SealingOptions } from './events.js'
 
 /** @throws PersonKeyUnreadable, besides what `streams` throw, from what reads and appends */
-export function sealedStreams (streams: Streams, sealing: SealingOptions): Streams {
-  const open = (events: readonly StoredEvent[]) => openEvents(sealing, events)
+export function sealedStreams (streams: Streams, { keys, digest }: SealingOptions): Streams {
+  const open = (events: readonly StoredEvent[]) => openEvents({ keys }, events)
   return {
     ...streams,
     read: async (...given) => await open(await streams.read(...given)),
@@ -18,12 +20,19 @@ export function sealedStreams (streams: Streams, sealing: SealingOptions): Strea
       return newest && (await open([newest]))[0]
     },
     append: async (stream, events, expected) =>
-      await streams.append(stream, await sealEvents(sealing, stream, events), expected),
+      await streams.append(stream, await sealEvents({ keys, digest }, stream, events), expected),
     async * follow (options) {
-      for await (const { events, position } of streams.follow(options)) yield { events: await open(events), position }
+      if (!options.eventTypes.some(saysOfPersons)) return yield * streams.follow(options)
+      // A key is in the log before what is sealed under it: so nobody has to be asked for one that was just made.
+      for await (const { events, position } of streams.follow({ ...options, escorts: [keyType] })) {
+        keys.learn(events.filter(({ type }) => type === keyType))
+        yield { events: await open(events.filter(({ type }) => type !== keyType)), position }
+      }
     }
   }
 }
+
+const keyType: DomainEvent['type'] = 'PersonKeyCreated'
 
 const holdsPersons = (stream: string) => /^(lead|blacklist|call)-/.test(stream)
 

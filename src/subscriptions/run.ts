@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { isOfOutage } from '../event-store/errors.js'
 import type { Streams } from '../event-store/streams.js'
-import type { Batch } from '../event-store/subscribe.js'
+import type { Batch } from '../event-store/reads/batch.js'
 import { inTransaction } from '../postgres/transaction.js'
 import { claimCheckpoint, Fenced, moveCheckpoint } from './checkpoint.js'
 import { BatchRefused, type Consumer, type Log, type OpenConsumer } from './consumer.js'

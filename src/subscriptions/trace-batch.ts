@@ -1,5 +1,5 @@
 // A span of a consumer in each trace that a batch has events of, where tracing is on.
-import type { Batch } from '../event-store/subscribe.js'
+import type { Batch } from '../event-store/reads/batch.js'
 import { traceOf, traceParent, tracing, type Span, type Tracer } from '../tracing/tracing.js'
 
 /** Of one batch: after a long outage it may hold the events of thousands of requests. */

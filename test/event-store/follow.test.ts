@@ -57,6 +57,23 @@ t.test('large events come in small batches, and all of them', async (t) => {
   t.ok(sizes.every((size) => size * text.length <= 16 * 2 ** 20), `batches of ${sizes.join(', ')}`)
 })
 
+t.test('escorts come with the first event behind them, and alone once somebody asks how far the log is', async (t) => {
+  const [type, escort] = ['Led', 'Escort'].map((name) => `${name}${Date.now()}`) as [string, string]
+  const after = await direct.head()
+  const batches = direct.follow({ after, eventTypes: [type], escorts: [escort], signal: until(t).signal })
+  const pulled = batches.next()
+  await append(escort)
+  await append(escort)
+  const { position } = await append(type)
+  const together = (await pulled).value
+  t.strictSame(together?.events.map((event) => event.type), [escort, escort, type])
+  t.equal(together?.position, position)
+  const alone = batches.next()
+  const last = await append(escort)
+  direct.lookNow?.()
+  t.match((await alone).value, { events: [{ type: escort }], position: last.position })
+})
+
 t.test('an abort ends it, also while it waits', async (t) => {
   const stopping = until(t)
   const batches = direct.follow({ after: await direct.head(), eventTypes: ['NeverAppended'], signal: stopping.signal })

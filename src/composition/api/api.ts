@@ -14,6 +14,7 @@ import { waitIfMissing } from '../../command-handling/wait-if-missing.js'
 import { openFacts } from '../../commands/facts.js'
 import type { App } from '../../http/app-types.js'
 import { commandRoutes } from '../../http/command-route.js'
+import { keysBeside } from '../../sealing/keys/keys-beside.js'
 import { keyBytes } from '../complete-config.js'
 import { announceRevoked, forgetAnnounced } from '../credentials/revocations.js'
 import type { ProcessContext } from '../process-context.js'
@@ -77,7 +78,7 @@ export async function composeApi (context: ProcessContext, status: Status): Prom
 async function commandDeps (
   context: ProcessContext, commands: CommandHandler, idempotency: Idempotency, { isDone, isDoneNow }: CatchUp
 ): Promise<Omit<Routes, keyof (WebhookDeps & PersonRoutes) | 'leadImports'>> {
-  const { config, connections: { pool, streams, positions }, restoreGuard, logGuard, log } = context
+  const { config, connections: { pool, streams, personKeys, positions }, restoreGuard, logGuard, log } = context
   const waitMs = config.readModelWaitMs
   const hash = phoneHash(keyBytes(config.secrets.leadDigestKey))
   await holdToLeadDigestKey(streams, hash)
@@ -89,7 +90,8 @@ async function commandDeps (
   const assistantAt = pastAssistants(commands)
   const head = () => streams.head()
   const { passed, reached } = reads
-  const facts = openFacts(readModel, waitIfMissing({ head, passed, reached, waitMs }), assistantAt)
+  const found = waitIfMissing({ head, passed, reached, waitMs })
+  const facts = openFacts(readModel, found, assistantAt, () => passed('catalog'))
   return {
     handle: commandRoutes({ idempotency, ids, readPositions: reads }),
     rateLimitPerMinute: config.rateLimitPerMinute,
@@ -100,7 +102,7 @@ async function commandDeps (
     phoneHash: hash,
     phoneClaims: claims,
     announceRevoked: (keyId) => announceRevoked(pool, { key: keyId }),
-    blacklists: openBlacklists(streams, hash, notedEntries(pool, isDoneNow)),
+    blacklists: openBlacklists(streams, hash, notedEntries(pool, keysBeside(personKeys), isDoneNow)),
     owners: callOwners({ streams, leadOwner: facts.leadOwner })
   }
 }

@@ -13,7 +13,7 @@ import {
 import type { PhoneHash } from '../../command-handling/phone-hash.js'
 import { blacklistStream } from '../../domain/blacklist/events.js'
 import { leadStream } from '../../domain/lead/events.js'
-import { keyTrustedMs } from '../../sealing/person-keys.js'
+import { keyTrustedMs } from '../../sealing/keys/person-keys.js'
 import type { Connections } from '../connections.js'
 import { personWork, type WorkOptions } from './person-work.js'
 

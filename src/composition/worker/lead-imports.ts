@@ -11,6 +11,7 @@ import { importLead, listedOf } from '../../commands/lead/import-lead.js'
 import { endDecider } from '../../domain/lead-import/decide.js'
 import { leadImportStream } from '../../domain/lead-import/events.js'
 import { uuidV5 } from '../../event-store/event-id.js'
+import { keysBeside } from '../../sealing/keys/keys-beside.js'
 import { catchUp } from '../api/catch-up.js'
 import { commandsOfSameLog, idsOfSameLog } from '../api/same-log.js'
 import { keyBytes } from '../complete-config.js'
@@ -26,14 +27,14 @@ export async function leadImportsOf (
   context: ProcessContext, onRows: (outcomes: readonly string[]) => void
 ): Promise<BackgroundKind> {
   const { config, connections, restoreGuard, logGuard } = context
-  const { pool, consumerPool, streams, positions } = connections
+  const { pool, consumerPool, streams, personKeys, positions } = connections
   const { leadImports } = await import('../../../workers/imports/lead-imports.js')
   const commands = commandsOfSameLog(commandHandler(streams, cacheBytes), logGuard, () => positions.furthest())
   const hash = phoneHash(keyBytes(config.secrets.leadDigestKey))
   await holdToLeadDigestKey(streams, hash)
   const { isDone, isDoneNow } = await catchUp(context)
   const ids = idsOfSameLog(openIds(pool, isDone, restoreGuard.assertMayGiveIds), logGuard)
-  const blacklists = openBlacklists(streams, hash, notedEntries(pool, isDoneNow))
+  const blacklists = openBlacklists(streams, hash, notedEntries(pool, keysBeside(personKeys), isDoneNow))
   const leads = { commands, phoneHash: hash }
   return leadImports({
     pool: consumerPool,

@@ -23,5 +23,8 @@ export const personOf = (userDigest: string, numberDigest: string) => `${userDig
 
 export const personKeyStream = (person: string) => `person-${person}`
 
+/** Nothing when the stream is not one of a person. */
+export const personIn = (stream: string) => /^person-([^-]+-[^-]+)$/.exec(stream)?.[1]
+
 /** Which digests are right only a process with their key can tell. */
-export const isPersonKeyStream = (stream: string) => /^person-[^-]+-[^-]+$/.test(stream)
+export const isPersonKeyStream = (stream: string) => personIn(stream) !== undefined

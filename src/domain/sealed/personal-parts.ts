@@ -72,6 +72,8 @@ const forms: Readonly<Record<string, SealedForm>> = {
 
 const byType = new Map(Object.entries(forms))
 
+export const saysOfPersons = (type: string) => byType.has(type)
+
 /** Nothing for a type that says nothing of persons, and for a version of before it was sealed. */
 export function personalParts (
   { type, metadata: { schema_version: version = '1' } }: { type: string, metadata: Readonly<Record<string, string>> }

@@ -8,11 +8,18 @@ const maxBytes = 16 * 2 ** 20
 export class WaitingEvents {
   readonly #events: { event: StoredEvent, bytes: number }[] = []
   #bytes = 0
+  #escorts = 0
 
-  constructor (private readonly maxBatch: number) {}
+  /** @param escorts types whose events wait for others */
+  constructor (private readonly maxBatch: number, private readonly escorts: readonly string[] = []) {}
 
   get count (): number {
     return this.#events.length
+  }
+
+  /** There is more than escorts, or so many of them that they go alone. */
+  get isDue (): boolean {
+    return this.count > this.#escorts || this.isFull
   }
 
   /** No more should come now. */
@@ -28,6 +35,7 @@ export class WaitingEvents {
     const bytes = sizeOf(event.data)
     this.#events.push({ event, bytes })
     this.#bytes += bytes
+    if (this.escorts.includes(event.type)) this.#escorts += 1
   }
 
   /** The oldest ones, as many as one batch may hold. */
@@ -39,6 +47,8 @@ export class WaitingEvents {
       bytes += next.bytes
     }
     this.#bytes -= bytes
-    return this.#events.splice(0, count).map(({ event }) => event)
+    const taken = this.#events.splice(0, count).map(({ event }) => event)
+    this.#escorts -= taken.filter(({ type }) => this.escorts.includes(type)).length
+    return taken
   }
 }

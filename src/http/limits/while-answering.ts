@@ -20,13 +20,16 @@ export function untilGone ({ raw: { socket } }: FastifyRequest, { raw: answer }:
   const end = () => {
     answer.off('close', end)
     forget()
-    over.abort()
+    over.abort(isOver)
   }
   answer.on('close', end)
   const forget = whenClosed(socket, end) // an answer that waits behind others on its connection is not told
   if (socket.destroyed) end()
   return over.signal
 }
+
+/** One for all: an error of its own for each request would be made with a trace of the stack. */
+const isOver = new Error('the request was answered, or its sender is gone')
 
 const onClose = new WeakMap<Socket, Set<() => void>>()
 

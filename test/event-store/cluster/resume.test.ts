@@ -1,7 +1,7 @@
 // A subscription goes on where it was, whatever a scavenge took, on servers of both kinds.
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
-import type { Batch } from '../../../src/event-store/subscribe.js'
+import type { Batch } from '../../../src/event-store/reads/batch.js'
 import { noStream, openStreams } from '../../../src/event-store/streams.js'
 import { connectionTo, scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 import { eventStoreCluster, type ClusterOptions } from '../../support/cluster/cluster.js'

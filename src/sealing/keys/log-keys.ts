@@ -1,12 +1,12 @@
 // Keys of persons in the log: the newest event of a person's stream says whether there is one.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { currentVersion, tryDecode } from '../domain/events.js'
-import { personKeyStream, type PersonKeyEvent } from '../domain/person-key/events.js'
-import type { StoredEvent } from '../domain/stored-event.js'
-import { EventStoreUnavailable, RevisionConflict } from '../event-store/errors.js'
-import { noStream, type Streams } from '../event-store/streams.js'
-import { seal, type SecretKeys } from './sealed-text.js'
+import { currentVersion, tryDecode } from '../../domain/events.js'
+import { personIn, personKeyStream, type PersonKeyEvent } from '../../domain/person-key/events.js'
+import type { StoredEvent } from '../../domain/stored-event.js'
+import { EventStoreUnavailable, RevisionConflict } from '../../event-store/errors.js'
+import { noStream, type Streams } from '../../event-store/streams.js'
+import { seal, type SecretKeys } from '../sealed-text.js'
 import type { KeptKey } from './ledger-keys.js'
 
 type LogStreams = Pick<Streams, 'read' | 'last' | 'append' | 'delete'>
@@ -75,6 +75,13 @@ export class LogKeys {
   async #delete (person: string, expected: bigint): Promise<void> {
     await isDone(this.streams.delete(personKeyStream(person), expected))
   }
+}
+
+/** The key that an event has made, when it is sound and on the stream of a person. */
+export function keyMadeBy (stored: StoredEvent): KeptKey | undefined {
+  const person = personIn(stored.stream)
+  const { event } = tryDecode(stored)
+  return person !== undefined && event?.type === 'PersonKeyCreated' ? keptIn(person, event) : undefined
 }
 
 /** What a wrapped key is bound to. */

@@ -1,13 +1,16 @@
 // Finds the keys of persons: in memory, else in the ledger, else in the log.
 import type { Pool } from 'pg'
-import { personOf } from '../domain/person-key/events.js'
-import type { Streams } from '../event-store/streams.js'
+import { personOf } from '../../domain/person-key/events.js'
+import type { StoredEvent } from '../../domain/stored-event.js'
+import type { Streams } from '../../event-store/streams.js'
 import { inLanes } from './in-lanes.js'
 import { KeyCache, type Known } from './key-cache.js'
 import { LedgerKeys, type KeptKey } from './ledger-keys.js'
-import { LogKeys, wrappedFor } from './log-keys.js'
-import { keyTrustedMs, PersonKeyUnreadable, type KeyName, type PersonKey, type PersonKeys } from './person-keys.js'
-import { UnknownSecretKey, unseal, type SecretKeys } from './sealed-text.js'
+import { KeyNotes } from './key-notes.js'
+import { keyMadeBy, LogKeys } from './log-keys.js'
+import { keyTrustedMs, type KeyName, type PersonKey, type PersonKeys } from './person-keys.js'
+import type { SecretKeys } from '../sealed-text.js'
+import { unwrap, unwrapIfReadable } from './unwrap.js'
 
 export interface PersonKeysOptions {
   pool: Pool
@@ -28,10 +31,12 @@ class CachedKeys implements PersonKeys {
   readonly #log: LogKeys
   readonly #making = new Map<string, Promise<PersonKey>>()
   readonly #sweeping: NodeJS.Timeout
+  readonly #notes: KeyNotes
 
   constructor (private readonly options: PersonKeysOptions) {
     this.#ledger = new LedgerKeys(options.pool)
     this.#log = new LogKeys(options.streams, options.secretKeys)
+    this.#notes = new KeyNotes(this.#ledger)
     this.#sweeping = setInterval(() => this.#cache.sweep(), keyTrustedMs).unref()
   }
 
@@ -57,6 +62,27 @@ class CachedKeys implements PersonKeys {
     return found
   }
 
+  learnFromLedger (persons: readonly string[], found: readonly KeptKey[], at: number): void {
+    const has = new Set(found.map(({ person }) => person))
+    const without = persons.filter((person) => !has.has(person) && !this.#cache.current(person))
+    for (const person of without) this.#cache.keepAbsent(person, at)
+    for (const kept of found) this.#learn(kept, at)
+  }
+
+  learn (made: readonly StoredEvent[]): void {
+    for (const stored of made) {
+      const age = Math.max(0, Date.now() - stored.created.getTime())
+      const kept = age < keyTrustedMs ? keyMadeBy(stored) : undefined
+      if (kept) this.#learn(kept, performance.now() - age)
+    }
+  }
+
+  #learn (kept: KeptKey, at: number): void {
+    if (this.#cache.find(kept.keyId)) return
+    const key = unwrapIfReadable(this.options.secretKeys, kept)
+    if (key) this.#cache.keep({ ...kept, key }, at)
+  }
+
   async erase (userId: string, phoneNumber: string): Promise<boolean> {
     const { digest } = this.options
     const person = personOf(digest(userId), digest(phoneNumber))
@@ -70,6 +96,7 @@ class CachedKeys implements PersonKeys {
 
   close (): void {
     clearInterval(this.#sweeping)
+    this.#notes.close()
   }
 
   /** Those who ask for the key of one person at once get the same. */
@@ -81,10 +108,11 @@ class CachedKeys implements PersonKeys {
 
   async #findOrMake (person: string): Promise<PersonKey> {
     const at = performance.now()
-    const inLedger = await this.#ledger.current(person).catch(() => undefined) // the log has it anyway
+    const isAbsent = this.#cache.isAbsent(person)
+    const inLedger = isAbsent ? undefined : await this.#ledger.current(person).catch(() => undefined) // the log has it
     const kept = inLedger ?? await this.#log.create(person)
-    if (!inLedger) this.#note([kept])
-    const key = this.#unwrap(kept)
+    if (!inLedger) this.#notes.add([kept])
+    const key = unwrap(this.options.secretKeys, kept)
     if (!key) throw new Error(`the key ${kept.keyId} is erased`) // neither gives one that is
     this.#cache.keep({ ...kept, key }, at)
     return { person, keyId: kept.keyId, key }
@@ -97,8 +125,8 @@ class CachedKeys implements PersonKeys {
     const inLedger = await this.#ledger.find(names.map(({ keyId }) => keyId)).catch(() => [])
     const has = new Set(inLedger.map(({ keyId }) => keyId))
     const inLog = await this.#lookInLog(names.filter(({ keyId }) => !has.has(keyId)))
-    if (inLog.length > 0) this.#note(inLog)
-    const known = [...inLedger, ...inLog].map((kept) => ({ ...kept, key: this.#unwrap(kept) }))
+    if (inLog.length > 0) this.#notes.add(inLog)
+    const known = [...inLedger, ...inLog].map((kept) => ({ ...kept, key: unwrap(this.options.secretKeys, kept) }))
     for (const each of known) this.#cache.keep(each, at)
     return known
   }
@@ -113,23 +141,4 @@ class CachedKeys implements PersonKeys {
       return newest?.keyId === keyId ? newest : { person, keyId, wrapped: undefined }
     })
   }
-
-  /** Nobody waits for it: whoever does not find it in the ledger finds it in the log. */
-  #note (keys: readonly KeptKey[]): void {
-    this.#ledger.note(keys).catch(() => {})
-  }
-
-  /** @throws PersonKeyUnreadable */
-  #unwrap ({ person, keyId, wrapped }: KeptKey): Buffer | undefined {
-    if (!wrapped) return undefined
-    try {
-      return Buffer.from(unseal(this.options.secretKeys, wrappedFor(person, keyId), wrapped), 'base64')
-    } catch (cause) {
-      throw new PersonKeyUnreadable(cause instanceof UnknownSecretKey ? otherKey : changed, { cause })
-    }
-  }
 }
-
-const otherKey = 'the keys of persons in the log are encrypted with another SECRET_KEY: put the former one into ' +
-  'SECRET_KEY_PREVIOUS, which takes several with commas between them'
-const changed = 'the key of a person in the log was changed: restore the log, or put back the event'

@@ -1,4 +1,6 @@
 // The keys that the data of persons is sealed under.
+import type { StoredEvent } from '../../domain/stored-event.js'
+import type { KeptKey } from './ledger-keys.js'
 
 /** A key of 32 bytes that data of a person is sealed under; a person may have had several, one after the other. */
 export interface PersonKey { person: string, keyId: string, key: Buffer }
@@ -19,6 +21,13 @@ export interface PersonKeys {
    * @throws PersonKeyUnreadable, EventStoreUnavailable
    */
   toOpen (names: readonly KeyName[]): Promise<Map<string, Buffer>>
+  /**
+   * Takes what a look at the ledger found for persons: their keys, and who has none.
+   * @param at when the look began, on the clock of `performance.now()`
+   */
+  learnFromLedger (persons: readonly string[], found: readonly KeptKey[], at: number): void
+  /** Takes keys from events by which they were just made; others are not trusted without a look. */
+  learn (made: readonly StoredEvent[]): void
   /**
    * Ends the key of a person: what is sealed under it can be read nowhere. Other processes forget it within
    * `keyTrustedMs`; what they append meanwhile is as good as erased. Safe to repeat.

@@ -1,19 +1,21 @@
 // Keys of persons in the ledger: a cache of what the log has, which can be emptied at any time.
 import type { Pool } from 'pg'
-import { lookUp } from '../postgres/look-up.js'
-import type { SealedRow } from './sealed-text.js'
+import { lookUp } from '../../postgres/look-up.js'
+import type { SealedRow } from '../sealed-text.js'
 
 /** A key as the ledger has it; without `wrapped` it was erased. */
 export interface KeptKey { person: string, keyId: string, wrapped: SealedRow | undefined }
 
-interface Row { person: string, id: string, key_id: string | null, sealed: string | null }
+/** As `keyColumns` gives them. */
+export interface KeyRow { person: string, id: string, key_id: string | null, sealed: string | null }
 
-const columns = 'key_id AS id, person, wrapped_by AS key_id, encode(wrapped, \'base64\') AS sealed'
+/** Of `ledger.person_keys`. */
+export const keyColumns = 'key_id AS id, person, wrapped_by AS key_id, encode(wrapped, \'base64\') AS sealed'
 
 const currentKey = {
   name: 'person-key',
   types: ['text'],
-  text: `SELECT ${columns} FROM ledger.person_keys WHERE person = $1 AND wrapped IS NOT NULL`
+  text: `SELECT ${keyColumns} FROM ledger.person_keys WHERE person = $1 AND wrapped IS NOT NULL`
 }
 
 export class LedgerKeys {
@@ -21,18 +23,18 @@ export class LedgerKeys {
 
   /** The key that is not erased. Look-ups of one moment share a statement. */
   async current (person: string): Promise<KeptKey | undefined> {
-    const row = await lookUp<Row>(this.pool, currentKey, [person])
-    return row && kept(row)
+    const row = await lookUp<KeyRow>(this.pool, currentKey, [person])
+    return row && keptKey(row)
   }
 
   /** In one statement. */
   async find (keyIds: readonly string[]): Promise<KeptKey[]> {
-    const { rows } = await this.pool.query<Row>({
+    const { rows } = await this.pool.query<KeyRow>({
       name: 'person-keys',
-      text: `SELECT ${columns} FROM ledger.person_keys WHERE key_id = ANY ($1::uuid[])`,
+      text: `SELECT ${keyColumns} FROM ledger.person_keys WHERE key_id = ANY ($1::uuid[])`,
       values: [keyIds]
     })
-    return rows.map(kept)
+    return rows.map(keptKey)
   }
 
   /** One that was erased stays so. */
@@ -60,6 +62,7 @@ export class LedgerKeys {
   }
 }
 
-function kept ({ person, id: keyId, key_id, sealed }: Row): KeptKey {
+/** The key of a row that was found. */
+export function keptKey ({ person, id: keyId, key_id, sealed }: KeyRow): KeptKey {
   return { person, keyId, wrapped: key_id === null || sealed === null ? undefined : { key_id, sealed } }
 }

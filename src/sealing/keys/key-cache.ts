@@ -17,6 +17,7 @@ const mostKept = 20_000
 export class KeyCache {
   readonly #byId = new Map<string, Entry>()
   readonly #current = new Map<string, Entry>()
+  readonly #absent = new Map<string, number>()
 
   /** @param trustedMs how long a key that was found is used without another look, in milliseconds */
   constructor (private readonly trustedMs: number) {}
@@ -34,12 +35,27 @@ export class KeyCache {
     return { person, keyId: entry.keyId, key: entry.key }
   }
 
+  /** The ledger had no key of the person a moment ago. */
+  isAbsent (person: string): boolean {
+    const at = this.#absent.get(person)
+    return at !== undefined && this.#isFresh({ at })
+  }
+
+  /** @param at as for `keep` */
+  keepAbsent (person: string, at: number): void {
+    this.#absent.delete(person)
+    this.#absent.set(person, at)
+    const [oldest] = this.#absent.keys()
+    if (oldest !== undefined && this.#absent.size > mostKept) this.#absent.delete(oldest)
+  }
+
   /** @param at when it was asked for, on the clock of `performance.now()` */
   keep ({ person, keyId, key }: Known, at: number): void {
     if (this.#byId.get(keyId)?.key === undefined && this.#byId.has(keyId)) return
     const entry = { person, keyId, key, at }
     this.#byId.delete(keyId)
     this.#byId.set(keyId, entry)
+    this.#absent.delete(person)
     if (key) this.#current.set(person, entry)
     else this.#forgetCurrent(entry)
     const [oldest] = this.#byId.values()
@@ -48,6 +64,7 @@ export class KeyCache {
 
   /** Takes the keys that are not trusted any more out of memory. */
   sweep (): void {
+    for (const [person, at] of this.#absent) if (!this.#isFresh({ at })) this.#absent.delete(person)
     for (const entry of this.#byId.values()) {
       if (this.#isFresh(entry)) return // the others were kept later
       this.#forget(entry)
@@ -63,7 +80,7 @@ export class KeyCache {
     if (this.#current.get(person)?.keyId === keyId) this.#current.delete(person)
   }
 
-  #isFresh ({ at }: Entry): boolean {
+  #isFresh ({ at }: Pick<Entry, 'at'>): boolean {
     return performance.now() - at < this.trustedMs
   }
 }

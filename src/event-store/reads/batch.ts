@@ -1,0 +1,32 @@
+// The log as it is pulled, batch by batch.
+import type { StoredEvent } from '../../domain/stored-event.js'
+
+/** What arrived since the last pull: events in log order, and the position that is reached with them. */
+export interface Batch {
+  events: StoredEvent[]
+  position: bigint
+}
+
+export interface CatchUp {
+  /**
+   * Resolves with at least one event, or with none and a position that passed filtered-out events.
+   * The events that arrive while the caller works are the next batch.
+   * @throws when the subscription fails or ends, also cleanly: open a new one from the last position
+   */
+  next (): Promise<Batch>
+  /** Lets escorts go alone. @returns whether there are any: then `next` resolves with them */
+  flush (): boolean
+  close (): Promise<void>
+}
+
+export interface CatchUpOptions {
+  /** Exclusive: the first event is the one after this position; 0 starts at the beginning. */
+  after: bigint
+  eventTypes: readonly string[]
+  /** Types whose events come along with those behind them: by themselves they make no batch until `flush`. */
+  escorts?: readonly string[] | undefined
+  /** Most events in one batch; the subscription is paused while twice as many wait, or more bytes than a batch has. */
+  maxBatch?: number
+  /** How long a batch that is not full waits for more, in milliseconds. Without it, batches come early and small. */
+  lingerMs?: number | undefined
+}
