@@ -60,6 +60,7 @@ export const calls: Projection = {
   name: 'calls',
   version: 5,
   eventTypes: ['AssistantCreated', 'LeadCreated', 'LeadUpdated', 'LeadErased', 'CallCompleted', 'CallErased'],
+  unhurried: ['AssistantCreated', 'LeadCreated', 'LeadUpdated'], // of them only owners are noted, for calls to come
   tables: [callTable, assistantOwners, leadOwners],
   keys (event, { revision }) {
     if (event.type === 'LeadErased') return erasedIds(event).map((id) => [leadOwners, id])

@@ -8,6 +8,8 @@ export interface Projection {
   /** Raised when the same log gives other rows: then the projection has to be replayed. */
   version: number
   eventTypes: readonly EventType[]
+  /** Those of the types that its readers seldom wait for: they may be written a moment later, many at once. */
+  unhurried?: readonly EventType[]
   tables: readonly AnyTable[]
   /** The rows that `project` may read. */
   keys (event: DomainEvent, at: LogPosition): RowKey[]

@@ -14,8 +14,8 @@ export interface FollowOptions {
   /** Exclusive: the first event is the one after this position; 0 starts at the beginning. */
   after: bigint
   eventTypes: readonly string[]
-  /** Types whose events are wanted only with those behind them: alone they come a moment late. */
-  escorts?: readonly string[]
+  /** Those of the types whose events may come a moment later, with others. */
+  unhurried?: readonly string[] | undefined
   /** Ends the iteration. */
   signal: AbortSignal
   /** As for a subscription. */
@@ -46,13 +46,13 @@ const answerWithinMs = 5_000
  * @throws when the subscription fails or ends
  */
 export async function * followLog (
-  connection: EventStoreConnection, log: WatchedLog, { after, eventTypes, escorts, signal, lingerMs }: FollowOptions
+  connection: EventStoreConnection, log: WatchedLog, { after, eventTypes, unhurried, signal, lingerMs }: FollowOptions
 ): AsyncGenerator<Batch, void> {
   let position = after
   let patienceMs = shortestPatienceMs
   let silences = 0
   while (!signal.aborted) {
-    const feed = catchUp(connection, { after: position, eventTypes, escorts, lingerMs })
+    const feed = catchUp(connection, { after: position, eventTypes, unhurried, lingerMs })
     const close = () => { feed.close().catch(() => {}) }
     signal.addEventListener('abort', close, { once: true })
     try {
@@ -74,7 +74,7 @@ export async function * followLog (
       await feed.close()
     }
     if (silences < 2 || signal.aborted) continue
-    const { batch, isEnd } = await readOn(connection, [...eventTypes, ...escorts ?? []], position)
+    const { batch, isEnd } = await readOn(connection, eventTypes, position)
     if (batch.position > position) yield batch
     position = batch.position
     // Far behind the head, a subscription that is only slow gets more time.

@@ -1,5 +1,5 @@
 // One serial, resumable catch-up subscription to $all, pulled batch by batch.
-import { setImmediate, setTimeout } from 'node:timers/promises'
+import { setImmediate, setTimeout as delay } from 'node:timers/promises'
 import {
   START, eventTypeFilter, type AllStreamResolvedEvent, type AllStreamSubscription, type Position
 } from '@eventstore/db-client'
@@ -14,6 +14,8 @@ import { toStoredEvent } from './stored.js'
 
 // Servers before 24.10.5 report 2^64-1 as the checkpoint of a filter that has matched nothing yet.
 const nowhere = 2n ** 64n - 1n
+/** So long an event that is unhurried waits for others. */
+const unhurriedMs = 50
 
 export function catchUp (connection: EventStoreConnection, options: CatchUpOptions): CatchUp {
   return new AllSubscription(connection.session, options)
@@ -25,7 +27,7 @@ class AllSubscription implements CatchUp {
   readonly #waiting: WaitingEvents
   readonly #stay: () => void
   #subscription: AllStreamSubscription | undefined
-  readonly #types: readonly string[]
+  #patience: NodeJS.Timeout | undefined
   #isFlushed = false
   #position: bigint
   #passed: bigint
@@ -34,8 +36,7 @@ class AllSubscription implements CatchUp {
 
   constructor (private readonly session: Session, private readonly options: CatchUpOptions) {
     this.#maxBatch = options.maxBatch ?? 500
-    this.#waiting = new WaitingEvents(this.#maxBatch, options.escorts)
-    this.#types = [...options.eventTypes, ...options.escorts ?? []]
+    this.#waiting = new WaitingEvents(this.#maxBatch, options.unhurried)
     this.#position = this.#passed = options.after
     const fail = (error: Error) => this.#fail(error)
     this.#stay = session.untilAbandoned(fail)
@@ -44,11 +45,11 @@ class AllSubscription implements CatchUp {
 
   /** An event that is not where the last one was is the first that was not delivered. */
   async #begin (): Promise<void> {
-    const { after } = this.options
+    const { after, eventTypes } = this.options
     if (after === 0n) return this.#subscribe(START)
     const first = await awaitFirstFrom(this.session, after, () => this.#failure !== undefined)
     if (!first) return
-    if (first.position > after && this.#types.includes(first.type)) this.#keep(first)
+    if (first.position > after && eventTypes.includes(first.type)) this.#keep(first)
     else this.#checkpointReached(first.position)
     this.#subscribe({ commit: first.position, prepare: first.position })
   }
@@ -57,7 +58,7 @@ class AllSubscription implements CatchUp {
     const subscription = this.#subscription = this.session.client.subscribeToAll({
       fromPosition,
       filter: eventTypeFilter({
-        regex: `^(${this.#types.join('|')})$`,
+        regex: `^(${this.options.eventTypes.join('|')})$`,
         checkpointInterval: 10,
         checkpointReached: async (_subscription, { commit }) => this.#checkpointReached(commit)
       })
@@ -71,7 +72,7 @@ class AllSubscription implements CatchUp {
   async next (): Promise<Batch> {
     for (;;) {
       if (this.#failure) throw this.#failure
-      const isPassed = this.#passed > this.#position // by a checkpoint, and so are escorts
+      const isPassed = this.#passed > this.#position // by a checkpoint, and so is all that waits
       if (this.#waiting.isDue || (this.#waiting.count > 0 && (this.#isFlushed || isPassed))) {
         // Events that have arrived already come along: fewer, larger batches.
         if (this.#waiting.count < this.#maxBatch) await this.#linger()
@@ -87,10 +88,11 @@ class AllSubscription implements CatchUp {
   }
 
   flush (): boolean {
-    if (this.#waiting.count === 0) return false
-    this.#isFlushed = true
+    clearTimeout(this.#patience)
+    this.#patience = undefined
+    this.#isFlushed = this.#waiting.count > 0
     this.#wake()
-    return true
+    return this.#isFlushed
   }
 
   async close (): Promise<void> {
@@ -102,7 +104,7 @@ class AllSubscription implements CatchUp {
 
   async #linger (): Promise<void> {
     const { lingerMs } = this.options
-    await (lingerMs === undefined ? setImmediate() : setTimeout(lingerMs))
+    await (lingerMs === undefined ? setImmediate() : delay(lingerMs))
   }
 
   #arrived ({ event }: AllStreamResolvedEvent): void {
@@ -113,7 +115,12 @@ class AllSubscription implements CatchUp {
   #keep (event: StoredEvent): void {
     this.#waiting.keep(event)
     if (this.#waiting.isFull) this.#subscription?.pause()
+    if (!this.#waiting.isDue) return this.#waitForOthers()
     this.#wake()
+  }
+
+  #waitForOthers (): void {
+    this.#patience ??= setTimeout(() => this.flush(), unhurriedMs)
   }
 
   #checkpointReached (position: bigint): void {
@@ -124,12 +131,14 @@ class AllSubscription implements CatchUp {
 
   #fail (error: Error): void {
     this.#failure ??= error
+    clearTimeout(this.#patience)
     this.#wake()
   }
 
   #takeBatch (): Batch {
     const events = this.#waiting.takeBatch()
     this.#isFlushed = false
+    if (this.#waiting.count > 0 && !this.#waiting.isDue) this.#waitForOthers()
     this.#position = events[events.length - 1]?.position ?? this.#position
     if (this.#waiting.hasRoom && this.#subscription?.isPaused()) this.#subscription.resume()
     return { events, position: this.#position }

@@ -24,7 +24,9 @@ export function sealedStreams (streams: Streams, { keys, digest }: SealingOption
     async * follow (options) {
       if (!options.eventTypes.some(saysOfPersons)) return yield * streams.follow(options)
       // A key is in the log before what is sealed under it: so nobody has to be asked for one that was just made.
-      for await (const { events, position } of streams.follow({ ...options, escorts: [keyType] })) {
+      const eventTypes = [...options.eventTypes, keyType]
+      const unhurried = [...options.unhurried ?? [], keyType] // what it is needed for comes right behind it
+      for await (const { events, position } of streams.follow({ ...options, eventTypes, unhurried })) {
         keys.learn(events.filter(({ type }) => type === keyType))
         yield { events: await open(events.filter(({ type }) => type !== keyType)), position }
       }

@@ -8,6 +8,8 @@ export interface Consumer {
   /** Names the lease, for instance `projection assistants g1`. */
   name: string
   eventTypes: readonly string[]
+  /** Those of the types that nobody waits for here: they may be handled a moment later, with others. */
+  unhurried?: readonly string[] | undefined
   /** Called whenever the subscription (re)starts: another generation may be active by then. */
   open (): Promise<OpenConsumer>
 }

@@ -57,21 +57,32 @@ t.test('large events come in small batches, and all of them', async (t) => {
   t.ok(sizes.every((size) => size * text.length <= 16 * 2 ** 20), `batches of ${sizes.join(', ')}`)
 })
 
-t.test('escorts come with the first event behind them, and alone once somebody asks how far the log is', async (t) => {
-  const [type, escort] = ['Led', 'Escort'].map((name) => `${name}${Date.now()}`) as [string, string]
-  const after = await direct.head()
-  const batches = direct.follow({ after, eventTypes: [type], escorts: [escort], signal: until(t).signal })
+t.test('what is unhurried comes with the first event behind it that is not, or a moment later', async (t) => {
+  const [type, unhurried] = ['Urgent', 'Unhurried'].map((name) => `${name}${Date.now()}`) as [string, string]
+  const following = { eventTypes: [type, unhurried], unhurried: [unhurried], signal: until(t).signal }
+  const batches = direct.follow({ after: await direct.head(), ...following })
   const pulled = batches.next()
-  await append(escort)
-  await append(escort)
+  await append(unhurried)
+  await append(unhurried)
   const { position } = await append(type)
   const together = (await pulled).value
-  t.strictSame(together?.events.map((event) => event.type), [escort, escort, type])
+  t.strictSame(together?.events.map((event) => event.type), [unhurried, unhurried, type])
   t.equal(together?.position, position)
-  const alone = batches.next()
-  const last = await append(escort)
-  direct.lookNow?.()
-  t.match((await alone).value, { events: [{ type: escort }], position: last.position })
+  const last = await append(unhurried)
+  t.match((await batches.next()).value, { events: [{ type: unhurried }], position: last.position })
+})
+
+t.test('what is unhurried does not make a subscription look dead to one who asks for all of the log', async (t) => {
+  const unhurried = `Unhurried${Date.now()}`
+  const asked = openStreams(connection)
+  const signal = until(t).signal
+  const batches = asked.follow({ after: await direct.head(), eventTypes: [unhurried], unhurried: [unhurried], signal })
+  for (let n = 0; n < 20; n++) {
+    const pulled = batches.next()
+    const { position } = await append(unhurried)
+    const looking = setInterval(() => asked.lookNow?.(), 1)
+    t.equal((await pulled.finally(() => clearInterval(looking))).value?.position, position)
+  }
 })
 
 t.test('an abort ends it, also while it waits', async (t) => {

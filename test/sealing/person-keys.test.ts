@@ -36,7 +36,7 @@ const somebody = () => { const number = `+1555${++persons}`; return { number, pe
 const keyFor = async (keys: PersonKeys, person: string) => {
   const key = (await keys.toSealFor([person])).get(person)
   if (!key) throw new Error('no key')
-  await eventually(async () => (await pool.query('SELECT FROM ledger.person_keys WHERE key_id = $1', [key.keyId])).rowCount)
+  await eventually(async () => (await pool.query('SELECT FROM ledger.person_keys WHERE key_id = $1', [key.keyId])).rowCount === 1)
   return key
 }
 const forgetLedger = () => pool.query('DELETE FROM ledger.person_keys')

@@ -30,6 +30,8 @@ export const eventTypes = [
   'AssistantCreated', 'AssistantUpdated', 'LeadCreated', 'LeadUpdated', 'LeadStatusChanged', 'LeadErased', 'CampaignCreated',
   'CampaignRenamed', 'PhoneNumberBlacklisted', 'PhoneNumberUnblacklisted', 'CallCompleted', 'CallErased'
 ]
+/** What is only kept for calls to come: many are written at once. */
+const unhurried = ['AssistantCreated', 'LeadCreated', 'LeadUpdated', 'LeadStatusChanged', 'CampaignCreated', 'CampaignRenamed']
 
 /**
  * The subscription that gives every call exactly one row in the delivery log. It keeps what it has to know in
@@ -39,6 +41,7 @@ export function dispatcher (options: DispatcherOptions): Consumer {
   return {
     name: consumerName,
     eventTypes,
+    unhurried,
     async open () {
       const atOnce = new AtOnce(options.pool, options.firstDelayMs)
       let changed = new Set<string>()

@@ -14,7 +14,7 @@ export interface CatchUp {
    * @throws when the subscription fails or ends, also cleanly: open a new one from the last position
    */
   next (): Promise<Batch>
-  /** Lets escorts go alone. @returns whether there are any: then `next` resolves with them */
+  /** Lets what is unhurried go at once. @returns whether there is any: then `next` resolves with it */
   flush (): boolean
   close (): Promise<void>
 }
@@ -23,8 +23,8 @@ export interface CatchUpOptions {
   /** Exclusive: the first event is the one after this position; 0 starts at the beginning. */
   after: bigint
   eventTypes: readonly string[]
-  /** Types whose events come along with those behind them: by themselves they make no batch until `flush`. */
-  escorts?: readonly string[] | undefined
+  /** Those of the types whose events wait a moment for others: fewer, larger batches. */
+  unhurried?: readonly string[] | undefined
   /** Most events in one batch; the subscription is paused while twice as many wait, or more bytes than a batch has. */
   maxBatch?: number
   /** How long a batch that is not full waits for more, in milliseconds. Without it, batches come early and small. */

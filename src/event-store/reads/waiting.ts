@@ -8,18 +8,18 @@ const maxBytes = 16 * 2 ** 20
 export class WaitingEvents {
   readonly #events: { event: StoredEvent, bytes: number }[] = []
   #bytes = 0
-  #escorts = 0
+  #unhurried = 0
 
-  /** @param escorts types whose events wait for others */
-  constructor (private readonly maxBatch: number, private readonly escorts: readonly string[] = []) {}
+  /** @param unhurried types whose events wait for others */
+  constructor (private readonly maxBatch: number, private readonly unhurried: readonly string[] = []) {}
 
   get count (): number {
     return this.#events.length
   }
 
-  /** There is more than escorts, or so many of them that they go alone. */
+  /** Not all of them wait for others, or so many do that they go alone. */
   get isDue (): boolean {
-    return this.count > this.#escorts || this.isFull
+    return this.count > this.#unhurried || this.isFull
   }
 
   /** No more should come now. */
@@ -35,7 +35,7 @@ export class WaitingEvents {
     const bytes = sizeOf(event.data)
     this.#events.push({ event, bytes })
     this.#bytes += bytes
-    if (this.escorts.includes(event.type)) this.#escorts += 1
+    if (this.unhurried.includes(event.type)) this.#unhurried += 1
   }
 
   /** The oldest ones, as many as one batch may hold. */
@@ -48,7 +48,7 @@ export class WaitingEvents {
     }
     this.#bytes -= bytes
     const taken = this.#events.splice(0, count).map(({ event }) => event)
-    this.#escorts -= taken.filter(({ type }) => this.escorts.includes(type)).length
+    this.#unhurried -= taken.filter(({ type }) => this.unhurried.includes(type)).length
     return taken
   }
 }
