@@ -1,4 +1,5 @@
 // Turns the environment into a checked, frozen Config; reports every setting that is wrong at once, by name.
+import type { ValidateFunction } from 'ajv'
 import ipaddr from 'ipaddr.js'
 import { collect, type Problem } from './domain/validation.js'
 import { eventStoreProblems } from './event-store/connection/settings.js'
@@ -19,12 +20,15 @@ export type BackEndUrls = Partial<Record<'eventStoreUrl' | 'databaseUrl' | 'redi
 /** Durations are milliseconds. */
 export type Config = Readonly<ReturnType<typeof toConfig>>
 
+/** What checks the settings: made when they are first read, for that takes longer than to check them. */
+let compiled: ValidateFunction<Environment> | undefined
+
 /** Reads the settings, and the files that some of them name; an empty value counts as not set. @throws BadSettings */
 export function loadConfig (environment: NodeJS.ProcessEnv): Config {
   const { values: given, problems, unknown } = withFiles(environment)
   const names = Object.keys(Environment.properties)
   const values = Object.fromEntries(names.flatMap((name) => given[name] ? [[name, given[name]]] : []))
-  const validate = openAjv({ coerceTypes: true, useDefaults: true }).compile<Environment>(Environment)
+  const validate = compiled ??= openAjv({ coerceTypes: true, useDefaults: true }).compile<Environment>(Environment)
   const refused = fieldErrors(refusedTexts(validate, Environment, values) as SchemaError[])
   const between = crossRules(values).filter((found) => found && !unknown.includes(found.field))
   const errors = collect(refused, [...between, ...problems])
