@@ -101,7 +101,7 @@ t.test('it goes on when Enter is pressed; what the log has lost is named, and th
     await eventually(async () => (await client.query(`
       WITH first AS (SELECT min(position) AS at FROM eventstore.events WHERE type = 'LeadCreated' AND stream ~ '^lead-10[012]')
       DELETE FROM eventstore.events USING first
-      WHERE position = at AND (SELECT count(*) FROM eventstore.events later WHERE later.position > at) > 80`)).rowCount === 1, 60_000)
+      WHERE position = at AND (SELECT count(*) FROM eventstore.events later WHERE later.position > at) > 80`)).rowCount === 1, 60_000, 200)
     await client.end()
   })
   t.match(saidBeforeEnter, /NOW kill nodes .* Press Enter when all of them are back\.\n$/)
