@@ -11,14 +11,14 @@ const sourcesOf = (rooms: ReturnType<typeof roomsOf>) => rooms.map((room) => roo
 t.test('small folders share a process, and no folder is parted', async (t) => {
   const folders = [files('test/a', 5), files('test/b', 6), files('test/c', 2), files('test/d', 12)]
   const [a = [], b = [], c = [], d = []] = folders
-  t.strictSame(sourcesOf(roomsOf(folders.flat())), sourcesOf([[...a, ...b], c, d]))
+  t.strictSame(sourcesOf(roomsOf(folders.flat(), 12)), sourcesOf([[...a, ...b], c, d]))
 })
 
 t.test('files of a folder stay together when a folder below it is listed between them', async (t) => {
   const [first, ...others] = files('test/a', 3)
   if (!first) throw new Error('there are three')
   const below = files('test/a/below', 11)
-  t.strictSame(sourcesOf(roomsOf([first, ...below, ...others])), sourcesOf([[first, ...others], below]))
+  t.strictSame(sourcesOf(roomsOf([first, ...below, ...others], 12)), sourcesOf([[first, ...others], below]))
 })
 
 t.test('when no room waits, half of what is left of the fullest is taken', async (t) => {

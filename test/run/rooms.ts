@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import type { TestFile } from './files.js'
 
 /** Starting a process and warming it up takes longer than most files. More than this many share its state too long. */
-const roomSize = 12
+const roomSize = 24
 
 /** Files that get a process of their own, each with the reason. */
 const alone: Record<string, string> = {
@@ -11,12 +11,12 @@ const alone: Record<string, string> = {
 }
 
 /** Whole folders, small ones together with their neighbours. */
-export function roomsOf (files: readonly TestFile[]): TestFile[][] {
+export function roomsOf (files: readonly TestFile[], size = roomSize): TestFile[][] {
   const isAlone = ({ source }: TestFile) => source in alone
   const rooms = files.filter(isAlone).map((file) => [file])
   let room: TestFile[] = []
   for (const folder of foldersOf(files.filter((file) => !isAlone(file)))) {
-    if (room.length > 0 && room.length + folder.length > roomSize) {
+    if (room.length > 0 && room.length + folder.length > size) {
       rooms.push(room)
       room = []
     }
