@@ -1,4 +1,5 @@
 // Two API processes behind a balancer are restarted one after the other, under load: no request fails.
+import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 import t, { type Test } from 'tap'
 import { amount } from '@ringledger/embedded-postgres/testing'
@@ -17,13 +18,16 @@ interface Load { failures: string[], answered: number, stop (): Promise<void> }
 const service = await testService(t, ['api', 'projector'])
 const authorization = `Bearer ${await service.token('1')}`
 
+/** Enough for many requests under way at each moment of a restart; without a pause they would only take its time. */
+const pauseMs = 15
+
 /** Each client sends one request after the other, reads and writes by turns. */
 function load (url: string, clients: number, agent: () => Agent): Load {
   const load: Load = { failures: [], answered: 0, stop }
   const stopping = new AbortController()
   const running = Array.from({ length: clients }, async () => {
     const dispatcher = agent()
-    for (let n = 0; !stopping.signal.aborted; n++) await ask(n, dispatcher)
+    for (let n = 0; !stopping.signal.aborted; n++, await delay(pauseMs)) await ask(n, dispatcher)
     await dispatcher.close()
   })
   return load

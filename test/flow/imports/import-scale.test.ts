@@ -6,7 +6,7 @@ import { imports, numberOf } from '../../support/scenes/imports.js'
 import { startService } from '../../support/running-service.js'
 import type { TestService } from '../../support/service.js'
 
-const rows = Number(process.env.IMPORT_ROWS ?? amount({ short: 1_500, whole: 100_000 }))
+const rows = Number(process.env.IMPORT_ROWS ?? amount({ short: 500, whole: 100_000 }))
 const before = amount({ short: 50, whole: 500 })
 const aims = { seconds: 120, slower: 2 }
 t.setTimeout(1_800_000)
