@@ -60,7 +60,7 @@ else {
   const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
   const barriers = async (page: Page) => {
     await page.evaluate(axe)
-    const { violations } = await page.evaluate<AxeResults>('axe.run({ preload: false })')
+    const { violations } = await page.evaluate<AxeResults>("axe.run({ preload: false, resultTypes: ['violations'] })")
     return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ').slice(0, 300)}`)
   }
 
