@@ -7,14 +7,14 @@ import { amount, seedOf } from '../support/chaos.js'
 import { eventually } from '../support/eventually.js'
 import { killAll } from '../support/processes/kill-all.js'
 import { receiver } from '../support/receivers/receiver.js'
-import { dataDir } from '../support/ringledger.js'
+import { startedDataDir } from '../support/back-ends/started-data-dir.js'
 import { localWebhooks, startService, type RunningService } from '../support/running-service.js'
 import { seeded } from '../support/seeded.js'
 
 const seed = seedOf('CHAOS_SEED')
 const random = seeded(seed)
 const rounds = amount({ short: 2, whole: 20 })
-const folder = dataDir(t)
+const folder = await startedDataDir(t)
 const hook = await receiver(t)
 // An attempt that a kill broke off counts as abandoned after twice the deadline, here 4 s.
 const env = { ...localWebhooks, READ_MODEL_WAIT_MS: '200', WEBHOOK_TIMEOUT_MS: '2000' }

@@ -7,6 +7,7 @@ import type { Answer } from './http/answer.js'
 import { serveLog } from './back-ends/back-ends.js'
 import { dataDir, ringledger, type Ended, type Environment, type Ringledger } from './ringledger.js'
 import { scratchPostgres } from './back-ends/scratch-postgres.js'
+import { startedDataDir } from './back-ends/started-data-dir.js'
 import { secrets } from './auth/secrets.js'
 import type { Teardown } from './teardown.js'
 import { listeningUrl } from './processes/role-log.js'
@@ -33,7 +34,7 @@ export interface RunningService {
 
 export interface ServiceOptions {
   env?: Environment
-  /** A new one when absent. */
+  /** When absent: a copy of one on which it has run before, or an empty one where `env` names servers. */
   dataDir?: string
 }
 
@@ -46,7 +47,7 @@ export const localWebhooks = {
 export async function startService (
   t: Teardown, { env = {}, dataDir: given }: ServiceOptions = {}
 ): Promise<RunningService> {
-  const folder = given ?? dataDir(t)
+  const folder = given ?? (isOnServers(env) ? dataDir(t) : await startedDataDir(t))
   const process = ringledger(t, ['start'], { DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'warn', ...env })
   const url = await process.says(listeningUrl)
   return {
@@ -65,6 +66,8 @@ export async function startService (
     }
   }
 }
+
+const isOnServers = ({ DATABASE_URL: database, EVENTSTORE_URL: events }: Environment) => Boolean(database ?? events)
 
 /** The same on a database and a log of the run, with the example catalogue, instead of embedded back ends. */
 export async function startServiceOnRun (

@@ -20,12 +20,13 @@ const settings = {
 }
 
 const undo: Array<() => unknown> = []
-const { url: clusterUrl } =
-  await postgresCluster({ teardown: (step) => { undo.unshift(step) } }, { fsync: false, settings })
+const atEnd = { teardown: (step: () => unknown) => { undo.unshift(step) } }
+const { url: clusterUrl } = await postgresCluster(atEnd, { fsync: false, settings })
 const admin = new pg.Pool({ connectionString: clusterUrl, max: 4 })
 undo.unshift(() => admin.end())
 const logs = new Map<number, RunningEventStore>()
 const templates = new Map<Template, Promise<string>>([['empty', Promise.resolve('template0')]])
+let started: Promise<string> | undefined
 let made = 0
 
 const routes: Record<string, (body: Record<string, string>) => Promise<object>> = {
@@ -33,6 +34,10 @@ const routes: Record<string, (body: Record<string, string>) => Promise<object>> 
   '/databases/drop': async ({ url = '' }) => {
     await admin.query(`DROP DATABASE IF EXISTS ${nameIn(url)} WITH (FORCE)`)
     return {}
+  },
+  '/data-dirs': async () => {
+    started ??= import('./started-data-dir.js').then(({ makeStartedDataDir }) => makeStartedDataDir(atEnd))
+    return { folder: await started }
   },
   '/logs': async ({ databaseUrl = '', port, schema }) => {
     const at = port === undefined ? await freePort() : Number(port)

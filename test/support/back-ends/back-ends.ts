@@ -67,6 +67,11 @@ export async function newDatabase (template: Template): Promise<{ url: string, d
   return { url, drop: () => dropped ??= ask('/databases/drop', { url }) }
 }
 
+/** A DATA_DIR on which `start` has run once; to be copied, and left as it is. */
+export async function startedOnce (): Promise<string> {
+  return (await ask<{ folder: string }>('/data-dirs', {})).folder
+}
+
 export interface ServedLog {
   /** `esdb://127.0.0.1:PORT?tls=false` */
   url: string
