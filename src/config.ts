@@ -7,7 +7,7 @@ import { withCaFile } from './event-store/connection/client-url.js'
 import { openAjv, refusedTexts } from './http/input/ajv.js'
 import { jwtProblems, jwtSettings, roleMapOf } from './http/auth/jwt-settings.js'
 import { corsOrigins, noOriginIn } from './http/cors.js'
-import { fieldErrors, type SchemaError } from './http/input/schema-errors.js'
+import { fieldErrors } from './http/input/schema-errors.js'
 import { BadSettings } from './settings/bad-settings.js'
 import { Environment, random } from './settings/environment.js'
 import { withFiles } from './settings/secret-files.js'
@@ -29,7 +29,7 @@ export function loadConfig (environment: NodeJS.ProcessEnv): Config {
   const names = Object.keys(Environment.properties)
   const values = Object.fromEntries(names.flatMap((name) => given[name] ? [[name, given[name]]] : []))
   const validate = compiled ??= openAjv({ coerceTypes: true, useDefaults: true }).compile<Environment>(Environment)
-  const refused = fieldErrors(refusedTexts(validate, Environment, values) as SchemaError[])
+  const refused = fieldErrors(refusedTexts(validate, Environment, values))
   const between = crossRules(values).filter((found) => found && !unknown.includes(found.field))
   const errors = collect(refused, [...between, ...problems])
   if (Object.keys(errors).length > 0) throw new BadSettings(errors, environment)

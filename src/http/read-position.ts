@@ -6,7 +6,7 @@ import { ErrorAnswer } from './app-types.js'
 import { only } from './auth/auth.js'
 import { requestHeaders } from './docs/headers.js'
 import { nameIgnored } from './input/received.js'
-import { fieldErrors, type SchemaError } from './input/schema-errors.js'
+import { fieldErrors } from './input/schema-errors.js'
 import { unstorable } from './input/unstorable.js'
 import type { ReadKind } from './limits/read-slots.js'
 import type { Paging } from './lists/paging.js'
@@ -69,7 +69,7 @@ export function reading (
 /** What is wrong with the query string of a route that validates it by its schema alone. */
 export function queryErrors ({ query, validationError }: FastifyRequest): FieldErrors {
   const problems = validationError?.validation ?? []
-  return { ...unstorable(query), ...fieldErrors(problems as SchemaError[], validationError?.validationContext) }
+  return { ...unstorable(query), ...fieldErrors(problems, validationError?.validationContext) }
 }
 
 const largestPosition = 2n ** 63n - 1n

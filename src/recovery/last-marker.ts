@@ -51,9 +51,9 @@ export async function findLastMarker (streams: MarkedLog): Promise<LastMarker> {
 async function stillThere (streams: MarkedLog, searched: Searched | undefined): Promise<Searched | undefined> {
   if (!searched) return undefined
   const { newest: { id, revision }, last } = searched
-  const revisions: [string, bigint][] = [[id, revision], ...last ? [[last.id, last.revision] as [string, bigint]] : []]
-  const found = await Promise.all(revisions.map(([, each]) => streams.read(markerStream, each, 1)))
-  return found.every(([event], index) => event?.id === revisions[index]?.[0]) ? searched : undefined
+  const known = [{ id, revision }, ...last ? [last] : []]
+  const found = await Promise.all(known.map(({ revision }) => streams.read(markerStream, revision, 1)))
+  return found.every(([event], index) => event?.id === known[index]?.id) ? searched : undefined
 }
 
 /** In steps that grow: one foreign event costs little, very many do not cost a request each. */

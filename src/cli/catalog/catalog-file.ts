@@ -5,7 +5,7 @@ import { isBlank } from '../../domain/blank.js'
 import { Id, PhoneNumber, notBlank } from '../../domain/json.js'
 import type { FieldErrors } from '../../domain/rejection.js'
 import { openAjv } from '../../http/input/ajv.js'
-import { fieldErrors, type SchemaError } from '../../http/input/schema-errors.js'
+import { fieldErrors } from '../../http/input/schema-errors.js'
 import { unstorable } from '../../http/input/unstorable.js'
 
 const Name = Type.String({ minLength: 1, maxLength: 255, ...notBlank })
@@ -27,7 +27,7 @@ const validate = openAjv().compile<CatalogFile>(CatalogFile)
 export async function readCatalogFile (file: string): Promise<CatalogFile> {
   const catalog = parse(await textOf(file), file)
   const isCatalog = validate(catalog)
-  const errors = isCatalog ? repeatedIds(catalog) : fieldErrors((validate.errors ?? []) as SchemaError[])
+  const errors = isCatalog ? repeatedIds(catalog) : fieldErrors(validate.errors ?? [])
   const blank = isCatalog ? blankNames(catalog) : {}
   const wrong = Object.entries({ ...unstorable(catalog), ...blank, ...errors })
   const problems = wrong.map(([path, [problem]]) => `  ${path} ${problem}`)

@@ -24,7 +24,8 @@ export interface ActionOrder {
   logLevel: string
 }
 
-void text(process.stdin).then((order) => carryOut(JSON.parse(order) as ActionOrder))
+const order: ActionOrder = JSON.parse(await text(process.stdin))
+void carryOut(order)
 
 async function carryOut ({ id, action, projection: name, input, urls, keys, logLevel }: ActionOrder): Promise<void> {
   const stopping = new AbortController()

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static, TObject } from 'typebox'
 import type { FieldErrors } from '../../domain/rejection.js'
 import type { Submitted } from '../../domain/validation.js'
-import { fieldErrors, type SchemaError } from './schema-errors.js'
+import { fieldErrors } from './schema-errors.js'
 import { unknownFields, type Names } from './unknown-fields.js'
 import { unstorable } from './unstorable.js'
 
@@ -19,7 +19,7 @@ export function received<Schema extends TObject> (
   const body = isObject<Static<Schema>>(request.body) ? request.body : {}
   nameIgnored(reply, body, schema.properties)
   const problems = request.validationError?.validation ?? []
-  const refused = { ...unstorable(request.body), ...fieldErrors(problems as SchemaError[]) }
+  const refused = { ...unstorable(request.body), ...fieldErrors(problems) }
   return isSound<Static<Schema>>(body, refused) ? { body } : { body, refused }
 }
 

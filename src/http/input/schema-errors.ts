@@ -1,16 +1,20 @@
 // Turns what the schema validator refused into messages a person can act on, by field.
-import type { FastifySchemaValidationError } from 'fastify/types/schema.js'
 import type { FieldErrors } from '../../domain/rejection.js'
 
-/** A schema error of AJV with `verbose`, which adds the rule that refused. */
-export type SchemaError = FastifySchemaValidationError & {
-  parentSchema?: Record<string, unknown>
+/** A schema error of AJV, as it comes from there and from Fastify. */
+export interface SchemaError {
+  keyword: string
+  instancePath: string
+  params: Record<string, unknown>
+  message?: string | undefined
+  /** The rule that refused; AJV adds it with `verbose`. */
+  parentSchema?: Record<string, unknown> | undefined
   /** Of a rule for the names in an object: the name. */
-  propertyName?: string
+  propertyName?: string | undefined
 }
 
 /** Every refused field with every reason; paths have dots. What is wrong as a whole is the field `part`. */
-export function fieldErrors (refused: SchemaError[], part = 'body'): FieldErrors {
+export function fieldErrors (refused: readonly SchemaError[], part = 'body'): FieldErrors {
   const errors: FieldErrors = {}
   for (const error of refused) {
     if (error.propertyName !== undefined) continue // the object's own rule, propertyNames, says it once

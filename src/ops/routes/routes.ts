@@ -71,7 +71,7 @@ function answerInHtml (app: App, root: string): void {
 }
 
 function wordsOf (payload: string): string {
-  const { message, errors = {} } = JSON.parse(payload) as { message: string, errors?: Record<string, string[]> }
+  const { message, errors = {} }: { message: string, errors?: Record<string, string[]> } = JSON.parse(payload)
   const fields = Object.entries(errors).map(([field, problems]) => `${field} ${problems.join(', ')}`)
   return [message, ...fields].join('\n')
 }

@@ -139,6 +139,9 @@ function withExamples (alike: Array<Standing<Response>>): Response {
     [JSON.stringify(mediaOf(part)?.example), operation.operationId]))
   if (/^E\d|^Refused$/.test(name) || texts.size < 2) return part
   const { example: _, ...media } = mediaOf(part) ?? {}
-  const examples = [...texts].reverse().map(([text, operation]) => [operation, { value: JSON.parse(text) as unknown }])
+  const examples = [...texts].reverse().map(([text, operation]) => {
+    const value: unknown = JSON.parse(text)
+    return [operation, { value }]
+  })
   return { ...part, content: { 'application/json': { ...media, examples: Object.fromEntries(examples) } } }
 }
