@@ -6,10 +6,10 @@ import { appender } from '../events/appender.js'
 import { assistantCreated, assistantUpdated } from '../events/call-events.js'
 
 /** So that the log stays small while processes start. */
-const writeEveryMs = 10
+const writeEveryMs = 30
 
 /** By turns so many with refused ones among them and so many without: on a slow machine batches are large. */
-const phase = 50
+const phase = 40
 
 export function assistantWriter (streams: Streams) {
   const append = appender(streams)
