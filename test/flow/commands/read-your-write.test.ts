@@ -10,7 +10,7 @@ import { secrets } from '../../support/auth/secrets.js'
 import { listeningUrl } from '../../support/processes/role-log.js'
 
 const waitMs = 300
-const enough = amount({ short: 400, whole: 2_000 })
+const enough = amount({ short: 200, whole: 2_000 })
 const folder = dataDir(t)
 const service = await testService(t, ['api'], { READ_MODEL_WAIT_MS: String(waitMs) })
 const another = await service.start(['api'])
