@@ -1,11 +1,11 @@
-// What lets in beside tokens, and which tokens no longer do: API keys by their digest, and tokens that were revoked.
+// API keys, found by their digest, and the tokens that were revoked: both decide who is let in.
 import { apiKeyEventTypes, type ApiKeyEvent, type Scope } from '../../src/domain/api-key/events.js'
 import { evolve, type ApiKey } from '../../src/domain/api-key/evolve.js'
 import { believedId } from '../../src/domain/json.js'
 import type { LogPosition, Projection, Rows } from '../engine/projection.js'
 import { iso, table } from '../engine/table.js'
 
-/** The row of a key that was revoked stays, so that an earlier event of it lets nobody in. */
+/** The row of a revoked key stays: otherwise an earlier event of the key would let somebody in again. */
 interface ApiKeyRow {
   id: number
   user_id: string

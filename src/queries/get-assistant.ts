@@ -32,7 +32,7 @@ const bare = (schema: object) =>
   Object.fromEntries(Object.entries(schema).filter(([keyword]) => !toldOfBodies.includes(keyword)))
 const toldOfBodies = ['description', 'minimum', 'maximum', 'minLength', 'maxLength', 'pattern']
 
-/** What they are for, and what they may be, is told of the bodies that set them. */
+/** The bodies that set these fields describe what they mean and what they may be. */
 const briefSettings = Type.Object(Object.fromEntries(Object.entries(AssistantSettings.properties).map(
   ([name, schema]) => [name, bare(schema)])))
 

@@ -28,7 +28,7 @@ export interface SameLog {
 
 export interface RunOptions {
   streams: Streams
-  /** Whether the log is the one that the checkpoints belong to. Without it nobody looks. */
+  /** Whether the log is the one that the checkpoints belong to. When absent, this is not checked. */
   sameLog?: SameLog | undefined
   pool: Pool
   holder: string
@@ -102,7 +102,7 @@ async function follow (consumer: Consumer, lease: Lease, options: RunOptions, ba
   }
 }
 
-/** An outage is none of an operator's business; another log is. */
+/** An outage ends without an operator; another log does not. */
 function stopUntilMended (error: unknown): never {
   throw error instanceof Error && error.name === 'OtherLog' ? stopped(error) : error
 }

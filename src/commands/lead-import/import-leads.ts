@@ -103,7 +103,7 @@ async function isOpen ({ facts }: LeadImportDeps, userId: string, campaignId: nu
   return campaign !== undefined && !campaign.isDeleted
 }
 
-/** Its event is in the log: a failure from here on is none of the command, and the reconciler makes up for it. */
+/** Its event is in the log: what fails after that is no failure of the command. The reconciler repeats it. */
 async function begun ({ leadImports }: LeadImportDeps, userId: string, id: string) {
   const found = await leadImports.accept(id).then(() => leadImports.find(userId, id)).catch(() => undefined)
   return { id, status: found && found.state !== 'accepted' ? found.state : 'processing' as const }

@@ -21,7 +21,7 @@ const mostColumns = 1_000
 
 const refusals = refusedBy(CreateLeadBody)
 
-/** Whatever the items say of campaign and duplicates, the import says it. */
+/** The campaign and what becomes of duplicates are those of the import, whatever its items say. */
 export function * leadsOfJson (items: readonly object[], all: ForAll): Generator<SentLead> {
   for (const item of items) yield checked({ ...item, ...ofAll(all) })
 }
@@ -79,7 +79,7 @@ function checked (body: object): SentLead {
 /** The schema has taken all of it. */
 const isSound = (_body: object, refused: FieldErrors): _body is CreateLeadBody => Object.keys(refused).length === 0
 
-/** Of a lead that is refused nothing is kept but what rules may still say something of. */
+/** Of a refused lead only those fields are kept that the rules can still check. */
 function unstorableRemoved (body: object, refused: FieldErrors): Partial<CreateLeadBody> {
   const isRefused = (name: string) => Object.keys(refused).some((path) => path === name || path.startsWith(`${name}.`))
   const kept = ['phone_number', 'campaign_id', 'secondary_contacts'].filter((name) => name in body && !isRefused(name))

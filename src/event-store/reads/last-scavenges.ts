@@ -4,12 +4,12 @@ import type { EventStoreConnection } from '../connection/connection.js'
 import { readError } from '../errors.js'
 import { collect } from './collect.js'
 
-/** Events of some hundred scavenges. */
+/** About the events of a hundred scavenges. */
 const mostEvents = 1_000
 
 /**
- * When the last scavenge of each member began that has succeeded, by the name that the member gives itself.
- * @returns nothing when the login may not read it, as a plain user by default
+ * When the last successful scavenge of each member began, by the name that the member has for itself.
+ * @returns nothing when the login may not read it; by default, a plain user may not
  * @throws EventStoreUnavailable
  */
 export async function lastScavenges (

@@ -3,7 +3,7 @@ import type { StoredEvent } from '../../domain/stored-event.js'
 import { sizeOf } from '../size.js'
 import type { Streams } from '../streams.js'
 
-/** Of the events of a part, the last one of which may go beyond it. An event has a megabyte at most. */
+/** The bytes of a part. Its last event may go beyond them, by the megabyte that an event has at most. */
 const mostBytes = 4 * 2 ** 20
 const mostEvents = 100
 
@@ -26,7 +26,7 @@ export async function * readParts (
 /** Ends a read. */
 class Full extends Error {}
 
-/** `isFull`: it ended for its bytes, so there may be more. `isThere` as `visit` answers. */
+/** `isFull`: the part has all its bytes, and the stream may have more. `isThere` is what `visit` answers. */
 export interface ReadPart { events: StoredEvent[], isThere: boolean, isFull: boolean }
 
 /** The events of a stream from a revision on, as many as fit into a part. @throws EventStoreUnavailable */

@@ -1,9 +1,9 @@
-// Deletes a stream as it can be undone: its events are hidden, and it can be written to again.
+// Deletes a stream so that this can be undone: its events are hidden, and new ones can be appended.
 import { StreamDeletedError, WrongExpectedVersionError } from '@eventstore/db-client'
 import type { EventStoreConnection } from '../connection/connection.js'
 import { appendError, RevisionConflict, StreamGone } from '../errors.js'
 
-/** @throws RevisionConflict, StreamGone, EventStoreUnavailable, AppendOutcomeUnknown: repeated, it finds out */
+/** @throws RevisionConflict, StreamGone, EventStoreUnavailable, AppendOutcomeUnknown: a second call finds out */
 export async function deleteStream (
   connection: EventStoreConnection, stream: string, expected: bigint, withinMs: number
 ): Promise<void> {

@@ -4,8 +4,8 @@ import { readError } from '../errors.js'
 import { withTimeout } from '../with-timeout.js'
 
 /**
- * Comes after the event at revision `before` was acknowledged: the events in front of it are not needed any more.
- * Again, it changes nothing.
+ * To be called once the event at revision `before` was acknowledged: the events before it are not needed any more.
+ * A second call changes nothing.
  * @throws EventStoreUnavailable
  */
 export async function truncate (
