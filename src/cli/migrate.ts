@@ -1,13 +1,21 @@
 // `ringledger migrate`: the roles do the same at their start; this is for deployments that do it before.
 import type { Command } from 'commander'
-import { say } from './running/output.js'
+import { printJson, say } from './running/output.js'
 import { withConnections } from './running/with-connections.js'
 
 export function register (program: Command): void {
-  program.command('migrate').description('bring the database up to date').action(migrate)
+  program.command('migrate')
+    .description('bring the database up to date')
+    .option('--json', 'for programs')
+    .action(migrate)
 }
 
-async function migrate (): Promise<void> {
-  await withConnections('ringledger migrate', async () => {}) // to connect is to migrate
-  say('The database is up to date.')
+async function migrate ({ json }: { json?: boolean }): Promise<void> {
+  const newest = await withConnections('ringledger migrate', async ({ pool }) => { // to connect is to migrate
+    const { rows: [last] } = await pool.query<{ name: string }>(
+      'SELECT name FROM ledger.migrations ORDER BY run_on DESC, id DESC LIMIT 1')
+    return last?.name ?? null
+  })
+  if (json) printJson({ newest_migration: newest })
+  else say(`The database is up to date; its newest migration is ${newest}.`)
 }

@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { eventually } from '../support/eventually.js'
-import { dataDir, leftIn, ringledger } from '../support/ringledger.js'
+import { dataDir, leftIn, ringledger, run } from '../support/ringledger.js'
 
 function demo (t: Test) {
   const tmp = dataDir(t)
@@ -23,6 +23,15 @@ t.test('it prints a timeline, exits 0, and nothing is left', async (t) => {
   t.comment(`the demo took ${(ms / 1000).toFixed(1)} s`)
   t.same(running.processes(), [])
   t.same(leftIn(tmp), [])
+})
+
+t.test('for programs it prints one document, at its end', async (t) => {
+  const { code, stdout, stderr } = await run(t, ['demo', '--json'], { TMPDIR: dataDir(t) })
+  t.equal(code, 0, stderr)
+  const { steps, ...all }: { held: boolean, seconds: number, steps: object[] } = JSON.parse(stdout)
+  t.match(all, { held: true, seconds: Number })
+  t.match(steps[0], { step: 'start back ends', where: 'embedded', ms: Number, held: true })
+  t.equal(steps.length, 16)
 })
 
 t.test('Ctrl-C at any step ends it soon, with exit status 1, and nothing is left', async (t) => {

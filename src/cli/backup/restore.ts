@@ -24,7 +24,8 @@ async function restoreDataDir (file: string, { json }: { json?: boolean }): Prom
   }
   const restored = await operate('stopped before its end: DATA_DIR is as it was', ({ signal, onProgress }) =>
     restore({ dataDir, file, command: 'ringledger restore', log: say, onProgress: shownIn('restoring', onProgress), signal }))
-  if (json) return printJson(restored)
-  say(`Restored ${file} of ${restored.madeAt} into ${restored.dataDir}. ` +
+  const { dataDir: restoredTo, madeAt, postgres, files } = restored
+  if (json) return printJson({ data_dir: restoredTo, made_at: madeAt, postgres, files })
+  say(`Restored ${file} of ${madeAt} into ${restoredTo}. ` +
     '`ringledger start` goes on from there: make sure that the service it is a copy of no longer runs.')
 }

@@ -7,14 +7,19 @@ import { callStream, type CallCompleted } from '../../domain/call/events.js'
 import { validateReport } from '../../domain/call/validate.js'
 import type { Streams } from '../../event-store/streams.js'
 
-/** Sealed for the owner of the assistant. @throws Rejection when the call was reported with another body */
-export async function appendReport (streams: Streams, { call_id: callId, ...body }: CallCompleted): Promise<void> {
+/**
+ * Sealed for the owner of the assistant.
+ * @returns whether it was not in the log before
+ * @throws Rejection when the call was reported with another body
+ */
+export async function appendReport (streams: Streams, { call_id: callId, ...body }: CallCompleted): Promise<boolean> {
   const command = validateReport(callId, { body }, {})
   const ofUser = await assistantOwner(streams, body.assistant_id)
-  await commandHandler(streams).handle({
+  const { isAppended = false } = await commandHandler(streams).handle({
     aggregate: callDecider,
     stream: callStream(callId),
     decide: (state) => callDecider.decide(command, state),
     origin: { commandId: randomUUID(), correlationId: randomUUID(), ofUser }
   })
+  return isAppended
 }

@@ -1,20 +1,22 @@
 // `ringledger calls complete FILE`: reports a completed call as the call engine would, by event.
 import type { Command } from 'commander'
-import { say } from '../running/output.js'
+import { printJson, say } from '../running/output.js'
 import { withConnections } from '../running/with-connections.js'
 
 export function register (calls: Command): void {
   calls.command('complete')
     .argument('<file>')
     .description('report the completed call in a JSON file, by event')
+    .option('--json', 'for programs')
     .action(completeCallFromFile)
 }
 
-async function completeCallFromFile (file: string): Promise<void> {
+async function completeCallFromFile (file: string, { json }: { json?: boolean }): Promise<void> {
   const [{ readReport }, { appendReport }] = await Promise.all([
     import('./report-file.js'), import('./append-report.js')
   ])
   const report = await readReport(file)
-  await withConnections('ringledger calls complete', ({ streams }) => appendReport(streams, report))
-  say(`Call ${report.call_id} is in the log.`)
+  const isNew = await withConnections('ringledger calls complete', ({ streams }) => appendReport(streams, report))
+  if (json) printJson({ call_id: report.call_id, appended: isNew })
+  else say(`Call ${report.call_id} is in the log${isNew ? '' : ' already'}.`)
 }

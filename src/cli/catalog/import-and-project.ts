@@ -21,10 +21,10 @@ export interface ImportOptions {
   log: RunOptions['log']
 }
 
-/** Projects the catalogue too, unless a projector does already. */
+/** Projects the catalogue too, unless a projector does already. @returns the position that it is complete at */
 export async function importAndProject (
   connections: Connections, contents: CatalogFile, { leadDigestKey, log }: ImportOptions
-): Promise<void> {
+): Promise<bigint> {
   const { streams, consumerPool: pool, positions } = connections
   const stopping = new AbortController()
   const projecting = feedGenerations(catalog, {
@@ -38,7 +38,7 @@ export async function importAndProject (
     await claimFormerNumbers({ streams, claims, log })
     await raiseIds(pool, contents)
     const position = await importCatalog({ handle, claims }, contents)
-    if (await positions.reached('catalog', position, projectedWithinMs)) return
+    if (await positions.reached('catalog', position, projectedWithinMs)) return position
     throw new Error('the catalogue is in the log, but its projection has not caught up within ' +
       `${projectedWithinMs / 1000} s: see \`ringledger projections list\``)
   } finally {

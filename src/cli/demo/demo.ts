@@ -18,12 +18,12 @@ import { onShutdown } from '../running/shutdown/shutdown.js'
 import { Timeline } from './timeline.js'
 
 /** Exits 0 only if every step held. */
-export async function demo (): Promise<void> {
+export async function demo ({ json = false }: { json?: boolean }): Promise<void> {
   const shutdown = onShutdown()
   let held = false
   shutdown.add(async () => { if (!held) throw new Error('the demo was stopped before its end') })
   await shutdown.during(async (signal) => {
-    const timeline = new Timeline(`Ringledger ${packageVersion}: the main job, end to end`, signal)
+    const timeline = new Timeline(`Ringledger ${packageVersion}: the main job, end to end`, signal, { json })
     const dataDir = await mkdtemp(join(tmpdir(), 'ringledger-demo-'))
     const { removeDataDir } = await import('@ringledger/embedded-postgres')
     const closing = [async () => { removeDataDir(dataDir) }]

@@ -1,16 +1,21 @@
 // Prints what happened, where, and how long it took.
 import { styleText } from 'node:util'
+import { printJson } from '../running/output.js'
 
 type Report<Result> = string | readonly [result: Result, line: string]
+
+interface Step { step: string, where: string, ms: number, held: boolean }
 
 export class Timeline {
   readonly #startedAt = performance.now()
   readonly #signal: AbortSignal
-  #failed = false
+  readonly #json: boolean
+  readonly #steps: Step[] = []
 
-  /** Once `signal` is aborted no step begins but the last one. */
-  constructor (title: string, signal: AbortSignal) {
+  /** Once `signal` is aborted no step begins but the last one. For programs nothing is printed before the end. */
+  constructor (title: string, signal: AbortSignal, { json = false } = {}) {
     this.#signal = signal
+    this.#json = json
     this.#print(`\n${this.#style('bold', title)}\n`)
     this.#print(this.#style('dim', '   at        took   what                        where'))
   }
@@ -29,26 +34,28 @@ export class Timeline {
     const startedAt = performance.now()
     try {
       const report = await work()
-      this.#line(startedAt, this.#style('green', '✓'), what, where)
+      this.#line(startedAt, true, what, where)
       this.#print(this.#style('dim', `                      ${typeof report === 'string' ? report : report[1]}`))
       return (typeof report === 'string' ? undefined : report[0]) as Result // a step with a line alone has no result
     } catch (error) {
-      this.#failed = true
-      this.#line(startedAt, this.#style('red', '✗'), what, where)
+      this.#line(startedAt, false, what, where)
       throw error
     }
   }
 
   end (): void {
     const seconds = ((performance.now() - this.#startedAt) / 1000).toFixed(1)
-    const hasFailed = this.#failed || this.#signal.aborted
+    const hasFailed = this.#signal.aborted || this.#steps.some(({ held }) => !held)
+    if (this.#json) return printJson({ held: !hasFailed, seconds: Number(seconds), steps: this.#steps })
     if (hasFailed) return this.#print(this.#style('red', `\nThe demo failed after ${seconds} s.`))
     this.#print(this.#style('green', `\nEverything held, in ${seconds} s.`))
     this.#print('Next: `npm start` runs the service with a data directory of its own.')
   }
 
-  #line (startedAt: number, mark: string, what: string, where: string): void {
+  #line (startedAt: number, held: boolean, what: string, where: string): void {
     const now = performance.now()
+    const mark = held ? this.#style('green', '✓') : this.#style('red', '✗')
+    this.#steps.push({ step: what, where, ms: Math.round(now - startedAt), held })
     const at = `${((now - this.#startedAt) / 1000).toFixed(2)} s`.padStart(8)
     const took = `${(now - startedAt).toFixed(0)} ms`.padStart(8)
     this.#print(`${mark}  ${at}  ${took}   ${what.padEnd(26)}  ${this.#style('cyan', where)}`)
@@ -59,6 +66,6 @@ export class Timeline {
   }
 
   #print (text: string): void {
-    process.stdout.write(`${text}\n`)
+    if (!this.#json) process.stdout.write(`${text}\n`)
   }
 }

@@ -1,15 +1,16 @@
 // `ringledger events mark`: writes a fresh marker, for instance after one that cannot be read.
 import type { Command } from 'commander'
-import { say } from '../running/output.js'
+import { printJson, say } from '../running/output.js'
 import { withConnections } from '../running/with-connections.js'
 
 export function register (events: Command): void {
   events.command('mark')
     .description('write a marker of how far this database has come, after what cannot be read in the stream of markers')
+    .option('--json', 'for programs')
     .action(markLog)
 }
 
-async function markLog (): Promise<void> {
+async function markLog ({ json }: { json?: boolean }): Promise<void> {
   const revision = await withConnections('ringledger events mark', async ({ pool, streams }) => {
     const [{ writeMarker }, { readDatabaseState }] = await Promise.all([
       import('../../recovery/marker.js'), import('../../recovery/database-state.js')
@@ -17,5 +18,6 @@ async function markLog (): Promise<void> {
     await writeMarker({ pool, streams, always: true })
     return (await readDatabaseState(pool, streams)).last?.revision
   })
+  if (json) return printJson({ revision: String(revision) })
   say(`Marker ${revision} is in the log, and counts from now on.`)
 }

@@ -30,8 +30,8 @@ export interface EraseOptions extends ExportOptions {
   config: ExportOptions['config'] & Pick<CompleteConfig, 'webhook'>
 }
 
-/** @throws Error when it was not done in time, or failed for good */
-export async function eraseNow (options: EraseOptions, person: NamedPerson): Promise<void> {
+/** @returns the id of its request @throws Error when it was not done in time, or failed for good */
+export async function eraseNow (options: EraseOptions, person: NamedPerson): Promise<string> {
   const { config, connections, log } = options
   const { consumerPool: pool, streams } = connections
   const behind = explainBehind(await readDatabaseState(pool, streams))
@@ -48,7 +48,7 @@ export async function eraseNow (options: EraseOptions, person: NamedPerson): Pro
     const giveUp = AbortSignal.timeout(doneWithinMs)
     while (!giveUp.aborted) {
       const { request } = await findRequest(streams, id) ?? {}
-      if (request?.status === 'completed') return
+      if (request?.status === 'completed') return id
       if (request?.status === 'failed') throw new Error('the erasure failed: the log of the worker, or this one, says why')
       await giveTurn({ pool, kinds, holder, turnMs, retryMs, signal: giveUp, log }, id)
       await pause(lookMs, giveUp)

@@ -1,5 +1,6 @@
 // `ringledger token`: makes a bearer token to try the API with.
 import { Option, type Command } from 'commander'
+import { printJson } from '../running/output.js'
 import type { TokenRequest } from '../running/sign-token.js'
 import { timeToLive } from '../values.js'
 import { register as registerRevoke } from './revoke.js'
@@ -10,11 +11,14 @@ export function register (program: Command): void {
     .option('--user <id>', 'the user it acts for; required')
     .addOption(new Option('--role <role>', 'engine or ops; a caller has no role').choices(['engine', 'ops']))
     .option('--ttl <time>', 'how long it is good for, such as 15m, 1h or 30d', timeToLive, '1h')
+    .option('--json', 'for programs')
     .action(printToken)
   registerRevoke(token)
 }
 
-async function printToken ({ user, ...request }: Partial<TokenRequest> & Pick<TokenRequest, 'ttl'>): Promise<void> {
+interface TokenOptions extends Pick<TokenRequest, 'ttl' | 'role'> { user?: string, json?: boolean }
+
+async function printToken ({ user, json, ...request }: TokenOptions): Promise<void> {
   const [{ readSettings }, { isSubject }, { completeConfig }, { signToken }] = await Promise.all([
     import('../read-settings.js'),
     import('../../http/auth/subject.js'),
@@ -24,5 +28,7 @@ async function printToken ({ user, ...request }: Partial<TokenRequest> & Pick<To
   if (user === undefined) throw new Error('--user is required: the user that the token acts for')
   if (!isSubject(user)) throw new Error('--user must be 1 to 128 printable characters')
   const { jwt } = await completeConfig(readSettings())
-  process.stdout.write(`${await signToken(jwt, { user, ...request })}\n`)
+  const token = await signToken(jwt, { user, ...request })
+  if (json) printJson({ token, user, role: request.role ?? null, ttl: request.ttl })
+  else process.stdout.write(`${token}\n`)
 }

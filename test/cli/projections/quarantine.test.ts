@@ -85,8 +85,12 @@ t.test('what the dispatcher has parked is listed, shown, retried and skipped by 
   t.match(stderr, /dispatcher has parked 1 events? of assistant-77/)
   t.match(JSON.parse(stdout), { stream: parked, revision: '0', data: { nonsense: true } })
   await refused(t, /assistant-77 stays parked/, 'retry', 'dispatcher', parked)
-  const { code, stderr: said } = await quarantine(t, 'skip', 'dispatcher', parked, '0', '--reason', 'a test wrote it')
+  const { code, stdout: told, stderr: said } =
+    await quarantine(t, 'skip', 'dispatcher', parked, '0', '--reason', 'a test wrote it', '--json')
   t.equal(code, 0, said)
+  t.match(JSON.parse(told), {
+    action: 'skip', projection: 'dispatcher', stream: parked, revision: '0', state: 'done', message: /goes on without/
+  })
   t.match(JSON.parse((await quarantine(t, 'list', 'dispatcher', '--json')).stdout), {
     parked: [], skipped: [{ projection: 'dispatcher', stream: parked, reason: 'a test wrote it' }]
   })

@@ -1,0 +1,81 @@
+// What a command prints, a program can read: every command has `--json`, but for a few with a reason.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Command } from 'commander'
+import t, { type Test } from 'tap'
+import { addCommands } from '../../src/cli/commands.js'
+import { secrets } from '../support/auth/secrets.js'
+import { callReport, newLead } from '../support/bodies/bodies.js'
+import { dataDir, exampleCatalog, run } from '../support/ringledger.js'
+import { newAssistant, testService } from '../support/service.js'
+
+/** Each with what it prints instead. */
+const withoutJson: Record<string, string> = {
+  start: 'a log, in JSON lines unless stdout is a terminal',
+  api: 'a log, as start does',
+  projector: 'a log, as start does',
+  worker: 'a log, as start does',
+  'event-store': 'LISTENING and a port, for what started it',
+  completion: 'a script for a shell',
+  'person export': 'a JSON document in any case'
+}
+
+function * commandsOf (parent: Command, before: string[] = []): Generator<[name: string, Command], void> {
+  for (const command of parent.commands) {
+    const name = [...before, command.name()]
+    const isGroup = command.commands.length > 0 && command.options.length === 0
+    if (!isGroup) yield [name.join(' '), command]
+    yield * commandsOf(command, name)
+  }
+}
+
+t.test('every command has --json, or stands here with the reason', async (t) => {
+  const program = new Command()
+  await addCommands(program)
+  const all = [...commandsOf(program)]
+  t.ok(all.length > 35, `${all.length} commands`)
+  const without = all.filter(([, { options }]) => !options.some(({ long }) => long === '--json'))
+  t.same(without.map(([name]) => name).sort(), Object.keys(withoutJson).sort())
+})
+
+const { call, token, urls } = await testService(t)
+const folder = dataDir(t)
+const env = { ...secrets, DATA_DIR: folder, DATABASE_URL: urls.databaseUrl, EVENTSTORE_URL: urls.eventStoreUrl }
+
+async function json (t: Test, args: string[]): Promise<unknown> {
+  const { code, stdout, stderr } = await run(t, [...args, '--json'], env)
+  t.equal(code, 0, stderr)
+  return JSON.parse(stdout)
+}
+
+t.test('a token is in it with what it is good for, and it is revoked in JSON', async (t) => {
+  t.match(await json(t, ['token', '--user', '1', '--role', 'ops']), { token: /^ey/, user: '1', role: 'ops', ttl: '1h' })
+  t.same(await json(t, ['token', 'revoke', 'some-jti']), { revoked: true, was_revoked: false })
+  t.same(await json(t, ['token', 'revoke', 'some-jti']), { revoked: true, was_revoked: true })
+})
+
+t.test('a catalogue file, a call and the migrations say how far they have come', async (t) => {
+  t.match(await json(t, ['catalog', 'import', exampleCatalog]), { file: exampleCatalog, position: /^\d+$/ })
+  const { id } = (await call('POST', '/user/assistant', newAssistant)).body.data
+  const file = join(folder, 'call.json')
+  writeFileSync(file, JSON.stringify({ call_id: 'c-json', ...callReport(id) }))
+  t.same(await json(t, ['calls', 'complete', file]), { call_id: 'c-json', appended: true })
+  t.same(await json(t, ['calls', 'complete', file]), { call_id: 'c-json', appended: false })
+  t.match(await json(t, ['migrate']), { newest_migration: /^\d{3}_/ })
+})
+
+t.test('what was marked and exported is told, and an export on stdout has no room for it', async (t) => {
+  t.match(await json(t, ['events', 'mark']), { revision: /^\d+$/ })
+  const file = join(folder, 'log.jsonl')
+  const exported = await json(t, ['events', 'export', file])
+  t.match(exported, { file, events: Number, streams: Number, sha256: /^[0-9a-f]{64}$/ })
+  t.match(await run(t, ['events', 'export', '--json'], env), { code: 1, stdout: '', stderr: /--json needs a FILE/ })
+})
+
+t.test('an erasure tells the id of its request', async (t) => {
+  await call('POST', '/user/lead', newLead({ phone_number: '+15557654329' }), {
+    headers: { authorization: `Bearer ${await token('1')}` }
+  })
+  const erased = await json(t, ['person', 'erase', '--user', '1', '+15557654329'])
+  t.match(erased, { id: String, status: 'completed' })
+})
