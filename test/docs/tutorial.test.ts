@@ -30,5 +30,6 @@ t.test('the commands of the tutorial lead to a webhook at the receiver', async (
     .catch((error: unknown) => { throw new Error(JSON.stringify(said), { cause: error }) })
   t.match(said.stdout, /Assistant created successfully[^]*Lead created successfully/)
   t.match(said.stdout, /"call_id":"call-1"/)
+  t.notMatch(said.stderr, /is no setting/, 'and no command wonders at what was set')
   t.match(said.stdout, /delivered +│ 1 [^]*unaccounted +│ 0 /)
 })

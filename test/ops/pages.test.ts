@@ -36,6 +36,10 @@ else {
   }
   const widerThanScreen = (page: Page) => page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth')
 
+  /** In pixels of the screen, as it is shown. */
+  const smallestLetters = (page: Page) => page.evaluate<number>(
+    'Math.min(...[...document.querySelectorAll("svg text")].map((text) => text.getBoundingClientRect().height))')
+
   const paths = [
     '/ops', '/ops/projections/leads', '/ops/projections/dispatcher', '/ops/deliveries', '/ops/deliveries?status=held',
     `/ops/deliveries/${delivered.id}`, `/ops/deliveries/${failed.id}`, '/ops/endpoints', '/ops/deliveries/nothing'
@@ -55,6 +59,7 @@ else {
       await page.goto(`${url}/ops`)
       t.same(await barriers(page), [], 'the form to log in')
       await logIn(page, url, token)
+      t.ok(await smallestLetters(page) >= 10, `${await smallestLetters(page)} pixels: the charts can be read`)
       for (const path of paths) {
         await page.goto(url + path)
         t.same(await barriers(page), [], path)

@@ -3,7 +3,8 @@ import { html } from 'ghtml'
 import { table, text } from './layout.js'
 
 const kinds = ['one', 'two', 'three'] as const
-const [width, height, left, bottom] = [720, 180, 44, 20]
+/** In units of the view box; the margins have room for the letters that the style gives a phone. */
+const [width, height, left, bottom] = [720, 180, 64, 26]
 
 export interface Chart {
   title: string

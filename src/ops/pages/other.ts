@@ -18,7 +18,7 @@ export const loginPage = (root: string, next: string, refused: string | undefine
 !${refused === undefined ? '' : html`<p class="notice bad" role="alert">${refused}</p>`}
 !${form(`${root}/login`, '', html`
 <input type="hidden" name="next" value="${next}">
-<p><label for="token">Token</label><textarea id="token" name="token" required autocomplete="off" spellcheck="false" autofocus></textarea></p>
+<p><label for="token">Token</label><input id="token" name="token" required autocomplete="off" spellcheck="false" autofocus></p>
 <p><button>Log in</button></p>
 <p class="soft">The session lasts as long as the token, one hour at most.</p>`)}`
 

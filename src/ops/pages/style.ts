@@ -40,13 +40,14 @@ dl.text { grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)); } dl.tex
 .notice.bad { border-color: var(--bad); }
 form { margin: 0; } form.row, .actions { display: flex; flex-wrap: wrap; gap: .5rem .75rem; align-items: end; }
 label { display: block; color: var(--soft); font-size: .875rem; }
-input, select, textarea, button { font: inherit; color: inherit; background: var(--back); border: 1px solid var(--soft); border-radius: .375rem; padding: .375rem .625rem; max-width: 100%; }
-textarea { width: 100%; min-height: 6rem; }
+input, select, button { font: inherit; color: inherit; background: var(--back); border: 1px solid var(--soft); border-radius: .375rem; padding: .375rem .625rem; max-width: 100%; }
+#token { width: 100%; }
 button { background: var(--card); cursor: pointer; min-height: 2.5rem; } button.plain { border-color: var(--line); }
 pre { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .75rem; overflow-x: auto; max-height: 30rem; }
 progress { width: 100%; max-width: 30rem; height: 1rem; }
 figure { margin: 0 0 1.5rem; } figcaption { color: var(--soft); }
 svg { width: 100%; height: auto; display: block; } svg text { fill: var(--soft); font-size: 11px; }
+@media (max-width: 40rem) { svg text { font-size: 22px; } } /* a phone shows the view box at half its size */
 .one { fill: var(--one); } .two { fill: var(--two); } .three { fill: var(--three); } .grid { stroke: var(--line); }
 path.one { fill: none; stroke: var(--one); stroke-width: 2; } path.two { fill: none; stroke: var(--two); stroke-width: 2; }
 .key { display: inline-block; width: .75rem; height: .75rem; border-radius: .15rem; margin: 0 .25rem 0 .75rem; }
@@ -58,7 +59,7 @@ details { margin: .25rem 0; } .none { color: var(--soft); }
 /** Loads the content of a page anew while something gets on. Without it the page is the same, and stands still. */
 export const live = `
 const main = document.querySelector('main[data-live]')
-const isBusy = () => document.hidden || document.querySelector('main details[open], main :is(input, select, textarea, button):focus')
+const isBusy = () => document.hidden || document.querySelector('main details[open], main :is(input, select, button):focus')
 const next = () => setTimeout(refresh, Number(main.dataset.live) * 1000)
 async function refresh () {
   try {

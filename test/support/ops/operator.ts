@@ -27,7 +27,6 @@ export async function logIn (page: Page, url: string, token: string): Promise<vo
   await page.goto(`${url}/ops`)
   await page.locator('#token:focus').waitFor() // by itself, at the first rendering
   await page.keyboard.insertText(token)
-  await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Overview' }).waitFor()
 }
