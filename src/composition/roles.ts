@@ -20,7 +20,7 @@ import { startPersons } from './persons/person-work.js'
 import { startProjector } from './projector.js'
 import type { Role } from './role.js'
 import { openStatus, type Status } from './status/status.js'
-import { stopInTime, type InReach } from './stop-in-time.js'
+import { stopInTime, type InReach, type Stopped } from './stop-in-time.js'
 import { startWorker, type StartedWorker } from './worker/worker.js'
 
 /** Postgres answers a request within this time, or the request fails. */
@@ -39,7 +39,7 @@ export interface Service {
   /** From now on it is not ready, and asks its clients to connect anew; it goes on answering. */
   leave (): void
   /** Takes no new work, finishes what is in flight, then disconnects; it does not wait for a silent back end. */
-  stop (): Promise<void>
+  stop (): Promise<Stopped>
 }
 
 type Prepare = (connections: Connections) => Promise<void>
@@ -74,9 +74,9 @@ export async function startRoles (
     throw error
   }
 
-  async function stop (): Promise<void> {
+  async function stop (): Promise<Stopped> {
     isLeaving = true
-    await stopInTime(stopInOrder(), inReach(urls, connections, () => worker))
+    return await stopInTime(stopInOrder(), inReach(urls, connections, () => worker))
   }
 
   /** Requests end before the projector does: they wait for it. */

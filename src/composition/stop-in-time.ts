@@ -18,21 +18,28 @@ export interface InReach {
   cutOff (): void
 }
 
+export interface Stopped {
+  /** Postgres did not answer meanwhile. */
+  postgresIsSilent: boolean
+}
+
 /**
  * Waits for `orderly`. Once a back end has been silent for three seconds, it waits little more than a second longer.
  * What is not over by then goes on without anybody waiting.
  */
-export async function stopInTime (orderly: Promise<unknown>, reach: InReach): Promise<void> {
+export async function stopInTime (orderly: Promise<unknown>, reach: InReach): Promise<Stopped> {
   const over = new AbortController()
+  const stopped = { postgresIsSilent: false }
   const ended = orderly.finally(() => over.abort())
-  await Promise.race([ended, giveUp(reach, over.signal)]).finally(() => over.abort())
+  await Promise.race([ended, giveUp(reach, over.signal, stopped)]).finally(() => over.abort())
+  return stopped
 }
 
 /** Resolves when there is nothing to wait for any more, as a back end is silent. */
-async function giveUp (reach: InReach, over: AbortSignal): Promise<void> {
-  const isPostgresAway = await silence(reach, over)
+async function giveUp (reach: InReach, over: AbortSignal, stopped: Stopped): Promise<void> {
+  stopped.postgresIsSilent = await silence(reach, over)
   reach.handOver()
-  if (isPostgresAway) reach.cutOff()
+  if (stopped.postgresIsSilent) reach.cutOff()
   await delay(lastWordsMs)
 }
 

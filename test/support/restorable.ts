@@ -20,7 +20,7 @@ interface Asserts { equal (found: unknown, wanted: unknown): unknown }
 /** Roles of one process on a database and a log. */
 export interface Running {
   url: string
-  stop (): Promise<void>
+  stop (): Promise<unknown>
   /** What was logged from `warn` on. */
   logged: string[]
   createAssistant (webhookUrl: string): Promise<Answer>
@@ -98,7 +98,7 @@ async function start (t: Teardown, urls: Urls, roles: Role[]): Promise<Running> 
   const logged: string[] = []
   const log = pino({ level: 'warn' }, { write: (line: string) => { logged.push(line) } })
   const service: Service = await startRoles(roles, config, urls, log)
-  let stopped: Promise<void> | undefined
+  let stopped: Promise<unknown> | undefined
   const stop = () => stopped ??= service.stop()
   t.teardown(stop)
   const call = caller(service.url)

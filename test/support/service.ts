@@ -30,7 +30,7 @@ export interface TestService {
     method: string, path: string, body?: unknown, options?: { user?: string, headers?: Record<string, string> }
   ): Promise<Answer>
   /** Starts further roles on the same back ends; they end with the test. */
-  start (roles: Role[], environment?: Record<string, string>): Promise<{ url: string, stop (): Promise<void> }>
+  start (roles: Role[], environment?: Record<string, string>): Promise<{ url: string, stop (): Promise<unknown> }>
 }
 
 /** With the example catalogue; `environment` overrides settings. A Postgres that is given has been set up. */
@@ -49,7 +49,7 @@ export async function testService (
     const settings = { ...environment, ...overrides }
     const on: Urls = { ...urls, redisUrl: settings.REDIS_URL }
     const running = await startRoles(wanted, configOf(settings), on, log)
-    let stopped: Promise<void> | undefined
+    let stopped: Promise<unknown> | undefined
     const stop = () => stopped ??= running.stop()
     t.teardown(stop)
     return { url: running.url, stop }

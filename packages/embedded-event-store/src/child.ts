@@ -12,8 +12,8 @@ export interface EmbeddedEventStore {
   pid: number
   /** Settles when it ended and was not closed. */
   lost: Promise<Error>
-  /** Returns when the process has ended. Idempotent. */
-  close(): Promise<void>
+  /** Returns when the process has ended. Idempotent. At once: it is killed; what it acknowledged is in Postgres. */
+  close(options?: { atOnce?: boolean }): Promise<void>
 }
 
 /** Starts it on the loopback interface, on any free port unless one is given; returns when it listens. */
@@ -37,7 +37,7 @@ export async function startEventStoreProcess (
     lost: new Promise((resolve) => {
       void child.ended.then((how) => closing ?? resolve(stoppedUnexpectedly(how, logFile)))
     }),
-    close: () => closing ??= child.stop(STOP_SECONDS)
+    close: ({ atOnce = false } = {}) => closing ??= child.stop(atOnce ? 0 : STOP_SECONDS)
   }
 }
 

@@ -7,6 +7,7 @@ import { databaseUrl, ensureCluster, ensureDatabase } from './cluster/cluster.js
 import { freePort } from './free-port.js'
 import { locate, type Place } from './cluster/paths.js'
 import { endPostgres, endPredecessor, noteSupervisor } from './server/predecessor.js'
+import { killPostmaster } from './server/postmaster.js'
 import { identify } from './process-identity.js'
 import { howToMakeRoom, logPath, logSince, logSize } from './server/log.js'
 import { serverRequest } from './server/request.js'
@@ -29,8 +30,11 @@ export interface EmbeddedPostgres {
   version: string
   /** Settles when Postgres ended and was not closed. */
   lost: Promise<Error>
-  /** Ends every session and stops Postgres, durably; returns when no process of it is left. Idempotent. */
-  close(): Promise<void>
+  /**
+   * Ends every session and stops Postgres; returns when no process of it is left. Idempotent. At once: a Postgres that
+   * does not answer is killed. The next start recovers what was committed, as after a loss of power.
+   */
+  close(options?: { atOnce?: boolean }): Promise<void>
 }
 
 interface Running {
@@ -51,7 +55,9 @@ export async function startPostgres ({ dir, log }: PostgresRequest): Promise<Emb
   const running = await startServer(place, binaries.folder, log)
   const { supervisor, pid, port } = running
   let closing: Promise<void> | undefined
-  const close = () => closing ??= stopServer(place, binaries.folder, supervisor)
+  const close = ({ atOnce = false } = {}) => closing ??= atOnce
+    ? killServer(place, binaries.folder, running)
+    : stopServer(place, binaries.folder, supervisor)
   await ensureDatabase(place, port).catch(async (error: unknown) => {
     await close()
     throw error
@@ -102,6 +108,12 @@ async function startSupervisor (place: Place, socket: string): Promise<Child> {
 async function stopServer (place: Place, binaries: string, supervisor: Child): Promise<void> {
   await supervisor.stop(STOP_SECONDS)
   // Nothing is left to stop, unless the supervisor was killed.
+  await endPostgres(place, binaries, () => {})
+}
+
+/** Its supervisor ends with it. Sessions that are frozen as well end by a signal of their own. */
+async function killServer (place: Place, binaries: string, { pid, supervisor }: Running): Promise<void> {
+  await killPostmaster(pid, supervisor.hasEnded, place.cluster, binaries)
   await endPostgres(place, binaries, () => {})
 }
 

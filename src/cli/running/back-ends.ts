@@ -13,7 +13,8 @@ export interface BackEnds {
   /** Settles when an embedded back end died. */
   lost: Promise<Error>
   publish (extra: Record<string, unknown>): Promise<void>
-  close (): Promise<void>
+  /** At once: embedded ones are killed, as Postgres does not answer. */
+  close (options?: { atOnce?: boolean }): Promise<void>
 }
 
 /** `start` owns the DATA_DIR; a `command` joins the `start` that runs, or owns it for as long as it takes. */
@@ -39,6 +40,6 @@ export async function openBackEnds (
     ...(!(databaseUrl && eventStoreUrl) && { embeddedIn: resolve(config.dataDir) }),
     lost: stack.lost,
     publish: (extra) => stack.publish(extra),
-    close: () => stack.close()
+    close: (options) => stack.close(options)
   }
 }

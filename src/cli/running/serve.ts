@@ -27,7 +27,8 @@ export async function serve (holder: 'start' | 'command', command: string, roles
   const shutdown = onShutdown(voice)
   return await shutdown.during(async (signal) => {
     const backEnds = await openBackEnds(settings, holder, command, voice.say)
-    shutdown.add(backEnds.close)
+    let atOnce = false // known when the roles have stopped
+    shutdown.add(() => backEnds.close({ atOnce }))
     shutdown.onLost(backEnds.lost)
     shutdown.add(await openTracing(config, log))
     signal.throwIfAborted()
@@ -38,7 +39,7 @@ export async function serve (holder: 'start' | 'command', command: string, roles
       if (takesExample) await importExampleOnce(connections, { leadDigestKey, log }, example)
       signal.throwIfAborted()
     })
-    shutdown.add(service.stop)
+    shutdown.add(async () => { atOnce = (await service.stop()).postgresIsSilent })
     shutdown.leaveFirst(settings.drainDelayMs, service.leave)
     signal.throwIfAborted()
     return { config, backEnds, service, voice }

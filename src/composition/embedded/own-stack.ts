@@ -10,10 +10,15 @@ import { removeRunFile, writeRunFile } from './run-file.js'
 
 interface Part {
   lost: Promise<Error>
-  close(): Promise<void>
+  close(options?: Closing): Promise<void>
 }
 
+interface Closing { atOnce?: boolean }
+
 const causeWithinMs = 1_000
+
+const killed = 'Postgres did not answer, so the embedded back ends were killed. What was acknowledged is on the disk: ' +
+  'the next start recovers it.'
 
 /** Takes over the lock: it is released when the stack is closed, or cannot be started. */
 export async function openOwn (dataDir: string, lock: Lock, request: EmbeddedRequest): Promise<EmbeddedStack> {
@@ -21,7 +26,10 @@ export async function openOwn (dataDir: string, lock: Lock, request: EmbeddedReq
   const parts: Part[] = []
   const pids: Record<string, number> = {}
   let closing: Promise<void> | undefined
-  const close = () => closing ??= closeAll(dataDir, lock, parts)
+  const close = ({ atOnce = false }: Closing = {}) => {
+    if (atOnce && parts.length > 0 && closing === undefined) log(killed)
+    return closing ??= closeAll(dataDir, lock, parts, { atOnce })
+  }
   try {
     const urls = { databaseUrl: databaseUrl ?? await addPostgres(), eventStoreUrl: '' }
     urls.eventStoreUrl = eventStoreUrl ?? await addEventStore(urls.databaseUrl)
@@ -58,10 +66,10 @@ async function firstLost (parts: readonly Part[]): Promise<Error> {
   return await Promise.race([parts[0]?.lost ?? noticed, delay(causeWithinMs, noticed)])
 }
 
-async function closeAll (dataDir: string, lock: Lock, parts: Part[]): Promise<void> {
+async function closeAll (dataDir: string, lock: Lock, parts: Part[], how: Closing): Promise<void> {
   removeRunFile(dataDir) // first, so that no command joins a stack that is about to end
   try {
-    for (const part of parts.toReversed()) await part.close()
+    for (const part of parts.toReversed()) await part.close(how)
   } finally {
     lock.release()
   }

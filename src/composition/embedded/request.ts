@@ -30,6 +30,9 @@ export interface EmbeddedStack {
   lost: Promise<Error>
   /** Role `start`: writes run.json (mode 0600, atomically) with URLs, pids and these further values. */
   publish(extra: Record<string, unknown>): Promise<void>
-  /** Stops the event store, then Postgres, then releases DATA_DIR. Idempotent. */
-  close(): Promise<void>
+  /**
+   * Stops the event store, then Postgres, then releases DATA_DIR. Idempotent. At once: both are killed, as there is a
+   * Postgres that does not answer; it recovers at the next start.
+   */
+  close(options?: { atOnce?: boolean }): Promise<void>
 }

@@ -56,9 +56,9 @@ export function processesOf (cluster: string): number[] {
 
 /** Stops a Postgres: a fast shutdown, then harder ones when it does not end in time. Returns when it has ended. */
 export async function stopPostmaster (
-  pid: number, hasEnded: () => boolean, cluster: string, binaries: string
+  pid: number, hasEnded: () => boolean, cluster: string, binaries: string, stages = STAGES
 ): Promise<void> {
-  for (const { signal, seconds } of STAGES) {
+  for (const { signal, seconds } of stages) {
     if (hasEnded()) return
     send(pid, signal, cluster, binaries)
     if (await until(hasEnded, seconds)) return
@@ -66,6 +66,11 @@ export async function stopPostmaster (
   throw new Error(`Postgres (pid ${pid}) in ${cluster} does not end, not even when killed: ` +
     'a disk that does not answer?')
 }
+
+/** Kills one that does not answer. Its sessions may live on. */
+export const killPostmaster = (
+  pid: number, hasEnded: () => boolean, cluster: string, binaries: string
+): Promise<void> => stopPostmaster(pid, hasEnded, cluster, binaries, [{ signal: 'SIGKILL', seconds: 1 }])
 
 /** Whether the condition came true within that many seconds. */
 export async function until (condition: () => boolean, seconds: number): Promise<boolean> {
