@@ -12,6 +12,7 @@ import { endsWithin } from '../../postgres/ends-within.js'
 import { projectionCheckpoints } from '../../composition/look-at-start.js'
 import { explainBehind, readDatabaseState } from '../../recovery/database-state.js'
 import { OtherLog, refuseOtherLog } from '../../recovery/other-log.js'
+import { countUnfinished } from '../../../workers/background/counts.js'
 import { lastUnaccounted } from '../../../workers/operate/audit.js'
 import { neededKeys, refuseLostKeys } from '../../../workers/operate/reseal.js'
 import { erasuresFound, type ScavengedStore } from './erasures.js'
@@ -61,10 +62,19 @@ function checksOf (pool: Pool, { streams, store, keys }: Omit<ServiceParts, 'dat
         ? 'none'
         : problem(String(unaccounted), 'Count again with `ringledger webhooks stats`, and tell who maintains this.')
     }],
+    ['background', async () => await failingFound(pool)],
     ['erasures', async () => await erasuresFound(pool, store)],
     ['keys', async () => await keysFound(pool, keys)],
     ['phone numbers', async () => await notHeldFound(pool, streams)]
   ]
+}
+
+/** Of what workers do in the background. */
+async function failingFound (pool: Pool) {
+  const failing = (await countUnfinished(pool)).filter((each) => each.failing > 0)
+  if (failing.length === 0) return 'no request fails'
+  const found = failing.map(({ kind, failing: count }) => `${count} of ${kind}`).join(', ')
+  return warning(`requests that fail again and again: ${found}`, 'docs/operations.md, "RingledgerBackgroundFails".')
 }
 
 /** What every role asks at its start: is the log older than the database, or another one, or is the database older? */
