@@ -7,6 +7,7 @@ import { packageRoot } from '../../package-root.js'
 import { endClient } from '../../postgres/end-client.js'
 import { endsWithin } from '../../postgres/ends-within.js'
 import { openPool } from '../../postgres/pool.js'
+import { postgresProblem } from '../../postgres/problems/in-words.js'
 import { placeOf, problem, runIfReachable, skipped, warning, type Check, type Finding, type Found } from './check.js'
 import { activity } from './postgres-activity.js'
 import { connectionsLeft, settings } from './postgres-settings.js'
@@ -32,8 +33,7 @@ export function checkPostgres (url: string, { isEmbedded, queueIn }: PostgresUse
   const [client, other] = [clientOf(url), clientOf(url)]
   const pool = openPool(url, { applicationName: 'ringledger doctor', max: 3, onError: () => {} })
   const findings = runIfReachable('Postgres', ['reachable', async () => {
-    await Promise.all([client.connect(), other.connect()])
-    return placeOf(url)
+    return await Promise.all([client.connect(), other.connect()]).then(() => placeOf(url), refused)
   }], () => [
     ...serverChecks(pool),
     ['privileges', () => privileges(pool, isEmbedded)],
@@ -47,6 +47,13 @@ export function checkPostgres (url: string, { isEmbedded, queueIn }: PostgresUse
     await Promise.all([endClient(client), endClient(other), endsWithin(goodbyeMs, pool.end())])
   }
   return { findings, close }
+}
+
+/** What Postgres itself said, with what mends that. */
+function refused (error: unknown): Found {
+  const [, found, mend] = /^(.*?)\. (.*)$/s.exec(postgresProblem(error, 'DATABASE_URL') ?? '') ?? []
+  if (found === undefined || mend === undefined) throw error
+  return problem(found, mend)
 }
 
 function clientOf (url: string): pg.Client {

@@ -92,6 +92,10 @@ t.test('what is wrong with Postgres and the event store is found, with its mend'
   t.match(find('Postgres', 'time limits'), { level: 'warning', found: /statement_timeout 5000 ms/ })
   t.match(find('Postgres', 'connections'), { level: 'warning', mend: /CONNECTION LIMIT/ })
   t.notOk(stdout.includes('hunter2'))
+  await admin.query(`ALTER ROLE ${role} CONNECTION LIMIT 0`)
+  t.match((await doctor(t, { ...env, DATABASE_URL: href })).find('Postgres', 'reachable'), {
+    level: 'error', found: /has no connection left: too many connections for role/, mend: /^Raise max_connections/
+  })
 })
 
 t.test('a log that is not the one of the database is an error', async (t) => {

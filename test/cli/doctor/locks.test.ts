@@ -21,7 +21,10 @@ t.test('who holds up whom in Postgres is found', async (t) => {
   const locks = async () => (await doctor(t, env)).find('Postgres', 'locks')
   await eventually(async () => (await locks())?.level === 'warning')
   t.match(await locks(), { level: 'warning', found: new RegExp(`wait: 1, .* for process ${row?.pid}$`), mend: /pg_terminate_backend/ })
+  await Promise.all([t.rejects(waiting), holder.query(`
+    SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`)])
+  const found = new RegExp(`whole tables are locked .* by process ${row?.pid}$`)
+  await eventually(async () => found.test((await locks())?.found ?? ''))
   await holder.query('ROLLBACK')
-  await waiting
   t.match(await locks(), { level: 'ok' })
 })
