@@ -30,6 +30,7 @@ const { values: options } = parseArgs({
     hanging: { type: 'boolean', default: true },
     statements: { type: 'boolean', default: true },
     seed: { type: 'string', default: '1' },
+    profile: { type: 'string' }, // a folder for the CPU profiles of the roles
     json: { type: 'boolean', default: false }
   }
 })
@@ -84,7 +85,7 @@ async function createAll (arrivals: Arrivals, { url }: BenchServer): Promise<voi
 
 async function measure (queue: string, env: Environment, redis?: BenchRedis): Promise<Measured> {
   const start = (role: 'api' | 'projector' | 'worker') =>
-    startRole(role, { ...env, DATABASE_URL: asRole(env.DATABASE_URL ?? '', role) })
+    startRole(role, { ...env, DATABASE_URL: asRole(env.DATABASE_URL ?? '', role) }, profiled(queue, role))
   const roles = { projector: await start('projector'), worker: await start('worker'), api: await start('api') }
   const pids = {
     ...Object.fromEntries(Object.entries(roles).map(([role, { pid }]) => [role, pid])),
@@ -114,6 +115,12 @@ async function measure (queue: string, env: Environment, redis?: BenchRedis): Pr
   if (options.statements) measured.statements = await countStatementsOf(load)
   for (const role of [roles.api, roles.worker, roles.projector]) await role.stop()
   return measured
+}
+
+/** Where the CPU of a role goes, for whoever opens it in the developer tools of a browser. */
+function profiled (queue: string, role: string): string[] {
+  const { profile } = options
+  return profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`, `--cpu-prof-name=${queue}-${role}.cpuprofile`] : []
 }
 
 /** The n-th call: those whose receivers hang are not waited for. */

@@ -14,9 +14,11 @@ export interface Running {
 /** A role in a process of its own, or all of them in one. */
 export type Command = Role | 'start'
 
-/** Starts a role and resolves when it listens. @throws when it ends before */
-export async function startRole (role: Command, env: Environment): Promise<Running> {
-  const child = spawn(process.execPath, ringledger(role), {
+/** Starts a role and resolves when it listens. @param nodeOptions of its process @throws when it ends before */
+export async function startRole (
+  role: Command, env: Environment, nodeOptions: readonly string[] = []
+): Promise<Running> {
+  const child = spawn(process.execPath, [...nodeOptions, ...ringledger(role)], {
     env: { ...process.env, RINGLEDGER_NO_DOTENV: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe']
   })
