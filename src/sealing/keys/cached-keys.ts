@@ -8,6 +8,7 @@ import { KeyCache, type Known } from './key-cache.js'
 import { LedgerKeys, type KeptKey } from './ledger-keys.js'
 import { KeyNotes } from './key-notes.js'
 import { keyMadeBy, LogKeys } from './log-keys.js'
+import { lookedForOnce } from './looked-for-once.js'
 import { keyTrustedMs, type KeyName, type PersonKey, type PersonKeys } from './person-keys.js'
 import type { SecretKeys } from '../sealed-text.js'
 import { unwrap, unwrapIfReadable } from './unwrap.js'
@@ -30,6 +31,7 @@ class CachedKeys implements PersonKeys {
   readonly #ledger: LedgerKeys
   readonly #log: LogKeys
   readonly #making = new Map<string, Promise<PersonKey>>()
+  readonly #lookOnce = lookedForOnce((names) => this.#look(names))
   readonly #sweeping: NodeJS.Timeout
   readonly #notes: KeyNotes
 
@@ -58,7 +60,7 @@ class CachedKeys implements PersonKeys {
       if (!known) asked.set(name.keyId, name)
       else if (known.key) found.set(name.keyId, known.key)
     }
-    for (const { keyId, key } of await this.#look([...asked.values()])) if (key) found.set(keyId, key)
+    for (const { keyId, key } of await this.#lookOnce([...asked.values()])) if (key) found.set(keyId, key)
     return found
   }
 
