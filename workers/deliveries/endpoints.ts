@@ -4,6 +4,7 @@ import type { Pool, PoolClient } from 'pg'
 import type { Interruption } from '../../src/domain/webhook/delivery.js'
 import type { Pause } from '../../src/domain/webhook/outcome.js'
 import { notifyDue } from './due-channel.js'
+import { hidden } from './hidden.js'
 import { isPending } from './moves/batch-sql.js'
 import { moveEndpoints } from './moves/moves.js'
 
@@ -41,7 +42,7 @@ async function findEndpoints (tx: PoolClient, wanted: Address[]): Promise<string
  */
 export const sharedEndpointsSql = (after = 0, condition = 'true') => `
   SELECT nth, e.id, e.suspended_at
-  FROM unnest($${after + 1}::text[], $${after + 2}::bytea[]) WITH ORDINALITY AS wanted (user_id, url_digest, nth)
+  FROM unnest(${hidden(after + 1, 'text')}, ${hidden(after + 2, 'bytea')}) WITH ORDINALITY AS wanted (user_id, url_digest, nth)
   JOIN ledger.webhook_endpoints e USING (user_id, url_digest) WHERE ${condition}`
 
 /** The parameters of `sharedEndpointsSql`. */

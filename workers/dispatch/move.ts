@@ -1,6 +1,7 @@
 // The statement that moves the dispatcher's checkpoint, which everything that a batch writes hangs on.
 import { dispatcherCheckpoint } from '../../src/recovery/database-state.js'
 import { sharedEndpointsSql, type Address } from '../deliveries/endpoints.js'
+import { hidden } from '../deliveries/hidden.js'
 import type { NewDelivery } from './new-deliveries.js'
 
 /** Moves the checkpoint from $2 to $1, as long as epoch and version are $3 and $4: the relation `moved`. */
@@ -19,7 +20,7 @@ export const movingWithCallsSql = `
   WITH held AS MATERIALIZED (
     SELECT FROM ${dispatcherCheckpoint} AS checkpoint
     WHERE position = $2 AND epoch = $3 AND checkpoint.xmin = $4::text::xid AND NOT EXISTS (
-      SELECT FROM ledger.webhook_deliveries WHERE call_id = ANY($5) AND type = 'call.completed')
+      SELECT FROM ledger.webhook_deliveries WHERE call_id = ANY(${hidden(5, 'text')}::text[]) AND type = 'call.completed')
     FOR UPDATE
   ), endpoints AS MATERIALIZED (
     ${sharedEndpointsSql(6, 'EXISTS (SELECT FROM held)')} FOR SHARE OF e

@@ -1,6 +1,7 @@
 // The rows of the delivery log for new calls, written with the dispatcher's checkpoint.
 import type { PoolClient } from 'pg'
 import { endpointIds } from '../deliveries/endpoints.js'
+import { hidden } from '../deliveries/hidden.js'
 
 /**
  * `restored`: a database that was lost knew of the call, and may have delivered it. `erased`: so was its person, before
@@ -85,9 +86,9 @@ export const insertSql = (after = 0, endpoints = ofLedger) => `
          CASE WHEN e.suspended_at IS NOT NULL THEN now() END,
          traceparent
   FROM ${endpoints.condition} unnest(
-    $${after + 1}::uuid[], $${after + 2}::text[], $${after + 3}::text[], $${after + 4}::text[], $${after + 5}::bigint[],
-    $${after + 6}::bigint[], $${after + 7}::bigint[], $${after + 8}::text[], $${after + 9}::integer[],
-    $${after + 12}::integer[], $${after + 13}::text[]
+    ${['uuid', 'text', 'text', 'text', 'bigint', 'bigint', 'bigint', 'text', 'integer']
+      .map((type, nth) => hidden(after + nth + 1, type)).join(', ')},
+    ${hidden(after + 12, 'integer')}, ${hidden(after + 13, 'text')}
   ) AS d (id, call_id, type, user_id, assistant_id, position, endpoint, skipped, body_from, body_bytes, traceparent)
   LEFT JOIN ${endpoints.relation} e ON e.${endpoints.key} = d.endpoint`
 

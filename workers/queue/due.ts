@@ -2,16 +2,10 @@
 // million deliveries of one endpoint cost no more than one. Nothing is locked.
 import type { Pool } from 'pg'
 
-/** As the function that gives slots does it, these looks begin where the last pass found nothing older. */
-const dueUsersSql = `
-  SELECT user_id FROM ledger.waiting($1) WHERE first_due <= clock_timestamp()
-  UNION
-  SELECT user_id FROM ledger.webhook_attempts_on_demand
-  WHERE user_id = ANY($1) AND outcome IS NULL AND queued_at IS NULL AND due_at <= clock_timestamp()`
-
 /** Which of these users have something due that has no slot yet. */
 export async function dueOf (pool: Pool, userIds: string[]): Promise<string[]> {
-  const { rows } = await pool.query<{ user_id: string }>({ name: 'due-of', text: dueUsersSql, values: [userIds] })
+  const text = 'SELECT user_id FROM ledger.due_users($1) AS due (user_id)'
+  const { rows } = await pool.query<{ user_id: string }>({ name: 'due-of', text, values: [userIds] })
   return rows.map(({ user_id }) => user_id)
 }
 

@@ -1,5 +1,6 @@
 // Writes back what a batch changed of the dispatch state.
 import type { PoolClient } from 'pg'
+import { hidden } from '../../deliveries/hidden.js'
 import type { KnownRows } from './known-rows.js'
 import type { Listing } from './listings.js'
 import type { KnownAssistant, KnownCampaign, KnownLead } from './known.js'
@@ -109,7 +110,7 @@ function writings<Row> (name: string, table: Table<Row>, { inserted, saved }: Ch
 
 /** A parameter for each column. */
 function insertion<Row> ({ into, columns }: Table<Row>, after = 0, condition?: string): string {
-  const parameters = columns.map(([type], index) => `$${after + index + 1}::${type}[]`)
+  const parameters = columns.map(([type], index) => hidden(after + index + 1, type))
   return `
     INSERT INTO ledger.${into}
     SELECT changed.* FROM ${condition === undefined ? '' : `${condition}, `}unnest(${parameters.join(', ')}) AS changed`
