@@ -14,6 +14,7 @@ export const requestJobs: QueueKind<RequestJob> = {
   name: 'background',
   idOf: jobId,
   longJobs: { afterMs: 60_000, limit: 0 },
+  together: 1,
   lookEverySeconds: 10,
   isWatched: false,
   connections: { producer: 1, worker: 3 }

@@ -2,14 +2,15 @@
 import type { Pool } from 'pg'
 import { withTimeout } from '../../src/event-store/with-timeout.js'
 import { endsWithin } from '../../src/postgres/ends-within.js'
-import type { Job } from '../deliveries/attempts/attempt.js'
 import { usualPatience, watched, type BackEnd, type Patience } from './back-ends/back-end.js'
 import { Liveness } from './back-ends/liveness.js'
 import { logRarely } from './back-ends/log-rarely.js'
-import { openProducer, openWorker, queueNameOf, type JobWorker, type Producer } from './bullmq.js'
-import { jobId, longAttempts as longJobs, type JobQueue, type QueueKind } from './job-queue.js'
+import {
+  jobsOf, openProducer, openWorker, queueNameOf, taskIds, type JobWorker, type Producer
+} from './bullmq.js'
+import { attempts, type JobQueue, type QueueKind } from './job-queue.js'
 import { openOverflow, type Overflow } from './overflow.js'
-import { connectionsOfQueue, postgresBackEnd } from './back-ends/postgres.js'
+import { postgresBackEnd } from './back-ends/postgres.js'
 import { redisBackEnd } from './back-ends/redis.js'
 
 export type { JobQueue } from './job-queue.js'
@@ -31,10 +32,8 @@ const goodbyeMs = 2_000
 /** The job of a killed worker is given up after 10 to 20 s, and the reconciler queues its attempt again. */
 const stalledByDefault = { lockDuration: 10_000, stalledInterval: 5_000 }
 const jobsAtOnce = 500
-
-const attempts: QueueKind<Job> = {
-  name: 'webhooks', idOf: jobId, longJobs, lookEverySeconds: 5, isWatched: true, connections: connectionsOfQueue
-}
+/** On Postgres many jobs pass through temporary tables, which takes ten times as long as one job. */
+const mostAlone = 8
 
 /** Opens the queue of attempts. */
 export const openQueue = (options: QueueOptions): Promise<JobQueue> => openQueueOf(attempts, options)
@@ -74,19 +73,20 @@ class BullQueue<Task, Connection> implements JobQueue<Task> {
     }
   }
 
-  async add (jobs: Task[]): Promise<void> {
-    const named = jobs.map((job) => ({ name: this.kind.name, data: job, opts: { jobId: this.kind.idOf(job) } }))
-    for (let from = 0; from < named.length; from += jobsAtOnce) {
-      const [first, ...more] = named.slice(from, from + jobsAtOnce)
-      if (first === undefined) return
-      // On Postgres many jobs pass through temporary tables, which takes ten times as long as one job.
-      if (more.length === 0) await this.#ask(() => this.#queue.add(first.name, first.data, first.opts))
-      else await this.#ask(() => this.#queue.addBulk([first, ...more]))
+  async add (tasks: Task[]): Promise<void> {
+    const { isThrifty } = this.backEnd
+    const jobs = jobsOf(tasks, isThrifty ? this.kind.together : 1, this.kind)
+    if (jobs.length <= (isThrifty ? mostAlone : 1)) {
+      await this.#ask(() => Promise.all(jobs.map(({ name, data, opts }) => this.#queue.add(name, data, opts))))
+      return
+    }
+    for (let from = 0; from < jobs.length; from += jobsAtOnce) {
+      await this.#ask(() => this.#queue.addBulk(jobs.slice(from, from + jobsAtOnce)))
     }
   }
 
   async ids (): Promise<Set<string>> {
-    return new Set(await this.#ask(() => this.#queue.getRanges(['waiting', 'active'], 0, -1)))
+    return taskIds(await this.#ask(() => this.#queue.getRanges(['waiting', 'active'], 0, -1)))
   }
 
   assertAlive (): void {
@@ -101,19 +101,20 @@ class BullQueue<Task, Connection> implements JobQueue<Task> {
     this.assertAlive()
   }
 
-  work (handle: (job: Task) => Promise<void>, concurrency: number): void {
+  work (handle: (task: Task) => Promise<void>, concurrency: number): void {
     const { log, stalled = stalledByDefault } = this.options
     const times = { concurrency, ...stalled, drainDelay: this.kind.lookEverySeconds }
     const backEnd = { ...this.backEnd, factory: watched(this.backEnd.factory, this.#watches) }
     const { signal } = this.#working = new AbortController()
     this.backEnd.onListening = () => this.#watches.waiting.answered()
-    this.#worker = openWorker(this.name, backEnd, times, ({ id, data }) =>
-      this.#overflow.run(async () => {
-        if (signal.aborted) return // what comes too late is queued again by the reconciler
-        await handle(data)
-      }, (error) => this.#logFailure(id, error)))
-    this.#worker.on('error', logRarely(log, `the ${this.kind.name} worker has trouble`))
-    this.#worker.on('failed', (job, error) => this.#logFailure(job?.id, error))
+    const worker = this.#worker = openWorker<Task, Connection>(this.name, backEnd, times, async (task) => {
+      const failed = (error: unknown) => this.#logFailure(this.kind.idOf(task), error)
+      await this.#overflow.run(async () => {
+        if (!signal.aborted) await handle(task) // what comes too late is queued again by the reconciler
+      }, failed).catch(failed)
+    })
+    worker.on('error', logRarely(log, `the ${this.kind.name} worker has trouble`))
+    worker.on('failed', (job, error) => this.#logFailure(job?.id, error))
   }
 
   async stopWork (graceMs: number, hurry: () => void): Promise<void> {

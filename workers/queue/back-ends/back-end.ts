@@ -6,6 +6,8 @@ import type { Liveness } from './liveness.js'
 /** `Connection` tells BullMQ where its jobs are. */
 export interface BackEnd<Connection> {
   factory: BackendFactory<IQueueBackend, Connection>
+  /** Whether a job costs so much here that it carries several tasks. */
+  isThrifty: boolean
   producer: Connection
   worker: Connection
   /** Called when a connection that waits for jobs has answered; the wait itself goes on. */

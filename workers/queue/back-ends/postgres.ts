@@ -39,6 +39,7 @@ export async function postgresBackEnd (
       connection.listensFor = name
       return new PostgresQueueBackend(connection, name, options, true, withBlockingConnection ? name : undefined)
     },
+    isThrifty: true,
     producer: connection(most.producer),
     worker: connection(most.worker),
     disconnect: () => {}

@@ -30,6 +30,7 @@ export async function redisBackEnd (
   await endsWithin(firstConnectionMs, once(producer, 'ready'))
   return {
     factory: createRedisBackend,
+    isThrifty: false,
     producer,
     worker,
     disconnect: () => { for (const connection of [producer, worker, ...copies]) connection.disconnect() }
