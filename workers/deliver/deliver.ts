@@ -44,7 +44,7 @@ export function deliverer (options: DelivererOptions): (job: Job) => Promise<voi
     logAttempt(attempt, made.finish, counted, options)
     if (counted) options.onAttempt?.(ended(attempt, made))
     if (counted) await followOutcome(attempt, made, options)
-    enqueueNext(attempt, made, options)
+    enqueueNext(attempt, made, recorder, options)
   }
 
   /** The body is held from before it is read until it is sent: an outcome that is kept holds none. */
@@ -127,8 +127,11 @@ function logAttempt (
     'webhook attempt finished')
 }
 
-function enqueueNext ({ userId }: Sent, { verdict, pause }: Made, { enqueuer }: DelivererOptions): void {
-  enqueuer.slotFreed(userId)
+/** An attempt on demand does not look what else is due. */
+function enqueueNext (
+  { userId, trigger }: Sent, { verdict, pause }: Made, { takeDue }: Recorder, { enqueuer }: DelivererOptions
+): void {
+  if (takeDue(userId) || trigger !== 'schedule') enqueuer.enqueueSoon([userId])
   if (pause) enqueuer.enqueueIn(userId, pause.inMs)
   if (verdict.status === 'retry') enqueuer.enqueueIn(userId, verdict.inMs)
 }

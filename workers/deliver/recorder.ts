@@ -9,6 +9,8 @@ export interface Recorder {
   startScheduled (start: Start): Promise<Started>
   /** @returns false when the attempt was closed as `unknown` meanwhile */
   finishScheduled (finished: Finished): Promise<boolean>
+  /** Whether something of the user was due without a slot as attempts of theirs ended. Says so once. */
+  takeDue (userId: string): boolean
   persistently: Persist
 }
 
@@ -16,6 +18,8 @@ export interface Recorder {
 const batchLimit = 100
 
 export function openRecorder ({ pool, signal, log }: PersistOptions & { pool: Pool }): Recorder {
+  const due = new Set<string>()
+  const onDue = (userId: string) => { due.add(userId) }
   return {
     startScheduled: batcher<Start, Started>({
       runBatch: (starts) => startAttempts(pool, starts),
@@ -24,11 +28,12 @@ export function openRecorder ({ pool, signal, log }: PersistOptions & { pool: Po
       limit: batchLimit
     }),
     finishScheduled: batcher<Finished, boolean>({
-      runBatch: (finished) => finishAttempts(pool, finished),
-      runOne: ({ attempt, finish, verdict }) => finishAttempt(pool, attempt, finish, verdict),
+      runBatch: (finished) => finishAttempts(pool, finished, onDue),
+      runOne: ({ attempt, finish, verdict }) => finishAttempt(pool, attempt, finish, verdict, onDue),
       onError: logBatchError,
       limit: batchLimit
     }),
+    takeDue: (userId) => due.delete(userId),
     persistently: openPersist({ signal, log })
   }
 

@@ -127,7 +127,9 @@ async function dispatchEvents (
   }
 }
 
-const usersOf = (deliveries: NewDelivery[]) => new Set(deliveries.flatMap(({ user_id }) => user_id ?? []))
+/** Of whom something may be due. */
+const usersOf = (deliveries: NewDelivery[]) =>
+  new Set(deliveries.flatMap((each) => 'url' in each && each.skipped === undefined ? each.user_id : []))
 
 const lengthOf = (deliveries: NewDelivery[]) =>
   deliveries.reduce((sum, delivery) => sum + ('body' in delivery ? delivery.body.length : 0), 0)

@@ -2,13 +2,6 @@
 // million deliveries of one endpoint cost no more than one. Nothing is locked.
 import type { Pool } from 'pg'
 
-/** Which of these users have something due that has no slot yet. */
-export async function dueOf (pool: Pool, userIds: string[]): Promise<string[]> {
-  const text = 'SELECT user_id FROM ledger.due_users($1) AS due (user_id)'
-  const { rows } = await pool.query<{ user_id: string }>({ name: 'due-of', text, values: [userIds] })
-  return rows.map(({ user_id }) => user_id)
-}
-
 /** Room for what was written before a pass and is committed after it. */
 const justNow = "statement_timestamp() - interval '10 seconds'"
 

@@ -1,14 +1,11 @@
 // Moves due deliveries from the delivery log into the queue, as slots become free.
 import type { Pool } from 'pg'
 import type { JobQueue } from './queue.js'
-import { dueOf } from './due.js'
 import { acquireSlots, releaseSlots } from './slots.js'
 
 export interface Enqueuer {
   /** Enqueues what is due of these users, soon; many calls become one. Never throws. */
   enqueueSoon (userIds: Iterable<string>): void
-  /** The same after the end of an attempt: mostly nothing else of its user waits, which is cheap to see. */
-  slotFreed (userId: string): void
   /** Enqueues what is due of the user after `ms`. The reconciler serves waits of more than a minute. */
   enqueueIn (userId: string, ms: number): void
   /**
@@ -30,6 +27,8 @@ export interface EnqueuerOptions {
 }
 
 const usersAtOnce = 100
+/** Longer than the end of an attempt takes to be written, mostly; else the reconciler finds it. */
+const lookAgainMs = 250
 const timerMarginMs = 5
 // The delivery log has the time of every attempt. A timer in the process that wrote it makes short waits exact. A
 // delayed job would use one of the endpoint's slots while it waits. Long waits can bear the reconciler's period.
@@ -41,8 +40,8 @@ export function openEnqueuer (options: EnqueuerOptions): Enqueuer {
 
 class SlotEnqueuer implements Enqueuer {
   readonly #waiting = new Set<string>()
-  /** Users of whom nothing may be due. */
-  readonly #freed = new Set<string>()
+  /** Users who are looked at for the second time. */
+  readonly #again = new Set<string>()
   readonly #timers = new Set<NodeJS.Timeout>()
   #isRunning = false
   #isStopped = false
@@ -55,28 +54,30 @@ class SlotEnqueuer implements Enqueuer {
     this.#begin()
   }
 
-  slotFreed (userId: string): void {
-    this.#freed.add(userId)
-    this.#begin()
-  }
-
   enqueueIn (userId: string, ms: number): void {
-    if (ms > longestTimerMs || this.#isStopped) return
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer)
-      this.enqueueSoon([userId])
-    }, ms + timerMarginMs)
-    this.#timers.add(timer)
+    if (ms <= longestTimerMs) this.#after(ms + timerMarginMs, () => this.enqueueSoon([userId]))
   }
 
   async enqueue (userIds: string[]): Promise<number> {
+    return (await this.#enqueue(userIds)).jobs.length
+  }
+
+  #after (ms: number, work: () => void): void {
+    if (this.#isStopped) return
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer)
+      work()
+    }, ms)
+    this.#timers.add(timer)
+  }
+
+  async #enqueue (userIds: string[]): ReturnType<typeof acquireSlots> {
     const { pool, queue, maySend } = this.options
-    if (!maySend()) return 0
-    const jobs = await acquireSlots(pool, userIds)
-    if (jobs.length === 0) return 0
+    if (!maySend()) return { jobs: [], served: new Set() }
+    const { jobs, served } = await acquireSlots(pool, userIds)
     try {
-      await queue.add(jobs)
-      return jobs.length
+      if (jobs.length > 0) await queue.add(jobs)
+      return { jobs, served }
     } catch (error) {
       await releaseSlots(pool, jobs).catch(() => {}) // the reconciler finds that the queue does not have them
       throw error
@@ -90,13 +91,13 @@ class SlotEnqueuer implements Enqueuer {
   }
 
   #begin (): void {
-    if (this.#isRunning || this.#isStopped || this.#waiting.size + this.#freed.size === 0) return
+    if (this.#isRunning || this.#isStopped || this.#waiting.size + this.#again.size === 0) return
     this.#isRunning = true
     this.#idle = this.#enqueueWaiting()
   }
 
   async #enqueueWaiting (): Promise<void> {
-    while (this.#waiting.size + this.#freed.size > 0 && !this.#isStopped) {
+    while (this.#waiting.size + this.#again.size > 0 && !this.#isStopped) {
       await this.#enqueueSome().catch((error: unknown) => {
         this.options.log.warn({ err: error }, 'due webhooks could not be queued; the reconciler will')
       })
@@ -104,11 +105,21 @@ class SlotEnqueuer implements Enqueuer {
     this.#isRunning = false
   }
 
+  /**
+   * An attempt that ends at this moment may have looked before something came to be due, and still hold the slot: who
+   * has got none is looked at once more. Whoever has got one is looked at when that attempt ends.
+   */
   async #enqueueSome (): Promise<void> {
-    const users = new Set(takeSome(this.#waiting))
-    const freed = takeSome(this.#freed).filter((user) => !users.has(user))
-    if (freed.length > 0) for (const user of await dueOf(this.options.pool, freed)) users.add(user)
-    if (users.size > 0) await this.enqueue([...users])
+    const users = takeSome(this.#waiting)
+    const again = takeSome(this.#again).filter((user) => !users.includes(user))
+    const { served } = await this.#enqueue([...users, ...again])
+    const unserved = users.filter((user) => !served.has(user))
+    if (unserved.length > 0) this.#after(lookAgainMs, () => this.#lookAgain(unserved))
+  }
+
+  #lookAgain (users: string[]): void {
+    for (const user of users) this.#again.add(user)
+    this.#begin()
   }
 }
 

@@ -31,7 +31,8 @@ export class LedgerKeys {
   async find (keyIds: readonly string[]): Promise<KeptKey[]> {
     const { rows } = await this.pool.query<KeyRow>({
       name: 'person-keys',
-      text: `SELECT ${keyColumns} FROM ledger.person_keys WHERE key_id = ANY ($1::uuid[])`,
+      // Planned once for any number: Postgres does not see how many there are.
+      text: `SELECT ${keyColumns} FROM ledger.person_keys WHERE key_id = ANY ((SELECT $1::uuid[])::uuid[])`,
       values: [keyIds]
     })
     return rows.map(keptKey)

@@ -1,20 +1,68 @@
 // What the end of an attempt costs: a look whether anything else of its user is due, and no more while nothing is.
+import { randomUUID } from 'node:crypto'
+import type { Pool, PoolClient } from 'pg'
 import t from 'tap'
 import { inTransaction } from '../../../src/postgres/transaction.js'
-import { dueOf, passOverDue } from '../../../workers/queue/due.js'
-import { assistantTo, callsOf } from '../../support/events/call-events.js'
+import type { Job } from '../../../workers/deliveries/attempts/attempt.js'
+import { finishAttempts } from '../../../workers/deliveries/attempts/finish.js'
+import { startAttempts, type Start } from '../../../workers/deliveries/attempts/start.js'
+import { passOverDue } from '../../../workers/queue/due.js'
+import { acquireSlots } from '../../../workers/queue/slots.js'
+import { assistantTo, callCompleted, callsOf } from '../../support/events/call-events.js'
+import { eventually } from '../../support/eventually.js'
 import { deliveryRig } from '../../support/workers/delivery-rig.js'
 import { receiver } from '../../support/receivers/receiver.js'
+
+const finish = { outcome: 'delivered', statusCode: 204, durationMs: 1, error: null, excerpt: null, truncated: false } as const
+
+async function startAll (pool: Pool, jobs: Job[]): Promise<Start[]> {
+  const starts = jobs.map((job) => ({ job, token: randomUUID() }))
+  const started = await startAttempts(pool, starts)
+  t.ok(starts.every((start) => started.get(start)?.attempt))
+  return starts
+}
+
+/** @returns the users of whom something is due */
+async function end (db: Pool | PoolClient, { job: { deliveryId, n }, token }: Start): Promise<string[]> {
+  const users: string[] = []
+  const { rows: [row] } = await db.query<{ endpoint_id: string }>(
+    'SELECT endpoint_id FROM ledger.webhook_deliveries WHERE id = $1', [deliveryId])
+  const attempt = { deliveryId, n, token, endpointId: row?.endpoint_id ?? '' }
+  await finishAttempts(db, [{ attempt, finish, verdict: { status: 'delivered' } }], (user) => users.push(user))
+  return users
+}
 
 t.test('a slot that becomes free is offered only to users of whom something is due', async (t) => {
   const r = await deliveryRig(t, { works: false, enqueues: false })
   const hook = await receiver(t)
-  await r.tell(assistantTo(hook.url, 1, '1'), ...callsOf(1, 2), assistantTo(hook.url, 2, '2'), ...callsOf(2, 1))
-  t.strictSame((await dueOf(r.pool, ['1', '2', '3'])).sort(), ['1', '2'])
-  const later = "UPDATE ledger.webhook_deliveries SET next_attempt_at = now() + interval '1 hour' WHERE assistant_id = $1"
-  await r.pool.query(later, [2])
-  t.strictSame(await dueOf(r.pool, ['1', '2', '3']), ['1'])
-  t.strictSame(await dueOf(r.pool, ['2']), [])
+  await r.tell(assistantTo(hook.url, 1, '1'), ...callsOf(1, 12), assistantTo(hook.url, 2, '2'), ...callsOf(2, 1))
+  const ofOne = await startAll(r.pool, (await acquireSlots(r.pool, ['1'])).jobs)
+  const { jobs, served } = await acquireSlots(r.pool, ['1', '2'])
+  t.same([...served], ['2'], 'all slots of the other endpoint are in use')
+  const ofTwo = await startAll(r.pool, jobs)
+  for (const start of ofTwo) t.same(await end(r.pool, start), [])
+  const [first, second] = ofOne
+  if (!first || !second) throw new Error('nothing was started')
+  t.same(await end(r.pool, first), ['1'])
+  await r.pool.query(`
+    UPDATE ledger.webhook_deliveries SET next_attempt_at = now() + interval '1 hour' WHERE queued_at IS NULL AND status = 'scheduled'`)
+  t.same(await end(r.pool, second), [])
+})
+
+t.test('what comes while the last attempt that holds a slot ends does not wait for the reconciler', async (t) => {
+  const r = await deliveryRig(t, { works: false })
+  const hook = await receiver(t)
+  await r.tell(assistantTo(hook.url), ...callsOf(1, 10))
+  await eventually(async () => (await r.queue.ids()).size === 10)
+  const all = (await r.deliveries()).map(({ id }) => ({ deliveryId: String(id), n: 1, jobNumber: 1 }))
+  const starts = await startAll(r.pool, all)
+  await inTransaction(r.pool, async (tx) => {
+    for (const start of starts) t.same(await end(tx, start), [], 'nothing else is there yet')
+    await r.tell(callCompleted('late'))
+    await eventually(async () => (await r.pool.query(`
+      SELECT FROM pg_stat_activity WHERE query LIKE '%acquire_slots%' AND state = 'idle' AND pid <> pg_backend_pid()`)).rowCount)
+  })
+  await eventually(async () => (await r.deliveries()).some(({ call_id, job_number }) => call_id === 'late' && job_number === 1), 4_000)
 })
 
 t.test('who has something due is found without reading all that is', async (t) => {

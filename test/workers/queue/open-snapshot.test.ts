@@ -2,7 +2,7 @@
 import t from 'tap'
 import type { PoolClient } from 'pg'
 import { acquireSlots } from '../../../workers/queue/slots.js'
-import { dueOf, passOverDue } from '../../../workers/queue/due.js'
+import { passOverDue } from '../../../workers/queue/due.js'
 import { amount } from '../../support/chaos.js'
 import { assistantTo, callCompleted } from '../../support/events/call-events.js'
 import { idleRig } from '../../support/workers/idle-rig.js'
@@ -72,8 +72,8 @@ for (const [waiting, age] of [['what is due waits for no time', '1 second'], ['w
     await passOverDue(r.pool)
     const under = await pagesOf(r, give)
     t.ok(under <= 2 * before, `${under} pages are read, not more than twice ${before}`)
-    t.same(await dueOf(r.pool, ['1']), ['1'])
-    t.equal((await acquireSlots(r.pool, ['1'])).length, 20)
+    t.same((await r.pool.query("SELECT * FROM ledger.due_users(ARRAY['1'])")).rows, [{ due_users: '1' }])
+    t.equal((await acquireSlots(r.pool, ['1'])).jobs.length, 20)
     await snapshot.query('ROLLBACK')
     snapshot.release()
   })

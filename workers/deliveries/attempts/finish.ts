@@ -12,12 +12,17 @@ export interface Finished {
 /** A connection that is dead must not delay for longer what the next one can write. */
 const answerWithinMs = 5_000
 
+/** Told of users of whom something was due, without a slot, as attempts of theirs ended. */
+type OnDue = (userId: string) => void
+
 /**
  * Writes each outcome once, for the worker that started the attempt. The answer is false when the attempt was closed
  * as `unknown` meanwhile: then only a success still counts. An outcome that is missing in the answer has a row that
  * another transaction locks, or shares its delivery with another outcome of the batch: it has to come alone.
  */
-export async function finishAttempts (db: Pool | PoolClient, finished: Finished[]): Promise<Map<Finished, boolean>> {
+export async function finishAttempts (
+  db: Pool | PoolClient, finished: Finished[], onDue: OnDue = () => {}
+): Promise<Map<Finished, boolean>> {
   const byDelivery = new Map(finished.map((each) => [each.attempt.deliveryId, each]))
   const query = {
     name: 'finish-attempts',
@@ -25,9 +30,10 @@ export async function finishAttempts (db: Pool | PoolClient, finished: Finished[
     values: valuesOf([...byDelivery.values()]),
     query_timeout: answerWithinMs
   }
-  const { rows } = await db.query<{ id: string, counted: boolean }>(query)
+  const { rows } = await db.query<{ id: string, counted: boolean, due_user: string | null }>(query)
   const written = new Map<Finished, boolean>()
-  for (const { id, counted } of rows) {
+  for (const { id, counted, due_user } of rows) {
+    if (due_user !== null) onDue(due_user)
     const each = byDelivery.get(id)
     if (each) written.set(each, counted || (each.verdict.status === 'delivered' && await countLateSuccess(db, each)))
   }
@@ -36,11 +42,11 @@ export async function finishAttempts (db: Pool | PoolClient, finished: Finished[
 
 /** Writes one outcome; waits while another transaction locks its delivery. */
 export async function finishAttempt (
-  pool: Pool, attempt: Finished['attempt'], finish: Finish, verdict: Verdict
+  pool: Pool, attempt: Finished['attempt'], finish: Finish, verdict: Verdict, onDue?: OnDue
 ): Promise<boolean> {
   const finished = { attempt, finish, verdict }
   do {
-    const counted = (await finishAttempts(pool, [finished])).get(finished)
+    const counted = (await finishAttempts(pool, [finished], onDue)).get(finished)
     if (counted !== undefined) return counted
   } while (await untilUnlocked(pool, attempt.deliveryId))
   return false
@@ -64,10 +70,11 @@ const valuesOf = (finished: Finished[]) => [
 ]
 
 // Locks the deliveries first, as every other statement does, and skips locked ones: one of them must not delay the
-// others. The attempt's row is written here, once.
+// others. The attempt's row is written here, once. What is due is looked for as it was before: nothing of it hangs on
+// what is written here.
 const finishSql = `
   WITH locked AS MATERIALIZED (
-    SELECT id, worker_token, started_at, erased_at FROM ledger.webhook_deliveries
+    SELECT id, user_id, worker_token, started_at, erased_at FROM ledger.webhook_deliveries
     WHERE id = ANY($1::uuid[]) FOR NO KEY UPDATE SKIP LOCKED
   ), ended AS MATERIALIZED (
     SELECT * FROM locked JOIN unnest(
@@ -108,7 +115,9 @@ const finishSql = `
     SELECT user_id, 'delivery_exhausted', assistant_id, id, reason FROM written
     WHERE verdict = 'exhausted' AND status = 'exhausted'
   )
-  SELECT locked.id, ended.id IS NOT NULL AS counted FROM locked LEFT JOIN ended ON ended.id = locked.id`
+  SELECT locked.id, ended.id IS NOT NULL AS counted, due.user_id AS due_user
+  FROM locked LEFT JOIN ended ON ended.id = locked.id
+  LEFT JOIN ledger.due_users(ARRAY(SELECT DISTINCT user_id FROM locked)) AS due (user_id) ON due.user_id = locked.user_id`
 
 /** A success of an attempt that was closed as `unknown`. @returns whether it counts: it does once */
 async function countLateSuccess (db: Pool | PoolClient, { attempt, finish }: Finished): Promise<boolean> {
