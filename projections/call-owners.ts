@@ -19,8 +19,12 @@ export const leadOwners = table<LeadOwner>({
   name: 'lead_owners',
   key: 'lead_id',
   columns: { lead_id: 'bigint', user_id: 'text', primary_lead_id: 'bigint', campaign_id: 'bigint' },
-  internal: true
+  internal: true,
+  isMostlyNew: true
 })
+
+/** That an update names: some of them are new. */
+export const contactsIn = ({ changes: { secondary_contacts = [] } }: LeadUpdatedEvent['data']) => secondary_contacts
 
 export function addLeadOwner (data: LeadCreatedEvent['data'], rows: Rows): void {
   const { lead_id, user_id, campaign_id } = data

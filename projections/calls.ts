@@ -4,7 +4,7 @@ import type { CallCompleted } from '../src/domain/call/events.js'
 import { erasedIds } from '../src/domain/lead/erased.js'
 import { isPhoneNumber } from '../src/domain/json.js'
 import { summarizeCall, summarizeErased, type CalledLead, type CallSummary, type KeptReport } from '../src/domain/call/summary.js'
-import { addContactOwners, addLeadOwner, assistantOwners, keepOwners, leadOwners } from './call-owners.js'
+import { addContactOwners, addLeadOwner, assistantOwners, contactsIn, keepOwners, leadOwners } from './call-owners.js'
 import type { LogPosition, Projection, Rows, RowKey } from './engine/projection.js'
 import { table } from './engine/table.js'
 
@@ -31,6 +31,7 @@ interface CallRow {
 const callTable = table<CallRow>({
   name: 'calls',
   key: 'id',
+  isMostlyNew: true,
   columns: {
     id: 'text',
     user_id: 'text',
@@ -63,12 +64,13 @@ export const calls: Projection = {
   unhurried: ['AssistantCreated', 'LeadCreated', 'LeadUpdated'], // of them only owners are noted, for calls to come
   tables: [callTable, assistantOwners, leadOwners],
   keys (event, { revision }) {
+    if (event.type === 'LeadUpdated') return contactsIn(event.data).map(({ id }) => [leadOwners, id])
     if (event.type === 'LeadErased') return erasedIds(event).map((id) => [leadOwners, id])
     if (event.type !== 'CallCompleted' && event.type !== 'CallErased') return []
     const { call_id, assistant_id, lead_id } = event.data
     const keys: RowKey[] = [[assistantOwners, assistant_id]]
     if (lead_id !== null) keys.push([leadOwners, lead_id])
-    if (event.type === 'CallCompleted' && revision > 0n) keys.push([callTable, call_id])
+    if (event.type === 'CallErased' || revision > 0n) keys.push([callTable, call_id])
     return keys
   },
   project (event, at, rows) {

@@ -29,7 +29,7 @@ const campaignTable = table<{ campaign_id: number, name: string }>({
 
 /** Calls that were reported: a second report of a call changes no lead. */
 const callTable = table<{ call_id: string }>({
-  name: 'lead_calls', key: 'call_id', columns: { call_id: 'text' }, internal: true
+  name: 'lead_calls', key: 'call_id', columns: { call_id: 'text' }, internal: true, isMostlyNew: true
 })
 
 export const leads: Projection = {
@@ -56,7 +56,7 @@ export const leads: Projection = {
         const { call_id, assistant_id, lead_id } = event.data
         const keys: RowKey[] = [[ownerTable, assistant_id]]
         if (lead_id !== null) keys.push([leadTable, lead_id])
-        if (revision > 0n) keys.push([callTable, call_id])
+        if (event.type === 'CallErased' || revision > 0n) keys.push([callTable, call_id])
         return keys
       }
       default: return []

@@ -4,7 +4,7 @@ import type { Batch } from '../../src/event-store/reads/batch.js'
 import { isTaken } from '../../src/postgres/problems/about-data.js'
 import { checkpointOf, schemaOf } from '../replay/generations.js'
 import { storable } from '../../src/subscriptions/park.js'
-import { fold, loadMissing, readEvents } from './fold.js'
+import { createdBy, fold, loadMissing, readEvents } from './fold.js'
 import { HighestIds } from './ids.js'
 import type { Projection } from './projection.js'
 import { checkpointChannel, notifyReadersSql, told } from './readers.js'
@@ -78,9 +78,7 @@ export class AtOnce {
 
   async #fold (events: Batch['events'], rows: MemoryRows): Promise<Part[] | undefined> {
     const read = readEvents(this.projection, events)
-    const created = read.flatMap((each) =>
-      'keys' in each && this.projection.creating?.includes(each.event.type) ? each.keys : [])
-    const absent = rows.presumeAbsent(created)
+    const absent = rows.presumeAbsent(createdBy(this.projection, read))
     if (await loadMissing(this.pool, this.#schema, rows, read) < read.length) return undefined
     for (const each of read) {
       if ('problem' in each || fold(this.projection, each, rows) !== undefined) return undefined

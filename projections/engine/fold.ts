@@ -21,6 +21,10 @@ export function readEvents (projection: Projection, events: StoredEvent[]): Arra
   })
 }
 
+/** The keys of the rows that these bring into the world: mostly there are none yet. */
+export const createdBy = ({ creating }: Projection, events: Array<Readable | Unreadable>): RowKey[] =>
+  events.flatMap((each) => 'keys' in each && creating?.includes(each.event.type) ? each.keys : [])
+
 /** Small events may read large rows: of a table so much is loaded at once, in bytes. */
 const mostLoaded = 4 * 2 ** 20
 

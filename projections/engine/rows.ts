@@ -10,12 +10,17 @@ export interface RowsOptions {
   budgetBytes?: number
   /** Every version of a row is written: whether Postgres takes an event then does not depend on the events after it. */
   everyVersion?: boolean
+  /** A row of a table that is mostly new is taken for new where nobody has read it. */
+  presumesNew?: boolean
   /** Which rows are kept; all of them when absent. */
   keeps? (table: AnyTable, key: Key): boolean
 }
 
 /** Rows of one table, to be written in one statement. */
 export interface Changes { table: AnyTable, rows: object[] }
+
+/** Rows of one table: those that are not in it yet, as far as is known, apart from those that may be. */
+export interface Split { table: AnyTable, fresh: object[], others: object[] }
 
 export class MemoryRows implements Rows {
   readonly #tables: Map<AnyTable, TableRows>
@@ -43,6 +48,7 @@ export class MemoryRows implements Rows {
     if (this.#options.keeps?.(table, key) === false) return
     const rows = this.#of(table)
     const earlier = rows.changed.get(key)
+    if (!earlier && this.#isNew(table, rows, key)) rows.fresh.add(key)
     if (earlier) this.changedBytes -= rows.entries.get(key)?.bytes ?? 0
     this.changedBytes += remember(rows, key, row)
     rows.changed.set(key, earlier && this.#options.everyVersion ? [...earlier, row] : [row])
@@ -84,9 +90,19 @@ export class MemoryRows implements Rows {
     return [...this.#tables].flatMap(([table, rows]) => {
       const versions = [...rows.changed.values()]
       rows.changed = new Map()
+      rows.fresh = new Set()
       const most = versions.reduce((longest, { length }) => Math.max(longest, length), 0)
       const nthOfEach = (nth: number) => versions.flatMap((ofRow) => ofRow[nth] ?? [])
       return Array.from({ length: most }, (_, nth) => ({ table, rows: nthOfEach(nth) }))
+    })
+  }
+
+  /** As `take`, where only the last version of each row is written. */
+  takeSplit (): Split[] {
+    const fresh = new Map([...this.#tables].map(([table, rows]) => [table, rows.fresh]))
+    return this.take().map(({ table, rows }) => {
+      const isFresh = (row: object) => fresh.get(table)?.has(keyOf(table, row)) === true
+      return { table, fresh: rows.filter(isFresh), others: rows.filter((row) => !isFresh(row)) }
     })
   }
 
@@ -100,6 +116,12 @@ export class MemoryRows implements Rows {
     }
     const largestFirst = [...this.#tables.values()].sort((one, other) => other.bytes - one.bytes)
     for (const rows of largestFirst) bytes -= forget(rows, bytes - budgetBytes)
+  }
+
+  #isNew (table: AnyTable, rows: TableRows, key: Key): boolean {
+    const known = rows.entries.get(key)
+    if (known) return known.row === undefined
+    return rows.isWhole || (this.#options.presumesNew === true && table.isMostlyNew === true)
   }
 
   #of (table: AnyTable): TableRows {

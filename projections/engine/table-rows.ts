@@ -12,6 +12,8 @@ export class TableRows {
   readonly entries = new Map<Key, Entry>()
   /** What each row became since changes were last taken, the oldest version first. */
   changed = new Map<Key, object[]>()
+  /** Those of `changed` that are not in the table, as far as is known. */
+  fresh = new Set<Key>()
   bytes = 0
   /** Whether any event reads rows of it: those of other tables are not kept. */
   isRead = false

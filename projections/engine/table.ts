@@ -13,6 +13,8 @@ export interface AnyTable {
   indexes?: string[]
   /** Readers do not see it: it only serves the fold. */
   internal?: boolean
+  /** An event that puts a row without reading it nearly always puts a new one. */
+  isMostlyNew?: boolean
 }
 
 /** A table whose rows have the type `Row`. */

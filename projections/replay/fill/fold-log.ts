@@ -10,7 +10,7 @@ import type { Projection } from '../../engine/projection.js'
 import { MemoryRows } from '../../engine/rows.js'
 import { Folder } from './folder.js'
 import { cannotProject, ReplayRefused } from '../refused.js'
-import { DataRefused, WriteBehind, type Part } from './write-behind.js'
+import { DataRefused, Presumed, WriteBehind, type Part } from './write-behind.js'
 
 export interface FoldOptions {
   pool: Pool
@@ -49,26 +49,28 @@ export async function foldUntil (
   const { cacheBytes, events } = { ...usualLimits, ...options.limits }
   let mostEvents = events
   let former = -1n
+  let presumesNew = true
   for (let failures = 0; ;) {
     try {
       const from = await readCheckpoint(pool, checkpointOf(projection, generation))
       if (from >= until) return
       if (from > former) failures = 0
       former = from
-      await foldPiece(projection, generation, { from, until, mostEvents, cacheBytes }, options)
+      await foldPiece(projection, generation, { from, until, mostEvents, cacheBytes, presumesNew }, options)
     } catch (error) {
       signal.throwIfAborted()
       if (error instanceof DataRefused && mostEvents === 1) {
         throw cannotProject(projection, error.event, error.message)
       }
       if (error instanceof DataRefused) mostEvents = Math.ceil(mostEvents / 8)
+      else if (error instanceof Presumed && presumesNew) presumesNew = false
       else if (error instanceof ReplayRefused || error instanceof Fenced || ++failures > mostFailures) throw error
       else await pause(Math.min(100 * 2 ** failures, longestPauseMs), signal)
     }
   }
 }
 
-interface Piece { from: bigint, until: bigint, mostEvents: number, cacheBytes: number }
+interface Piece { from: bigint, until: bigint, mostEvents: number, cacheBytes: number, presumesNew: boolean }
 
 /** Nothing of it is on its way to the database any more when it throws. */
 async function foldPiece (
@@ -76,9 +78,10 @@ async function foldPiece (
 ): Promise<void> {
   const { pool, epoch } = options
   const schema = schemaOf(projection, generation)
-  const rows = new MemoryRows(projection.tables, { isEmpty: piece.from === 0n, budgetBytes: piece.cacheBytes })
+  const { from, cacheBytes: budgetBytes, presumesNew } = piece
+  const rows = new MemoryRows(projection.tables, { isEmpty: from === 0n, budgetBytes, presumesNew })
   const folder = await Folder.open(projection, pool, rows)
-  const behind = new WriteBehind({ pool, schema, epoch }, rows, piece.from, piece.mostEvents)
+  const behind = new WriteBehind({ pool, schema, epoch }, rows, from, piece.mostEvents)
   try {
     await followUntil(projection, piece, { folder, behind, schema }, options)
   } finally {
@@ -89,7 +92,7 @@ async function foldPiece (
 interface Tools { folder: Folder, behind: WriteBehind, schema: string }
 
 async function followUntil (
-  { eventTypes }: Projection, { from, until, mostEvents }: Piece, { folder, behind, schema }: Tools,
+  { eventTypes }: Projection, { from, until, mostEvents, presumesNew }: Piece, { folder, behind, schema }: Tools,
   { pool, streams, signal, onProgress }: FoldOptions
 ): Promise<void> {
   let events = 0
@@ -101,7 +104,7 @@ async function followUntil (
     reached = batch.position
     const parts = partsOf(batch, until, mostEvents)
     for (let part = parts.shift(); part; part = parts.shift()) {
-      const left = await folder.loadAndFold(part.events, pool, schema)
+      const left = await folder.loadAndFold(part.events, pool, schema, presumesNew)
       const folded = without(part, left)
       if (left.length > 0) parts.unshift({ events: left, position: part.position })
       if (!behind.isDue(folded) && folded.position < until) continue

@@ -1,7 +1,7 @@
 // Folds events into rows that are kept in memory, and stops at the first event that cannot be projected.
 import type { Pool } from 'pg'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
-import { fold, loadMissing, readEvents, type Readable, type Unreadable } from '../../engine/fold.js'
+import { createdBy, fold, loadMissing, readEvents, type Readable, type Unreadable } from '../../engine/fold.js'
 import { HighestIds } from '../../engine/ids.js'
 import type { Projection } from '../../engine/projection.js'
 import type { MemoryRows } from '../../engine/rows.js'
@@ -30,8 +30,11 @@ export class Folder {
    * Loads from the tables in `schema` what is not in memory, then folds.
    * @returns the events that are left, where the rows that they read are large @throws ReplayRefused
    */
-  async loadAndFold (events: StoredEvent[], pool: Pool, schema: string): Promise<StoredEvent[]> {
+  async loadAndFold (
+    events: StoredEvent[], pool: Pool, schema: string, presumesNew: boolean
+  ): Promise<StoredEvent[]> {
     const read = this.read(events)
+    if (presumesNew) this.rows.presumeAbsent(createdBy(this.projection, read))
     const count = await loadMissing(pool, schema, this.rows, read)
     this.fold(read.slice(0, count))
     const next = read[count]

@@ -2,9 +2,10 @@
 import type { Pool } from 'pg'
 import { moveCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
-import { isAboutData } from '../../../src/postgres/problems/about-data.js'
+import { isAboutData, isTaken } from '../../../src/postgres/problems/about-data.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
-import type { Changes, MemoryRows } from '../../engine/rows.js'
+import { copyRows } from './copy-rows.js'
+import type { MemoryRows, Split } from '../../engine/rows.js'
 import { saveRows } from '../../engine/table.js'
 
 export interface Target {
@@ -22,6 +23,12 @@ export interface Part { events: StoredEvent[], position: bigint }
 export class DataRefused extends Error {
   override readonly name = 'DataRefused'
   constructor (readonly event: StoredEvent, cause: Error) { super(cause.message, { cause }) }
+}
+
+/** A row that was taken for new is there already. */
+export class Presumed extends Error {
+  override readonly name = 'Presumed'
+  constructor (cause: Error) { super(cause.message, { cause }) }
 }
 
 const mostBytes = 2 * 2 ** 20
@@ -55,7 +62,7 @@ export class WriteBehind {
   /** Begins to write everything up to `position`, once the former write is done. @throws what that failed with */
   async write (position: bigint): Promise<void> {
     await this.settle()
-    this.#flight = commit(this.target, this.rows.take(), this.position, position, this.#last)
+    this.#flight = commit(this.target, this.rows.takeSplit(), this.position, position, this.#last)
     this.#flight.catch(() => {}) // `settle` throws it
     this.position = position
     this.#unwritten = 0
@@ -71,15 +78,19 @@ export class WriteBehind {
 }
 
 async function commit (
-  { pool, schema, epoch }: Target, changes: Changes[], from: bigint, to: bigint, last?: StoredEvent
+  { pool, schema, epoch }: Target, changes: Split[], from: bigint, to: bigint, last?: StoredEvent
 ): Promise<void> {
   try {
     await inTransaction(pool, async (tx) => {
       await tx.query('SET LOCAL synchronous_commit = off') // a replay makes anew what a crash loses
       await moveCheckpoint(tx, `${schema}.checkpoint`, epoch, from, to)
-      for (const { table, rows } of changes) await saveRows(tx, schema, table, rows)
+      for (const { table, fresh, others } of changes) {
+        await copyRows(tx, schema, table, fresh)
+        await saveRows(tx, schema, table, others)
+      }
     })
   } catch (error) {
+    if (isTaken(error)) throw new Presumed(error)
     throw last && (isTooLong(error) || isAboutData(error)) ? new DataRefused(last, error) : error
   }
 }

@@ -7,4 +7,4 @@ export function isAboutData (error: unknown): error is DatabaseError {
 }
 
 /** A row is there already under a key that was inserted. */
-export const isTaken = (error: unknown): boolean => error instanceof DatabaseError && error.code === '23505'
+export const isTaken = (error: unknown): error is DatabaseError => error instanceof DatabaseError && error.code === '23505'
