@@ -3,10 +3,10 @@ import type { Pool } from 'pg'
 import { personOf } from '../../domain/person-key/events.js'
 import type { StoredEvent } from '../../domain/stored-event.js'
 import type { Streams } from '../../event-store/streams.js'
-import { inLanes } from './in-lanes.js'
 import { KeyCache, type Known } from './key-cache.js'
 import { LedgerKeys, type KeptKey } from './ledger-keys.js'
 import { KeyNotes } from './key-notes.js'
+import { KeptKeys } from './kept-keys.js'
 import { keyMadeBy, LogKeys } from './log-keys.js'
 import { lookedForOnce } from './looked-for-once.js'
 import { keyTrustedMs, type KeyName, type PersonKey, type PersonKeys } from './person-keys.js'
@@ -16,7 +16,7 @@ import { unwrap, unwrapIfReadable } from './unwrap.js'
 export interface PersonKeysOptions {
   pool: Pool
   /** As the event store has them: what is sealed stays so. */
-  streams: Pick<Streams, 'read' | 'last' | 'append' | 'delete'>
+  streams: Pick<Streams, 'read' | 'last' | 'append' | 'delete' | 'head' | 'follow'>
   secretKeys: SecretKeys
   /** Stands for a user or a number in the name of a stream. */
   digest (text: string): string
@@ -34,11 +34,13 @@ class CachedKeys implements PersonKeys {
   readonly #lookOnce = lookedForOnce((names) => this.#look(names))
   readonly #sweeping: NodeJS.Timeout
   readonly #notes: KeyNotes
+  readonly #kept: KeptKeys
 
   constructor (private readonly options: PersonKeysOptions) {
     this.#ledger = new LedgerKeys(options.pool)
     this.#log = new LogKeys(options.streams, options.secretKeys)
     this.#notes = new KeyNotes(this.#ledger)
+    this.#kept = new KeptKeys(this.#ledger, this.#log, options.streams)
     this.#sweeping = setInterval(() => this.#cache.sweep(), keyTrustedMs).unref()
   }
 
@@ -99,6 +101,7 @@ class CachedKeys implements PersonKeys {
   close (): void {
     clearInterval(this.#sweeping)
     this.#notes.close()
+    this.#kept.close()
   }
 
   /** Those who ask for the key of one person at once get the same. */
@@ -120,27 +123,13 @@ class CachedKeys implements PersonKeys {
     return { person, keyId: kept.keyId, key }
   }
 
-  /** One statement for all; of those that the ledger does not have, one read for each person. */
   async #look (names: readonly KeyName[]): Promise<Known[]> {
     if (names.length === 0) return []
     const at = performance.now()
-    const inLedger = await this.#ledger.find(names.map(({ keyId }) => keyId)).catch(() => [])
-    const has = new Set(inLedger.map(({ keyId }) => keyId))
-    const inLog = await this.#lookInLog(names.filter(({ keyId }) => !has.has(keyId)))
+    const { inLedger, inLog } = await this.#kept.find(names)
     if (inLog.length > 0) this.#notes.add(inLog)
     const known = [...inLedger, ...inLog].map((kept) => ({ ...kept, key: unwrap(this.options.secretKeys, kept) }))
     for (const each of known) this.#cache.keep(each, at)
     return known
-  }
-
-  /** A key that its person does not have any more was erased: keys are made before what is sealed under them. */
-  async #lookInLog (names: readonly KeyName[]): Promise<KeptKey[]> {
-    const persons = [...new Set(names.map(({ person }) => person))]
-    const found = await inLanes(persons, async (person) => [person, await this.#log.current(person)] as const)
-    const current = new Map(found)
-    return names.map(({ person, keyId }) => {
-      const newest = current.get(person)
-      return newest?.keyId === keyId ? newest : { person, keyId, wrapped: undefined }
-    })
   }
 }

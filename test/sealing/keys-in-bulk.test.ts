@@ -1,0 +1,66 @@
+// Who lacks the keys of many persons takes them from the log in one go, as a replay beside an empty ledger does.
+import t from 'tap'
+import { personKeyStream } from '../../src/domain/person-key/events.js'
+import { noStream, openStreams, type Streams } from '../../src/event-store/streams.js'
+import { openPersonKeys } from '../../src/sealing/keys/cached-keys.js'
+import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
+import { scratchLedger } from '../support/postgres/ledger.js'
+
+const { connection } = await scratchEventStore(t, {})
+const { pool } = await scratchLedger(t)
+const streams = openStreams(connection)
+const secretKeys = { current: Buffer.alloc(32, 'secret'), previous: [] }
+
+/** Another process: nothing is in its memory. `asked` counts its looks at single streams. */
+function process () {
+  const looks = { asked: 0 }
+  const last: Streams['last'] = async (stream) => { looks.asked += 1; return await streams.last(stream) }
+  const keys = openPersonKeys({ pool, streams: { ...streams, last }, secretKeys, digest: (text) => text })
+  t.teardown(() => keys.close())
+  return { keys, looks }
+}
+
+const maker = process().keys
+const count = 150
+const persons = Array.from({ length: count }, (_, index) => `user-${index}`)
+const made = [...(await maker.toSealFor(persons)).values()]
+const [erased, ...others] = made
+
+t.test('all keys of the log, but those that were erased, without a look at each person', async (t) => {
+  await maker.erase('user', '0')
+  await streams.append(personKeyStream('user-x'), [
+    { id: crypto.randomUUID(), type: 'PersonKeyCreated', data: { key_id: 'nonsense' }, metadata: {} }
+  ], noStream)
+  await pool.query('DELETE FROM ledger.person_keys')
+  const { keys, looks } = process()
+  const nobody = Array.from({ length: 10 }, (_, index) => ({ person: `none-${index}`, keyId: crypto.randomUUID() }))
+  const opened = await keys.toOpen([...made, ...nobody])
+  t.equal(looks.asked, 0)
+  t.equal(opened.size, count - 1)
+  t.notOk(opened.has(erased?.keyId ?? ''))
+  for (const { keyId, key } of others) t.strictSame(opened.get(keyId), key)
+  const { rows } = await pool.query('SELECT wrapped FROM ledger.person_keys WHERE key_id = $1', [erased?.keyId])
+  t.strictSame(rows, [{ wrapped: null }], 'the erased key is not written down')
+})
+
+t.test('keys that are made later, by others, come with the next look', async (t) => {
+  const { keys, looks } = process()
+  for (const round of ['a', 'b']) {
+    const more = Array.from({ length: 120 }, (_, index) => `user-${round}${index}`)
+    const later = [...(await process().keys.toSealFor(more)).values()]
+    await pool.query('DELETE FROM ledger.person_keys')
+    t.equal((await keys.toOpen(later)).size, later.length)
+  }
+  t.equal(looks.asked, 0)
+})
+
+t.test('few keys, and those that nobody can note, are read person by person', async (t) => {
+  await pool.query('DELETE FROM ledger.person_keys')
+  const few = process()
+  t.equal((await few.keys.toOpen(others.slice(0, 3))).size, 3)
+  t.equal(few.looks.asked, 3)
+  await pool.query('ALTER TABLE ledger.person_keys RENAME TO away')
+  const { keys, looks } = process()
+  t.equal((await keys.toOpen(others)).size, others.length)
+  t.equal(looks.asked, others.length)
+})
