@@ -4,6 +4,7 @@ import { personKeyStream } from '../../src/domain/person-key/events.js'
 import { noStream, openStreams, type Streams } from '../../src/event-store/streams.js'
 import { openPersonKeys } from '../../src/sealing/keys/cached-keys.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
+import { eventually } from '../support/eventually.js'
 import { scratchLedger } from '../support/postgres/ledger.js'
 
 const { connection } = await scratchEventStore(t, {})
@@ -33,9 +34,8 @@ t.test('all keys of the log, but those that were erased, without a look at each 
   ], noStream)
   await pool.query('DELETE FROM ledger.person_keys')
   const { keys, looks } = process()
-  const nobody = Array.from({ length: 10 }, (_, index) => ({ person: `none-${index}`, keyId: crypto.randomUUID() }))
-  const opened = await keys.toOpen([...made, ...nobody])
-  t.equal(looks.asked, 0)
+  const opened = await keys.toOpen(made)
+  t.equal(looks.asked, 0, 'an erasure is noted as well')
   t.equal(opened.size, count - 1)
   t.notOk(opened.has(erased?.keyId ?? ''))
   for (const { keyId, key } of others) t.strictSame(opened.get(keyId), key)
@@ -52,6 +52,19 @@ t.test('keys that are made later, by others, come with the next look', async (t)
     t.equal((await keys.toOpen(later)).size, later.length)
   }
   t.equal(looks.asked, 0)
+})
+
+t.test('keys that the ledger has lost once more are not taken for erased', async (t) => {
+  const { keys } = process()
+  const some = others.slice(0, 110)
+  const more = [...(await process().keys.toSealFor(persons.map((person) => `${person}x`))).values()]
+  const ids = more.map(({ keyId }) => keyId)
+  await eventually(async () =>
+    (await pool.query('SELECT FROM ledger.person_keys WHERE key_id = ANY ($1)', [ids])).rowCount === ids.length)
+  for (const names of [some, more]) {
+    await pool.query('DELETE FROM ledger.person_keys')
+    t.equal((await keys.toOpen(names)).size, names.length)
+  }
 })
 
 t.test('few keys, and those that nobody can note, are read person by person', async (t) => {

@@ -93,6 +93,7 @@ class CachedKeys implements PersonKeys {
     const known = await this.#ledger.idsOf(person) // before the log: a key that is made later is none of them
     const erased = await this.#log.erase(person)
     const over = [...new Set(erased === undefined ? known : [...known, erased])]
+    this.#notes.drop(over)
     await this.#ledger.note(over.map((keyId) => ({ person, keyId, wrapped: undefined })))
     for (const keyId of over) this.#cache.keep({ person, keyId, key: undefined }, performance.now())
     return erased !== undefined

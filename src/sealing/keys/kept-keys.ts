@@ -6,7 +6,7 @@ import type { KeptKey, LedgerKeys } from './ledger-keys.js'
 import type { LogKeys } from './log-keys.js'
 import type { KeyName } from './person-keys.js'
 
-/** Of one look-up. With more, the ledger lacks so many that it takes them all from the log, as one that is new does. */
+/** Of one look-up. With more, the ledger takes all of the log's first, as one that is new does. */
 const mostReadApart = 100
 
 export class KeptKeys {
@@ -19,15 +19,18 @@ export class KeptKeys {
   }
 
   /**
-   * One statement for all; of those that the ledger does not have, one read for each person, or one for everybody.
+   * One statement for all; of those that the ledger does not have, one read for each person. Only that tells an erased
+   * key from one that the ledger has lost, as it may at any time.
    * @throws EventStoreUnavailable
    */
   async find (names: readonly KeyName[]): Promise<{ inLedger: KeptKey[], inLog: KeptKey[] }> {
     const noted = await this.#inLedger(names).catch(() => undefined) // the log has them anyway
     const others = without(names, noted ?? [])
     const isBulk = noted !== undefined && others.length > mostReadApart
-    const inBulk = isBulk ? await this.#takeInBulk(others).catch(() => undefined) : undefined
-    return { inLedger: noted ?? [], inLog: inBulk ?? await this.#inLog(others) }
+    const inBulk = isBulk ? await this.#takeInBulk(others).catch(() => []) : []
+    const inLog = await this.#inLog(without(others, inBulk))
+    if (isBulk && inLog.some(({ wrapped }) => wrapped)) this.#bulk.beginAnew() // the ledger has lost what it was given
+    return { inLedger: [...noted ?? [], ...inBulk], inLog }
   }
 
   close (): void {
@@ -38,11 +41,10 @@ export class KeptKeys {
     return await this.ledger.find(names.map(({ keyId }) => keyId))
   }
 
-  /** What the log has not given the ledger then was erased. @throws what either of them says */
+  /** @throws what either of them says */
   async #takeInBulk (names: readonly KeyName[]): Promise<KeptKey[]> {
     await this.#bulk.pass()
-    const found = await this.#inLedger(names)
-    return [...found, ...without(names, found).map((name) => ({ ...name, wrapped: undefined }))]
+    return await this.#inLedger(names)
   }
 
   /** A key that its person does not have any more was erased: keys are made before what is sealed under them. */

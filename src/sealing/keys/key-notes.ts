@@ -17,6 +17,12 @@ export class KeyNotes {
     else this.#timer ??= setTimeout(() => this.#note(), everyMs).unref()
   }
 
+  /** These were erased: they are not to be written down. */
+  drop (keyIds: readonly string[]): void {
+    const waiting = this.#waiting.splice(0)
+    this.#waiting.push(...waiting.filter(({ keyId }) => !keyIds.includes(keyId)))
+  }
+
   close (): void {
     clearTimeout(this.#timer)
   }

@@ -16,13 +16,18 @@ export class KeysInBulk {
   constructor (private readonly streams: LogStreams, private readonly ledger: LedgerKeys) {}
 
   /**
-   * The ledger then has every key that was made before the call and is not erased.
+   * The ledger then has every key that was made since the last pass and is not erased.
    * @throws EventStoreUnavailable, and what Postgres says
    */
   async pass (): Promise<void> {
     const passing = this.#passing.catch(() => {}).then(() => this.#pass())
     this.#passing = passing
     await passing
+  }
+
+  /** The next pass takes all keys once more. */
+  beginAnew (): void {
+    this.#passed = 0n
   }
 
   close (): void {
