@@ -14,6 +14,9 @@ import { asRole, countStatements, type Statements } from '../support/statements.
 import { startRole, type Command, type Running } from '../webhooks/service.js'
 import { inventory, type Inventory } from './inventory.js'
 
+/** A projector is ready once the read models are filled, which a million events take long for. */
+const filledWithinMs = 3_600_000
+
 export class Scene {
   readonly #running: Running[] = []
 
@@ -52,7 +55,7 @@ export class Scene {
     const env = { ...this.env, ...more, DATABASE_URL: asRole(this.env.DATABASE_URL ?? '', command) }
     const running = await startRole(command, env)
     this.#running.push(running)
-    await untilReady(running)
+    await untilReady(running, filledWithinMs)
     return running
   }
 

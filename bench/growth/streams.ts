@@ -10,14 +10,34 @@ export interface LongStream {
   /** Milliseconds: of a change by a process that does not know the stream, and of the next ones by the same. */
   cold: number
   warm: number
+  /** Of the first change by the next process, which finds what this one has kept. */
+  next: number
   /** Of reading it. */
   read: number
 }
 
 const nextOnes = 50
 
-/** In an api that has just started, and that other assistants have warmed up. */
+const idsOf = (lengths: readonly number[], updates: number) =>
+  Array.from({ length: perLength }, (_, nth) => longAssistant(lengths, updates, nth))
+
 export async function measureStreams (scene: Scene, lengths: readonly number[]): Promise<LongStream[]> {
+  const measured = await withApi(scene, (api) => measureFirst(api, lengths))
+  return await withApi(scene, async ({ change }) => {
+    const streams: LongStream[] = []
+    for (const each of measured) {
+      const next: number[] = []
+      for (const id of idsOf(lengths, each.updates)) next.push(await change(id))
+      streams.push({ ...each, next: median(next) })
+    }
+    return streams
+  })
+}
+
+interface Api { change (id: number): Promise<number>, read (id: number): Promise<number> }
+
+/** An api that has just started, and that other assistants have warmed up. */
+async function withApi<Result> (scene: Scene, work: (api: Api) => Promise<Result>): Promise<Result> {
   const api = await scene.start('api')
   const client = new Client(api.url, '127.0.0.1', 1)
   const [token, chance] = [scene.tokenOf(1), random(9)]
@@ -29,18 +49,22 @@ export async function measureStreams (scene: Scene, lengths: readonly number[]):
   }
   const change = (id: number) => timed('PUT', `/user/assistant/${id}`, { initial_message: `Hello, ${chance.hex(8)}.` })
   for (let n = 0; n < nextOnes; n++) await change(1)
-  const measured: LongStream[] = []
+  const result = await work({ change, read: (id) => timed('GET', `/user/assistant/${id}`) })
+  client.close()
+  await api.stop()
+  return result
+}
+
+async function measureFirst ({ change, read: get }: Api, lengths: readonly number[]): Promise<Array<Omit<LongStream, 'next'>>> {
+  const measured: Array<Omit<LongStream, 'next'>> = []
   for (const updates of lengths) {
-    const ids = Array.from({ length: perLength }, (_, nth) => longAssistant(lengths, updates, nth))
     const [cold, warm, read]: [number[], number[], number[]] = [[], [], []]
-    for (const id of ids) {
+    for (const id of idsOf(lengths, updates)) {
       cold.push(await change(id))
       for (let n = 0; n < nextOnes; n++) warm.push(await change(id))
-      for (let n = 0; n < nextOnes; n++) read.push(await timed('GET', `/user/assistant/${id}`))
+      for (let n = 0; n < nextOnes; n++) read.push(await get(id))
     }
     measured.push({ updates, cold: median(cold), warm: median(warm), read: median(read) })
   }
-  client.close()
-  await api.stop()
   return measured
 }

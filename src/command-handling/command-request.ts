@@ -1,6 +1,7 @@
 // A command on its way to a stream, and what became of the stream.
 import type { Aggregate } from '../domain/decider.js'
 import type { DomainEvent } from '../domain/events.js'
+import { Rejection } from '../domain/rejection.js'
 import type { Folded } from './folded-stream.js'
 import type { Sender } from './proposed.js'
 
@@ -24,6 +25,12 @@ export interface CommandRequest<State, Event extends DomainEvent> {
   isForOwner?: boolean | undefined
   /** The caller's condition: the stream must be at one of these revisions. */
   ifRevision?: readonly bigint[] | undefined
+}
+
+/** @throws Rejection where the caller's condition does not hold */
+export function refuseUnlessAt (revisions: readonly bigint[] | undefined, revision: bigint): void {
+  if (revisions?.includes(revision) !== false) return
+  throw new Rejection('revision-mismatch', 'It was changed in the meantime: read it again and send its present ETag.')
 }
 
 /** A look at a stream as it was. */

@@ -1,14 +1,16 @@
 // Handles a command: read, fold, decide, append.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { DomainEvent } from '../domain/events.js'
-import { Rejection } from '../domain/rejection.js'
 import type { StoredEvent } from '../domain/stored-event.js'
 import { RevisionConflict } from '../event-store/errors.js'
+import { eventId } from '../event-store/event-id.js'
 import { noStream, type Streams } from '../event-store/streams.js'
 import { tracedAppend } from '../tracing/traced-append.js'
-import type { CommandRequest, Outcome, PastRequest } from './command-request.js'
+import { refuseUnlessAt, type CommandRequest, type Outcome, type PastRequest } from './command-request.js'
 import { emptyStream, refuseHalf, withNext, type Folded } from './folded-stream.js'
 import { proposed } from './proposed.js'
+import { LongStreams } from './snapshots/long-streams.js'
+import type { Snapshots } from './snapshots/snapshots.js'
 import { StreamCache, keyOf } from './stream-cache.js'
 import { oneAtATime } from './turns/one-at-a-time.js'
 import { StreamBusy, waitMs } from './turns/stream-busy.js'
@@ -33,9 +35,9 @@ export interface CommandHandler {
  * Commands for one stream queue up inside this process. A conflict with another process reads and decides again,
  * with the same command id and ids. No try begins later than 5 s after it came. `cacheBytes` bounds what is remembered.
  */
-export function commandHandler (streams: Streams, cacheBytes = 64 * 2 ** 20): CommandHandler {
+export function commandHandler (streams: Streams, cacheBytes = 64 * 2 ** 20, snapshots?: Snapshots): CommandHandler {
   const inTurn = oneAtATime()
-  const handling = new Handling(streams, new StreamCache(cacheBytes))
+  const handling = new Handling(streams, new StreamCache(cacheBytes), new LongStreams(streams, snapshots))
   return {
     async handle (request) {
       await request.first?.()
@@ -49,7 +51,9 @@ export function commandHandler (streams: Streams, cacheBytes = 64 * 2 ** 20): Co
 class Handling {
   readonly #wholeStreams = new WholeStreams()
 
-  constructor (private readonly streams: Streams, private readonly cache: StreamCache) {}
+  constructor (
+    private readonly streams: Streams, private readonly cache: StreamCache, private readonly long: LongStreams
+  ) {}
 
   async stateAt<State, Event extends DomainEvent> (
     { aggregate, stream, origin }: PastRequest<State, Event>, revision: bigint
@@ -92,11 +96,14 @@ class Handling {
     let current = cached ?? emptyStream(aggregate)
     let earlier: Folded<State> | undefined
     let first: StoredEvent | undefined
-    const visit = () => this.streams.visit(stream, current.revision + 1n, (stored) => {
+    const next = (stored: StoredEvent) => {
       first ??= stored
       current = withNext(aggregate, current, stored)
       if (stored.metadata.command_id === origin.commandId) earlier = current
-    })
+    }
+    const visit = () => cached
+      ? this.streams.visit(stream, current.revision + 1n, next)
+      : this.long.visit(request, { current: () => current, next, jump: (to) => { current = to } })
     const isShort = cached !== undefined || aggregate.isWrittenOnce === true
     const isThere = await (isShort ? visit() : this.#wholeStreams.inTurn(origin, visit))
     if (cached && (!isThere || (isLate && current === cached))) {
@@ -108,19 +115,16 @@ class Handling {
     return { current, earlier }
   }
 
-  async #isOwners<State, Event extends DomainEvent> (
-    request: CommandRequest<State, Event>, known: Folded<State> | undefined
+  async #isOwners<S, Event extends DomainEvent> (
+    { aggregate, stream, origin }: CommandRequest<S, Event>, known?: Folded<S>
   ): Promise<boolean> {
-    const { aggregate, stream, origin } = request
     const [first] = known ? [] : await this.streams.read(stream, 0n, 1)
     const { state } = known ?? (first ? withNext(aggregate, emptyStream(aggregate), first) : emptyStream(aggregate))
-    refuseHalf(request, state, first)
+    refuseHalf({ aggregate, stream }, state, first)
     return aggregate.ownerOf?.(state) === origin.userId
   }
 
-  #remember<State, Event extends DomainEvent> (
-    request: CommandRequest<State, Event>, folded: Folded<State>
-  ): void {
+  #remember<S, Event extends DomainEvent> (request: CommandRequest<S, Event>, folded: Folded<S>): void {
     if (!request.aggregate.isWrittenOnce) this.cache.set(keyOf(request), folded)
   }
 
@@ -135,6 +139,7 @@ class Handling {
       const folded = events.reduce((before, event) => aggregate.evolve(before, event), state)
       const outcome = { state: folded, ...appended, stateRevision: appended.revision }
       this.#remember(request, outcome)
+      this.long.appended(request, revision, { folded: outcome, eventId: eventId(origin.commandId, events.length - 1) })
       return { ...outcome, isAppended: true }
     } catch (error) {
       if (error instanceof RevisionConflict) return undefined
@@ -142,9 +147,4 @@ class Handling {
       throw error
     }
   }
-}
-
-function refuseUnlessAt (revisions: readonly bigint[] | undefined, revision: bigint): void {
-  if (revisions?.includes(revision) !== false) return
-  throw new Rejection('revision-mismatch', 'It was changed in the meantime: read it again and send its present ETag.')
 }

@@ -26,7 +26,10 @@ t.test('after the history come three assistants of each length, and readers deco
 
 t.test('the chart of growth is a picture by itself', async (t) => {
   const requests = { 'POST lead': figures(300), 'PUT assistant': figures(200), 'GET lead': figures(900) }
-  const streams = [{ updates: 10, cold: 9, warm: 7, read: 2 }, { updates: 10_000, cold: 900, warm: 7, read: 2 }]
+  const streams = [
+    { updates: 10, cold: 9, next: 9, warm: 7, read: 2 },
+    { updates: 10_000, cold: 900, next: 40, warm: 7, read: 2 }
+  ]
   const filled = { seconds: 1, eventsPerSecond: 1_000 }
   const svg = chart([10_000, 1_000_000].map((events) => ({ events, filled, requests, streams, disk: {} })))
   t.match(svg, /^<svg xmlns="http:\/\/www.w3.org\/2000\/svg" /)

@@ -10,6 +10,7 @@ import { openIds } from '../../command-handling/ids.js'
 import { pastAssistants } from '../../command-handling/past-assistants.js'
 import { holdToLeadDigestKey, phoneHash } from '../../command-handling/phone-hash.js'
 import { phoneClaims } from '../../command-handling/phone-claims.js'
+import { snapshotsIn } from '../../command-handling/snapshots/snapshots.js'
 import { waitIfMissing } from '../../command-handling/wait-if-missing.js'
 import { openFacts } from '../../commands/facts.js'
 import type { App } from '../../http/app-types.js'
@@ -36,7 +37,7 @@ const sweepEveryMs = 10 * 60_000
 export async function composeApi (context: ProcessContext, status: Status): Promise<App> {
   const { config, credentials, urls: { redisUrl }, connections: { pool, streams, positions }, logGuard, log } = context
   const { buildApp } = await import('../../app.js')
-  const handling = commandHandler(streams, config.streamCacheBytes)
+  const handling = commandHandler(streams, config.streamCacheBytes, snapshotsIn(pool))
   const commands = commandsOfSameLog(handling, logGuard, () => positions.furthest())
   const idempotency = openIdempotency(pool, commands)
   const catchingUp = await catchUp(context)

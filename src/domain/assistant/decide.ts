@@ -19,6 +19,7 @@ export const assistantDecider: Decider<AssistantState, AssistantEvent, Assistant
   initialState: undefined,
   eventTypes: assistantEventTypes,
   evolve,
+  foldVersion: 1,
   ownerOf: (state) => state?.user_id,
   decide (command, state) {
     switch (command.type) {

@@ -36,9 +36,9 @@ export function watched (streams: Streams): { observed: Streams, reads: bigint[]
   let appends = 0
   const observed: Streams = {
     ...streams,
-    visit: async (stream, fromRevision, take) => {
+    visit: async (stream, fromRevision, ...rest) => {
       reads.push(fromRevision)
-      return await streams.visit(stream, fromRevision, take)
+      return await streams.visit(stream, fromRevision, ...rest)
     },
     append: async (stream, events, expected) => { appends += 1; return await streams.append(stream, events, expected) }
   }
