@@ -16,7 +16,7 @@ import { runMoves } from './queue/run-moves.js'
 import { whileAlive } from './queue/while-alive.js'
 import { runUpkeep } from './operate/upkeep/upkeep.js'
 import { openTasks, type AlertHook } from './operate/upkeep/tasks.js'
-import { checkKeys } from './operate/reseal.js'
+import { refuseLostKeys, tellNeededKeys } from './operate/reseal.js'
 
 export interface WorkerDeps {
   /** For attempts and their slots: what is not answered within seconds is tried again on another connection. */
@@ -81,8 +81,7 @@ const lastWordsMs = 2_000
 
 /** Starts the worker role. The clients stay the caller's; the queue's connections are made and closed here. */
 export function startWorkers (deps: WorkerDeps): Workers {
-  const stopping = new AbortController()
-  const hurrying = new AbortController()
+  const [stopping, hurrying] = [new AbortController(), new AbortController()]
   const running = run(deps, stopping.signal, hurrying)
   running.catch(() => {}) // `ready` rejects with it
   let stopped: Promise<void> | undefined
@@ -107,7 +106,7 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
   const { pool, restoreGuard, log, webhook, version } = deps
   const { schedule, timeoutMs, retentionDays = 90 } = webhook
   const keys = { current: deps.secretKey, previous: deps.previousSecretKeys }
-  await checkKeys(pool, keys, log)
+  await refuseLostKeys(pool, keys)
   await addMonths(pool)
   const queue = await openQueue(deps)
   const enqueuer = openEnqueuer({ pool, queue, maySend: restoreGuard.maySend, log })
@@ -116,20 +115,20 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
   const deliver = deliverer({ ...sending, enqueuer, schedule, onAttempt: deps.onAttempt, log })
   queue.work(async (job) => { if (restoreGuard.maySend()) await deliver(job) }, deps.concurrency ?? attemptsAtOnce)
   const listener = enqueueWhenDue(deps, enqueuer)
-  const onDispatched = (users: Iterable<string>) => enqueuer.enqueueSoon(users)
   const batches = { ...deps, pool: deps.consumerPool ?? pool }
+  const onDispatched = (users: Iterable<string>) => enqueuer.enqueueSoon(users)
   const dispatching = dispatcher({ pool: batches.pool, firstDelayMs: schedule[0] ?? 0, onDispatched, log })
   const marking = withMarkers(dispatching, { ...batches, everyMs: deps.markEveryMs })
   const times = { everyMs: deps.reconcileEveryMs, abandonedAfterMs: 2 * timeoutMs, retentionDays }
   const upkeep = openTasks({ ...batches, retentionDays, maySend: restoreGuard.maySend, signal })
-  const leased = (signal: AbortSignal) => Promise.all([
+  const working = whileAlive({ queue, signal, log }, (signal) => Promise.all([
     followCalls(marking, batches, signal),
     runReconciler({ ...batches, queue, enqueuer, ...times, signal }),
     runMoves({ ...batches, signal }),
     runUpkeep(upkeep.tasks, { ...batches, name: 'upkeep', signal }),
     upkeep.alerts.length > 0 && runUpkeep(upkeep.alerts, { ...batches, name: 'alerts', signal })
-  ])
-  const loops = [restoreGuard.keepChecking(signal), whileAlive({ queue, signal, log }, leased)]
+  ]))
+  const loops = [working, restoreGuard.keepChecking(signal), tellNeededKeys({ ...batches, keys, signal })]
   const hurry = () => hurrying.abort(new Error('the worker stops'))
   return {
     queue,

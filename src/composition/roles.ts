@@ -10,7 +10,8 @@ import { openLogGuard } from '../recovery/log-guard.js'
 import { registerRoles } from '../recovery/register-roles.js'
 import { openRestoreGuard } from '../recovery/restore-guard.js'
 import { composeApi } from './api/api.js'
-import type { CompleteConfig } from './complete-config.js'
+import { refuseLostKeysAtStart } from '../sealing/rewrap/refuse-lost-keys.js'
+import { secretKeys, type CompleteConfig } from './complete-config.js'
 import { openConnections, type Connections, type Urls } from './connections.js'
 import { openCredentials } from './credentials/credentials.js'
 import { lookAtStart, projectionCheckpoints } from './look-at-start.js'
@@ -59,6 +60,7 @@ export async function startRoles (
     await logGuard.assertSoon()
     const restoreGuard = openRestoreGuard({ ...connections, log })
     await restoreGuard.check()
+    await refuseLostKeysAtStart({ ...connections, secretKeys: secretKeys(config) })
     await lookAtStart(connections, log)
     await prepare?.(connections)
     const credentials = await openCredentials({ urls, connections, log })

@@ -30,8 +30,12 @@ export interface Streams {
   visit (
     stream: string, fromRevision: bigint, take: (event: StoredEvent) => void, maxCount?: number
   ): Promise<boolean>
-  /** Hides the events in front of a revision for good; the one at it was acknowledged. @throws EventStoreUnavailable */
-  truncate (stream: string, before: bigint): Promise<void>
+  /**
+   * Hides the events in front of a revision for good; the one at it was acknowledged.
+   * @param metadata the last revision of the stream's metadata (`noStream` for none), where a delete may come between
+   * @throws RevisionConflict when that has moved on, EventStoreUnavailable
+   */
+  truncate (stream: string, before: bigint, metadata?: bigint): Promise<void>
   /** What hides events of a stream, if its metadata can be read; a command that fails for it says so itself. */
   limitOf (stream: string): Promise<Limit | undefined>
   /** The newest event of a stream, if it has one. @throws EventStoreUnavailable */
@@ -77,7 +81,7 @@ export function openStreams (connection: EventStoreConnection, options: StreamsO
   return {
     read: (stream, fromRevision, maxCount) => reader.read(stream, fromRevision, maxCount),
     visit: (stream, fromRevision, take, maxCount) => reader.visit(stream, fromRevision, take, maxCount),
-    truncate: (stream, before) => truncate(connection, stream, before, answerWithinMs),
+    truncate: (stream, before, metadata) => truncate(connection, stream, before, answerWithinMs, metadata),
     limitOf: (stream) => reader.limitOf(stream),
     last: (stream) => reader.last(stream),
     append: (stream, events, expected) => appender.append(stream, events, expected),

@@ -71,7 +71,9 @@ export function configOf (environment: Record<string, string>): CompleteConfig {
   const config = loadConfig({ ...secrets, PORT: '0', RATE_LIMIT_PER_MINUTE: '0', ...environment })
   if (!config.jwt) throw new Error('the tests set a JWT secret')
   return {
-    ...config, jwt: config.jwt, secrets: { secretKey: secrets.SECRET_KEY, leadDigestKey: secrets.LEAD_DIGEST_KEY }
+    ...config,
+    jwt: config.jwt,
+    secrets: { secretKey: environment.SECRET_KEY ?? secrets.SECRET_KEY, leadDigestKey: secrets.LEAD_DIGEST_KEY }
   }
 }
 

@@ -2,9 +2,13 @@
 import type { Pool } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { keyId, seal, unseal, type SealedRow, type SecretKeys } from '../../src/sealing/sealed-text.js'
+import { noteKeysOfLog, type WalkOptions } from '../../src/sealing/rewrap/walk.js'
 import { ownerOfPart } from '../persons/parts.js'
 
-interface KeyLog { info (details: object, message: string): void }
+interface KeyLog {
+  info (details: object, message: string): void
+  warn (details: object, message: string): void
+}
 
 interface Place {
   table: string
@@ -14,6 +18,8 @@ interface Place {
   sealed: string
   /** What its texts are bound to. */
   owner: string
+  /** How both are set, where they are no columns. */
+  assign?: string
 }
 
 const secrets: Place = { table: 'ledger.webhook_secrets', key: 'id', keyId: 'key_id', sealed: 'sealed', owner: 'user_id' }
@@ -24,13 +30,26 @@ const answers: Place = {
 /** Both are kept for a day as well. */
 const persons: Place = { ...secrets, table: 'ledger.person_requests' }
 const exports: Place = { ...persons, table: 'ledger.person_exports', key: 'ctid', owner: ownerOfPart }
-const shortLived = [answers, persons, exports]
+/** Of erasures that have not ended. */
+const asked: Place = {
+  table: 'ledger.background_requests',
+  key: 'id',
+  keyId: "input ->> 'key_id'",
+  sealed: "decode(input ->> 'sealed', 'base64')",
+  owner: 'user_id',
+  assign: "input = input || jsonb_build_object('key_id', $3::text, 'sealed', anew.sealed)"
+}
+const shortLived = [answers, persons, exports, asked]
+/** Rewrapped in the log, by `resealKeys`; here they are only counted. */
+const personKeys = { table: 'ledger.person_keys', keyId: 'wrapped_by' }
 
 /** The ids of the former keys. The current one may stand among them: it leaves nothing behind. */
 const formerIds = ({ current, previous }: SecretKeys) => previous.map(keyId).filter((id) => id !== keyId(current))
 
 /** How many texts each key encrypted, by the id of the key. */
-async function usedKeys (pool: Pool, { table, keyId }: Place): Promise<Map<string, number>> {
+async function usedKeys (
+  pool: Pool, { table, keyId }: Pick<Place, 'table' | 'keyId'>
+): Promise<Map<string, number>> {
   const { rows } = await pool.query<{ id: string, count: number }>(
     `SELECT ${keyId} AS id, count(*)::integer FROM ${table} WHERE ${keyId} IS NOT NULL GROUP BY 1`)
   return new Map(rows.map(({ id, count }) => [id, count]))
@@ -45,32 +64,45 @@ export async function refuseLostKeys (pool: Pool, { current, previous }: SecretK
     'SECRET_KEY_PREVIOUS, which takes several with commas between them')
 }
 
-/** What a start says of its keys. @throws Error, as `refuseLostKeys` does */
-export async function checkKeys (pool: Pool, keys: SecretKeys, log: KeyLog): Promise<void> {
-  await refuseLostKeys(pool, keys)
-  await tellNeededKeys(pool, keys, log)
+export interface NeededKey {
+  /** In the list of former keys, from 1. A key itself is never told. */
+  place: number
+  texts: number
+  /** Keys of persons in the log, as far as the ledger knows them. */
+  persons: number
 }
 
-/** How many texts need each former key, by its place in the list, from 1. A key itself is never told. */
-export async function neededKeys (pool: Pool, keys: SecretKeys): Promise<Array<{ place: number, texts: number }>> {
+/** How much needs each former key. */
+export async function neededKeys (pool: Pool, keys: SecretKeys): Promise<NeededKey[]> {
   const { previous } = keys
   if (previous.length === 0) return []
   const former = new Set(formerIds(keys))
   const used = await Promise.all([secrets, ...shortLived].map((place) => usedKeys(pool, place)))
-  return previous.map((key, index) => ({
-    place: index + 1,
-    texts: used.reduce((sum, counts) => sum + (former.has(keyId(key)) ? counts.get(keyId(key)) ?? 0 : 0), 0)
-  }))
+  const ofPersons = await usedKeys(pool, personKeys)
+  return previous.map(keyId).map((id, index) => {
+    const count = (counts: Map<string, number>) => former.has(id) ? counts.get(id) ?? 0 : 0
+    return { place: index + 1, texts: used.reduce((sum, counts) => sum + count(counts), 0), persons: count(ofPersons) }
+  })
 }
 
-/** Tells which of the former keys are still needed. */
-export async function tellNeededKeys (pool: Pool, keys: SecretKeys, log: KeyLog): Promise<void> {
-  for (const needed of await neededKeys(pool, keys)) {
-    log.info(needed, needed.texts > 0
-      ? 'a key of SECRET_KEY_PREVIOUS is still needed: `ringledger secrets reseal` ends that'
-      : 'a key of SECRET_KEY_PREVIOUS is needed for persons in the event log alone, if it encrypted their keys')
+export interface TellOptions extends Omit<WalkOptions, 'onProgress'> { keys: SecretKeys, log: KeyLog }
+
+/** Tells which of the former keys are still needed, once it has gone through the keys of persons in the log. */
+export async function tellNeededKeys (options: TellOptions): Promise<void> {
+  const { keys, log, pool, signal } = options
+  if (keys.previous.length === 0) return
+  try {
+    await noteKeysOfLog(options)
+    const counted = signal.aborted ? [] : await neededKeys(pool, keys)
+    for (const needed of counted) log.info(needed, isNeeded(needed) ? needs : free)
+  } catch (err) {
+    log.warn({ err }, 'whether keys of SECRET_KEY_PREVIOUS are still needed is not known: the log or Postgres was away')
   }
 }
+
+const isNeeded = ({ texts, persons }: NeededKey) => texts + persons > 0
+const needs = 'a key of SECRET_KEY_PREVIOUS is still needed: `ringledger secrets reseal` ends that'
+const free = 'a key of SECRET_KEY_PREVIOUS is not needed any more'
 
 export interface ResealOptions {
   pool: Pool
@@ -100,14 +132,14 @@ interface StoredRow extends SealedRow { key: string, owner: string }
 
 async function resealBatch (pool: Pool, keys: SecretKeys, place: Place, batchSize: number): Promise<number> {
   const { table, key, keyId: keyColumn, sealed, owner } = place
+  const assign = place.assign ?? `${keyColumn} = $3, ${sealed} = decode(anew.sealed, 'base64')`
   return await inTransaction(pool, async (tx) => {
     const { rows } = await tx.query<StoredRow>(`
       SELECT ${key}::text AS key, ${owner} AS owner, ${keyColumn} AS key_id, encode(${sealed}, 'base64') AS sealed FROM ${table}
       WHERE ${keyColumn} = ANY($1) LIMIT $2 FOR UPDATE`, [formerIds(keys), batchSize])
     const anew = rows.map((row) => seal(keys, row.owner, unseal(keys, row.owner, row)))
     await tx.query(`
-      UPDATE ${table} SET ${keyColumn} = $3, ${sealed} = decode(anew.sealed, 'base64')
-      FROM unnest($1::text[], $2::text[]) AS anew (key, sealed) WHERE ${table}.${key}::text = anew.key`,
+      UPDATE ${table} SET ${assign} FROM unnest($1::text[], $2::text[]) AS anew (key, sealed) WHERE ${table}.${key}::text = anew.key`,
     [rows.map((row) => row.key), anew.map((row) => row.sealed), keyId(keys.current)])
     return rows.length
   })

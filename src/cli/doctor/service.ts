@@ -99,10 +99,10 @@ async function keysFound (pool: Pool, keys: SecretKeys | undefined) {
   if (lost !== undefined) return problem(lost, 'Put the key that is missing into SECRET_KEY_PREVIOUS.')
   const previous = await neededKeys(pool, keys)
   if (previous.length === 0) return 'SECRET_KEY opens everything'
-  const needed = previous.filter(({ texts }) => texts > 0).map(({ place }) => place)
+  const needed = previous.filter(({ texts, persons }) => texts + persons > 0).map(({ place }) => place)
   return needed.length > 0
     ? warning(`number ${needed.join(', ')} of SECRET_KEY_PREVIOUS is still needed`, 'Run `ringledger secrets reseal`.')
-    : warning('the database does not need SECRET_KEY_PREVIOUS any more', 'Empty it, unless persons in the event log are of its time.')
+    : warning('nothing that the ledger knows needs SECRET_KEY_PREVIOUS', 'Run `ringledger secrets reseal`, which looks through the log, and empty it.')
 }
 
 /** Those of a log from before numbers were held, as far as their users have them still. */

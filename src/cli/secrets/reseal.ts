@@ -1,6 +1,7 @@
 // `ringledger secrets reseal`: leaves the keys of SECRET_KEY_PREVIOUS behind.
 import type { Command } from 'commander'
 import { printJson, say } from '../running/output.js'
+import { withProgress } from '../running/progress.js'
 import { withConnections } from '../running/with-connections.js'
 
 export function register (secrets: Command): void {
@@ -11,16 +12,31 @@ export function register (secrets: Command): void {
 }
 
 async function resealSecrets ({ json }: { json?: boolean }): Promise<void> {
-  const [{ loadConfig }, { completeConfig }, { secretKeys }, { reseal }] = await Promise.all([
+  const [{ loadConfig }, { completeConfig }, { secretKeys }, { reseal }, { resealKeys }] = await Promise.all([
     import('../../config.js'),
     import('../running/complete-config.js'),
     import('../../composition/complete-config.js'),
-    import('../../../workers/operate/reseal.js')
+    import('../../../workers/operate/reseal.js'),
+    import('../../sealing/rewrap/reseal-keys.js')
   ])
   const keys = secretKeys(await completeConfig(loadConfig(process.env)))
-  const resealed = await withConnections('ringledger secrets reseal', ({ pool }) => reseal({ pool, keys }))
-  if (json) printJson({ resealed })
-  say(resealed === 0
-    ? 'Everything in the database is encrypted with SECRET_KEY already. The keys of persons in the event log stay as they are.'
-    : `Encrypted ${resealed} texts anew. The keys of persons in the event log stay as they are, and need the key of their time.`)
+  const { signal } = new AbortController()
+  const { resealed, persons } = await withConnections('ringledger secrets reseal', ({ pool, streams }) =>
+    withProgress(signal, async (show) => {
+      const resealed = await reseal({ pool, keys, onProgress: (events) => show({ doing: 'database', events, things: 'texts' }) })
+      const persons = await resealKeys({
+        pool,
+        streams,
+        secretKeys: keys,
+        signal,
+        onProgress: (events, done) => show({ doing: 'look', events, done, things: 'keys of persons' }),
+        onResealed: (events) => show({ doing: 'reseal', events, things: 'keys of persons' })
+      })
+      return { resealed, persons }
+    }))
+  if (json) printJson({ resealed, persons })
+  say(resealed + persons === 0
+    ? 'Everything is encrypted with SECRET_KEY already.'
+    : `Encrypted ${resealed} texts and the keys of ${persons} persons anew. ` +
+      'What former keys encrypted of persons is hidden in the event log, and goes with the next scavenge.')
 }

@@ -1,6 +1,6 @@
 // How the log holds what an event says of a person.
 import Type, { type Static } from 'typebox'
-import { uuid } from '../json.js'
+import { isUuid, uuid } from '../json.js'
 
 export const Sealed = Type.Object({
   person: Type.String({
@@ -21,12 +21,16 @@ export type Fields = Readonly<Record<string, unknown>>
 export const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** Two digests have 65 characters. Anybody can append anything: what is longer names no person, and takes no memory. */
+const longestPerson = 200
+const isPerson = (person: string) => person.length <= longestPerson && /^[^-]+-[^-]+$/.test(person)
+const isKeyId = (keyId: string) => keyId.length === 36 && isUuid(keyId)
+
 /** One that has another shape is none: it stays where it is, and the event cannot be read. */
 export function sealedIn (part: Fields): Sealed | undefined {
   const { sealed } = part
   if (!isFields(sealed)) return undefined
   const { person, key_id, text } = sealed
-  return typeof person === 'string' && typeof key_id === 'string' && typeof text === 'string'
-    ? { person, key_id, text }
-    : undefined
+  if (typeof person !== 'string' || typeof key_id !== 'string' || typeof text !== 'string') return undefined
+  return isPerson(person) && isKeyId(key_id) ? { person, key_id, text } : undefined
 }

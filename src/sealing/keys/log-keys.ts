@@ -21,8 +21,7 @@ export class LogKeys {
 
   /** The key that the person has now. @throws EventStoreUnavailable */
   async current (person: string): Promise<KeptKey | undefined> {
-    const { event } = await this.#newest(person) ?? {}
-    return event && keptIn(person, event)
+    return await currentKey(this.streams, person)
   }
 
   /**
@@ -58,12 +57,8 @@ export class LogKeys {
     }
   }
 
-  /** Others may append anything: the newest event that is sound and ours counts. */
   async #newest (person: string): Promise<Newest | undefined> {
-    const stream = personKeyStream(person)
-    const last = await this.streams.last(stream)
-    if (!last) return undefined
-    return newestIn([last]) ?? newestIn(await this.streams.read(stream))
+    return await newestOf(this.streams, person)
   }
 
   /** False when another process was first. */
@@ -84,10 +79,27 @@ export function keyMadeBy (stored: StoredEvent): KeptKey | undefined {
   return person !== undefined && event?.type === 'PersonKeyCreated' ? keptIn(person, event) : undefined
 }
 
+/** The key that the person has now, as the log says. @throws EventStoreUnavailable */
+export async function currentKey (
+  streams: Pick<Streams, 'read' | 'last'>, person: string
+): Promise<KeptKey | undefined> {
+  const { event } = await newestOf(streams, person) ?? {}
+  return event && keptIn(person, event)
+}
+
+/** Others may append anything: the newest event that is sound and ours counts. */
+async function newestOf (streams: Pick<Streams, 'read' | 'last'>, person: string): Promise<Newest | undefined> {
+  const stream = personKeyStream(person)
+  const last = await streams.last(stream)
+  if (!last) return undefined
+  return newestIn([last]) ?? newestIn(await streams.read(stream))
+}
+
 /** What a wrapped key is bound to. */
 export const wrappedFor = (person: string, keyId: string) => `${person} ${keyId}`
 
-function newestIn (events: readonly StoredEvent[]): Newest | undefined {
+/** What says whether there is a key, and the last revision of the stream, whose events these are. */
+export function newestIn (events: readonly StoredEvent[]): Newest | undefined {
   for (const stored of events.toReversed()) {
     const { event } = tryDecode(stored)
     if (event?.type === 'PersonKeyCreated' || event?.type === 'PersonKeyErased') {

@@ -24,6 +24,7 @@ export function unwrapIfReadable (secretKeys: SecretKeys, kept: KeptKey): Buffer
   }
 }
 
-const otherKey = 'the keys of persons in the log are encrypted with another SECRET_KEY: put the former one into ' +
+/** What mends it. */
+export const otherKey = 'the keys of persons in the log are encrypted with another SECRET_KEY: put the former one into ' +
   'SECRET_KEY_PREVIOUS, which takes several with commas between them'
 const changed = 'the key of a person in the log was changed: restore the log, or put back the event'

@@ -113,7 +113,8 @@ event comes later. The digests stand for the user and the number, which are in n
     stream: 'personKey',
     summary: 'A person got the key that what events say of them is sealed under.',
     description: `The digests stand for the user and the number. What is \`sealed\` in an event names this key. A person who was
-erased gets another one when a user names their number again.`
+erased gets another one when a user names their number again. The same \`key_id\` once more says that the key is encrypted with
+another SECRET_KEY from then on.`
   },
   PersonKeyErased: {
     stream: 'personKey',

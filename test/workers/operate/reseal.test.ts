@@ -1,8 +1,11 @@
 // Changing SECRET_KEY: what former keys encrypted stays readable, and is left behind by `secrets reseal`.
 import t from 'tap'
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { openLedgerCommands } from '../../../src/command-handling/idempotency/ledger-commands.js'
 import { keyBytes } from '../../../src/composition/complete-config.js'
+import { openStreams } from '../../../src/event-store/streams.js'
+import { openPersonKeys } from '../../../src/sealing/keys/cached-keys.js'
+import { prepareErasure } from '../../../workers/persons/erasures/request.js'
 import { currentSecret, userSecrets } from '../../../workers/deliver/secrets.js'
 import { seal, unseal, type SecretKeys } from '../../../src/sealing/sealed-text.js'
 import { refuseLostKeys, reseal, tellNeededKeys } from '../../../workers/operate/reseal.js'
@@ -11,7 +14,8 @@ import { scratchLedger } from '../../support/postgres/ledger.js'
 import { dataDir, run } from '../../support/ringledger.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 
-const { postgres, store } = await scratchEventStore(t)
+const { postgres, store, connection } = await scratchEventStore(t)
+const streams = openStreams(connection)
 const { pool, databaseUrl } = await scratchLedger(t, postgres)
 const [first, second, third] = [0, 1, 2].map(() => randomBytes(32).toString('base64')) as [string, string, string]
 const keysOf = (current: string, ...previous: string[]): SecretKeys =>
@@ -20,7 +24,9 @@ const keysOf = (current: string, ...previous: string[]): SecretKeys =>
 /** What a start tells of former keys: place and number of texts. */
 async function needed (keys: SecretKeys) {
   const told: object[] = []
-  await tellNeededKeys(pool, keys, { info: (details) => { told.push(details) } })
+  const warn = (_details: object, message: string) => { t.fail(message) }
+  const log = { info: (details: object) => { told.push(details) }, warn }
+  await tellNeededKeys({ pool, streams, keys, log, signal: new AbortController().signal })
   return told
 }
 
@@ -33,11 +39,17 @@ const answerOf = async (keys: SecretKeys) => (await openLedgerCommands(pool, {
 const made = await Promise.all(['1', '2', '3'].map((user) => currentSecret(pool, keysOf(first), user)))
 made.push(await currentSecret(pool, keysOf(second, first), '4'))
 await answerOf(keysOf(second, first))
+const erasure = { id: randomUUID(), userId: '1', phoneNumber: '+15550000001' }
+await prepareErasure(pool, keysOf(first), erasure)
+const personKeys = (keys: SecretKeys) => openPersonKeys({ pool, streams, secretKeys: keys, digest: (text) => text.replaceAll('-', '_') })
+const makers = personKeys(keysOf(second))
+const [ofPerson] = (await makers.toSealFor(['user-number'])).values()
+makers.close()
 
 t.test('several former keys decrypt, and a start tells which of them are needed', async (t) => {
   const keys = keysOf(third, second, first)
   t.equal((await userSecrets(pool, keys, '4')).secret, made[3])
-  t.same(await needed(keys), [{ place: 1, texts: 2 }, { place: 2, texts: 3 }])
+  t.same(await needed(keys), [{ place: 1, texts: 2, persons: 1 }, { place: 2, texts: 4, persons: 0 }])
   await t.rejects(refuseLostKeys(pool, keysOf(third, second)), /SECRET_KEY_PREVIOUS/)
   t.same(await needed(keysOf(third)), [])
 })
@@ -61,19 +73,26 @@ t.test('reseal encrypts all with the current key; secrets and kept answers stay 
     SECRET_KEY_PREVIOUS: `${second},${first}`
   }
   const { code, stdout } = await run(t, ['secrets', 'reseal', '--json'], env)
-  t.same([code, JSON.parse(stdout)], [0, { resealed: 3 }], 'two of five were resealed before')
-  t.same(await needed(keysOf(third, second, first)), [{ place: 1, texts: 0 }, { place: 2, texts: 0 }])
+  t.same([code, JSON.parse(stdout)], [0, { resealed: 4, persons: 1 }], 'two of six were resealed before')
+  const none = { texts: 0, persons: 0 }
+  t.same(await needed(keysOf(third, second, first)), [{ place: 1, ...none }, { place: 2, ...none }])
   const alone = keysOf(third)
   await refuseLostKeys(pool, alone)
   for (const [index, secret] of made.entries()) {
     t.equal((await userSecrets(pool, alone, String(index + 1))).secret, secret)
   }
   t.same(await answerOf(alone), { secret: 'whsec_first' })
+  const { rows: [{ input }] } = await pool.query('SELECT input FROM ledger.background_requests WHERE id = $1', [erasure.id])
+  t.equal(unseal(alone, '1', input), erasure.phoneNumber, 'the number of an erasure that waits')
+  const opening = personKeys(alone)
+  t.teardown(() => opening.close())
+  const found = ofPerson && await opening.toOpen([ofPerson])
+  t.strictSame(found?.get(ofPerson?.keyId ?? ''), ofPerson?.key, 'the key of a person in the log')
   t.match((await run(t, ['secrets', 'reseal'], env)).stderr, 'already')
 })
 
 t.test('the current key may stand among the former ones: nothing is encrypted anew for it', async (t) => {
   const keys = keysOf(third, third, second)
-  t.same(await needed(keys), [{ place: 1, texts: 0 }, { place: 2, texts: 0 }])
+  t.same(await needed(keys), [{ place: 1, texts: 0, persons: 0 }, { place: 2, texts: 0, persons: 0 }])
   t.equal(await reseal({ pool, keys }), 0)
 })
