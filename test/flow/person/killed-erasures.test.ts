@@ -1,0 +1,55 @@
+// Workers that are killed with SIGKILL while they erase, and a queue that is emptied: every erasure ends, and once.
+import t, { type Test } from 'tap'
+import { amount, isInFull, seedOf } from '../../support/chaos.js'
+import { eventually } from '../../support/eventually.js'
+import { dataDir } from '../../support/ringledger.js'
+import { persons } from '../../support/persons/persons.js'
+import { roleProcess } from '../../support/processes/role-process.js'
+import { secrets } from '../../support/auth/secrets.js'
+import { seeded } from '../../support/seeded.js'
+import { testService } from '../../support/service.js'
+import { onEachQueue } from '../../support/workers/each-queue.js'
+import type { ScratchRedis } from '../../support/back-ends/redis.js'
+
+const kills = amount({ short: 1, whole: 40 })
+const erased = amount({ short: 2, whole: 20 })
+t.setTimeout(isInFull ? 3_600_000 : 300_000)
+
+async function survives (t: Test, redis?: ScratchRedis): Promise<void> {
+  const service = await testService(t, ['api', 'projector'])
+  const env = {
+    ...secrets,
+    DATABASE_URL: service.urls.databaseUrl,
+    EVENTSTORE_URL: service.urls.eventStoreUrl,
+    DATA_DIR: dataDir(t),
+    PORT: '0',
+    ...(redis && { REDIS_URL: redis.url })
+  }
+  const workers = [roleProcess(t, 'worker', env), roleProcess(t, 'worker', env)]
+  t.teardown(() => Promise.all(workers.map(({ kill }) => kill())))
+  const start = async () => {
+    for (const worker of workers) worker.start()
+    await Promise.all(workers.map(({ up }) => up()))
+  }
+  await start()
+  const { known, ask, isErased } = await persons(service)
+  const asked = []
+  for (let nth = 0; nth < erased; nth++) {
+    const person = await known()
+    asked.push({ person, id: await ask(person) })
+  }
+  const random = seeded(seedOf('CHAOS_SEED'))
+  for (let kill = 1; kill <= kills; kill++) {
+    await new Promise((resolve) => setTimeout(resolve, random() * 3_000)) // the instant is what is tried
+    await Promise.all(workers.map((worker) => worker.kill()))
+    if (kill === 1) await (redis ? redis.flush() : service.parts.pool.query('TRUNCATE queue.job CASCADE'))
+    await start()
+  }
+  for (const { person, id } of asked) {
+    const ended = async () => (await service.call('GET', `/user/person-request/${id}`)).body.data.status === 'completed'
+    await eventually(ended, 240_000)
+    await isErased(t, person, id)
+  }
+}
+
+onEachQueue(t, { 'workers that are killed again and again': survives })

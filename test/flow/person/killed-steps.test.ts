@@ -1,0 +1,53 @@
+// An erasure whose process is killed with SIGKILL at one of its steps: a second process ends it, and once.
+import t, { type Test } from 'tap'
+import { runSubscription } from '../../../src/subscriptions/run.js'
+import { dispatcher } from '../../../workers/dispatch/dispatch.js'
+import { isInFull, seedOf } from '../../support/chaos.js'
+import { persons } from '../../support/persons/persons.js'
+import { mainProcess } from '../../support/processes/main-process.js'
+import { seeded } from '../../support/seeded.js'
+import { testService } from '../../support/service.js'
+
+t.setTimeout(isInFull ? 3_600_000 : 300_000)
+const service = await testService(t)
+const { urls, parts: { pool, streams } } = service
+const { known, ask, isErased } = await persons(service)
+const stopping = new AbortController()
+t.teardown(() => stopping.abort())
+const log = { debug () {}, info () {}, warn () {}, error () {} }
+// No worker does: nothing but the processes of the test erases.
+void runSubscription(dispatcher({ pool, firstDelayMs: 0, onDispatched () {}, log }), {
+  pool, streams, holder: 'test', signal: stopping.signal, log
+})
+
+const erase = (t: Test, id: string, diesAt = 0) => mainProcess<{ count: number, at: string }>(
+  t, 'persons/erasing-main', [urls.databaseUrl, urls.eventStoreUrl, id, String(diesAt)])
+
+/** Where a process can die: what one that was not killed has passed. */
+async function points (t: Test): Promise<string[]> {
+  const person = await known()
+  const id = await ask(person)
+  const { ended, said } = erase(t, id)
+  t.equal(await ended, 0)
+  await isErased(t, person, id)
+  return said.map(({ at }) => at)
+}
+
+await t.test('wherever the first process is killed, the second one ends it', async (t) => {
+  const all = await points(t)
+  for (const kind of ['the end of the key', 'an append', 'a truncation', 'what is kept', 'the scavenge', 'its end']) {
+    t.ok(all.includes(`before ${kind}`) && all.includes(`after ${kind}`), kind)
+  }
+  const random = seeded(seedOf('CHAOS_SEED'))
+  const chosen = all.map((at, index) => ({ at, diesAt: index + 1 })).filter(() => isInFull || random() < 0.1)
+  t.comment(`${chosen.length} of ${all.length}`)
+  for (const { at, diesAt } of chosen) {
+    await t.test(`${diesAt}: ${at}`, async (t) => {
+      const person = await known()
+      const id = await ask(person)
+      t.equal(await erase(t, id, diesAt).ended, 'SIGKILL')
+      t.equal(await erase(t, id).ended, 0)
+      await isErased(t, person, id)
+    })
+  }
+})

@@ -1,0 +1,111 @@
+// Persons whom one user knows in every way there is, and what has to be true of each once they are erased.
+import { randomUUID } from 'node:crypto'
+import type { Test } from 'tap'
+import { callStream } from '../../../src/domain/call/events.js'
+import { personRequestStream } from '../../../src/domain/person/events.js'
+import type { Answer } from '../http/answer.js'
+import { collect } from '../back-ends/scratch-event-store.js'
+import { callReport, newLead } from '../bodies/bodies.js'
+import { call as reported } from '../events/call-events.js'
+import { eventually } from '../eventually.js'
+import { newAssistant, type TestService } from '../service.js'
+
+export interface KnownPerson {
+  phoneNumber: string
+  /** Of the lead with the number, and of another's whose secondary contact has it. */
+  leadId: number
+  holderId: number
+  calls: string[]
+  entryId: number
+}
+
+export interface Persons {
+  /** A lead, a contact, a call over HTTP, one that the engine appended, and a do-not-call entry. */
+  known (): Promise<KnownPerson>
+  /** Asks for the erasure. @returns the id of the request */
+  ask (person: KnownPerson): Promise<string>
+  /** Holds all that is answered and stored to what an erasure promises. */
+  isErased (t: Test, person: KnownPerson, requestId: string): Promise<void>
+}
+
+let numbers = 0
+
+export async function persons (service: TestService): Promise<Persons> {
+  const engine = { authorization: `Bearer ${await service.token('engine', 'engine')}` }
+  const sent = new Sent(service, engine)
+  const assistant = (await sent.dataOf('POST', '/user/assistant', newAssistant)).id
+  return {
+    known: () => known(sent, assistant),
+    ask: async ({ phoneNumber }) => (await sent.dataOf('POST', '/user/person/erase', { phone_number: phoneNumber })).id,
+    isErased: (t, person, requestId) => isErased(t, sent, person, requestId)
+  }
+}
+
+class Sent {
+  constructor (readonly service: TestService, private readonly engine: Record<string, string>) {}
+
+  async dataOf (method: string, path: string, body?: object): Promise<Answer['body']> {
+    const headers = path.startsWith('/engine') ? this.engine : {}
+    const answer = await this.service.call(method, path, body, { headers })
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+    return answer.body.data
+  }
+
+  async isThere (path: string): Promise<void> {
+    await eventually(async () => (await this.service.call('GET', path)).status === 200)
+  }
+
+  /** Visible types of a stream. */
+  async typesOf (stream: string): Promise<string[]> {
+    return (await this.service.parts.streams.read(stream)).map(({ type }) => type)
+  }
+}
+
+async function known (sent: Sent, assistant_id: number): Promise<KnownPerson> {
+  const phone_number = `+1555765${String(++numbers).padStart(4, '0')}`
+  const person = { phone_number, variables: { customer_name: 'Ada Hidden', email: 'ada@hidden.example' } }
+  const lead = await sent.dataOf('POST', '/user/lead', newLead(person))
+  const other = newLead({ phone_number: `${phone_number}9`, secondary_contacts: [person] })
+  const holder = await sent.dataOf('POST', '/user/lead', other)
+  const [byHttp, byEvent] = [`http-${phone_number.slice(1)}`, `event-${phone_number.slice(1)}`]
+  const report = { from: phone_number, lead_id: lead.id }
+  await sent.dataOf('POST', `/engine/calls/${byHttp}/completed`, callReport(assistant_id, report))
+  const data = reported(byEvent, { assistant_id, ...report })
+  const event = { id: randomUUID(), type: 'CallCompleted', metadata: {}, data }
+  await sent.service.parts.streams.append(callStream(byEvent), [event], -1n)
+  await Promise.all([byHttp, byEvent].map((id) => sent.isThere(`/user/call/${id}`)))
+  const entry = await sent.dataOf('POST', '/user/blacklist', { phone_number, reason: 'Ada Hidden asked' })
+  const ids = { leadId: lead.id, holderId: holder.id, entryId: entry.id }
+  return { phoneNumber: phone_number, calls: [byHttp, byEvent], ...ids }
+}
+
+async function isErased (t: Test, sent: Sent, person: KnownPerson, requestId: string): Promise<void> {
+  const { phoneNumber, leadId, holderId, calls, entryId } = person
+  const { call, parts: { pool } } = sent.service
+  t.strictSame(await sent.typesOf(personRequestStream(requestId)), ['PersonRequested', 'PersonRequestCompleted'])
+  t.equal((await call('GET', `/user/lead/${leadId}`)).status, 404)
+  t.strictSame((await sent.dataOf('GET', `/user/lead/${holderId}`)).secondary_contacts, [])
+  for (const id of calls) {
+    t.match(await sent.dataOf('GET', `/user/call/${id}`), { erased: true, from: null, to: null, transcript: null })
+    t.strictSame(await sent.typesOf(callStream(id)), ['CallErased'], `${id} has nothing but its erasure`)
+    const { rows } = await pool.query('SELECT body FROM ledger.webhook_deliveries WHERE call_id = $1', [id])
+    t.strictSame(rows, [{ body: null }], `${id} has one delivery, without a body`)
+  }
+  const entries: Array<{ id: number, phone_number: null }> = await sent.dataOf('GET', '/user/blacklist?per_page=100')
+  t.strictSame(entries.filter(({ id }) => id === entryId).map(({ phone_number: number }) => number), [null])
+  t.equal((await call('POST', '/user/lead', newLead({ phone_number: phoneNumber }))).status, 422, 'the entry holds')
+  await hasNothingOf(t, sent.service, phoneNumber)
+}
+
+/** Also where the log hides it. */
+export async function hasNothingOf (t: Test, { parts: { pool }, client }: TestService, text: string): Promise<void> {
+  const { rows: tables } = await pool.query<{ name: string }>(`
+    SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
+    WHERE schemaname LIKE 'read\\_%' OR schemaname IN ('ledger', 'queue')`)
+  for (const { name } of tables) {
+    const found = await pool.query(`SELECT FROM ${name} AS found WHERE strpos(found::text, $1) > 0`, [`${text}"`])
+    if (found.rowCount !== 0) t.fail(`${name} has ${found.rowCount} rows with it`)
+  }
+  const log = JSON.stringify((await collect(client.readAll())).map(({ event }) => event?.data))
+  t.notOk(log.includes(`"${text}"`), 'the log has nothing of it, hidden or not')
+}
