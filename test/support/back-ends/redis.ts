@@ -1,7 +1,7 @@
 // A Redis of a test's own, on a free port of loopback.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
@@ -17,6 +17,8 @@ export interface ScratchRedis {
   start (): Promise<void>
   flush (): Promise<void>
   keys (pattern: string): Promise<string[]>
+  /** All that it has on disk, once it has written it there; nothing where it keeps nothing. */
+  files (): Promise<Buffer[]>
 }
 
 /** Why there is no Redis here, or false. With REQUIRE_REDIS=1 that is an error. */
@@ -26,11 +28,13 @@ export function noRedis (): string | false {
   return 'redis-server is not on the PATH'
 }
 
-export async function scratchRedis (t: Teardown): Promise<ScratchRedis> {
+/** @param isKept whether it writes everything to its files, as a production one may */
+export async function scratchRedis (t: Teardown, isKept = false): Promise<ScratchRedis> {
   const home = mkdtempSync(join(tmpdir(), 'rl-redis-'))
   const port = await freePort()
   const url = `redis://127.0.0.1:${port}`
-  const settings = ['--port', String(port), '--bind', '127.0.0.1', '--dir', home, '--save', '', '--appendonly', 'no']
+  const keeping = ['--save', '', '--appendonly', isKept ? 'yes' : 'no']
+  const settings = ['--port', String(port), '--bind', '127.0.0.1', '--dir', home, ...keeping]
   let server: ChildProcess | undefined
   const redis: ScratchRedis = {
     url,
@@ -45,7 +49,12 @@ export async function scratchRedis (t: Teardown): Promise<ScratchRedis> {
       await exited
     },
     flush: async () => { await withClient(url, (client) => client.flushall()) },
-    keys: (pattern) => withClient(url, (client) => client.keys(pattern))
+    keys: (pattern) => withClient(url, (client) => client.keys(pattern)),
+    async files () {
+      if (isKept) await withClient(url, (client) => client.save())
+      const found = readdirSync(home, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+      return found.map(({ parentPath, name }) => readFileSync(join(parentPath, name)))
+    }
   }
   t.teardown(async () => {
     await redis.kill()
