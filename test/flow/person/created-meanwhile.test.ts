@@ -1,0 +1,114 @@
+// Leads that are created before, during each step of, and after the erasure of their person: in the end each is erased,
+// or whole under a key that is there. The order is forced, not hoped for.
+import { randomUUID } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { openSealing } from '../../../src/composition/connections.js'
+import { erasureWork } from '../../../src/composition/persons/erasures.js'
+import { keyBytes } from '../../../src/composition/complete-config.js'
+import { phoneHash } from '../../../src/command-handling/phone-hash.js'
+import { leadStream } from '../../../src/domain/lead/events.js'
+import { openStreams, type Streams } from '../../../src/event-store/streams.js'
+import { seal } from '../../../src/sealing/sealed-text.js'
+import type { Turn } from '../../../workers/background/kind.js'
+import { erasures, type ErasureProgress } from '../../../workers/persons/erasures/erasures.js'
+import { connectionTo } from '../../support/back-ends/scratch-event-store.js'
+import { newLead } from '../../support/bodies/bodies.js'
+import { eventually } from '../../support/eventually.js'
+import { testService } from '../../support/service.js'
+
+const { call, config, parts, urls } = await testService(t, ['api', 'projector', 'worker'])
+t.setTimeout(240_000)
+const digest = phoneHash(keyBytes(config.secrets.leadDigestKey))
+const raw = openStreams(connectionTo(t, urls.eventStoreUrl))
+const variables = { customer_name: 'Ada Hidden', email: 'ada@hidden.example' }
+const campaign = (await call('POST', '/user/campaign', { name: 'Other' })).body.data.id
+const created = async (lead: object) => (await call('POST', '/user/lead', newLead(lead))).body.data.id
+
+/** Another process, whose keys of persons are its own. */
+function process (t: Test, through: Partial<Streams> = {}): Streams {
+  const { streams, personKeys } = openSealing({ ...raw, ...through }, parts.pool, config)
+  t.teardown(() => personKeys.close())
+  return streams
+}
+
+let ids = 1_000_000
+/** A creation of another process that has sealed its event, and whose append has not left. */
+async function begun (t: Test, phone_number: string): Promise<{ id: number, append: () => Promise<void> }> {
+  let leave = () => {}
+  const mayLeave = new Promise<void>((resolve) => { leave = resolve })
+  let isSealed = () => {}
+  const sealed = new Promise<void>((resolve) => { isSealed = resolve })
+  const streams = process(t, {
+    async append (stream, events, expected) {
+      isSealed()
+      await mayLeave
+      return await raw.append(stream, events, expected)
+    }
+  })
+  const id = ids += 10
+  const created_at = new Date().toISOString()
+  const whose = { lead_id: id, user_id: '1', campaign_id: campaign }
+  const data = { ...whose, phone_number, variables, secondary_contacts: [], created_at }
+  const event = { id: randomUUID(), type: 'LeadCreated', data, metadata: { schema_version: '2' } }
+  const appended = streams.append(leadStream(campaign, digest(phone_number)), [event], -1n)
+  await sealed
+  return { id, append: async () => { leave(); await appended } }
+}
+
+/** Ends when the erasure does; `meanwhile` comes once, when the step of the first round is kept. */
+async function erase (phoneNumber: string, step: string, meanwhile: () => Promise<void>): Promise<void> {
+  const work = erasureWork({ config, connections: parts, digest, log: { warn () {} } })
+  let isOver = false
+  let kept: Partial<ErasureProgress> = {}
+  const turn: Turn<ErasureProgress> = {
+    signal: new AbortController().signal,
+    isOver: () => false,
+    async keep (progress) {
+      kept = progress
+      if (isOver || progress.step !== step) return
+      isOver = true
+      await meanwhile()
+    }
+  }
+  const input = seal(work.keys, '1', phoneNumber)
+  const request = { id: randomUUID(), kind: 'person-erasure', userId: '1', input, failures: 0, createdAt: new Date() }
+  await eventually(async () =>
+    typeof await erasures(work).work({ ...request, progress: kept }, turn).catch(() => 'again') === 'object', 120_000)
+  if (!isOver) throw new Error(`the erasure has no step ${step}`)
+}
+
+/** Erased, or whole: for callers, and for a process that knows no key. */
+async function isOneOrTheOther (t: Test, what: string, id: number, stream: string): Promise<string> {
+  await parts.positions.reached('leads', await raw.head(), 10_000)
+  const { status, body } = await call('GET', `/user/lead/${id}`)
+  const events = await process(t).read(stream)
+  const isReadable = events.some(({ type, data }) => type === 'LeadCreated' && Object(data).lead_id === id)
+  t.equal(isReadable, status === 200, `${what}: the log can be read exactly where callers see the lead`)
+  if (status === 200) t.match(body.data, { variables }, `${what}: it is whole`)
+  else t.equal(status, 404, what)
+  return status === 200 ? 'whole' : 'erased'
+}
+
+const steps = ['settle', 'leads', 'named', 'calls', 'key', 'ledger', 'scavenge', 'done']
+
+t.test('in whatever step it comes', async (t) => {
+  const outcomes = await Promise.all(steps.map(async (step, nth) => {
+    const phone_number = `+1555876${String(nth).padStart(4, '0')}`
+    const before = await created({ phone_number, variables })
+    const other = await begun(t, phone_number)
+    let during = 0
+    await erase(phone_number, step, async () => {
+      await other.append()
+      during = await created({ phone_number, variables, allow_dupplicate: true })
+    })
+    const [stream, otherStream] = [leadStream(1, digest(phone_number)), leadStream(campaign, digest(phone_number))]
+    t.equal((await call('GET', `/user/lead/${before}`)).status, 404, `${step}: the one of before is erased`)
+    return [
+      step,
+      await isOneOrTheOther(t, `${step}, over HTTP`, during, stream),
+      await isOneOrTheOther(t, `${step}, sealed before`, other.id, otherStream)
+    ]
+  }))
+  t.comment(JSON.stringify(outcomes))
+  t.ok(outcomes.every(([, , sealedBefore]) => sealedBefore === 'erased'), 'nobody reads what a dead key has sealed')
+})
