@@ -30,7 +30,7 @@ const lists: Record<string, Record<string, Part>> = {
       files: ['queue/killed', 'queue/emptied', 'stranded'].map((name) => `test/workers/${name}.test.ts`)
     },
     imports: { files: ['test/flow/imports/killed-imports.test.ts', 'test/workers/background'] },
-    persons: { files: ['killed-steps', 'killed-erasures'].map((name) => `test/flow/person/${name}.test.ts`) },
+    persons: { files: ['killed-steps', 'killed-erasures', 'erased-histories'].map((name) => `test/flow/person/${name}.test.ts`) },
     projections: { files: ['killed', 'model'].map((name) => `test/projections/engine/${name}.test.ts`) },
     replay: { files: ['test/projections/replay/replay-kill.test.ts'] },
     fuzz: { files: ['test/http/fuzz'] }

@@ -29,7 +29,8 @@ export async function positionToErase (
 
 /**
  * All leads of a stream. `known` are those that readers have, once they have passed the position that was told before.
- * Those that were erased earlier are told again, as what told of them is hidden too.
+ * What is sealed stays, as its key is gone. Where something plain is hidden, those that were erased earlier are told
+ * again, as what told of them is hidden too; elsewhere that stays, so that calls which came after it know their lead.
  * @returns false when somebody else appended meanwhile, or there is nothing to tell of: look again
  */
 export async function eraseLeads (
@@ -40,11 +41,13 @@ export async function eraseLeads (
   if (!seen || seen.isClean || seen.position !== at) return false
   const { userId: user_id, now } = options
   for (const { lead_id, contacts } of known) seen.leads.set(lead_id, contacts)
-  const events = [...seen.leads].map(([lead_id, contact_ids]): LeadErasedEvent => {
+  const untold = [...seen.leads].filter(([id]) => seen.isPlain || !seen.told.has(id))
+  const events = untold.map(([lead_id, contact_ids]): LeadErasedEvent => {
     const data = { lead_id, user_id, campaign_id: campaignId, with_lead: true, contact_ids, erased_at: now }
     return { type: 'LeadErased', data }
   })
-  return await replace(options, stream, seen.revision, events)
+  if (seen.isPlain) return await replace(options, stream, seen.revision, events)
+  return events.length > 0 && await append(options, stream, seen.revision, events) !== undefined
 }
 
 interface ErasedContacts { lead_id: number, campaign_id: number, contact_ids: number[] }

@@ -8,8 +8,12 @@ import type { Streams } from '../../event-store/streams.js'
 export interface Seen {
   revision: bigint
   position: bigint
-  /** Whether anything is left to be hidden. */
+  /** Whether it is told of everything that it is erased. */
   isClean: boolean
+  /** Whether anything of it can be read without a key: that is to be hidden. */
+  isPlain: boolean
+  /** Leads that it says of that they are erased. */
+  told: Set<number>
   /** Leads that it tells of, those that were erased too, with their contacts. */
   leads: Map<number, number[]>
   /** Of its first event of an erasure. */
@@ -19,20 +23,40 @@ export interface Seen {
 /** Of a long stream nothing is kept but what erasures have left. */
 export async function look (streams: Pick<Streams, 'visit'>, stream: string): Promise<Seen | undefined> {
   let seen: Seen | undefined
+  let isPending = false
   await streams.visit(stream, 0n, (stored) => {
     const { revision, position } = stored
-    const { isClean = true, leads = new Map<number, number[]>(), erasedAt } = seen ?? {}
+    const { leads = new Map<number, number[]>(), told = new Set<number>(), erasedAt } = seen ?? {}
+    const ended = erasedLead(stored)
+    if (ended !== undefined) told.add(ended)
+    const isSealed = isSealedLead(stored)
+    isPending = isSealed || (isPending && ended === undefined)
+    const isPlain = (seen?.isPlain ?? false) || !(isSealed || isImpersonal(stored))
     for (const [id, contacts] of leadsIn(stored)) leads.set(id, [...new Set([...leads.get(id) ?? [], ...contacts])])
     const isOfErasure = isErasing(stored)
     seen = {
       revision,
       position,
-      isClean: isClean && isImpersonal(stored),
+      isClean: !isPlain && !isPending,
+      isPlain,
+      told,
       leads,
       erasedAt: erasedAt ?? (isOfErasure ? revision : undefined)
     }
   })
   return seen
+}
+
+/** Nobody can read it once the key is gone, or it says nothing of a person: it may stay, with its end behind it. */
+function isSealedLead ({ stream, type, metadata: { schema_version: version = '1' } }: StoredEvent): boolean {
+  if (!stream.startsWith('lead-')) return false
+  if (type === 'LeadCreated' || type === 'LeadUpdated') return version !== '1'
+  return type === 'Erased' || type === 'LeadStatusChanged' || type === 'LeadDeleted'
+}
+
+function erasedLead (stored: StoredEvent): number | undefined {
+  const { event } = stored.type === 'LeadErased' ? tryDecode(stored) : {}
+  return event?.type === 'LeadErased' && event.data.with_lead ? event.data.lead_id : undefined
 }
 
 /** An entry that was erased is deleted without its number. */
