@@ -1,7 +1,7 @@
 // Which SECRET_KEYs are needed: a lost one is told at the start, whatever the ledger knows or believes.
 import t from 'tap'
 import { refuseLostKeysAtStart } from '../../src/sealing/rewrap/refuse-lost-keys.js'
-import { noteKeysOfLog } from '../../src/sealing/rewrap/walk.js'
+import { noteKeysOfLog } from '../../src/sealing/keys/walk.js'
 import { keyId } from '../../src/sealing/sealed-text.js'
 import { tellNeededKeys } from '../../workers/operate/reseal.js'
 import { first, second, secretKeyRig, third } from '../support/persons/secret-keys.js'

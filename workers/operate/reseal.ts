@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { keyId, seal, unseal, type SealedRow, type SecretKeys } from '../../src/sealing/sealed-text.js'
-import { noteKeysOfLog, type WalkOptions } from '../../src/sealing/rewrap/walk.js'
+import { noteKeysOfLog, type WalkOptions } from '../../src/sealing/keys/walk.js'
 import { ownerOfPart } from '../persons/parts.js'
 
 interface KeyLog {

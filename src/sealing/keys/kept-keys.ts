@@ -1,22 +1,26 @@
 // Finds wrapped keys by their ids: in the ledger, else in the log.
+import type { Pool } from 'pg'
 import type { Streams } from '../../event-store/streams.js'
-import { inLanes } from './in-lanes.js'
-import { KeysInBulk } from './keys-in-bulk.js'
+import { inLanes } from '../in-lanes.js'
 import type { KeptKey, LedgerKeys } from './ledger-keys.js'
 import type { LogKeys } from './log-keys.js'
 import type { KeyName } from './person-keys.js'
+import { noteKeysOfLog } from './walk.js'
 
 /** Of one look-up. With more, the ledger takes all of the log's first, as one that is new does. */
 const mostReadApart = 100
+/** Not again so soon: what the ledger lacks then was erased, or it is emptied all the time. */
+const nextWalkMs = 60_000
 
 export class KeptKeys {
-  readonly #bulk: KeysInBulk
+  readonly #closing = new AbortController()
+  #walking: Promise<void> | undefined
+  #nextWalkAt = 0
 
   constructor (
-    private readonly ledger: LedgerKeys, private readonly log: LogKeys, streams: Pick<Streams, 'head' | 'follow'>
-  ) {
-    this.#bulk = new KeysInBulk(streams, ledger)
-  }
+    private readonly pool: Pool, private readonly ledger: LedgerKeys, private readonly log: LogKeys,
+    private readonly streams: Pick<Streams, 'head' | 'follow' | 'read' | 'last'>
+  ) {}
 
   /**
    * One statement for all; of those that the ledger does not have, one read for each person. Only that tells an erased
@@ -29,21 +33,26 @@ export class KeptKeys {
     const isBulk = noted !== undefined && others.length > mostReadApart
     const inBulk = isBulk ? await this.#takeInBulk(others).catch(() => []) : []
     const inLog = await this.#inLog(without(others, inBulk))
-    if (isBulk && inLog.some(({ wrapped }) => wrapped)) this.#bulk.beginAnew() // the ledger has lost what it was given
     return { inLedger: [...noted ?? [], ...inBulk], inLog }
   }
 
   close (): void {
-    this.#bulk.close()
+    this.#closing.abort()
   }
 
   async #inLedger (names: readonly KeyName[]): Promise<KeptKey[]> {
     return await this.ledger.find(names.map(({ keyId }) => keyId))
   }
 
-  /** @throws what either of them says */
+  /** @throws what the log or the ledger says */
   async #takeInBulk (names: readonly KeyName[]): Promise<KeptKey[]> {
-    await this.#bulk.pass()
+    const { pool, streams } = this
+    if (performance.now() < this.#nextWalkAt) return []
+    this.#walking ??= noteKeysOfLog({ pool, streams, signal: this.#closing.signal }).finally(() => {
+      this.#walking = undefined
+      this.#nextWalkAt = performance.now() + nextWalkMs
+    })
+    await this.#walking
     return await this.#inLedger(names)
   }
 

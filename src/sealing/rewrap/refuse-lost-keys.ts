@@ -2,11 +2,11 @@
 import type { Pool } from 'pg'
 import type { Streams } from '../../event-store/streams.js'
 import { otherKey } from '../keys/unwrap.js'
-import { inLanes } from '../keys/in-lanes.js'
+import { inLanes } from '../in-lanes.js'
 import { currentKey } from '../keys/log-keys.js'
 import { PersonKeyUnreadable } from '../keys/person-keys.js'
 import { keyId as idOf, type SecretKeys } from '../sealed-text.js'
-import { noteKeysOfLog } from './walk.js'
+import { noteKeysOfLog } from '../keys/walk.js'
 
 export interface LostKeysOptions {
   pool: Pool

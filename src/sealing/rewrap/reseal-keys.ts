@@ -1,11 +1,11 @@
 // Leaves former SECRET_KEYs behind in the log: every key of a person is encrypted with the current one.
 import type { Pool } from 'pg'
-import { inLanes } from '../keys/in-lanes.js'
+import { inLanes } from '../in-lanes.js'
 import { keyId as idOf, type SecretKeys } from '../sealed-text.js'
-import { correct } from './correct.js'
+import { correct } from '../keys/correct.js'
 import { refuseLostKeys, type LostKeysOptions } from './refuse-lost-keys.js'
 import { hideFormer, rewrapKey, type RewrapStreams } from './rewrap-key.js'
-import { noteKeysOfLog, type WalkOptions } from './walk.js'
+import { noteKeysOfLog, type WalkOptions } from '../keys/walk.js'
 
 export interface ResealKeysOptions extends Omit<WalkOptions, 'streams'> {
   streams: LostKeysOptions['streams'] & RewrapStreams

@@ -1,12 +1,12 @@
 // Goes through the keys of persons in the log, oldest first, so that the ledger has each of them.
 import type { Pool } from 'pg'
 import { tryDecode } from '../../domain/events.js'
-import { personKeyStream } from '../../domain/person-key/events.js'
+import { personIn } from '../../domain/person-key/events.js'
 import type { StoredEvent } from '../../domain/stored-event.js'
 import type { Streams } from '../../event-store/streams.js'
-import { inLanes } from '../keys/in-lanes.js'
-import { LedgerKeys, type KeptKey } from '../keys/ledger-keys.js'
-import { currentKey } from '../keys/log-keys.js'
+import { inLanes } from '../in-lanes.js'
+import { LedgerKeys, type KeptKey } from './ledger-keys.js'
+import { currentKey } from './log-keys.js'
 import { correct } from './correct.js'
 
 export interface WalkOptions {
@@ -64,20 +64,19 @@ export async function * keysOfLog (
     const later = events.filter(({ type, revision }) => type === 'PersonKeyCreated' && revision > 0n)
     yield {
       keys: newestOfEach(events),
-      later: [...new Set(later.map(({ stream }) => personIn(stream)))],
+      later: [...new Set(later.flatMap(({ stream }) => personIn(stream) ?? []))],
       share: Math.min(1, Number(position) / Number(end))
     }
     if (position >= end) return
   }
 }
 
-const personIn = (stream: string) => stream.slice(personKeyStream('').length)
-
 function newestOfEach (events: readonly StoredEvent[]): KeptKey[] {
   const keys = new Map<string, KeptKey>()
   for (const stored of events) {
     const { event } = tryDecode(stored)
     const person = personIn(stored.stream)
+    if (person === undefined) continue // anybody may append an event of any type elsewhere
     if (event?.type === 'PersonKeyErased') {
       keys.set(event.data.key_id, { person, keyId: event.data.key_id, wrapped: undefined })
     } else if (event?.type === 'PersonKeyCreated' && (keys.get(event.data.key_id)?.wrapped ?? true)) {

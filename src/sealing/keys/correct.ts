@@ -1,6 +1,6 @@
 // Writes into the ledger what the log was just found to say of keys.
 import type { Pool } from 'pg'
-import type { KeptKey } from '../keys/ledger-keys.js'
+import type { KeptKey } from './ledger-keys.js'
 
 /** One that was erased stays so. What was looked at and is not there any more, its row tells nothing of. */
 export async function correct (
