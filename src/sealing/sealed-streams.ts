@@ -24,17 +24,18 @@ export function sealedStreams (streams: Streams, { keys, digest }: SealingOption
     async * follow (options) {
       if (!options.eventTypes.some(saysOfPersons)) return yield * streams.follow(options)
       // A key is in the log before what is sealed under it: so nobody has to be asked for one that was just made.
-      const eventTypes = [...options.eventTypes, keyType]
-      const unhurried = [...options.unhurried ?? [], keyType] // what it is needed for comes right behind it
+      const eventTypes = [...options.eventTypes, ...keyTypes]
+      const unhurried = [...options.unhurried ?? [], ...keyTypes] // what it is needed for comes right behind it
       for await (const { events, position } of streams.follow({ ...options, eventTypes, unhurried })) {
-        keys.learn(events.filter(({ type }) => type === keyType))
-        yield { events: await open(events.filter(({ type }) => type !== keyType)), position }
+        keys.learn(events.filter(isOfKey))
+        yield { events: await open(events.filter((event) => !isOfKey(event))), position }
       }
     }
   }
 }
 
-const keyType: DomainEvent['type'] = 'PersonKeyCreated'
+const keyTypes: readonly string[] = ['PersonKeyCreated', 'PersonKeyErased'] satisfies Array<DomainEvent['type']>
+const isOfKey = ({ type }: StoredEvent) => keyTypes.includes(type)
 
 const holdsPersons = (stream: string) => /^(lead|blacklist|call)-/.test(stream)
 

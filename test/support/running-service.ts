@@ -34,7 +34,7 @@ export interface RunningService {
 
 export interface ServiceOptions {
   env?: Environment
-  /** When absent: a copy of one on which it has run before, or an empty one where `env` names servers. */
+  /** When absent: a copy of one on which it has run before, or an empty one where `env` names servers or keys. */
   dataDir?: string
 }
 
@@ -47,7 +47,7 @@ export const localWebhooks = {
 export async function startService (
   t: Teardown, { env = {}, dataDir: given }: ServiceOptions = {}
 ): Promise<RunningService> {
-  const folder = given ?? (isOnServers(env) ? dataDir(t) : await startedDataDir(t))
+  const folder = given ?? (isOfItsOwn(env) ? dataDir(t) : await startedDataDir(t))
   const process = ringledger(t, ['start'], { DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'warn', ...env })
   const url = await process.says(listeningUrl)
   return {
@@ -67,7 +67,8 @@ export async function startService (
   }
 }
 
-const isOnServers = ({ DATABASE_URL: database, EVENTSTORE_URL: events }: Environment) => Boolean(database ?? events)
+const isOfItsOwn = ({ DATABASE_URL: database, EVENTSTORE_URL: events, LEAD_DIGEST_KEY: key }: Environment) =>
+  Boolean(database ?? events ?? key)
 
 /** The same on a database and a log of the run, with the example catalogue, instead of embedded back ends. */
 export async function startServiceOnRun (

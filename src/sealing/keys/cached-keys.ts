@@ -7,7 +7,7 @@ import { KeyCache, type Known } from './key-cache.js'
 import { LedgerKeys, type KeptKey } from './ledger-keys.js'
 import { KeyNotes } from './key-notes.js'
 import { KeptKeys } from './kept-keys.js'
-import { keyMadeBy, LogKeys } from './log-keys.js'
+import { keyErasedBy, keyMadeBy, LogKeys } from './log-keys.js'
 import { lookedForOnce } from './looked-for-once.js'
 import { keyTrustedMs, type KeyName, type PersonKey, type PersonKeys } from './person-keys.js'
 import type { SecretKeys } from '../sealed-text.js'
@@ -73,11 +73,12 @@ class CachedKeys implements PersonKeys {
     for (const kept of found) this.#learn(kept, at)
   }
 
-  learn (made: readonly StoredEvent[]): void {
-    for (const stored of made) {
-      const age = Math.max(0, Date.now() - stored.created.getTime())
-      const kept = age < keyTrustedMs ? keyMadeBy(stored) : undefined
-      if (kept) this.#learn(kept, performance.now() - age)
+  learn (events: readonly StoredEvent[]): void {
+    const [erased, made] = [events.flatMap((event) => keyErasedBy(event) ?? []), events.filter(isRecent)]
+    for (const key of erased) this.#cache.keep({ ...key, key: undefined }, performance.now())
+    for (const event of made) {
+      const kept = keyMadeBy(event)
+      if (kept) this.#learn(kept, performance.now() - ageOf(event))
     }
   }
 
@@ -134,3 +135,6 @@ class CachedKeys implements PersonKeys {
     return known
   }
 }
+
+const ageOf = ({ created }: StoredEvent) => Math.max(0, Date.now() - created.getTime())
+const isRecent = (event: StoredEvent) => ageOf(event) < keyTrustedMs

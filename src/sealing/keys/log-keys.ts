@@ -8,6 +8,7 @@ import { EventStoreUnavailable, RevisionConflict } from '../../event-store/error
 import { noStream, type Streams } from '../../event-store/streams.js'
 import { seal, type SecretKeys } from '../sealed-text.js'
 import type { KeptKey } from './ledger-keys.js'
+import type { KeyName } from './person-keys.js'
 
 type LogStreams = Pick<Streams, 'read' | 'last' | 'append' | 'delete'>
 
@@ -77,6 +78,13 @@ export function keyMadeBy (stored: StoredEvent): KeptKey | undefined {
   const person = personIn(stored.stream)
   const { event } = tryDecode(stored)
   return person !== undefined && event?.type === 'PersonKeyCreated' ? keptIn(person, event) : undefined
+}
+
+/** The key that an event has ended. */
+export function keyErasedBy (stored: StoredEvent): KeyName | undefined {
+  const person = personIn(stored.stream)
+  const { event } = tryDecode(stored)
+  return person !== undefined && event?.type === 'PersonKeyErased' ? { person, keyId: event.data.key_id } : undefined
 }
 
 /** The key that the person has now, as the log says. @throws EventStoreUnavailable */

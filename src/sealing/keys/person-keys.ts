@@ -26,8 +26,8 @@ export interface PersonKeys {
    * @param at when the look began, on the clock of `performance.now()`
    */
   learnFromLedger (persons: readonly string[], found: readonly KeptKey[], at: number): void
-  /** Takes keys from events by which they were just made; others are not trusted without a look. */
-  learn (made: readonly StoredEvent[]): void
+  /** Takes keys from events by which they were just made or erased; older ones are not trusted without a look. */
+  learn (events: readonly StoredEvent[]): void
   /**
    * Ends the key of a person: what is sealed under it can be read nowhere. Other processes forget it within
    * `keyTrustedMs`; what they append meanwhile is as good as erased. Safe to repeat.
