@@ -32,6 +32,8 @@ const batchWithinMs = 10_000
 /** What only looks again and again has nothing to finish. */
 const lookWithinMs = 1_000
 
+const endsSoon = (stop: () => Promise<unknown>) => () => endsWithin(lookWithinMs, stop())
+
 type Stops = Array<() => Promise<unknown>>
 
 export interface Service {
@@ -64,11 +66,10 @@ export async function startRoles (
     await lookAtStart(connections, log)
     await prepare?.(connections)
     const credentials = await openCredentials({ urls, connections, log })
-    lastStops.push(() => endsWithin(lookWithinMs, credentials.close()))
+    lastStops.push(endsSoon(() => credentials.close()))
     const own = { credentials, holder, log, isLeaving: () => isLeaving }
     const context = { roles, config, urls, connections, restoreGuard, logGuard, ...own }
-    const stopChecking = logGuard.keepChecking()
-    stops.push(() => endsWithin(lookWithinMs, stopChecking()))
+    stops.push(endsSoon(logGuard.keepChecking()))
     const app = await startParts(context, stops, (started) => { worker = started })
     return { url: await listen(app, config), leave: () => { isLeaving = true }, stop }
   } catch (error) {
@@ -106,7 +107,7 @@ async function startParts (
   const { roles } = context
   let worker: StartedWorker | undefined
   const status = await openStatus(context, async () => { await worker?.assertAnswers() })
-  stops.push(() => endsWithin(lookWithinMs, status.stop()))
+  stops.push(endsSoon(() => status.stop()))
   const app = roles.includes('api') ? await composeApi(context, status) : await statusApp(context, status)
   stops.push(() => app.close())
   if (roles.includes('projector')) {
