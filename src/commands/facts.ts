@@ -31,18 +31,11 @@ export function openFacts (
   catalogPassed: () => Promise<bigint | undefined>
 ): Facts {
   const campaigns = rememberFacts<Campaign | undefined>(catalogPassed, (campaign) => campaign !== undefined)
-  const answers = rememberFacts<{ answer: CatalogAnswer, isWhole: boolean }>(catalogPassed, ({ isWhole }) => isWhole)
   return {
     campaign: (userId, id) => campaigns(
       JSON.stringify([userId, id]), () => waitIfMissing('catalog', () => readModel.findCampaign(userId, id))),
-    async catalog (question) {
-      const isWhole = (answer: CatalogAnswer) => isComplete(question, answer)
-      const { answer } = await answers(JSON.stringify(question), async () => {
-        const answer = await waitIfMissing('catalog', () => readModel.lookUpCatalog(question), isWhole)
-        return { answer, isWhole: isWhole(answer) }
-      })
-      return answer
-    },
+    catalog: (question) => waitIfMissing(
+      'catalog', () => readModel.lookUpCatalog(question), (answer) => isComplete(question, answer)),
     assistant: (userId, id) => waitIfMissing('assistants', () => readModel.findAssistant(userId, id)),
     async assistantAt (userId, id, revision) {
       const find = () => readModel.findAssistant(userId, id)

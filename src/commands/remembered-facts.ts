@@ -1,4 +1,5 @@
-// Facts of the catalogue that were just looked up: with each of its leads, a campaign is asked for again.
+// Facts that were just looked up: with each of its leads, a campaign is asked for again. A command still asks Postgres
+// for something else: none goes as far as the log while it is away.
 
 /** Of facts, of a few hundred bytes each. */
 const mostKept = 1_000

@@ -12,17 +12,17 @@ const lockSpace = 0x77_68 // any number that nothing else uses for advisory lock
 /**
  * Gives free slots to what is due, one to each endpoint before any gets a second one, and numbers the next job of
  * each. A delivery keeps its slot until its outcome is written. Acquiring is serial for each user.
- * @returns the jobs to be queued, and the users whose they are
+ * @returns the jobs to be queued, and the users whose they are, but of what came at this very moment
  */
 export async function acquireSlots (pool: Pool, userIds: string[]): Promise<{ jobs: Job[], served: Set<string> }> {
-  const { rows } = await pool.query<JobRow & { user_id: string }>({
+  const { rows } = await pool.query<JobRow & { user_id: string | null }>({
     name: 'acquire-slots',
     text: `
       SELECT job.*, d.user_id FROM ledger.acquire_slots($1, $2, $3, $4, $5) AS job
-      JOIN ledger.webhook_deliveries d ON d.id = job.id`,
+      LEFT JOIN ledger.webhook_deliveries d ON d.id = job.id -- which may have come while slots were given`,
     values: [userIds, lockSpace, slotsPerEndpoint, slotsPerUser, sharedSlots]
   })
-  return { jobs: rows.map(toJob), served: new Set(rows.map(({ user_id }) => user_id)) }
+  return { jobs: rows.map(toJob), served: new Set(rows.flatMap(({ user_id }) => user_id ?? [])) }
 }
 
 interface JobRow { id: string, n: number, job_number: number, trigger?: OnDemandTrigger | null }

@@ -1,7 +1,6 @@
 // `ringledger secrets reseal`: leaves the keys of SECRET_KEY_PREVIOUS behind.
 import type { Command } from 'commander'
 import { printJson, say } from '../running/output.js'
-import { withProgress } from '../running/progress.js'
 import { withConnections } from '../running/with-connections.js'
 
 export function register (secrets: Command): void {
@@ -12,12 +11,15 @@ export function register (secrets: Command): void {
 }
 
 async function resealSecrets ({ json }: { json?: boolean }): Promise<void> {
-  const [{ loadConfig }, { completeConfig }, { secretKeys }, { reseal }, { resealKeys }] = await Promise.all([
+  const [
+    { loadConfig }, { completeConfig }, { secretKeys }, { reseal }, { resealKeys }, { withProgress }
+  ] = await Promise.all([
     import('../../config.js'),
     import('../running/complete-config.js'),
     import('../../composition/complete-config.js'),
     import('../../../workers/operate/reseal.js'),
-    import('../../sealing/rewrap/reseal-keys.js')
+    import('../../sealing/rewrap/reseal-keys.js'),
+    import('../running/progress.js')
   ])
   const keys = secretKeys(await completeConfig(loadConfig(process.env)))
   const { signal } = new AbortController()

@@ -1,4 +1,5 @@
 // What the end of an attempt costs: a look whether anything else of its user is due, and no more while nothing is.
+// And what is committed while slots are given is not passed over.
 import { randomUUID } from 'node:crypto'
 import type { Pool, PoolClient } from 'pg'
 import t from 'tap'
@@ -85,4 +86,23 @@ t.test('who has something due is found without reading all that is', async (t) =
   })
   t.strictSame(users.sort(), ['1', '2'])
   t.ok((rows[0]?.read ?? Infinity) < 10, `${rows[0]?.read} rows were read`)
+})
+
+t.test('what is committed behind the snapshot of the statement comes back with its slot', async (t) => {
+  const r = await deliveryRig(t, { works: false, enqueues: false })
+  const user = '1'
+  await r.tell(assistantTo('http://127.0.0.1:1/', 1, user))
+  const holder = await r.pool.connect()
+  await holder.query('BEGIN')
+  await holder.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [0x77_68, user])
+  const acquiring = acquireSlots(r.pool, [user])
+  await eventually(async () => (await r.pool.query(
+    "SELECT FROM pg_stat_activity WHERE wait_event = 'advisory' AND query LIKE '%acquire_slots%'")).rowCount === 1)
+  await r.tell(...callsOf(1, 1))
+  await holder.query('COMMIT')
+  holder.release()
+  const { jobs } = await acquiring
+  const { rows } = await r.pool.query('SELECT FROM ledger.webhook_deliveries WHERE queued_at IS NOT NULL')
+  t.equal(rows.length, 1)
+  t.equal(jobs.length, 1, 'a slot without a job would wait for the reconciler')
 })
