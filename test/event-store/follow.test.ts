@@ -2,8 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { noStream, openStreams } from '../../src/event-store/streams.js'
+import { WaitingEvents } from '../../src/event-store/reads/waiting.js'
 import { catchUp } from '../../src/event-store/subscribe.js'
-import { take, until } from '../support/projections/following.js'
+import { nextEvents, take, until } from '../support/projections/following.js'
 import { connectionTo, scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
 import { fc } from '../support/fuzz/property.js'
@@ -61,15 +62,32 @@ t.test('what is unhurried comes with the first event behind it that is not, or a
   const [type, unhurried] = ['Urgent', 'Unhurried'].map((name) => `${name}${Date.now()}`) as [string, string]
   const following = { eventTypes: [type, unhurried], unhurried: [unhurried], signal: until(t).signal }
   const batches = direct.follow({ after: await direct.head(), ...following })
-  const pulled = batches.next()
-  await append(unhurried)
-  await append(unhurried)
-  const { position } = await append(type)
-  const together = (await pulled).value
-  t.strictSame(together?.events.map((event) => event.type), [unhurried, unhurried, type])
-  t.equal(together?.position, position)
+  const pulled = nextEvents(batches)
+  const { position } = await append(unhurried, unhurried, type)
+  const together = await pulled
+  t.strictSame(together.events.map((event) => event.type), [unhurried, unhurried, type])
+  t.equal(together.position, position)
   const last = await append(unhurried)
-  t.match((await batches.next()).value, { events: [{ type: unhurried }], position: last.position })
+  t.match(await nextEvents(batches), { events: [{ type: unhurried }], position: last.position })
+})
+
+t.test('a batch is due with its first event that is not unhurried, or once it is full', (t) => {
+  let position = 0n
+  const stored = (type: string) => ({
+    id: randomUUID(), stream: 's', revision: 0n, position: ++position, type, data: {}, metadata: {}, created: new Date()
+  })
+  const waiting = new WaitingEvents(3, ['Unhurried'])
+  const keep = (...types: string[]) => { for (const type of types) waiting.keep(stored(type)) }
+  keep('Unhurried', 'Unhurried')
+  t.notOk(waiting.isDue)
+  keep('Urgent')
+  t.ok(waiting.isDue)
+  t.equal(waiting.takeBatch().length, 3)
+  keep('Unhurried', 'Unhurried', 'Unhurried', 'Unhurried', 'Unhurried')
+  t.notOk(waiting.isDue)
+  keep('Unhurried')
+  t.ok(waiting.isDue, 'twice a batch')
+  t.end()
 })
 
 t.test('what is unhurried does not make a subscription look dead to one who asks for all of the log', async (t) => {
@@ -78,10 +96,10 @@ t.test('what is unhurried does not make a subscription look dead to one who asks
   const signal = until(t).signal
   const batches = asked.follow({ after: await direct.head(), eventTypes: [unhurried], unhurried: [unhurried], signal })
   for (let n = 0; n < 20; n++) {
-    const pulled = batches.next()
+    const pulled = nextEvents(batches)
     const { position } = await append(unhurried)
     const looking = setInterval(() => asked.lookNow?.(), 1)
-    t.equal((await pulled.finally(() => clearInterval(looking))).value?.position, position)
+    t.equal((await pulled.finally(() => clearInterval(looking))).position, position)
   }
 })
 

@@ -1,14 +1,12 @@
 // Who reads the log as it grows, or has just looked at the ledger, asks nobody for keys.
 import t, { type Test } from 'tap'
-import type { StoredEvent } from '../../src/domain/stored-event.js'
-import type { Batch } from '../../src/event-store/reads/batch.js'
 import { openStreams, noStream, type Streams } from '../../src/event-store/streams.js'
 import { openPool } from '../../src/postgres/pool.js'
 import { openPersonKeys } from '../../src/sealing/keys/cached-keys.js'
 import { keyTrustedMs } from '../../src/sealing/keys/person-keys.js'
 import { sealedStreams } from '../../src/sealing/sealed-streams.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
-import { until } from '../support/projections/following.js'
+import { nextEvents, until } from '../support/projections/following.js'
 
 const { connection } = await scratchEventStore(t)
 const streams = openStreams(connection)
@@ -45,14 +43,6 @@ const entry = (number: string) => ({
   metadata: { schema_version: '2' }
 })
 
-/** A batch may only say how far the log is. */
-async function nextEvents (followed: AsyncIterator<Batch>): Promise<StoredEvent[]> {
-  for (;;) {
-    const { value, done } = await followed.next()
-    if (done || value.events.length > 0) return value?.events ?? []
-  }
-}
-
 t.test('a key that was just made passes before what is sealed under it, which every follower opens', async (t) => {
   const after = await streams.head()
   const [writer, reader] = [processOf(t), processOf(t, deaf)]
@@ -60,7 +50,7 @@ t.test('a key that was just made passes before what is sealed under it, which ev
   for (const number of ['+15551230001', '+15551230002']) {
     const arriving = nextEvents(followed)
     await writer.streams.append(`blacklist-1-${number.slice(1)}`, [entry(number)], noStream)
-    t.match(await arriving, [{ type: 'PhoneNumberBlacklisted', data: { phone_number: number } }])
+    t.match((await arriving).events, [{ type: 'PhoneNumberBlacklisted', data: { phone_number: number } }])
   }
 })
 

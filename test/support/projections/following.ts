@@ -1,4 +1,5 @@
 // Following the log, as tests of it do.
+import type { Batch } from '../../../src/event-store/reads/batch.js'
 import type { Streams } from '../../../src/event-store/streams.js'
 import type { Teardown } from '../teardown.js'
 
@@ -22,4 +23,13 @@ export async function take (
     if (positions.length >= enough) stopping.abort()
   }
   return { positions, reached }
+}
+
+/** The next batch with events: others only say how far the log is. */
+export async function nextEvents (followed: AsyncIterator<Batch, void>): Promise<Batch> {
+  for (;;) {
+    const { value } = await followed.next()
+    if (!value) throw new Error('following has ended')
+    if (value.events.length > 0) return value
+  }
 }
