@@ -8,14 +8,11 @@ import { openPersonKeys } from '../../src/sealing/keys/cached-keys.js'
 import { PersonKeyUnreadable, type PersonKeys } from '../../src/sealing/keys/person-keys.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 import { eventually } from '../support/eventually.js'
+import { scratchLedger } from '../support/postgres/ledger.js'
 
-const { connection, postgres } = await scratchEventStore(t, {})
+const { connection } = await scratchEventStore(t, {})
+const { pool } = await scratchLedger(t)
 const streams = openStreams(connection)
-const pool = openPool(postgres.url, { applicationName: 'test', onError: () => {} })
-t.teardown(() => pool.end())
-await pool.query(`
-  CREATE SCHEMA ledger;
-  CREATE TABLE ledger.person_keys (key_id uuid PRIMARY KEY, person text NOT NULL, wrapped_by text, wrapped bytea)`)
 const [former, secret] = [Buffer.alloc(32, 'former'), Buffer.alloc(32, 'secret')]
 
 /** Another process: nothing is in its memory. */

@@ -1,18 +1,14 @@
 // Every consumer of a process opens the same events at about the same time: their keys are looked up once for all.
 import t from 'tap'
 import { openStreams } from '../../src/event-store/streams.js'
-import { openPool } from '../../src/postgres/pool.js'
 import { openPersonKeys } from '../../src/sealing/keys/cached-keys.js'
 import { scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 import { eventually } from '../support/eventually.js'
+import { scratchLedger } from '../support/postgres/ledger.js'
 
-const { connection, postgres } = await scratchEventStore(t, {})
+const { connection } = await scratchEventStore(t, {})
+const { pool } = await scratchLedger(t)
 const streams = openStreams(connection)
-const pool = openPool(postgres.url, { applicationName: 'test', onError: () => {} })
-t.teardown(() => pool.end())
-await pool.query(`
-  CREATE SCHEMA ledger;
-  CREATE TABLE ledger.person_keys (key_id uuid PRIMARY KEY, person text NOT NULL, wrapped_by text, wrapped bytea)`)
 
 function openKeys (ledger = pool) {
   const secretKeys = { current: Buffer.alloc(32, 'secret'), previous: [] }

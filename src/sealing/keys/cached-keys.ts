@@ -40,7 +40,7 @@ class CachedKeys implements PersonKeys {
     this.#ledger = new LedgerKeys(options.pool)
     this.#log = new LogKeys(options.streams, options.secretKeys)
     this.#notes = new KeyNotes(this.#ledger)
-    this.#kept = new KeptKeys(options.pool, this.#ledger, this.#log, options.streams)
+    this.#kept = new KeptKeys(options.pool, this.#ledger, options.streams)
     this.#sweeping = setInterval(() => this.#cache.sweep(), keyTrustedMs).unref()
   }
 

@@ -3,7 +3,7 @@ import type { Pool } from 'pg'
 import type { Streams } from '../../event-store/streams.js'
 import { inLanes } from '../in-lanes.js'
 import type { KeptKey, LedgerKeys } from './ledger-keys.js'
-import type { LogKeys } from './log-keys.js'
+import { currentKey } from './log-keys.js'
 import type { KeyName } from './person-keys.js'
 import { noteKeysOfLog } from './walk.js'
 
@@ -18,7 +18,7 @@ export class KeptKeys {
   #nextWalkAt = 0
 
   constructor (
-    private readonly pool: Pool, private readonly ledger: LedgerKeys, private readonly log: LogKeys,
+    private readonly pool: Pool, private readonly ledger: LedgerKeys,
     private readonly streams: Pick<Streams, 'head' | 'follow' | 'read' | 'last'>
   ) {}
 
@@ -59,7 +59,7 @@ export class KeptKeys {
   /** A key that its person does not have any more was erased: keys are made before what is sealed under them. */
   async #inLog (names: readonly KeyName[]): Promise<KeptKey[]> {
     const persons = [...new Set(names.map(({ person }) => person))]
-    const found = await inLanes(persons, async (person) => [person, await this.log.current(person)] as const)
+    const found = await inLanes(persons, async (person) => [person, await currentKey(this.streams, person)] as const)
     const current = new Map(found)
     return names.map(({ person, keyId }) => {
       const newest = current.get(person)

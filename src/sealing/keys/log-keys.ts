@@ -20,11 +20,6 @@ const giveUpAfterMs = 5_000
 export class LogKeys {
   constructor (private readonly streams: LogStreams, private readonly secretKeys: SecretKeys) {}
 
-  /** The key that the person has now. @throws EventStoreUnavailable */
-  async current (person: string): Promise<KeptKey | undefined> {
-    return await currentKey(this.streams, person)
-  }
-
   /**
    * Makes a key for the person, unless another process does it first: then it is that one.
    * @throws EventStoreUnavailable and the other errors of `Streams`
@@ -36,7 +31,7 @@ export class LogKeys {
     const data = { key_id: keyId, wrapped_by, wrapped: sealed, created_at: new Date().toISOString() }
     for (const giveUpAt = Date.now() + giveUpAfterMs; Date.now() < giveUpAt; await delay(Math.random() * 20)) {
       if (await this.#append(person, { type: 'PersonKeyCreated', data }, noStream)) return { person, keyId, wrapped }
-      const newest = await this.#newest(person)
+      const newest = await newestOf(this.streams, person)
       const theirs = newest && keptIn(person, newest.event)
       if (theirs) return theirs
       if (newest) await this.#delete(person, newest.revision) // what an erasure that ended early has left
@@ -47,7 +42,7 @@ export class LogKeys {
   /** Ends the key that the person has, for good. @returns its id, if there was one */
   async erase (person: string): Promise<string | undefined> {
     for (;;) {
-      const newest = await this.#newest(person)
+      const newest = await newestOf(this.streams, person)
       if (!newest) return undefined
       const { event: { type, data: { key_id } }, revision } = newest
       const erasure = { type: 'PersonKeyErased' as const, data: { key_id, erased_at: new Date().toISOString() } }
@@ -56,10 +51,6 @@ export class LogKeys {
       else continue
       return key_id
     }
-  }
-
-  async #newest (person: string): Promise<Newest | undefined> {
-    return await newestOf(this.streams, person)
   }
 
   /** False when another process was first. */

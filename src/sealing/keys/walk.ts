@@ -1,12 +1,11 @@
 // Goes through the keys of persons in the log, oldest first, so that the ledger has each of them.
 import type { Pool } from 'pg'
-import { tryDecode } from '../../domain/events.js'
 import { personIn } from '../../domain/person-key/events.js'
 import type { StoredEvent } from '../../domain/stored-event.js'
 import type { Streams } from '../../event-store/streams.js'
 import { inLanes } from '../in-lanes.js'
 import { LedgerKeys, type KeptKey } from './ledger-keys.js'
-import { currentKey } from './log-keys.js'
+import { currentKey, keyErasedBy, keyMadeBy } from './log-keys.js'
 import { correct } from './correct.js'
 
 export interface WalkOptions {
@@ -74,15 +73,9 @@ export async function * keysOfLog (
 function newestOfEach (events: readonly StoredEvent[]): KeptKey[] {
   const keys = new Map<string, KeptKey>()
   for (const stored of events) {
-    const { event } = tryDecode(stored)
-    const person = personIn(stored.stream)
-    if (person === undefined) continue // anybody may append an event of any type elsewhere
-    if (event?.type === 'PersonKeyErased') {
-      keys.set(event.data.key_id, { person, keyId: event.data.key_id, wrapped: undefined })
-    } else if (event?.type === 'PersonKeyCreated' && (keys.get(event.data.key_id)?.wrapped ?? true)) {
-      const { key_id: keyId, wrapped_by, wrapped: sealed } = event.data
-      keys.set(keyId, { person, keyId, wrapped: { key_id: wrapped_by, sealed } })
-    }
+    const [made, erased] = [keyMadeBy(stored), keyErasedBy(stored)]
+    const key = erased ? { ...erased, wrapped: undefined } : made
+    if (key) keys.set(key.keyId, key)
   }
   return [...keys.values()]
 }

@@ -4,12 +4,10 @@ import type { Pool } from 'pg'
 import { eventually } from '../../support/eventually.js'
 import { noRedis, scratchRedis, type ScratchRedis } from '../../support/back-ends/redis.js'
 import { amount, seedOf } from '../../support/chaos.js'
-import { dataDir } from '../../support/ringledger.js'
-import { roleProcess } from '../../support/processes/role-process.js'
-import { secrets } from '../../support/auth/secrets.js'
 import { imports, numberOf } from '../../support/scenes/imports.js'
 import { seeded } from '../../support/seeded.js'
 import { testService } from '../../support/service.js'
+import { twoWorkers } from '../../support/workers/killed-workers.js'
 
 const rows = amount({ short: 1_200, whole: 20_000 })
 const kills = amount({ short: 2, whole: 20 })
@@ -19,30 +17,17 @@ async function survives (t: Test, redis?: ScratchRedis): Promise<void> {
   const service = await testService(t, ['api', 'projector'])
   const { pool } = service.parts
   const { sendCsv, status, results } = imports(service)
-  const env = {
-    ...secrets,
-    DATABASE_URL: service.urls.databaseUrl,
-    EVENTSTORE_URL: service.urls.eventStoreUrl,
-    DATA_DIR: dataDir(t),
-    PORT: '0',
-    ...(redis && { REDIS_URL: redis.url })
-  }
-  const workers = [roleProcess(t, 'worker', env), roleProcess(t, 'worker', env)]
-  t.teardown(() => Promise.all(workers.map(({ kill }) => kill())))
-  const start = async () => {
-    for (const worker of workers) worker.start()
-    await Promise.all(workers.map(({ up }) => up()))
-  }
+  const { start, kill } = twoWorkers(t, service, redis)
   await start()
   // The last hundred are there already.
   const numbers = Array.from({ length: rows }, (_, n) => numberOf(n % (rows - 100)))
   const { body: { data: { id } } } = await sendCsv(`phone_number\n${numbers.join('\n')}\n`)
   const random = seeded(seedOf('CHAOS_SEED'))
-  for (let kill = 1; kill <= kills; kill++) {
-    const from = Math.floor((kill - 1 + random()) / kills * rows * 0.8)
+  for (let nth = 1; nth <= kills; nth++) {
+    const from = Math.floor((nth - 1 + random()) / kills * rows * 0.8)
     await eventually(async () => (await status(id)).processed >= from, 120_000, 100)
-    await Promise.all(workers.map((worker) => worker.kill()))
-    if (kill === 1) await (redis ? redis.flush() : pool.query('TRUNCATE queue.job CASCADE'))
+    await kill()
+    if (nth === 1) await (redis ? redis.flush() : pool.query('TRUNCATE queue.job CASCADE'))
     await start()
   }
   await eventually(async () => (await status(id)).status === 'completed', 240_000, 100)

@@ -2,12 +2,10 @@
 import t, { type Test } from 'tap'
 import { amount, isInFull, seedOf } from '../../support/chaos.js'
 import { eventually } from '../../support/eventually.js'
-import { dataDir } from '../../support/ringledger.js'
 import { persons } from '../../support/persons/persons.js'
-import { roleProcess } from '../../support/processes/role-process.js'
-import { secrets } from '../../support/auth/secrets.js'
 import { seeded } from '../../support/seeded.js'
 import { testService } from '../../support/service.js'
+import { twoWorkers } from '../../support/workers/killed-workers.js'
 import { onEachQueue } from '../../support/workers/each-queue.js'
 import type { ScratchRedis } from '../../support/back-ends/redis.js'
 
@@ -17,20 +15,7 @@ t.setTimeout(isInFull ? 3_600_000 : 300_000)
 
 async function survives (t: Test, redis?: ScratchRedis): Promise<void> {
   const service = await testService(t, ['api', 'projector'])
-  const env = {
-    ...secrets,
-    DATABASE_URL: service.urls.databaseUrl,
-    EVENTSTORE_URL: service.urls.eventStoreUrl,
-    DATA_DIR: dataDir(t),
-    PORT: '0',
-    ...(redis && { REDIS_URL: redis.url })
-  }
-  const workers = [roleProcess(t, 'worker', env), roleProcess(t, 'worker', env)]
-  t.teardown(() => Promise.all(workers.map(({ kill }) => kill())))
-  const start = async () => {
-    for (const worker of workers) worker.start()
-    await Promise.all(workers.map(({ up }) => up()))
-  }
+  const { start, kill } = twoWorkers(t, service, redis)
   await start()
   const { known, ask, isErased } = await persons(service)
   const asked = []
@@ -39,10 +24,10 @@ async function survives (t: Test, redis?: ScratchRedis): Promise<void> {
     asked.push({ person, id: await ask(person) })
   }
   const random = seeded(seedOf('CHAOS_SEED'))
-  for (let kill = 1; kill <= kills; kill++) {
+  for (let nth = 1; nth <= kills; nth++) {
     await new Promise((resolve) => setTimeout(resolve, random() * 3_000)) // the instant is what is tried
-    await Promise.all(workers.map((worker) => worker.kill()))
-    if (kill === 1) await (redis ? redis.flush() : service.parts.pool.query('TRUNCATE queue.job CASCADE'))
+    await kill()
+    if (nth === 1) await (redis ? redis.flush() : service.parts.pool.query('TRUNCATE queue.job CASCADE'))
     await start()
   }
   for (const { person, id } of asked) {
