@@ -10,13 +10,17 @@ class MemoryTable extends EventTable {
   readonly #events: RecordedEvent[] = []
   readonly #streams = new Map<string, RecordedEvent[]>()
 
-  override async insert (_on: unknown, events: readonly RecordedEvent[]): Promise<void> {
+  override async insert (
+    _on: unknown, events: readonly RecordedEvent[], untouched: readonly string[] = []
+  ): Promise<boolean> {
+    if (untouched.some((stream) => this.#streams.has(stream) || this.#streams.has(metastreamOf(stream)))) return false
     for (const { encoded: _left, ...event } of events) { // a row remembers no encoding
       this.#events.push(event)
       const stream = this.#streams.get(event.stream)
       if (stream === undefined) this.#streams.set(event.stream, [event])
       else stream.push(event)
     }
+    return true
   }
 
   override async head (): Promise<number> {

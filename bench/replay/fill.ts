@@ -36,7 +36,7 @@ export async function fill (databaseUrl: string, history: Iterable<Written>): Pr
   const table = new EventTable('eventstore')
   const head = await table.head(client)
   const filled = { events: 0, bytes: 0 }
-  let inserting = Promise.resolve()
+  let inserting: Promise<unknown> = Promise.resolve()
   for (const events of batches(history, head)) {
     await inserting
     inserting = table.insert(client, events)

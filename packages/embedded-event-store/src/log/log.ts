@@ -6,7 +6,8 @@ import { Scavenger } from './scavenge/scavenger.js'
 import type { Outcome, WriteRequest } from './write/request.js'
 import { SchemaInUse, type Session } from './table/session.js'
 import type { Storage } from './table/storage.js'
-import { LogWentBack, Writer } from './write/writer.js'
+import { LogWentBack } from './write/log-went-back.js'
+import { Writer } from './write/writer.js'
 
 export interface LogListener {
   /** Events became durable; they follow on the last ones. */

@@ -19,24 +19,35 @@ export class EventTable {
     this.#events = `${pg.escapeIdentifier(schema)}.events`
   }
 
-  /** Inserts all of them with one commit; very many in several statements, so that reads have their turn between. */
-  async insert (on: Queryable, events: readonly RecordedEvent[]): Promise<void> {
-    if (events.length <= mostAtOnce) return await this.#insert(on, events)
+  /**
+   * Inserts all of them with one commit; very many in several statements, so that reads have their turn between.
+   * Inserts none, and answers false, when the table has anything of the streams that are to be untouched.
+   */
+  async insert (
+    on: Queryable, events: readonly RecordedEvent[], untouched: readonly string[] = []
+  ): Promise<boolean> {
+    if (events.length <= mostAtOnce) return await this.#insert(on, events, untouched)
     await on.query('begin')
     try {
-      for (const part of partsOf(events)) await this.#insert(on, part)
-      await on.query('commit')
+      const [first = [], ...others] = partsOf(events)
+      const isInserted = await this.#insert(on, first, untouched)
+      if (isInserted) for (const part of others) await this.#insert(on, part, [])
+      await on.query(isInserted ? 'commit' : 'rollback')
+      return isInserted
     } catch (error) {
       await on.query('rollback').catch(() => {}) // it fails when the connection is gone, and nothing is committed
       throw error
     }
   }
 
-  async #insert (on: Queryable, events: readonly RecordedEvent[]): Promise<void> {
+  async #insert (on: Queryable, events: readonly RecordedEvent[], untouched: readonly string[]): Promise<boolean> {
     const names = columns.map(({ name }) => name)
     const parameters = columns.map(({ type }, index) => `$${index + 1}::${type}[]`)
-    const text = `insert into ${this.#events} (${names.join()}) select * from unnest(${parameters.join()})`
-    await on.query({ name: 'insert', text, values: columns.map(({ arrayOf }) => arrayOf(events)) })
+    const text = `insert into ${this.#events} (${names.join()}) select * from unnest(${parameters.join()})
+      where not exists (select from ${this.#events} where stream = any($${columns.length + 1}::text[]))`
+    const values = [...columns.map(({ arrayOf }) => arrayOf(events)), [...untouched, ...untouched.map(metastreamOf)]]
+    const { rowCount } = await on.query({ name: 'insert', text, values })
+    return rowCount !== 0
   }
 
   /** The position of the last event, 0 for an empty log. */

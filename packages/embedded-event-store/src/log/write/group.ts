@@ -1,6 +1,7 @@
 // Decides a group of requests in their order: what they add to the log, and what each is answered once that is durable.
 import type pg from 'pg'
 import { describedBy, type Identified, type RecordedEvent } from '../event.js'
+import { noStream } from './decide.js'
 import type { KnownStreams } from './known-streams.js'
 import type { Outcome, WriteRequest } from './request.js'
 import type { EventTable } from '../table/table.js'
@@ -17,6 +18,8 @@ export interface Group {
   head: number
   /** Of all its events, Unix ms. */
   created: number
+  /** Streams taken for untouched without a look: the group holds only where the table has nothing of them. */
+  assumed: readonly string[]
 }
 
 /** How many bytes of memory the events of one commit take, apart from those of the last request. */
@@ -32,10 +35,16 @@ export class GroupDecider {
     this.#known = known
   }
 
-  /** Decides candidates in order until the group is full or one of them must see the others in the table first. */
-  async decide (on: pg.Client, candidates: readonly Waiting[], head: number): Promise<Group> {
-    await this.#loadStates(on, candidates)
-    const group: Group = { decided: [], events: [], head, created: Date.now() }
+  /**
+   * Decides candidates in order until the group is full or one of them must see the others in the table first.
+   * A stream that a client says is new is taken for new, which spares a look; `isSure` looks all the same.
+   */
+  async decide (on: pg.Client, candidates: readonly Waiting[], head: number, isSure = false): Promise<Group> {
+    const unknown = this.#unknown(candidates)
+    const assumed = isSure ? new Set<string>() : saidToBeNew(candidates, unknown)
+    await this.#loadStates(on, [...unknown].filter((stream) => !assumed.has(stream)))
+    for (const stream of assumed) this.#known.assumeUntouched(stream)
+    const group: Group = { decided: [], events: [], head, created: Date.now(), assumed: [...assumed] }
     let bytes = 0
     for (const { request, bytes: size, settle } of candidates) {
       if (bytes > mostBytes) break
@@ -54,16 +63,21 @@ export class GroupDecider {
     return group
   }
 
-  async #loadStates (on: pg.Client, candidates: readonly Waiting[]): Promise<void> {
-    const missing = new Set<string>()
-    const need = (stream: string) => { if (this.#known.committed(stream) === undefined) missing.add(stream) }
+  /** Streams that the candidates write to or describe, and whose state is not remembered. */
+  #unknown (candidates: readonly Waiting[]): Set<string> {
+    const unknown = new Set<string>()
+    const need = (stream: string) => { if (this.#known.committed(stream) === undefined) unknown.add(stream) }
     for (const { request: { stream } } of candidates) {
       need(stream)
       const described = describedBy(stream)
       if (described !== undefined) need(described)
     }
-    if (missing.size === 0) return
-    for (const [stream, state] of await this.#table.states(on, [...missing])) this.#known.remember(stream, state)
+    return unknown
+  }
+
+  async #loadStates (on: pg.Client, streams: readonly string[]): Promise<void> {
+    if (streams.length === 0) return
+    for (const [stream, state] of await this.#table.states(on, streams)) this.#known.remember(stream, state)
   }
 
   async #recorded (on: pg.Client, { stream, expected, events }: WriteRequest): Promise<Map<number, Identified>> {
@@ -100,4 +114,19 @@ export class GroupDecider {
     })
     return { kind: 'written', revision: planned.revision, position: first + planned.answer }
   }
+}
+
+/** Unknown streams whose first request appends to no stream; no metadata streams, and nothing that they describe. */
+function saidToBeNew (candidates: readonly Waiting[], unknown: ReadonlySet<string>): Set<string> {
+  const first = new Map<string, WriteRequest>()
+  const described = new Set<string>()
+  for (const { request } of candidates) {
+    if (!first.has(request.stream)) first.set(request.stream, request)
+    const target = describedBy(request.stream)
+    if (target !== undefined) described.add(target).add(request.stream)
+  }
+  const isNew = ({ action, expected, events }: WriteRequest) =>
+    action === 'append' && expected === noStream && events.length > 0
+  return new Set([...first].flatMap(([stream, request]) =>
+    unknown.has(stream) && !described.has(stream) && isNew(request) ? [stream] : []))
 }

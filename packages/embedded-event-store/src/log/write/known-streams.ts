@@ -1,7 +1,7 @@
 // What the writer remembers: the state of each stream used lately and the places of recent event ids.
 import { describedBy, type RecordedEvent } from '../event.js'
 import { RecentMap } from './recent-map.js'
-import { afterEvent, afterMetadata, type StreamState } from '../stream-state.js'
+import { afterEvent, afterMetadata, type StreamState, untouched } from '../stream-state.js'
 import type { Sighting } from './decide.js'
 
 const rememberedIds = 65_536
@@ -30,6 +30,11 @@ export class KnownStreams {
 
   remember (stream: string, state: StreamState): void {
     this.#states.set(stream, state)
+  }
+
+  /** Takes a stream for one that was never written to, as long as the draft lasts. */
+  assumeUntouched (stream: string): void {
+    this.#draftStates.set(stream, untouched)
   }
 
   /** Lays an event over the committed truth. */

@@ -1,26 +1,22 @@
 // The one writer: takes what has queued up, decides it in order, and makes it durable with one commit.
 import pg from 'pg'
 import type { RecordedEvent } from '../event.js'
-import { GroupDecider } from './group.js'
+import { type Group, GroupDecider } from './group.js'
 import { KnownStreams } from './known-streams.js'
+import { LogWentBack } from './log-went-back.js'
 import type { Outcome, WriteRequest } from './request.js'
 import type { Session } from '../table/session.js'
 import type { EventTable } from '../table/table.js'
-import { WriteQueue } from './queue.js'
+import { type Waiting, WriteQueue } from './queue.js'
 
 /** How many requests share a commit. */
 const mostRequests = 1024
 
+const unavailable: Outcome = { kind: 'unavailable' }
+
 /** The table holds an event that the writer does not know of: it must begin anew from what the table says. */
 const uniqueViolation = '23505'
 const diskFull = '53100'
-
-/** Postgres came back without events that it had committed. */
-export class LogWentBack extends Error {
-  constructor (known: number, found: number) {
-    super(`Postgres has lost acknowledged events: the log ends at ${found}, it ended at ${known}`)
-  }
-}
 
 export class Writer {
   readonly known = new KnownStreams()
@@ -107,22 +103,29 @@ export class Writer {
 
   async #writeGroup (session: Session): Promise<void> {
     const candidates = this.queue.take(mostRequests)
-    const group = await this.#decider.decide(session.client, candidates, this.head)
-      .catch(async (error: unknown) => { await this.#afterFailure(session, error) })
-    if (group === undefined) {
-      for (const { settle } of candidates) settle({ kind: 'unavailable' })
-      return
-    }
-    const { decided, events } = group
-    this.queue.putBack(candidates.slice(decided.length))
-    const failure = events.length === 0 ? undefined : await this.#commit(session, events)
-    for (const { settle, outcome } of decided) settle(failure ?? outcome)
+    if (!await this.#tryGroup(session, candidates, false)) await this.#tryGroup(session, candidates, true)
   }
 
-  async #commit (session: Session, events: RecordedEvent[]): Promise<Outcome | undefined> {
+  /** Writes what it can of the candidates, and puts back the others. False on a wrong assumption: nothing was done. */
+  async #tryGroup (session: Session, candidates: Waiting[], isSure: boolean): Promise<boolean> {
+    const group = await this.#decider.decide(session.client, candidates, this.head, isSure)
+      .catch(async (error: unknown) => { await this.#afterFailure(session, error) })
+    const failure = group === undefined ? unavailable : await this.#commit(session, group)
+    if (failure === 'wrong assumption') {
+      this.known.discard()
+      return false
+    }
+    const decided = group?.decided ?? candidates.map(({ settle }) => ({ settle, outcome: unavailable }))
+    this.queue.putBack(candidates.slice(decided.length))
+    for (const { settle, outcome } of decided) settle(failure ?? outcome)
+    return true
+  }
+
+  async #commit (session: Session, { events, assumed }: Group): Promise<Outcome | 'wrong assumption' | undefined> {
+    if (events.length === 0) return assumed.length === 0 ? undefined : 'wrong assumption'
     this.epoch++
     try {
-      await this.#table.insert(session.client, events)
+      if (!await this.#table.insert(session.client, events, assumed)) return 'wrong assumption'
     } catch (error) {
       return await this.#afterFailure(session, error)
     } finally {
