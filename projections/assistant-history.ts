@@ -4,7 +4,7 @@ import type { AssistantEvent } from '../src/domain/assistant/events.js'
 import type { AssistantState } from '../src/domain/assistant/evolve.js'
 import { historyEntry, type HistoryEntry } from '../src/domain/assistant/history.js'
 import { readPage, type Page, type Paged } from '../src/postgres/page.js'
-import { table } from './engine/table.js'
+import { table } from './folding/table.js'
 
 interface HistoryRow extends HistoryEntry {
   id: string

@@ -1,8 +1,8 @@
 // Whose assistants and leads the calls name; readers do not see it.
 import { erasedIds, type LeadErasedEvent } from '../src/domain/lead/erased.js'
 import type { LeadCreatedEvent, LeadUpdatedEvent } from '../src/domain/lead/events.js'
-import type { Rows } from './engine/projection.js'
-import { table } from './engine/table.js'
+import type { Rows } from './folding/projection.js'
+import { table } from './folding/table.js'
 
 export const assistantOwners = table<{ assistant_id: number, user_id: string }>({
   name: 'assistant_owners', key: 'assistant_id', columns: { assistant_id: 'bigint', user_id: 'text' }, internal: true

@@ -5,8 +5,8 @@ import { erasedIds } from '../src/domain/lead/erased.js'
 import { isPhoneNumber } from '../src/domain/json.js'
 import { summarizeCall, summarizeErased, type CalledLead, type CallSummary, type KeptReport } from '../src/domain/call/summary.js'
 import { addContactOwners, addLeadOwner, assistantOwners, contactsIn, keepOwners, leadOwners } from './call-owners.js'
-import type { LogPosition, Projection, Rows, RowKey } from './engine/projection.js'
-import { table } from './engine/table.js'
+import type { LogPosition, Projection, Rows, RowKey } from './folding/projection.js'
+import { table } from './folding/table.js'
 
 /** `user_id` is null while the assistant is unknown, `lead_id` where the lead is not the same user's. */
 interface CallRow {

@@ -1,7 +1,7 @@
 // The rows of leads and secondary contacts whose person was erased.
 import { erasedIds, type LeadErasedEvent } from '../src/domain/lead/erased.js'
 import { laterOf } from '../src/domain/time/later-of.js'
-import type { LogPosition, Rows } from './engine/projection.js'
+import type { LogPosition, Rows } from './folding/projection.js'
 import { leadTable, rowOn } from './lead-rows.js'
 
 /** What stays of a person is that there was one: that the id is taken. It follows from this event alone. */

@@ -7,7 +7,7 @@ import { lookUp } from '../src/postgres/look-up.js'
 import { beginning, readPage, type Filter, type Page, type Paged } from '../src/postgres/page.js'
 import { inSnapshot } from '../src/postgres/transaction.js'
 import { isListed } from './blacklist/find-entries.js'
-import { iso } from './engine/table.js'
+import { iso } from './folding/table.js'
 import { foldedName } from './folded-name.js'
 import type { LeadRow } from './lead-rows.js'
 

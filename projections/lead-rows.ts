@@ -8,8 +8,8 @@ import { contactAfter } from '../src/domain/lead/one-lead.js'
 import type { LeadStatus } from '../src/domain/lead/status.js'
 import { laterOf } from '../src/domain/time/later-of.js'
 import { foldedName } from './folded-name.js'
-import { CannotProject, type LogPosition, type Rows } from './engine/projection.js'
-import { iso, table } from './engine/table.js'
+import { CannotProject, type LogPosition, type Rows } from './folding/projection.js'
+import { iso, table } from './folding/table.js'
 
 /** A lead, or a secondary contact: then `primary_id` is its lead and `place` its number among the contacts. */
 export interface LeadRow extends Omit<Calling, 'status'> {

@@ -1,7 +1,7 @@
 // What Postgres alone needs for the rows of a projection: COPY from a file of its own, then the indexes.
 import type { Pool } from 'pg'
-import { activeGeneration, schemaOf } from '../../projections/replay/generations.js'
-import type { Projection } from '../../projections/engine/projection.js'
+import { activeGeneration, schemaOf } from '../../projections/generations/generations.js'
+import type { Projection } from '../../projections/folding/projection.js'
 
 export interface Copied {
   rows: number

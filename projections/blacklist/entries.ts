@@ -1,8 +1,8 @@
 // What users do not want called. The projection of leads folds it, so that a lead and whether its number is listed are
 // of one position.
 import type { BlacklistEvent } from '../../src/domain/blacklist/events.js'
-import type { LogPosition, Rows } from '../engine/projection.js'
-import { table } from '../engine/table.js'
+import type { LogPosition, Rows } from '../folding/projection.js'
+import { table } from '../folding/table.js'
 
 /** The row of an entry that was deleted stays, without what it said; so does that of one whose number was erased. */
 interface EntryRow {

@@ -5,8 +5,8 @@ import { evolve, type Campaign } from '../../src/domain/campaign/evolve.js'
 import { laterOf } from '../../src/domain/time/later-of.js'
 import { lookUp } from '../../src/postgres/look-up.js'
 import { readPage, type Page, type Paged } from '../../src/postgres/page.js'
-import type { LogPosition, Rows } from '../engine/projection.js'
-import { iso, table } from '../engine/table.js'
+import type { LogPosition, Rows } from '../folding/projection.js'
+import { iso, table } from '../folding/table.js'
 
 /** The row of a campaign that was deleted stays: answers to its leads name it. */
 interface CampaignRow {

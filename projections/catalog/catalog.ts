@@ -5,8 +5,8 @@ import { believedId } from '../../src/domain/json.js'
 import { lookUp } from '../../src/postgres/look-up.js'
 import { readPage, type Page, type Paged } from '../../src/postgres/page.js'
 import { campaignTable, projectCampaign } from './campaigns.js'
-import type { Projection } from '../engine/projection.js'
-import { table } from '../engine/table.js'
+import type { Projection } from '../folding/projection.js'
+import { table } from '../folding/table.js'
 import { phoneNumberTable, projectPhoneNumber } from './phone-numbers.js'
 
 const voices = table<{ id: number, name: string }>({

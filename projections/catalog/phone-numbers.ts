@@ -4,8 +4,8 @@ import type { Pool } from 'pg'
 import type { AssistantAtRevision } from '../../src/domain/assistant/evolve.js'
 import type { PhoneNumberEvent } from '../../src/domain/phone-number/events.js'
 import { readPage, type Page, type Paged } from '../../src/postgres/page.js'
-import type { LogPosition, Rows } from '../engine/projection.js'
-import { table } from '../engine/table.js'
+import type { LogPosition, Rows } from '../folding/projection.js'
+import { table } from '../folding/table.js'
 
 /** The row of a number that was released stays, so that an earlier event of it adds it no more. */
 interface PhoneNumberRow {

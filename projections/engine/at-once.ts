@@ -2,14 +2,14 @@
 import type { Pool } from 'pg'
 import type { Batch } from '../../src/event-store/reads/batch.js'
 import { isTaken } from '../../src/postgres/problems/about-data.js'
-import { checkpointOf, schemaOf } from '../replay/generations.js'
+import { checkpointOf, schemaOf } from '../generations/generations.js'
 import { storable } from '../../src/subscriptions/park.js'
-import { createdBy, fold, loadMissing, readEvents } from './fold.js'
-import { HighestIds } from './ids.js'
-import type { Projection } from './projection.js'
-import { checkpointChannel, notifyReadersSql, told } from './readers.js'
-import { MemoryRows, type Changes } from './rows.js'
-import { columnsOf, insert, keyOf, upsert, type AnyTable, type Key } from './table.js'
+import { createdBy, fold, loadMissing, readEvents } from '../folding/fold.js'
+import { HighestIds } from '../folding/ids.js'
+import type { Projection } from '../folding/projection.js'
+import { checkpointChannel, notifyReadersSql, told } from '../generations/readers.js'
+import { MemoryRows, type Changes } from '../folding/rows.js'
+import { columnsOf, insert, keyOf, upsert, type AnyTable, type Key } from '../folding/table.js'
 
 /** For rows that events read again and again, in bytes. */
 const budgetBytes = 8 * 2 ** 20

@@ -2,11 +2,11 @@
 import { leaseHolder } from '../../src/subscriptions/lease-row.js'
 import { beat } from '../../src/event-store/beat.js'
 import { runSubscription, type RunOptions } from '../../src/subscriptions/run.js'
-import { isFed, leaseOf, type Generation } from '../replay/generations.js'
-import type { Projection } from './projection.js'
+import { isFed, leaseOf, type Generation } from '../generations/generations.js'
+import type { Projection } from '../folding/projection.js'
 import { generationConsumer } from './run.js'
-import { lookAtGenerations } from '../replay/look-at-generations.js'
-import { swap } from '../replay/swap.js'
+import { lookAtGenerations } from '../generations/look-at-generations.js'
+import { swap } from '../generations/swap.js'
 
 export interface FeedOptions extends RunOptions {
   /** Between two look-ups of which generations there are, in milliseconds. */

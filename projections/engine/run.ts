@@ -4,11 +4,11 @@ import { inTransaction } from '../../src/postgres/transaction.js'
 import type { Consumer, OpenConsumer } from '../../src/subscriptions/consumer.js'
 import { AtOnce } from './at-once.js'
 import { batchWriter, refusalOf } from './batch-writer.js'
-import { fillFirst } from '../replay/fill/first-fill.js'
-import { checkpointOf, leaseOf } from '../replay/generations.js'
-import { markComplete } from '../replay/fill/complete.js'
-import type { Projection } from './projection.js'
-import { notifyReaders } from './readers.js'
+import { fillFirst } from '../fill/first-fill.js'
+import { checkpointOf, leaseOf } from '../generations/generations.js'
+import { markComplete } from '../generations/complete.js'
+import type { Projection } from '../folding/projection.js'
+import { notifyReaders } from '../generations/readers.js'
 
 /** The generation as something that follows the log. */
 export function generationConsumer (projection: Projection, generation: number, pool: Pool): Consumer {

@@ -3,7 +3,7 @@ import type { Pool } from 'pg'
 import type { ApiKey } from '../../src/domain/api-key/evolve.js'
 import type { ApiKeyItem } from '../../src/domain/api-key/summary.js'
 import { readPage, type Page, type Paged } from '../../src/postgres/page.js'
-import { iso } from '../engine/table.js'
+import { iso } from '../folding/table.js'
 
 /** A key as those need it who let in with it. */
 export type KnownKey = Pick<ApiKey, 'api_key_id' | 'user_id' | 'name' | 'hash' | 'scopes' | 'expires_at'> &

@@ -2,8 +2,8 @@
 import { apiKeyEventTypes, type ApiKeyEvent, type Scope } from '../../src/domain/api-key/events.js'
 import { evolve, type ApiKey } from '../../src/domain/api-key/evolve.js'
 import { believedId } from '../../src/domain/json.js'
-import type { LogPosition, Projection, Rows } from '../engine/projection.js'
-import { iso, table } from '../engine/table.js'
+import type { LogPosition, Projection, Rows } from '../folding/projection.js'
+import { iso, table } from '../folding/table.js'
 
 /** The row of a revoked key stays: otherwise an earlier event of the key would let somebody in again. */
 interface ApiKeyRow {

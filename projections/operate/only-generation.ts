@@ -2,9 +2,9 @@
 import type { Pool } from 'pg'
 import { leaseHolder } from '../../src/subscriptions/lease-row.js'
 import { readCheckpoint } from '../../src/subscriptions/checkpoint.js'
-import type { Projection } from '../engine/projection.js'
+import type { Projection } from '../folding/projection.js'
 import { drop } from '../replay/drop.js'
-import { checkpointOf, generationsOf, isFed, leaseOf, type Generation } from '../replay/generations.js'
+import { checkpointOf, generationsOf, isFed, leaseOf, type Generation } from '../generations/generations.js'
 
 /**
  * Other generations that are fed follow the log as the active one does; a replay that is under way will. What nobody

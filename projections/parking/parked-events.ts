@@ -2,8 +2,8 @@
 import type { Pool, PoolClient } from 'pg'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import type { Streams } from '../../src/event-store/streams.js'
-import { activeGeneration, schemaOf } from '../replay/generations.js'
-import type { Projection } from '../engine/projection.js'
+import { activeGeneration, schemaOf } from '../generations/generations.js'
+import type { Projection } from '../folding/projection.js'
 import { storable } from '../../src/subscriptions/park.js'
 
 /** What was asked for cannot be done; nothing was changed. */

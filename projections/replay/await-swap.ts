@@ -3,10 +3,10 @@ import type { Pool } from 'pg'
 import { leaseHolder } from '../../src/subscriptions/lease-row.js'
 import { pause } from '../../src/subscriptions/pause.js'
 import { feedGenerations } from '../engine/feed.js'
-import { generationsOf, leaseOf, type Generation } from './generations.js'
-import type { Projection } from '../engine/projection.js'
+import { generationsOf, leaseOf, type Generation } from '../generations/generations.js'
+import type { Projection } from '../folding/projection.js'
 import type { OperationOptions } from './options.js'
-import { ReplayRefused } from './refused.js'
+import { ReplayRefused } from '../generations/refused.js'
 
 const mostPauseMs = 200
 

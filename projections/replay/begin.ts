@@ -1,9 +1,9 @@
 // Where a replay begins: with a new generation, or with the one that an earlier replay has left.
 import type { Pool } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import { createGeneration, generationsOf, lockGenerations, type Generation } from './generations.js'
-import type { Projection } from '../engine/projection.js'
-import { ReplayRefused } from './refused.js'
+import { createGeneration, generationsOf, lockGenerations, type Generation } from '../generations/generations.js'
+import type { Projection } from '../folding/projection.js'
+import { ReplayRefused } from '../generations/refused.js'
 
 export interface Plan {
   active: Generation

@@ -5,10 +5,10 @@ import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import {
   changeState, generationsOf, leaseOf, lockGenerations, removeGeneration, type Generation
-} from './generations.js'
-import type { Projection } from '../engine/projection.js'
+} from '../generations/generations.js'
+import type { Projection } from '../folding/projection.js'
 import type { OperationOptions } from './options.js'
-import { ReplayRefused } from './refused.js'
+import { ReplayRefused } from '../generations/refused.js'
 
 type DropOptions = Pick<OperationOptions, 'pool' | 'signal'>
 

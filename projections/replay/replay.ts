@@ -1,9 +1,9 @@
 // Replays a projection: a new generation is built beside the one that readers see, verified, and swapped in.
-import type { Projection } from '../engine/projection.js'
+import type { Projection } from '../folding/projection.js'
 import { awaitSwap } from './await-swap.js'
 import { beginReplay } from './begin.js'
 import { build, type BuildOptions } from './build.js'
-import { BrokenOff, ReplayRefused } from './refused.js'
+import { BrokenOff, ReplayRefused } from '../generations/refused.js'
 
 /**
  * Goes on where an earlier replay of the same code was broken off. The former generation is retained.

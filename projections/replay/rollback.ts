@@ -1,11 +1,11 @@
 // Leads readers back to the generation that they saw before.
 import { leaseHolder } from '../../src/subscriptions/lease-row.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
-import { changeState, generationsOf, leaseOf, lockGenerations, type Generation } from './generations.js'
-import type { Projection } from '../engine/projection.js'
+import { changeState, generationsOf, leaseOf, lockGenerations, type Generation } from '../generations/generations.js'
+import type { Projection } from '../folding/projection.js'
 import { awaitSwap } from './await-swap.js'
 import type { OperationOptions } from './options.js'
-import { ReplayRefused } from './refused.js'
+import { ReplayRefused } from '../generations/refused.js'
 
 /**
  * Swaps the newest retained generation in as a replay does: level with the active one, which is retained then.

@@ -1,8 +1,8 @@
 // What a start looks for, to tell the operator of it in the log.
 import type { Logger } from 'pino'
 import { projections } from '../../projections/index.js'
-import { outdated } from '../../projections/replay/generations.js'
-import { activeCheckpoint } from '../../projections/replay/views.js'
+import { outdated } from '../../projections/generations/generations.js'
+import { activeCheckpoint } from '../../projections/generations/views.js'
 import { findLimitedStreams } from '../recovery/limited-streams.js'
 import type { ReadUpTo } from '../recovery/other-log.js'
 import { readCheckpoint } from '../subscriptions/checkpoint.js'

@@ -2,7 +2,7 @@
 import t from 'tap'
 import type { Pool } from 'pg'
 import { findCalls } from '../../projections/find-calls.js'
-import { ensureProjections } from '../../projections/replay/generations.js'
+import { ensureProjections } from '../../projections/generations/generations.js'
 import { findLead, findLeadOwner, findLeads } from '../../projections/find-leads.js'
 import { projections } from '../../projections/index.js'
 import { packageRoot } from '../../src/package-root.js'

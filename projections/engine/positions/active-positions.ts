@@ -1,8 +1,8 @@
 // How far the generations that readers see have come.
 import type { Pool } from 'pg'
-import { activeCheckpoint } from '../../replay/views.js'
-import type { Projection } from '../projection.js'
-import { awaitedPayload, checkpointChannel, hasSetApartSql } from '../readers.js'
+import { activeCheckpoint } from '../../generations/views.js'
+import type { Projection } from '../../folding/projection.js'
+import { awaitedPayload, checkpointChannel, hasSetApartSql } from '../../generations/readers.js'
 import type { Seen } from './known-position.js'
 
 /** A look-up that takes longer is given up: the next one takes another connection. */

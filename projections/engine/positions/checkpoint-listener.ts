@@ -1,6 +1,6 @@
 // Hears of every checkpoint that readers can see.
 import { listenOn, type Listener, type ListenerOptions } from '../../../src/postgres/listen.js'
-import { awaitedPayload, checkpointChannel } from '../readers.js'
+import { awaitedPayload, checkpointChannel } from '../../generations/readers.js'
 
 type Listening = Pick<ListenerOptions, 'databaseUrl' | 'onListening' | 'onError' | 'heartbeatMs'>
 

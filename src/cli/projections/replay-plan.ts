@@ -1,6 +1,6 @@
 // What `projections replay --dry-run` prints.
-import type { Projection } from '../../../projections/engine/projection.js'
-import { estimate, type Estimate } from '../../../projections/replay/fill/estimate.js'
+import type { Projection } from '../../../projections/folding/projection.js'
+import { estimate, type Estimate } from '../../../projections/replay/estimate.js'
 import { operate } from '../running/operation.js'
 import { printJson } from '../running/output.js'
 import { withConnections } from '../running/with-connections.js'

@@ -1,9 +1,9 @@
 // What operators do about parked events: the same from the command line and from the pages, told in the same words.
-import type { Projection } from '../../../projections/engine/projection.js'
+import type { Projection } from '../../../projections/folding/projection.js'
 import { projectionNamed } from '../../../projections/operate/projection-named.js'
 import { closeBreakers } from '../../../projections/parking/circuit-breaker.js'
 import { dispatcher, notParked, ParkingRefused } from '../../../projections/parking/parked-events.js'
-import { retryStream, skipEvent, type Reprojected } from '../../../projections/parking/reproject.js'
+import { retryStream, skipEvent, type Reprojected } from '../../../projections/operate/reproject.js'
 import type { Connections } from '../connections.js'
 
 type BackEnds = Pick<Connections, 'pool' | 'streams'>

@@ -1,7 +1,7 @@
 // PROJECTION_REBUILD=auto: a projector replays what an earlier version of the code has folded.
 import { projections } from '../../../projections/index.js'
 import { findAction, type ActionReport } from '../../../projections/operate/actions.js'
-import { outdated } from '../../../projections/replay/generations.js'
+import { outdated } from '../../../projections/generations/generations.js'
 import { pause } from '../../subscriptions/pause.js'
 import type { ProcessContext } from '../process-context.js'
 import { openActions } from './start-action.js'

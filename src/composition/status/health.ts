@@ -1,9 +1,9 @@
 // Decides whether a process is ready: what it must reach, and how its projections must get on.
 import { projections } from '../../../projections/index.js'
-import type { Projection } from '../../../projections/engine/projection.js'
+import type { Projection } from '../../../projections/folding/projection.js'
 import { openBreakers, type OpenBreaker } from '../../../projections/parking/circuit-breaker.js'
-import { generationsOf } from '../../../projections/replay/generations.js'
-import { incomplete } from '../../../projections/replay/fill/complete.js'
+import { generationsOf } from '../../../projections/generations/generations.js'
+import { incomplete } from '../../../projections/generations/complete.js'
 import type { HealthChecks, Remark } from '../../http/status/health.js'
 import type { Lag, LagMonitor } from '../../subscriptions/lag.js'
 import type { Connections } from '../connections.js'

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { leads } from '../../../projections/leads.js'
 import { newestActions } from '../../../projections/operate/actions.js'
-import { generationsOf } from '../../../projections/replay/generations.js'
+import { generationsOf } from '../../../projections/generations/generations.js'
 import { eventually } from '../../support/eventually.js'
 import { newAssistant, testService } from '../../support/service.js'
 

@@ -1,6 +1,6 @@
 // A replay that is frozen past its lease: another one replaces it, and its late writes are refused.
 import t, { type Test } from 'tap'
-import { checkpointOf, generationsOf } from '../../../projections/replay/generations.js'
+import { checkpointOf, generationsOf } from '../../../projections/generations/generations.js'
 import { leads } from '../../../projections/leads.js'
 import { replay } from '../../../projections/replay/replay.js'
 import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'

@@ -1,6 +1,6 @@
 // A replay that is killed, wherever it is, is gone on with, and rows are the fold of the log.
 import t, { type Test } from 'tap'
-import { checkpointOf, generationsOf } from '../../../projections/replay/generations.js'
+import { checkpointOf, generationsOf } from '../../../projections/generations/generations.js'
 import { leads } from '../../../projections/leads.js'
 import { drop } from '../../../projections/replay/drop.js'
 import { replay } from '../../../projections/replay/replay.js'

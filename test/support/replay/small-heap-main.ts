@@ -1,7 +1,7 @@
 // Work of operators on large events and rows, in a process with a small heap. It prints what came of it.
 import { assistants } from '../../../projections/assistants.js'
 import { leads } from '../../../projections/leads.js'
-import { retryStream } from '../../../projections/parking/reproject.js'
+import { retryStream } from '../../../projections/operate/reproject.js'
 import { verifyAgainstLog } from '../../../projections/replay/verify/verify.js'
 import { EventStoreConnection } from '../../../src/event-store/connection/connection.js'
 import { openStreams } from '../../../src/event-store/streams.js'

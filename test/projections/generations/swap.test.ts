@@ -1,11 +1,11 @@
 // Readers never notice a swap: no empty table, nothing that goes back, no error.
 import t from 'tap'
 import { findAssistant, assistants } from '../../../projections/assistants.js'
-import { activeGeneration, generationsOf } from '../../../projections/replay/generations.js'
+import { activeGeneration, generationsOf } from '../../../projections/generations/generations.js'
 import { drop } from '../../../projections/replay/drop.js'
 import { replay } from '../../../projections/replay/replay.js'
 import { rollback } from '../../../projections/replay/rollback.js'
-import { activeCheckpoint } from '../../../projections/replay/views.js'
+import { activeCheckpoint } from '../../../projections/generations/views.js'
 import { assistantCreated, assistantUpdated } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
 import { history, replayRig } from '../../support/replay/replay-rig.js'

@@ -1,11 +1,11 @@
 // Fills the generation that readers are to see, when it is new beside a log that is not: in bulk, as a replay does.
 import type { Pool } from 'pg'
-import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
-import type { Holder } from '../../../src/subscriptions/consumer.js'
-import type { Projection } from '../../engine/projection.js'
-import { hasParked } from '../../parking/park.js'
-import { checkpointOf, generationsOf, schemaOf } from '../generations.js'
-import { ReplayRefused } from '../refused.js'
+import { readCheckpoint } from '../../src/subscriptions/checkpoint.js'
+import type { Holder } from '../../src/subscriptions/consumer.js'
+import type { Projection } from '../folding/projection.js'
+import { hasParked } from '../parking/park.js'
+import { checkpointOf, generationsOf, schemaOf } from '../generations/generations.js'
+import { ReplayRefused } from '../generations/refused.js'
 import { foldUntil } from './fold-log.js'
 
 export interface Filled {

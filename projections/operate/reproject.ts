@@ -6,11 +6,11 @@ import type { Streams } from '../../src/event-store/streams.js'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { touchCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import { writeEvents } from '../engine/batch-writer.js'
-import type { Projection } from '../engine/projection.js'
-import { checkpointOf, generationsOf, isFed, schemaOf } from '../replay/generations.js'
-import type { Refused } from './circuit-breaker.js'
+import type { Projection } from '../folding/projection.js'
+import { checkpointOf, generationsOf, isFed, schemaOf } from '../generations/generations.js'
+import type { Refused } from '../parking/circuit-breaker.js'
 import { storable } from '../../src/subscriptions/park.js'
-import { notParked, parkedRows, ParkingRefused, type BackEnds, type ParkedRow } from './parked-events.js'
+import { notParked, parkedRows, ParkingRefused, type BackEnds, type ParkedRow } from '../parking/parked-events.js'
 
 /** What became of the parked events of a stream. */
 export interface Reprojected {

@@ -1,12 +1,12 @@
 // Writes what was folded into the generation that is being built, while the next events are folded already.
 import type { Pool } from 'pg'
-import { moveCheckpoint } from '../../../src/subscriptions/checkpoint.js'
-import type { StoredEvent } from '../../../src/domain/stored-event.js'
-import { isAboutData, isTaken } from '../../../src/postgres/problems/about-data.js'
-import { inTransaction } from '../../../src/postgres/transaction.js'
+import { moveCheckpoint } from '../../src/subscriptions/checkpoint.js'
+import type { StoredEvent } from '../../src/domain/stored-event.js'
+import { isAboutData, isTaken } from '../../src/postgres/problems/about-data.js'
+import { inTransaction } from '../../src/postgres/transaction.js'
 import { copyRows } from './copy-rows.js'
-import type { MemoryRows, Split } from '../../engine/rows.js'
-import { saveRows } from '../../engine/table.js'
+import type { MemoryRows, Split } from '../folding/rows.js'
+import { saveRows } from '../folding/table.js'
 
 export interface Target {
   pool: Pool

@@ -1,12 +1,12 @@
 // What a replay would do, found out without changing anything.
 import type { Pool } from 'pg'
-import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
-import type { Streams } from '../../../src/event-store/streams.js'
-import { checkpointOf, generationsOf, schemaOf } from '../generations.js'
-import type { Projection } from '../../engine/projection.js'
-import { MemoryRows } from '../../engine/rows.js'
-import { planReplay, type Plan } from '../begin.js'
-import { Folder } from './folder.js'
+import { readCheckpoint } from '../../src/subscriptions/checkpoint.js'
+import type { Streams } from '../../src/event-store/streams.js'
+import { checkpointOf, generationsOf, schemaOf } from '../generations/generations.js'
+import type { Projection } from '../folding/projection.js'
+import { MemoryRows } from '../folding/rows.js'
+import { planReplay, type Plan } from './begin.js'
+import { Folder } from '../fill/folder.js'
 
 export interface Estimate extends Plan {
   /** Where in the log it begins, and where the log ends now. */
