@@ -1,5 +1,7 @@
 // What may import what: a room imports the rooms that its row names, and a package only behind its door.
 // Type imports count like others: a type is a dependency too.
+import { innerRules, place } from './.dependency-cruiser-layers.js'
+
 const WEB = ['fastify', 'fastify-plugin', '@fastify/[^/]+']
 const LOG = ['src/domain', 'src/event-store']
 
@@ -77,12 +79,6 @@ const doors = [
   { to: { package: '@ringledger/event-transfer' }, from: ['src/cli', 'packages/event-transfer', ...TRIED] }
 ]
 
-// Inner rooms, each of which may import those before it and none after it.
-const layers = [
-  ['workers/deliveries', 'workers/queue', 'workers/(deliver|dispatch|operate|background)', 'workers/imports']
-]
-
-const place = (path) => path.endsWith('[.]ts') ? `^${path}$` : `^${path}/`
 const inPackage = (name) => name.startsWith('@ringledger/')
   ? `(^|/)packages/${name.slice('@ringledger/'.length)}/` // where the link in node_modules leads
   : `(^|/)node_modules/(@types/)?${name}/|^${name}(/|$)`
@@ -109,14 +105,6 @@ const doorRules = doors.map(({ to, from, notFrom, except }) => ({
   }
 }))
 
-const layerRules = layers.flatMap((rooms) => rooms.slice(0, -1).map((room, index) => ({
-  name: `layer ${room}`,
-  comment: `${room} knows nothing of ${rooms.slice(index + 1).join(', ')}.`,
-  severity: 'error',
-  from: { path: place(room) },
-  to: { path: rooms.slice(index + 1).map(place) }
-})))
-
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
   forbidden: [
@@ -138,7 +126,7 @@ export default {
     },
     ...roomRules,
     ...doorRules,
-    ...layerRules
+    ...innerRules
   ],
   options: {
     tsPreCompilationDeps: true,

@@ -1,9 +1,11 @@
 // A case for each row of the import rules, .dependency-cruiser.js.
 
+import { layerCases } from './layer-import-cases.js'
 import { type ImportCase, packageCases } from './package-import-cases.js'
 
 export const importCases: ImportCase[] = [
   ...packageCases,
+  ...layerCases,
   {
     rule: 'the domain imports itself and typebox only',
     file: 'src/domain/lead/decide.ts',
@@ -80,18 +82,6 @@ export const importCases: ImportCase[] = [
     bad: '../../projections/leads.js ../../src/composition/roles.js bullmq ioredis undici standardwebhooks fastify'
   },
   {
-    rule: 'deliveries know nothing of the queue and of sending',
-    file: 'workers/deliveries/attempts/attempt.ts',
-    good: '../due-channel.js ../../../src/domain/webhook/outcome.js ../../../src/postgres/listen.js pg',
-    bad: '../../queue/slots.js ../../deliver/send.js ../../dispatch/dispatch.js ../../background/turns.js'
-  },
-  {
-    rule: 'the queue knows deliveries and nothing of sending',
-    file: 'workers/queue/slots.ts',
-    good: '../deliveries/attempts/attempt.js ../../src/postgres/transaction.js pg',
-    bad: '../deliver/send.js ../dispatch/dispatch.js ../operate/resume.js ../background/turns.js'
-  },
-  {
     rule: 'the embedded stack composes two packages',
     file: 'src/composition/embedded/stack.ts',
     good: './run-file.js @ringledger/embedded-postgres/lock @ringledger/embedded-event-store/child ' +
@@ -119,7 +109,7 @@ export const importCases: ImportCase[] = [
   {
     rule: 'the commands on parked events import nothing that sends',
     file: 'src/cli/quarantine/retry.ts',
-    good: '../../../workers/dispatch/retry.js ../../../projections/parking/reproject.js',
+    good: '../../../workers/dispatch/retry.js ../../../projections/operate/reproject.js',
     bad: '../../../workers/deliver/post.js ../../../workers/queue/queue.js undici bullmq'
   },
   {
