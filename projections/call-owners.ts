@@ -24,7 +24,10 @@ export const leadOwners = table<LeadOwner>({
 })
 
 /** That an update names: some of them are new. */
-export const contactsIn = ({ changes: { secondary_contacts = [] } }: LeadUpdatedEvent['data']) => secondary_contacts
+export const contactIdsIn = ({ changes: { secondary_contacts = [] }, erased_contacts = [] }: LeadUpdatedEvent['data']) =>
+  [...idsOf(secondary_contacts), ...erased_contacts]
+
+type LeadNamed = Pick<LeadCreatedEvent['data'], 'lead_id' | 'user_id' | 'campaign_id' | 'erased_contacts'>
 
 export function addLeadOwner (data: LeadCreatedEvent['data'], rows: Rows): void {
   const { lead_id, user_id, campaign_id } = data
@@ -32,12 +35,17 @@ export function addLeadOwner (data: LeadCreatedEvent['data'], rows: Rows): void 
   addContactOwners(data, data, rows)
 }
 
+/** Those of whom the log has nothing but the id stay known by it. */
 export function addContactOwners (
-  { lead_id: primary_lead_id, user_id, campaign_id }: { lead_id: number, user_id: string, campaign_id: number },
+  { lead_id: primary_lead_id, user_id, campaign_id, erased_contacts = [] }: LeadNamed,
   { secondary_contacts = [] }: LeadUpdatedEvent['data']['changes'], rows: Rows
 ): void {
-  for (const { id } of secondary_contacts) rows.put(leadOwners, { lead_id: id, user_id, primary_lead_id, campaign_id })
+  for (const id of [...idsOf(secondary_contacts), ...erased_contacts]) {
+    rows.put(leadOwners, { lead_id: id, user_id, primary_lead_id, campaign_id })
+  }
 }
+
+const idsOf = (contacts: { id: number }[]) => contacts.map(({ id }) => id)
 
 /** Whose lead it was is not personal, and a replay learns it here: the events before may be gone. */
 export function keepOwners (event: LeadErasedEvent, rows: Rows): void {

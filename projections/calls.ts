@@ -4,7 +4,7 @@ import type { CallCompleted } from '../src/domain/call/events.js'
 import { erasedIds } from '../src/domain/lead/erased.js'
 import { isPhoneNumber } from '../src/domain/json.js'
 import { summarizeCall, summarizeErased, type CalledLead, type CallSummary, type KeptReport } from '../src/domain/call/summary.js'
-import { addContactOwners, addLeadOwner, assistantOwners, contactsIn, keepOwners, leadOwners } from './call-owners.js'
+import { addContactOwners, addLeadOwner, assistantOwners, contactIdsIn, keepOwners, leadOwners } from './call-owners.js'
 import type { LogPosition, Projection, Rows, RowKey } from './folding/projection.js'
 import { table } from './folding/table.js'
 
@@ -59,12 +59,12 @@ const callTable = table<CallRow>({
 
 export const calls: Projection = {
   name: 'calls',
-  version: 5,
+  version: 6,
   eventTypes: ['AssistantCreated', 'LeadCreated', 'LeadUpdated', 'LeadErased', 'CallCompleted', 'CallErased'],
   unhurried: ['AssistantCreated', 'LeadCreated', 'LeadUpdated'], // of them only owners are noted, for calls to come
   tables: [callTable, assistantOwners, leadOwners],
   keys (event, { revision }) {
-    if (event.type === 'LeadUpdated') return contactsIn(event.data).map(({ id }) => [leadOwners, id])
+    if (event.type === 'LeadUpdated') return contactIdsIn(event.data).map((id) => [leadOwners, id])
     if (event.type === 'LeadErased') return erasedIds(event).map((id) => [leadOwners, id])
     if (event.type !== 'CallCompleted' && event.type !== 'CallErased') return []
     const { call_id, assistant_id, lead_id } = event.data

@@ -34,7 +34,7 @@ const callTable = table<{ call_id: string }>({
 
 export const leads: Projection = {
   name: 'leads',
-  version: 8,
+  version: 9,
   eventTypes: [
     'AssistantCreated', 'CampaignCreated', 'CampaignRenamed', ...leadEventTypes, ...blacklistEventTypes,
     ...callEventTypes
@@ -91,7 +91,8 @@ export const leads: Projection = {
       return { sequence: 'ledger.blacklist_ids', id: event.data.blacklist_id }
     }
     if (event.type !== 'LeadCreated' && event.type !== 'LeadUpdated' && event.type !== 'LeadErased') return undefined
-    return { sequence: 'ledger.lead_ids', id: Math.max(...idsOf(event)) }
+    const erased = event.type === 'LeadErased' ? [] : event.data.erased_contacts ?? []
+    return { sequence: 'ledger.lead_ids', id: Math.max(...idsOf(event), ...erased) }
   }
 }
 

@@ -37,7 +37,7 @@ export function withNext<State, Event extends DomainEvent> (
  */
 export function refuseHalf<State> (
   { aggregate: { initialState }, stream }: { aggregate: { initialState: State }, stream: string },
-  state: State, first: Pick<StoredEvent, 'revision' | 'type'> | undefined
+  state: State, first: Pick<StoredEvent, 'revision' | 'type' | 'metadata'> | undefined
 ): void {
   if (first && first.revision > 0n && state === initialState && !isErasing(first)) throw new StreamTruncated(stream, '$tb')
 }

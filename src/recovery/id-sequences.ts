@@ -92,10 +92,13 @@ function raise (highest: Record<IdKind, number>, event: DomainEvent | undefined)
   const seen = (kind: IdKind, ...ids: number[]) => { highest[kind] = Math.max(highest[kind], ...ids.map(believedId)) }
   switch (event?.type) {
     case 'AssistantCreated': return seen('assistant', event.data.assistant_id)
-    case 'LeadCreated': return seen('lead', event.data.lead_id, ...event.data.secondary_contacts.map(({ id }) => id))
+    case 'LeadCreated': {
+      const { lead_id, secondary_contacts, erased_contacts = [] } = event.data
+      return seen('lead', lead_id, ...secondary_contacts.map(({ id }) => id), ...erased_contacts)
+    }
     case 'LeadUpdated': {
-      const { lead_id, changes: { secondary_contacts = [] } } = event.data
-      return seen('lead', lead_id, ...secondary_contacts.map(({ id }) => id))
+      const { lead_id, changes: { secondary_contacts = [] }, erased_contacts = [] } = event.data
+      return seen('lead', lead_id, ...secondary_contacts.map(({ id }) => id), ...erased_contacts)
     }
     case 'LeadErased': return seen('lead', event.data.lead_id, ...event.data.contact_ids)
     case 'CampaignCreated': return seen('campaign', event.data.campaign_id)

@@ -1,5 +1,6 @@
 // Seals what is about to be appended, and opens what was read.
 import { changeParts } from '../domain/sealed/change-parts.js'
+import { idsWithoutKey, leftOf } from '../domain/sealed/left.js'
 import { personalParts, type PersonalPart, type Whose } from '../domain/sealed/personal-parts.js'
 import { isFields, sealedIn, type Fields, type Sealed } from '../domain/sealed/sealed.js'
 import type { StoredEvent } from '../domain/stored-event.js'
@@ -12,9 +13,6 @@ export interface SealingOptions {
   /** Stands for a number in the name of a stream. */
   digest (phoneNumber: string): string
 }
-
-/** In place of an event about a person whose key was erased: nobody's type, so everybody passes over it. */
-export const erasedType = 'Erased'
 
 /** @throws as `toSealFor` */
 export async function sealEvents (
@@ -79,7 +77,9 @@ export function openEvent (event: StoredEvent, keys: ReadonlyMap<string, Buffer>
     if (key && !personal) return part // it was changed, and cannot be read
     return personal && { ...rest, ...personal }
   })
-  return data ? { ...event, data } : { ...event, type: erasedType, data: {} }
+  if (!data) return leftOf(event)
+  const erased_contacts = idsWithoutKey(event.data, data)
+  return { ...event, data: erased_contacts.length > 0 ? { ...data, erased_contacts } : data }
 }
 
 interface Part { part: Fields, kind: PersonalPart, place: string, whose: Whose }

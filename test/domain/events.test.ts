@@ -98,7 +98,7 @@ t.test('the golden events fold', async (t) => {
     updated_at: updated.updated_at
   })
   t.match(fold(leadDecider, [event('LeadCreated')]), {
-    count: 1, last: { id: 1, status: 'created', secondary_contacts: [{ id: 2, status: 'created' }] }
+    ids: [1], last: { id: 1, status: 'created', secondary_contacts: [{ id: 2, status: 'created' }] }
   })
   t.strictSame(fold(callDecider, [event('CallCompleted')]), event('CallCompleted').data)
   t.strictSame([...fold(voicesDecider, [event('VoiceAdded')])], [[1, 'Nova']])

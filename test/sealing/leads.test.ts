@@ -104,6 +104,12 @@ t.test('without its key a lead is not there, a contact is not with it, and the n
   const freshPool = openPool(fresh.url, { applicationName: 'test', onError: () => {} })
   t.teardown(() => freshPool.end())
   t.equal((await freshPool.query('SELECT FROM ledger.parked_events')).rowCount, 0)
+  const [stream, holderStream] = (await pool.query(
+    'SELECT stream FROM read_model.leads WHERE id = ANY($1) ORDER BY id', [[lead.id, holder.id]])).rows.map((row) => row.stream)
+  const [gone] = holder.secondary_contacts
+  t.match(await service.parts.streams.read(stream), [{ type: 'LeadErased', data: { lead_id: lead.id, contact_ids: [] } }],
+    'its id is plain, at its place')
+  t.match(await service.parts.streams.read(holderStream), [{ type: 'LeadCreated', data: { erased_contacts: [gone.id] } }])
   const other = await service.start(['api'])
   const body = newLead({ phone_number: erased })
   t.match(await caller(other.url)('POST', '/user/lead', { token, body }), { status: 200, body: { data: { phone_number: erased } } })

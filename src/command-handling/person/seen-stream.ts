@@ -1,6 +1,7 @@
 // What an erasure has to know of a stream before it appends to it.
 import { tryDecode } from '../../domain/events.js'
 import { isErasing } from '../../domain/person/erasing.js'
+import { isUnreadable, typeInLog } from '../../domain/sealed/left.js'
 import type { StoredEvent } from '../../domain/stored-event.js'
 import type { Streams } from '../../event-store/streams.js'
 
@@ -48,20 +49,22 @@ export async function look (streams: Pick<Streams, 'visit'>, stream: string): Pr
 }
 
 /** Nobody can read it once the key is gone, or it says nothing of a person: it may stay, with its end behind it. */
-function isSealedLead ({ stream, type, metadata: { schema_version: version = '1' } }: StoredEvent): boolean {
+function isSealedLead (stored: StoredEvent): boolean {
+  const { stream, type, metadata: { schema_version: version = '1' } } = stored
   if (!stream.startsWith('lead-')) return false
   if (type === 'LeadCreated' || type === 'LeadUpdated') return version !== '1'
-  return type === 'Erased' || type === 'LeadStatusChanged' || type === 'LeadDeleted'
+  return isUnreadable(stored) || type === 'LeadStatusChanged' || type === 'LeadDeleted'
 }
 
 function erasedLead (stored: StoredEvent): number | undefined {
-  const { event } = stored.type === 'LeadErased' ? tryDecode(stored) : {}
+  const { event } = typeInLog(stored) === 'LeadErased' ? tryDecode(stored) : {}
   return event?.type === 'LeadErased' && event.data.with_lead ? event.data.lead_id : undefined
 }
 
 /** An entry that was erased is deleted without its number. */
-function isImpersonal ({ type, data }: StoredEvent): boolean {
-  if (isErasing({ type })) return true
+function isImpersonal (stored: StoredEvent): boolean {
+  const { type, data } = stored
+  if (isErasing(stored)) return true
   if (type !== 'PhoneNumberUnblacklisted' || typeof data !== 'object' || data === null) return false
   return Reflect.get(data, 'phone_number') == null && Reflect.get(data, 'sealed') == null
 }

@@ -12,7 +12,7 @@ export type CreateLead = NewLead & Circumstances
 const mostLeads = 1_000
 
 export const leadDecider: Decider<LeadState, LeadEvent, CreateLead> = {
-  initialState: { count: 0 },
+  initialState: { ids: [] },
   eventTypes: leadEventTypes,
   evolve,
   decide: createLead
@@ -20,17 +20,17 @@ export const leadDecider: Decider<LeadState, LeadEvent, CreateLead> = {
 
 /** The contact is a lead of the campaign already, and must not be one twice. */
 export const isDuplicate = (
-  { allow_dupplicate }: Pick<NewLead, 'allow_dupplicate'>, { count }: Pick<LeadState, 'count'>
-) => count > 0 && !allow_dupplicate
+  { allow_dupplicate }: Pick<NewLead, 'allow_dupplicate'>, { ids }: Pick<LeadState, 'ids'>
+) => ids.length > 0 && !allow_dupplicate
 
-function createLead (command: CreateLead, { count }: LeadState): LeadEvent[] {
+function createLead (command: CreateLead, { ids: present }: LeadState): LeadEvent[] {
   const { ids, userId, now, campaign_id, phone_number, variables, secondary_contacts } = command
-  if (isDuplicate(command, { count })) {
+  if (isDuplicate(command, { ids: present })) {
     throw invalid({
       phone_number: ['is already a lead of this campaign; send allow_dupplicate: true to create another']
     })
   }
-  if (count >= mostLeads) {
+  if (present.length >= mostLeads) {
     throw invalid({ phone_number: [`is a lead of this campaign ${mostLeads} times already, which is the most`] })
   }
   const lead_id = idAt(ids, 0)

@@ -45,23 +45,34 @@ export const LeadUpdated = Type.Object({
   updated_at: Instant()
 })
 
+/** As readers have it. */
+const withoutKey = {
+  erased_contacts: Type.Optional(Type.Array(GivenId(), { description: 'Contacts of whom the log has nothing but the id.' }))
+}
+
 const SealedContact = Type.Object({ id: StoredContact.properties.id, sealed: Sealed }, { title: 'SealedContact' })
 const SealedContacts = Type.Array(SealedContact, { description: 'Each under the key of its own number.' })
 
 /** Number and variables of the lead are sealed under the key of its number. */
-export const leadCreatedVersions = firstVersion(LeadCreated).sealed(Type.Object({
-  ...ids, sealed: Sealed, secondary_contacts: SealedContacts, created_at: Instant()
-}))
+export const leadCreatedVersions = firstVersion(LeadCreated).next(
+  Type.Object({ ...LeadCreated.properties, ...withoutKey }),
+  ({ lead_id, user_id, campaign_id, phone_number, variables, secondary_contacts, created_at }) =>
+    ({ lead_id, user_id, campaign_id, phone_number, variables, secondary_contacts, created_at }),
+  Type.Object({ ...ids, sealed: Sealed, secondary_contacts: SealedContacts, created_at: Instant() }))
 
 /** Variables that change are sealed under the key of the lead's number. */
-export const leadUpdatedVersions = firstVersion(LeadUpdated).sealed(Type.Object({
-  ...ids,
-  changes: Type.Object({
-    sealed: Type.Optional(Sealed), secondary_contacts: Type.Optional(SealedContacts)
-  }, { title: 'SealedLeadChanges', description: 'Only what changes, each whole.' }),
-  removed_contacts: LeadUpdated.properties.removed_contacts,
-  updated_at: Instant()
-}))
+export const leadUpdatedVersions = firstVersion(LeadUpdated).next(
+  Type.Object({ ...LeadUpdated.properties, ...withoutKey }),
+  ({ lead_id, user_id, campaign_id, changes, removed_contacts, updated_at }) =>
+    ({ lead_id, user_id, campaign_id, changes, removed_contacts, updated_at }),
+  Type.Object({
+    ...ids,
+    changes: Type.Object({
+      sealed: Type.Optional(Sealed), secondary_contacts: Type.Optional(SealedContacts)
+    }, { title: 'SealedLeadChanges', description: 'Only what changes, each whole.' }),
+    removed_contacts: LeadUpdated.properties.removed_contacts,
+    updated_at: Instant()
+  }))
 
 export const LeadStatusChanged = Type.Object({
   ...ids,
@@ -72,8 +83,9 @@ export const LeadStatusChanged = Type.Object({
 
 export const LeadDeleted = Type.Object({ ...ids, deleted_at: Instant() })
 
-export type LeadCreatedEvent = { type: 'LeadCreated', data: Static<typeof LeadCreated> }
-export type LeadUpdatedEvent = { type: 'LeadUpdated', data: Static<typeof LeadUpdated> }
+type Opened = Static<Type.TObject<typeof withoutKey>>
+export type LeadCreatedEvent = { type: 'LeadCreated', data: Static<typeof LeadCreated> & Opened }
+export type LeadUpdatedEvent = { type: 'LeadUpdated', data: Static<typeof LeadUpdated> & Opened }
 export type LeadStatusChangedEvent = { type: 'LeadStatusChanged', data: Static<typeof LeadStatusChanged> }
 export type LeadDeletedEvent = { type: 'LeadDeleted', data: Static<typeof LeadDeleted> }
 export type LeadEvent =

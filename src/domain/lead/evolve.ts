@@ -22,28 +22,30 @@ export interface Lead extends Contact {
 
 /** What there is to know of the leads of a contact, however many they are. */
 export interface LeadState {
-  /** Those that were not deleted. */
-  count: number
+  /** Of those that were not deleted. */
+  ids: readonly number[]
   /** The one that was created last. */
   last?: Lead
 }
 
 export function evolve (state: LeadState, event: LeadEvent): LeadState {
   switch (event.type) {
-    case 'LeadCreated': return { count: state.count + 1, last: leadOf(event) }
-    case 'LeadDeleted': return { ...state, count: Math.max(0, state.count - 1) }
-    case 'LeadErased': return event.data.with_lead ? withoutLead(state, event.data.lead_id) : state
+    case 'LeadCreated': return { ids: [...state.ids, event.data.lead_id], last: leadOf(event) }
+    case 'LeadDeleted': return { ...state, ids: without(state.ids, event.data.lead_id) }
+    case 'LeadErased': return event.data.with_lead ? erased(state, event.data.lead_id) : state
     case 'LeadUpdated':
     case 'LeadStatusChanged': return state
     default: return event satisfies never
   }
 }
 
-/** One that had been deleted counts no more already; the events before an erasure may be gone. */
-function withoutLead ({ count, last }: LeadState, id: number): LeadState {
-  const left = Math.max(0, count - 1)
-  return last && last.id !== id ? { count: left, last } : { count: left }
+/** One that had been deleted is not among them already; the events before an erasure may be gone. */
+function erased ({ ids, last }: LeadState, id: number): LeadState {
+  const left = without(ids, id)
+  return last && last.id !== id ? { ids: left, last } : { ids: left }
 }
+
+const without = (ids: readonly number[], id: number) => ids.filter((known) => known !== id)
 
 /** The lead that an event created, before any call moved its status. */
 export function leadOf ({ data }: LeadCreatedEvent): Lead {

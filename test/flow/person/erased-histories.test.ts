@@ -19,8 +19,9 @@ const random = seeded(seedOf('CHAOS_SEED'))
 const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)] as Item
 const numbers = Array.from({ length: 6 }, (_, n) => `+1555333000${n}`)
 
+/** And of those who are called for them: contacts. */
 const leads: number[] = []
-const numberOf = new Map<number, string>()
+const called: number[] = []
 const requests: string[] = []
 let count = 0
 /** Of each person there is something that nobody else has, and that changes. */
@@ -30,25 +31,28 @@ const contact = (phone_number = pick(numbers)) => ({ phone_number, variables: va
 const erase = async (phone_number: string): Promise<string> =>
   (await call('POST', '/user/person/erase', { phone_number })).body.data.id
 
+const know = (lead: { id: number, secondary_contacts: { id: number }[] } | undefined) => {
+  if (lead) called.push(lead.id, ...lead.secondary_contacts.map(({ id }) => id))
+}
+
 /** What is refused, as the lead is erased or the number listed, is part of the history. */
 const ways: Record<string, () => Promise<unknown>> = {
   async create () {
     const [lead, ...secondary_contacts] = Array.from({ length: 1 + Math.floor(random() * 3) }, () => contact())
     const body = newLead({ ...lead, secondary_contacts, allow_dupplicate: true })
     const { body: { data } } = await call('POST', '/user/lead', body)
-    if (!data) return
-    leads.push(data.id)
-    numberOf.set(data.id, data.phone_number)
+    if (data) leads.push(data.id)
+    know(data)
   },
-  update: () => call('PUT', `/user/lead/${pick(leads)}`, random() < 0.5
-    ? { variables: variables('0000') }
-    : { secondary_contacts: [contact()] }),
+  async update () {
+    const changes = random() < 0.5 ? { variables: variables('0000') } : { secondary_contacts: [contact()] }
+    know((await call('PUT', `/user/lead/${pick(leads)}`, changes)).body.data)
+  },
   status: () => call('PUT', `/user/lead/${pick(leads)}/status`, { status: pick(['created', 'completed']) }),
   remove: () => random() < 0.3 ? call('DELETE', `/user/lead/${pick(leads)}`) : Promise.resolve(),
   call () {
-    const lead_id = random() < 0.5 ? pick(leads) : null
-    const from = numberOf.get(lead_id ?? 0) ?? pick(numbers) // the call of a lead is with its person
-    return call('POST', `/engine/calls/call-${++count}/completed`, callReport(assistant, { from, lead_id }), engine)
+    const report = { from: pick(numbers), lead_id: random() < 0.7 ? pick(called) : null } // whoever answered
+    return call('POST', `/engine/calls/call-${++count}/completed`, callReport(assistant, report), engine)
   },
   list: () => random() < 0.3 ? call('POST', '/user/blacklist', { phone_number: pick(numbers) }) : Promise.resolve(),
   async unlist () {

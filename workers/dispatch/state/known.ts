@@ -1,16 +1,24 @@
 // What the dispatcher knows of one assistant, lead or campaign.
 import type { AssistantSettings } from '../../../src/domain/assistant/settings.js'
+import type { LeadErasedEvent } from '../../../src/domain/lead/erased.js'
 import type { Calling } from '../../../src/domain/lead/after-call.js'
 import { relevantSettings, type PayloadAssistant, type PayloadLead, type RelevantSettings } from '../payload.js'
+
+type LeadErased = LeadErasedEvent['data']
 
 export interface KnownAssistant extends PayloadAssistant { revision: bigint }
 /** `revision` is that of the last event of its stream that changed it. */
 export interface KnownLead extends PayloadLead, Calling { revision: bigint }
 export interface KnownCampaign { campaign_id: number, revision: bigint, name: string }
 
-export const nobody = {
+const nobody = {
   phone_number: '', variables: { customer_name: '', email: '' }, status: 'created' as const, newest_report_at: null
 }
+
+/** The row of one whose person was erased. */
+export const erasedRow = (
+  id: number, { lead_id, user_id, campaign_id }: Pick<LeadErased, 'lead_id' | 'user_id' | 'campaign_id'>, revision: bigint
+): KnownLead => ({ ...nobody, id, primary_id: id === lead_id ? null : lead_id, user_id, campaign_id, revision })
 
 /** Whether the person of the row was erased. */
 export const isNobody = ({ phone_number }: KnownLead) => phone_number === ''

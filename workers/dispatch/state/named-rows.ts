@@ -15,8 +15,11 @@ export function contactIds (event: DomainEvent): number[] {
   switch (type) {
     case 'LeadErased': return erasedIds(event)
     case 'CallCompleted': return data.lead_id === null ? [] : [data.lead_id]
-    case 'LeadCreated': return [data.lead_id, ...data.secondary_contacts.map(({ id }) => id)]
-    case 'LeadUpdated': return [data.lead_id, ...data.changes.secondary_contacts?.map(({ id }) => id) ?? []]
+    case 'LeadCreated': return [data.lead_id, ...data.secondary_contacts.map(({ id }) => id), ...data.erased_contacts ?? []]
+    case 'LeadUpdated': {
+      const contacts = data.changes.secondary_contacts?.map(({ id }) => id) ?? []
+      return [data.lead_id, ...contacts, ...data.erased_contacts ?? []]
+    }
     case 'LeadStatusChanged': return [data.contact_id ?? data.lead_id]
     default: return []
   }

@@ -7,7 +7,7 @@ import { leadOf } from '../../../src/domain/lead/evolve.js'
 import type { LeadEvent } from '../../../src/domain/lead/events.js'
 import type { SettingsChange } from '../../deliveries/follow-settings.js'
 import type { Duplicate } from '../new-deliveries.js'
-import { nobody, pickRelevant, type KnownAssistant, type KnownCampaign, type KnownLead } from './known.js'
+import { erasedRow, pickRelevant, type KnownAssistant, type KnownCampaign, type KnownLead } from './known.js'
 import { KnownRows } from './known-rows.js'
 import { Listings } from './listings.js'
 
@@ -57,10 +57,12 @@ export class DispatchState {
       const primary_id = id === primary ? null : primary
       if (!this.leads.has(id)) this.#putLead({ ...shared, id, primary_id, phone_number, variables, status })
     }
+    this.#putErased(data, data.erased_contacts, revision)
   }
 
   /** Contacts that the lead does not have any more stay known: their calls may still be reported. */
-  leadUpdated ({ lead_id, changes }: Data<LeadEvent, 'LeadUpdated'>, revision: bigint): void {
+  leadUpdated (data: Data<LeadEvent, 'LeadUpdated'>, revision: bigint): void {
+    const { lead_id, changes } = data
     const lead = this.leads.get(lead_id)
     if (!lead) return
     const { user_id, campaign_id } = lead
@@ -71,6 +73,7 @@ export class DispatchState {
       if (known && known.revision >= revision) continue
       this.#putLead({ ...fresh, ...known, id, phone_number, variables, revision })
     }
+    this.#putErased(data, data.erased_contacts, revision)
   }
 
   leadStatusChanged (
@@ -82,12 +85,13 @@ export class DispatchState {
 
   /** Nobody is called for them any more; calls that end later name nobody. */
   leadErased (event: LeadErasedEvent, revision: bigint): void {
-    const { lead_id, user_id, campaign_id } = event.data
-    for (const id of erasedIds(event)) {
+    this.#putErased(event.data, erasedIds(event), revision)
+  }
+
+  #putErased (lead: Parameters<typeof erasedRow>[1], ids: readonly number[] | undefined, revision: bigint): void {
+    for (const id of ids ?? []) {
       const known = this.leads.get(id)
-      if (known && known.revision >= revision) continue
-      const primary_id = id === lead_id ? null : lead_id
-      this.#putLead({ ...nobody, id, primary_id, user_id, campaign_id, revision })
+      if (!known || known.revision < revision) this.#putLead(erasedRow(id, lead, revision))
     }
   }
 

@@ -1,5 +1,6 @@
 // Counts the distinct calls of the log by a read of its own, in parts.
 import { callIdOf } from '../../../src/domain/call/events.js'
+import { typeInLog } from '../../../src/domain/sealed/left.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import type { Streams } from '../../../src/event-store/streams.js'
 
@@ -39,12 +40,12 @@ export async function * countOn (
     count = { ...count }
     for (const event of batch.events) {
       if (event.position > end || callIdOf(event.stream) === undefined) continue
-      const isErasedBefore = event.type === erasure && event.position <= count.beganAt
+      const isErasedBefore = isErasure(event) && event.position <= count.beganAt
       if (isErasedBefore && !count.hasErased) {
         yield * countOn(streams, await newCount(streams, true), end, signal)
         return
       }
-      count.metErased ||= event.type === erasure && !isErasedBefore
+      count.metErased ||= isErasure(event) && !isErasedBefore
       if (await isCounted(streams, event, count)) count.calls += 1
     }
     count.position = batch.position < end ? batch.position : end
@@ -59,16 +60,17 @@ const mostBefore = 100
 /** Nothing is remembered of a call: its stream shows whether it counts at this event. */
 async function isCounted ({ read }: CountedLog, event: StoredEvent, count: Count): Promise<boolean> {
   const { stream, revision, position } = event
-  if (event.type === erasure) return position <= count.beganAt && (await read(stream, 0n, 1))[0]?.id === event.id
+  if (isErasure(event)) return position <= count.beganAt && (await read(stream, 0n, 1))[0]?.id === event.id
   const mayBeErased = count.hasErased && position <= count.beganAt
   if (revision === 0n && !mayBeErased) return true
   const [first] = await read(stream, 0n, 1)
-  if (first?.type === erasure) return revision === 0n && first.position > count.beganAt
+  if (first && isErasure(first)) return revision === 0n && first.position > count.beganAt
   if (revision === 0n) return true
   if (first && !isOther(first)) return false
   const earlier = await read(stream, 0n, mostBefore)
   return !earlier.some((event) => !isOther(event) && event.revision < revision)
 }
 
-/** A report of a person who was erased is read as one that nobody can open. */
-const isOther = ({ type }: StoredEvent) => type !== report && type !== 'Erased'
+/** A report that nobody can read any more is one all the same. */
+const isErasure = (event: StoredEvent) => typeInLog(event) === erasure
+const isOther = (event: StoredEvent) => typeInLog(event) !== report
