@@ -51,7 +51,7 @@ export interface Handled<State, Facts = object, Body = object> extends Once<Stat
   body: Body
   facts: Partial<Facts>
   /** The data of the answer, from the read model if that has caught up in time. */
-  readBack<Data> (written: Written<Data>): Promise<Data>
+  readBack: <Data>(written: Written<Data>) => Promise<Data>
 }
 
 export interface CommandServices {

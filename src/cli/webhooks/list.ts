@@ -35,7 +35,8 @@ async function listWebhooks (
   { user: userId, assistant: assistantId, call: callId, status, reason, limit, json }: ListOptions
 ): Promise<void> {
   const [{ listDeliveries }, { findReceivers }] = await Promise.all([
-    import('../../../workers/deliveries/read/find-deliveries.js'), import('../../../workers/deliveries/read/find-receivers.js')
+    import('../../../workers/deliveries/read/find-deliveries.js'),
+    import('../../../workers/deliveries/read/find-receivers.js')
   ])
   const { items, total } = await withConnections('ringledger webhooks list', async ({ pool }) => {
     const wanted = { userId, assistantId, callId, status, reason }
@@ -49,7 +50,9 @@ async function listWebhooks (
     return { items: items.map((item) => ({ ...item, ...receivers.get(item.id) })), total }
   })
   if (json) return printJson(items)
-  const head = ['delivery', 'call', 'user', 'assistant', 'endpoint', 'type', 'status', 'reason', 'attempts', 'next attempt', 'created']
+  const head = [
+    'delivery', 'call', 'user', 'assistant', 'endpoint', 'type', 'status', 'reason', 'attempts', 'next attempt', 'created'
+  ]
   const rows = items.map((each) => [
     each.id, each.call_id ?? '', each.user_id ?? '', each.assistant_id ?? '', each.endpoint ?? '', each.type, each.status,
     each.reason ?? '', each.attempt_count, each.next_attempt_at ?? '', each.created_at

@@ -3,6 +3,7 @@ import { leadNotFound } from '../../domain/lead/change.js'
 import { describeLead, type LeadAnswer } from '../../domain/lead/summary.js'
 import type { Blacklists } from '../../command-handling/blacklist/blacklists.js'
 import { leadAsListed, numbersOf } from '../../domain/blacklist/listed.js'
+import type { CreateLeadBody } from '../../domain/lead/validate.js'
 import type { HandleRoute } from '../../http/command-route.js'
 import { idIn } from '../../http/path-id.js'
 import type { LeadOnStream } from '../../../projections/find-leads.js'
@@ -14,8 +15,8 @@ export interface LeadDeps {
   readModel: ReadModel
   facts: Facts
   blacklists: Blacklists
-  /** Stands for a phone number in the name of a stream. */
-  phoneHash (phoneNumber: string): string
+  /** Of all leads of a phone number in a campaign. */
+  leadStreamOf (lead: Pick<CreateLeadBody, 'campaign_id' | 'phone_number'>): string
 }
 
 /** @throws Rejection when the path holds no id that a lead could have */

@@ -45,7 +45,9 @@ const busy = 'Ten recoveries of this assistant go on: try again when one of them
 
 const RecoverAnswer = Type.Object({
   message: Type.String(),
-  data: Type.Object({ count: Type.Integer({ minimum: 0, description: 'Deliveries that are looked at again.' }) }, { title: 'Recovered' })
+  data: Type.Object(
+    { count: Type.Integer({ minimum: 0, description: 'Deliveries that are looked at again.' }) }, { title: 'Recovered' }
+  )
 }, { title: 'RecoverAnswer' })
 
 const schema = {

@@ -13,6 +13,7 @@ import { phoneClaims } from '../../command-handling/phone-claims.js'
 import { snapshotsIn } from '../../command-handling/snapshots/snapshots.js'
 import { waitIfMissing } from '../../command-handling/wait-if-missing.js'
 import { openFacts } from '../../commands/facts.js'
+import { leadStream } from '../../domain/lead/events.js'
 import type { App } from '../../http/app-types.js'
 import { commandRoutes } from '../../http/command-route.js'
 import { keysBeside } from '../../sealing/keys/keys-beside.js'
@@ -101,6 +102,7 @@ async function commandDeps (
     assistantAt,
     readPositions: reads,
     phoneHash: hash,
+    leadStreamOf: ({ campaign_id, phone_number }) => leadStream(campaign_id, hash(phone_number)),
     phoneClaims: claims,
     announceRevoked: (keyId) => announceRevoked(pool, { key: keyId }),
     blacklists: openBlacklists(streams, hash, notedEntries(pool, keysBeside(personKeys), isDoneNow)),

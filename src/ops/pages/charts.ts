@@ -44,7 +44,8 @@ function bars (points: Chart['points'], most: number): string {
     const below = sum(values.slice(0, nth))
     const [from, to] = [y(below, most), y(below + (value ?? 0), most)]
     if (from - to < 0.05) return ''
-    return html`<rect class="${kinds[nth] ?? ''}" x="${at(index, step)}" width="${Math.max(step - 1, 0.5).toFixed(1)}" y="${to.toFixed(1)}" height="${(from - to).toFixed(1)}"/>`
+    return html`<rect class="${kinds[nth] ?? ''}" x="${at(index, step)}"
+width="${Math.max(step - 1, 0.5).toFixed(1)}" y="${to.toFixed(1)}" height="${(from - to).toFixed(1)}"/>`
   })).join('')
 }
 

@@ -47,8 +47,10 @@ const statusOf = ({ status, reason }: Pick<DeliverySummary, 'status' | 'reason'>
 export function deliveryPage (root: string, csrf: string | undefined, delivery: DeliveryDetails): string {
   const { id, call_id: call, type, assistant_id: assistant, attempts, request, created_at: created } = delivery
   const facts: [string, string][] = [
-    ['status', statusOf(delivery)], ['call', text(call ?? 'none')], ['type', text(type)], ['assistant', text(assistant ?? 'unknown')],
-    ['created', time(created)], ['next attempt', delivery.next_attempt_at === null ? 'none' : time(delivery.next_attempt_at)]
+    ['status', statusOf(delivery)], ['call', text(call ?? 'none')], ['type', text(type)],
+    ['assistant', text(assistant ?? 'unknown')],
+    ['created', time(created)],
+    ['next attempt', delivery.next_attempt_at === null ? 'none' : time(delivery.next_attempt_at)]
   ]
   const head = ['trigger', 'n', 'started', 'ms', 'outcome', 'status', 'error', 'answer']
   return html`

@@ -16,7 +16,9 @@ export interface Frame {
   liveSeconds?: number
 }
 
-const places = [['overview', '', 'Overview'], ['deliveries', '/deliveries', 'Deliveries'], ['endpoints', '/endpoints', 'Endpoints']] as const
+const places = [
+  ['overview', '', 'Overview'], ['deliveries', '/deliveries', 'Deliveries'], ['endpoints', '/endpoints', 'Endpoints']
+] as const
 
 /** A whole page. @param main HTML that was made here */
 export function page (frame: Frame, main: string): string {
@@ -34,7 +36,8 @@ export function page (frame: Frame, main: string): string {
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
-<header><p class="brand"><a href="${root}">Ringledger</a> <small>${packageVersion}</small></p>!${csrf === undefined ? '' : navigation(frame)}</header>
+<header><p class="brand"><a href="${root}">Ringledger</a> <small>${packageVersion}</small></p>
+!${csrf === undefined ? '' : navigation(frame)}</header>
 <main id="main" tabindex="-1" !${liveSeconds === undefined ? '' : html`data-live="${liveSeconds}"`}>
 <h1>${title}</h1>
 !${notice === undefined ? '' : html`<p class="notice" role="status">${notice}</p>`}

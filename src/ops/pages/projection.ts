@@ -33,7 +33,10 @@ export function projectionPage (view: ProjectionPage): string {
 <h2>Parked events</h2>
 !${parked.slice(0, mostParked).map((each) => parkedStream(root, csrf, each))}
 !${parked.length === 0 ? html`<p class="none">Nothing is parked.</p>` : ''}
-!${parked.length > mostParked ? html`<p>And ${parked.length - mostParked} more streams: <code>ringledger projections quarantine list ${name}</code></p>` : ''}`
+!${parked.length > mostParked
+    ? html`<p>And ${parked.length - mostParked} more streams:
+<code>ringledger projections quarantine list ${name}</code></p>`
+    : ''}`
 }
 
 const generationsOf = ({ root, csrf, projection }: ProjectionPage) => html`
@@ -73,12 +76,14 @@ function parkedStream (root: string, csrf: string | undefined, each: ParkedStrea
   const to = (action: string) => `${root}/projections/${projection}/${action}`
   return html`
 <details>
-<summary>${stream}@${revision}, ${type}: ${events} event${events === 1 ? '' : 's'} since !${time(since)}!${generation === null ? '' : html` (generation ${generation})`}</summary>
+<summary>${stream}@${revision}, ${type}: ${events} event${events === 1 ? '' : 's'} since
+!${time(since)}!${generation === null ? '' : html` (generation ${generation})`}</summary>
 <p class="notice bad">${error}</p>
 <div class="actions">
 !${form(to('retry'), csrf, html`!${named}<button>Retry the stream</button>`)}
 <form class="row" method="post" action="${to('skip')}"><input type="hidden" name="csrf" value="${csrf}">!${named}
-<div><label>Why this event is given up <input name="reason" required maxlength="200"></label></div><button>Skip this event for good</button></form>
+<div><label>Why this event is given up <input name="reason" required maxlength="200"></label></div>
+<button>Skip this event for good</button></form>
 </div>
 </details>`
 }

@@ -3,13 +3,15 @@ export const style = `
 :root {
   color-scheme: light dark;
   --back: #ffffff; --text: #1c2024; --soft: #5b6470; --line: #d5d9de; --card: #f5f6f8; --link: #0b57a4;
-  --good: #12693a; --good-back: #dff3e6; --bad: #a11b1b; --bad-back: #fbe3e3; --waiting: #7a4d00; --waiting-back: #fdefd3;
+  --good: #12693a; --good-back: #dff3e6; --bad: #a11b1b;
+  --bad-back: #fbe3e3; --waiting: #7a4d00; --waiting-back: #fdefd3;
   --one: #1f77b4; --two: #d62728; --three: #b07a00;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --back: #14171a; --text: #e6e8ea; --soft: #a3abb5; --line: #343a41; --card: #1d2125; --link: #7ab8f5;
-    --good: #7fdba4; --good-back: #12351f; --bad: #ff9d9d; --bad-back: #431919; --waiting: #f4c56e; --waiting-back: #3d2c08;
+    --good: #7fdba4; --good-back: #12351f; --bad: #ff9d9d;
+    --bad-back: #431919; --waiting: #f4c56e; --waiting-back: #3d2c08;
     --one: #6cb4ee; --two: #ff8a80; --three: #e8b84a;
   }
 }
@@ -20,10 +22,13 @@ header { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; align-items: center;
 header form { margin-left: auto; }
 nav ul { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; list-style: none; margin: 0; padding: 0; }
 a { color: var(--link); }
-.brand { margin: 0; font-weight: 600; } .brand a { color: inherit; text-decoration: none; } small, .soft { color: var(--soft); }
+.brand { margin: 0; font-weight: 600; }
+.brand a { color: inherit; text-decoration: none; }
+small, .soft { color: var(--soft); }
 a[aria-current] { color: inherit; font-weight: 600; text-decoration-thickness: 2px; }
 h1 { font-size: 1.6rem; margin: .75rem 0; } h2 { font-size: 1.2rem; margin: 2rem 0 .5rem; }
-.skip { position: absolute; left: -100rem; } .skip:focus { left: 1rem; top: 1rem; background: var(--back); padding: .5rem; z-index: 1; }
+.skip { position: absolute; left: -100rem; }
+.skip:focus { left: 1rem; top: 1rem; background: var(--back); padding: .5rem; z-index: 1; }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; } main:focus { outline: none; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
@@ -33,23 +38,37 @@ dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(9.5rem, 1fr)
 dl div { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .5rem .75rem; }
 dt { color: var(--soft); font-size: .875rem; } dd { margin: 0; font-size: 1.25rem; overflow-wrap: anywhere; }
 dl.text { grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)); } dl.text dd { font-size: 1rem; }
-.badge { display: inline-block; padding: 0 .5rem; border-radius: 1rem; background: var(--card); border: 1px solid var(--line); white-space: nowrap; }
-.badge.good { color: var(--good); background: var(--good-back); } .badge.bad { color: var(--bad); background: var(--bad-back); }
+.badge {
+  display: inline-block; padding: 0 .5rem; border-radius: 1rem; background: var(--card);
+  border: 1px solid var(--line); white-space: nowrap
+}
+.badge.good { color: var(--good); background: var(--good-back); }
+.badge.bad { color: var(--bad); background: var(--bad-back); }
 .badge.waiting { color: var(--waiting); background: var(--waiting-back); }
-.notice { border-left: 4px solid var(--link); background: var(--card); padding: .5rem .75rem; overflow-wrap: anywhere; white-space: pre-wrap; }
+.notice {
+  border-left: 4px solid var(--link); background: var(--card); padding: .5rem .75rem; overflow-wrap: anywhere;
+  white-space: pre-wrap
+}
 .notice.bad { border-color: var(--bad); }
 form { margin: 0; } form.row, .actions { display: flex; flex-wrap: wrap; gap: .5rem .75rem; align-items: end; }
 label { display: block; color: var(--soft); font-size: .875rem; }
-input, select, button { font: inherit; color: inherit; background: var(--back); border: 1px solid var(--soft); border-radius: .375rem; padding: .375rem .625rem; max-width: 100%; }
+input, select, button {
+  font: inherit; color: inherit; background: var(--back); border: 1px solid var(--soft);
+  border-radius: .375rem; padding: .375rem .625rem; max-width: 100%
+}
 #token { width: 100%; }
 button { background: var(--card); cursor: pointer; min-height: 2.5rem; } button.plain { border-color: var(--line); }
-pre { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .75rem; overflow-x: auto; max-height: 30rem; }
+pre {
+  background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .75rem;
+  overflow-x: auto; max-height: 30rem
+}
 progress { width: 100%; max-width: 30rem; height: 1rem; }
 figure { margin: 0 0 1.5rem; } figcaption { color: var(--soft); }
 svg { width: 100%; height: auto; display: block; } svg text { fill: var(--soft); font-size: 11px; }
 @media (max-width: 40rem) { svg text { font-size: 22px; } } /* a phone shows the view box at half its size */
 .one { fill: var(--one); } .two { fill: var(--two); } .three { fill: var(--three); } .grid { stroke: var(--line); }
-path.one { fill: none; stroke: var(--one); stroke-width: 2; } path.two { fill: none; stroke: var(--two); stroke-width: 2; }
+path.one { fill: none; stroke: var(--one); stroke-width: 2; }
+path.two { fill: none; stroke: var(--two); stroke-width: 2; }
 .key { display: inline-block; width: .75rem; height: .75rem; border-radius: .15rem; margin: 0 .25rem 0 .75rem; }
 .key.one { background: var(--one); } .key.two { background: var(--two); } .key.three { background: var(--three); }
 details { margin: .25rem 0; } .none { color: var(--soft); }

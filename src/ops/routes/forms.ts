@@ -1,6 +1,6 @@
 // The forms of the pages: each does one thing, and leads to the page that shows what became of it.
 import type { FastifyRequest } from 'fastify'
-import Type from 'typebox'
+import Type, { type TSchema } from 'typebox'
 import type { App } from '../../http/app-types.js'
 import type { OpsDeps } from '../deps.js'
 import { assertOwnForm, operatorsOnly } from '../operator.js'
@@ -32,11 +32,12 @@ const optionsOf = ({ sessionKey }: OpsDeps) => ({
 
 function addProjectionForms (app: App, deps: OpsDeps): void {
   const root = `${deps.basePath}/ops`
-  const options = optionsOf(deps)
+  const of = <Params extends TSchema, Body extends TSchema>(params: Params, body: Body) =>
+    ({ schema: { hide: true, params, body }, ...optionsOf(deps) })
   const at = `${root}/projections/:name`
   const projection = (name: string) => `${root}/projections/${encodeURIComponent(name)}`
 
-  app.post(`${at}/:action`, { schema: { hide: true, params: ActionOn, body: Form }, ...options }, async (request, reply) => {
+  app.post(`${at}/:action`, of(ActionOn, Form), async (request, reply) => {
     const { name, action } = request.params
     if (!deps.isProjection(name)) throw new Refused(`There is no projection ${name}.`, 404)
     const id = await deps.startAction(action, name, {})
@@ -44,17 +45,17 @@ function addProjectionForms (app: App, deps: OpsDeps): void {
     return await reply.redirect(`${root}/actions/${id}`, 303)
   })
 
-  app.post(`${at}/retry`, { schema: { hide: true, params: Named, body: Parked }, ...options }, async (request, reply) => {
+  app.post(`${at}/retry`, of(Named, Parked), async (request, reply) => {
     const { params: { name }, body: { stream } } = request
     return await tell(reply, root, projection(name), await deps.retryParked(name, stream))
   })
 
-  app.post(`${at}/skip`, { schema: { hide: true, params: Named, body: Skipped }, ...options }, async (request, reply) => {
+  app.post(`${at}/skip`, of(Named, Skipped), async (request, reply) => {
     const { params: { name }, body: { stream, revision, reason } } = request
     return await tell(reply, root, projection(name), await deps.skipParked(name, stream, BigInt(revision), reason))
   })
 
-  app.post(`${at}/close-breaker`, { schema: { hide: true, params: Named, body: Form }, ...options }, async (request, reply) => {
+  app.post(`${at}/close-breaker`, of(Named, Form), async (request, reply) => {
     const { name } = request.params
     return await tell(reply, root, projection(name), await deps.closeBreaker(name))
   })
