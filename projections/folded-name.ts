@@ -7,5 +7,8 @@ export const foldCase = (text: string) => text.normalize('NFC').toLowerCase()
 const longest = 200
 
 /** The beginning of a name, as it fits into an index and a text column. */
-export const foldedName = (name: string) =>
-  [...foldCase(name).replaceAll('\0', '').slice(0, 2 * longest)].slice(0, longest).join('') // by whole characters
+export function foldedName (name: string): string {
+  const folded = foldCase(name).replaceAll('\0', '')
+  if (folded.length <= longest) return folded
+  return [...folded.slice(0, 2 * longest)].slice(0, longest).join('') // by whole characters
+}

@@ -4,7 +4,7 @@ import { tryDecode, type DomainEvent } from '../../src/domain/events.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import { CannotProject, type Projection, type RowKey, type Rows } from './projection.js'
 import type { MemoryRows } from './rows.js'
-import { loadRows, saveRows } from './table.js'
+import { loadRows, saveRows, type Key, type Table } from './table.js'
 
 /** An event that can be read, and the keys of the rows that it reads. */
 export interface Readable { stored: StoredEvent, event: DomainEvent, keys: RowKey[] }
@@ -47,7 +47,7 @@ export async function loadMissing (
 /** Folds the event. @returns why it cannot be projected, if so; then it changed no row */
 export function fold (projection: Projection, { stored, event, keys }: Readable, rows: Rows): string | undefined {
   try {
-    projection.project(event, stored, onlyNamed(projection, keys, rows))
+    projection.project(event, stored, new NamedRows(projection, keys, rows))
     return undefined
   } catch (error) {
     if (error instanceof CannotProject) return error.message
@@ -61,13 +61,17 @@ export async function saveChanges (tx: PoolClient, schema: string, rows: MemoryR
 }
 
 /** A row that was not named was not loaded either: without an error it would look like one that does not exist. */
-function onlyNamed ({ name }: Projection, keys: RowKey[], rows: Rows): Rows {
-  return {
-    get (table, key) {
-      const isNamed = keys.some((named) => named[0] === table && named[1] === key)
-      if (!isNamed) throw new Error(`${name} reads ${table.name} ${key}, which its keys do not name`)
-      return rows.get(table, key)
-    },
-    put: (table, row) => rows.put(table, row)
+class NamedRows implements Rows {
+  constructor (
+    private readonly projection: Projection, private readonly keys: RowKey[], private readonly rows: Rows) {}
+
+  get<Row extends object> (table: Table<Row>, key: Key): Row | undefined {
+    const isNamed = this.keys.some((named) => named[0] === table && named[1] === key)
+    if (!isNamed) throw new Error(`${this.projection.name} reads ${table.name} ${key}, which its keys do not name`)
+    return this.rows.get(table, key)
+  }
+
+  put<Row extends object> (table: Table<Row>, row: Row): void {
+    this.rows.put(table, row)
   }
 }

@@ -1,6 +1,6 @@
 // The rows of a projection in memory, while events are folded into them: for a batch, for a replay and for a sample.
 import type { RowKey, Rows } from './projection.js'
-import { forget, remember, TableRows } from './table-rows.js'
+import { forget, remember, TableRows, type Entry } from './table-rows.js'
 import { keyOf, type AnyTable, type Key, type Table } from './table.js'
 
 export interface RowsOptions {
@@ -47,11 +47,15 @@ export class MemoryRows implements Rows {
     const key = keyOf(table, row)
     if (this.#options.keeps?.(table, key) === false) return
     const rows = this.#of(table)
-    const earlier = rows.changed.get(key)
-    if (!earlier && this.#isNew(table, rows, key)) rows.fresh.add(key)
-    if (earlier) this.changedBytes -= rows.entries.get(key)?.bytes ?? 0
-    this.changedBytes += remember(rows, key, row)
-    rows.changed.set(key, earlier && this.#options.everyVersion ? [...earlier, row] : [row])
+    const known = rows.entries.get(key)
+    const former = known?.isChanged ? { row: known.row, bytes: known.bytes } : undefined
+    const isFresh = known?.isChanged ? known.isFresh : this.#isNew(table, rows, known)
+    const entry = remember(rows, key, row)
+    this.changedBytes += entry.bytes - (former?.bytes ?? 0)
+    entry.isFresh = isFresh
+    if (!former) rows.changed.push(entry)
+    else if (this.#options.everyVersion && former.row) entry.earlier = [...entry.earlier ?? [], former.row]
+    entry.isChanged = true
   }
 
   /** The keys that have to be loaded before events that read these can be folded. */
@@ -86,11 +90,9 @@ export class MemoryRows implements Rows {
    * the next take.
    */
   take (): Changes[] {
-    this.changedBytes = 0
-    return [...this.#tables].flatMap(([table, rows]) => {
-      const versions = [...rows.changed.values()]
-      rows.changed = new Map()
-      rows.fresh = new Set()
+    return this.#takeEach().flatMap(({ table, changed }) => {
+      const versions = changed.map(({ earlier = [], row }) => row ? [...earlier, row] : earlier)
+      for (const entry of changed) entry.earlier = undefined
       const most = versions.reduce((longest, { length }) => Math.max(longest, length), 0)
       const nthOfEach = (nth: number) => versions.flatMap((ofRow) => ofRow[nth] ?? [])
       return Array.from({ length: most }, (_, nth) => ({ table, rows: nthOfEach(nth) }))
@@ -99,10 +101,10 @@ export class MemoryRows implements Rows {
 
   /** As `take`, where only the last version of each row is written. */
   takeSplit (): Split[] {
-    const fresh = new Map([...this.#tables].map(([table, rows]) => [table, rows.fresh]))
-    return this.take().map(({ table, rows }) => {
-      const isFresh = (row: object) => fresh.get(table)?.has(keyOf(table, row)) === true
-      return { table, fresh: rows.filter(isFresh), others: rows.filter((row) => !isFresh(row)) }
+    return this.#takeEach().map(({ table, changed }) => {
+      const split: Split = { table, fresh: [], others: [] }
+      for (const { row, isFresh } of changed) if (row) (isFresh ? split.fresh : split.others).push(row)
+      return split
     })
   }
 
@@ -118,8 +120,13 @@ export class MemoryRows implements Rows {
     for (const rows of largestFirst) bytes -= forget(rows, bytes - budgetBytes)
   }
 
-  #isNew (table: AnyTable, rows: TableRows, key: Key): boolean {
-    const known = rows.entries.get(key)
+  #takeEach (): Array<{ table: AnyTable, changed: Entry[] }> {
+    this.changedBytes = 0
+    const taken = [...this.#tables].map(([table, rows]) => ({ table, changed: rows.takeChanged() }))
+    return taken.filter(({ changed }) => changed.length > 0)
+  }
+
+  #isNew (table: AnyTable, rows: TableRows, known: Entry | undefined): boolean {
     if (known) return known.row === undefined
     return rows.isWhole || (this.#options.presumesNew === true && table.isMostlyNew === true)
   }

@@ -2,36 +2,49 @@
 import { sizeOf } from '../../src/event-store/size.js'
 import type { Key } from './table.js'
 
-interface Entry {
+export interface Entry {
   /** Absent where the table is known to have no such row. */
   row: object | undefined
   bytes: number
+  /** Since changes were last taken. */
+  isChanged: boolean
+  /** A changed row that is not in the table, as far as is known. */
+  isFresh: boolean
+  /** What a changed row was in between, the oldest version first, where every version is written. */
+  earlier?: object[] | undefined
 }
 
 export class TableRows {
   readonly entries = new Map<Key, Entry>()
-  /** What each row became since changes were last taken, the oldest version first. */
-  changed = new Map<Key, object[]>()
-  /** Those of `changed` that are not in the table, as far as is known. */
-  fresh = new Set<Key>()
+  /** In the order in which they were changed first. */
+  changed: Entry[] = []
   bytes = 0
   /** Whether any event reads rows of it: those of other tables are not kept. */
   isRead = false
 
   /** `isWhole` as long as nothing was forgotten: a row that is not here does not exist then. */
   constructor (public isWhole: boolean) {}
+
+  takeChanged (): Entry[] {
+    const taken = this.changed
+    this.changed = []
+    for (const entry of taken) entry.isChanged = false
+    return taken
+  }
 }
 
 /** What an entry takes beside its row. */
 const entryBytes = 100
 
-/** @returns the bytes of the row */
-export function remember (rows: TableRows, key: Key, row: object | undefined): number {
+export function remember (rows: TableRows, key: Key, row: object | undefined): Entry {
   const bytes = entryBytes + sizeOf(row)
-  rows.bytes += bytes - (rows.entries.get(key)?.bytes ?? 0)
-  rows.entries.delete(key) // so that it comes last: the oldest are forgotten first
-  rows.entries.set(key, { row, bytes })
-  return bytes
+  const entry = rows.entries.get(key) ?? { row, bytes: 0, isChanged: false, isFresh: false }
+  if (entry.bytes > 0) rows.entries.delete(key) // so that it comes last: the oldest are forgotten first
+  rows.entries.set(key, entry)
+  rows.bytes += bytes - entry.bytes
+  entry.row = row
+  entry.bytes = bytes
+  return entry
 }
 
 /**
@@ -42,7 +55,7 @@ export function forget (rows: TableRows, bytes: number): number {
   let freed = 0
   for (const [key, entry] of rows.entries) {
     if (freed >= bytes) break
-    if (rows.changed.has(key)) continue
+    if (entry.isChanged) continue
     rows.entries.delete(key)
     rows.isWhole = false
     freed += entry.bytes

@@ -68,5 +68,5 @@ interface EventKey { stream: string, revision: string }
 
 function skippedOf (rows: EventKey[]): Skipped {
   const skipped = new Set(rows.map(({ stream, revision }) => `${revision}@${stream}`))
-  return { has: ({ stream, revision }) => skipped.has(`${revision}@${storable(stream)}`) }
+  return { has: ({ stream, revision }) => skipped.size > 0 && skipped.has(`${revision}@${storable(stream)}`) }
 }
