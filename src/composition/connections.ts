@@ -5,9 +5,11 @@ import { listenForPositions, type Positions } from '../../projections/engine/pos
 import { projections } from '../../projections/index.js'
 import { holdsNothing } from '../../projections/generations/complete.js'
 import { ensureProjections } from '../../projections/generations/generations.js'
+import { eventVersions } from '../domain/events.js'
 import { watchAvailability, type Availability } from '../event-store/availability.js'
 import { EventStoreConnection } from '../event-store/connection/connection.js'
 import { openStreams, type Streams } from '../event-store/streams.js'
+import { shareTail } from '../event-store/tail/share-tail.js'
 import { phoneHash } from '../command-handling/phone-hash.js'
 import { packageRoot } from '../package-root.js'
 import { endsWithin } from '../postgres/ends-within.js'
@@ -15,7 +17,7 @@ import { migrate } from '../postgres/migrate.js'
 import { openPool } from '../postgres/pool.js'
 import { openPersonKeys } from '../sealing/keys/cached-keys.js'
 import type { PersonKeys } from '../sealing/keys/person-keys.js'
-import { sealedStreams } from '../sealing/sealed-streams.js'
+import { keyTypes, sealedStreams } from '../sealing/sealed-streams.js'
 import { dispatcherCheckpoint } from '../recovery/database-state.js'
 import { keyBytes, secretKeys, type KeySettings } from './complete-config.js'
 import { reachableHead, reachablePostgres } from './back-end-unreachable.js'
@@ -40,6 +42,9 @@ export const mostConnections = 20
 
 /** A pool ends when its last query does, which may be on a dead connection. */
 const endWithinMs = 2_000
+
+/** What consumers may take. */
+const consumedTypes = Object.keys(eventVersions).filter((type) => !keyTypes.includes(type))
 
 export interface Connections {
   pool: Pool
@@ -72,7 +77,8 @@ export async function openConnections (
   const connection = new EventStoreConnection(eventStoreUrl)
   const opened = openStreams(connection)
   const { streams: raw, ...eventStore } = watchAvailability(opened, { log })
-  const { streams, personKeys } = openSealing(raw, pool, keys)
+  const { streams: sealed, personKeys } = openSealing(raw, pool, keys)
+  const streams = shareTail(sealed, { eventTypes: consumedTypes })
   const disconnect = async () => {
     eventStore.close()
     personKeys.close()

@@ -20,6 +20,8 @@ export interface FollowOptions {
   signal: AbortSignal
   /** As for a subscription. */
   lingerMs?: number
+  /** For who follows the log for long: at its end it may do so with others of the process. */
+  mayShare?: boolean
 }
 
 export interface WatchedLog {

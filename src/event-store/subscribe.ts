@@ -15,7 +15,7 @@ import { toStoredEvent } from './stored.js'
 // Servers before 24.10.5 report 2^64-1 as the checkpoint of a filter that has matched nothing yet.
 const nowhere = 2n ** 64n - 1n
 /** So long an event that is unhurried waits for others. */
-const unhurriedMs = 50
+export const unhurriedMs = 50
 
 export function catchUp (connection: EventStoreConnection, options: CatchUpOptions): CatchUp {
   return new AllSubscription(connection.session, options)

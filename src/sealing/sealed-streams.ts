@@ -34,7 +34,8 @@ export function sealedStreams (streams: Streams, { keys, digest }: SealingOption
   }
 }
 
-const keyTypes: readonly string[] = ['PersonKeyCreated', 'PersonKeyErased'] satisfies Array<DomainEvent['type']>
+/** These nobody gets who follows what is said of persons: they are for the streams themselves. */
+export const keyTypes: readonly string[] = ['PersonKeyCreated', 'PersonKeyErased'] satisfies Array<DomainEvent['type']>
 const isOfKey = ({ type }: StoredEvent) => keyTypes.includes(type)
 
 const holdsPersons = (stream: string) => /^(lead|blacklist|call)-/.test(stream)

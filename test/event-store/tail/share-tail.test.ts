@@ -1,0 +1,137 @@
+// Who follows the end of the log shares one subscription, and is neither held up nor failed by another.
+import t from 'tap'
+import { openStreams, type Streams } from '../../../src/event-store/streams.js'
+import { shareTail } from '../../../src/event-store/tail/share-tail.js'
+import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
+import { eventually } from '../../support/eventually.js'
+import { countingFollowers, follower, happen, type Follower } from '../../support/tail/followers.js'
+
+const { connection } = await scratchEventStore(t)
+const direct = openStreams(connection)
+
+const types = ['A', 'B', 'C', 'D']
+
+function shared (through: Streams = direct, maxBytes?: number) {
+  const counted = countingFollowers(through)
+  return { counted, streams: shareTail(counted, { eventTypes: types, ...maxBytes && { maxBytes } }) }
+}
+
+const typesOf = ({ events }: Follower) => events.map(({ type }) => type).join('')
+
+t.test('those at the end have one subscription, and each gets its types in log order', async (t) => {
+  const { counted, streams } = shared()
+  const after = await direct.head()
+  const followers = [['A'], ['A', 'B'], ['C'], types].map((eventTypes) => follower(t, streams, { eventTypes, after }))
+  const last = await happen(direct, ['A', 'B', 'Other', 'C', 'A', 'D'])
+  await eventually(() => followers.map(typesOf).join() === 'AA,ABA,C,ABCAD')
+  t.equal(counted.opened(), 1)
+  streams.lookNow?.()
+  await eventually(() => followers.every(({ reached }) => reached() >= last))
+  for (const each of followers) await each.stop()
+  await eventually(() => counted.open() === 0)
+})
+
+t.test('an event is read once, and is one object for all', async (t) => {
+  const { streams } = shared()
+  const after = await direct.head()
+  const one = follower(t, streams, { eventTypes: ['A'], after })
+  const other = follower(t, streams, { eventTypes: ['A'], after })
+  await happen(direct, ['A'])
+  await eventually(() => typesOf(one) === 'A' && typesOf(other) === 'A')
+  t.equal(one.events[0], other.events[0])
+})
+
+t.test('who is behind, or begins anew, catches up by itself and joins the others', async (t) => {
+  const { counted, streams } = shared()
+  const start = await direct.head()
+  for (let n = 0; n < 20; n++) await happen(direct, types)
+  const first = follower(t, streams, { eventTypes: ['A'], after: await direct.head() })
+  await happen(direct, ['A'])
+  await eventually(() => typesOf(first) === 'A')
+  const late = follower(t, streams, { eventTypes: ['B'], after: start })
+  await eventually(() => late.events.length === 20)
+  await happen(direct, ['B'])
+  await eventually(() => late.events.length === 21 && counted.open() === 1)
+  t.equal(counted.opened(), 2)
+})
+
+t.test('who works slowly holds up nobody, gets all of it, and joins again', async (t) => {
+  const { counted, streams } = shared(direct, 20_000)
+  const after = await direct.head()
+  let go = () => {}
+  const parked = new Promise<void>((resolve) => { go = resolve })
+  const slow = follower(t, streams, { eventTypes: ['A'], after, work: () => parked })
+  const quick = follower(t, streams, { eventTypes: ['A'], after })
+  for (let n = 1; n <= 100; n++) {
+    await happen(direct, ['A'], { n, text: 'x'.repeat(1_000) })
+    await eventually(() => quick.events.length === n)
+  }
+  t.equal(slow.events.length, 1)
+  t.equal(counted.opened(), 1, 'nothing is read for it meanwhile')
+  go()
+  await eventually(() => slow.events.length === 100)
+  t.strictSame(slow.events.map(({ position }) => position), quick.events.map(({ position }) => position))
+  await happen(direct, ['A'])
+  await eventually(() => slow.events.length === 101 && counted.open() === 1)
+})
+
+t.test('events of others are passed at once when somebody waits, and in a while else', async (t) => {
+  const { streams } = shared()
+  const each = follower(t, streams, { eventTypes: ['A'], after: await direct.head() })
+  await happen(direct, ['A'])
+  await eventually(() => typesOf(each) === 'A')
+  const other = follower(t, streams, { eventTypes: ['B'], after: each.reached() })
+  const position = await happen(direct, ['B'])
+  await eventually(() => typesOf(other) === 'B')
+  streams.lookNow?.()
+  await eventually(() => each.reached() >= position)
+  const later = await happen(direct, ['B', 'Other'])
+  await eventually(() => each.reached() >= later && other.reached() >= later)
+  t.equal(typesOf(each), 'A')
+})
+
+t.test('what is unhurried comes with what is not, or a moment later', async (t) => {
+  const { streams } = shared()
+  const each = follower(t, streams, { eventTypes: ['A', 'B'], unhurried: ['A'], after: await direct.head() })
+  await happen(direct, ['A', 'A', 'B'])
+  await eventually(() => typesOf(each) === 'AAB')
+  t.equal(each.positions.length, 1)
+  await happen(direct, ['A'])
+  await eventually(() => typesOf(each) === 'AABA')
+})
+
+t.test('an event that cannot be opened fails those who take it, and no other', async (t) => {
+  const broken: Streams = {
+    ...direct,
+    async * follow (options) {
+      for await (const batch of direct.follow(options)) {
+        if (batch.events.some(({ type }) => type === 'C')) throw new Error('cannot be opened')
+        yield batch
+      }
+    }
+  }
+  const { counted, streams } = shared(broken)
+  const after = await direct.head()
+  const well = follower(t, streams, { eventTypes: ['A'], after })
+  const bad = follower(t, streams, { eventTypes: ['A', 'C'], after })
+  await happen(direct, ['A'])
+  await eventually(() => typesOf(well) === 'A' && typesOf(bad) === 'A')
+  await happen(direct, ['C'])
+  await t.rejects(bad.ended, { message: 'cannot be opened' })
+  await happen(direct, ['A'])
+  await eventually(() => typesOf(well) === 'AA')
+  await eventually(() => counted.open() === 1)
+})
+
+t.test('who takes other types, or does not say that it may share, has a subscription of its own', async (t) => {
+  const { counted, streams } = shared()
+  const after = await direct.head()
+  follower(t, streams, { eventTypes: ['A'], after })
+  follower(t, streams, { eventTypes: ['Other'], after })
+  const alone = streams.follow({ after, eventTypes: ['A'], signal: AbortSignal.timeout(10_000) })
+  const next = alone.next()
+  await happen(direct, ['A'])
+  t.match((await next).value, { events: [{ type: 'A' }] })
+  t.equal(counted.open(), 3)
+  await alone.return()
+})
