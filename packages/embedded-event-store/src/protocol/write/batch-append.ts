@@ -9,6 +9,7 @@ import { addChunk, openAppend, type OpenAppend } from './open-append.js'
 
 export type BatchCall = ServerDuplexStream<BatchChunk, Buffer>
 
+/** While appends are open; a call that idles wakes nobody. */
 const sweepEvery = 250
 
 /** Handles one batch-append call until the client half-closes it or it breaks. */
@@ -27,15 +28,13 @@ class BatchAppends {
   readonly #log: EventLog
   readonly #call: BatchCall
   readonly #open = new Map<string, OpenAppend>()
-  readonly #sweeper: NodeJS.Timeout
+  #sweeper: NodeJS.Timeout | undefined
   #hasEnded = false
   #isOver = false
 
   constructor (log: EventLog, call: BatchCall) {
     this.#log = log
     this.#call = call
-    this.#sweeper = setInterval(() => { this.#sweep() }, sweepEvery)
-    this.#sweeper.unref()
   }
 
   take (chunk: BatchChunk): void {
@@ -67,7 +66,7 @@ class BatchAppends {
 
   stop (): void {
     this.#isOver = true
-    clearInterval(this.#sweeper)
+    this.#rest()
     this.#open.clear()
   }
 
@@ -75,6 +74,7 @@ class BatchAppends {
     if (options === undefined) return undefined
     const append = openAppend(key, id, options)
     this.#open.set(key, append)
+    this.#sweeper ??= setInterval(() => { this.#sweep() }, sweepEvery).unref()
     return append
   }
 
@@ -116,6 +116,12 @@ class BatchAppends {
     for (const append of this.#open.values()) {
       if (append.deadline < now) this.#reply(append, { kind: append.isComplete ? 'unknown' : 'expired' })
     }
+    if (this.#open.size === 0) this.#rest()
+  }
+
+  #rest (): void {
+    clearInterval(this.#sweeper)
+    this.#sweeper = undefined
   }
 
   #finish (): void {
