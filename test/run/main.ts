@@ -3,16 +3,17 @@ import { createWriteStream } from 'node:fs'
 import { PassThrough } from 'node:stream'
 import { t } from 'tap'
 import { holderVariable, startHolder } from '../support/back-ends/back-ends.js'
+import { cpuSeconds } from './process/cpu.js'
 import { FileProcess } from './process/file-process.js'
 import { filesOf, type TestFile } from './files.js'
 import { parseOptions } from './options.js'
-import { reportFile, reportProcess, reportRun } from './report.js'
+import { type Cost, reportFile, reportProcess, reportRun } from './report.js'
 import { roomsOf, takeRoom } from './rooms.js'
 
 const { jobs, timeoutMs, patterns, env } = parseOptions(process.argv.slice(2))
 const waiting = roomsOf(filesOf(patterns))
 const taken: TestFile[][] = []
-const seconds = new Map<string, number>()
+const costs = new Map<string, Cost>()
 const holder = await startHolder()
 const processes = new Set<FileProcess>()
 const endings: Array<Promise<void>> = []
@@ -28,7 +29,7 @@ await Promise.all(Array.from({ length: jobs }, runRooms))
 await Promise.all(endings)
 t.end()
 await holder.stop()
-reportRun(seconds, t.counts)
+reportRun(costs, cpuSeconds(), t.counts)
 
 async function runRooms (): Promise<void> {
   for (let room = takeRoom(waiting, taken); room; room = takeRoom(waiting, taken)) {
@@ -69,9 +70,9 @@ async function run ({ source, compiled }: TestFile, on: FileProcess): Promise<vo
   const wrong = await on.run({ source, compiled, timeoutMs }, tap)
   tap.end()
   await test
-  const took = (subtest?.time ?? 0) / 1000
-  seconds.set(source, took)
-  reportFile(source, took, subtest?.results, lines)
+  const cost = { seconds: (subtest?.time ?? 0) / 1000, cpuSeconds: on.cpuSeconds }
+  costs.set(source, cost)
+  reportFile(source, cost, subtest?.results, lines)
   if (wrong) fail(`${source}: ${wrong}`)
 }
 

@@ -99,3 +99,15 @@ t.test('an error that comes after the end of its file is not lost', async (t) =>
   await run(`setTimeout(() => { process.stdout.write = () => true; throw new Error('late') }, 50)\n${passes}`)
   t.match(await process.end(), /ended with status [^0].* after 1\.test\.ts/)
 })
+
+t.test('what a file takes of the processor is told, with what it started; of the next file nothing of that', async (t) => {
+  const { run, process } = writtenFiles(t)
+  const works = 'const end = process.cpuUsage().user + 400_000; while (process.cpuUsage().user < end);'
+  await run(`
+    const { execFileSync } = await import('node:child_process')
+    t.test('works', async (t) => { execFileSync(process.execPath, ['-e', ${JSON.stringify(works)}]); t.pass() })`)
+  t.ok(process.cpuSeconds >= 0.4, `${process.cpuSeconds} s`)
+  await run(passes)
+  t.ok(process.cpuSeconds < 0.3, `${process.cpuSeconds} s`)
+  t.equal(await process.end(), '')
+})

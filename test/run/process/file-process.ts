@@ -20,6 +20,8 @@ const main = fileURLToPath(new URL('./files-main.js', import.meta.url))
 export class FileProcess {
   /** A process that timed out or ended runs no more files. */
   isFit = true
+  /** What the last file took of the processor, as far as it is known. */
+  cpuSeconds = 0
   readonly #child: ChildProcess
   readonly #ended: Promise<string>
   readonly #limits: Limits
@@ -40,6 +42,7 @@ export class FileProcess {
 
   /** Runs a file, and gives what it reports to `report`. @returns how the process ended before the file, or nothing */
   async run (order: Order, report: Report): Promise<string> {
+    this.cpuSeconds = 0
     const limit = new Limit(() => { this.kill() })
     limit.set(order.timeoutMs + this.#limits.graceMs)
     const done = new Promise<string>((resolve) => {
@@ -48,6 +51,7 @@ export class FileProcess {
         else if ('timeoutMs' in news) limit.set(news.timeoutMs && news.timeoutMs + this.#limits.graceMs)
         else if ('open' in news) {
           this.#open.set(order.source, news.open)
+          this.cpuSeconds = news.cpuSeconds
           if (news.hasTimedOut) this.kill()
           resolve('')
         }

@@ -1,6 +1,7 @@
 // Runs one test file after another, as the runner orders, and tells what each reports.
 import './no-async-hooks.js'
 import { Test } from 'tap'
+import { cpuSeconds } from './cpu.js'
 import { Limit } from './limit.js'
 import type { News, Order } from './messages.js'
 import { setOwnTest } from './own-test.js'
@@ -11,6 +12,9 @@ const reportMs = 100
 
 /** Of the file that runs. */
 let limit: Limit
+
+/** That the process had taken at the end of the last file: its start counts for the first. */
+let cpuBefore = 0
 
 process.on('message', (order: Order) => { void run(order) })
 
@@ -31,7 +35,9 @@ async function run ({ source, compiled, timeoutMs }: Order): Promise<void> {
   process.off('disconnect', exit)
   process.channel?.ref()
   report.end()
-  tell({ open: openNow(), hasTimedOut: limit.isOver })
+  const cpu = cpuSeconds()
+  tell({ open: openNow(), hasTimedOut: limit.isOver, cpuSeconds: cpu - cpuBefore })
+  cpuBefore = cpu
 }
 
 function fileTest (source: string, compiled: string): Test {

@@ -14,5 +14,5 @@ export type News =
   | { tap: string }
   /** The file wants so much time from now on; 0 for any. */
   | { timeoutMs: number }
-  /** It is over, and this is open in the process, by kind. */
-  | { open: Record<string, number>, hasTimedOut: boolean }
+  /** It is over, took so much of the processor, and this is open in the process, by kind. */
+  | { open: Record<string, number>, hasTimedOut: boolean, cpuSeconds: number }
