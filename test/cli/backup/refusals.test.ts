@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import { join } from 'node:path'
 import { removeDataDir } from '@ringledger/embedded-postgres'
 import t, { type Test } from 'tap'
+import { smallDisk } from '../../support/back-ends/small-disk.js'
 import { dataDir, ringledger, run, type Environment } from '../../support/ringledger.js'
 import { startService } from '../../support/running-service.js'
 
@@ -58,7 +59,8 @@ t.test('a restore that was killed is noticed by a start, and done anew by the ne
 })
 
 t.test('a DATA_DIR that the account of Postgres cannot reach is restored and backed up as well', async (t) => {
-  const closed = join(folder, 'closed')
+  const disk = smallDisk(t, 64) // another file system than the one that its cluster is on, where one can be mounted
+  const closed = join(typeof disk === 'string' ? folder : disk.path, 'closed')
   mkdirSync(closed)
   chmodSync(closed, 0o700)
   const target = join(closed, 'data')

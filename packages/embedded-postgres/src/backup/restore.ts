@@ -1,5 +1,5 @@
 // Restores a backup into a DATA_DIR that holds nothing: all of it, or nothing.
-import { existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { provideBinaries } from '../cluster/binaries.js'
 import { checkVersion } from '../cluster/cluster.js'
@@ -73,9 +73,12 @@ async function restoreInto (dataDir: string, request: RestoreRequest): Promise<R
   }
 }
 
-/** The note goes last: as long as it is there nothing starts, and another restore begins anew. */
+/**
+ * The note goes last: as long as it is there nothing starts, and another restore begins anew. The small files are
+ * copied, since a cluster that root keeps elsewhere may lie on another file system.
+ */
 function moveIn ({ dataDir, cluster, account }: Place, draft: string, files: readonly string[]): void {
-  for (const name of files) renameSync(join(draft, smallFolder, name), join(dataDir, name))
+  for (const name of files) copyFileSync(join(draft, smallFolder, name), join(dataDir, name))
   rmSync(join(draft, smallFolder), { recursive: true })
   own(draft, account)
   renameSync(draft, cluster)
