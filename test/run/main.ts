@@ -6,6 +6,7 @@ import { holderVariable, startHolder } from '../support/back-ends/back-ends.js'
 import { cpuSeconds } from './process/cpu.js'
 import { FileProcess } from './process/file-process.js'
 import { filesOf, type TestFile } from './files.js'
+import { keepFilesInMemory } from './memory.js'
 import { parseOptions } from './options.js'
 import { type Cost, reportFile, reportProcess, reportRun } from './report.js'
 import { roomsOf, takeRoom } from './rooms.js'
@@ -14,6 +15,7 @@ const { jobs, timeoutMs, patterns, env } = parseOptions(process.argv.slice(2))
 const waiting = roomsOf(filesOf(patterns))
 const taken: TestFile[][] = []
 const costs = new Map<string, Cost>()
+keepFilesInMemory()
 const holder = await startHolder()
 const processes = new Set<FileProcess>()
 const endings: Array<Promise<void>> = []
