@@ -10,7 +10,7 @@ import { testService } from '../../support/service.js'
 import { twoWorkers } from '../../support/workers/killed-workers.js'
 
 const rows = amount({ short: 1_200, whole: 20_000 })
-const kills = amount({ short: 2, whole: 20 })
+const kills = amount({ short: 1, whole: 20 })
 t.setTimeout(600_000)
 
 async function survives (t: Test, redis?: ScratchRedis): Promise<void> {
