@@ -11,9 +11,17 @@ export interface SecretKeys {
   previous: readonly Buffer[]
 }
 
+/** Of keys that are in use, so that each is hashed once. */
+const keyIds = new WeakMap<Buffer, string>()
+
 /** Names a key without revealing it. */
-export const keyId = (key: Buffer) =>
-  createHash('sha256').update('ringledger secret key').update(key).digest('hex').slice(0, 16)
+export function keyId (key: Buffer): string {
+  const known = keyIds.get(key)
+  if (known !== undefined) return known
+  const id = createHash('sha256').update('ringledger secret key').update(key).digest('hex').slice(0, 16)
+  keyIds.set(key, id)
+  return id
+}
 
 /** Encrypts `text`, bound to its owner, mostly a user, so that rows cannot be swapped. */
 export function seal ({ current }: SecretKeys, owner: string, text: string): SealedRow {

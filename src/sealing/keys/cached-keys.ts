@@ -117,9 +117,9 @@ class CachedKeys implements PersonKeys {
     const at = performance.now()
     const isAbsent = this.#cache.isAbsent(person)
     const inLedger = isAbsent ? undefined : await this.#ledger.current(person).catch(() => undefined) // the log has it
-    const kept = inLedger ?? await this.#log.create(person)
+    const { kept, key: made } = inLedger ? { kept: inLedger } : await this.#log.create(person)
     if (!inLedger) this.#notes.add([kept])
-    const key = unwrap(this.options.secretKeys, kept)
+    const key = made ?? unwrap(this.options.secretKeys, kept)
     if (!key) throw new Error(`the key ${kept.keyId} is erased`) // neither gives one that is
     this.#cache.keep({ ...kept, key }, at)
     return { person, keyId: kept.keyId, key }

@@ -12,6 +12,9 @@ import type { KeyName } from './person-keys.js'
 
 type LogStreams = Pick<Streams, 'read' | 'last' | 'append' | 'delete'>
 
+/** As it is in the log, and as it is where this process has made it. */
+export interface Created { kept: KeptKey, key?: Buffer }
+
 interface Newest { event: PersonKeyEvent, revision: bigint }
 
 /** Two processes that make or erase a key of one person at once are done after a few rounds. */
@@ -24,16 +27,19 @@ export class LogKeys {
    * Makes a key for the person, unless another process does it first: then it is that one.
    * @throws EventStoreUnavailable and the other errors of `Streams`
    */
-  async create (person: string): Promise<KeptKey> {
+  async create (person: string): Promise<Created> {
     const keyId = randomUUID()
-    const wrapped = seal(this.secretKeys, wrappedFor(person, keyId), randomBytes(32).toString('base64'))
+    const key = randomBytes(32)
+    const wrapped = seal(this.secretKeys, wrappedFor(person, keyId), key.toString('base64'))
     const { key_id: wrapped_by, sealed } = wrapped
     const data = { key_id: keyId, wrapped_by, wrapped: sealed, created_at: new Date().toISOString() }
     for (const giveUpAt = Date.now() + giveUpAfterMs; Date.now() < giveUpAt; await delay(Math.random() * 20)) {
-      if (await this.#append(person, { type: 'PersonKeyCreated', data }, noStream)) return { person, keyId, wrapped }
+      if (await this.#append(person, { type: 'PersonKeyCreated', data }, noStream)) {
+        return { kept: { person, keyId, wrapped }, key }
+      }
       const newest = await newestOf(this.streams, person)
       const theirs = newest && keptIn(person, newest.event)
-      if (theirs) return theirs
+      if (theirs) return { kept: theirs }
       if (newest) await this.#delete(person, newest.revision) // what an erasure that ended early has left
     }
     throw new EventStoreUnavailable('the stream of a person\'s key is written to by others all the time')
