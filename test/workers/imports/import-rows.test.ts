@@ -1,0 +1,47 @@
+// Rows of an import are done side by side, in bounded numbers, those of one contact in their order.
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import t from 'tap'
+import { importRows, type Row } from '../../../workers/imports/import-rows.js'
+
+const never = new AbortController().signal
+const rowOf = (phone_number: string, index: number): Row =>
+  ({ number: index + 1, lead: { body: { phone_number, campaign_id: 1 } }, ids: [], isRetry: false })
+const distinct = Array.from({ length: 100 }, (_, n) => rowOf(`+1555${String(n).padStart(7, '0')}`, n))
+
+t.test('no more than 32 rows are under way at once, and each is done once', async (t) => {
+  let underWay = 0
+  let most = 0
+  const done = await importRows(distinct, async ({ number }) => {
+    most = Math.max(most, ++underWay)
+    await nextTurn()
+    underWay--
+    return number
+  }, never)
+  t.equal(most, 32)
+  t.same(done, distinct.map(({ number }) => number), 'what came of them is in their order')
+})
+
+t.test('a row begins when the row of its contact before it has ended, whatever is between them', async (t) => {
+  const rows = Array.from({ length: 90 }, (_, n) => rowOf(n % 3 === 0 ? '+15550000000' : `+1555${1_000_000 + n}`, n))
+  const begun: number[] = []
+  let isUnderWay = false
+  await importRows(rows, async ({ number, lead }) => {
+    if (lead.body.phone_number !== '+15550000000') return
+    t.notOk(isUnderWay, `row ${number} is alone`)
+    isUnderWay = true
+    begun.push(number)
+    await nextTurn()
+    isUnderWay = false
+  }, never)
+  t.same(begun, rows.filter((_, n) => n % 3 === 0).map(({ number }) => number))
+})
+
+t.test('when a row throws, no further ones are begun, and those that were begun end first', async (t) => {
+  let ended = 0
+  await t.rejects(importRows(distinct, async ({ number }) => {
+    if (number === 1) throw new Error('the store is away')
+    await nextTurn()
+    ended++
+  }, never), { message: 'the store is away' })
+  t.equal(ended, 31)
+})
