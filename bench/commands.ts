@@ -38,7 +38,9 @@ const limits: Limit[] = []
 const rows: Row[] = []
 const users: Users = { ...sizes, count: sizes.users, tokenOf: (id) => scene.tokenOf(id) }
 const kinds = kindsOf(users, random(2))
-const commands = ['POST lead', 'POST assistant', 'PUT assistant', 'PUT assistant, one that is remembered'] as const
+const commands = [
+  'POST lead', 'POST lead, known persons', 'POST assistant', 'PUT assistant', 'PUT assistant, one that is remembered'
+] as const
 const reads = [
   'GET lead', 'GET assistant', 'GET leads, first page', 'GET leads, by campaign', 'GET assistants, first page'
 ] as const

@@ -17,7 +17,6 @@ export type Kind = () => Request
 export function kindsOf ({ count, assistants, leads, tokenOf }: Users, chance: Random) {
   let turn = 0
   const user = () => 1 + turn++ % count
-  const campaignOf = (id: number) => (id - 1) * 3 + 1
   const change = (assistantOf: (user: number) => number): Kind => () => {
     const id = user()
     const body = { llm_temperature: chance.whole(0, 10) / 10, initial_message: `Hello, this is ${chance.hex(8)}.` }
@@ -30,11 +29,7 @@ export function kindsOf ({ count, assistants, leads, tokenOf }: Users, chance: R
   /** One of those of a user: the n-th belongs to the user at that place of a round. */
   const ownedBy = (id: number, all: number) => id + count * chance.whole(0, Math.floor((all - id) / count))
   return {
-    'POST lead': () => {
-      const id = user()
-      const body = { phone_number: `+4${chance.whole(10 ** 13, 10 ** 14 - 1)}`, campaign_id: campaignOf(id) }
-      return { method: 'POST', path: '/user/lead', token: tokenOf(id), body, status: 200 }
-    },
+    ...leadKinds(user, tokenOf, chance),
     'POST assistant': () => ({
       method: 'POST', path: '/user/assistant', token: tokenOf(user()), body: frontDesk, status: 201
     }),
@@ -46,4 +41,30 @@ export function kindsOf ({ count, assistants, leads, tokenOf }: Users, chance: R
     'GET leads, by campaign': get((id) => `/user/leads?campaign_id=${campaignOf(id) + 1}`),
     'GET assistants, first page': get(() => '/user/assistants')
   } satisfies Record<string, Kind>
+}
+
+/** Each user has three. */
+const campaignOf = (id: number) => (id - 1) * 3 + 1
+
+/** Of persons who are new, and in two further campaigns of their users of those whom the first kind has made. */
+function leadKinds (user: () => number, tokenOf: Users['tokenOf'], chance: Random) {
+  const numbers: Array<{ id: number, number: string }> = [] // the oldest first
+  let known = 0
+  const lead = (id: number, phone_number: string, campaign_id: number): Request => ({
+    method: 'POST', path: '/user/lead', token: tokenOf(id), body: { phone_number, campaign_id }, status: 200
+  })
+  return {
+    'POST lead': () => {
+      const id = user()
+      const number = `+4${chance.whole(10 ** 13, 10 ** 14 - 1)}`
+      numbers.push({ id, number })
+      return lead(id, number, campaignOf(id))
+    },
+    'POST lead, known persons': () => {
+      const person = numbers[known % numbers.length]
+      const campaign = 1 + Math.floor(known++ / numbers.length)
+      if (!person || campaign > 2) throw new Error('there are no more persons: measure POST lead first, and for longer')
+      return lead(person.id, person.number, campaignOf(person.id) + campaign)
+    }
+  }
 }
