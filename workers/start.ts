@@ -116,8 +116,8 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
   queue.work(async (job) => { if (restoreGuard.maySend()) await deliver(job) }, deps.concurrency ?? attemptsAtOnce)
   const listener = enqueueWhenDue(deps, enqueuer)
   const batches = { ...deps, pool: deps.consumerPool ?? pool }
-  const onDispatched = (users: Iterable<string>) => enqueuer.enqueueSoon(users)
-  const dispatching = dispatcher({ pool: batches.pool, firstDelayMs: schedule[0] ?? 0, onDispatched, log })
+  const dispatched = { pool: batches.pool, firstDelayMs: schedule[0] ?? 0, giveSlots: enqueuer, log }
+  const dispatching = dispatcher({ ...dispatched, onDispatched: (users) => enqueuer.enqueueSoon(users) })
   const marking = withMarkers(dispatching, { ...batches, everyMs: deps.markEveryMs })
   const times = { everyMs: deps.reconcileEveryMs, abandonedAfterMs: 2 * timeoutMs, retentionDays }
   const upkeep = openTasks({ ...batches, retentionDays, maySend: restoreGuard.maySend, signal })

@@ -5,8 +5,10 @@ import { dispatcherCheckpoint } from '../../src/recovery/database-state.js'
 import type { Consumer } from '../../src/subscriptions/consumer.js'
 import { followSettings } from '../deliveries/follow-settings.js'
 import { eraseDeliveries } from '../deliveries/erase.js'
+import type { Given } from '../queue/slots.js'
 import { AtOnce } from './at-once.js'
 import { dispatchEvent } from './dispatch-event.js'
+import type { GiveSlots } from './move.js'
 import { countDuplicates, insertDeliveries, type NewDelivery } from './new-deliveries.js'
 import { SkippedInBatch } from './skipped.js'
 import { park } from '../../src/subscriptions/park.js'
@@ -21,6 +23,8 @@ export interface DispatcherOptions {
   firstDelayMs: number
   /** Called after the commit with the users whose deliveries changed. */
   onDispatched (userIds: Iterable<string>): void
+  /** Gets what was given slots with its row instead, where nothing else is to be queued; nothing is when absent. */
+  giveSlots?: GiveSlots | undefined
   log: { warn (details: object, message: string): void }
 }
 
@@ -43,26 +47,30 @@ export function dispatcher (options: DispatcherOptions): Consumer {
     eventTypes,
     unhurried,
     async open () {
-      const atOnce = new AtOnce(options.pool, options.firstDelayMs)
+      const atOnce = new AtOnce(options)
       let changed = new Set<string>()
+      let given: Given | undefined
       let skipped = new SkippedInBatch()
       return {
         checkpointTable: dispatcherCheckpoint,
         async writeAtOnce (batch, from, epoch) {
           const written = await atOnce.write(batch, from, epoch)
           if (!written) return false
-          changed = usersOf(written)
+          changed = usersOf(written.deliveries)
+          given = written.given
           skipped = new SkippedInBatch()
-          skipped.note(written)
+          skipped.note(written.deliveries)
           return true
         },
         async handle (tx, { events }) {
           skipped = new SkippedInBatch()
+          given = undefined
           changed = await dispatchBatch(tx, events, { ...options, skipped })
         },
         committed () {
           skipped.committed()
-          options.onDispatched(changed)
+          if (given) options.giveSlots?.queueSoon(given, changed)
+          else options.onDispatched(changed)
         }
       }
     }

@@ -1,7 +1,10 @@
-// The statement that moves the dispatcher's checkpoint, which everything that a batch writes hangs on.
+// The statement that moves the dispatcher's checkpoint, which everything that a batch writes hangs on, also the slots
+// that it may give at once.
 import { dispatcherCheckpoint } from '../../src/recovery/database-state.js'
 import { sharedEndpointsSql, type Address } from '../deliveries/endpoints.js'
 import { hidden } from '../deliveries/hidden.js'
+import type { Enqueuer } from '../queue/enqueue.js'
+import { acquireSql } from '../queue/slots.js'
 import type { NewDelivery } from './new-deliveries.js'
 
 /** Moves the checkpoint from $2 to $1, as long as epoch and version are $3 and $4: the relation `moved`. */
@@ -29,6 +32,21 @@ export const movingWithCallsSql = `
     WHERE EXISTS (SELECT FROM held) AND (SELECT count(*) FROM endpoints) = $6
     RETURNING checkpoint.xmin::text AS version
   )`
+
+/** Queues what was given slots, and says whether it may be given any beside what it has to queue. */
+export type GiveSlots = Pick<Enqueuer, 'isIdle' | 'queueSoon'>
+
+/**
+ * Ends the statement with the jobs of what it inserted, the relation `deliveries_saved`, and of what waited before. The
+ * function sees what was inserted, as each of its own statements looks anew; this one does not.
+ */
+export const slotsSql = (after: number) => `
+  SELECT moved.version, job.*,
+         coalesce(saved.user_id, (SELECT user_id FROM ledger.webhook_deliveries d WHERE d.id = job.id)) AS user_id
+  FROM moved
+  LEFT JOIN LATERAL ${acquireSql("ARRAY(SELECT DISTINCT user_id FROM deliveries_saved WHERE status = 'scheduled')", after)}
+    AS job ON true
+  LEFT JOIN deliveries_saved saved ON saved.id = job.id`
 
 export interface Endpoints {
   addresses: Address[]

@@ -1,7 +1,7 @@
 // Moves due deliveries from the delivery log into the queue, as slots become free.
 import type { Pool } from 'pg'
 import type { JobQueue } from './queue.js'
-import { acquireSlots, releaseSlots } from './slots.js'
+import { acquireSlots, releaseSlots, type Given } from './slots.js'
 
 export interface Enqueuer {
   /** Enqueues what is due of these users, soon; many calls become one. Never throws. */
@@ -14,6 +14,10 @@ export interface Enqueuer {
    * @throws when the queue or Postgres cannot be reached; nothing is lost by that
    */
   enqueue (userIds: string[]): Promise<number>
+  /** Whether nothing waits to be queued here: then whoever writes what is due may give its slots along with it. */
+  readonly isIdle: boolean
+  /** Queues what was given slots as something of these users came to be due. Never throws. */
+  queueSoon (given: Given, userIds: Iterable<string>): void
   /** Enqueues no more, and waits for the batch that runs. */
   stop (): Promise<void>
 }
@@ -30,19 +34,18 @@ const usersAtOnce = 100
 /** Longer than the end of an attempt takes to be written, mostly; else the reconciler finds it. */
 const lookAgainMs = 250
 const timerMarginMs = 5
-// The delivery log has the time of every attempt. A timer in the process that wrote it makes short waits exact. A
-// delayed job would use one of the endpoint's slots while it waits. Long waits can bear the reconciler's period.
+// A timer in the process that wrote it makes short waits exact; a delayed job would use one of the endpoint's slots
+// while it waits. Long waits can bear the reconciler's period.
 const longestTimerMs = 75_000
 
-export function openEnqueuer (options: EnqueuerOptions): Enqueuer {
-  return new SlotEnqueuer(options)
-}
+export const openEnqueuer = (options: EnqueuerOptions): Enqueuer => new SlotEnqueuer(options)
 
 class SlotEnqueuer implements Enqueuer {
   readonly #waiting = new Set<string>()
   /** Users who are looked at for the second time. */
   readonly #again = new Set<string>()
   readonly #timers = new Set<NodeJS.Timeout>()
+  readonly #queueing = new Set<Promise<void>>()
   #isRunning = false
   #isStopped = false
   #idle = Promise.resolve()
@@ -71,13 +74,27 @@ class SlotEnqueuer implements Enqueuer {
     this.#timers.add(timer)
   }
 
-  async #enqueue (userIds: string[]): ReturnType<typeof acquireSlots> {
-    const { pool, queue, maySend } = this.options
-    if (!maySend()) return { jobs: [], served: new Set() }
-    const { jobs, served } = await acquireSlots(pool, userIds)
+  get isIdle (): boolean {
+    return !this.#isRunning && this.#queueing.size === 0 && !this.#isStopped && this.options.maySend()
+  }
+
+  queueSoon (given: Given, userIds: Iterable<string>): void {
+    this.#lookAgainSoon([...userIds], given)
+    const queueing = this.#queue(given).catch(this.#logFailure).finally(() => this.#queueing.delete(queueing))
+    this.#queueing.add(queueing)
+  }
+
+  async #enqueue (userIds: string[]): Promise<Given> {
+    if (!this.options.maySend()) return { jobs: [], served: new Set() }
+    const given = await acquireSlots(this.options.pool, userIds)
+    await this.#queue(given)
+    return given
+  }
+
+  async #queue ({ jobs }: Given): Promise<void> {
+    const { pool, queue } = this.options
     try {
       if (jobs.length > 0) await queue.add(jobs)
-      return { jobs, served }
     } catch (error) {
       await releaseSlots(pool, jobs).catch(() => {}) // the reconciler finds that the queue does not have them
       throw error
@@ -87,7 +104,7 @@ class SlotEnqueuer implements Enqueuer {
   async stop (): Promise<void> {
     this.#isStopped = true
     for (const timer of this.#timers) clearTimeout(timer)
-    await this.#idle
+    await Promise.all([this.#idle, ...this.#queueing])
   }
 
   #begin (): void {
@@ -98,28 +115,31 @@ class SlotEnqueuer implements Enqueuer {
 
   async #enqueueWaiting (): Promise<void> {
     while (this.#waiting.size + this.#again.size > 0 && !this.#isStopped) {
-      await this.#enqueueSome().catch((error: unknown) => {
-        this.options.log.warn({ err: error }, 'due webhooks could not be queued; the reconciler will')
-      })
+      await this.#enqueueSome().catch(this.#logFailure)
     }
     this.#isRunning = false
+  }
+
+  readonly #logFailure = (err: unknown): void =>
+    this.options.log.warn({ err }, 'due webhooks could not be queued; the reconciler will')
+
+  async #enqueueSome (): Promise<void> {
+    const users = takeSome(this.#waiting)
+    const again = takeSome(this.#again).filter((user) => !users.includes(user))
+    this.#lookAgainSoon(users, await this.#enqueue([...users, ...again]))
   }
 
   /**
    * An attempt that ends at this moment may have looked before something came to be due, and still hold the slot: who
    * has got none is looked at once more. Whoever has got one is looked at when that attempt ends.
    */
-  async #enqueueSome (): Promise<void> {
-    const users = takeSome(this.#waiting)
-    const again = takeSome(this.#again).filter((user) => !users.includes(user))
-    const { served } = await this.#enqueue([...users, ...again])
+  #lookAgainSoon (users: string[], { served }: Given): void {
     const unserved = users.filter((user) => !served.has(user))
-    if (unserved.length > 0) this.#after(lookAgainMs, () => this.#lookAgain(unserved))
-  }
-
-  #lookAgain (users: string[]): void {
-    for (const user of users) this.#again.add(user)
-    this.#begin()
+    if (unserved.length === 0) return
+    this.#after(lookAgainMs, () => {
+      for (const user of unserved) this.#again.add(user)
+      this.#begin()
+    })
   }
 }
 

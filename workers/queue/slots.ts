@@ -14,16 +14,30 @@ const lockSpace = 0x77_68 // any number that nothing else uses for advisory lock
  * each. A delivery keeps its slot until its outcome is written. Acquiring is serial for each user.
  * @returns the jobs to be queued, and the users whose they are, but of what came at this very moment
  */
-export async function acquireSlots (pool: Pool, userIds: string[]): Promise<{ jobs: Job[], served: Set<string> }> {
-  const { rows } = await pool.query<JobRow & { user_id: string | null }>({
+export async function acquireSlots (pool: Pool, userIds: string[]): Promise<Given> {
+  const { rows } = await pool.query<GivenRow>({
     name: 'acquire-slots',
     text: `
-      SELECT job.*, d.user_id FROM ledger.acquire_slots($1, $2, $3, $4, $5) AS job
+      SELECT job.*, d.user_id FROM ${acquireSql('$1', 1)} AS job
       LEFT JOIN ledger.webhook_deliveries d ON d.id = job.id -- which may have come while slots were given`,
-    values: [userIds, lockSpace, slotsPerEndpoint, slotsPerUser, sharedSlots]
+    values: [userIds, ...acquireValues]
   })
-  return { jobs: rows.map(toJob), served: new Set(rows.flatMap(({ user_id }) => user_id ?? [])) }
+  return toGiven(rows)
 }
+
+/** @param users SQL @param after how many parameters of the statement come before `acquireValues` */
+export const acquireSql = (users: string, after: number) =>
+  `ledger.acquire_slots(${users}, ${acquireValues.map((_, nth) => `$${after + nth + 1}::integer`).join(', ')})`
+
+export const acquireValues = [lockSpace, slotsPerEndpoint, slotsPerUser, sharedSlots]
+
+/** Jobs that have their slots, and the users whose they are. */
+export interface Given { jobs: Job[], served: Set<string> }
+
+export type GivenRow = JobRow & { user_id: string | null }
+
+export const toGiven = (rows: GivenRow[]): Given =>
+  ({ jobs: rows.map(toJob), served: new Set(rows.flatMap(({ user_id }) => user_id ?? [])) })
 
 interface JobRow { id: string, n: number, job_number: number, trigger?: OnDemandTrigger | null }
 

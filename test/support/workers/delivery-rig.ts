@@ -123,7 +123,8 @@ async function openDispatch (
   pool: Pool, enqueuer: Enqueuer, log: Rig['log'], { schedule = defaultSchedule, enqueues = true }: RigOptions
 ): Promise<Rig['tellStored']> {
   const onDispatched = (users: Iterable<string>) => { if (enqueues) enqueuer.enqueueSoon(users) }
-  const consumer = await dispatcher({ pool, firstDelayMs: schedule[0] ?? 0, onDispatched, log }).open()
+  const giveSlots = enqueues ? enqueuer : undefined
+  const consumer = await dispatcher({ pool, firstDelayMs: schedule[0] ?? 0, onDispatched, giveSlots, log }).open()
   return (events) => commitEvents(consumer, events, pool)
 }
 

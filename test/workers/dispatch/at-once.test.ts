@@ -4,7 +4,9 @@ import { dispatcherCheckpoint } from '../../../src/recovery/database-state.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { commitBatch } from '../../../src/subscriptions/run.js'
 import { Fenced, readCheckpoint, touchCheckpoint } from '../../../src/subscriptions/checkpoint.js'
-import { dispatcher } from '../../../workers/dispatch/dispatch.js'
+import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
+import { dispatcher, type DispatcherOptions } from '../../../workers/dispatch/dispatch.js'
+import type { Given } from '../../../workers/queue/slots.js'
 import { suspend } from '../../../workers/deliveries/endpoints.js'
 import {
   assistantCreated, assistantUpdated, callCompleted, campaign, leadCreated, logOf, webhookTo, type Told
@@ -21,11 +23,11 @@ const webhook = webhookTo('https://hooks.example.com/calls')
 const options = { firstDelayMs: 0, onDispatched: () => {}, log: keepingLog() }
 
 /** Feeds batches of told events, and gives the statements of each; an assistant, a lead and a campaign are known. */
-async function fed () {
+async function fed (more: Partial<DispatcherOptions> = {}) {
   await emptyDispatchState(pool)
   let sent: string[] = []
   const watched = watchedPool(pool, { before: (statement) => sent.push(statement) })
-  const consumer = await dispatcher({ ...options, pool: watched }).open()
+  const consumer = await dispatcher({ ...options, ...more, pool: watched }).open()
   const place = logOf()
   const batch = async (...told: Told[]) => {
     sent = []
@@ -52,6 +54,30 @@ t.test('calls of what is known or new are one statement', async (t) => {
   const more = await batch(leadCreated(9, 3), callCompleted('c-3', { lead_id: 9 }))
   t.equal(more.length, 1, more.join('\n'))
   t.match(await deliveries(), ['first', 'second', 'c-1', 'c-2', 'c-3'].map((call_id) => ({ call_id, status: 'scheduled' })))
+})
+
+t.test('what is due at once gets its slots in that statement, and what waited before', async (t) => {
+  const given: Given[] = []
+  const giveSlots = { isIdle: true, queueSoon: (slots: Given) => { given.push(slots) } }
+  const { batch } = await fed({ giveSlots })
+  const idsOf = (slots?: Given) => slots?.jobs.map((job) => job.deliveryId).sort()
+  const ids = (...calls: string[]) => calls.map(deliveryId).sort()
+  t.strictSame(given.splice(0).map(idsOf), [ids('first', 'second')], 'the first was written in a transaction')
+  const statements = await batch(callCompleted('c-1', { lead_id: 7 }), callCompleted('c-2'))
+  t.equal(statements.length, 1, statements.join('\n'))
+  t.strictSame(given.map(({ served }) => [...served]), [['1']])
+  t.strictSame(given.map(idsOf), [ids('c-1', 'c-2')])
+  const { rows } = await pool.query('SELECT FROM ledger.webhook_deliveries WHERE queued_at IS NOT NULL AND job_number = 1')
+  t.equal(rows.length, 4)
+  giveSlots.isIdle = false
+  t.match((await batch(callCompleted('c-3')))[0], /SELECT version FROM moved$/)
+  t.equal(given.length, 1, 'slots are left to who gives them already')
+  giveSlots.isIdle = true
+  t.equal((await batch(callCompleted('c-4'))).length, 1)
+  t.strictSame(idsOf(given[1]), ids('c-3', 'c-4'))
+  await pool.query('UPDATE ledger.webhook_endpoints SET suspended_at = now(), suspended_reason = $1', ['gone'])
+  await batch(callCompleted('c-5'))
+  t.strictSame(given[2]?.jobs, [], 'nothing that is held gets one')
 })
 
 t.test('a new address, another webhook, a call once more and a malformed event are left to a transaction', async (t) => {
