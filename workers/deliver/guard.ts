@@ -28,6 +28,8 @@ export class NameNotResolved extends Error {
 
 const longestUrl = 2_048
 const connectTimeoutMs = 5_000
+/** Of TLS, by host: the next connection to it needs no new keys. */
+export const maxCachedSessions = 1_000
 // Node's default of 250 ms gives up on distant receivers that have more than one address.
 const perAddressMs = 2_000
 
@@ -98,6 +100,7 @@ export function guardedConnector (
   }
   const connect = buildConnector({
     allowH2: false,
+    maxCachedSessions,
     timeout: connectTimeoutMs,
     lookup,
     autoSelectFamily: true,

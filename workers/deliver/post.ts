@@ -1,7 +1,8 @@
 // One guarded POST: what came back, within one deadline from the name's resolution to the last byte.
 import { setMaxListeners } from 'node:events'
-import { Agent, request, type buildConnector, type Dispatcher } from 'undici'
+import { request, type Dispatcher } from 'undici'
 import { Blocked, NameNotResolved, guardedConnector, type GuardOptions, type Resolve } from './guard.js'
+import { openAgents, type OpenAgent } from './kept-connections.js'
 import type { Result, Stage } from '../../src/domain/webhook/outcome.js'
 import { watchStale } from './stale.js'
 
@@ -27,22 +28,17 @@ export interface Poster {
 }
 
 /** HTTP/1.1, no redirects, no proxy of the environment, checked addresses only. `openAgent` makes what sends. */
-export function openPoster (guard: GuardOptions, resolve?: Resolve, openAgent: OpenAgent = usualAgent): Poster {
+export function openPoster (guard: GuardOptions, resolve?: Resolve, openAgent?: OpenAgent): Poster {
   const { watching, isStale, close } = watchStale()
-  const agent = openAgent(watching(guardedConnector(guard, resolve)))
+  const agents = openAgents(watching(guardedConnector(guard, resolve)), openAgent)
   return {
-    post: (message) => send(agent, isStale, message),
+    post: (message) => send(agents.next(), isStale, message),
     close: () => {
       close()
-      return agent.destroy()
+      return agents.destroy()
     }
   }
 }
-
-export type OpenAgent = (connect: buildConnector.connector) => Dispatcher
-
-const usualAgent: OpenAgent = (connect) =>
-  new Agent({ connect, allowH2: false, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 4_000 })
 
 async function send (
   agent: Dispatcher, isStale: (error: unknown) => boolean, { url, headers, body, timeoutMs, signal }: Post

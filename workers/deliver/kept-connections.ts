@@ -1,0 +1,58 @@
+// Connections to receivers, kept for their next webhooks: to open one costs more than to send, most of all over TLS.
+import { TLSSocket } from 'node:tls'
+import { Agent, type buildConnector, type Dispatcher } from 'undici'
+import { maxCachedSessions } from './guard.js'
+
+export type OpenAgent = (connect: buildConnector.connector, keepAliveTimeout: number) => Dispatcher
+
+/** Where the receiver does not say itself for how long it keeps them. */
+export const keptMs = 60_000
+/** While this many are open: receivers that are called once each must not use up what a process may open. */
+const mostKept = 500
+export const hurriedMs = 4_000
+
+export interface Agents {
+  /** Sends the next request. */
+  next (): Dispatcher
+  destroy (): Promise<void>
+}
+
+export const usualAgent: OpenAgent = (connect, keepAliveTimeout) =>
+  new Agent({ connect, allowH2: false, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout })
+
+/** Connections are opened by `connect`, and kept for a minute; for some seconds while `most` or more are open. */
+export function openAgents (
+  connect: buildConnector.connector, openAgent: OpenAgent = usualAgent, most = mostKept
+): Agents {
+  let open = 0
+  const sessions = new Sessions(maxCachedSessions)
+  const counting: buildConnector.connector = (options, callback) => connect(options, (...outcome) => {
+    const [, socket] = outcome
+    if (socket) {
+      open += 1
+      socket.once('close', () => { open -= 1 })
+      if (socket instanceof TLSSocket) socket.on('session', (session) => sessions.hold(options.hostname, session))
+    }
+    callback(...outcome)
+  })
+  const patient = openAgent(counting, keptMs)
+  const hurried = openAgent(counting, hurriedMs)
+  return {
+    next: () => open < most ? patient : hurried,
+    destroy: async () => { await Promise.all([patient.destroy(), hurried.destroy()]) }
+  }
+}
+
+/** undici resumes the TLS session of a host as long as nobody collects it: it holds none itself. */
+class Sessions {
+  readonly #held = new Map<string, Buffer>()
+
+  constructor (private readonly most: number) {}
+
+  hold (host: string, session: Buffer): void {
+    this.#held.delete(host)
+    this.#held.set(host, session)
+    const [oldest] = this.#held.keys()
+    if (this.#held.size > this.most && oldest !== undefined) this.#held.delete(oldest)
+  }
+}
