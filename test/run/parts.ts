@@ -29,6 +29,7 @@ const lists: Record<string, Record<string, Part>> = {
     workers: {
       files: ['queue/killed', 'queue/emptied', 'stranded'].map((name) => `test/workers/${name}.test.ts`)
     },
+    outcomes: { files: ['test/workers/deliver/kept-outcomes.test.ts'] },
     imports: { files: ['test/flow/imports/killed-imports.test.ts', 'test/workers/background'] },
     persons: { files: ['killed-steps', 'killed-erasures', 'erased-histories'].map((name) => `test/flow/person/${name}.test.ts`) },
     projections: { files: ['killed', 'model'].map((name) => `test/projections/engine/${name}.test.ts`) },

@@ -6,16 +6,19 @@ import { openPool } from '../../../src/postgres/pool.js'
 import { startWorkers, type WorkerDeps } from '../../../workers/start.js'
 import { tcpProxy } from '../../support/back-ends/tcp-proxy.js'
 import { assistantCreated, callCompleted } from '../../support/events/call-events.js'
+import { amount } from '../../support/chaos.js'
 import { eventually } from '../../support/eventually.js'
 import { receiver } from '../../support/receivers/receiver.js'
 import { workerSite } from '../../support/workers/worker-site.js'
 
 const timeoutMs = 1_500
+/** Longer than until an attempt without an outcome counts as abandoned. */
+const awayMs = amount({ short: 6 * timeoutMs, whole: 600_000 })
 
 t.test('Postgres is away for longer than an attempt may last: a 2xx is recorded, and not sent again', async (t) => {
   const site = await cutOffAfterSending(t)
-  const abandonedAt = Date.now() + 6 * timeoutMs
-  await eventually(async () => Date.now() > abandonedAt && (await site.leases()) === 0, 20_000)
+  const backAt = Date.now() + awayMs
+  await eventually(async () => Date.now() > backAt && (await site.leases()) === 0, awayMs + 20_000)
   await site.proxy.accept()
   await eventually(async () => (await site.outcomes()).join() === 'delivered', 20_000)
   await eventually(async () => await site.leases() > 0, 20_000)

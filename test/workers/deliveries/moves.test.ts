@@ -5,16 +5,18 @@ import { continueMoves } from '../../../workers/deliveries/moves/moves.js'
 import { resumeUrl, suspend } from '../../../workers/deliveries/endpoints.js'
 import { amount, isInFull } from '../../support/chaos.js'
 import { assistantTo, assistantUpdated, callCompleted } from '../../support/events/call-events.js'
+import { percentile } from '../../../bench/support/statistics.js'
 import { eventually } from '../../support/eventually.js'
 import { idleRig } from '../../support/workers/idle-rig.js'
 import type { Rig } from '../../support/workers/delivery-rig.js'
 
-const pending = amount({ short: 3_500, whole: 1_000_000 })
+const many = amount({ short: 3_500, whole: 1_000_000 })
+const some = 3_500
 const mostWithChange = 100
 const url = 'https://hooks.example.com/1'
 
 /** One user's assistant with so many deliveries that are due, and another user with an endpoint of the same kind. */
-async function rigWithPending (): Promise<Rig> {
+async function rigWithPending (pending: number): Promise<Rig> {
   const r = await idleRig(t)
   await r.tell(assistantTo(url), assistantTo(url, 2, 'another'))
   await r.tell(callCompleted('c-0'), callCompleted('c-another', { assistant_id: 2 }))
@@ -37,18 +39,16 @@ async function countOf (r: Rig, where: string): Promise<number> {
   return row?.count ?? NaN
 }
 
-/** Moves to the end, while another user's deliveries get slots: the longest that these took, in milliseconds. */
+/** Moves to the end; beside each batch slots are given, also another user's. @returns their p99, in milliseconds */
 async function moveAll (r: Rig): Promise<number> {
-  let longest = 0
-  let goesOn = true
-  const moving = (async () => { while (goesOn) goesOn = await continueMoves(r.pool) })()
-  while (goesOn) {
+  const taken: number[] = []
+  const giveSlots = async () => {
     const from = performance.now()
     await r.enqueuer.enqueue(['1', 'another'])
-    longest = Math.max(longest, performance.now() - from)
+    taken.push(performance.now() - from)
   }
-  await moving
-  return longest
+  for (let goesOn = true; goesOn;) [goesOn] = await Promise.all([continueMoves(r.pool), giveSlots()])
+  return percentile(taken, 0.99)
 }
 
 /** In milliseconds. Only the whole form judges it: the short one counts rows. */
@@ -56,7 +56,7 @@ async function timed (title: string, work: () => Promise<unknown>): Promise<void
   const from = performance.now()
   await work()
   const ms = performance.now() - from
-  t.comment(`${title}: ${ms.toFixed()} ms with ${pending} pending`)
+  t.comment(`${title}: ${ms.toFixed()} ms with ${many} pending`)
   if (isInFull) t.ok(ms < 100, `${title} takes less than 100 ms`)
 }
 
@@ -69,22 +69,24 @@ const changes: [string, (r: Rig) => Promise<unknown>, string][] = [
 ]
 
 t.test('a change of a webhook moves few deliveries itself, and the others follow in batches', async (t) => {
-  const r = await rigWithPending()
+  const r = await rigWithPending(many)
   for (const [title, change, moved] of changes) {
     await timed(title, () => change(r))
     t.equal(await countOf(r, moved), mostWithChange, `${title} moves few itself`)
     t.equal(await continueMoves(r.pool), true)
     t.equal(await countOf(r, moved), mostWithChange + 1_000, `${title}: a batch follows`)
-    const longest = await moveAll(r)
-    t.comment(`${title}: slots took ${longest.toFixed()} ms at most`)
-    if (isInFull) t.ok(longest < 1_000)
-    t.equal(await countOf(r, moved), pending, `${title}: at last all have followed`)
-    await r.pool.query('UPDATE ledger.webhook_deliveries SET queued_at = NULL')
+    const from = performance.now()
+    const p99 = await moveAll(r)
+    t.comment(`${title}: the rest took ${(performance.now() - from).toFixed()} ms, slots ${p99.toFixed()} ms (p99)`)
+    if (isInFull) t.ok(p99 < 1_000)
+    t.equal(await countOf(r, moved), many, `${title}: at last all have followed`)
+    await r.pool.query('UPDATE ledger.webhook_deliveries SET queued_at = NULL WHERE queued_at IS NOT NULL')
+    await r.pool.query('VACUUM ledger.webhook_deliveries') // as autovacuum does, which tests have switched off
   }
 })
 
 t.test('nothing is sent to where a delivery must not go any more, also before it has moved', async (t) => {
-  const r = await rigWithPending()
+  const r = await rigWithPending(some)
   const jobs = await r.enqueuer.enqueue(['1'])
   t.equal(jobs, 10)
   await r.tell(off)
@@ -98,12 +100,12 @@ t.test('nothing is sent to where a delivery must not go any more, also before it
 })
 
 t.test('a change begins a move anew that is under way', async (t) => {
-  const r = await rigWithPending()
+  const r = await rigWithPending(some)
   await r.tell(off)
   await continueMoves(r.pool)
   await r.tell(on)
   await moveAll(r)
-  t.equal(await countOf(r, "status = 'scheduled' AND reason IS NULL AND held_at IS NULL"), pending)
+  t.equal(await countOf(r, "status = 'scheduled' AND reason IS NULL AND held_at IS NULL"), some)
   t.equal((await r.pool.query('SELECT FROM ledger.moving_assistants')).rowCount, 0)
 })
 
