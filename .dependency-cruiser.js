@@ -59,7 +59,7 @@ const doors = [
   { to: { ours: 'src/tracing/open-telemetry[.]ts' }, notFrom: ['src/composition'], except: 'dynamic' },
   { to: { package: 'bullmq' }, from: ['workers/queue/(bullmq|back-ends/[^/]+)[.]ts', ...TRIED] },
   { to: { package: 'ioredis' }, from: ['workers/queue/back-ends/redis[.]ts', 'src/composition', 'src/cli/doctor/redis[.]ts', ...TRIED] },
-  { to: { package: 'undici' }, from: ['workers/deliver/(post|stale|guard)[.]ts', ...TRIED] },
+  { to: { package: 'undici' }, from: ['workers/deliver/(post|stale|guard|kept-connections)[.]ts', ...TRIED] },
   { to: { package: 'ipaddr.js' }, from: ['workers/deliver/guard[.]ts', 'src/config[.]ts', ...TRIED] },
   { to: { package: 'csv-parse' }, from: ['src/http/imports', ...TRIED] },
   { to: { package: 'standardwebhooks' }, from: ['src/cli/demo', 'docs/webhooks', 'packages/client', ...TRIED] },
