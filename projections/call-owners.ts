@@ -1,6 +1,8 @@
 // Whose assistants and leads the calls name; readers do not see it.
-import { erasedIds, type LeadErasedEvent } from '../src/domain/lead/erased.js'
+import { erasedIds, type LeadErasedEvent } from '../src/domain/lead/erasing/erased.js'
 import type { LeadCreatedEvent, LeadUpdatedEvent } from '../src/domain/lead/events.js'
+import type { CalledLead } from '../src/domain/call/summary.js'
+import { restatedId, type LeadRestatedEvent } from '../src/domain/lead/erasing/restated.js'
 import type { Rows } from './folding/projection.js'
 import { table } from './folding/table.js'
 
@@ -47,11 +49,27 @@ export function addContactOwners (
 
 const idsOf = (contacts: { id: number }[]) => contacts.map(({ id }) => id)
 
+/** Events of erasures. */
+export type Told = LeadErasedEvent | LeadRestatedEvent
+
+export const idsTold = (event: Told): number[] => event.type === 'LeadErased' ? erasedIds(event) : [restatedId(event)]
+
 /** Whose lead it was is not personal, and a replay learns it here: the events before may be gone. */
-export function keepOwners (event: LeadErasedEvent, rows: Rows): void {
+export function keepOwners (event: Told, rows: Rows): void {
   const { lead_id, user_id, campaign_id } = event.data
-  for (const id of erasedIds(event)) {
+  for (const id of idsTold(event)) {
     const primary_lead_id = id === lead_id ? null : lead_id
     if (!rows.get(leadOwners, id)) rows.put(leadOwners, { lead_id: id, user_id, primary_lead_id, campaign_id })
   }
 }
+
+/** A call, and the lead or contact that it names. */
+export interface NamedCall { call_id: string, lead_id: number }
+
+export function callsOf (event: Told): NamedCall[] {
+  if (event.type === 'LeadErased') return event.data.calls ?? []
+  return event.data.calls.map((call_id) => ({ call_id, lead_id: restatedId(event) }))
+}
+
+export const calledLead = ({ lead_id: id, primary_lead_id }: LeadOwner): CalledLead =>
+  ({ id, ...(primary_lead_id !== null && { primary_lead_id }) })

@@ -1,10 +1,12 @@
 // Calls as the owners of their assistants have them.
 import type { CallErased } from '../src/domain/call/erased.js'
 import type { CallCompleted } from '../src/domain/call/events.js'
-import { erasedIds } from '../src/domain/lead/erased.js'
 import { isPhoneNumber } from '../src/domain/json.js'
-import { summarizeCall, summarizeErased, type CalledLead, type CallSummary, type KeptReport } from '../src/domain/call/summary.js'
-import { addContactOwners, addLeadOwner, assistantOwners, contactIdsIn, keepOwners, leadOwners } from './call-owners.js'
+import { summarizeCall, summarizeErased, type CallSummary, type KeptReport } from '../src/domain/call/summary.js'
+import {
+  addContactOwners, addLeadOwner, assistantOwners, calledLead, callsOf, contactIdsIn, idsTold, keepOwners, leadOwners,
+  type Told
+} from './call-owners.js'
 import type { LogPosition, Projection, Rows, RowKey } from './folding/projection.js'
 import { table } from './folding/table.js'
 
@@ -60,12 +62,12 @@ const callTable = table<CallRow>({
 export const calls: Projection = {
   name: 'calls',
   version: 6,
-  eventTypes: ['AssistantCreated', 'LeadCreated', 'LeadUpdated', 'LeadErased', 'CallCompleted', 'CallErased'],
+  eventTypes: ['AssistantCreated', 'LeadCreated', 'LeadUpdated', 'LeadErased', 'LeadRestated', 'CallCompleted', 'CallErased'],
   unhurried: ['AssistantCreated', 'LeadCreated', 'LeadUpdated'], // of them only owners are noted, for calls to come
   tables: [callTable, assistantOwners, leadOwners],
   keys (event, { revision }) {
     if (event.type === 'LeadUpdated') return contactIdsIn(event.data).map((id) => [leadOwners, id])
-    if (event.type === 'LeadErased') return erasedIds(event).map((id) => [leadOwners, id])
+    if (event.type === 'LeadErased' || event.type === 'LeadRestated') return keysOf(event)
     if (event.type !== 'CallCompleted' && event.type !== 'CallErased') return []
     const { call_id, assistant_id, lead_id } = event.data
     const keys: RowKey[] = [[assistantOwners, assistant_id]]
@@ -81,7 +83,8 @@ export const calls: Projection = {
       }
       case 'LeadCreated': return addLeadOwner(event.data, rows)
       case 'LeadUpdated': return addContactOwners(event.data, event.data.changes, rows)
-      case 'LeadErased': return keepOwners(event, rows)
+      case 'LeadErased':
+      case 'LeadRestated': return learnLeads(event, rows)
       case 'CallCompleted': return addCall(event.data, at, rows)
       case 'CallErased': return eraseCall(event.data, at, rows)
       default:
@@ -103,14 +106,29 @@ function eraseCall (call: CallErased, at: LogPosition, rows: Rows): void {
   rows.put(callTable, { ...row, phone_number: null, summary: summarizeErased(call, lead), report: null })
 }
 
+/** Also for calls before it: what said whose their lead is is hidden. */
+function learnLeads (event: Told, rows: Rows): void {
+  keepOwners(event, rows)
+  for (const { call_id, lead_id } of callsOf(event)) {
+    const [row, known] = [rows.get(callTable, call_id), rows.get(leadOwners, lead_id)]
+    if (!row || row.lead_id !== null || known?.user_id !== row.user_id) continue
+    const summary = { ...row.summary, lead_id, lead: calledLead(known) }
+    rows.put(callTable, { ...row, lead_id, campaign_id: known.campaign_id, summary })
+  }
+}
+
+function keysOf (event: Told): RowKey[] {
+  const ids = new Set([...idsTold(event), ...callsOf(event).map(({ lead_id }) => lead_id)])
+  const keys = [...ids].map((id): RowKey => [leadOwners, id])
+  return [...keys, ...callsOf(event).map(({ call_id }): RowKey => [callTable, call_id])]
+}
+
 /** Whose call it is, and of which lead, as the rows have it. */
 function placeOf (call: CallCompleted | CallErased, { position, created }: LogPosition, rows: Rows) {
   const { call_id, assistant_id, lead_id, status, direction, ended_at } = call
   const owner = rows.get(assistantOwners, assistant_id)?.user_id ?? null
   const known = lead_id === null ? undefined : rows.get(leadOwners, lead_id)
-  const lead: CalledLead | null = known && known.user_id === owner
-    ? { id: known.lead_id, ...(known.primary_lead_id !== null && { primary_lead_id: known.primary_lead_id }) }
-    : null
+  const lead = known && known.user_id === owner ? calledLead(known) : null
   const row = {
     id: call_id,
     user_id: owner,

@@ -1,8 +1,10 @@
-// The rows of leads and secondary contacts whose person was erased.
-import { erasedIds, type LeadErasedEvent } from '../src/domain/lead/erased.js'
+// The rows of leads and secondary contacts whose person was erased, and of those who stay where others were.
+import { erasedIds, type LeadErasedEvent } from '../src/domain/lead/erasing/erased.js'
+import { restatedId, type LeadRestatedEvent } from '../src/domain/lead/erasing/restated.js'
 import { laterOf } from '../src/domain/time/later-of.js'
 import type { LogPosition, Rows } from './folding/projection.js'
-import { leadTable, rowOn } from './lead-rows.js'
+import { iso } from './folding/table.js'
+import { leadTable, nameIn, rowOn, type LeadRow } from './lead-rows.js'
 
 /** What stays of a person is that there was one: that the id is taken. It follows from this event alone. */
 export function eraseLead (event: LeadErasedEvent, { stream }: LogPosition, rows: Rows): void {
@@ -21,6 +23,19 @@ export function eraseLead (event: LeadErasedEvent, { stream }: LogPosition, rows
     })
   }
   if (lead && !with_lead) rows.put(leadTable, { ...lead, updated_at: laterOf(lead.updated_at, erased_at) })
+}
+
+/** A call that came shortly before is in the row already, and not in what was known when this was told. */
+export function restateLead (event: LeadRestatedEvent, { stream }: LogPosition, rows: Rows): void {
+  const { lead_id, contact_id, is_deleted, calls: _calls, restated_at: _at, ...told } = event.data
+  const id = restatedId(event)
+  const known = rowOn(stream, id, rows)
+  const place = { id, primary_id: contact_id === null ? null : lead_id, stream, folded_name: nameIn(told) }
+  const row: LeadRow = { ...told, ...place, status: is_deleted ? 'deleted' : told.status }
+  const isBehind = Date.parse(known?.newest_report_at ?? '') > Date.parse(row.newest_report_at ?? '1970')
+  if (!known || !isBehind) return rows.put(leadTable, row)
+  const { status, newest_report_at, updated_at } = known
+  rows.put(leadTable, { ...row, status, newest_report_at, updated_at: laterOf(row.updated_at, iso(updated_at)) })
 }
 
 const nobody = {

@@ -4,12 +4,13 @@ import { blacklistEventTypes } from '../src/domain/blacklist/events.js'
 import type { CallErased } from '../src/domain/call/erased.js'
 import { callEventTypes, type CallCompleted } from '../src/domain/call/events.js'
 import { afterCall } from '../src/domain/lead/after-call.js'
-import { leadEventTypes } from '../src/domain/lead/events.js'
+import type { DomainEvent } from '../src/domain/events.js'
+import { leadEventTypes, type LeadEvent } from '../src/domain/lead/events.js'
 import { laterOf } from '../src/domain/time/later-of.js'
 import { blacklistTable, entryKey, projectEntry } from './blacklist/entries.js'
 import type { LogPosition, Projection, Rows, RowKey } from './folding/projection.js'
 import { table } from './folding/table.js'
-import { eraseLead } from './erased-leads.js'
+import { eraseLead, restateLead } from './erased-leads.js'
 import { addLead, changeStatus, deleteLead, idsOf, leadTable, updateLead } from './lead-rows.js'
 
 /** The owner of each assistant: a call changes the status of a lead of the same user only. */
@@ -47,7 +48,8 @@ export const leads: Projection = {
       case 'LeadUpdated':
       case 'LeadStatusChanged':
       case 'LeadDeleted':
-      case 'LeadErased': return idsOf(event).map((id) => [leadTable, id])
+      case 'LeadErased':
+      case 'LeadRestated': return idsOf(event).map((id) => [leadTable, id])
       case 'PhoneNumberBlacklisted':
       case 'PhoneNumberUnblacklisted':
       case 'BlacklistEntryErased': return [[blacklistTable, entryKey(stream, event.data)]]
@@ -78,6 +80,7 @@ export const leads: Projection = {
       case 'LeadStatusChanged': return changeStatus(event, at, rows)
       case 'LeadDeleted': return deleteLead(event, at, rows)
       case 'LeadErased': return eraseLead(event, at, rows)
+      case 'LeadRestated': return restateLead(event, at, rows)
       case 'PhoneNumberBlacklisted':
       case 'PhoneNumberUnblacklisted':
       case 'BlacklistEntryErased': return projectEntry(event, at, rows)
@@ -90,11 +93,14 @@ export const leads: Projection = {
     if (event.type === 'PhoneNumberBlacklisted' || event.type === 'BlacklistEntryErased') {
       return { sequence: 'ledger.blacklist_ids', id: event.data.blacklist_id }
     }
-    if (event.type !== 'LeadCreated' && event.type !== 'LeadUpdated' && event.type !== 'LeadErased') return undefined
-    const erased = event.type === 'LeadErased' ? [] : event.data.erased_contacts ?? []
+    if (!isIdGiving(event)) return undefined
+    const erased = 'erased_contacts' in event.data ? event.data.erased_contacts ?? [] : []
     return { sequence: 'ledger.lead_ids', id: Math.max(...idsOf(event), ...erased) }
   }
 }
+
+const isIdGiving = (event: DomainEvent): event is LeadEvent =>
+  ['LeadCreated', 'LeadUpdated', 'LeadErased', 'LeadRestated'].includes(event.type)
 
 function moveStatus (call: CallCompleted | CallErased, { revision, created }: LogPosition, rows: Rows): void {
   const { call_id, lead_id } = call

@@ -1,18 +1,31 @@
 // What the read model still has of a person who is to be erased, by ids: those are not personal.
 import type { Pool } from 'pg'
 import type { CallCompleted } from '../../src/domain/call/events.js'
+import type { NamedCall } from '../call-owners.js'
 import type { Person } from './find-person.js'
 
 /** No index has the numbers of contacts, nor the stream of a lead: erasures are rare. In milliseconds. */
 const patient = { query_timeout: 60_000 }
 
 /** Of one stream. `contacts` are all that the lead has ever had. */
-export interface LeadToErase { lead_id: number, contacts: number[] }
+export interface LeadToErase { lead_id: number, contacts: number[], calls: NamedCall[] }
 
 /** Secondary contacts with the number, of a lead that stays. */
-export interface ContactsToErase { stream: string, lead_id: number, campaign_id: number, contact_ids: number[] }
+export interface ContactsToErase {
+  stream: string
+  lead_id: number
+  campaign_id: number
+  contact_ids: number[]
+  calls: NamedCall[]
+}
 
 export interface EntryToErase { blacklist_id: number, created_at: Date, is_deleted: boolean }
+
+/** SQL for a list of the calls that name these. */
+const callsNaming = (those: string) => `(
+  SELECT coalesce(json_agg(json_build_object('call_id', call.id, 'lead_id', call.lead_id) ORDER BY call.id), '[]')
+  FROM read_model.calls call JOIN read_model.leads named ON named.id = call.lead_id
+  WHERE call.user_id = $1 AND named.user_id = $1 AND (${those}))`
 
 /** Leads with the number, on whatever stream, deleted or not. */
 export async function findLeadIds (pool: Pool, { userId, phoneNumber }: Person): Promise<number[]> {
@@ -28,10 +41,11 @@ export async function findLeadIds (pool: Pool, { userId, phoneNumber }: Person):
 export async function findLeadsOn (
   pool: Pool, { userId, phoneNumber }: Person, stream: string
 ): Promise<LeadToErase[]> {
-  const { rows } = await pool.query<{ lead_id: number, contacts: number[] }>({
+  const { rows } = await pool.query<LeadToErase>({
     text: `
       SELECT id::float8 AS lead_id, ARRAY(
-        SELECT id::float8 FROM read_model.leads WHERE primary_id = lead.id ORDER BY id) AS contacts
+        SELECT id::float8 FROM read_model.leads WHERE primary_id = lead.id ORDER BY id) AS contacts,
+        ${callsNaming('lead.id = named.id OR lead.id = named.primary_id')} AS calls
       FROM read_model.leads lead
       WHERE user_id = $1 AND phone_number = $2 AND primary_id IS NULL AND stream = $3 ORDER BY id`,
     values: [userId, phoneNumber, stream],
@@ -43,8 +57,9 @@ export async function findLeadsOn (
 export async function findContacts (pool: Pool, { userId, phoneNumber }: Person): Promise<ContactsToErase[]> {
   const { rows } = await pool.query<ContactsToErase>({
     text: `
-      SELECT stream, primary_id::float8 AS lead_id, campaign_id::float8 AS campaign_id, array_agg(id::float8) AS contact_ids
-      FROM read_model.leads
+      SELECT stream, primary_id::float8 AS lead_id, campaign_id::float8 AS campaign_id, array_agg(id::float8) AS contact_ids,
+        ${callsNaming('named.id = ANY(array_agg(lead.id))')} AS calls
+      FROM read_model.leads lead
       WHERE user_id = $1 AND phone_number = $2 AND primary_id IS NOT NULL GROUP BY stream, primary_id, campaign_id`,
     values: [userId, phoneNumber],
     ...patient

@@ -13,8 +13,9 @@ import { CampaignCreated, CampaignDeleted, CampaignRenamed } from './campaign/ev
 import { LanguageAdded, ModelAdded, VoiceAdded } from './catalog/events.js'
 import { isAtHome, type DomainEvent } from './every-event.js'
 import { isNestedDeeper } from './json.js'
-import { LeadErased } from './lead/erased.js'
+import { LeadErased } from './lead/erasing/erased.js'
 import { LeadDeleted, LeadStatusChanged, leadCreatedVersions, leadUpdatedVersions } from './lead/events.js'
+import { leadRestatedVersions } from './lead/erasing/restated.js'
 import { LeadImportCompleted, LeadImportFailed, LeadImportRequested } from './lead-import/events.js'
 import { DispatcherCheckpointed } from './marker/events.js'
 import { PersonKeyCreated, PersonKeyErased } from './person-key/events.js'
@@ -42,6 +43,7 @@ export const eventVersions: { [Type in EventType]: Versions<Data<Type>> } = {
   LeadStatusChanged: firstVersion(LeadStatusChanged),
   LeadDeleted: firstVersion(LeadDeleted),
   LeadErased: firstVersion(LeadErased),
+  LeadRestated: leadRestatedVersions,
   LeadImportRequested: firstVersion(LeadImportRequested),
   LeadImportCompleted: firstVersion(LeadImportCompleted),
   LeadImportFailed: firstVersion(LeadImportFailed),

@@ -22,8 +22,9 @@ export interface Versions<Data> {
   ) => Versions<Static<Schema>>
 }
 
-/** A type as it was first written; `next` adds later versions. */
-export const firstVersion = <Schema extends TSchema>(schema: Schema): Versions<Static<Schema>> => versions([schema], [])
+/** A type as it was first written, sealed in the log where `stored` says so; `next` adds later versions. */
+export const firstVersion = <Schema extends TSchema>(schema: Schema, stored?: TSchema): Versions<Static<Schema>> =>
+  versions([schema], [], stored)
 
 function versions<Data> (schemas: readonly TSchema[], upcasts: readonly Upcast[], stored?: TSchema): Versions<Data> {
   const same = (data: Data) => data

@@ -45,8 +45,9 @@ t.test('every golden event of a current version is decoded without loss', async 
 t.test('what the golden events say of persons is in their bytes up to the version that seals it', async (t) => {
   for (const [type, { stored, schemas }] of Object.entries(eventVersions)) {
     if (!stored) continue
-    const [former, present] = [schemas.length - 1, schemas.length].map((version) => golden(type, String(version)).data)
-    t.match(JSON.stringify(former), personal, type)
+    const dataOf = (version: number) => golden(type, String(version)).data
+    const present = dataOf(schemas.length)
+    if (schemas.length > 1) t.match(JSON.stringify(dataOf(schemas.length - 1)), personal, type)
     t.notMatch(JSON.stringify(present), personal, type)
     t.ok(Value.Check(stored, present), `${type} is sealed as its schema says`)
   }
@@ -79,8 +80,8 @@ t.test('a former version is read as what the current one would have written, wha
 
 t.test('an event that does not say its version is of the first one', async (t) => {
   for (const type of types) {
-    const { stream, data } = golden(type, '1')
-    t.strictSame(read({ stream, type, data }), read(golden(type, '1')), type)
+    const { id = '', stream, data } = golden(type, '1')
+    t.strictSame(read({ id, stream, type, data }), read(golden(type, '1')), type)
   }
 })
 

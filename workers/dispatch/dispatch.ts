@@ -31,8 +31,8 @@ export interface DispatcherOptions {
 const consumerName = 'dispatcher'
 /** What it takes from the log. */
 export const eventTypes = [
-  'AssistantCreated', 'AssistantUpdated', 'LeadCreated', 'LeadUpdated', 'LeadStatusChanged', 'LeadErased', 'CampaignCreated',
-  'CampaignRenamed', 'PhoneNumberBlacklisted', 'PhoneNumberUnblacklisted', 'CallCompleted', 'CallErased'
+  'AssistantCreated', 'AssistantUpdated', 'LeadCreated', 'LeadUpdated', 'LeadStatusChanged', 'LeadErased', 'LeadRestated',
+  'CampaignCreated', 'CampaignRenamed', 'PhoneNumberBlacklisted', 'PhoneNumberUnblacklisted', 'CallCompleted', 'CallErased'
 ]
 /** What is only kept for calls to come: many are written at once. */
 const unhurried = ['AssistantCreated', 'LeadCreated', 'LeadUpdated', 'LeadStatusChanged', 'CampaignCreated', 'CampaignRenamed']

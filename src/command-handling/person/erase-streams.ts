@@ -3,21 +3,11 @@ import { erasingDecider } from '../../domain/call/decide.js'
 import { callStream, type CallCompleted } from '../../domain/call/events.js'
 import { erasedEntries, type KnownEntry } from '../../domain/blacklist/erase.js'
 import type { DomainEvent } from '../../domain/events.js'
-import type { LeadErasedEvent } from '../../domain/lead/erased.js'
-import { uuidV5 } from '../../event-store/event-id.js'
-import { RevisionConflict } from '../../event-store/errors.js'
+import type { LeadErasedEvent } from '../../domain/lead/erasing/erased.js'
 import type { Streams } from '../../event-store/streams.js'
-import { proposed } from '../proposed.js'
+import { appendErasing, type ErasingOptions } from './append-erasing.js'
+import { inParts } from './named-calls.js'
 import { look } from './seen-stream.js'
-
-export interface ErasingOptions {
-  streams: Pick<Streams, 'visit' | 'append' | 'truncate'>
-  /** For whom, and of which request: what each event names as its cause. */
-  userId: string
-  requestId: string
-  /** ISO 8601. */
-  now: string
-}
 
 /** The position of the last event of a stream that is not erased yet; nothing where there is none, or nothing to do. */
 export async function positionToErase (
@@ -35,33 +25,41 @@ export async function positionToErase (
  */
 export async function eraseLeads (
   options: ErasingOptions, stream: string, at: bigint, campaignId: number,
-  known: { lead_id: number, contacts: number[] }[]
+  known: { lead_id: number, contacts: number[], calls: NamedCall[] }[]
 ): Promise<boolean> {
   const seen = await look(options.streams, stream)
   if (!seen || seen.isClean || seen.position !== at) return false
   const { userId: user_id, now } = options
   for (const { lead_id, contacts } of known) seen.leads.set(lead_id, contacts)
+  const callsOf = new Map(known.map(({ lead_id, calls }) => [lead_id, calls]))
   const untold = [...seen.leads].filter(([id]) => seen.isPlain || !seen.told.has(id))
-  const events = untold.map(([lead_id, contact_ids]): LeadErasedEvent => {
+  const events = untold.flatMap(([lead_id, contact_ids]) => {
     const data = { lead_id, user_id, campaign_id: campaignId, with_lead: true, contact_ids, erased_at: now }
-    return { type: 'LeadErased', data }
+    return erasedWith(data, seen.isPlain ? callsOf.get(lead_id) : [])
   })
   if (seen.isPlain) return await replace(options, stream, seen.revision, events)
-  return events.length > 0 && await append(options, stream, seen.revision, events) !== undefined
+  return events.length > 0 && await appendErasing(options, stream, seen.revision, events) !== undefined
 }
 
-interface ErasedContacts { lead_id: number, campaign_id: number, contact_ids: number[] }
+type NamedCall = NonNullable<LeadErasedEvent['data']['calls']>[number]
+
+/** Where it is hidden whose a lead or contact was, its calls are named. */
+const erasedWith = (data: LeadErasedEvent['data'], calls: NamedCall[] = []): LeadErasedEvent[] =>
+  inParts(calls).map((part) => ({ type: 'LeadErased', data: part.length > 0 ? { ...data, calls: part } : data }))
+
+interface ErasedContacts { lead_id: number, campaign_id: number, contact_ids: number[], calls: NamedCall[] }
 
 /** Secondary contacts of a lead that stays: what is before stays too, as it is another person's. */
 export async function eraseContacts (
-  options: ErasingOptions, stream: string, { lead_id, campaign_id, contact_ids }: ErasedContacts
+  options: ErasingOptions, stream: string, { lead_id, campaign_id, contact_ids, calls }: ErasedContacts
 ): Promise<void> {
   const { streams, userId: user_id, now } = options
   const data = { lead_id, user_id, campaign_id, with_lead: false, contact_ids, erased_at: now }
   for (;;) {
     const seen = await look(streams, stream)
     if (!seen) return
-    if (await append(options, stream, seen.revision, [{ type: 'LeadErased', data }]) !== undefined) return
+    const events = erasedWith(data, seen.restatedAt === undefined ? [] : calls)
+    if (await appendErasing(options, stream, seen.revision, events) !== undefined) return
   }
 }
 
@@ -94,22 +92,8 @@ async function replace (
   options: ErasingOptions, stream: string, revision: bigint, events: DomainEvent[]
 ): Promise<boolean> {
   if (events.length === 0) return false
-  const last = await append(options, stream, revision, events)
+  const last = await appendErasing(options, stream, revision, events)
   if (last === undefined) return false
   await options.streams.truncate(stream, last - BigInt(events.length) + 1n)
   return true
-}
-
-/** @returns the revision of the last one; nothing when somebody else was first */
-async function append (
-  { streams, userId, requestId }: ErasingOptions, stream: string, revision: bigint, events: DomainEvent[]
-): Promise<bigint | undefined> {
-  const commandId = uuidV5(requestId, `${stream}@${revision}`)
-  try {
-    const sent = proposed(events, { commandId, correlationId: requestId, userId })
-    return (await streams.append(stream, sent, revision)).revision
-  } catch (error) {
-    if (error instanceof RevisionConflict) return undefined
-    throw error
-  }
 }

@@ -1,5 +1,7 @@
 // What an erasure has to know of a stream before it appends to it.
 import { tryDecode } from '../../domain/events.js'
+import { erasedIds } from '../../domain/lead/erasing/erased.js'
+import { restatedId, type LeadRestatedEvent } from '../../domain/lead/erasing/restated.js'
 import { isErasing } from '../../domain/person/erasing.js'
 import { isUnreadable, typeInLog } from '../../domain/sealed/left.js'
 import type { StoredEvent } from '../../domain/stored-event.js'
@@ -17,9 +19,16 @@ export interface Seen {
   told: Set<number>
   /** Leads that it tells of, those that were erased too, with their contacts. */
   leads: Map<number, number[]>
+  /** Where those who stay are told of again, and what it says of each of them; and who was told to be erased since. */
+  restatedAt: bigint | undefined
+  restated: Map<number, Restated>
+  toldSince: Set<number>
   /** Of its first event of an erasure. */
   erasedAt: bigint | undefined
 }
+
+/** What was told last, all calls that were ever named, and where it was told first. */
+export interface Restated { data: LeadRestatedEvent['data'], calls: Set<string>, position: bigint }
 
 /** Of a long stream nothing is kept but what erasures have left. */
 export async function look (streams: Pick<Streams, 'visit'>, stream: string): Promise<Seen | undefined> {
@@ -27,7 +36,7 @@ export async function look (streams: Pick<Streams, 'visit'>, stream: string): Pr
   let isPending = false
   await streams.visit(stream, 0n, (stored) => {
     const { revision, position } = stored
-    const { leads = new Map<number, number[]>(), told = new Set<number>(), erasedAt } = seen ?? {}
+    const { leads = new Map<number, number[]>(), told = new Set<number>(), erasedAt, ...before } = seen ?? nothing()
     const ended = erasedLead(stored)
     if (ended !== undefined) told.add(ended)
     const isSealed = isSealedLead(stored)
@@ -42,10 +51,26 @@ export async function look (streams: Pick<Streams, 'visit'>, stream: string): Pr
       isPlain,
       told,
       leads,
+      ...afterRestating(before, stored),
       erasedAt: erasedAt ?? (isOfErasure ? revision : undefined)
     }
   })
   return seen
+}
+
+type Retold = Pick<Seen, 'restatedAt' | 'restated' | 'toldSince'>
+
+const nothing = (): Partial<Seen> & Retold => ({ restatedAt: undefined, restated: new Map(), toldSince: new Set() })
+
+function afterRestating ({ restatedAt, restated, toldSince }: Retold, stored: StoredEvent): Retold {
+  const { revision, position } = stored
+  const { event } = ['LeadRestated', 'LeadErased'].includes(typeInLog(stored)) ? tryDecode(stored) : {}
+  if (event?.type === 'LeadErased' && restatedAt !== undefined) for (const id of erasedIds(event)) toldSince.add(id)
+  if (event?.type !== 'LeadRestated') return { restatedAt, restated, toldSince }
+  const before = restated.get(restatedId(event))
+  const calls = new Set([...before?.calls ?? [], ...event.data.calls])
+  restated.set(restatedId(event), { data: event.data, calls, position: before?.position ?? position })
+  return { restatedAt: restatedAt ?? revision, restated, toldSince }
 }
 
 /** Nobody can read it once the key is gone, or it says nothing of a person: it may stay, with its end behind it. */
@@ -53,7 +78,7 @@ function isSealedLead (stored: StoredEvent): boolean {
   const { stream, type, metadata: { schema_version: version = '1' } } = stored
   if (!stream.startsWith('lead-')) return false
   if (type === 'LeadCreated' || type === 'LeadUpdated') return version !== '1'
-  return isUnreadable(stored) || type === 'LeadStatusChanged' || type === 'LeadDeleted'
+  return isUnreadable(stored) || ['LeadRestated', 'LeadStatusChanged', 'LeadDeleted'].includes(type)
 }
 
 function erasedLead (stored: StoredEvent): number | undefined {
@@ -74,6 +99,7 @@ function leadsIn (stored: StoredEvent): Array<[number, number[]]> {
   const { event } = tryDecode(stored)
   switch (event?.type) {
     case 'LeadCreated': return [[event.data.lead_id, event.data.secondary_contacts.map(({ id }) => id)]]
+    case 'LeadRestated': return [[event.data.lead_id, event.data.contact_id === null ? [] : [event.data.contact_id]]]
     case 'LeadErased': return event.data.with_lead ? [[event.data.lead_id, event.data.contact_ids]] : []
     default: return []
   }

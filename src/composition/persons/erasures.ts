@@ -4,12 +4,15 @@ import { calls } from '../../../projections/calls.js'
 import { leads } from '../../../projections/leads.js'
 import { isOnlyGeneration } from '../../../projections/operate/only-generation.js'
 import * as rows from '../../../projections/persons/to-erase.js'
+import { findStream } from '../../../projections/persons/to-restate.js'
 import type { ErasureWork } from '../../../workers/persons/erasures/erasures.js'
 import type { Person } from '../../../workers/persons/erasures/request.js'
 import { noteUnscavenged } from '../../../workers/persons/unscavenged.js'
 import {
-  eraseCall, eraseContacts, eraseEntries, eraseLeads, positionToErase, type ErasingOptions
+  eraseCall, eraseContacts, eraseEntries, eraseLeads, positionToErase
 } from '../../command-handling/person/erase-streams.js'
+import type { ErasingOptions } from '../../command-handling/person/append-erasing.js'
+import { restateLeads } from '../../command-handling/person/restate-leads.js'
 import type { PhoneHash } from '../../command-handling/phone-hash.js'
 import { blacklistStream } from '../../domain/blacklist/events.js'
 import { leadStream } from '../../domain/lead/events.js'
@@ -88,7 +91,12 @@ class Named {
     const own = new Set(await this.streamsOf(person))
     for (const { stream, ...contacts } of await rows.findContacts(this.pool, person)) {
       hasFound = true
-      if (!own.has(stream)) await eraseContacts(options, stream, contacts)
+      if (own.has(stream)) continue
+      await restateLeads(options, stream, async (position) => {
+        await this.#readersAt(position)
+        return await findStream(this.pool, person, stream)
+      })
+      await eraseContacts(options, stream, contacts)
     }
     return hasFound
   }
@@ -107,8 +115,9 @@ class Named {
 
   /** @throws Error while they are behind: it is tried again */
   async #readersAt (position: bigint): Promise<void> {
-    if (await this.connections.positions.reached('leads', position, lookMs)) return
-    throw new Error('the read model of leads is behind the log')
+    const { positions } = this.connections
+    const come = await Promise.all(['leads', 'calls'].map((source) => positions.reached(source, position, lookMs)))
+    if (come.includes(false)) throw new Error('the read models of leads and calls are behind the log')
   }
 
   async #leadStreams ({ userId, phoneNumber }: Person): Promise<Array<{ stream: string, campaignId: number }>> {

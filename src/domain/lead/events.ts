@@ -1,24 +1,15 @@
 // What happens to a lead, on the stream `lead-<campaign id>-<digest of the phone number>`.
 import Type, { type Static } from 'typebox'
-import { AnyObject, documentedAs, GivenId, Id, Instant, Nullable, PhoneNumber, type JsonObject } from '../json.js'
+import { GivenId, Id, Instant, Nullable, PhoneNumber } from '../json.js'
 import { Sealed } from '../sealed/sealed.js'
 import { firstVersion } from '../upcast.js'
 import { UserId } from '../user.js'
-import type { LeadErasedEvent } from './erased.js'
+import type { LeadErasedEvent } from './erasing/erased.js'
+import type { LeadRestatedEvent } from './erasing/restated.js'
 import { LeadStatus } from './status.js'
+import { StoredVariables, type ContactVariables } from './variables.js'
 
-/** Free-form variables of a contact; `customer_name` and `email` are always there, empty when not given. */
-export type ContactVariables = JsonObject & { customer_name: string, email: string }
-
-const StoredVariables = Type.Unsafe<ContactVariables>(AnyObject({
-  ...documentedAs(AnyObject({})),
-  description: 'Whatever was given with the contact. The texts `customer_name` and `email` are always there, empty when not given.',
-  required: ['customer_name', 'email'],
-  properties: {
-    customer_name: { type: 'string', description: 'Empty when not given.' },
-    email: { type: 'string', description: 'Empty when not given.' }
-  }
-}))
+export type { ContactVariables }
 
 const Contact = { phone_number: PhoneNumber(), variables: StoredVariables }
 
@@ -89,10 +80,10 @@ export type LeadUpdatedEvent = { type: 'LeadUpdated', data: Static<typeof LeadUp
 export type LeadStatusChangedEvent = { type: 'LeadStatusChanged', data: Static<typeof LeadStatusChanged> }
 export type LeadDeletedEvent = { type: 'LeadDeleted', data: Static<typeof LeadDeleted> }
 export type LeadEvent =
-  LeadCreatedEvent | LeadUpdatedEvent | LeadStatusChangedEvent | LeadDeletedEvent | LeadErasedEvent
+  LeadCreatedEvent | LeadUpdatedEvent | LeadStatusChangedEvent | LeadDeletedEvent | LeadErasedEvent | LeadRestatedEvent
 
 export const leadEventTypes = [
-  'LeadCreated', 'LeadUpdated', 'LeadStatusChanged', 'LeadDeleted', 'LeadErased'
+  'LeadCreated', 'LeadUpdated', 'LeadStatusChanged', 'LeadDeleted', 'LeadErased', 'LeadRestated'
 ] as const
 
 /** `digest` hides the phone number: one stream is one contact of one campaign. */

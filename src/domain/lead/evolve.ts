@@ -1,5 +1,6 @@
 // How the events of a contact in a campaign add up.
 import type { ContactVariables, LeadCreatedEvent, LeadEvent } from './events.js'
+import type { LeadRestatedEvent } from './erasing/restated.js'
 import type { LeadStatus } from './status.js'
 
 /** One person to call: the lead itself or one of its secondary contacts. Times are ISO 8601. */
@@ -33,6 +34,7 @@ export function evolve (state: LeadState, event: LeadEvent): LeadState {
     case 'LeadCreated': return { ids: [...state.ids, event.data.lead_id], last: leadOf(event) }
     case 'LeadDeleted': return { ...state, ids: without(state.ids, event.data.lead_id) }
     case 'LeadErased': return event.data.with_lead ? erased(state, event.data.lead_id) : state
+    case 'LeadRestated': return event.data.contact_id === null ? afterRestated(state, event) : state
     case 'LeadUpdated':
     case 'LeadStatusChanged': return state
     default: return event satisfies never
@@ -43,6 +45,12 @@ export function evolve (state: LeadState, event: LeadEvent): LeadState {
 function erased ({ ids, last }: LeadState, id: number): LeadState {
   const left = without(ids, id)
   return last && last.id !== id ? { ids: left, last } : { ids: left }
+}
+
+function afterRestated ({ ids, last }: LeadState, event: LeadRestatedEvent): LeadState {
+  const { lead_id, is_deleted } = event.data
+  const others = without(ids, lead_id)
+  return { ids: is_deleted ? others : [...others, lead_id], ...(last && { last }) }
 }
 
 const without = (ids: readonly number[], id: number) => ids.filter((known) => known !== id)

@@ -2,7 +2,8 @@
 import Value from 'typebox/value'
 import { laterOf } from '../time/later-of.js'
 import { leadOf, type Contact, type Lead } from './evolve.js'
-import type { LeadErasedEvent } from './erased.js'
+import type { LeadErasedEvent } from './erasing/erased.js'
+import { restated } from './erasing/restated.js'
 import type { LeadEvent, LeadStatusChangedEvent, LeadUpdatedEvent, StoredContact } from './events.js'
 
 /** Nothing yet, or the lead. Its status is what its user set: what calls report is in their streams. */
@@ -17,6 +18,7 @@ export function leadAfter (lead: OneLeadState, event: LeadEvent): OneLeadState {
     case 'LeadCreated': return lead ?? leadOf(event)
     case 'LeadUpdated': return lead && updated(lead, event.data)
     case 'LeadStatusChanged': return lead && withStatus(lead, event.data)
+    case 'LeadRestated': return restated(lead, event)
     case 'LeadErased': return lead && erased(lead, event.data)
     case 'LeadDeleted': return lead && { ...lead, isDeleted: true, updated_at: laterOf(lead.updated_at, event.data.deleted_at) }
     default: return event satisfies never

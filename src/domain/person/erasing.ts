@@ -4,7 +4,7 @@ import { typeInLog } from '../sealed/left.js'
 import type { StoredEvent } from '../stored-event.js'
 
 const erasing: ReadonlySet<string> = new Set([
-  'LeadErased', 'CallErased', 'BlacklistEntryErased'
+  'LeadErased', 'LeadRestated', 'CallErased', 'BlacklistEntryErased'
 ] satisfies DomainEvent['type'][])
 
 /** A stream that begins with one of these is whole. */

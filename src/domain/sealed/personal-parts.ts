@@ -49,6 +49,14 @@ const forms: Readonly<Record<string, SealedForm>> = {
       { path: [], fields: ['phone_number', 'variables'], whose: ofStream }
     ]
   },
+  LeadRestated: {
+    since: 1,
+    parts: [{
+      path: [],
+      fields: ['phone_number', 'variables'],
+      whose: (part, stream) => part.contact_id === null ? ofStream(part, stream) : ofNumber(part)
+    }]
+  },
   PhoneNumberBlacklisted: {
     since: 2,
     parts: [{

@@ -3,7 +3,7 @@ import t from 'tap'
 import { fold } from '../../../src/domain/decider.js'
 import { oneLeadDecider } from '../../../src/domain/lead/change.js'
 import { leadDecider } from '../../../src/domain/lead/decide.js'
-import type { LeadErasedEvent } from '../../../src/domain/lead/erased.js'
+import type { LeadErasedEvent } from '../../../src/domain/lead/erasing/erased.js'
 import type { LeadCreatedEvent } from '../../../src/domain/lead/events.js'
 
 const before = '2026-01-31T12:00:00.000Z'

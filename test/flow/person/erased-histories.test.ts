@@ -48,7 +48,7 @@ const ways: Record<string, () => Promise<unknown>> = {
     const changes = random() < 0.5 ? { variables: variables('0000') } : { secondary_contacts: [contact()] }
     know((await call('PUT', `/user/lead/${pick(leads)}`, changes)).body.data)
   },
-  status: () => call('PUT', `/user/lead/${pick(leads)}/status`, { status: pick(['created', 'completed']) }),
+  status: () => call('PUT', `/user/lead/${pick(leads)}`, { status: pick(['created', 'completed']) }),
   remove: () => random() < 0.3 ? call('DELETE', `/user/lead/${pick(leads)}`) : Promise.resolve(),
   call () {
     const report = { from: pick(numbers), lead_id: random() < 0.7 ? pick(called) : null } // whoever answered

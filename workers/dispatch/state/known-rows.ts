@@ -43,3 +43,6 @@ export class KnownRows<Row extends object> {
     this.#entries.delete(id)
   }
 }
+
+export const idsByTable = () =>
+  ({ assistants: new Set<number>(), leads: new Set<number>(), campaigns: new Set<number>() })

@@ -2,13 +2,14 @@
 import type { AssistantEvent } from '../../../src/domain/assistant/events.js'
 import type { CampaignEvent } from '../../../src/domain/campaign/events.js'
 import type { Calling } from '../../../src/domain/lead/after-call.js'
-import { erasedIds, type LeadErasedEvent } from '../../../src/domain/lead/erased.js'
+import { erasedIds, type LeadErasedEvent } from '../../../src/domain/lead/erasing/erased.js'
 import { leadOf } from '../../../src/domain/lead/evolve.js'
 import type { LeadEvent } from '../../../src/domain/lead/events.js'
 import type { SettingsChange } from '../../deliveries/follow-settings.js'
 import type { Duplicate } from '../new-deliveries.js'
-import { erasedRow, pickRelevant, type KnownAssistant, type KnownCampaign, type KnownLead } from './known.js'
-import { KnownRows } from './known-rows.js'
+import { restatedId, type LeadRestatedEvent } from '../../../src/domain/lead/erasing/restated.js'
+import { erasedRow, pickRelevant, restatedRow, type KnownAssistant, type KnownCampaign, type KnownLead } from './known.js'
+import { idsByTable, KnownRows } from './known-rows.js'
 import { Listings } from './listings.js'
 
 type Data<Event extends { type: string, data: object }, Type extends Event['type']> =
@@ -76,9 +77,8 @@ export class DispatchState {
     this.#putErased(data, data.erased_contacts, revision)
   }
 
-  leadStatusChanged (
-    { lead_id, contact_id, status }: Data<LeadEvent, 'LeadStatusChanged'>, revision: bigint
-  ): void {
+  leadStatusChanged (data: Data<LeadEvent, 'LeadStatusChanged'>, revision: bigint): void {
+    const { lead_id, contact_id, status } = data
     const known = this.leads.get(contact_id ?? lead_id)
     if (known && known.revision < revision) this.#putLead({ ...known, status, revision })
   }
@@ -90,18 +90,22 @@ export class DispatchState {
 
   #putErased (lead: Parameters<typeof erasedRow>[1], ids: readonly number[] | undefined, revision: bigint): void {
     for (const id of ids ?? []) {
-      const known = this.leads.get(id)
-      if (!known || known.revision < revision) this.#putLead(erasedRow(id, lead, revision))
+      if ((this.leads.get(id)?.revision ?? -1n) < revision) this.#putLead(erasedRow(id, lead, revision))
     }
+  }
+
+  leadRestated (event: LeadRestatedEvent, revision: bigint): void {
+    const known = this.leads.get(restatedId(event))
+    if ((known?.revision ?? -1n) < revision) this.#putLead({ ...known ?? restatedRow(event), revision })
   }
 
   leadMoved (lead: KnownLead, { status, newest_report_at }: Calling): KnownLead {
     return this.#putLead({ ...lead, status, newest_report_at })
   }
 
-  campaignNamed ({ campaign_id, name }: Data<CampaignEvent, 'CampaignCreated' | 'CampaignRenamed'>, revision: bigint): void {
-    const known = this.campaigns.get(campaign_id)
-    if (known && known.revision >= revision) return
+  campaignNamed (data: Data<CampaignEvent, 'CampaignCreated' | 'CampaignRenamed'>, revision: bigint): void {
+    const { campaign_id, name } = data
+    if ((this.campaigns.get(campaign_id)?.revision ?? -1n) >= revision) return
     this.campaigns.set(campaign_id, { campaign_id, revision, name })
     this.changed.campaigns.add(campaign_id)
   }
@@ -144,5 +148,3 @@ export class DispatchState {
     this.duplicates.length = 0
   }
 }
-
-const idsByTable = () => ({ assistants: new Set<number>(), leads: new Set<number>(), campaigns: new Set<number>() })

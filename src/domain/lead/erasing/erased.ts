@@ -1,7 +1,7 @@
 // What is left in the log of a lead or a secondary contact whose person was erased, on the stream of the lead.
 import Type, { type Static } from 'typebox'
-import { GivenId, Id, Instant } from '../json.js'
-import { UserId } from '../user.js'
+import { GivenId, Id, Instant } from '../../json.js'
+import { UserId } from '../../user.js'
 
 export const LeadErased = Type.Object({
   lead_id: GivenId(),
@@ -9,6 +9,11 @@ export const LeadErased = Type.Object({
   campaign_id: Id({}),
   with_lead: Type.Boolean({ description: 'Whether the lead is erased; else it goes on without these contacts.' }),
   contact_ids: Type.Array(GivenId(), { description: 'Secondary contacts that are erased: all of them with their lead.' }),
+  calls: Type.Optional(Type.Array(Type.Object({
+    call_id: Type.String(), lead_id: GivenId()
+  }, { title: 'CallOfErased' }), {
+    description: 'That named one of them before, where it is hidden whose they were.'
+  })),
   erased_at: Instant()
 })
 
