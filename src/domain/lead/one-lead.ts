@@ -3,7 +3,7 @@ import Value from 'typebox/value'
 import { laterOf } from '../time/later-of.js'
 import { leadOf, type Contact, type Lead } from './evolve.js'
 import type { LeadErasedEvent } from './erasing/erased.js'
-import { restated } from './erasing/restated.js'
+import type { LeadRestatedEvent } from './erasing/restated.js'
 import type { LeadEvent, LeadStatusChangedEvent, LeadUpdatedEvent, StoredContact } from './events.js'
 
 /** Nothing yet, or the lead. Its status is what its user set: what calls report is in their streams. */
@@ -70,4 +70,18 @@ function withStatus (lead: Lead, { contact_id, status, changed_at }: LeadStatusC
   if (contact_id === null) return moved(lead)
   const contacts = lead.secondary_contacts.map((contact) => contact.id === contact_id ? moved(contact) : contact)
   return { ...lead, secondary_contacts: contacts }
+}
+
+/** Whatever was known of it. */
+function restated (lead: Lead | undefined, { data }: LeadRestatedEvent): Lead | undefined {
+  const { lead_id, user_id, campaign_id, contact_id, is_deleted } = data
+  const { phone_number, variables, status, created_at, updated_at } = data
+  const person: Contact = { id: contact_id ?? lead_id, phone_number, variables, status, created_at, updated_at }
+  if (contact_id === null) {
+    const { secondary_contacts = [] } = lead ?? {}
+    return { ...person, user_id, campaign_id, secondary_contacts, ...(is_deleted && { isDeleted: true }) }
+  }
+  const others = lead?.secondary_contacts.filter(({ id }) => id !== contact_id) ?? []
+  if (!lead || is_deleted) return lead && { ...lead, secondary_contacts: others }
+  return { ...lead, secondary_contacts: others.toSpliced(data.place - 1, 0, person) }
 }

@@ -4,7 +4,6 @@ import { GivenId, Id, Instant, Nullable, PhoneNumber } from '../../json.js'
 import { Sealed } from '../../sealed/sealed.js'
 import { firstVersion } from '../../upcast.js'
 import { UserId } from '../../user.js'
-import type { Contact, Lead } from '../evolve.js'
 import { LeadStatus } from '../status.js'
 import { StoredVariables } from '../variables.js'
 
@@ -32,17 +31,3 @@ export type LeadRestatedEvent = { type: 'LeadRestated', data: Static<typeof Lead
 
 /** Of the lead or the contact. */
 export const restatedId = ({ data: { lead_id, contact_id } }: LeadRestatedEvent): number => contact_id ?? lead_id
-
-/** Whatever was known of it. */
-export function restated (lead: Lead | undefined, { data }: LeadRestatedEvent): Lead | undefined {
-  const { lead_id, user_id, campaign_id, contact_id, is_deleted } = data
-  const { phone_number, variables, status, created_at, updated_at } = data
-  const person: Contact = { id: contact_id ?? lead_id, phone_number, variables, status, created_at, updated_at }
-  if (contact_id === null) {
-    const { secondary_contacts = [] } = lead ?? {}
-    return { ...person, user_id, campaign_id, secondary_contacts, ...(is_deleted && { isDeleted: true }) }
-  }
-  const others = lead?.secondary_contacts.filter(({ id }) => id !== contact_id) ?? []
-  if (!lead || is_deleted) return lead && { ...lead, secondary_contacts: others }
-  return { ...lead, secondary_contacts: others.toSpliced(data.place - 1, 0, person) }
-}
