@@ -15,9 +15,9 @@ export interface Row {
  * Rows that are begun together: they share commits of the event store, and the batches of those who follow the log. The
  * more there are, the cheaper is each, and the longer others wait for the CPU.
  */
-const atOnce = 32
+const atOnce = 24
 /** After them an import rests for this part of the time that they took, so where others are busy it rests longer. */
-const rest = 1 / 4
+const rest = 1 / 3
 const longestRestMs = 250
 
 /**
