@@ -15,7 +15,7 @@ if (process.env.TAP_SNAPSHOT === '1') {
 t.test('the picture of the rooms shows the imports that there are; npm run docs:rooms draws it anew', async (t) => {
   const [shown] = picture.exec(await readFile(file, 'utf8')) ?? []
   t.equal(shown, drawn, 'CONTRIBUTING.md is out of date: npm run docs:rooms draws the picture anew')
-  t.ok(drawn.split('-->').length - 1 <= 50, 'and stays readable')
+  t.ok(drawn.split('-->').length - 1 <= 55, 'and stays readable')
 })
 
 t.test('every file that docs/adding.md names is there, or is made by the recipe', async (t) => {
