@@ -8,7 +8,7 @@ const rowOf = (phone_number: string, index: number): Row =>
   ({ number: index + 1, lead: { body: { phone_number, campaign_id: 1 } }, ids: [], isRetry: false })
 const distinct = Array.from({ length: 100 }, (_, n) => rowOf(`+1555${String(n).padStart(7, '0')}`, n))
 
-t.test('no more than 32 rows are under way at once, and each is done once', async (t) => {
+t.test('no more than 24 rows are under way at once, and each is done once', async (t) => {
   let underWay = 0
   let most = 0
   const done = await importRows(distinct, async ({ number }) => {
@@ -17,7 +17,7 @@ t.test('no more than 32 rows are under way at once, and each is done once', asyn
     underWay--
     return number
   }, never)
-  t.equal(most, 32)
+  t.equal(most, 24)
   t.same(done, distinct.map(({ number }) => number), 'what came of them is in their order')
 })
 
@@ -43,5 +43,5 @@ t.test('when a row throws, no further ones are begun, and those that were begun 
     await nextTurn()
     ended++
   }, never), { message: 'the store is away' })
-  t.equal(ended, 31)
+  t.equal(ended, 23)
 })

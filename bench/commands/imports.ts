@@ -2,8 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import Table from 'cli-table3'
-import { Scene } from './commands/scene.js'
-import { cpuOf, type Pids } from './support/processes.js'
+import { Scene } from './scene.js'
+import { cpuOf, type Pids } from '../support/processes.js'
 
 const { values: options } = parseArgs({
   options: {
