@@ -67,7 +67,8 @@ export class TailReader {
       return true
     })
     const isFull = this.#found.length >= mostEvents
-    this.#seen = isFull ? last ?? this.#seen : events.reached
+    if (isFull) this.#seen = last ?? this.#seen
+    else if (events.reached > this.#seen) this.#seen = events.reached // who joined may be further on
   }
 
   #isDue (): boolean {

@@ -55,6 +55,29 @@ t.test('who is behind, or begins anew, catches up by itself and joins the others
   t.equal(counted.opened(), 2)
 })
 
+t.test('who joins further on than the shared subscription has come gets nothing that it had', async (t) => {
+  let open = () => {}
+  const gate = new Promise<void>((resolve) => { open = resolve })
+  const { counted, streams } = shared({
+    ...direct,
+    async * follow (options) {
+      for await (const batch of direct.follow(options)) {
+        await gate
+        yield batch
+      }
+    }
+  })
+  const ahead = follower(t, streams, { eventTypes: ['A'], after: await direct.head() })
+  await eventually(() => counted.open() === 1)
+  const had = await happen(direct, ['A', 'A'])
+  const joined = follower(t, streams, { eventTypes: ['A', 'B'], after: had })
+  const last = await happen(direct, ['B'])
+  open()
+  await eventually(() => ahead.events.length === 2 && joined.reached() >= last)
+  t.equal(typesOf(joined), 'B')
+  t.equal(counted.opened(), 1)
+})
+
 t.test('who works slowly holds up nobody, gets all of it, and joins again', async (t) => {
   const { counted, streams } = shared(direct, 20_000)
   const after = await direct.head()
