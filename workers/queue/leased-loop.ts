@@ -10,7 +10,7 @@ export interface LoopOptions {
   name: string
   holder: string
   signal: AbortSignal
-  /** After a pass that is done, and after one that failed, in milliseconds. */
+  /** After a pass that is done, in milliseconds; after one that failed it takes no longer than two seconds. */
   everyMs: number
   /** A pass that takes longer is given up with the lease: it may wait for a connection that is dead. */
   passWithinMs?: number | undefined
@@ -25,6 +25,8 @@ export interface Pass {
 }
 
 const longestPassMs = 60_000
+/** After an error, as an outage ends by itself, and then everybody waits. */
+const longestBackoffMs = 2_000
 
 /** Makes passes until `signal` is aborted. A pass that says `again` is followed by the next one at once. */
 export async function repeatLeased (
@@ -42,7 +44,7 @@ export async function repeatLeased (
     } catch (error) {
       if (signal.aborted) return
       onError(error)
-      await pause(everyMs, signal)
+      await pause(Math.min(everyMs, longestBackoffMs), signal)
     }
   }
 }

@@ -103,8 +103,9 @@ class BullQueue<Task, Connection> implements JobQueue<Task> {
 
   work (handle: (task: Task) => Promise<void>, concurrency: number): void {
     const { log, stalled = stalledByDefault } = this.options
-    const times = { concurrency, ...stalled, drainDelay: this.kind.lookEverySeconds }
-    const backEnd = { ...this.backEnd, factory: watched(this.backEnd.factory, this.#watches) }
+    const { lookEverySeconds } = this.kind
+    const times = { concurrency, ...stalled, drainDelay: lookEverySeconds }
+    const backEnd = { ...this.backEnd, factory: watched(this.backEnd.factory, this.#watches, lookEverySeconds) }
     const { signal } = this.#working = new AbortController()
     this.backEnd.onListening = () => this.#watches.waiting.answered()
     const worker = this.#worker = openWorker<Task, Connection>(this.name, backEnd, times, async (task) => {

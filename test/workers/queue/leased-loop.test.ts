@@ -58,3 +58,27 @@ t.test('each lease has its first pass, and a pass that says `again` is followed 
   })
   t.same(firsts, [true, false, false])
 })
+
+t.test('after an outage of Postgres the next pass comes within seconds, however seldom passes are made', async (t) => {
+  const proxy = await tcpProxy(t, Number(new URL(databaseUrl).port))
+  const behindProxy = Object.assign(new URL(databaseUrl), { port: String(proxy.port) }).href
+  const cutOff = openPool(behindProxy, { applicationName: 'cut off', onError: () => {} })
+  const stopping = new AbortController()
+  const told: unknown[] = []
+  let passes = 0
+  await proxy.close()
+  const looping = repeatLeased({
+    pool: cutOff, name: 'seldom', holder: 'one', signal: stopping.signal, everyMs: 600_000, onError: (error) => told.push(error)
+  }, async () => {
+    passes += 1
+    return 'done'
+  })
+  t.teardown(async () => {
+    stopping.abort()
+    await looping
+    await cutOff.end()
+  })
+  await eventually(() => told.length > 0)
+  await proxy.accept()
+  await eventually(() => passes > 0, 20_000)
+})

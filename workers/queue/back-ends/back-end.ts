@@ -28,22 +28,30 @@ export interface Patience {
 export const usualPatience: Patience = { answerWithinMs: 5_000, askEveryMs: 2_500, deadAfterMs: 10_000 }
 
 const pauseMs = 1_000
+/** A worker that could not take a job waits no longer before it tries again, in seconds. */
+const triesAgainSeconds = 1
 
 /** Watches what a worker asks: the job that is next, and to be told of one. */
 export interface Watches { taking: Liveness, waiting: Liveness }
 
 /**
  * BullMQ asks for the next job again at once when it was refused, for instance by a server that is full or read-only:
- * thousands of times a second. `factory` makes a back end that pauses first.
+ * thousands of times a second. `factory` makes a back end that pauses first. And once a wait for a job has failed,
+ * BullMQ waits as long as the back end lets it, which is an hour on Postgres: no wait takes longer than
+ * `lookEverySeconds` here, so that a worker works again soon after an outage, however long that was.
  */
 export function watched<Connection> (
-  factory: BackendFactory<IQueueBackend, Connection>, { taking, waiting }: Watches
+  factory: BackendFactory<IQueueBackend, Connection>, { taking, waiting }: Watches, lookEverySeconds: number
 ): BackendFactory<IQueueBackend, Connection> {
+  const longestWait = () => taking.isFailing ? Math.min(triesAgainSeconds, lookEverySeconds) : lookEverySeconds
   return (...made) => {
     const backEnd = factory(...made)
     const moveToActive = backEnd.moveToActive.bind(backEnd)
     const waitForJob = backEnd.waitForJob.bind(backEnd)
-    backEnd.waitForJob = (seconds) => waiting.watch(() => waitForJob(seconds), seconds * 1_000)
+    backEnd.waitForJob = (asked) => {
+      const seconds = Math.min(asked, longestWait())
+      return waiting.watch(() => waitForJob(seconds), seconds * 1_000)
+    }
     backEnd.moveToActive = (...args) => taking.watch(() => moveToActive(...args)).catch(async (error: unknown) => {
       await delay(pauseMs)
       throw error

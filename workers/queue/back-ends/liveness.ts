@@ -26,6 +26,9 @@ export class Liveness {
     this.#failingSince = undefined
   }
 
+  /** The last answer was an error. */
+  get isFailing (): boolean { return this.#failingSince !== undefined }
+
   /** For how long nothing was answered that was asked, in milliseconds; 0 when all is well. */
   silentMs (): number {
     const [oldest] = this.#asked // a Set keeps the order in which they came
