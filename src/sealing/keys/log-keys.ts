@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { currentVersion, tryDecode } from '../../domain/events.js'
 import { personIn, personKeyStream, type PersonKeyEvent } from '../../domain/person-key/events.js'
 import type { StoredEvent } from '../../domain/stored-event.js'
-import { EventStoreUnavailable, RevisionConflict } from '../../event-store/errors.js'
+import { AppendOutcomeUnknown, EventStoreUnavailable, RevisionConflict } from '../../event-store/errors.js'
 import { noStream, type Streams } from '../../event-store/streams.js'
 import { seal, type SecretKeys } from '../sealed-text.js'
 import type { KeptKey } from './ledger-keys.js'
@@ -24,10 +24,18 @@ export class LogKeys {
   constructor (private readonly streams: LogStreams, private readonly secretKeys: SecretKeys) {}
 
   /**
-   * Makes a key for the person, unless another process does it first: then it is that one.
-   * @throws EventStoreUnavailable and the other errors of `Streams`
+   * Makes a key for the person, unless another process does it first: then it is that one. Where it is not known
+   * whether there is a key now, surely nothing was sealed under it, nor sent: that is no outcome which is not known.
+   * @throws EventStoreUnavailable and the other errors of `Streams`, but for AppendOutcomeUnknown
    */
   async create (person: string): Promise<Created> {
+    return await this.#create(person).catch((cause: unknown) => {
+      if (!(cause instanceof AppendOutcomeUnknown)) throw cause
+      throw new EventStoreUnavailable('the event store did not say whether a person has a key', { cause })
+    })
+  }
+
+  async #create (person: string): Promise<Created> {
     const keyId = randomUUID()
     const key = randomBytes(32)
     const wrapped = seal(this.secretKeys, wrappedFor(person, keyId), key.toString('base64'))
