@@ -105,9 +105,15 @@ function nothingWasWritten (error: Error): boolean {
   return isOurs || lostStates.test(code) || lostSockets.test(code) || lostWords.test(error.message)
 }
 
-// Postgres and its driver have no class for a lost connection. SQLSTATE classes 08, 53 and 57, 25006 (a standby), codes
-// of sockets and words of the driver say it. 42P01 and 42703 are a table and a column that a replay has yet to make
-// for this release.
-const lostStates = /^(08|53|57)[0-9A-Z]{3}$|^25006$|^42(P01|703)$/
-const lostSockets = /^E(CONN(REFUSED|RESET|ABORTED)|PIPE|NOTFOUND|AI_AGAIN|(HOST|NET)UNREACH|TIMEDOUT)$/
-const lostWords = /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout)/
+// Postgres and its driver have no class for a lost connection: SQLSTATE, codes of sockets and words of the driver tell.
+// Class 08 is the connection, 28 the login, 40 a transaction that gave way to another one, 53 and 58 the machine, 57 an
+// operator or a time limit. 25006 is a standby, 25P03 and 25P04 are limits of transactions and 55P03 one of a lock,
+// 3D000 is no database, 42501 no right. 42P01 and 42703 are a table and a column that a replay has yet to make for this
+// release.
+const lostStates = /^(08|28|40|53|57|58)[0-9A-Z]{3}$|^(25(006|P0[34])|55P03|3D000|42(501|P01|703))$/
+const lostSockets = /^E(CONN(REFUSED|RESET|ABORTED)|PIPE|NOTFOUND|AI_AGAIN|(HOST|NET)UNREACH|TIMEDOUT)$|^ERR_STREAM_DESTROYED$/
+const lostWords = new RegExp([
+  '^Connection terminated', '^timeout exceeded when trying to connect', '^Query read timeout',
+  '^Client (has encountered a connection error|was closed) and is not queryable',
+  '^Cannot use a pool after calling end', '^The server does not support SSL', '^There was an error establishing an SSL'
+].join('|'))
