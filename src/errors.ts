@@ -1,6 +1,7 @@
 // Turns errors into HTTP answers; nothing else does.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { KeyInFlight } from './command-handling/idempotency/idempotency.js'
+import { CommitOutcomeUnknown } from './command-handling/idempotency/ledger-commands.js'
 import { IdsUsedUp, NotCaughtUp } from './command-handling/ids.js'
 import { StreamBusy } from './command-handling/turns/stream-busy.js'
 import { NotKnownYet } from './command-handling/wait-if-missing.js'
@@ -67,7 +68,7 @@ export function answerError (error: FastifyError | Error, request: FastifyReques
     const code = 'code' in error ? error.code : ''
     return reply.code(status).send({ message: clientMessages[code] ?? clientMessages[status] ?? error.message })
   }
-  if (isOfOutage(error)) logFailure(request, error, 'request failed')
+  if (isOfOutage(error) || error instanceof CommitOutcomeUnknown) logFailure(request, error, 'request failed')
   else request.log.error({ err: error }, 'request failed')
   return reply.code(500).send({ message: request.routeOptions.config.failure ?? 'Internal server error' })
 }
@@ -92,8 +93,8 @@ const clientMessages: Record<string | number, string> = {
 }
 
 /**
- * Handlers find out themselves whether their append was written, so an error of a back end that arrives here came
- * before the append.
+ * Handlers find out themselves whether their append or their transaction was written, so an error of a back end that
+ * arrives here came before it.
  */
 function nothingWasWritten (error: Error): boolean {
   const ours = [

@@ -1,6 +1,6 @@
 // Safe retries of commands that write no event: their rows, the key and the answer are one transaction.
 import { randomUUID } from 'node:crypto'
-import type { Pool, PoolClient } from 'pg'
+import { DatabaseError, type Pool, type PoolClient } from 'pg'
 import { inTransaction } from '../../postgres/transaction.js'
 import { hashOf, KeyInFlight, usedForAnother, type Claim } from './idempotency.js'
 
@@ -25,10 +25,16 @@ export interface LedgerCommand<Facts, Body> {
   write (ledger: Ledger, facts: Facts): Promise<LedgerAnswer<Body>>
 }
 
+/** The commit left and no answer came: it was done or not. The same key finds out. */
+export class CommitOutcomeUnknown extends Error {
+  override readonly name = 'CommitOutcomeUnknown'
+}
+
 export interface LedgerCommands {
   /**
    * Runs the command once per key; the same key and body get the first answer again, for 24 hours.
-   * @throws KeyInFlight, Rejection `invalid` for another body under the same key, and what the command throws
+   * @throws KeyInFlight, Rejection `invalid` for another body under the same key, CommitOutcomeUnknown, and what the
+   *   command throws
    */
   once<Facts, Body> (
     claim: Claim, command: LedgerCommand<Facts, Body>
@@ -40,13 +46,13 @@ export function openLedgerCommands (pool: Pool, sealing: Sealing): LedgerCommand
     async once<Facts, Body> (claim: Claim, { prepare, write }: LedgerCommand<Facts, Body>) {
       if (claim.key === undefined) {
         const facts = await prepare()
-        return { ...await inTransaction(pool, (ledger) => write(ledger, facts)), isReplay: false }
+        return { ...await committed(pool, (ledger) => write(ledger, facts)), isReplay: false }
       }
       const kept = new KeptAnswer<Body>(claim, claim.key, sealing)
       const given = await kept.find(pool)
       if (given) return { ...given, isReplay: true }
       const facts = await prepare()
-      return await inTransaction(pool, async (ledger) => {
+      return await committed(pool, async (ledger) => {
         await kept.lock(ledger)
         const meanwhile = await kept.find(ledger)
         if (meanwhile) return { ...meanwhile, isReplay: true }
@@ -55,6 +61,21 @@ export function openLedgerCommands (pool: Pool, sealing: Sealing): LedgerCommand
         return { ...answer, isReplay: false }
       })
     }
+  }
+}
+
+/** What goes wrong before the commit undoes everything; so does what Postgres itself says of the commit. */
+async function committed<Result> (pool: Pool, work: (ledger: Ledger) => Promise<Result>): Promise<Result> {
+  let isWritten = false
+  try {
+    return await inTransaction(pool, async (ledger) => {
+      const result = await work(ledger)
+      isWritten = true
+      return result
+    })
+  } catch (cause) {
+    if (!isWritten || cause instanceof DatabaseError) throw cause
+    throw new CommitOutcomeUnknown('Postgres did not say whether it committed a command', { cause })
   }
 }
 
