@@ -23,16 +23,24 @@ export interface Lead extends Contact {
 
 /** What there is to know of the leads of a contact, however many they are. */
 export interface LeadState {
-  /** Of those that were not deleted. */
+  /** Of those that were not deleted, but for the oldest where they are more than there may be. */
   ids: readonly number[]
+  /** So many are not among the ids. */
+  older?: number
   /** The one that was created last. */
   last?: Lead
 }
 
+/**
+ * There may be no more of a contact in one campaign. Nobody calls a person so often, and without a limit a client in a
+ * loop would make a stream that takes long to read.
+ */
+export const mostLeads = 1_000
+
 export function evolve (state: LeadState, event: LeadEvent): LeadState {
   switch (event.type) {
-    case 'LeadCreated': return { ids: [...state.ids, event.data.lead_id], last: leadOf(event) }
-    case 'LeadDeleted': return { ...state, ids: without(state.ids, event.data.lead_id) }
+    case 'LeadCreated': return { ...withOne(state, event.data.lead_id), last: leadOf(event) }
+    case 'LeadDeleted': return without(state, event.data.lead_id)
     case 'LeadErased': return event.data.with_lead ? erased(state, event.data.lead_id) : state
     case 'LeadRestated': return event.data.contact_id === null ? afterRestated(state, event) : state
     case 'LeadUpdated':
@@ -42,18 +50,29 @@ export function evolve (state: LeadState, event: LeadEvent): LeadState {
 }
 
 /** One that had been deleted is not among them already; the events before an erasure may be gone. */
-function erased ({ ids, last }: LeadState, id: number): LeadState {
-  const left = without(ids, id)
-  return last && last.id !== id ? { ids: left, last } : { ids: left }
+function erased ({ last, ...state }: LeadState, id: number): LeadState {
+  const left = without(state, id)
+  return last && last.id !== id ? { ...left, last } : left
 }
 
-function afterRestated ({ ids, last }: LeadState, event: LeadRestatedEvent): LeadState {
+function afterRestated (state: LeadState, event: LeadRestatedEvent): LeadState {
   const { lead_id, is_deleted } = event.data
-  const others = without(ids, lead_id)
-  return { ids: is_deleted ? others : [...others, lead_id], ...(last && { last }) }
+  const others = without(state, lead_id)
+  return is_deleted ? others : withOne(others, lead_id)
 }
 
-const without = (ids: readonly number[], id: number) => ids.filter((known) => known !== id)
+function withOne ({ ids, older = 0, ...state }: LeadState, id: number): LeadState {
+  if (ids.length < mostLeads) return { ...state, ids: [...ids, id], ...older > 0 && { older } }
+  return { ...state, ids: [...ids.slice(1), id], older: older + 1 }
+}
+
+/** An old log may have a contact with more leads than there may be. Ids are given in order: older ones are lower. */
+function without (state: LeadState, id: number): LeadState {
+  const { ids, older = 0, ...others } = state
+  const left = ids.filter((known) => known !== id)
+  if (left.length < ids.length || id > (ids[0] ?? Infinity)) return { ...state, ids: left }
+  return { ...others, ids, ...older > 1 && { older: older - 1 } }
+}
 
 /** The lead that an event created, before any call moved its status. */
 export function leadOf ({ data }: LeadCreatedEvent): Lead {
