@@ -14,13 +14,17 @@ interface LeadOwner {
   user_id: string
   primary_lead_id: number | null
   campaign_id: number
+  /** It is the person that was erased; a contact that only went with its lead is not. */
+  is_erased: boolean
 }
 
 /** Of leads and secondary contacts: these have a primary lead. */
 export const leadOwners = table<LeadOwner>({
   name: 'lead_owners',
   key: 'lead_id',
-  columns: { lead_id: 'bigint', user_id: 'text', primary_lead_id: 'bigint', campaign_id: 'bigint' },
+  columns: {
+    lead_id: 'bigint', user_id: 'text', primary_lead_id: 'bigint', campaign_id: 'bigint', is_erased: 'boolean'
+  },
   internal: true,
   isMostlyNew: true
 })
@@ -32,9 +36,11 @@ export const contactIdsIn = ({ changes: { secondary_contacts = [] }, erased_cont
 type LeadNamed = Pick<LeadCreatedEvent['data'], 'lead_id' | 'user_id' | 'campaign_id' | 'erased_contacts'>
 
 export function addLeadOwner (data: LeadCreatedEvent['data'], rows: Rows): void {
-  const { lead_id, user_id, campaign_id } = data
-  rows.put(leadOwners, { lead_id, user_id, primary_lead_id: null, campaign_id })
-  addContactOwners(data, data, rows)
+  const { lead_id, user_id, campaign_id, secondary_contacts, erased_contacts = [] } = data
+  for (const id of [lead_id, ...idsOf(secondary_contacts), ...erased_contacts]) {
+    const primary_lead_id = id === lead_id ? null : lead_id
+    rows.put(leadOwners, { lead_id: id, user_id, primary_lead_id, campaign_id, is_erased: false })
+  }
 }
 
 /** Those of whom the log has nothing but the id stay known by it. */
@@ -43,7 +49,8 @@ export function addContactOwners (
   { secondary_contacts = [] }: LeadUpdatedEvent['data']['changes'], rows: Rows
 ): void {
   for (const id of [...idsOf(secondary_contacts), ...erased_contacts]) {
-    rows.put(leadOwners, { lead_id: id, user_id, primary_lead_id, campaign_id })
+    const { is_erased = false } = rows.get(leadOwners, id) ?? {}
+    rows.put(leadOwners, { lead_id: id, user_id, primary_lead_id, campaign_id, is_erased })
   }
 }
 
@@ -59,8 +66,13 @@ export function keepOwners (event: Told, rows: Rows): void {
   const { lead_id, user_id, campaign_id } = event.data
   for (const id of idsTold(event)) {
     const primary_lead_id = id === lead_id ? null : lead_id
-    if (!rows.get(leadOwners, id)) rows.put(leadOwners, { lead_id: id, user_id, primary_lead_id, campaign_id })
+    const known = rows.get(leadOwners, id) ?? { lead_id: id, user_id, primary_lead_id, campaign_id, is_erased: false }
+    rows.put(leadOwners, { ...known, is_erased: known.is_erased || isErased(id, event) })
   }
+}
+
+function isErased (id: number, { type, data }: Told): boolean {
+  return type === 'LeadErased' && (!data.with_lead || id === data.lead_id)
 }
 
 /** A call, and the lead or contact that it names. */

@@ -2,66 +2,17 @@
 import type { CallErased } from '../src/domain/call/erased.js'
 import type { CallCompleted } from '../src/domain/call/events.js'
 import { isPhoneNumber } from '../src/domain/json.js'
-import { summarizeCall, summarizeErased, type CallSummary, type KeptReport } from '../src/domain/call/summary.js'
+import { summarizeCall, summarizeErased, type CalledLead } from '../src/domain/call/summary.js'
 import {
   addContactOwners, addLeadOwner, assistantOwners, calledLead, callsOf, contactIdsIn, idsTold, keepOwners, leadOwners,
   type Told
 } from './call-owners.js'
+import { callTable } from './calls/call-table.js'
 import type { LogPosition, Projection, Rows, RowKey } from './folding/projection.js'
-import { table } from './folding/table.js'
-
-/** `user_id` is null while the assistant is unknown, `lead_id` where the lead is not the same user's. */
-interface CallRow {
-  id: string
-  user_id: string | null
-  assistant_id: number
-  lead_id: number | null
-  status: string
-  direction: string
-  /** Of the person: the called number of an outbound call. Null where the engine gave no number in E.164. */
-  phone_number: string | null
-  /** That the lead was created in. */
-  campaign_id: number | null
-  ended_at: string
-  /** When it was recorded, or its person erased: nothing else changes a call. */
-  updated_at: string
-  summary: CallSummary
-  report: KeptReport
-  position: string
-}
-
-const callTable = table<CallRow>({
-  name: 'calls',
-  key: 'id',
-  isMostlyNew: true,
-  columns: {
-    id: 'text',
-    user_id: 'text',
-    assistant_id: 'bigint',
-    lead_id: 'bigint',
-    status: 'text',
-    direction: 'text',
-    phone_number: 'text',
-    campaign_id: 'bigint',
-    ended_at: 'timestamptz',
-    updated_at: 'timestamptz',
-    summary: 'json',
-    report: 'json',
-    position: 'bigint'
-  },
-  indexes: [
-    '(user_id, ended_at DESC, position DESC) INCLUDE (id, status, direction)',
-    '(user_id, assistant_id, ended_at DESC, position DESC) INCLUDE (id, status, direction)',
-    '(user_id, lead_id, ended_at DESC, position DESC) INCLUDE (id, status, direction) WHERE lead_id IS NOT NULL',
-    '(user_id, campaign_id, ended_at DESC, position DESC) INCLUDE (id, status, direction) WHERE campaign_id IS NOT NULL',
-    '(user_id, phone_number COLLATE "C") WHERE phone_number IS NOT NULL',
-    '(user_id, updated_at)'
-  ]
-})
 
 export const calls: Projection = {
   name: 'calls',
-  version: 6,
+  version: 7,
   eventTypes: ['AssistantCreated', 'LeadCreated', 'LeadUpdated', 'LeadErased', 'LeadRestated', 'CallCompleted', 'CallErased'],
   unhurried: ['AssistantCreated', 'LeadCreated', 'LeadUpdated'], // of them only owners are noted, for calls to come
   tables: [callTable, assistantOwners, leadOwners],
@@ -95,16 +46,20 @@ export const calls: Projection = {
 function addCall (report: CallCompleted, at: LogPosition, rows: Rows): void {
   // Reported again. The revision alone does not say so: an engine may have written events of its own before a report.
   if (at.revision > 0n && rows.get(callTable, report.call_id)) return
-  const placed = placeOf(report, at, rows)
-  const summary = summarizeCall(report, placed.lead)
-  rows.put(callTable, { ...placed.row, phone_number: numberOf(report), summary, report })
+  const { row, lead, isOfErased } = placeOf(report, at, rows)
+  if (isOfErased) return rows.put(callTable, { ...erasedRow(report, row, lead), is_to_erase: true })
+  const summary = summarizeCall(report, lead)
+  rows.put(callTable, { ...row, phone_number: numberOf(report), summary, report, is_to_erase: false })
 }
 
 /** The row follows from this event alone: whatever of the call is in the log before, a replay ends with the same. */
 function eraseCall (call: CallErased, at: LogPosition, rows: Rows): void {
   const { row, lead } = placeOf(call, at, rows)
-  rows.put(callTable, { ...row, phone_number: null, summary: summarizeErased(call, lead), report: null })
+  rows.put(callTable, { ...erasedRow(call, row, lead), is_to_erase: false })
 }
+
+const erasedRow = <Place extends object>(call: CallCompleted | CallErased, row: Place, lead: CalledLead | null) =>
+  ({ ...row, phone_number: null, summary: summarizeErased(call, lead), report: null })
 
 /** Also for calls before it: what said whose their lead is is hidden. */
 function learnLeads (event: Told, rows: Rows): void {
@@ -141,7 +96,7 @@ function placeOf (call: CallCompleted | CallErased, { position, created }: LogPo
     updated_at: created.toISOString(),
     position: String(position)
   }
-  return { row, lead }
+  return { row, lead, isOfErased: lead !== null && known?.is_erased === true }
 }
 
 function numberOf ({ direction, from, to }: CallCompleted): string | null {

@@ -23,6 +23,7 @@ export function dispatchCall (
   const row = rowOf(state, stored, callId, call?.assistant_id)
   if (!call) return [{ ...row, skipped: 'invalid' }]
   if (!assistant) return [{ ...row, skipped: 'unknown_assistant' }]
+  if (isOfErased(state, call, assistant)) return [{ ...row, skipped: 'erased' }]
   const { user_id, settings: { is_webhook_active, webhook_url: url } } = assistant
   const reason = skipReason(call, assistant)
   if (reason || !is_webhook_active || url === null) return [{ ...row, skipped: reason ?? 'webhook_off' }]
@@ -64,6 +65,12 @@ function movedLead (
   const lead = call.lead_id === null ? undefined : state.leads.get(call.lead_id)
   if (!lead || isNobody(lead) || lead.user_id !== assistant.user_id) return undefined
   return state.leadMoved(lead, afterCall(lead, call) ?? lead)
+}
+
+/** Its report is erased soon: nothing of it is kept here, or sent. */
+function isOfErased ({ leads }: DispatchState, call: CallCompleted, { user_id }: KnownAssistant): boolean {
+  const lead = call.lead_id === null ? undefined : leads.get(call.lead_id)
+  return lead?.is_erased === true && lead.user_id === user_id
 }
 
 /** Whose number is listed is blacklisted, whatever their own status is. */

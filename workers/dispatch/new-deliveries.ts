@@ -5,7 +5,7 @@ import { hidden } from '../deliveries/hidden.js'
 
 /**
  * `restored`: a database that was lost knew of the call, and may have delivered it. `erased`: so was its person, before
- * this database knew of the call.
+ * the call was reported or this database knew of it.
  */
 export type SkipReason = 'webhook_off' | 'not_completed' | 'unknown_assistant' | 'invalid' | 'restored' | 'erased'
 

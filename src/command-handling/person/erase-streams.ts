@@ -2,7 +2,7 @@
 import { erasingDecider } from '../../domain/call/decide.js'
 import { callStream, type CallCompleted } from '../../domain/call/events.js'
 import { erasedEntries, type KnownEntry } from '../../domain/blacklist/erase.js'
-import type { DomainEvent } from '../../domain/events.js'
+import { tryDecode, type DomainEvent } from '../../domain/events.js'
 import type { LeadErasedEvent } from '../../domain/lead/erasing/erased.js'
 import type { Streams } from '../../event-store/streams.js'
 import { appendErasing, type ErasingOptions } from './append-erasing.js'
@@ -76,6 +76,16 @@ export async function eraseCall (
     const events = erasingDecider.decide({ report, now: options.now }, undefined)
     if (await replace(options, stream, seen.revision, events)) return
   }
+}
+
+/** A call of which readers keep no report, as its person was erased before it was reported: the log has it. */
+export async function eraseLateCall (options: ErasingOptions, callId: string): Promise<void> {
+  let report: CallCompleted | undefined
+  await options.streams.visit(callStream(callId), 0n, (stored) => {
+    const { event } = tryDecode(stored)
+    if (event?.type === 'CallCompleted') report ??= event.data
+  })
+  await eraseCall(options, callId, report)
 }
 
 /** @returns false when somebody else appended meanwhile: look again */

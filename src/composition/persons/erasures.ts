@@ -7,7 +7,6 @@ import * as rows from '../../../projections/persons/to-erase.js'
 import { findStream } from '../../../projections/persons/to-restate.js'
 import type { ErasureWork } from '../../../workers/persons/erasures/erasures.js'
 import type { Person } from '../../../workers/persons/erasures/request.js'
-import { noteUnscavenged } from '../../../workers/persons/unscavenged.js'
 import {
   eraseCall, eraseContacts, eraseEntries, eraseLeads, positionToErase
 } from '../../command-handling/person/erase-streams.js'
@@ -18,11 +17,8 @@ import { blacklistStream } from '../../domain/blacklist/events.js'
 import { leadStream } from '../../domain/lead/events.js'
 import { keyTrustedMs } from '../../sealing/keys/person-keys.js'
 import type { Connections } from '../connections.js'
+import { haveCome, lookMs, scavengeFor, sources } from './erasing.js'
 import { personWork, type WorkOptions } from './person-work.js'
-
-/** Each look at a source that is behind takes so long, in milliseconds. */
-const lookMs = 1_000
-const sources = ['leads', 'calls', 'catalog', 'deliveries']
 
 export interface ErasuresOptions extends Omit<WorkOptions, 'connections' | 'sources'> {
   connections: Pick<Connections, 'pool' | 'streams' | 'positions' | 'personKeys'>
@@ -40,11 +36,7 @@ export function erasureWork ({ digest, ...options }: ErasuresOptions): ErasureWo
     keys,
     settleMs: keyTrustedMs,
     endKey: ({ userId, phoneNumber }) => personKeys.erase(userId, phoneNumber),
-    async hasCome () {
-      const head = await streams.head()
-      const come = await Promise.all(sources.map((source) => positions.reached(source, head, lookMs)))
-      return !come.includes(false)
-    },
+    hasCome: () => haveCome({ streams, positions }),
     async isOnlyGeneration (signal) {
       const head = await streams.head()
       const isOnly = await isOnlyGeneration(pool, leads, head, signal)
@@ -58,9 +50,7 @@ export function erasureWork ({ digest, ...options }: ErasuresOptions): ErasureWo
     },
     streamsOf: (person) => named.streamsOf(person),
     isOf: async (id, { phoneNumber }) => (await find(id))?.request.number_digest === digest(phoneNumber),
-    async scavenge (requestId) {
-      if (!await streams.scavenge()) await noteUnscavenged(pool, requestId)
-    },
+    scavenge: (requestId) => scavengeFor({ streams, pool }, requestId),
     find: async (id) => (await find(id))?.request,
     end: (id, isDone) => end(id, isDone)
   }

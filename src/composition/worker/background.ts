@@ -4,7 +4,7 @@ import type { BackgroundKinds } from '../../../workers/background/kind.js'
 import type { Metrics } from '../../http/status/metrics.js'
 import type { ProcessContext } from '../process-context.js'
 import { measureBackground, observeImports } from '../status/background-metrics.js'
-import { erasuresOf } from './erasures.js'
+import { erasuresOf, lateCallsOf } from './erasures.js'
 import { leadImportsOf } from './lead-imports.js'
 
 /** Loads it when it is called, as the worker does. */
@@ -15,7 +15,9 @@ export async function startBackgroundOf (context: ProcessContext, metrics: Metri
   ])
   const { databaseUrl, redisUrl } = urls
   const kinds: BackgroundKinds = {
-    'lead-import': await leadImportsOf(context, observeImports(metrics)), 'person-erasure': await erasuresOf(context)
+    'lead-import': await leadImportsOf(context, observeImports(metrics)),
+    'person-erasure': await erasuresOf(context),
+    'late-call-erasure': await lateCallsOf(context)
   }
   measureBackground(metrics, Object.keys(kinds), () => countUnfinished(context.connections.pool))
   return await startBackground({ pool, databaseUrl, redisUrl, kinds, holder, log, mayWork: restoreGuard.maySend })

@@ -60,7 +60,9 @@ export function summarizeCall (report: CallCompleted, lead: CalledLead | null): 
 }
 
 /** The same of a call whose person was erased. */
-export function summarizeErased ({ started_at, ended_at, ...call }: CallErased, lead: CalledLead | null): CallSummary {
+export function summarizeErased (
+  { started_at, ended_at, ...call }: Omit<CallErased, 'erased_at'>, lead: CalledLead | null
+): CallSummary {
   const { call_id, assistant_id, status, direction, duration } = call
   const times = { started_at: utc(started_at), ended_at: utc(ended_at) }
   const named = { call_id, assistant_id, lead_id: lead?.id ?? null, lead, status, direction }

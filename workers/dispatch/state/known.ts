@@ -5,11 +5,16 @@ import { restatedId, type LeadRestatedEvent } from '../../../src/domain/lead/era
 import type { Calling } from '../../../src/domain/lead/after-call.js'
 import { relevantSettings, type PayloadAssistant, type PayloadLead, type RelevantSettings } from '../payload.js'
 
-type LeadErased = LeadErasedEvent['data']
+/** Contacts alone, or with their lead. */
+type ErasedOf = Pick<LeadErasedEvent['data'], 'lead_id' | 'user_id' | 'campaign_id'> & { with_lead?: boolean }
 
 export interface KnownAssistant extends PayloadAssistant { revision: bigint }
 /** `revision` is that of the last event of its stream that changed it. */
-export interface KnownLead extends PayloadLead, Calling { revision: bigint }
+export interface KnownLead extends PayloadLead, Calling {
+  revision: bigint
+  /** It is the person that was erased; a contact that only went with its lead is not. */
+  is_erased?: boolean
+}
 export interface KnownCampaign { campaign_id: number, revision: bigint, name: string }
 
 const nobody = {
@@ -18,8 +23,16 @@ const nobody = {
 
 /** The row of one whose person was erased. */
 export const erasedRow = (
-  id: number, { lead_id, user_id, campaign_id }: Pick<LeadErased, 'lead_id' | 'user_id' | 'campaign_id'>, revision: bigint
-): KnownLead => ({ ...nobody, id, primary_id: id === lead_id ? null : lead_id, user_id, campaign_id, revision })
+  id: number, { lead_id, user_id, campaign_id, with_lead }: ErasedOf, revision: bigint, was_erased = false
+): KnownLead => ({
+  ...nobody,
+  id,
+  primary_id: id === lead_id ? null : lead_id,
+  user_id,
+  campaign_id,
+  revision,
+  is_erased: was_erased || !with_lead || id === lead_id
+})
 
 /** The row of one of whom the log has nothing earlier. */
 export function restatedRow (event: LeadRestatedEvent): Omit<KnownLead, 'revision'> {

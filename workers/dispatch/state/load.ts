@@ -56,6 +56,7 @@ interface LeadRow extends Omit<KnownLead, 'id' | 'primary_id' | 'campaign_id' | 
   campaign_id: string
   newest_report_at: Date | null
   variables: KnownLead['variables'] | null
+  is_erased: boolean
   is_listed: boolean | null
   listing_revision: string | null
 }
@@ -92,7 +93,7 @@ async function loadLeads (
     name: 'load-leads',
     text: `
     SELECT contact_id, primary_id, user_id, campaign_id, phone_number, status, newest_report_at, kept.revision,
-           is_listed, listing.revision AS listing_revision, ${within('variables', '$2')}
+           is_erased, is_listed, listing.revision AS listing_revision, ${within('variables', '$2')}
     FROM ledger.dispatch_leads kept LEFT JOIN ledger.dispatch_blacklist listing USING (user_id, phone_number)
     WHERE contact_id = ANY($1::bigint[])`,
     values: [ids, mostBytes]

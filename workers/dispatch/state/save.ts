@@ -59,7 +59,7 @@ const assistantTable: Table<KnownAssistant> = {
 
 const leadTable: Table<KnownLead> = {
   into: 'dispatch_leads AS kept ' +
-    '(contact_id, user_id, campaign_id, phone_number, variables, status, newest_report_at, primary_id, revision)',
+    '(contact_id, user_id, campaign_id, phone_number, variables, status, newest_report_at, primary_id, revision, is_erased)',
   columns: [
     ['bigint', (row) => row.id],
     ['text', (row) => row.user_id],
@@ -69,10 +69,12 @@ const leadTable: Table<KnownLead> = {
     ['text', (row) => row.status],
     ['timestamptz', (row) => row.newest_report_at],
     ['bigint', (row) => row.primary_id],
-    ['bigint', (row) => row.revision]
+    ['bigint', (row) => row.revision],
+    ['boolean', (row) => row.is_erased ?? false]
   ],
   onConflict: `(contact_id) DO UPDATE SET
     status = excluded.status, newest_report_at = excluded.newest_report_at, revision = excluded.revision,
+    is_erased = excluded.is_erased,
     variables = CASE WHEN excluded.revision > kept.revision THEN excluded.variables ELSE kept.variables END,
     phone_number = CASE WHEN excluded.revision > kept.revision THEN excluded.phone_number ELSE kept.phone_number END`
 }

@@ -83,14 +83,14 @@ export class DispatchState {
     if (known && known.revision < revision) this.#putLead({ ...known, status, revision })
   }
 
-  /** Nobody is called for them any more; calls that end later name nobody. */
   leadErased (event: LeadErasedEvent, revision: bigint): void {
     this.#putErased(event.data, erasedIds(event), revision)
   }
 
   #putErased (lead: Parameters<typeof erasedRow>[1], ids: readonly number[] | undefined, revision: bigint): void {
     for (const id of ids ?? []) {
-      if ((this.leads.get(id)?.revision ?? -1n) < revision) this.#putLead(erasedRow(id, lead, revision))
+      const known = this.leads.get(id)
+      if ((known?.revision ?? -1n) < revision) this.#putLead(erasedRow(id, lead, revision, known?.is_erased))
     }
   }
 

@@ -1,0 +1,21 @@
+// What every erasure waits for, and how it ends.
+import { noteUnscavenged } from '../../../workers/persons/unscavenged.js'
+import type { Connections } from '../connections.js'
+
+/** Each look at a source that is behind takes so long, in milliseconds. */
+export const lookMs = 1_000
+export const sources = ['leads', 'calls', 'catalog', 'deliveries']
+
+/** Whether readers and the dispatcher have passed all that the log has now. */
+export async function haveCome ({ streams, positions }: Pick<Connections, 'streams' | 'positions'>): Promise<boolean> {
+  const head = await streams.head()
+  const come = await Promise.all(sources.map((source) => positions.reached(source, head, lookMs)))
+  return !come.includes(false)
+}
+
+/** Takes out of the store what is hidden, or notes that its operator has to. */
+export async function scavengeFor (
+  { streams, pool }: Pick<Connections, 'streams' | 'pool'>, requestId: string
+): Promise<void> {
+  if (!await streams.scavenge()) await noteUnscavenged(pool, requestId)
+}

@@ -1,0 +1,20 @@
+// What calls of persons who were erased before are erased with.
+import { findLateCalls, findUsersOfLateCalls } from '../../../projections/persons/late-calls.js'
+import type { LateCallWork } from '../../../workers/persons/erasures/late-calls.js'
+import { eraseLateCall } from '../../command-handling/person/erase-streams.js'
+import type { Connections } from '../connections.js'
+import { haveCome, scavengeFor } from './erasing.js'
+
+export function lateCallWork (
+  { pool, streams, positions }: Pick<Connections, 'pool' | 'streams' | 'positions'>
+): LateCallWork {
+  return {
+    pool,
+    users: () => findUsersOfLateCalls(pool),
+    callIds: (userId, after, most) => findLateCalls(pool, userId, after, most),
+    eraseCall: (callId, userId, requestId) =>
+      eraseLateCall({ streams, userId, requestId, now: new Date().toISOString() }, callId),
+    hasCome: () => haveCome({ streams, positions }),
+    scavenge: (requestId) => scavengeFor({ streams, pool }, requestId)
+  }
+}
