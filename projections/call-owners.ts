@@ -1,8 +1,7 @@
 // Whose assistants and leads the calls name; readers do not see it.
-import { erasedIds, type LeadErasedEvent } from '../src/domain/lead/erasing/erased.js'
 import type { LeadCreatedEvent, LeadUpdatedEvent } from '../src/domain/lead/events.js'
 import type { CalledLead } from '../src/domain/call/summary.js'
-import { restatedId, type LeadRestatedEvent } from '../src/domain/lead/erasing/restated.js'
+import { idsTold, type Told } from '../src/domain/lead/erasing/named-calls.js'
 import type { Rows } from './folding/projection.js'
 import { table } from './folding/table.js'
 
@@ -56,11 +55,6 @@ export function addContactOwners (
 
 const idsOf = (contacts: { id: number }[]) => contacts.map(({ id }) => id)
 
-/** Events of erasures. */
-export type Told = LeadErasedEvent | LeadRestatedEvent
-
-export const idsTold = (event: Told): number[] => event.type === 'LeadErased' ? erasedIds(event) : [restatedId(event)]
-
 /** Whose lead it was is not personal, and a replay learns it here: the events before may be gone. */
 export function keepOwners (event: Told, rows: Rows): void {
   const { lead_id, user_id, campaign_id } = event.data
@@ -73,14 +67,6 @@ export function keepOwners (event: Told, rows: Rows): void {
 
 function isErased (id: number, { type, data }: Told): boolean {
   return type === 'LeadErased' && (!data.with_lead || id === data.lead_id)
-}
-
-/** A call, and the lead or contact that it names. */
-export interface NamedCall { call_id: string, lead_id: number }
-
-export function callsOf (event: Told): NamedCall[] {
-  if (event.type === 'LeadErased') return event.data.calls ?? []
-  return event.data.calls.map((call_id) => ({ call_id, lead_id: restatedId(event) }))
 }
 
 export const calledLead = ({ lead_id: id, primary_lead_id }: LeadOwner): CalledLead =>

@@ -3,9 +3,9 @@ import type { CallErased } from '../src/domain/call/erased.js'
 import type { CallCompleted } from '../src/domain/call/events.js'
 import { isPhoneNumber } from '../src/domain/json.js'
 import { summarizeCall, summarizeErased, type CalledLead } from '../src/domain/call/summary.js'
+import { callsOf, idsTold, type Told } from '../src/domain/lead/erasing/named-calls.js'
 import {
-  addContactOwners, addLeadOwner, assistantOwners, calledLead, callsOf, contactIdsIn, idsTold, keepOwners, leadOwners,
-  type Told
+  addContactOwners, addLeadOwner, assistantOwners, calledLead, contactIdsIn, keepOwners, leadOwners
 } from './call-owners.js'
 import { callTable } from './calls/call-table.js'
 import type { LogPosition, Projection, Rows, RowKey } from './folding/projection.js'

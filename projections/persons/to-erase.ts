@@ -1,7 +1,7 @@
 // What the read model still has of a person who is to be erased, by ids: those are not personal.
 import type { Pool } from 'pg'
 import type { CallCompleted } from '../../src/domain/call/events.js'
-import type { NamedCall } from '../call-owners.js'
+import type { NamedCall } from '../../src/domain/lead/erasing/named-calls.js'
 import type { Person } from './find-person.js'
 
 /** No index has the numbers of contacts, nor the stream of a lead: erasures are rare. In milliseconds. */

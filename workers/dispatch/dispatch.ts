@@ -14,6 +14,7 @@ import { SkippedInBatch } from './skipped.js'
 import { park } from '../../src/subscriptions/park.js'
 import { logMalformed, readEvent, type ReadEvent } from './read-event.js'
 import { loadState, mostLoaded, TooLarge, type Restored } from './state/load.js'
+import { placedCalls, unparkPlaced } from './state/placed-calls.js'
 import { saveState } from './state/save.js'
 import type { DispatchState } from './state/state.js'
 
@@ -118,6 +119,7 @@ async function dispatchEvents (
     if (parkedFor !== undefined) await park(tx, consumerName, each.stored, parkedFor)
     if (each.stored.position <= restored.rereadUntil) state.forgetEffects()
   }
+  await unparkPlaced(tx, placedCalls(read))
   const settings = [...state.rerouted.values()]
   await saveState(tx, state)
   await write()
