@@ -1,4 +1,6 @@
 // The rows of leads and secondary contacts whose person was erased, and of those who stay where others were.
+import type { CallErased } from '../src/domain/call/erased.js'
+import type { CallCompleted } from '../src/domain/call/events.js'
 import { erasedIds, type LeadErasedEvent } from '../src/domain/lead/erasing/erased.js'
 import { restatedId, type LeadRestatedEvent } from '../src/domain/lead/erasing/restated.js'
 import { laterOf } from '../src/domain/time/later-of.js'
@@ -36,6 +38,17 @@ export function restateLead (event: LeadRestatedEvent, { stream }: LogPosition, 
   if (!known || !isBehind) return rows.put(leadTable, row)
   const { status, newest_report_at, updated_at } = known
   rows.put(leadTable, { ...row, status, newest_report_at, updated_at: laterOf(row.updated_at, iso(updated_at)) })
+}
+
+/**
+ * The lead after a call of which the log has only its erasure: what it did to the lead, it did before. Nothing where
+ * something came between what was told of the lead and this event: then it is as if it were reported now.
+ */
+export function leadLeft (lead: LeadRow, call: CallCompleted | CallErased): LeadRow | undefined {
+  const left = 'lead_left' in call ? call.lead_left : undefined
+  if (!left || Date.parse(lead.updated_at) > Date.parse(left.updated_at)) return undefined
+  const isBehind = Date.parse(lead.newest_report_at ?? '1970') > Date.parse(left.newest_report_at ?? '1970')
+  return isBehind ? undefined : { ...lead, ...left }
 }
 
 const nobody = {

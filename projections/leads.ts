@@ -10,7 +10,7 @@ import { laterOf } from '../src/domain/time/later-of.js'
 import { blacklistTable, entryKey, projectEntry } from './blacklist/entries.js'
 import type { LogPosition, Projection, Rows, RowKey } from './folding/projection.js'
 import { table } from './folding/table.js'
-import { eraseLead, restateLead } from './erased-leads.js'
+import { eraseLead, leadLeft, restateLead } from './erased-leads.js'
 import { addLead, changeStatus, deleteLead, idsOf, leadTable, updateLead } from './lead-rows.js'
 
 /** The owner of each assistant: a call changes the status of a lead of the same user only. */
@@ -110,6 +110,8 @@ function moveStatus (call: CallCompleted | CallErased, { revision, created }: Lo
   const lead = lead_id === null ? undefined : rows.get(leadTable, lead_id)
   if (!lead || rows.get(ownerTable, call.assistant_id)?.user_id !== lead.user_id) return
   if (lead.status === 'deleted') return
+  const left = leadLeft(lead, call)
+  if (left) return rows.put(leadTable, left)
   const after = afterCall({ ...lead, status: lead.status }, call)
   if (!after) return
   const updated_at = after.status === lead.status ? lead.updated_at : laterOf(lead.updated_at, created.toISOString())

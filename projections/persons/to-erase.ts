@@ -1,7 +1,9 @@
 // What the read model still has of a person who is to be erased, by ids: those are not personal.
 import type { Pool } from 'pg'
+import type { CallErased } from '../../src/domain/call/erased.js'
 import type { CallCompleted } from '../../src/domain/call/events.js'
 import type { NamedCall } from '../../src/domain/lead/erasing/named-calls.js'
+import { iso } from '../folding/table.js'
 import type { Person } from './find-person.js'
 
 /** No index has the numbers of contacts, nor the stream of a lead: erasures are rare. In milliseconds. */
@@ -89,11 +91,24 @@ export async function findCallIds (
   return rows.map(({ id }) => id)
 }
 
-/** What was reported of the call; nothing when it is erased. */
-export async function findReport (pool: Pool, callId: string): Promise<CallCompleted | undefined> {
-  const { rows: [row] } = await pool.query<{ report: CallCompleted | null }>(
-    'SELECT report FROM read_model.calls WHERE id = $1', [callId])
-  return row?.report ?? undefined
+interface Found { report: CallCompleted | null, left: Left | null }
+type Left = NonNullable<CallErased['lead_left']>
+
+/** What was reported of the call, and how its lead is left, if that stays; nothing when it is erased. */
+export async function findReport (
+  pool: Pool, callId: string
+): Promise<{ report: CallCompleted, left?: Left | undefined } | undefined> {
+  const { rows: [row] } = await pool.query<Found>(`
+    SELECT report, CASE WHEN lead.id IS NOT NULL THEN json_build_object(
+      'status', lead.status, 'newest_report_at', lead.newest_report_at, 'updated_at', lead.updated_at) END AS left
+    FROM read_model.calls call
+    LEFT JOIN read_model.leads lead ON lead.id = call.lead_id AND lead.user_id = call.user_id AND lead.status <> 'deleted'
+    WHERE call.id = $1`, [callId])
+  if (!row?.report) return undefined
+  const { report, left } = row
+  if (left === null) return { report }
+  const newest_report_at = left.newest_report_at === null ? null : iso(left.newest_report_at)
+  return { report, left: { ...left, newest_report_at, updated_at: iso(left.updated_at) } }
 }
 
 /** Every do-not-call entry that the stream has had, in their order. */

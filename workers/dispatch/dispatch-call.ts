@@ -65,7 +65,8 @@ function movedLead (
 ): KnownLead | undefined {
   const lead = call.lead_id === null ? undefined : state.leads.get(call.lead_id)
   if (!lead || isNobody(lead) || lead.user_id !== assistant.user_id) return undefined
-  return state.leadMoved(lead, afterCall(lead, call) ?? lead)
+  const left = 'lead_left' in call ? call.lead_left : undefined
+  return state.leadMoved(lead, left ?? afterCall(lead, call) ?? lead)
 }
 
 /** Its report is erased soon: nothing of it is kept here, or sent. */

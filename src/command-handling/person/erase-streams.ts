@@ -1,5 +1,5 @@
 // Takes a person out of streams: appends what is left of each, and hides what is before. Every step may be repeated.
-import { erasingDecider } from '../../domain/call/decide.js'
+import { erasingDecider, type EraseCall } from '../../domain/call/decide.js'
 import { callStream, type CallCompleted } from '../../domain/call/events.js'
 import { erasedEntries, type KnownEntry } from '../../domain/blacklist/erase.js'
 import { tryDecode, type DomainEvent } from '../../domain/events.js'
@@ -63,17 +63,17 @@ export async function eraseContacts (
   }
 }
 
-/** @param report as readers have it; without it the call is erased already, but for what is before */
+/** @param found as readers have the call; without it the call is erased already, but for what is before */
 export async function eraseCall (
-  options: ErasingOptions, callId: string, report: CallCompleted | undefined
+  options: ErasingOptions, callId: string, found: Pick<EraseCall, 'report' | 'left'> | undefined
 ): Promise<void> {
   const stream = callStream(callId)
   for (;;) {
     const seen = await look(options.streams, stream)
     if (!seen) return
     if (seen.erasedAt !== undefined) return await options.streams.truncate(stream, seen.erasedAt)
-    if (!report) return
-    const events = erasingDecider.decide({ report, now: options.now }, undefined)
+    if (!found) return
+    const events = erasingDecider.decide({ ...found, now: options.now }, undefined)
     if (await replace(options, stream, seen.revision, events)) return
   }
 }
@@ -85,7 +85,7 @@ export async function eraseLateCall (options: ErasingOptions, callId: string): P
     const { event } = tryDecode(stored)
     if (event?.type === 'CallCompleted') report ??= event.data
   })
-  await eraseCall(options, callId, report)
+  await eraseCall(options, callId, report && { report })
 }
 
 /** @returns false when somebody else appended meanwhile: look again */

@@ -3,12 +3,13 @@
 import Value from 'typebox/value'
 import type { Decider } from '../decider.js'
 import { Rejection } from '../rejection.js'
+import type { CallErased } from './erased.js'
 import { callEventTypes, type CallCompleted, type CallEvent } from './events.js'
 import { evolve, isErased, type CallState } from './evolve.js'
 
 export interface CompleteCall { report: CallCompleted }
-/** `report` is the one that counts: what the stream has of it may not be readable any more. */
-export interface EraseCall { report: CallCompleted, now: string }
+/** `report` is the one that counts: what the stream has of it may not be readable any more. `left`: its lead. */
+export interface EraseCall { report: CallCompleted, left?: CallErased['lead_left'], now: string }
 
 /** Larger ones would not fit with type and metadata into the 1 MiB that a server takes. */
 const largestEvent = 1024 * 1024 - 4 * 1024
@@ -31,10 +32,10 @@ function completeCall ({ report }: CompleteCall, state: CallState): CallEvent[] 
   throw new Rejection('call-differs', `Call ${report.call_id} was already reported with another body`)
 }
 
-function eraseCall ({ report, now }: EraseCall, state: CallState): CallEvent[] {
+function eraseCall ({ report, left: lead_left, now }: EraseCall, state: CallState): CallEvent[] {
   if (state && isErased(state)) return []
   const { call_id, assistant_id, lead_id, lead_status, status, direction, started_at, ended_at, duration } = report
   const told = lead_status === undefined ? {} : { lead_status }
   const left = { call_id, assistant_id, lead_id, ...told, status, direction, started_at, ended_at, duration }
-  return [{ type: 'CallErased', data: { ...left, erased_at: now } }]
+  return [{ type: 'CallErased', data: { ...left, ...lead_left && { lead_left }, erased_at: now } }]
 }

@@ -14,6 +14,12 @@ export const CallErased = Type.Object({
   started_at: Instant(),
   ended_at: Instant(),
   duration: Type.Number({ minimum: 0, description: 'Seconds.' }),
+  lead_left: Type.Optional(Type.Object({
+    status: LeadStatus({}), newest_report_at: Nullable(Instant()), updated_at: Instant()
+  }, {
+    title: 'LeadLeft',
+    description: 'The lead as calls and its user had left it when the call was erased, where it stays: it was reported before.'
+  })),
   erased_at: Instant()
 })
 export type CallErased = Static<typeof CallErased>

@@ -2,14 +2,14 @@
 // nothing of it stays, and nobody has to ask.
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { callStream } from '../../../src/domain/call/events.js'
-import { secrets } from '../../support/auth/secrets.js'
-import { callReport, newLead } from '../../support/bodies/bodies.js'
-import { call as reported } from '../../support/events/call-events.js'
-import { eventually } from '../../support/eventually.js'
-import { hasNothingOf } from '../../support/persons/persons.js'
-import { dataDir, run } from '../../support/ringledger.js'
-import { newAssistant, testService } from '../../support/service.js'
+import { callStream } from '../../../../src/domain/call/events.js'
+import { secrets } from '../../../support/auth/secrets.js'
+import { callReport, newLead } from '../../../support/bodies/bodies.js'
+import { call as reported } from '../../../support/events/call-events.js'
+import { eventually } from '../../../support/eventually.js'
+import { hasNothingOf } from '../../../support/persons/persons.js'
+import { dataDir, run } from '../../../support/ringledger.js'
+import { newAssistant, testService } from '../../../support/service.js'
 
 t.setTimeout(180_000)
 const service = await testService(t, ['api', 'projector', 'worker'])
