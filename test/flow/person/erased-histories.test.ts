@@ -45,7 +45,7 @@ const ways: Record<string, () => Promise<unknown>> = {
     know(data)
   },
   async update () {
-    const changes = random() < 0.5 ? { variables: variables('0000') } : { secondary_contacts: [contact()] }
+    const changes = random() < 0.5 ? { variables: variables('9999') } : { secondary_contacts: [contact()] }
     know((await call('PUT', `/user/lead/${pick(leads)}`, changes)).body.data)
   },
   status: () => call('PUT', `/user/lead/${pick(leads)}`, { status: pick(['created', 'completed']) }),
