@@ -39,9 +39,9 @@ export async function findLeadIds (pool: Pool, { userId, phoneNumber }: Person):
   return rows.map(({ id }) => Number(id))
 }
 
-/** Of a stream all of whose leads have the number. */
+/** Of a stream all of whose leads have the number; those that are erased have none any more. */
 export async function findLeadsOn (
-  pool: Pool, { userId, phoneNumber }: Person, stream: string
+  pool: Pool, { userId }: Person, stream: string
 ): Promise<LeadToErase[]> {
   const { rows } = await pool.query<LeadToErase>({
     text: `
@@ -49,8 +49,8 @@ export async function findLeadsOn (
         SELECT id::float8 FROM read_model.leads WHERE primary_id = lead.id ORDER BY id) AS contacts,
         ${callsNaming('lead.id = named.id OR lead.id = named.primary_id')} AS calls
       FROM read_model.leads lead
-      WHERE user_id = $1 AND phone_number = $2 AND primary_id IS NULL AND stream = $3 ORDER BY id`,
-    values: [userId, phoneNumber, stream],
+      WHERE user_id = $1 AND primary_id IS NULL AND stream = $2 ORDER BY id`,
+    values: [userId, stream],
     ...patient
   })
   return rows

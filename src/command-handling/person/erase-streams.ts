@@ -4,10 +4,11 @@ import { callStream, type CallCompleted } from '../../domain/call/events.js'
 import { erasedEntries, type KnownEntry } from '../../domain/blacklist/erase.js'
 import { tryDecode, type DomainEvent } from '../../domain/events.js'
 import type { LeadErasedEvent } from '../../domain/lead/erasing/erased.js'
+import type { NamedCall } from '../../domain/lead/erasing/named-calls.js'
 import type { Streams } from '../../event-store/streams.js'
 import { appendErasing, type ErasingOptions } from './append-erasing.js'
 import { inParts } from './named-calls.js'
-import { look } from './seen-stream.js'
+import { look, type Seen } from './seen-stream.js'
 
 /** The position of the last event of a stream that is not erased yet; nothing where there is none, or nothing to do. */
 export async function positionToErase (
@@ -18,30 +19,43 @@ export async function positionToErase (
 }
 
 /**
- * All leads of a stream. `known` are those that readers have, once they have passed the position that was told before.
- * What is sealed stays, as its key is gone. Where something plain is hidden, those that were erased earlier are told
- * again, as what told of them is hidden too; elsewhere that stays, so that calls which came after it know their lead.
- * @returns false when somebody else appended meanwhile, or there is nothing to tell of: look again
+ * All leads of a stream. What is sealed stays, as its key is gone. Where something plain is hidden, those that were
+ * erased earlier are told again, as what told of them is hidden too, and all are told with their calls, until no other
+ * has come; elsewhere that stays, so that calls which came after it know their lead.
+ * @param knownAt what readers have, once they have passed the position
+ * @returns false when there is nothing to tell of; otherwise it is to be looked at again, with a new key too
  */
 export async function eraseLeads (
-  options: ErasingOptions, stream: string, at: bigint, campaignId: number,
-  known: { lead_id: number, contacts: number[], calls: NamedCall[] }[]
+  options: ErasingOptions, stream: string, campaignId: number, knownAt: (position: bigint) => Promise<LeadToErase[]>
 ): Promise<boolean> {
-  const seen = await look(options.streams, stream)
-  if (!seen || seen.isClean || seen.position !== at) return false
-  const { userId: user_id, now } = options
-  for (const { lead_id, contacts } of known) seen.leads.set(lead_id, contacts)
-  const callsOf = new Map(known.map(({ lead_id, calls }) => [lead_id, calls]))
-  const untold = [...seen.leads].filter(([id]) => seen.isPlain || !seen.told.has(id))
-  const events = untold.flatMap(([lead_id, contact_ids]) => {
-    const data = { lead_id, user_id, campaign_id: campaignId, with_lead: true, contact_ids, erased_at: now }
-    return erasedWith(data, seen.isPlain ? callsOf.get(lead_id) : [])
-  })
-  if (seen.isPlain) return await replace(options, stream, seen.revision, events)
-  return events.length > 0 && await appendErasing(options, stream, seen.revision, events) !== undefined
+  for (let isTold = false; ; isTold = true) {
+    const seen = await look(options.streams, stream)
+    if (!seen || seen.isClean) return isTold
+    const events = untold(options, seen, campaignId, await knownAt(seen.position))
+    if (events.length === 0) {
+      if (!seen.isPlain || !seen.ended) return isTold
+      await options.streams.truncate(stream, seen.ended.from)
+      return true
+    }
+    if (await appendErasing(options, stream, seen.revision, events) === undefined || !seen.isPlain) return true
+  }
 }
 
-type NamedCall = NonNullable<LeadErasedEvent['data']['calls']>[number]
+interface LeadToErase { lead_id: number, contacts: number[], calls: NamedCall[] }
+
+/** Whatever the stream does not say yet of each lead, behind what is to be hidden. */
+function untold (
+  { userId: user_id, now }: ErasingOptions, { isPlain, ended, told, leads }: Seen, campaign_id: number,
+  known: LeadToErase[]
+): LeadErasedEvent[] {
+  for (const { lead_id, contacts } of known) leads.set(lead_id, contacts)
+  const callsOf = new Map(known.map(({ lead_id, calls }) => [lead_id, calls]))
+  return [...leads].flatMap(([lead_id, contact_ids]) => {
+    const calls = isPlain ? (callsOf.get(lead_id) ?? []).filter(({ call_id }) => !ended?.calls.has(call_id)) : []
+    if ((isPlain ? ended?.leads : told)?.has(lead_id) && calls.length === 0) return []
+    return erasedWith({ lead_id, user_id, campaign_id, with_lead: true, contact_ids, erased_at: now }, calls)
+  })
+}
 
 /** Where it is hidden whose a lead or contact was, its calls are named. */
 const erasedWith = (data: LeadErasedEvent['data'], calls: NamedCall[] = []): LeadErasedEvent[] =>
@@ -88,13 +102,15 @@ export async function eraseLateCall (options: ErasingOptions, callId: string): P
   await eraseCall(options, callId, report && { report })
 }
 
-/** @returns false when somebody else appended meanwhile: look again */
+/** @returns false when there is nothing to tell of; otherwise it is to be looked at again */
 export async function eraseEntries (
   options: ErasingOptions, stream: string, at: bigint, entries: KnownEntry[]
 ): Promise<boolean> {
   const seen = await look(options.streams, stream)
-  if (!seen || seen.isClean || seen.position !== at) return false
-  return await replace(options, stream, seen.revision, erasedEntries(entries, options.now))
+  const events = erasedEntries(entries, options.now)
+  if (!seen || seen.isClean || events.length === 0) return false
+  if (seen.position === at) await replace(options, stream, seen.revision, events)
+  return true // also where somebody else appended meanwhile
 }
 
 /** @returns whether it was done; nothing is hidden that nothing stands for */

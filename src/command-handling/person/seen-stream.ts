@@ -1,6 +1,7 @@
 // What an erasure has to know of a stream before it appends to it.
 import { tryDecode } from '../../domain/events.js'
 import { erasedIds } from '../../domain/lead/erasing/erased.js'
+import { callsOf } from '../../domain/lead/erasing/named-calls.js'
 import { restatedId, type LeadRestatedEvent } from '../../domain/lead/erasing/restated.js'
 import { isErasing } from '../../domain/person/erasing.js'
 import { isUnreadable, typeInLog } from '../../domain/sealed/left.js'
@@ -17,6 +18,8 @@ export interface Seen {
   isPlain: boolean
   /** Leads that it says of that they are erased. */
   told: Set<number>
+  /** What is told of erased leads behind all that is to be hidden: from which revision on, and with which calls. */
+  ended: Ended | undefined
   /** Leads that it tells of, those that were erased too, with their contacts. */
   leads: Map<number, number[]>
   /** Where those who stay are told of again, and what it says of each of them; and who was told to be erased since. */
@@ -30,6 +33,8 @@ export interface Seen {
 /** What was told last, all calls that were ever named, and where it was told first. */
 export interface Restated { data: LeadRestatedEvent['data'], calls: Set<string>, position: bigint }
 
+interface Ended { from: bigint, leads: Set<number>, calls: Set<string> }
+
 /** Of a long stream nothing is kept but what erasures have left. */
 export async function look (streams: Pick<Streams, 'visit'>, stream: string): Promise<Seen | undefined> {
   let seen: Seen | undefined
@@ -41,7 +46,8 @@ export async function look (streams: Pick<Streams, 'visit'>, stream: string): Pr
     if (ended !== undefined) told.add(ended)
     const isSealed = isSealedLead(stored)
     isPending = isSealed || (isPending && ended === undefined)
-    const isPlain = (seen?.isPlain ?? false) || !(isSealed || isImpersonal(stored))
+    const isPlainItself = !(isSealed || isImpersonal(stored))
+    const isPlain = (seen?.isPlain ?? false) || isPlainItself
     for (const [id, contacts] of leadsIn(stored)) leads.set(id, [...new Set([...leads.get(id) ?? [], ...contacts])])
     const isOfErasure = isErasing(stored)
     seen = {
@@ -50,12 +56,21 @@ export async function look (streams: Pick<Streams, 'visit'>, stream: string): Pr
       isClean: !isPlain && !isPending,
       isPlain,
       told,
+      ended: isPlainItself ? undefined : afterEnding(seen?.ended, stored),
       leads,
       ...afterRestating(before, stored),
       erasedAt: erasedAt ?? (isOfErasure ? revision : undefined)
     }
   })
   return seen
+}
+
+function afterEnding (before: Ended | undefined, stored: StoredEvent): Ended | undefined {
+  const { event } = typeInLog(stored) === 'LeadErased' ? tryDecode(stored) : {}
+  if (event?.type !== 'LeadErased' || !event.data.with_lead) return before
+  const { from, leads, calls } = before ?? { from: stored.revision, leads: new Set<number>(), calls: new Set<string>() }
+  for (const { call_id } of callsOf(event)) calls.add(call_id)
+  return { from, leads: leads.add(event.data.lead_id), calls }
 }
 
 type Retold = Pick<Seen, 'restatedAt' | 'restated' | 'toldSince'>

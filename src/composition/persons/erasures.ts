@@ -72,11 +72,10 @@ class Named {
   async erase (person: Person, options: ErasingOptions): Promise<boolean> {
     let hasFound = await this.#eraseEntries(person, options)
     for (const { stream, campaignId } of await this.#leadStreams(person)) {
-      const at = await positionToErase(options.streams, stream)
-      if (at === undefined) continue
-      await this.#readersAt(at)
-      const known = await rows.findLeadsOn(this.pool, person, stream)
-      hasFound = await eraseLeads(options, stream, at, campaignId, known) || hasFound
+      hasFound = await eraseLeads(options, stream, campaignId, async (position) => {
+        await this.#readersAt(position)
+        return await rows.findLeadsOn(this.pool, person, stream)
+      }) || hasFound
     }
     const own = new Set(await this.streamsOf(person))
     for (const { stream, ...contacts } of await rows.findContacts(this.pool, person)) {
