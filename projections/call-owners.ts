@@ -1,6 +1,7 @@
 // Whose assistants and leads the calls name; readers do not see it.
 import type { LeadCreatedEvent, LeadUpdatedEvent } from '../src/domain/lead/events.js'
 import type { CalledLead } from '../src/domain/call/summary.js'
+import { isErasedPerson } from '../src/domain/lead/erasing/erased.js'
 import { idsTold, type Told } from '../src/domain/lead/erasing/named-calls.js'
 import type { Rows } from './folding/projection.js'
 import { table } from './folding/table.js'
@@ -61,12 +62,8 @@ export function keepOwners (event: Told, rows: Rows): void {
   for (const id of idsTold(event)) {
     const primary_lead_id = id === lead_id ? null : lead_id
     const known = rows.get(leadOwners, id) ?? { lead_id: id, user_id, primary_lead_id, campaign_id, is_erased: false }
-    rows.put(leadOwners, { ...known, is_erased: known.is_erased || isErased(id, event) })
+    rows.put(leadOwners, { ...known, is_erased: known.is_erased || (event.type === 'LeadErased' && isErasedPerson(event.data, id)) })
   }
-}
-
-function isErased (id: number, { type, data }: Told): boolean {
-  return type === 'LeadErased' && (!data.with_lead || id === data.lead_id)
 }
 
 export const calledLead = ({ lead_id: id, primary_lead_id }: LeadOwner): CalledLead =>

@@ -3,13 +3,19 @@ import { noteUnscavenged } from '../../../workers/persons/unscavenged.js'
 import type { Connections } from '../connections.js'
 
 /** Each look at a source that is behind takes so long, in milliseconds. */
-export const lookMs = 1_000
+const lookMs = 1_000
 export const sources = ['leads', 'calls', 'catalog', 'deliveries']
 
 /** Whether readers and the dispatcher have passed all that the log has now. */
 export async function haveCome ({ streams, positions }: Pick<Connections, 'streams' | 'positions'>): Promise<boolean> {
-  const head = await streams.head()
-  const come = await Promise.all(sources.map((source) => positions.reached(source, head, lookMs)))
+  return await haveReached(positions, sources, await streams.head())
+}
+
+/** Whether all of them have come as far as the position. */
+export async function haveReached (
+  positions: Connections['positions'], who: readonly string[], position: bigint
+): Promise<boolean> {
+  const come = await Promise.all(who.map((source) => positions.reached(source, position, lookMs)))
   return !come.includes(false)
 }
 

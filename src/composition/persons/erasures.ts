@@ -17,7 +17,7 @@ import { blacklistStream } from '../../domain/blacklist/events.js'
 import { leadStream } from '../../domain/lead/events.js'
 import { keyTrustedMs } from '../../sealing/keys/person-keys.js'
 import type { Connections } from '../connections.js'
-import { haveCome, lookMs, scavengeFor, sources } from './erasing.js'
+import { haveCome, haveReached, scavengeFor, sources } from './erasing.js'
 import { personWork, type WorkOptions } from './person-work.js'
 
 export interface ErasuresOptions extends Omit<WorkOptions, 'connections' | 'sources'> {
@@ -104,9 +104,8 @@ class Named {
 
   /** @throws Error while they are behind: it is tried again */
   async #readersAt (position: bigint): Promise<void> {
-    const { positions } = this.connections
-    const come = await Promise.all(['leads', 'calls'].map((source) => positions.reached(source, position, lookMs)))
-    if (come.includes(false)) throw new Error('the read models of leads and calls are behind the log')
+    if (await haveReached(this.connections.positions, ['leads', 'calls'], position)) return
+    throw new Error('the read models of leads and calls are behind the log')
   }
 
   async #leadStreams ({ userId, phoneNumber }: Person): Promise<Array<{ stream: string, campaignId: number }>> {

@@ -10,9 +10,7 @@ import { endsWithin } from '../../postgres/ends-within.js'
 import { secretKeys, type CompleteConfig } from '../complete-config.js'
 import type { Connections } from '../connections.js'
 import type { ProcessContext } from '../process-context.js'
-
-/** Each look at a source that is behind takes so long, in milliseconds. */
-const lookMs = 1_000
+import { haveReached } from './erasing.js'
 
 export interface WorkOptions {
   config: Pick<CompleteConfig, 'secrets' | 'previousSecretKeys'>
@@ -39,10 +37,7 @@ export function personWork (
         origin: { commandId: randomUUID(), correlationId: id }
       })
     },
-    async hasCome (position) {
-      const come = await Promise.all(sources.map((source) => positions.reached(source, position, lookMs)))
-      return !come.includes(false)
-    },
+    hasCome: (position) => haveReached(positions, sources, position),
     known: findPerson,
     log
   }

@@ -1,22 +1,14 @@
 // Who joins the shared subscription late, is further on, or falls behind it, gets every event once.
 import t from 'tap'
 import { openStreams, type Streams } from '../../../src/event-store/streams.js'
-import { shareTail } from '../../../src/event-store/tail/share-tail.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 import { eventually } from '../../support/eventually.js'
-import { countingFollowers, follower, happen, type Follower } from '../../support/tail/followers.js'
+import { follower, happen, sharing, types, typesOf } from '../../support/tail/followers.js'
 
 const { connection } = await scratchEventStore(t)
 const direct = openStreams(connection)
 
-const types = ['A', 'B', 'C', 'D']
-
-function shared (through: Streams = direct, maxBytes?: number) {
-  const counted = countingFollowers(through)
-  return { counted, streams: shareTail(counted, { eventTypes: types, ...maxBytes && { maxBytes } }) }
-}
-
-const typesOf = ({ events }: Follower) => events.map(({ type }) => type).join('')
+const shared = (through: Streams = direct, maxBytes?: number) => sharing(through, maxBytes)
 
 t.test('who is behind, or begins anew, catches up by itself and joins the others', async (t) => {
   const { counted, streams } = shared()

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import type { Batch } from '../../../src/event-store/reads/batch.js'
 import { noStream, type Streams } from '../../../src/event-store/streams.js'
+import { shareTail } from '../../../src/event-store/tail/share-tail.js'
 import type { Teardown } from '../teardown.js'
 
 /** The same streams; `open()` is the number of subscriptions that there are, `opened()` how many there have been. */
@@ -23,6 +24,17 @@ export function countingFollowers (streams: Streams): Streams & { open (): numbe
     }
   }
 }
+
+/** Those that followers may share. */
+export const types = ['A', 'B', 'C', 'D']
+
+/** Streams whose followers share one subscription, and how many subscriptions that takes. */
+export function sharing (through: Streams, maxBytes?: number) {
+  const counted = countingFollowers(through)
+  return { counted, streams: shareTail(counted, { eventTypes: types, ...maxBytes && { maxBytes } }) }
+}
+
+export const typesOf = ({ events }: Follower) => events.map(({ type }) => type).join('')
 
 export interface Follower {
   events: StoredEvent[]

@@ -1,6 +1,6 @@
 // What the dispatcher knows of one assistant, lead or campaign.
 import type { AssistantSettings } from '../../../src/domain/assistant/settings.js'
-import type { LeadErasedEvent } from '../../../src/domain/lead/erasing/erased.js'
+import { isErasedPerson, type LeadErasedEvent } from '../../../src/domain/lead/erasing/erased.js'
 import { restatedId, type LeadRestatedEvent } from '../../../src/domain/lead/erasing/restated.js'
 import type { Calling } from '../../../src/domain/lead/after-call.js'
 import { relevantSettings, type PayloadAssistant, type PayloadLead, type RelevantSettings } from '../payload.js'
@@ -23,15 +23,15 @@ const nobody = {
 
 /** The row of one whose person was erased. */
 export const erasedRow = (
-  id: number, { lead_id, user_id, campaign_id, with_lead }: ErasedOf, revision: bigint, was_erased = false
+  id: number, erased: ErasedOf, revision: bigint, was_erased = false
 ): KnownLead => ({
   ...nobody,
   id,
-  primary_id: id === lead_id ? null : lead_id,
-  user_id,
-  campaign_id,
+  primary_id: id === erased.lead_id ? null : erased.lead_id,
+  user_id: erased.user_id,
+  campaign_id: erased.campaign_id,
   revision,
-  is_erased: was_erased || !with_lead || id === lead_id
+  is_erased: was_erased || isErasedPerson(erased, id)
 })
 
 /** The row of one of whom the log has nothing earlier. */

@@ -19,6 +19,11 @@ export const LeadErased = Type.Object({
 
 export type LeadErasedEvent = { type: 'LeadErased', data: Static<typeof LeadErased> }
 
+/** Whether a lead or contact that it tells of is the person; a contact that only went with its lead is not. */
+export const isErasedPerson = (
+  { lead_id, with_lead }: { lead_id: number, with_lead?: boolean }, id: number
+): boolean => !with_lead || id === lead_id
+
 /** Of the persons that are erased. */
 export const erasedIds = ({ data: { lead_id, with_lead, contact_ids } }: LeadErasedEvent): number[] =>
   with_lead ? [lead_id, ...contact_ids] : contact_ids

@@ -56,13 +56,13 @@ export class Writer {
   /** Writes no more until the next `attach`; what waits is refused. */
   detach (): void {
     this.#session = undefined
-    this.queue.refuse({ kind: 'unavailable' })
+    this.queue.refuse(unavailable)
     for (const refuse of this.#chores.splice(0)) void refuse(undefined)
   }
 
   /** Resolves, never rejects, once the outcome is durable. Requests are decided in the order of the calls. */
   async write (request: WriteRequest): Promise<Outcome> {
-    if (this.#session === undefined) return { kind: 'unavailable' }
+    if (this.#session === undefined) return unavailable
     return await new Promise((settle) => {
       this.queue.push(request, settle)
       this.#wake()
