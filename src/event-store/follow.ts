@@ -20,6 +20,8 @@ export interface FollowOptions {
   signal: AbortSignal
   /** As for a subscription. */
   lingerMs?: number
+  /** As they are in the log, with what they say of persons sealed: who does not need that does not look up keys. */
+  asStored?: boolean
   /** For who follows the log for long: at its end it may do so with others of the process. */
   mayShare?: boolean
 }

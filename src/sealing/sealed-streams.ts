@@ -22,7 +22,7 @@ export function sealedStreams (streams: Streams, { keys, digest }: SealingOption
     append: async (stream, events, expected) =>
       await streams.append(stream, await sealEvents({ keys, digest }, stream, events), expected),
     async * follow (options) {
-      if (!options.eventTypes.some(saysOfPersons)) return yield * streams.follow(options)
+      if (options.asStored || !options.eventTypes.some(saysOfPersons)) return yield * streams.follow(options)
       // A key is in the log before what is sealed under it: so nobody has to be asked for one that was just made.
       const eventTypes = [...options.eventTypes, ...keyTypes]
       const unhurried = [...options.unhurried ?? [], ...keyTypes] // what it is needed for comes right behind it

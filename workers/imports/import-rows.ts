@@ -17,7 +17,7 @@ export interface Row {
  */
 const atOnce = 24
 /** After them an import rests for this part of the time that they took, so where others are busy it rests longer. */
-const rest = 1 / 3
+const rest = 1 / 2
 const longestRestMs = 250
 
 /**

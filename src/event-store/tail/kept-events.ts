@@ -5,6 +5,9 @@ import { sizeOf } from '../size.js'
 /** What an event takes beside its data, in bytes. */
 const besideData = 500
 
+/** Of the budget, what is left when it was used up. */
+const keptShare = 7 / 8
+
 export class KeptEvents {
   readonly #events: { event: StoredEvent, bytes: number }[] = []
   #bytes = 0
@@ -25,7 +28,7 @@ export class KeptEvents {
     return this.#reached
   }
 
-  /** Keeps the events, and lets the oldest ones go. */
+  /** Keeps the events, and lets the oldest ones go where they are too many. */
   keep (events: readonly StoredEvent[], reached: bigint): void {
     for (const event of events) {
       if (event.position <= this.#reached) continue // it was delivered before
@@ -57,10 +60,12 @@ export class KeptEvents {
     return low
   }
 
+  /** Many at once: to take a few from the beginning moves all the others. */
   #dropOldest (): void {
+    if (this.#bytes <= this.maxBytes) return
     let count = 0
     for (const { event, bytes } of this.#events) {
-      if (this.#bytes <= this.maxBytes) break
+      if (this.#bytes <= this.maxBytes * keptShare) break
       this.#bytes -= bytes
       this.#since = event.position
       count += 1

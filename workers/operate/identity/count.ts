@@ -36,7 +36,8 @@ export async function * countOn (
 ): AsyncGenerator<Count> {
   let count = from
   if (end <= count.position) return
-  for await (const batch of streams.follow({ after: count.position, eventTypes: [report, erasure], signal })) {
+  const eventTypes = [report, erasure]
+  for await (const batch of streams.follow({ after: count.position, eventTypes, asStored: true, signal })) {
     count = { ...count }
     for (const event of batch.events) {
       if (event.position > end || callIdOf(event.stream) === undefined) continue
