@@ -61,13 +61,13 @@ async function alternate (
   const beset: Outcome[] = []
   let memory: MemorySamples | undefined
   for (let pair = 0; pair < pairs; pair++) {
-    if (pair === Math.max(settling, Math.floor(pairs / 4))) memory = new MemorySamples(scene.pids)
+    if (pair === Math.max(settling, Math.floor(pairs / 4))) memory = await MemorySamples.begin(scene)
     calm.push(await steadily(honest.work, rate, windowSeconds))
     hostile.tell('attack')
     beset.push(await steadily(honest.work, rate, windowSeconds))
     hostile.tell('rest')
   }
-  return { calm: phaseOf(calm, settling), beset: phaseOf(beset, settling), memory: memory?.end() ?? [] }
+  return { calm: phaseOf(calm, settling), beset: phaseOf(beset, settling), memory: await memory?.end() ?? [] }
 }
 
 interface Hostile {

@@ -1,51 +1,84 @@
 // How much memory of its own each process takes, and whether that grows.
-import { readFileSync, readdirSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { percentile } from '../support/statistics.js'
+import type { Scene } from './scene.js'
 
 export interface Growth {
   name: string
-  /** MiB: what the samples of the first and of the last third come down to, between collections of garbage. */
+  /** MiB at first and at last: what lives in a process of node; of Postgres, what it takes in a third of the time. */
   first: number
   last: number
-  /** At most in any sample. */
+  /** Taken at most in any sample. */
   most: number
   isFlat: boolean
 }
 
 const sampleEveryMs = 1_000
+const answerWithinMs = 30_000
 
-/**
- * So much more is taken for flat: the heap of node goes up and down by tens of MiB under the same load, and caches that
- * are bounded by counts fill for some minutes yet.
- */
-const fair = { share: 1 / 2, mebibytes: 64 }
+/** So much more is taken for flat: caches that are bounded by counts fill for some minutes yet. */
+const fair = { share: 1 / 2, mebibytes: 32 }
+
+type Watched = Pick<Scene, 'dir' | 'pids'>
 
 export class MemorySamples {
   readonly #samples = new Map<string, number[]>()
   readonly #timer: NodeJS.Timeout
 
-  constructor (private readonly pids: Record<string, number>) {
+  /** @param alive at first, in MiB by process */
+  private constructor (private readonly scene: Watched, private readonly alive: Map<string, number>) {
     this.#timer = setInterval(() => this.#sample(), sampleEveryMs)
   }
 
-  end (): Growth[] {
+  static async begin (scene: Watched): Promise<MemorySamples> {
+    return new MemorySamples(scene, await aliveIn(scene, 1))
+  }
+
+  async end (): Promise<Growth[]> {
     clearInterval(this.#timer)
-    return [...this.#samples].map(([name, samples]) => growthOf(name, samples))
+    const alive = await aliveIn(this.scene, 2)
+    return [...this.#samples].map(([name, taken]) => {
+      const [first, last] = [this.alive.get(name), alive.get(name)]
+      return growthOf(name, taken, first !== undefined && last !== undefined ? [first, last] : thirdsOf(taken))
+    })
   }
 
   #sample (): void {
-    for (const [name, pid] of Object.entries(this.pids)) {
+    for (const [name, pid] of Object.entries(this.scene.pids)) {
       const bytes = [pid, ...childrenOf(pid)].reduce((sum, each) => sum + ownKilobytes(each), 0)
       this.#samples.set(name, [...this.#samples.get(name) ?? [], bytes / 1024])
     }
   }
 }
 
-export function growthOf (name: string, samples: number[]): Growth {
-  const third = Math.ceil(samples.length / 3)
-  const [first, last] = [low(samples.slice(0, third)), low(samples.slice(-third))]
+export function growthOf (name: string, taken: number[], [first, last]: [number, number]): Growth {
   const isFlat = last - first <= Math.max(fair.mebibytes, first * fair.share)
-  return { name, first, last, most: Math.max(...samples), isFlat }
+  return { name, first, last, most: Math.max(...taken), isFlat }
+}
+
+/** What the samples of the first and of the last third come down to. */
+export function thirdsOf (samples: number[]): [number, number] {
+  const third = Math.ceil(samples.length / 3)
+  return [low(samples.slice(0, third)), low(samples.slice(-third))]
+}
+
+/** Asks every process of node, one after the other (`tell-live.ts`). @param nth time that they are asked */
+async function aliveIn ({ dir, pids }: Watched, nth: number): Promise<Map<string, number>> {
+  const alive = new Map<string, number>()
+  for (const [name, pid] of Object.entries(pids)) {
+    if (name === 'postgres') continue
+    process.kill(pid, 'SIGWINCH')
+    const file = join(dir, `live-${pid}-${nth}`)
+    const giveUpAt = performance.now() + answerWithinMs
+    while (!existsSync(file)) {
+      if (performance.now() > giveUpAt) throw new Error(`${name} does not tell how much lives in it`)
+      await delay(20)
+    }
+    alive.set(name, Number(readFileSync(file, 'utf8')) / 2 ** 20)
+  }
+  return alive
 }
 
 const low = (samples: number[]) => percentile(samples, 0.1)

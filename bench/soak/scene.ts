@@ -45,11 +45,13 @@ export async function openScene (): Promise<Scene> {
 async function startAll (closing: Closing): Promise<Omit<Scene, 'close'>> {
   const { dir, postgres, close: closePostgres } = await temporaryPostgres()
   closing.push(closePostgres)
-  const eventStore = await startServer({ module: processModule, env: { DATABASE_URL: postgres.url } }, dir)
+  const telling = { NODE_OPTIONS: `--import ${new URL('tell-live.js', import.meta.url)}`, SOAK_DIR: dir }
+  const eventStore = await startServer({ module: processModule, env: { DATABASE_URL: postgres.url, ...telling } }, dir)
   closing.push(eventStore.close)
   const receiver = await startServer({ module: new URL('../webhooks/receiver.js', import.meta.url) }, dir)
   closing.push(receiver.close)
   const env: Environment = {
+    ...telling,
     ...environmentOf({ dir, databaseUrl: postgres.url, eventStoreUrl: eventStore.url }),
     STREAM_CACHE_MB: streamCacheMb,
     WEBHOOK_ALLOW_HTTP: 'true',

@@ -61,7 +61,7 @@ export function asText (soaked: Soaked, problems: string[]): string {
   for (const [name, phase] of [['alone', calm], ['beside hostile users', beset]] as const) {
     phases.push([name, phase.requests, phase.failures.length, phase.p50.toFixed(1), phase.p99.toFixed(1)])
   }
-  const processes = new Table({ head: ['memory of', 'first third, MiB', 'last third, MiB', 'at most, MiB'], style })
+  const processes = new Table({ head: ['memory of', 'lives at first, MiB', 'at last, MiB', 'taken at most, MiB'], style })
   for (const { name, first, last, most } of memory) processes.push([name, whole(first), whole(last), whole(most)])
   const attacks = new Table({ head: ['hostile users', 'answers by status'], style })
   for (const [name, counts] of Object.entries(hostile)) {
