@@ -1,6 +1,4 @@
 // Measures calls, from their report over HTTP to the receiver of their webhook: `npm run bench:calls`.
-import { createServer } from 'node:http'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
@@ -17,8 +15,10 @@ import { random } from './support/random.js'
 import { temporaryRedis, type BenchRedis } from './support/redis.js'
 import { ringledger, run, type Environment } from './support/run.js'
 import { createAssistant, createAssistants, userCount } from './webhooks/calls.js'
+import { ownCertificate } from './webhooks/certificate.js'
 import { openArrivals, type Arrivals } from './webhooks/idle.js'
 import { startRole } from './webhooks/service.js'
+import { openSilent } from './webhooks/silent.js'
 
 const { values: options } = parseArgs({
   allowNegative: true,
@@ -28,6 +28,7 @@ const { values: options } = parseArgs({
     'in-flight': { type: 'string', default: '64' },
     queues: { type: 'string', default: 'Postgres,Redis' },
     hanging: { type: 'boolean', default: true },
+    https: { type: 'boolean', default: false },
     statements: { type: 'boolean', default: true },
     seed: { type: 'string', default: '1' },
     profile: { type: 'string' }, // a folder for the CPU profiles of the roles
@@ -46,15 +47,16 @@ const isChosen = (queue: string) => options.queues.split(',').includes(queue)
 const redis = isChosen('Redis') ? await temporaryRedis(dir) : undefined
 if (isChosen('Redis') && !redis) say('redis-server is not on the PATH: the queue on Redis is left out')
 const eventStore = await startServer({ module: processModule, env: { DATABASE_URL: postgres.url } }, dir)
-const arrivals = await openArrivals()
-const silent = createServer(() => {}).listen(0, '127.0.0.1') // takes webhooks and never answers
+const certificate = options.https ? await ownCertificate(dir) : undefined
+const arrivals = await openArrivals(certificate)
+const silent = await openSilent()
 try {
-  await once(silent, 'listening')
   const env = {
     ...environmentOf({ dir, databaseUrl: postgres.url, eventStoreUrl: eventStore.url }),
     WEBHOOK_ALLOW_HTTP: 'true',
     WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
-    RATE_LIMIT_PER_MINUTE: '0'
+    RATE_LIMIT_PER_MINUTE: '0',
+    ...(certificate && { NODE_EXTRA_CA_CERTS: certificate.certFile })
   }
   await run(ringledger('migrate'), env)
   await createAll(arrivals, eventStore)
@@ -62,7 +64,6 @@ try {
   if (redis) measured.push(await measure('Redis', { ...env, REDIS_URL: redis.url }, redis))
   report(measured, options.json)
 } finally {
-  silent.closeAllConnections()
   silent.close()
   await arrivals.close()
   await eventStore.close()
@@ -74,10 +75,8 @@ async function createAll (arrivals: Arrivals, { url }: BenchServer): Promise<voi
   const connection = new EventStoreConnection(url)
   const streams = openStreams(connection)
   await createAssistants(streams, arrivals.url, 1)
-  const address = silent.address()
-  if (typeof address !== 'object' || address === null) throw new Error('the receiver that never answers has no port')
   for (let n = 0; n < hanging.endpoints; n++) {
-    const base = n < hanging.hang ? `http://127.0.0.1:${address.port}` : arrivals.url
+    const base = n < hanging.hang ? silent.url : arrivals.url
     await createAssistant(streams, `${base}/${hanging.first + n}`, hanging.first + n)
   }
   await connection.close()

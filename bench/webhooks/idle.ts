@@ -1,11 +1,13 @@
 // How long a webhook takes when nothing else happens: from the report of a call to its receiver, one call at a time.
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CallCompleted } from '../../src/domain/call/events.js'
 import type { Random } from '../support/random.js'
 import { percentile } from '../support/statistics.js'
 import { endedCall } from './calls.js'
+import type { Certificate } from './certificate.js'
 
 export interface Arrivals {
   /** Where webhooks arrive: in this process, so that both ends have one clock. */
@@ -20,9 +22,10 @@ export interface Latency { p50: number, p99: number }
 const warmUp = 20
 const arrivesWithinMs = 30_000
 
-export async function openArrivals (): Promise<Arrivals> {
+/** Over https where there is a certificate. */
+export async function openArrivals (certificate?: Certificate): Promise<Arrivals> {
   const awaited = new Map<string, (at: number) => void>()
-  const server = createServer((request, response) => {
+  const take: RequestListener = (request, response) => {
     const at = performance.now()
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -32,12 +35,13 @@ export async function openArrivals (): Promise<Arrivals> {
       awaited.delete(data.call_id)
       response.end()
     })
-  }).listen(0, '127.0.0.1')
+  }
+  const server = (certificate ? createSecureServer(certificate, take) : createServer(take)).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
   if (typeof address !== 'object' || address === null) throw new Error('the receiver has no port')
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `${certificate ? 'https' : 'http'}://127.0.0.1:${address.port}`,
     of: (callId) => new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error(`the webhook of call ${callId} did not come`)), arrivesWithinMs)
       awaited.set(callId, (at) => {
