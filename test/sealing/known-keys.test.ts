@@ -57,7 +57,8 @@ t.test('a key that was just made passes before what is sealed under it, which ev
 t.test('who takes events as they are stored gets them sealed, without any key', async (t) => {
   const after = await streams.head()
   const eventTypes = ['PhoneNumberBlacklisted']
-  const arriving = nextEvents(processOf(t, deaf).streams.follow({ after, eventTypes, asStored: true, signal: until(t).signal }))
+  const options = { after, eventTypes, asStored: true, signal: until(t).signal }
+  const arriving = nextEvents(processOf(t, deaf).streams.follow(options))
   await processOf(t).streams.append('blacklist-1-15551230009', [entry('+15551230009')], noStream)
   const { events: [event] } = await arriving
   t.match(event, { type: 'PhoneNumberBlacklisted', data: { sealed: Object, phone_number: undefined } })
