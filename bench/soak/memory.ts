@@ -12,14 +12,10 @@ export interface Growth {
   last: number
   /** Taken at most in any sample. */
   most: number
-  isFlat: boolean
 }
 
 const sampleEveryMs = 1_000
 const answerWithinMs = 30_000
-
-/** So much more is taken for flat: caches that are bounded by counts fill for some minutes yet. */
-const fair = { share: 1 / 2, mebibytes: 32 }
 
 type Watched = Pick<Scene, 'dir' | 'pids'>
 
@@ -41,7 +37,8 @@ export class MemorySamples {
     const alive = await aliveIn(this.scene, 2)
     return [...this.#samples].map(([name, taken]) => {
       const [first, last] = [this.alive.get(name), alive.get(name)]
-      return growthOf(name, taken, first !== undefined && last !== undefined ? [first, last] : thirdsOf(taken))
+      const [from, to] = first !== undefined && last !== undefined ? [first, last] : thirdsOf(taken)
+      return { name, first: from, last: to, most: Math.max(...taken) }
     })
   }
 
@@ -51,11 +48,6 @@ export class MemorySamples {
       this.#samples.set(name, [...this.#samples.get(name) ?? [], bytes / 1024])
     }
   }
-}
-
-export function growthOf (name: string, taken: number[], [first, last]: [number, number]): Growth {
-  const isFlat = last - first <= Math.max(fair.mebibytes, first * fair.share)
-  return { name, first, last, most: Math.max(...taken), isFlat }
 }
 
 /** What the samples of the first and of the last third come down to. */

@@ -9,6 +9,8 @@ import { eventually } from '../eventually.js'
 import { scratchLedger } from '../postgres/ledger.js'
 import { emptyReadModels, feeding, type Feed } from './projected.js'
 
+/** Its first query is LISTEN; a heartbeat may have followed. */
+const hasListened = "AND state = 'idle' AND query <> ''"
 const ofListener = "application_name = 'ringledger positions' AND datname = current_database()"
 
 /** The read model is empty, and its log begins anew, before each test. */
@@ -23,7 +25,7 @@ export async function positionRig (t: Test) {
   const sessions = async (more = '') =>
     (await pool.query(`SELECT FROM pg_stat_activity WHERE ${ofListener} ${more}`)).rowCount
   const isGone = () => eventually(async () => await sessions() === 0)
-  const isListening = () => eventually(async () => await sessions("AND state = 'idle' AND query LIKE 'LISTEN%'") === 1)
+  const isListening = () => eventually(async () => await sessions(hasListened) === 1)
   return {
     databaseUrl,
     pool,
