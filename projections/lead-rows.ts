@@ -5,7 +5,7 @@ import type {
 import type { Calling } from '../src/domain/lead/after-call.js'
 import { leadOf } from '../src/domain/lead/evolve.js'
 import { contactAfter } from '../src/domain/lead/one-lead.js'
-import type { LeadStatus } from '../src/domain/lead/status.js'
+import type { LeadStatus } from '../src/domain/lead-status.js'
 import { laterOf } from '../src/domain/time/later-of.js'
 import { foldedName } from './folded-name.js'
 import { CannotProject, type LogPosition, type Rows } from './folding/projection.js'

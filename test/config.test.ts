@@ -32,7 +32,9 @@ t.test('the embedded event store cannot have the port of the API', (t) => {
   t.strictSame(problems({ PORT: '2113', EMBEDDED_EVENTSTORE_PORT: '2113' }), {
     EMBEDDED_EVENTSTORE_PORT: ['must not be that of PORT, 2113: choose another for one of them']
   })
-  t.match(loadConfig({ PORT: '0', EMBEDDED_EVENTSTORE_PORT: '0' }), { port: 0, embeddedEventStorePort: 0 }, 'any two are two')
+  t.match(
+    loadConfig({ PORT: '0', EMBEDDED_EVENTSTORE_PORT: '0' }), { port: 0, embeddedEventStorePort: 0 }, 'any two are two'
+  )
   t.end()
 })
 

@@ -32,7 +32,9 @@ t.test('each refusal has its status, and its message is the domain’s', async (
     gone: 410
   }
   for (const [code, status] of Object.entries(statuses)) {
-    t.match(await answerTo(t, new Rejection(code as RejectionCode, 'Because.')), { status, body: { message: 'Because.' } })
+    t.match(
+      await answerTo(t, new Rejection(code as RejectionCode, 'Because.')), { status, body: { message: 'Because.' } }
+    )
   }
 })
 

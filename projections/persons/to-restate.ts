@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import type { LeadErasedEvent } from '../../src/domain/lead/erasing/erased.js'
 import type { LeadRestatedEvent } from '../../src/domain/lead/erasing/restated.js'
-import type { LeadStatus } from '../../src/domain/lead/status.js'
+import type { LeadStatus } from '../../src/domain/lead-status.js'
 import { iso } from '../folding/table.js'
 import type { LeadRow } from '../lead-rows.js'
 import type { Person } from './find-person.js'

@@ -14,7 +14,7 @@ export function register (program: Command): void {
 }
 
 async function serveRole (role: typeof roles[number][0]): Promise<void> {
-  const { serve } = await import('./running/serve.js')
+  const { serve } = await import('./serve.js')
   const { service: { url }, voice } = await serve('command', `ringledger ${role}`, [role])
   voice.say(`Ringledger ${role} is listening on ${url}`, { role, url })
 }

@@ -7,7 +7,7 @@ export function register (program: Command): void {
 }
 
 async function start (): Promise<void> {
-  const [{ serve }, { placesOf, welcome }] = await Promise.all([import('./running/serve.js'), import('./running/welcome.js')])
+  const [{ serve }, { placesOf, welcome }] = await Promise.all([import('./serve.js'), import('./running/welcome.js')])
   const { config, backEnds, service, voice } = await serve('start', 'ringledger start', ['api', 'projector', 'worker'])
   await backEnds.publish({ url: service.url })
   const eventStoreUrl = config.backEnds.eventStoreUrl ? undefined : backEnds.urls.eventStoreUrl

@@ -59,7 +59,9 @@ t.test('what is no number is null, and an aim on it is missed', async (t) => {
 t.test('commands are told beside bare appends, with the CPU of all processes', async (t) => {
   const row = { name: 'POST lead', inFlight: 32, figures: figures(300), limit: { name: '', perSecond: 1_000, p50: 4, p99: 9 } }
   const [found] = commandEntries(JSON.stringify({ rows: [row], limits: [] })).measurements
-  t.match(found, { entry: { ours: 300, limit: 1_000, limit_name: 'bare appends', ratio: 0.3, cpu_ms: 3, peak_rss_mb: 90 } })
+  t.match(
+    found, { entry: { ours: 300, limit: 1_000, limit_name: 'bare appends', ratio: 0.3, cpu_ms: 3, peak_rss_mb: 90 } }
+  )
   t.match(found?.aims, [{ text: '25 % of the limit', isMet: true }])
 })
 

@@ -95,7 +95,9 @@ t.test('a server without a connection left is told as such', async (t) => {
 
 t.test('tables of another role are told as such', async (t) => {
   await admin.query('CREATE DATABASE others OWNER owner')
-  const there = openPool(Object.assign(new URL(url), { pathname: '/others' }).href, { applicationName: 'test', onError: () => {} })
+  const there = openPool(
+    Object.assign(new URL(url), { pathname: '/others' }).href, { applicationName: 'test', onError: () => {} }
+  )
   await there.query('CREATE SCHEMA ledger; CREATE TABLE ledger.migrations (id int)')
   await there.end()
   await tells(t, ['migrate'], to({ password: 'owner', database: 'others' }), /permission denied for schema ledger/, /owner of its database/)

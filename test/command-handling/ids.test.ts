@@ -74,6 +74,8 @@ t.test('a block that reaches beyond the highest id is refused, however often it 
   const [last = 0] = (await process.take('lead', 200)).slice(-1)
   t.equal(last, largestId)
   for (let again = 0; again < 3; again++) await t.rejects(process.take('lead'), IdsUsedUp)
-  t.equal((await pool.query("SELECT ledger.given_ids('ledger.lead_ids')::text AS given")).rows[0]?.given, String(largestId))
+  t.equal(
+    (await pool.query("SELECT ledger.given_ids('ledger.lead_ids')::text AS given")).rows[0]?.given, String(largestId)
+  )
   t.equal((await process.take('assistant')).length, 1, 'the other sequence goes on')
 })

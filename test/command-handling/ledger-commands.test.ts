@@ -51,7 +51,9 @@ t.test('every POST about webhooks does its work once per key, and answers the sa
     isRefusal(t, other, 422, `${path}: another body`)
     t.same(Object.keys(other.body.errors), ['Idempotency-Key'])
   }
-  const { rows } = await pool.query("SELECT trigger, count(*)::integer FROM ledger.webhook_attempts_on_demand WHERE user_id = '11' GROUP BY 1")
+  const { rows } = await pool.query(
+    "SELECT trigger, count(*)::integer FROM ledger.webhook_attempts_on_demand WHERE user_id = '11' GROUP BY 1"
+  )
   t.same(rows.toSorted((a, b) => a.trigger.localeCompare(b.trigger)), [{ trigger: 'manual', count: 1 }, { trigger: 'test', count: 2 }])
   const dropped = (key: string) =>
     call('DELETE', `/user/assistant/${id}/webhook-secret`, undefined, { user: '11', headers: { 'idempotency-key': key } })
@@ -64,7 +66,9 @@ t.test('of many requests with one key at once one does the work, and the others 
   const good = answers.filter(({ status }) => status === 200)
   for (const { status, headers } of answers) t.ok(status === 200 || (status === 409 && headers.get('retry-after')))
   t.equal(new Set(good.map(({ body }) => body.data.secret)).size, 1)
-  const { rows } = await pool.query("SELECT FROM ledger.webhook_secrets WHERE user_id = '12' AND assistant_id IS NOT NULL")
+  const { rows } = await pool.query(
+    "SELECT FROM ledger.webhook_secrets WHERE user_id = '12' AND assistant_id IS NOT NULL"
+  )
   t.equal(rows.length, 1)
 })
 

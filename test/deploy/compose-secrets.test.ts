@@ -67,7 +67,9 @@ else {
     t.match(merged.services.postgres?.environment,
       { POSTGRES_PASSWORD: '', POSTGRES_PASSWORD_FILE: '/run/secrets/postgres-password' })
     for (const role of roles) {
-      t.match(merged.services[role]?.environment, { DATABASE_URL: '', SECRET_KEY_FILE: '/run/secrets/secret-key' }, role)
+      t.match(
+        merged.services[role]?.environment, { DATABASE_URL: '', SECRET_KEY_FILE: '/run/secrets/secret-key' }, role
+      )
     }
   })
 }

@@ -26,7 +26,9 @@ t.test('every secret that a setting names is mounted', async (t) => {
   t.ok(files.length >= 6)
   t.same(files.map((path) => path.split('/').at(-1)).sort(), Object.keys(given).sort())
   for (const { name, pod } of pods) {
-    t.match(pod.containers[0].volumeMounts, [{ name: 'secrets', mountPath: '/run/secrets/ringledger', readOnly: true }], name)
+    t.match(
+      pod.containers[0].volumeMounts, [{ name: 'secrets', mountPath: '/run/secrets/ringledger', readOnly: true }], name
+    )
     t.match(pod.volumes, [{ name: 'secrets', secret: { secretName: 'ringledger-secrets' } }], name)
   }
 })

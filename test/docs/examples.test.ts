@@ -33,7 +33,9 @@ t.test('the call engine reports a call by event, once however often it repeats i
   const file = join(dataDir(t), 'other.json')
   await writeFile(file, JSON.stringify({ ...report, call_id: 'by-file' }))
   const env = { DATA_DIR: service.dataDir }
-  t.equal((await run(t, ['calls', 'complete', file], env)).code, 0, 'the completed call is taken by the command as well')
+  t.equal(
+    (await run(t, ['calls', 'complete', file], env)).code, 0, 'the completed call is taken by the command as well'
+  )
   t.match((await reported(file)).stdout, 'by-file was reported before, and that report stands')
 })
 

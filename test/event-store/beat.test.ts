@@ -2,7 +2,7 @@
 import t from 'tap'
 import { beat, nextBeat } from '../../src/event-store/beat.js'
 
-t.test('who waits for the same period is woken at the same moment, half of it to one and a half from then', async (t) => {
+t.test('who waits for one period is woken at one moment, half of it to one and a half from then', async (t) => {
   const from = performance.now()
   const woken: number[] = []
   const waiting = Array.from({ length: 3 }, async () => {

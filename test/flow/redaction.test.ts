@@ -53,7 +53,9 @@ t.test('commands that are taken, with everything that they can hold', async (t) 
   t.same([good.status, bad.status], [201, 201])
   Object.assign(ids, { assistant: good.body.data?.id, failing: bad.body.data?.id })
   const contact = { phone_number: '+15557654329', variables: { email } }
-  const lead = await call('POST', '/user/lead', newLead({ phone_number: phone, variables: { name, email }, secondary_contacts: [contact] }))
+  const lead = await call(
+    'POST', '/user/lead', newLead({ phone_number: phone, variables: { name, email }, secondary_contacts: [contact] })
+  )
   t.equal(lead.status, 200)
   ids.lead = Number(lead.body.data?.id)
   t.equal((await call('PUT', `/user/lead/${ids.lead}`, { variables: { email: `x${email}` } })).status, 200)
@@ -93,7 +95,9 @@ t.test('calls, their webhooks, and receivers that fail', async () => {
     })
     await call('POST', `/engine/calls/${encodeURIComponent(id)}/completed`, report, { token: engine })
   }
-  await call('POST', '/engine/calls/c-1/completed', callReport(ids.assistant, { from: '+15557654327' }), { token: engine })
+  await call(
+    'POST', '/engine/calls/c-1/completed', callReport(ids.assistant, { from: '+15557654327' }), { token: engine }
+  )
   await eventually(() => hook.received.length > 0 && failing.received.length > 1)
   await call('POST', `/user/assistant/${ids.failing}/webhook-test`)
   const { body } = await call('GET', '/user/webhook-deliveries')

@@ -25,7 +25,9 @@ async function done (t: Test, action: string, body?: object) {
 
 t.test('projections are listed with how far they are, the dispatcher among them', async (t) => {
   const { data } = (await ops('GET', '/projections')).body
-  t.same(data.map(({ name }: { name: string }) => name), ['assistants', 'leads', 'calls', 'catalog', 'keys', 'dispatcher'])
+  t.same(
+    data.map(({ name }: { name: string }) => name), ['assistants', 'leads', 'calls', 'catalog', 'keys', 'dispatcher']
+  )
   t.match(data[0], {
     state: 'running',
     position: /^\d+$/,

@@ -104,7 +104,9 @@ t.test('calls are listed without their transcripts, the last first, and filtered
   t.same(await ids('campaign_id=2'), [])
   t.same(await ids('direction=inbound'), ['list-3'])
   t.same(await ids('phone_number=+49151'), ['list-3'], 'of the customer, who called')
-  t.same(await ids('phone_number=15551230001&direction=outbound'), ['list-2', 'list-1'], 'of the customer, who was called')
+  t.same(
+    await ids('phone_number=15551230001&direction=outbound'), ['list-2', 'list-1'], 'of the customer, who was called'
+  )
   t.same(await ids('search=49151'), ['list-3'])
   t.same(await ids('updated_from=2026-01-01'), ['list-2', 'list-3', 'list-1'], 'when they were recorded')
   t.same(await ids('updated_from=2999-12-31'), [])

@@ -18,7 +18,9 @@ const lead = async (phone_number: string, variables: object) =>
 t.test('leads are exported as lists have them, by id, to their user alone', async (t) => {
   const first = await createLead('+15558880001', ['+15558880002'])
   const second = await createLead('+15558880003')
-  const other = await call('GET', '/user/leads/export?format=ndjson', undefined, { user: '2', headers: { accept: '*/*' } })
+  const other = await call(
+    'GET', '/user/leads/export?format=ndjson', undefined, { user: '2', headers: { accept: '*/*' } }
+  )
     .catch((error: unknown) => error) // an empty body is no JSON
   t.ok(other)
   const found = await linesOf('/user/leads/export?format=ndjson')

@@ -30,7 +30,9 @@ t.test('without its key the number is still not called, in every process', async
   const { body: { data: { id } } } = await call('POST', '/user/blacklist', { phone_number, reason })
   t.equal(await personKeys.erase('1', phone_number), true)
   const [{ stream } = { stream: '' }] = await entries()
-  t.match((await streams.read(stream)).at(-1), { type: 'PhoneNumberBlacklisted', data: { phone_number: null, reason: null } })
+  t.match(
+    (await streams.read(stream)).at(-1), { type: 'PhoneNumberBlacklisted', data: { phone_number: null, reason: null } }
+  )
   const other = await start(['api'])
   const send = async (method: string, path: string, body?: object) =>
     await caller(other.url)(method, path, { token: await token('1'), body })

@@ -74,7 +74,9 @@ t.test('the same key for one number is another for another user', async (t) => {
 
 t.test('an empty Postgres has everybody again, from the log alone', async (t) => {
   const fresh = await scratchPostgres(t)
-  const running = await startRoles(['api', 'projector'], config, { ...urls, databaseUrl: fresh.url }, pino({ level: 'silent' }))
+  const running = await startRoles(
+    ['api', 'projector'], config, { ...urls, databaseUrl: fresh.url }, pino({ level: 'silent' })
+  )
   t.teardown(() => running.stop())
   const lists = async (url: string) => (await caller(url)('GET', '/user/leads?per_page=100', { token: await service.token('1') }))
   const wanted = (await lists(service.url)).body.data
@@ -90,7 +92,9 @@ t.test('without its key a lead is not there, a contact is not with it, and the n
   t.equal(await personKeys.erase('1', erased), true)
   t.equal(await personKeys.erase('1', erased), false, 'it is over')
   const fresh = await scratchPostgres(t)
-  const running = await startRoles(['api', 'projector'], config, { ...urls, databaseUrl: fresh.url }, pino({ level: 'silent' }))
+  const running = await startRoles(
+    ['api', 'projector'], config, { ...urls, databaseUrl: fresh.url }, pino({ level: 'silent' })
+  )
   t.teardown(() => running.stop())
   const send = caller(running.url)
   const token = await service.token('1')
@@ -109,7 +113,9 @@ t.test('without its key a lead is not there, a contact is not with it, and the n
   const [gone] = holder.secondary_contacts
   t.match(await service.parts.streams.read(stream), [{ type: 'LeadErased', data: { lead_id: lead.id, contact_ids: [] } }],
     'its id is plain, at its place')
-  t.match(await service.parts.streams.read(holderStream), [{ type: 'LeadCreated', data: { erased_contacts: [gone.id] } }])
+  t.match(
+    await service.parts.streams.read(holderStream), [{ type: 'LeadCreated', data: { erased_contacts: [gone.id] } }]
+  )
   const other = await service.start(['api'])
   const body = newLead({ phone_number: erased })
   t.match(await caller(other.url)('POST', '/user/lead', { token, body }), { status: 200, body: { data: { phone_number: erased } } })

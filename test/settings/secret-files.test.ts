@@ -72,7 +72,9 @@ if (!isRoot) {
 
 t.test('what is wrong with the content names the file, and not the content', async (t) => {
   const path = file('short', 'hunter2')
-  refuses(t, { JWT_SECRET_FILE: path, DATABASE_URL_FILE: path }, 'JWT_SECRET', 'DATABASE_URL', 'SECRET_KEY', 'LEAD_DIGEST_KEY')
+  refuses(
+    t, { JWT_SECRET_FILE: path, DATABASE_URL_FILE: path }, 'JWT_SECRET', 'DATABASE_URL', 'SECRET_KEY', 'LEAD_DIGEST_KEY'
+  )
   const { message } = new BadSettings(problems({ JWT_SECRET_FILE: path }), { JWT_SECRET_FILE: path })
   t.equal(message, `JWT_SECRET must be at least 32 characters (it comes from the file ${path})`)
 })

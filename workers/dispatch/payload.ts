@@ -4,7 +4,7 @@ import type { CallCompleted } from '../../src/domain/call/events.js'
 import type { TruncatedCall, WebhookCall, WebhookPayload } from '../../src/domain/webhook/payload.js'
 import type { Json, JsonObject } from '../../src/domain/json.js'
 import type { ContactVariables } from '../../src/domain/lead/events.js'
-import type { LeadStatus } from '../../src/domain/lead/status.js'
+import type { LeadStatus } from '../../src/domain/lead-status.js'
 
 /** The settings that decide whether and what to send. */
 export const relevantSettings = [

@@ -4,7 +4,8 @@ import { createInterface } from 'node:readline'
 import { program } from './cluster/binaries.js'
 import { showPresence } from './presence.js'
 import { readPostmaster, stopPostmaster, until } from './server/postmaster.js'
-import { postgresEnvironment, type ServerRequest } from './server/request.js'
+import { postgresEnvironment } from './cluster/spawning.js'
+import type { ServerRequest } from './server/request.js'
 
 process.title = `ringledger postgres supervisor ${process.argv[2] ?? ''}`
 process.stdout.on('error', () => {}) // the starter is gone, and stdin closes

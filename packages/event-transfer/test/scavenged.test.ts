@@ -70,7 +70,9 @@ for (const isScavenged of [false, true]) {
     t.match(taken, { events: 9, sha256: copied.sha256 })
     await isSame(t, imported, 'imported')
 
-    t.match(await copy(target.store, (await place(t)).store), { events: 9, sha256: copied.sha256 }, 'a copy of the copy')
+    t.match(
+      await copy(target.store, (await place(t)).store), { events: 9, sha256: copied.sha256 }, 'a copy of the copy'
+    )
     await scavenge(target.server, target.client)
     t.match(await copy(source.store, target.store), { appended: 0, sha256: copied.sha256 }, 'a copy that was scavenged')
     t.same((await target.store.knows({ ...(await last(source, 'call-1')) })), 'same')
@@ -123,7 +125,9 @@ t.test('two copiers of such a log at once double nothing', async (t) => {
 
 t.test('what stands in the place of events that are gone is empty, and no reader of the stream sees it', async (t) => {
   const [source, target] = [await place(t), await place(t)]
-  await source.client.appendToStream('long', Array.from({ length: 12_000 }, () => jsonEvent({ type: 'Happened', data: {} })))
+  await source.client.appendToStream(
+    'long', Array.from({ length: 12_000 }, () => jsonEvent({ type: 'Happened', data: {} }))
+  )
   await source.client.setStreamMetadata('long', { maxCount: 2 })
   await scavenge(source.server, source.client)
   await copy(source.store, target.store)

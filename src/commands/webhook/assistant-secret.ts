@@ -8,7 +8,7 @@ import { answered, invalid, refusal, replayHeaders } from '../../http/docs/descr
 import { ownSecret, usersSecret } from '../../http/docs/read-examples.js'
 import type { HandleLedger } from '../../http/ledger-route.js'
 import { assistantPath } from '../../http/path-id.js'
-import { AssistantSecretAnswer, type AssistantSecret } from '../../queries/webhook/assistant-webhook-secret.js'
+import { AssistantSecretAnswer, type AssistantSecret } from '../../domain/webhook/secret.js'
 import { ownAssistant, type OwnAssistantDeps } from '../assistant/own-assistant.js'
 import { overlapHours, rotation, rotationBody, tooSoon } from './overlap.js'
 

@@ -6,7 +6,7 @@ import type { App } from '../../http/app-types.js'
 import { answered, invalid, refusal, replayHeaders } from '../../http/docs/describe.js'
 import { rotatedSecret } from '../../http/docs/read-examples.js'
 import type { HandleLedger } from '../../http/ledger-route.js'
-import { WebhookSecretAnswer, type WebhookSecret } from '../../queries/webhook/webhook-secret.js'
+import { WebhookSecretAnswer, type WebhookSecret } from '../../domain/webhook/secret.js'
 import { overlapHours, rotation, rotationBody, tooSoon } from './overlap.js'
 
 export interface RotateSecretDeps {

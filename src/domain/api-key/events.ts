@@ -1,7 +1,7 @@
 // What happens to an API key, on the stream `apikey-<id>`. The key itself is nowhere: only its digest is.
 import Type, { type Static } from 'typebox'
 import { GivenId, Instant, Nullable, withoutNul } from '../json.js'
-import { UserId } from '../user.js'
+import { UserId } from '../token/user.js'
 
 export const scopes = ['read', 'write'] as const
 export type Scope = typeof scopes[number]

@@ -1,7 +1,7 @@
 // What happens to an assistant, on the stream `assistant-<id>`.
 import Type, { type Static } from 'typebox'
 import { GivenId, Instant } from '../json.js'
-import { UserId } from '../user.js'
+import { UserId } from '../token/user.js'
 import { firstVersion } from '../upcast.js'
 import { AssistantSettings } from './settings.js'
 

@@ -1,7 +1,7 @@
 // What is left in the log of a do-not-call entry whose person was erased: that this person is not to be called.
 import Type, { type Static } from 'typebox'
 import { GivenId, Instant } from '../json.js'
-import { UserId } from '../user.js'
+import { UserId } from '../token/user.js'
 
 /** The digest in the name of its stream stands for the number. */
 export const BlacklistEntryErased = Type.Object({

@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox'
 import { GivenId, Instant, Nullable, PhoneNumber, withoutNul } from '../json.js'
 import { Sealed } from '../sealed/sealed.js'
 import { firstVersion } from '../upcast.js'
-import { UserId } from '../user.js'
+import { UserId } from '../token/user.js'
 import type { EntryErasedEvent } from './erased.js'
 
 const ids = { blacklist_id: GivenId(), user_id: UserId }

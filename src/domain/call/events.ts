@@ -1,7 +1,7 @@
 // What the call engine reports, on the stream `call-<call_id>`.
 import Type, { type Static } from 'typebox'
 import { AnyObject, Id, Instant, Nullable, inWords, type JsonObject } from '../json.js'
-import { LeadStatus } from '../lead/status.js'
+import { LeadStatus } from '../lead-status.js'
 import { Sealed } from '../sealed/sealed.js'
 import { firstVersion } from '../upcast.js'
 import type { CallErasedEvent } from './erased.js'

@@ -1,7 +1,7 @@
 // What happens to a campaign, on the stream `campaign-<id>`.
 import Type, { type Static } from 'typebox'
 import { Id, Instant, withoutNul } from '../json.js'
-import { UserId } from '../user.js'
+import { UserId } from '../token/user.js'
 
 const ids = { campaign_id: Id({}), user_id: UserId }
 const name = Type.String({ minLength: 1, maxLength: 255, ...withoutNul })

@@ -1,7 +1,7 @@
 // What happens to a bulk import of leads, on the stream `import-<id>`. Its rows are events of the leads.
 import Type, { type Static } from 'typebox'
 import { Id, Instant, uuid } from '../json.js'
-import { UserId } from '../user.js'
+import { UserId } from '../token/user.js'
 
 const ids = { import_id: Type.String({ pattern: uuid, description: 'A UUID.' }), user_id: UserId, campaign_id: Id({}) }
 const Count = (description: string) => Type.Integer({ minimum: 0, description })

@@ -1,6 +1,6 @@
 // What the report of a call does to the lead it was made for.
 import type { CallCompleted } from '../call/events.js'
-import type { LeadStatus } from './status.js'
+import type { LeadStatus } from '../lead-status.js'
 
 /** How far the calling of a lead has come. */
 export interface Calling {

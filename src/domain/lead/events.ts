@@ -3,10 +3,10 @@ import Type, { type Static } from 'typebox'
 import { GivenId, Id, Instant, Nullable, PhoneNumber } from '../json.js'
 import { Sealed } from '../sealed/sealed.js'
 import { firstVersion } from '../upcast.js'
-import { UserId } from '../user.js'
+import { UserId } from '../token/user.js'
 import type { LeadErasedEvent } from './erasing/erased.js'
 import type { LeadRestatedEvent } from './erasing/restated.js'
-import { LeadStatus } from './status.js'
+import { LeadStatus } from '../lead-status.js'
 import { StoredVariables, type ContactVariables } from './variables.js'
 
 export type { ContactVariables }

@@ -1,7 +1,7 @@
 // How the events of a contact in a campaign add up.
 import type { ContactVariables, LeadCreatedEvent, LeadEvent } from './events.js'
 import type { LeadRestatedEvent } from './erasing/restated.js'
-import type { LeadStatus } from './status.js'
+import type { LeadStatus } from '../lead-status.js'
 
 /** One person to call: the lead itself or one of its secondary contacts. Times are ISO 8601. */
 export interface Contact {

@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox'
 import { AnyObject, Id } from '../json.js'
 import { spacedTime } from '../time/spaced-time.js'
 import type { Contact, Lead } from './evolve.js'
-import { LeadStatus } from './status.js'
+import { LeadStatus } from '../lead-status.js'
 
 const contact = {
   id: Id({ description: 'Unique identifier.' }),

@@ -5,7 +5,7 @@ import { Id, PhoneNumber } from '../json.js'
 import { problem, repeated, soundBody, soundFields, type Problem, type Submitted } from '../validation.js'
 import type { ContactVariables } from './events.js'
 import type { Lead } from './evolve.js'
-import { leadStatuses, type LeadStatus } from './status.js'
+import { leadStatuses, type LeadStatus } from '../lead-status.js'
 import { SecondaryContactBody, Variables, contactOf, variablesOf, type NewContact } from './validate.js'
 
 const settable = leadStatuses.filter((status) => status !== 'processing')

@@ -1,7 +1,7 @@
 // A user asked for the data of a person, on the stream `personrequest-<id>`. The number is not in it: its digest is.
 import Type, { type Static } from 'typebox'
 import { Instant, uuid } from '../json.js'
-import { UserId } from '../user.js'
+import { UserId } from '../token/user.js'
 
 export const personRequestTypes = ['export', 'erasure'] as const
 export type PersonRequestType = typeof personRequestTypes[number]

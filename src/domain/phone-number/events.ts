@@ -2,7 +2,7 @@
 // `phoneholder-<digest of the number>`.
 import Type, { type Static } from 'typebox'
 import { Id, Instant, PhoneNumber } from '../json.js'
-import { UserId } from '../user.js'
+import { UserId } from '../token/user.js'
 
 const ids = { phone_number_id: Id({}), user_id: UserId }
 

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { AnyObject, Id, Instant, Nullable, PhoneNumber, type JsonObject } from '../json.js'
 import { LeadCreated } from '../lead/events.js'
-import { LeadStatus } from '../lead/status.js'
+import { LeadStatus } from '../lead-status.js'
 import { CallCompleted } from '../call/events.js'
 
 const { call_id, status, direction, from, to, started_at, ended_at, duration } = CallCompleted.properties

@@ -1,19 +1,12 @@
 // GET /user/assistant/{id}/webhook-secret
-import Type, { type Static } from 'typebox'
+import type { Static } from 'typebox'
 import { ownAssistant, type OwnAssistantDeps } from '../../commands/assistant/own-assistant.js'
+import { AssistantSecretAnswer, type AssistantSecret } from '../../domain/webhook/secret.js'
 import type { App } from '../../http/app-types.js'
 import { only } from '../../http/auth/auth.js'
 import { answered, refusal } from '../../http/docs/describe.js'
 import { ownSecret } from '../../http/docs/read-examples.js'
 import { assistantPath } from '../../http/path-id.js'
-import { WebhookSecret } from './webhook-secret.js'
-
-export const AssistantSecret = Type.Object({
-  ...WebhookSecret.properties,
-  own: Type.Boolean({ description: 'Whether the secret is the assistant\'s; without one of its own it has yours.' })
-}, { title: 'AssistantSecret' })
-
-export const AssistantSecretAnswer = Type.Object({ data: AssistantSecret }, { title: 'AssistantSecretAnswer' })
 
 export interface AssistantSecretQueryDeps extends OwnAssistantDeps {
   assistantSecret (userId: string, assistantId: number): Promise<Static<typeof AssistantSecret>>

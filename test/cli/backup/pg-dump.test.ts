@@ -47,7 +47,9 @@ async function roundTrip (t: Test, programs: string): Promise<void> {
   await first.stop()
   await sql('CREATE DATABASE restored')
   await shell(documented('pg_restore '), 'restored')
-  const second = await startService(t, { dataDir: join(folder, 'second'), env: { ...env, DATABASE_URL: on('restored') } })
+  const second = await startService(
+    t, { dataDir: join(folder, 'second'), env: { ...env, DATABASE_URL: on('restored') } }
+  )
   const read = { token: await second.token('1') }
   t.equal((await second.call('GET', `/user/assistant/${assistant}`, read)).status, 200)
   t.equal((await second.call('GET', '/user/call/before', read)).status, 200)

@@ -47,7 +47,7 @@ t.test('a backup under load is of one instant, and holds what was acknowledged b
   t.equal((await second.stop()).code, 0)
 })
 
-t.test('it is made of a DATA_DIR on which nothing runs, too, and replaces a file only when it is asked to', async (t) => {
+t.test('it is made where nothing runs, too, and replaces a file only when it is asked to', async (t) => {
   const backUp = (...options: string[]) => run(t, ['backup', file, ...options], { DATA_DIR: secondDir })
   t.match(await backUp(), { code: 1, stderr: /is there already: .* --overwrite/ })
   const { code, stderr } = await backUp('--overwrite')

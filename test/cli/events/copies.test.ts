@@ -42,7 +42,9 @@ t.test('two copies at once end well where the target times out what the other on
 t.test('two copies of deleted, truncated and recreated streams end well', async (t) => {
   const [source, target] = [await place(t, 'varied'), await place(t, 'varied_too')]
   await fillVaried(source.client, source.store)
-  const ended = await Promise.all(['64', '2'].map((inFlight) => copy(t, source.url, target.url, '--in-flight', inFlight)))
+  const ended = await Promise.all(
+    ['64', '2'].map((inFlight) => copy(t, source.url, target.url, '--in-flight', inFlight))
+  )
   for (const { code, stderr } of ended) t.equal(code, 0, stderr)
   t.same(await written(target.store), await written(source.store))
 })

@@ -47,7 +47,9 @@ t.test('who claimed and has not added loses to who comes next, and both know it'
   goOn()
   t.equal(await adding, false)
   t.same(await typesOf(phoneNumberStream(first.phone_number_id)), ['PhoneNumberReleased'])
-  t.same(await typesOf(phoneHolderStream(digest(number))), ['PhoneNumberClaimed', 'PhoneNumberFreed', 'PhoneNumberClaimed'])
+  t.same(
+    await typesOf(phoneHolderStream(digest(number))), ['PhoneNumberClaimed', 'PhoneNumberFreed', 'PhoneNumberClaimed']
+  )
 })
 
 t.test('who adds before its claim is ended keeps the number', async (t) => {

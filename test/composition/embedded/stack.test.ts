@@ -14,7 +14,9 @@ const env = {} // no URL is given, so all of it is embedded
 
 async function append (url: string, stream: string): Promise<void> {
   const client = EventStoreDBClient.connectionString(url)
-  await client.appendToStream(stream, jsonEvent({ type: 'Said', data: { word: stream } }), { expectedRevision: NO_STREAM })
+  await client.appendToStream(
+    stream, jsonEvent({ type: 'Said', data: { word: stream } }), { expectedRevision: NO_STREAM }
+  )
   await client.dispose()
 }
 
@@ -76,7 +78,9 @@ t.test('an event store that cannot start is told, and leaves nothing running', a
 
 t.test('with both URLs given nothing is started and DATA_DIR is not touched', async (t) => {
   const urls = { databaseUrl: 'postgres://127.0.0.1:1/none', eventStoreUrl: 'esdb://127.0.0.1:1' }
-  const stack = await openStack({ dataDir: '/nonexistent/nowhere', role: 'start', command: 'test', ...urls, log: t.fail })
+  const stack = await openStack(
+    { dataDir: '/nonexistent/nowhere', role: 'start', command: 'test', ...urls, log: t.fail }
+  )
   t.match(stack, { ...urls, joined: false, pids: {} })
   await stack.publish({})
   await stack.close()

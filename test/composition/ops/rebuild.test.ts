@@ -13,7 +13,9 @@ await call('POST', '/user/lead', { phone_number: '+15551230100', campaign_id: 1 
 const states = async () => (await generationsOf(pool, leads))
   .map(({ generation, state, codeVersion }) => [generation, state, codeVersion])
 const foldedBy = (version: number) =>
-  pool.query("UPDATE ledger.generations SET code_version = $1 WHERE projection = 'leads' AND state = 'active'", [version])
+  pool.query(
+    "UPDATE ledger.generations SET code_version = $1 WHERE projection = 'leads' AND state = 'active'", [version]
+  )
 
 t.test('what a later version has folded stays, and so does everything where nobody asked for it', async (t) => {
   await foldedBy(leads.version - 1)
@@ -28,7 +30,9 @@ t.test('what a later version has folded stays, and so does everything where nobo
 t.test('what an earlier version has folded is replayed by one of the projectors, and readers see it', async (t) => {
   await foldedBy(leads.version - 1)
   await Promise.all([1, 2].map(() => service.start(['projector'], { PROJECTION_REBUILD: 'auto' })))
-  await eventually(async () => (await states()).some(([generation, state]) => generation === 2 && state === 'active'), 60_000)
+  await eventually(
+    async () => (await states()).some(([generation, state]) => generation === 2 && state === 'active'), 60_000
+  )
   t.same(await states(), [[1, 'retained', leads.version - 1], [2, 'active', leads.version]])
   await eventually(async () => (await newestActions(pool, 10)).every(({ state }) => state === 'done'))
   t.match(await newestActions(pool, 10), [{ action: 'replay', projection: 'leads', message: /^Replayed leads/ }])

@@ -10,7 +10,9 @@ const rows = async () => (await pool.query(
   'SELECT process, name, sum(count)::int AS count FROM ledger.minute_counts GROUP BY 1, 2 ORDER BY 1, 2')).rows
 
 t.test('a process that ends has written what it counted, and nothing where it counted nothing', async (t) => {
-  const first = recordMinutes({ pool, holder: 'a', read: () => new Map([['commands accepted', 3], ['commands failed', 0]]), log })
+  const first = recordMinutes(
+    { pool, holder: 'a', read: () => new Map([['commands accepted', 3], ['commands failed', 0]]), log }
+  )
   const idle = recordMinutes({ pool, holder: 'b', read: () => new Map([['commands accepted', 0]]), log })
   await Promise.all([first(), idle()])
   t.strictSame(await rows(), [{ process: 'a', name: 'commands accepted', count: 3 }])

@@ -6,7 +6,7 @@ import { oneLeadDecider, type UpdateLead } from '../../../src/domain/lead/change
 import type { LeadCreatedEvent, LeadEvent, LeadUpdatedEvent } from '../../../src/domain/lead/events.js'
 import type { Lead } from '../../../src/domain/lead/evolve.js'
 import { withCalling } from '../../../src/domain/lead/one-lead.js'
-import { leadStatuses, type LeadStatus } from '../../../src/domain/lead/status.js'
+import { leadStatuses, type LeadStatus } from '../../../src/domain/lead-status.js'
 import { validateLeadChanges, type UpdateLeadBody } from '../../../src/domain/lead/validate-changes.js'
 import { validateLead } from '../../../src/domain/lead/validate.js'
 import { invalid, scenarios } from '../../support/commands/given.js'
@@ -84,7 +84,9 @@ t.test('numbers and campaign cannot be changed, and a contact must be one of the
   given([created()]).when(contacts({ id: 101, phone_number: number(1) }, { id: 101, phone_number: number(8) }))
     .then(t, invalid({ 'secondary_contacts.1.id': ['must be named once'] }))
   given([created()]).when(contacts({ phone_number: number(0) }))
-    .then(t, invalid({ 'secondary_contacts.0.phone_number': ['must differ from the other phone numbers of this lead'] }))
+    .then(
+      t, invalid({ 'secondary_contacts.0.phone_number': ['must differ from the other phone numbers of this lead'] })
+    )
 })
 
 t.test('its user sets the status of a lead and of its contacts', async (t) => {

@@ -29,7 +29,9 @@ async function clustered (t: Test) {
 
 t.test('an outage of the whole cluster rejects calls, ends no process, and is over by itself', async (t) => {
   const { cluster, streams, append } = await clustered(t)
-  const following = streams.follow({ after: await streams.head(), eventTypes: ['Happened'], signal: AbortSignal.timeout(20_000) })
+  const following = streams.follow(
+    { after: await streams.head(), eventTypes: ['Happened'], signal: AbortSignal.timeout(20_000) }
+  )
   const followed = t.rejects(following.next(), EventStoreUnavailable)
   await cluster.stop()
   await followed

@@ -43,7 +43,9 @@ t.test('a retry under its key answers as the first time, also after the number w
   const again = await list({ phone_number }, keyed('list-once'))
   t.strictSame([again.status, again.body, again.headers.get('idempotent-replayed')], [201, first.body, 'true'])
   t.equal((await unlist(id, keyed('unlist-once'))).headers.get('idempotent-replayed'), 'true')
-  t.match((await get('/user/blacklist')).body.data[0], anew.body.data, 'a deletion that is answered again deletes nothing')
+  t.match(
+    (await get('/user/blacklist')).body.data[0], anew.body.data, 'a deletion that is answered again deletes nothing'
+  )
 })
 
 t.test('what is no number, and a reason that is too long, are refused', async (t) => {

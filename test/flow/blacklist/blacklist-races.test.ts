@@ -61,13 +61,19 @@ t.test('an entry while a PUT gives a status and adds a contact with the number',
 t.test('while no read model goes on, what is listed is refused and answered, and what was there follows', async (t) => {
   const [early, listed, contact] = [newNumber(), newNumber(), newNumber()]
   await projector.stop()
-  const before = await call('POST', '/user/lead', { phone_number: early, campaign_id: 1, secondary_contacts: [numbered(contact)] })
+  const before = await call(
+    'POST', '/user/lead', { phone_number: early, campaign_id: 1, secondary_contacts: [numbered(contact)] }
+  )
   t.match([before.status, before.headers.get('x-read-model')], [200, 'pending'])
   const entries = [await list(early), await list(listed), await list(contact)]
   for (const { status } of entries) t.equal(status, 201)
   t.strictSame((await list(listed)).body.data, entries[1]?.body.data, 'once')
-  const refused = await call('POST', '/user/lead', { phone_number: listed, campaign_id: 1, secondary_contacts: [numbered(contact)] })
-  t.strictSame([refused.status, Object.keys(refused.body.errors)], [422, ['phone_number', 'secondary_contacts.0.phone_number']])
+  const refused = await call(
+    'POST', '/user/lead', { phone_number: listed, campaign_id: 1, secondary_contacts: [numbered(contact)] }
+  )
+  t.strictSame(
+    [refused.status, Object.keys(refused.body.errors)], [422, ['phone_number', 'secondary_contacts.0.phone_number']]
+  )
   projector = await service.start(['projector'])
   const position = entries[2]?.headers.get('x-read-position') ?? null
   const lead = await eventually(async () => await read(before.body.data.id, position) ?? false)

@@ -36,7 +36,9 @@ t.test('an entry by a process that dies with the append counts, and the lead of 
     },
     metadata: { schema_version: '1' }
   }], 1n)
-  t.equal((await call('POST', '/user/lead', { phone_number: number, campaign_id: 1, allow_dupplicate: true })).status, 422)
+  t.equal(
+    (await call('POST', '/user/lead', { phone_number: number, campaign_id: 1, allow_dupplicate: true })).status, 422
+  )
   await eventually(async () => (await call('GET', `/user/lead/${lead.id}`)).body.data.status === 'blacklisted')
   t.equal((await call('DELETE', '/user/blacklist/77000')).status, 200)
 })

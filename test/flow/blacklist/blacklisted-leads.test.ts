@@ -65,7 +65,9 @@ t.test('nobody with a listed number is given another status, and what was read c
   const read = (await get(`/user/lead/${lead.id}`)).body.data
   const again = await put({ variables: { plan: 'yearly' }, secondary_contacts: read.secondary_contacts })
   t.equal(again.status, 200)
-  t.match(again.body.data.secondary_contacts, [{ id: contact.id, status: 'blacklisted' }, { id: free.id, status: 'created' }])
+  t.match(
+    again.body.data.secondary_contacts, [{ id: contact.id, status: 'blacklisted' }, { id: free.id, status: 'created' }]
+  )
   const own = await listNumber(lead.phone_number)
   t.strictSame((await put({ status: 'rescheduled' })).body.errors, { status: stays })
   t.match((await put({ status: 'blacklisted' })).body.data, { status: 'blacklisted' })

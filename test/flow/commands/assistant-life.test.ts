@@ -17,7 +17,9 @@ t.test('PUT switches an assistant off and on: its summary, the list and the hist
   t.match((await get('/user/assistants?status=inactive')).body.data, [{ id, status: 'inactive' }])
   t.match((await get(`/user/assistant/${id}`)).body.data, { status: 'inactive', revision: 2 })
   const { body } = await get(`/user/assistant/${id}/history`)
-  t.match(body.data[0], { event: 'AssistantDeactivated', changes: [{ field: 'status', from: 'active', to: 'inactive' }] })
+  t.match(
+    body.data[0], { event: 'AssistantDeactivated', changes: [{ field: 'status', from: 'active', to: 'inactive' }] }
+  )
   t.match((await call('PUT', `/user/assistant/${id}`, { status: 'active' })).body.data, { status: 'active' })
   t.same((await get('/user/assistants?status=inactive')).body.data, [])
 })
@@ -57,7 +59,9 @@ t.test('calls that are reported after the deletion are recorded, read and sent',
   const id = await create({ is_webhook_active: true, webhook_url: hook.url })
   await call('DELETE', `/user/assistant/${id}`)
   t.equal((await complete('after-deletion', { assistant_id: id })).status, 202)
-  await eventually(async () => (await get('/user/call/after-deletion')).body.data?.deliveries[0]?.status === 'delivered')
+  await eventually(
+    async () => (await get('/user/call/after-deletion')).body.data?.deliveries[0]?.status === 'delivered'
+  )
   t.match((await get(`/user/calls?assistant_id=${id}`)).body.data, [{ call_id: 'after-deletion' }])
 })
 
@@ -98,7 +102,9 @@ t.test('a restore brings the settings of a revision back, as an update that the 
   const before = (await get(`/user/assistant/${id}`)).body.data.settings
   await call('PUT', `/user/assistant/${id}`, { assistant_name: 'Night desk', speech_speed: 1.2, status: 'inactive' })
   const restored = await call('POST', `/user/assistant/${id}/restore`, { revision: 0 }, keyed(`restore-${id}`))
-  t.match(restored, { status: 200, body: { message: 'Assistant updated successfully', data: { id, status: 'inactive' } } })
+  t.match(
+    restored, { status: 200, body: { message: 'Assistant updated successfully', data: { id, status: 'inactive' } } }
+  )
   t.equal(restored.headers.get('etag'), '"3"')
   t.strictSame((await get(`/user/assistant/${id}`)).body.data.settings, before)
   t.match((await get(`/user/assistant/${id}/history`)).body.data[0], { event: 'AssistantUpdated', revision: 3 })

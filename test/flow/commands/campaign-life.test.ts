@@ -54,7 +54,9 @@ t.test('a campaign is renamed at the revision that If-Match names; its leads sho
   const at = (revision: number) => ({ headers: { 'if-match': `"${revision}"` } })
   t.equal((await call('PUT', `/user/campaign/${id}`, { name: 'Summer' }, at(7))).status, 412)
   const { status, body, headers } = await call('PUT', `/user/campaign/${id}`, { name: 'Summer' }, at(0))
-  t.match({ status, body }, { status: 200, body: { message: 'Campaign updated successfully', data: { id, name: 'Summer' } } })
+  t.match(
+    { status, body }, { status: 200, body: { message: 'Campaign updated successfully', data: { id, name: 'Summer' } } }
+  )
   t.equal(headers.get('etag'), '"1"')
   t.equal((await get(`/user/campaign/${id}`)).headers.get('etag'), '"1"')
   const position = { headers: { 'x-read-position': headers.get('x-read-position') ?? '' } }
@@ -90,7 +92,9 @@ t.test('a campaign of an earlier release is renamed, and its times are those of 
   const append = appender(streams)
   const position = await append(campaign('CampaignCreated', 7_000, 'Former'))
   const seen = { headers: { 'x-read-position': String(position) } }
-  t.match((await call('GET', '/user/campaign/7000', undefined, seen)).body.data, { name: 'Former', created_at: timestamp })
+  t.match(
+    (await call('GET', '/user/campaign/7000', undefined, seen)).body.data, { name: 'Former', created_at: timestamp }
+  )
   const { body } = await call('PUT', '/user/campaign/7000', { name: 'Present' })
   t.match(body.data, { id: 7_000, name: 'Present', created_at: timestamp, updated_at: timestamp })
   t.strictSame((await get('/user/campaign/7000')).body.data, body.data)

@@ -70,7 +70,9 @@ t.test('a webhook says what the user made of the lead before the call', async (t
   await complete('new-contact', { assistant_id, lead_id: data.secondary_contacts[0].id })
   await eventually(() => hook.received.length === received + 2)
   const leads = hook.received.slice(received).map(({ body }) => JSON.parse(String(body)).data)
-  t.match(leads.find(({ call_id }) => call_id === 'changed-lead').lead, { status: 'blacklisted', variables: { plan: 'new' } })
+  t.match(
+    leads.find(({ call_id }) => call_id === 'changed-lead').lead, { status: 'blacklisted', variables: { plan: 'new' } }
+  )
   t.match(leads.find(({ call_id }) => call_id === 'new-contact').lead, { phone_number: added, primary_lead_id: lead.id, variables: { x: 1 } })
 })
 

@@ -54,14 +54,18 @@ t.test('number and campaign stay, and every field that is wrong is named', async
   t.same(await fields({ phone_number: newNumber(), campaign_id: 2 }), ['campaign_id', 'phone_number'])
   t.equal((await put({ phone_number: lead.phone_number, campaign_id: lead.campaign_id })).status, 200)
   for (const status of ['processing', 'deleted', null]) t.same(await fields({ status }), ['status'])
-  t.same(await fields({ secondary_contacts: [{ id: lead.id, phone_number: newNumber() }] }), ['secondary_contacts.0.id'])
+  t.same(
+    await fields({ secondary_contacts: [{ id: lead.id, phone_number: newNumber() }] }), ['secondary_contacts.0.id']
+  )
   t.same(await fields({ secondary_contacts: [{ phone_number: 'x' }], variables: null }), ['secondary_contacts.0.phone_number', 'variables'])
 })
 
 t.test('a deleted lead is found nowhere, and its number may be created again', async (t) => {
   const number = newNumber()
   const lead = await createLead(number, [newNumber()])
-  t.match((await call('POST', '/user/lead', { phone_number: number, campaign_id: 1 })).body.errors.phone_number, [duplicate])
+  t.match(
+    (await call('POST', '/user/lead', { phone_number: number, campaign_id: 1 })).body.errors.phone_number, [duplicate]
+  )
   const gone = await call('DELETE', `/user/lead/${lead.id}`, undefined, keyed(`delete-${lead.id}`))
   t.equal(gone.status, 200)
   t.strictSame(gone.body, deleted)
@@ -71,7 +75,9 @@ t.test('a deleted lead is found nowhere, and its number may be created again', a
   t.equal((await call('DELETE', `/user/lead/${lead.id}`)).status, 404)
   const anew = await createLead(number)
   t.not(anew.id, lead.id)
-  t.match((await call('POST', '/user/lead', { phone_number: number, campaign_id: 1 })).body.errors.phone_number, [duplicate])
+  t.match(
+    (await call('POST', '/user/lead', { phone_number: number, campaign_id: 1 })).body.errors.phone_number, [duplicate]
+  )
   t.match((await get(`/user/leads?phone_number=${number}`)).body.data, [{ id: anew.id }])
   const again = await call('DELETE', `/user/lead/${lead.id}`, undefined, keyed(`delete-${lead.id}`))
   t.match(again, { status: 200, body: deleted }, 'the answer under a key stays')
@@ -85,5 +91,7 @@ t.test('of two leads with one number each is changed and deleted by itself', asy
   await call('PUT', `/user/lead/${one.id}`, { variables: { which: 'one' } })
   await call('DELETE', `/user/lead/${other.id}`)
   t.match((await get(`/user/lead/${one.id}`)).body.data, { variables: { which: 'one' } })
-  t.match((await call('POST', '/user/lead', { phone_number: number, campaign_id: 1 })).body.errors.phone_number, [duplicate])
+  t.match(
+    (await call('POST', '/user/lead', { phone_number: number, campaign_id: 1 })).body.errors.phone_number, [duplicate]
+  )
 })

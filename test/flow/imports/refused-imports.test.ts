@@ -35,7 +35,9 @@ t.test('campaigns and rules', async (t) => {
   const leads = [{ phone_number: numberOf(1) }]
   t.match((await sendJson({ leads })).body, { errors: { campaign_id: ['is required'] } })
   t.match((await sendJson({ campaign_id: 1, leads: [] })).body, { errors: { leads: ['must not be empty'] } })
-  t.match((await sendJson({ campaign_id: 1, leads: Array(1_001).fill({}) })).body, { errors: { leads: [/at most 1000/] } })
+  t.match(
+    (await sendJson({ campaign_id: 1, leads: Array(1_001).fill({}) })).body, { errors: { leads: [/at most 1000/] } }
+  )
   t.match((await sendJson({ campaign_id: 1, leads: ['x'] })).body, { errors: { 'leads.0': ['must be an object'] } })
 })
 
@@ -43,7 +45,9 @@ t.test('bodies that are too large or of another type', async (t) => {
   const large = { phone_number: numberOf(1), variables: { note: 'x'.repeat(2 ** 21) } }
   t.equal((await sendJson({ campaign_id: 1, leads: [large] })).status, 413)
   t.equal((await sendCsv(`phone_number\n${`${numberOf(1)}\n`.repeat(100_001)}`)).status, 422)
-  t.equal((await sendCsv('phone_number\n', 'campaign_id=1', { 'content-type': 'text/csv; charset=latin1' })).status, 415)
+  t.equal(
+    (await sendCsv('phone_number\n', 'campaign_id=1', { 'content-type': 'text/csv; charset=latin1' })).status, 415
+  )
   t.equal((await service.call('POST', '/user/lead', 'x', { headers: { 'content-type': 'text/csv' } })).status, 415)
 })
 

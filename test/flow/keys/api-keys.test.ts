@@ -54,7 +54,9 @@ t.test('a try that died after its append is finished by the next one, with the s
 })
 
 t.test('what is wrong with a body is named, every field at once', async (t) => {
-  const { status, body } = await call('POST', '/user/api-key', { name: '', scopes: [], expires_at: '2020-01-01T00:00:00Z' })
+  const { status, body } = await call(
+    'POST', '/user/api-key', { name: '', scopes: [], expires_at: '2020-01-01T00:00:00Z' }
+  )
   t.strictSame([status, Object.keys(body.errors).sort()], [422, ['expires_at', 'name', 'scopes']])
   for (const scopes of [undefined, ['read', 'admin'], ['read', 'read'], 'read', null]) {
     const answer = await call('POST', '/user/api-key', { name: 'x', scopes })
@@ -64,7 +66,9 @@ t.test('what is wrong with a body is named, every field at once', async (t) => {
 })
 
 t.test('a key does what its scopes say, neither implies the other', async (t) => {
-  const [read, write, both] = await Promise.all([keys.make(['read']), keys.make(['write']), keys.make(['read', 'write'])])
+  const [read, write, both] = await Promise.all(
+    [keys.make(['read']), keys.make(['write']), keys.make(['read', 'write'])]
+  )
   const tried = async ({ key }: { key: string }) => [
     (await keys.with(key)('GET', '/user/campaigns')).status,
     (await keys.with(key)('POST', '/user/campaign', campaign)).status

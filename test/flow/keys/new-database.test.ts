@@ -13,7 +13,9 @@ const { jwt } = configOf({})
 
 t.test('beside a new database a key is a 503 until it is known, and then what it was', async (t) => {
   const before = await r.start()
-  const [user, ended] = await Promise.all([signToken(jwt, { user: '1', ttl: '1h' }), signToken(jwt, { user: '1', ttl: '1h' })])
+  const [user, ended] = await Promise.all(
+    [signToken(jwt, { user: '1', ttl: '1h' }), signToken(jwt, { user: '1', ttl: '1h' })]
+  )
   const jti = JSON.parse(Buffer.from(ended.split('.')[1] ?? '', 'base64url').toString()).jti
   const make = async () => (await eventually(async () => {
     const answer = await caller(before.url)('POST', '/user/api-key', { token: user, body: { name: 'x', scopes: ['read'] } })

@@ -68,7 +68,9 @@ t.test('a token that was revoked is refused by every process, and so is the sess
   await eventually(async () => await page() === 401 && await status(ops, other.url, '/metrics') === 401)
   t.equal((await post(`${other.url}/ops/login`, { token: ops })).status, 401)
   t.equal(await revokeNow(parts, digestOf(jtiOf(ops))), false)
-  t.equal(await status(await signToken(config.jwt, { user: 'operator', role: 'ops', ttl: '1h' }), other.url, '/metrics'), 200)
+  t.equal(
+    await status(await signToken(config.jwt, { user: 'operator', role: 'ops', ttl: '1h' }), other.url, '/metrics'), 200
+  )
 })
 
 t.test('a worker refuses it as well, for what it shows', async (t) => {

@@ -43,7 +43,9 @@ else {
 
 /** The postmaster first, as it makes the others; then its children. */
 function postgresOf (folder: string): number[] {
-  const { pids: { postgres } }: { pids: { postgres: number } } = JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8'))
+  const { pids: { postgres } }: { pids: { postgres: number } } = JSON.parse(
+    readFileSync(join(folder, 'run.json'), 'utf8')
+  )
   const children = readFileSync(`/proc/${postgres}/task/${postgres}/children`, 'utf8').trim().split(' ')
   return [postgres, ...children.map(Number)]
 }

@@ -53,7 +53,9 @@ const other = { phone_number: '+15557654322', variables: { customer_name: 'Someb
 /** A lead, a contact, calls of both kinds and an entry; and what others have beside it. */
 async function known () {
   const lead = await newOne({ phone_number, variables, secondary_contacts: [other] })
-  const holder = await newOne({ phone_number: '+15557654323', secondary_contacts: [{ phone_number, variables }, other] })
+  const holder = await newOne(
+    { phone_number: '+15557654323', secondary_contacts: [{ phone_number, variables }, other] }
+  )
   await report('erased-number', { from: phone_number })
   await report('erased-lead', { from: 'anonymous', lead_id: lead.id })
   await report('kept', { from: other.phone_number })

@@ -114,7 +114,9 @@ t.test('what is no number is refused, and notes nothing', async (t) => {
 t.test('an export is gone after a day, its request is not', async (t) => {
   const { id } = (await ask()).body.data
   await ended(id)
-  await pool.query("UPDATE ledger.person_exports SET written_at = now() - interval '25 hours' WHERE request_id = $1", [id])
+  await pool.query(
+    "UPDATE ledger.person_exports SET written_at = now() - interval '25 hours' WHERE request_id = $1", [id]
+  )
   t.equal(await removeOldExports(pool), 1)
   t.equal((await download(id)).status, 410)
   t.match((await read(id)).body.data, { status: 'completed' })

@@ -107,7 +107,9 @@ t.test('whoever stays is told of again, sealed, and the plain events go', async 
   const variables = { customer_name: 'Grace' }
   const changed = await call('PUT', `/user/lead/${lead_id}`, { variables })
   t.match(changed, { status: 200, body: { data: { variables, secondary_contacts: [{ id: third }] } } })
-  t.match(await call('POST', '/user/lead', newLead({ phone_number: number })), { status: 422 }, 'the number is a lead still')
+  t.match(
+    await call('POST', '/user/lead', newLead({ phone_number: number })), { status: 422 }, 'the number is a lead still'
+  )
   await erase(number)
   t.equal((await call('GET', `/user/lead/${lead_id}`)).status, 404)
   t.match(await call('POST', '/user/lead', newLead({ phone_number: number })), { status: 200 })

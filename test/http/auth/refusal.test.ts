@@ -71,7 +71,9 @@ t.test('no token is asked for, and nothing was wrong with one', async (t) => {
   const ask = await asking(t, { roleClaim: 'role', secret })
   for (const authorization of [undefined, '', 'Basic dXNlcjpwYXNz', 'Bearer', 'Bearer ']) {
     const { statusCode, challenge, line } = await ask(authorization)
-    t.strictSame([statusCode, challenge, line.refused, line.user], [401, 'Bearer', 'missing', undefined], String(authorization))
+    t.strictSame(
+      [statusCode, challenge, line.refused, line.user], [401, 'Bearer', 'missing', undefined], String(authorization)
+    )
   }
 })
 

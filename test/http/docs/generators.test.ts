@@ -50,7 +50,7 @@ t.test('an object has named fields or free ones, not both', async (t) => {
   t.same(everything.filter((part) => 'properties' in part && 'additionalProperties' in part), [])
 })
 
-t.test('a choice of objects is one of them; null is a choice where a named object stands, and never inside it', async (t) => {
+t.test('a choice of objects is one of them; null is a choice beside a named object, never inside it', async (t) => {
   t.match(schemas.WebhookPayload, { properties: { data: { oneOf: [{}, {}] } } })
   for (const { anyOf } of everything.filter((part) => 'anyOf' in part)) t.match(anyOf, [{ $ref: /\w/ }, { type: 'null' }])
   t.same(Object.keys(schemas).filter((name) => typesOf(schemas[name] ?? {}).includes('null')), [])

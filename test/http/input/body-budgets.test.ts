@@ -53,7 +53,9 @@ t.test('variables are 1,000 at most, of an assistant and of each contact of a le
   t.equal((await call('POST', '/user/assistant', assistant(1_000))).status, 201)
   t.equal((await call('POST', '/user/lead', lead('+15551239002', 1_000, 1_000))).status, 200)
   t.strictSame((await call('POST', '/user/assistant', assistant(1_001))).body.errors, { variables: most })
-  t.strictSame((await call('PUT', '/user/assistant/1', { variables: variables(1_001) })).body.errors, { variables: most })
+  t.strictSame(
+    (await call('PUT', '/user/assistant/1', { variables: variables(1_001) })).body.errors, { variables: most }
+  )
   t.strictSame((await call('POST', '/user/lead', lead('+15551239003', 1_001, 1_001))).body.errors, {
     variables: most, 'secondary_contacts.0.variables': most
   })

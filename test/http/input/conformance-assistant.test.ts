@@ -54,7 +54,9 @@ async function checkUpdate (t: Test, field: string, { good, bad }: FieldCase): P
 t.test('the table covers every field of both bodies', async (t) => {
   const covered = [...Object.keys(assistantFields), 'post_call_schema', 'end_call_tool', literal].sort()
   t.strictSame(Object.keys(CreateAssistantBody.properties).sort(), covered)
-  t.strictSame(Object.keys(UpdateAssistantBody.properties).sort(), [...covered, 'status'].sort(), 'status is no setting')
+  t.strictSame(
+    Object.keys(UpdateAssistantBody.properties).sort(), [...covered, 'status'].sort(), 'status is no setting'
+  )
 })
 
 t.test('create: each field takes its limits and refuses what is beyond them, with a message', async (t) => {

@@ -3,7 +3,7 @@ import t from 'tap'
 import { CompleteCallBody, callStatuses } from '../../../src/domain/call/events.js'
 import { decode } from '../../../src/domain/events.js'
 import { CreateLeadBody } from '../../../src/domain/lead/validate.js'
-import { leadStatuses } from '../../../src/domain/lead/status.js'
+import { leadStatuses } from '../../../src/domain/lead-status.js'
 import { call } from '../../support/events/call-events.js'
 import { refusals } from '../../support/http/refusals.js'
 

@@ -38,14 +38,18 @@ for (const [work, consumer] of [['retry', 'read_assistants_g1'], ['retry-dispatc
     await inTransaction(pool, async (tx) => {
       for (const event of parts.flat()) await park(tx, consumer, event, 'not readable yet')
     })
-    const { said, ended } = mainProcess(t, 'replay/small-heap-main', [databaseUrl, store.url, work, 'assistant-1'], { heapMb: 64 })
+    const { said, ended } = mainProcess(
+      t, 'replay/small-heap-main', [databaseUrl, store.url, work, 'assistant-1'], { heapMb: 64 }
+    )
     t.equal(await ended, 0)
     t.match(said, [{ events: count }])
   })
 }
 
 t.test('what they say is known then', async (t) => {
-  const { rows: [row] } = await pool.query("SELECT settings->>'system_prompt' AS prompt FROM read_assistants_g1.assistants")
+  const { rows: [row] } = await pool.query(
+    "SELECT settings->>'system_prompt' AS prompt FROM read_assistants_g1.assistants"
+  )
   t.equal(row.prompt, prompt(count - 1))
   const { rows: [known] } = await pool.query('SELECT revision::integer FROM ledger.dispatch_assistants')
   t.equal(known.revision, count - 1)

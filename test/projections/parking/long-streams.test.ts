@@ -57,7 +57,9 @@ t.test('of a stream with many parked events few are read at once', async (t) => 
     for (const event of await read(name, from, count)) take(event)
     return true
   }
-  t.match(await skipEvent({ pool, streams: { read, visit } }, assistants, name, 1n, 'nonsense'), { events: 251, parked: 0 })
+  t.match(
+    await skipEvent({ pool, streams: { read, visit } }, assistants, name, 1n, 'nonsense'), { events: 251, parked: 0 }
+  )
   t.strictSame(counts, [1, 100, 100, 51])
   t.match((await rowsOf(pool, assistants)).get(9), { name: 'Name 249', revision: 251 })
 })

@@ -19,7 +19,9 @@ export interface SmallDisk {
 export function smallDisk (t: Teardown, megabytes: number, files = 100_000): SmallDisk | string {
   const path = mkdtempSync(join(tmpdir(), 'rl-disk-'))
   const options = `size=${megabytes}m,nr_inodes=${files},mode=755`
-  const { status, stderr, error } = spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', path], { encoding: 'utf8' })
+  const { status, stderr, error } = spawnSync(
+    'mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', path], { encoding: 'utf8' }
+  )
   if (status !== 0) {
     rmSync(path, { recursive: true })
     return `no small disk can be mounted here: ${error?.message ?? stderr.trim()}`

@@ -27,7 +27,9 @@ export async function eventStoreCluster (
   while (members.length < size) members.push(await Member.start(t, target.port, options))
   for (const member of members) member.members = members
   const elect = (index?: number) => {
-    members.forEach((member, at) => { member.role = index === undefined ? 'none' : at === index ? 'leader' : 'follower' })
+    members.forEach(
+      (member, at) => { member.role = index === undefined ? 'none' : at === index ? 'leader' : 'follower' }
+    )
   }
   elect(0)
   const places = members.map(({ port }) => `127.0.0.1:${port}`).join(',')

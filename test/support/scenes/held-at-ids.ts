@@ -15,7 +15,9 @@ export async function heldAtIds (t: Teardown, { start, parts: { pool } }: TestSe
   await locker.query('BEGIN')
   await locker.query('ALTER SEQUENCE ledger.lead_ids CACHE 1')
   const isWaiting = async () => {
-    const { rows } = await pool.query("SELECT FROM pg_locks WHERE NOT granted AND relation = 'ledger.lead_ids'::regclass")
+    const { rows } = await pool.query(
+      "SELECT FROM pg_locks WHERE NOT granted AND relation = 'ledger.lead_ids'::regclass"
+    )
     return rows.length > 0
   }
   return {

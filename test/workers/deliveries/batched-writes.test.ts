@@ -44,7 +44,9 @@ t.test('each outcome is written to its own attempt and delivery, once', async (t
   if (!won || !lost || !open) throw new Error('there are three')
   const stranger = { ...open, attempt: { ...open.attempt, token: randomUUID() } }
   const counted = await finishAttempts(pool, [won, lost, stranger])
-  t.same([won, lost, stranger].map((each) => counted.get(each)), [true, true, false], 'only with the token that started it')
+  t.same(
+    [won, lost, stranger].map((each) => counted.get(each)), [true, true, false], 'only with the token that started it'
+  )
   t.match((await deliveries()).sort((a, b) => Number(a.position) - Number(b.position)), [
     { status: 'delivered', failure_count: 0, queued_at: null, started_at: null, next_attempt_at: null },
     { status: 'scheduled', failure_count: 1, queued_at: null, started_at: null },

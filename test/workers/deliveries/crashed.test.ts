@@ -132,7 +132,9 @@ t.test('of those that went down twice one at a time is attempted, and only the o
 t.test('what is our fault is tried again after a minute, two, four, and an hour at most', async (t) => {
   const r = await rig(t)
   await r.tell(assistantTo((await receiver(t)).url), callCompleted('c-1'))
-  await r.pool.query("INSERT INTO ledger.webhook_secrets (user_id, key_id, sealed) VALUES ('1', 'lost', $1)", [randomBytes(60)])
+  await r.pool.query(
+    "INSERT INTO ledger.webhook_secrets (user_id, key_id, sealed) VALUES ('1', 'lost', $1)", [randomBytes(60)]
+  )
   const pauses: number[] = []
   for (let n = 1; n <= 8; n++) {
     await attempt(r, 'c-1', n)

@@ -92,7 +92,9 @@ t.test('an endpoint that was suspended for failing is probed once a day, and a s
   const r = await deliveryRig(t, { enqueues: false, works: false })
   const hook = await receiver(t, answers(500))
   await r.tell(assistantTo(hook.url), callCompleted('c-1'), callCompleted('c-2'))
-  await r.pool.query("UPDATE ledger.webhook_deliveries SET status = 'held', reason = 'endpoint_suspended', held_at = now()")
+  await r.pool.query(
+    "UPDATE ledger.webhook_deliveries SET status = 'held', reason = 'endpoint_suspended', held_at = now()"
+  )
   const suspended = (reason: string, ago: string) => r.pool.query(`
     UPDATE ledger.webhook_endpoints SET suspended_at = now() - $2::interval, suspended_reason = $1, probed_at = NULL,
                                         failing_since = now() - interval '6 days'`, [reason, ago])

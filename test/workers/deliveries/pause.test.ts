@@ -54,7 +54,9 @@ onEachQueue(t, {
     const limited = await receiver(t, answers(429))
     await r.tell(assistantTo(limited.url), ...callsOf(1, 1))
     for (let attempts = 1; attempts <= 5; attempts += 1) {
-      await eventually(async () => (await r.attempts()).filter(({ outcome }) => outcome === 'rejected').length === attempts)
+      await eventually(
+        async () => (await r.attempts()).filter(({ outcome }) => outcome === 'rejected').length === attempts
+      )
       t.match((await r.deliveries())[0], { status: 'scheduled', failure_count: 0, attempt_count: attempts })
       if (attempts === 5) await r.pool.query("UPDATE ledger.webhook_deliveries SET created_at = now() - interval '77 h'")
       await interruption(r, limited.url)

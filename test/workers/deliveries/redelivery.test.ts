@@ -131,6 +131,8 @@ t.test('ten a minute of each assistant and kind, counted for all processes toget
   t.ok(late.kind === 'too-many' && late.retryInSeconds > 30 && late.retryInSeconds <= 60)
   t.match(await sendTest(r.pool, target(hook, 2)), { kind: 'accepted' }, 'another assistant has its own')
   t.match(await redeliver(r.pool, id), { kind: 'accepted' }, 'operators are not counted')
-  await r.pool.query("UPDATE ledger.webhook_attempts_on_demand SET due_at = due_at - interval '1 minute' WHERE trigger = 'test'")
+  await r.pool.query(
+    "UPDATE ledger.webhook_attempts_on_demand SET due_at = due_at - interval '1 minute' WHERE trigger = 'test'"
+  )
   t.match(await sendTest(r.pool, target(hook)), { kind: 'accepted' })
 })

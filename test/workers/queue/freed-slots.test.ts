@@ -63,7 +63,9 @@ t.test('what comes while the last attempt that holds a slot ends does not wait f
     await eventually(async () => (await r.pool.query(`
       SELECT FROM pg_stat_activity WHERE query LIKE '%acquire_slots%' AND state = 'idle' AND pid <> pg_backend_pid()`)).rowCount)
   })
-  await eventually(async () => (await r.deliveries()).some(({ call_id, job_number }) => call_id === 'late' && job_number === 1), 4_000)
+  await eventually(
+    async () => (await r.deliveries()).some(({ call_id, job_number }) => call_id === 'late' && job_number === 1), 4_000
+  )
 })
 
 t.test('who has something due is found without reading all that is', async (t) => {

@@ -48,7 +48,7 @@ t.test('chunks that belong to nothing get no reply', async (t) => {
   t.same((await batch.end()).map(idOf), [id])
 })
 
-t.test('an append that is too large is refused once, at the chunk that makes it so, and its tail is dropped', async (t) => {
+t.test('an append that is too large is refused once, at the chunk that makes it so; its tail is dropped', async (t) => {
   const batch = open(t)
   const [id, stream] = [randomUUID(), randomUUID()]
   batch.send(chunk({ id, stream, size: 600_000, isFinal: false }))

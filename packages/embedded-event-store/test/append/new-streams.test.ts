@@ -34,7 +34,9 @@ t.test('no look precedes an append to a new stream; one precedes an append to a 
   }
   const storage = { ...postgresStorage({ databaseUrl: postgres.url, schema: 'eventstore' }), table: new Watched('eventstore') }
   const { client } = await scratchEventStore(t, { postgres, storage })
-  await Promise.all(['a', 'b', 'c'].map((stream) => client.appendToStream(stream, event(), { expectedRevision: NO_STREAM })))
+  await Promise.all(
+    ['a', 'b', 'c'].map((stream) => client.appendToStream(stream, event(), { expectedRevision: NO_STREAM }))
+  )
   t.same(looks, [])
   await client.appendToStream('a', event(), { expectedRevision: 0n })
   t.same(looks, [], 'and what it has written it knows')

@@ -17,7 +17,7 @@ async function streamOf (count: number): Promise<string> {
   return stream
 }
 
-t.test('the text of a delete or tombstone at a wrong revision names stream and revisions, for clients of Python', async (t) => {
+t.test('a delete or tombstone at a wrong revision is refused in words that clients of Python read', async (t) => {
   const stream = await streamOf(5)
   const text = `Delete failed due to WrongExpectedVersion. Stream: ${stream}, Expected version: 77, Actual version: 4`
   for (const call of [remove, tombstone]) {

@@ -85,7 +85,9 @@ t.test('a unary append that finds another revision is a reply, not a status', as
   t.same([behind?.getCurrentRevision(), behind?.getExpectedRevision()], ['1', '0'])
   t.same([behind?.getCurrentRevision2060(), behind?.getExpectedRevision2060()], [1, 0])
   const nothing = (await append(randomUUID(), [])).getSuccess()
-  t.same([nothing?.hasNoStream(), nothing?.hasPosition()], [true, true], 'an append of nothing to nothing has a position')
+  t.same(
+    [nothing?.hasNoStream(), nothing?.hasPosition()], [true, true], 'an append of nothing to nothing has a position'
+  )
 })
 
 t.test('a client that logs in, names its connection or asks for the leader is served as any other', async (t) => {

@@ -78,7 +78,9 @@ t.test('one reader has whole pages, a crowd shares them, one that stands still g
   t.equal(size(crowd.at(-1)), mib, 'two pages of 16 readers make up the measure')
   const goesOn = reading({ readers, last: 1000, data })
   t.same(await revisions(goesOn.made), upTo(1000))
-  t.equal(new Set(goesOn.asked.map(({ from }) => from)).size, goesOn.asked.length, 'a reader that goes on reads nothing twice')
+  t.equal(
+    new Set(goesOn.asked.map(({ from }) => from)).size, goesOn.asked.length, 'a reader that goes on reads nothing twice'
+  )
 })
 
 t.test('in whatever order readers go on, each sees everything once', async (t) => {

@@ -2,8 +2,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { RecordedEvent } from '../../src/log/event.js'
 import { pages, Readers } from '../../src/log/read/pages.js'
-import { weightOf } from '../../src/log/read/portion.js'
-import type { PageSize, Range } from '../../src/log/read/range.js'
+import { weightOf } from '../../src/log/weight.js'
+import type { PageSize, Range } from '../../src/log/range.js'
 
 export function event (revision: number, data: Uint8Array): RecordedEvent {
   const of = { id: '', type: 'A', isJson: false, created: 0 }

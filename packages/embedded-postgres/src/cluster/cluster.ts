@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 import { program, type Binaries } from './binaries.js'
 import type { Place } from './paths.js'
-import { postgresEnvironment, spawnIds } from '../server/request.js'
+import { postgresEnvironment, spawnIds } from './spawning.js'
 
 const NAME = 'ringledger'
 

@@ -1,5 +1,6 @@
 // What a Postgres server process is started with.
 import type { Place } from '../cluster/paths.js'
+import { spawnIds } from '../cluster/spawning.js'
 
 /** From the starter to the supervisor, one line of JSON. */
 export interface ServerRequest {
@@ -29,16 +30,4 @@ export function serverRequest (place: Place, binaries: string, port: number, soc
   }
   const args = ['-D', cluster, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
   return { binaries, cluster, args, socket: { directory: dataDir, name: socket }, ...spawnIds(account) }
-}
-
-/** The ids to spawn a process of Postgres with; none: the caller's own. */
-export function spawnIds (account: Place['account']): { uid?: number, gid?: number } {
-  // spawn takes signed ids, stat shows unsigned ones
-  return account === undefined ? {} : { uid: account.uid | 0, gid: account.gid | 0 }
-}
-
-/** The environment without the variables that would lead Postgres elsewhere. */
-export function postgresEnvironment (): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => !/^(PG|LC_|LANG|NODE_)/.test(name))
-  return { ...Object.fromEntries(kept), LC_ALL: 'C', TZ: 'UTC' }
 }

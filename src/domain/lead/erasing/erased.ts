@@ -1,7 +1,7 @@
 // What is left in the log of a lead or a secondary contact whose person was erased, on the stream of the lead.
 import Type, { type Static } from 'typebox'
 import { GivenId, Id, Instant } from '../../json.js'
-import { UserId } from '../../user.js'
+import { UserId } from '../../token/user.js'
 
 export const LeadErased = Type.Object({
   lead_id: GivenId(),

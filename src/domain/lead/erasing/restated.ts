@@ -3,8 +3,8 @@ import Type, { type Static } from 'typebox'
 import { GivenId, Id, Instant, Nullable, PhoneNumber } from '../../json.js'
 import { Sealed } from '../../sealed/sealed.js'
 import { firstVersion } from '../../upcast.js'
-import { UserId } from '../../user.js'
-import { LeadStatus } from '../status.js'
+import { UserId } from '../../token/user.js'
+import { LeadStatus } from '../../lead-status.js'
 import { StoredVariables } from '../variables.js'
 
 const plain = {

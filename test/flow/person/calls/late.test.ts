@@ -43,7 +43,9 @@ const deliveryOf = async (id: string) => (await pool.query(`
   SELECT status, reason, body, erased_at IS NOT NULL AS is_erased FROM ledger.webhook_deliveries WHERE call_id = $1`, [id])).rows
 
 async function isErased (t: Test, id: string): Promise<void> {
-  await eventually(async () => (await streams.read(callStream(id))).map(({ type }) => type).join() === 'CallErased', 60_000)
+  await eventually(
+    async () => (await streams.read(callStream(id))).map(({ type }) => type).join() === 'CallErased', 60_000
+  )
   await eventually(async () => (await deliveryOf(id))[0]?.is_erased, 60_000)
   const { body: { data } } = await call('GET', `/user/call/${id}`)
   t.match(data, { erased: true, from: null, to: null, transcript: null, recording_url: null, status: 'completed' }, id)

@@ -47,7 +47,9 @@ async function bytesOf (pool: Pool) {
 
 t.test(`${calls} delivered calls take under ${mostBytes} bytes each beside their bodies`, async (t) => {
   const { pool } = await scratchLedger(t)
-  await pool.query("INSERT INTO ledger.webhook_endpoints (user_id, url, url_digest) VALUES ('1', 'https://a.example/', 'a')")
+  await pool.query(
+    "INSERT INTO ledger.webhook_endpoints (user_id, url, url_digest) VALUES ('1', 'https://a.example/', 'a')"
+  )
   for (let done = 0; done < calls; done += batch) await deliver(pool)
   await pool.query('VACUUM ledger.webhook_deliveries')
   const bytes = await bytesOf(pool)

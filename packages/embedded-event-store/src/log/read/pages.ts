@@ -1,7 +1,8 @@
 // Paging by key: nothing is open between two pages, and events that were read ahead may be dropped and read again.
 import type { RecordedEvent } from '../event.js'
-import { overhead, portion, weightOf } from './portion.js'
-import type { PageSize, Range } from './range.js'
+import { overhead, weightOf } from '../weight.js'
+import { portion } from './portion.js'
+import type { PageSize, Range } from '../range.js'
 
 const first = 64
 const largest: PageSize = { events: 1024, bytes: 2 * 1024 * 1024 }

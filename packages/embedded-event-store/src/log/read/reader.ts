@@ -1,7 +1,7 @@
 // Reads the log: pages of events, single events, and what is durable of a stream.
 import { describedBy, type RecordedEvent, type StreamPlace } from '../event.js'
 import { pages, Readers } from './pages.js'
-import type { Range } from './range.js'
+import type { Range } from '../range.js'
 import type { Storage } from '../table/storage.js'
 import { isSoftDeleted, type StreamState } from '../stream-state.js'
 import type { Writer } from '../write/writer.js'

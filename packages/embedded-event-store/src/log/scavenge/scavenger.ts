@@ -5,7 +5,7 @@ import type { StreamState } from '../stream-state.js'
 import type { Storage } from '../table/storage.js'
 import type { Writer } from '../write/writer.js'
 import { ScavengeHistory, type Scavenged } from './history.js'
-import { removableOf, type Removable } from './removable.js'
+import { removableOf, type Removable } from '../table/removable.js'
 
 /** How many streams one statement looks at, and how many events one removes while appends wait. */
 const most = { streams: 500, events: 500 }

@@ -2,7 +2,7 @@
 import pg from 'pg'
 import { metastreamOf } from '../event.js'
 import { int8Array, textArray } from './binary-array.js'
-import type { Removable } from '../scavenge/removable.js'
+import type { Removable } from './removable.js'
 
 type Queryable = Pick<pg.Client, 'query'>
 

@@ -1,5 +1,5 @@
 // What waits to be written, in the order it came, and no more of it than memory can bear.
-import { weightOf } from '../read/portion.js'
+import { weightOf } from '../weight.js'
 import type { Outcome, WriteRequest } from './request.js'
 
 export interface Waiting {

@@ -1,6 +1,6 @@
 // Who a command acts for.
 import Type from 'typebox'
-import { withoutNul } from './json.js'
+import { withoutNul } from '../json.js'
 
 /** The token's `sub`: an opaque string of 1 to 128 printable characters. */
 export const UserId = Type.String({

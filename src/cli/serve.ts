@@ -1,16 +1,16 @@
 // Runs roles until a signal, then drains.
 import { join } from 'node:path'
-import type { Role } from '../../composition/role.js'
-import { startRoles, type Service } from '../../composition/roles.js'
-import { openTracing } from '../../composition/tracing.js'
-import { packageRoot } from '../../package-root.js'
-import { importExampleOnce } from '../catalog/import-example-once.js'
-import { readSettings } from '../read-settings.js'
-import { openBackEnds, type BackEnds } from './back-ends.js'
-import { completeConfig, type RunConfig } from './complete-config.js'
-import { logWarnings, openLog, voiceOf } from './log.js'
-import type { Voice } from './output.js'
-import { onShutdown } from './shutdown/shutdown.js'
+import type { Role } from '../composition/role.js'
+import { startRoles, type Service } from '../composition/roles.js'
+import { openTracing } from '../composition/tracing.js'
+import { packageRoot } from '../package-root.js'
+import { importExampleOnce } from './catalog/import-example-once.js'
+import { readSettings } from './read-settings.js'
+import { openBackEnds, type BackEnds } from './running/back-ends.js'
+import { completeConfig, type RunConfig } from './running/complete-config.js'
+import { logWarnings, openLog, voiceOf } from './running/log.js'
+import type { Voice } from './running/output.js'
+import { onShutdown } from './running/shutdown/shutdown.js'
 
 interface Running { config: RunConfig, backEnds: BackEnds, service: Service, voice: Voice }
 
