@@ -4,7 +4,7 @@ import type { Listed } from '../../src/domain/blacklist/listed.js'
 import type { ImportCounts } from '../../src/domain/lead-import/decide.js'
 import type { BackgroundKind, Turn } from '../background/kind.js'
 import { importRows, type Row } from './import-rows.js'
-import { nextPart, removeOrphans, removePart, removeUpload, reserveIds, type Part, type SentLead } from './parts.js'
+import { beginPart, nextPart, removeOrphans, removePart, removeUpload, type Part, type SentLead } from './parts.js'
 import { addResults, type RowOutcome } from './results.js'
 
 export const leadImportKind = 'lead-import'
@@ -79,11 +79,10 @@ async function importPart (
   turn: Turn<ImportProgress>
 ): Promise<ImportProgress> {
   const { pool, takeIds, importLead, awaitReaders } = options
-  const { firstRow, leads } = part
-  const counts = leads.map(idsFor)
-  const needed = counts.reduce((sum, count) => sum + count, 0)
-  const ids = await reserveIds(pool, uploadId, firstRow, part.ids ?? await takeIds(needed))
-  const rows = rowsOf(part, counts, ids)
+  const { firstRow } = part
+  const needed = part.leads.reduce((sum, lead) => sum + idsFor(lead), 0)
+  const { ids, leads } = await beginPart(pool, uploadId, firstRow, part.ids ?? await takeIds(needed))
+  const rows = rowsOf({ firstRow, leads, ids }, part.ids !== undefined)
   const listed = await options.listed(importing.userId, leads)
   const written = await importRows(rows, (row) => importLead(row, importing, listed), turn.signal)
   const last = written.reduce((latest, { position = 0n }) => position > latest ? position : latest, 0n)
@@ -101,12 +100,13 @@ async function importPart (
 /** The lead's, and one for each secondary contact; none for what is refused anyway. */
 const idsFor = ({ body: { secondary_contacts = [] }, refused }: SentLead) => refused ? 0 : 1 + secondary_contacts.length
 
-function rowsOf ({ firstRow, leads, ids: earlier }: Part, counts: readonly number[], ids: readonly number[]): Row[] {
+/** Ids may be left over, where an erasure has refused a row since they were counted. */
+function rowsOf ({ firstRow, leads, ids }: Omit<Part, 'ids'> & { ids: readonly number[] }, isRetry: boolean): Row[] {
   let taken = 0
   return leads.map((lead, index) => {
-    const count = counts[index] ?? 0
+    const count = idsFor(lead)
     taken += count
-    return { number: firstRow + index, lead, ids: ids.slice(taken - count, taken), isRetry: earlier !== undefined }
+    return { number: firstRow + index, lead, ids: ids.slice(taken - count, taken), isRetry }
   })
 }
 

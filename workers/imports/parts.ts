@@ -31,15 +31,18 @@ export async function nextPart (pool: Pool, uploadId: string): Promise<Part | un
   return part && { firstRow: part.first_row, leads: part.leads, ids: part.ids?.map(Number) }
 }
 
-/** Keeps the ids for the part, unless it has some. @returns those that it has */
-export async function reserveIds (
+/**
+ * Keeps the ids for the part, unless it has some: from now on its rows stay as they are.
+ * @returns the ids that it has, and its leads: an erasure may have refused some since they were read
+ */
+export async function beginPart (
   pool: Pool, uploadId: string, firstRow: number, ids: readonly number[]
-): Promise<number[]> {
-  const { rows: [part] } = await pool.query<{ ids: string[] }>(`
+): Promise<{ ids: number[], leads: SentLead[] }> {
+  const { rows: [part] } = await pool.query<{ ids: string[], leads: SentLead[] }>(`
     UPDATE ledger.lead_import_parts SET ids = coalesce(ids, $3::bigint[])
-    WHERE upload_id = $1 AND first_row = $2 RETURNING ids`, [uploadId, firstRow, ids])
+    WHERE upload_id = $1 AND first_row = $2 RETURNING ids, leads`, [uploadId, firstRow, ids])
   if (!part) throw new Error('a part of an import is gone: another worker has done it')
-  return part.ids.map(Number)
+  return { ids: part.ids.map(Number), leads: part.leads }
 }
 
 export async function removePart (tx: PoolClient, uploadId: string, firstRow: number): Promise<void> {

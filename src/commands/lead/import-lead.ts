@@ -2,10 +2,10 @@
 // the campaign takes leads, and which numbers must not be called, was looked up for many rows at once.
 import type { Blacklists } from '../../command-handling/blacklist/blacklists.js'
 import type { CommandHandler } from '../../command-handling/handle-command.js'
+import { idAt } from '../../domain/decider.js'
 import { numbersOf, type Listed } from '../../domain/blacklist/listed.js'
 import { isDuplicate, leadDecider } from '../../domain/lead/decide.js'
 import { leadStream } from '../../domain/lead/events.js'
-import { createdLead } from '../../domain/lead/evolve.js'
 import { validateLead, type CreateLeadBody } from '../../domain/lead/validate.js'
 import { Rejection, type FieldErrors } from '../../domain/rejection.js'
 import { soundFields, type Submitted } from '../../domain/validation.js'
@@ -66,7 +66,7 @@ export async function importLead (deps: ImportLeadDeps, row: LeadRow): Promise<I
   }
 }
 
-/** A row that is in the log was created, though it would be refused by now. */
+/** A row that is in the log was created, though it would be refused by now, or its lead was erased since. */
 async function create (deps: ImportLeadDeps, row: LeadRow): Promise<ImportedLead> {
   const { commandId, importId, userId, submitted, listed, ids, isRetry } = row
   const facts = { listed }
@@ -83,5 +83,5 @@ async function create (deps: ImportLeadDeps, row: LeadRow): Promise<ImportedLead
     origin: { commandId, correlationId: importId, userId, isRetry },
     isNew: true
   })
-  return { outcome: { outcome: 'created', lead_id: createdLead(outcome.state, ids).id }, position: outcome.position }
+  return { outcome: { outcome: 'created', lead_id: idAt(ids, 0) }, position: outcome.position }
 }

@@ -17,6 +17,8 @@ import { commandsOfSameLog, idsOfSameLog } from '../api/same-log.js'
 import { keyBytes } from '../complete-config.js'
 import type { ProcessContext } from '../process-context.js'
 
+type ImportContext = Pick<ProcessContext, 'config' | 'connections' | 'restoreGuard' | 'logGuard'>
+
 /** Nobody comes back to the stream of a row soon. */
 const cacheBytes = 2 ** 20
 /** An import goes on without readers after so long: the projector may be away. */
@@ -24,7 +26,7 @@ const readersWithinMs = 2_000
 
 /** `onRows` is told what became of the rows of a part. */
 export async function leadImportsOf (
-  context: ProcessContext, onRows: (outcomes: readonly string[]) => void
+  context: ImportContext, onRows: (outcomes: readonly string[]) => void
 ): Promise<BackgroundKind> {
   const { config, connections, restoreGuard, logGuard } = context
   const { pool, consumerPool, streams, personKeys, positions } = connections
@@ -51,7 +53,7 @@ export async function leadImportsOf (
   })
 }
 
-function campaignProblems ({ config, connections: { pool, streams, positions } }: ProcessContext) {
+function campaignProblems ({ config, connections: { pool, streams, positions } }: ImportContext) {
   const readModel = openReadModel(pool)
   const find = waitIfMissing({
     head: () => streams.head(),

@@ -9,6 +9,7 @@ import { pause } from '../../../src/subscriptions/pause.js'
 import type { BackgroundKind, Turn } from '../../background/kind.js'
 import { unseal, type SealedRow, type SecretKeys } from '../../../src/sealing/sealed-text.js'
 import { eraseLedger, type LedgerQuestions } from './ledger.js'
+import { erasePendingRows } from './pending-imports.js'
 import type { Person } from './request.js'
 
 /** Days that the row of one is kept after its end; its events stay. */
@@ -95,6 +96,8 @@ async function stepOf (
     }
     case 'settle':
       await pause(Math.max(0, done.until - Date.now()), signal)
+      // What an import has begun is to be in the log before its leads are looked for.
+      if (!signal.aborted && !await erasePendingRows(work.pool, person)) return await waited(signal)
       return !signal.aborted && await work.hasCome() ? { ...done, step: 'leads' } : undefined
     case 'leads':
       return { ...done, step: 'named', leads: [...new Set([...done.leads, ...await work.leadIds(person)])] }
@@ -103,14 +106,15 @@ async function stepOf (
     case 'calls': {
       const calls = await work.callIds(person, done.leads, done.after, callsAtOnce)
       if (calls.length > 0) return { ...done, step: 'erase-calls', calls, hasFound: true }
-      return done.hasFound ? { ...done, step: 'key', round: done.round + 1, hasFound: false } : { ...done, step: 'ledger' }
+      return done.hasFound ? anotherRound(done) : { ...done, step: 'ledger' }
     }
     case 'erase-calls':
       for (const callId of done.calls) await work.eraseCall(callId, person, id)
       return { ...done, step: 'calls', calls: [], after: done.calls.at(-1) ?? done.after }
     case 'ledger':
       if (!await work.isOnlyGeneration(signal)) return undefined
-      return await eraseLedger(work, person) ? { ...done, step: 'scavenge' } : await waited(signal)
+      if (!await eraseLedger(work, person)) return await waited(signal)
+      return await erasePendingRows(work.pool, person) ? { ...done, step: 'scavenge' } : anotherRound(done)
     case 'scavenge':
       await work.scavenge(id)
       return { ...done, step: 'done' }
@@ -118,6 +122,9 @@ async function stepOf (
     default: return done.step satisfies never
   }
 }
+
+const anotherRound = (done: ErasureProgress): ErasureProgress =>
+  ({ ...done, step: 'key', round: done.round + 1, hasFound: false })
 
 const lookAgainMs = 500
 

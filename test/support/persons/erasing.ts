@@ -1,0 +1,48 @@
+// Erasures in the process of the test, so that something comes at a step of them, and not by chance.
+import { randomUUID } from 'node:crypto'
+import { erasureWork } from '../../../src/composition/persons/erasures.js'
+import { keyBytes } from '../../../src/composition/complete-config.js'
+import type { Connections } from '../../../src/composition/connections.js'
+import { phoneHash } from '../../../src/command-handling/phone-hash.js'
+import { seal } from '../../../src/sealing/sealed-text.js'
+import type { Turn } from '../../../workers/background/kind.js'
+import { erasures, type ErasureProgress } from '../../../workers/persons/erasures/erasures.js'
+import { eventually } from '../eventually.js'
+import type { TestService } from '../service.js'
+
+type Step = ErasureProgress['step']
+
+/** What comes once, when the step is the next one; `waits`: when the erasure waits for others. */
+export type Meanwhile = Partial<Record<Step | 'waits', () => Promise<unknown>>>
+
+/** @returns what erases a person of user 1, as another worker does, and ends when it is done */
+export function erasing ({ config, parts }: TestService, on: Partial<Connections> = {}) {
+  const digest = phoneHash(keyBytes(config.secrets.leadDigestKey))
+  const work = erasureWork({ config, connections: { ...parts, ...on }, digest, log: { warn () {} } })
+  const kind = erasures({ ...work, settleMs: 50 }) // what is sealed under a dead key meanwhile is erased as well
+  return async (phoneNumber: string, meanwhile: Meanwhile = {}): Promise<void> => {
+    const left = new Map(Object.entries(meanwhile))
+    const come = async (at: string) => {
+      const next = left.get(at)
+      left.delete(at)
+      await next?.()
+    }
+    let progress: Partial<ErasureProgress> = {}
+    const turn: Turn<ErasureProgress> = {
+      signal: new AbortController().signal,
+      isOver: () => false,
+      async keep (kept) {
+        progress = kept
+        await come(kept.step)
+      }
+    }
+    const input = seal(work.keys, '1', phoneNumber)
+    const request = { id: randomUUID(), kind: 'person-erasure', userId: '1', input, failures: 0, createdAt: new Date() }
+    await eventually(async () => {
+      const ended = await kind.work({ ...request, progress }, turn)
+      if (ended === 'again') await come('waits')
+      return ended !== 'again'
+    }, 60_000)
+    if (left.size > 0) throw new Error(`it did not come to ${[...left.keys()].join()}`)
+  }
+}
