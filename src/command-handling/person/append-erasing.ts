@@ -12,12 +12,19 @@ export interface ErasingOptions {
   requestId: string
   /** ISO 8601. */
   now: string
+  /** A request that wrote of the person and is repeated is refused: its events may not be found any more. */
+  refuseRetries? (commandIds: readonly string[]): Promise<void>
 }
+
+/** Where the stream ends, and the commands that have written to it. */
+export interface SeenEnd { revision: bigint, commandIds: ReadonlySet<string> }
 
 /** @returns the revision of the last one; nothing when somebody else was first */
 export async function appendErasing (
-  { streams, userId, requestId }: ErasingOptions, stream: string, revision: bigint, events: DomainEvent[]
+  { streams, userId, requestId, refuseRetries }: ErasingOptions, stream: string, { revision, commandIds }: SeenEnd,
+  events: DomainEvent[]
 ): Promise<bigint | undefined> {
+  await refuseRetries?.([...commandIds])
   const commandId = uuidV5(requestId, `${stream}@${revision}`)
   try {
     const sent = proposed(events, { commandId, correlationId: requestId, userId })

@@ -6,7 +6,7 @@ import { tryDecode, type DomainEvent } from '../../domain/events.js'
 import type { LeadErasedEvent } from '../../domain/lead/erasing/erased.js'
 import type { NamedCall } from '../../domain/lead/erasing/named-calls.js'
 import type { Streams } from '../../event-store/streams.js'
-import { appendErasing, type ErasingOptions } from './append-erasing.js'
+import { appendErasing, type ErasingOptions, type SeenEnd } from './append-erasing.js'
 import { inParts } from './named-calls.js'
 import { look, type Seen } from './seen-stream.js'
 
@@ -37,7 +37,7 @@ export async function eraseLeads (
       await options.streams.truncate(stream, seen.ended.from)
       return true
     }
-    if (await appendErasing(options, stream, seen.revision, events) === undefined || !seen.isPlain) return true
+    if (await appendErasing(options, stream, seen, events) === undefined || !seen.isPlain) return true
   }
 }
 
@@ -73,7 +73,7 @@ export async function eraseContacts (
     const seen = await look(streams, stream)
     if (!seen) return
     const events = erasedWith(data, seen.restatedAt === undefined ? [] : calls)
-    if (await appendErasing(options, stream, seen.revision, events) !== undefined) return
+    if (await appendErasing(options, stream, seen, events) !== undefined) return
   }
 }
 
@@ -88,7 +88,7 @@ export async function eraseCall (
     if (seen.erasedAt !== undefined) return await options.streams.truncate(stream, seen.erasedAt)
     if (!found) return
     const events = erasingDecider.decide({ ...found, now: options.now }, undefined)
-    if (await replace(options, stream, seen.revision, events)) return
+    if (await replace(options, stream, seen, events)) return
   }
 }
 
@@ -109,16 +109,16 @@ export async function eraseEntries (
   const seen = await look(options.streams, stream)
   const events = erasedEntries(entries, options.now)
   if (!seen || seen.isClean || events.length === 0) return false
-  if (seen.position === at) await replace(options, stream, seen.revision, events)
+  if (seen.position === at) await replace(options, stream, seen, events)
   return true // also where somebody else appended meanwhile
 }
 
 /** @returns whether it was done; nothing is hidden that nothing stands for */
 async function replace (
-  options: ErasingOptions, stream: string, revision: bigint, events: DomainEvent[]
+  options: ErasingOptions, stream: string, seen: SeenEnd, events: DomainEvent[]
 ): Promise<boolean> {
   if (events.length === 0) return false
-  const last = await appendErasing(options, stream, revision, events)
+  const last = await appendErasing(options, stream, seen, events)
   if (last === undefined) return false
   await options.streams.truncate(stream, last - BigInt(events.length) + 1n)
   return true

@@ -1,5 +1,6 @@
 // What an erasure has to know of a stream before it appends to it.
 import { tryDecode } from '../../domain/events.js'
+import { isUuid } from '../../domain/json.js'
 import { erasedIds } from '../../domain/lead/erasing/erased.js'
 import { callsOf } from '../../domain/lead/erasing/named-calls.js'
 import { restatedId, type LeadRestatedEvent } from '../../domain/lead/erasing/restated.js'
@@ -12,6 +13,7 @@ import type { Streams } from '../../event-store/streams.js'
 export interface Seen {
   revision: bigint
   position: bigint
+  commandIds: Set<string>
   /** Whether it is told of everything that it is erased. */
   isClean: boolean
   /** Whether anything of it can be read without a key: that is to be hidden. */
@@ -42,6 +44,9 @@ export async function look (streams: Pick<Streams, 'visit'>, stream: string): Pr
   await streams.visit(stream, 0n, (stored) => {
     const { revision, position } = stored
     const { leads = new Map<number, number[]>(), told = new Set<number>(), erasedAt, ...before } = seen ?? nothing()
+    const { commandIds = new Set<string>() } = before
+    const { command_id: commandId = '' } = stored.metadata
+    if (isUuid(commandId)) commandIds.add(commandId)
     const ended = erasedLead(stored)
     if (ended !== undefined) told.add(ended)
     const isSealed = isSealedLead(stored)
@@ -53,6 +58,7 @@ export async function look (streams: Pick<Streams, 'visit'>, stream: string): Pr
     seen = {
       revision,
       position,
+      commandIds,
       isClean: !isPlain && !isPending,
       isPlain,
       told,

@@ -5,6 +5,7 @@ import { leads } from '../../../projections/leads.js'
 import { isOnlyGeneration } from '../../../projections/operate/only-generation.js'
 import * as rows from '../../../projections/persons/to-erase.js'
 import { findStream } from '../../../projections/persons/to-restate.js'
+import { refuseRetries } from '../../../workers/persons/erasures/refuse-retries.js'
 import type { ErasureWork } from '../../../workers/persons/erasures/erasures.js'
 import type { Person } from '../../../workers/persons/erasures/request.js'
 import {
@@ -31,6 +32,8 @@ export function erasureWork ({ digest, ...options }: ErasuresOptions): ErasureWo
   const named = new Named(pool, options.connections, digest)
   const erasing = ({ userId }: Person, requestId: string): ErasingOptions =>
     ({ streams, userId, requestId, now: new Date().toISOString() })
+  const erasingNamed = (person: Person, requestId: string): ErasingOptions =>
+    ({ ...erasing(person, requestId), refuseRetries: (commandIds) => refuseRetries(pool, person.userId, commandIds) })
   return {
     pool,
     keys,
@@ -43,7 +46,7 @@ export function erasureWork ({ digest, ...options }: ErasuresOptions): ErasureWo
       return await isOnlyGeneration(pool, calls, head, signal) && isOnly
     },
     leadIds: (person) => rows.findLeadIds(pool, person),
-    eraseNamed: (person, requestId) => named.erase(person, erasing(person, requestId)),
+    eraseNamed: (person, requestId) => named.erase(person, erasingNamed(person, requestId)),
     callIds: (person, leadIds, after, most) => rows.findCallIds(pool, person, leadIds, after, most),
     async eraseCall (callId, person, requestId) {
       await eraseCall(erasing(person, requestId), callId, await rows.findReport(pool, callId))

@@ -10,6 +10,7 @@ import type { BackgroundKind, Turn } from '../../background/kind.js'
 import { unseal, type SealedRow, type SecretKeys } from '../../../src/sealing/sealed-text.js'
 import { eraseLedger, type LedgerQuestions } from './ledger.js'
 import { erasePendingRows } from './pending-imports.js'
+import { refuseRetriesOf } from './refuse-retries.js'
 import type { Person } from './request.js'
 
 /** Days that the row of one is kept after its end; its events stay. */
@@ -91,6 +92,8 @@ async function stepOf (
   switch (done.step) {
     case 'key': {
       if (done.round > mostRounds) throw new Error('what is known of a person grows while it is erased')
+      // Without the key they cannot be answered any more.
+      await refuseRetriesOf(work.pool, person.userId, await work.streamsOf(person))
       const wasThere = await work.endKey(person)
       return { ...done, step: 'settle', until: wasThere || done.round === 1 ? Date.now() + work.settleMs : 0 }
     }

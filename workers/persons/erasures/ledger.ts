@@ -4,6 +4,7 @@ import { dispatcherCheckpoint } from '../../../src/recovery/database-state.js'
 import { touchCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { seal, unseal, type SealedRow, type SecretKeys } from '../../../src/sealing/sealed-text.js'
+import { refuseRetriesOf } from './refuse-retries.js'
 import type { Person } from './request.js'
 
 export interface LedgerQuestions {
@@ -19,8 +20,8 @@ export interface LedgerQuestions {
 export async function eraseLedger (questions: LedgerQuestions, person: Person): Promise<boolean> {
   const { pool } = questions
   await forgetDispatched(pool, person)
-  await forgetKeys(pool, person, await questions.streamsOf(person))
-  await forgetAnswers(questions, person)
+  await refuseRetriesOf(pool, person.userId, await questions.streamsOf(person))
+  if (!await forgetAnswers(questions, person)) return false
   if (await isBeingCopied(questions, person)) return false
   await removeCopies(questions, person)
   return true
@@ -42,28 +43,28 @@ async function forgetDispatched (pool: Pool, { userId, phoneNumber }: Person): P
   })
 }
 
-/** A retry with the same key is refused: what it made is not there any more, and it must not make it anew. */
-async function forgetKeys (pool: Pool, { userId }: Person, streams: string[]): Promise<void> {
-  await pool.query(`
-    UPDATE ledger.idempotency_keys SET request_hash = '' WHERE user_id = $1 AND stream = ANY($2::text[])`, [userId, streams])
-}
-
 interface Answer { data?: { call_id?: unknown, attempts?: Array<{ response_excerpt?: unknown }> } }
 
-/** Answers to redeliveries show what receivers had answered. */
-async function forgetAnswers ({ pool, keys }: LedgerQuestions, { userId }: Person): Promise<void> {
+/**
+ * Answers to redeliveries show what receivers had answered.
+ * @returns false when one was written meanwhile, as `secrets reseal` does
+ */
+async function forgetAnswers ({ pool, keys }: LedgerQuestions, { userId }: Person): Promise<boolean> {
   const { rows } = await pool.query<SealedRow & { ctid: string }>(`
     SELECT ctid::text, answer_key_id AS key_id, encode(answer, 'base64') AS sealed FROM ledger.idempotency_keys
     WHERE user_id = $1 AND route = '/user/webhook-deliveries/:id/redeliver' AND answer IS NOT NULL`, [userId])
+  let isDone = true
   for (const row of rows) {
     const answer: Answer = JSON.parse(unseal(keys, userId, row))
     if (!await isErasedCall(pool, userId, answer.data?.call_id)) continue
     for (const attempt of answer.data?.attempts ?? []) attempt.response_excerpt = null
     const { key_id: keyId, sealed } = seal(keys, userId, JSON.stringify(answer))
-    await pool.query(`
+    const { rowCount } = await pool.query(`
       UPDATE ledger.idempotency_keys SET answer_key_id = $2, answer = decode($3, 'base64')
       WHERE ctid = $1::tid AND answer = decode($4, 'base64')`, [row.ctid, keyId, sealed, row.sealed])
+    isDone &&= rowCount === 1
   }
+  return isDone
 }
 
 async function isErasedCall (pool: Pool, userId: string, callId: unknown): Promise<boolean> {
