@@ -69,7 +69,7 @@ export async function closeUnknown (pool: Pool, olderThanMs: number, now: Date):
 
 /**
  * Closes attempts on demand that started more than `olderThanMs` before `now` and have no outcome, as `unknown`, and
- * inserts each once more, unless its delivery has ended too many workers.
+ * inserts each once more, unless its delivery has ended too many workers, or was erased.
  */
 export async function closeUnknownOnDemand (pool: Pool, olderThanMs: number, now: Date): Promise<Closed> {
   return await close(pool, `
@@ -85,9 +85,9 @@ export async function closeUnknownOnDemand (pool: Pool, olderThanMs: number, now
     ), counted AS (
       UPDATE ledger.webhook_deliveries d SET${counting}
       FROM (SELECT DISTINCT delivery_id FROM ended) e WHERE d.id = e.delivery_id
-      RETURNING d.id, d.call_id, d.user_id, d.assistant_id, d.crash_count
+      RETURNING d.id, d.call_id, d.user_id, d.assistant_id, d.crash_count, d.body IS NOT NULL AS has_body
     ), closed AS (
-      SELECT ended.* FROM ended JOIN counted ON counted.id = delivery_id WHERE crash_count < ${mostCrashes}
+      SELECT ended.* FROM ended JOIN counted ON counted.id = delivery_id WHERE crash_count < ${mostCrashes} AND has_body
     ), again AS (${insertOnceMore('0')}
     ),${telling}`, [olderThanMs, now])
 }

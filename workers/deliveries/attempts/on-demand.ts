@@ -94,7 +94,9 @@ const finishSql = `
     WHERE delivery_id = $1 AND trigger = $2 AND n = $3 AND worker_token = $4
       AND (outcome IS NULL OR (outcome = 'unknown' AND $5 = 'delivered'))
     RETURNING delivery_id, trigger, n, endpoint_id, user_id, assistant_id
-  ), again AS (${insertOnceMore('$11')} WHERE $5 = 'unknown'
+  ), again AS (${insertOnceMore('$11')}
+    WHERE $5 = 'unknown' AND EXISTS (
+      SELECT FROM ledger.webhook_deliveries d WHERE d.id = closed.delivery_id AND d.body IS NOT NULL) -- not erased
   ), concluded AS (
     UPDATE ledger.webhook_deliveries d
     SET status = CASE WHEN $5 = 'delivered' THEN 'delivered' ELSE 'exhausted' END,
