@@ -44,11 +44,11 @@ const bearer = {
   description: 'A JWT with `exp` and `sub`. Users have no role claim; the call engine has the role `engine`.'
 }
 
-const apiKey = {
+/** One scheme, not two of which either is enough: generated clients would send the header for each of them. */
+const bearerOrKey = {
   type: 'http' as const,
   scheme: 'bearer',
-  bearerFormat: 'rl_…',
-  description: 'An API key of `POST /user/api-key`. Its scope `read` is every GET, `write` every other request.'
+  description: 'A JWT as in `bearer`, or an API key of `POST /user/api-key`: `rl_…`. Its scope `read` is every GET, `write` every other request.'
 }
 
 /** Nothing from elsewhere, and no upgrade to https: the page also works where TLS ends at a proxy, or nowhere. */
@@ -81,7 +81,7 @@ export async function addApiDocs (app: FastifyInstance, basePath: string, public
       },
       servers: [{ url: basePath || '/' }], // what the plugin takes off the paths
       tags,
-      components: { securitySchemes: { bearer, apiKey } }
+      components: { securitySchemes: { bearer, bearerOrKey } }
     },
     transform: ({ url, route }) => ({ url, schema: documented(route) }),
     transformObject: (documents) =>

@@ -91,8 +91,8 @@ export function documented (route: Pick<RouteOptions, 'schema' | 'config' | 'url
   return { ...schema, ...security, ...optional, ...params, ...querystring, headers, response }
 }
 
-/** Either is enough. */
-const tokenOrKey: Array<Record<string, string[]>> = [{ bearer: [] }, { apiKey: [] }]
+/** A token or a key, as one scheme. */
+const tokenOrKey: Array<Record<string, string[]>> = [{ bearerOrKey: [] }]
 
 /** Those that the route names, in its config or in a schema. */
 function headersOf ({ headers }: FastifySchema, named: readonly RequestHeader[] = []): RequestHeader[] {

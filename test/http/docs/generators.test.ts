@@ -31,6 +31,12 @@ t.test('no schema is called what a generator calls something of another: NewX, X
   }
 })
 
+t.test('an operation has one login at most: of two that are each enough, a client sends the header twice', async (t) => {
+  const logins = operations.map(({ operation: { security = document.security } }) => security.flatMap(Object.keys))
+  t.same(logins.filter(({ length }) => length > 1), [])
+  t.same([...new Set(logins.flat())].sort(), Object.keys(document.components.securitySchemes).sort())
+})
+
 t.test('bodies and answers have no default: it is in the description', async (t) => {
   t.same([...within([schemas, document.components.responses])].filter((part) => 'default' in part), [])
   const { variables, post_call_schema } = Object(schemas.AssistantInput?.properties)
