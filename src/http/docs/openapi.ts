@@ -4,6 +4,7 @@ import fastifySwaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 import { packageVersion } from '../../package-root.js'
 import { apiDocument, originOf } from './document/api-document.js'
+import { asVersion30 } from './document/as-version-30.js'
 import { preparedDocument } from './prepared-document.js'
 import { documented } from './refusals.js'
 import { webhooks, webhooksTag } from './webhook-docs.js'
@@ -64,8 +65,8 @@ const pageCsp = [
 ].join('; ')
 
 /**
- * Serves `/docs`, `/docs/json`, also without the webhooks, and `/docs/yaml`. Register it after the rate limits and
- * before the routes.
+ * Serves `/docs`, `/docs/json`, also without the webhooks or as OpenAPI 3.0, and `/docs/yaml`. Register it after the
+ * rate limits and before the routes.
  */
 export async function addApiDocs (app: FastifyInstance, basePath: string, publicUrl?: string): Promise<void> {
   const origin = originOf(basePath, publicUrl)
@@ -99,8 +100,13 @@ function servePrepared (app: FastifyInstance, prefix: string): void {
   const json = 'application/json; charset=utf-8'
   const whole = preparedDocument(json, () => JSON.stringify(app.swagger()))
   const withoutWebhooks = preparedDocument(json, () => JSON.stringify({ ...app.swagger(), webhooks: undefined }))
+  const version30 = preparedDocument(json, () => JSON.stringify(asVersion30(app.swagger())))
+  const asked = (request: FastifyRequest) => {
+    if (asksFor(request, 'openapi', '3.0')) return version30
+    return asksFor(request, 'webhooks', 'false') ? withoutWebhooks : whole
+  }
   const handlers: Record<string, RouteOptions['handler']> = {
-    [`${prefix}/json`]: (request, reply) => (isWithoutWebhooks(request) ? withoutWebhooks : whole)(request, reply),
+    [`${prefix}/json`]: (request, reply) => asked(request)(request, reply),
     [`${prefix}/yaml`]: preparedDocument('application/x-yaml', () => app.swagger({ yaml: true }))
   }
   app.addHook('onRoute', (route) => {
@@ -108,9 +114,9 @@ function servePrepared (app: FastifyInstance, prefix: string): void {
   })
 }
 
-/** `?webhooks=false`: not every generator of clients knows the section. */
-const isWithoutWebhooks = ({ query }: FastifyRequest) =>
-  typeof query === 'object' && query !== null && Reflect.get(query, 'webhooks') === 'false'
+/** Not every generator of clients knows webhooks, or OpenAPI 3.1. */
+const asksFor = ({ query }: FastifyRequest, name: string, value: string) =>
+  typeof query === 'object' && query !== null && Reflect.get(query, name) === value
 
 async function addPage (app: FastifyInstance, routePrefix: string): Promise<void> {
   await app.register(fastifySwaggerUi, {
