@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Generates and compiles clients of other languages from the API document of a running service, where their tools are on
-# this machine: generate.sh http://127.0.0.1:3000. Ends with what was made, what failed and what was left out.
+# Generates and compiles clients with other generators of TypeScript, and openapi-python-client, from the API document of a
+# running service: generate.sh http://127.0.0.1:3000. Ends with what was made, what failed and what was left out.
+# docs/clients/try.sh does it for other languages.
 set -uo pipefail
 url=${1:?the address of a running service, such as http://127.0.0.1:3000}
 work=$(mktemp -d)
@@ -15,15 +16,10 @@ try() {
   if (cd "$work/$name" && eval "$commands") >"$work/$name.log" 2>&1; then made+=("$name"); else failed+=("$name: $work/$name.log"); fi
 }
 
-generate='openapi-generator-cli generate -i ../whole.json -o .'
 try typescript 'npx' 'npx -y openapi-typescript@7.13.0 ../whole.json -o api.ts && npx -y -p typescript@5.9.3 tsc --noEmit --strict api.ts'
 try typescript-hey-api 'npx' 'npx -y -p typescript@5.9.3 -p @hey-api/openapi-ts@0.95.0 openapi-ts -i ../whole.json -o out -c @hey-api/client-fetch && npx -y -p typescript@5.9.3 tsc --noEmit --strict --skipLibCheck --target es2022 --module esnext --moduleResolution bundler out/index.ts'
 try typescript-api 'npx' 'npx -y swagger-typescript-api@13.13.0 generate -p ../whole.json -o out && npx -y -p typescript@5.9.3 tsc --noEmit --strict --skipLibCheck --target es2022 --module esnext --moduleResolution bundler out/Api.ts'
 try python-client 'openapi-python-client' 'openapi-python-client generate --path ../whole.json --output-path out'
-try python 'openapi-generator-cli python3' "$generate -g python && python3 -m compileall -q ."
-try go 'openapi-generator-cli go' "$generate -g go && go mod tidy && go build ./..."
-try java 'openapi-generator-cli mvn' "$generate -g java --library native --additional-properties=containerDefaultToNull=true && mvn -q compile"
-try rust 'openapi-generator-cli cargo' "$generate -g rust && cargo build"
 try typescript-fetch 'openapi-generator-cli npx' 'openapi-generator-cli generate -i ../paths.json -o . -g typescript-fetch && npx -y -p typescript@5.9.3 tsc --noEmit --strict --target es2022 --moduleResolution bundler --module esnext index.ts'
 
 printf 'made: %s\n' "${made[@]:-none}"
