@@ -15,11 +15,12 @@ const { jobs, timeoutMs, patterns, env } = parseOptions(process.argv.slice(2))
 const waiting = roomsOf(filesOf(patterns))
 const taken: TestFile[][] = []
 const costs = new Map<string, Cost>()
-keepFilesInMemory()
-const holder = await startHolder()
 const processes = new Set<FileProcess>()
 const endings: Array<Promise<void>> = []
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => { void endBy(signal) })
+const removeFiles = keepFilesInMemory()
+const starting = startHolder()
+const holder = await starting
 
 t.register()
 t.setTimeout(0)
@@ -86,6 +87,7 @@ function fail (wrong: string): void {
 
 async function endBy (signal: NodeJS.Signals): Promise<void> {
   for (const one of processes) one.kill()
-  await holder.stop()
+  await (await starting).stop()
+  removeFiles()
   process.kill(process.pid, signal)
 }

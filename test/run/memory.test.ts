@@ -1,7 +1,10 @@
 // Where a run keeps its temporary files.
-import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { eventually } from '../support/eventually.js'
 
 const program = `
   const { keepFilesInMemory } = await import(${JSON.stringify(new URL('./memory.js', import.meta.url).href)})
@@ -33,4 +36,20 @@ t.test('TMPDIR stays as it is set, and tests at length keep to the disk', async 
   const own = t.testdir()
   t.equal(folderOf({ TMPDIR: own }), own)
   t.equal(folderOf({ TESTS_AT_LENGTH: '1' }), '')
+})
+
+t.test('a run that a signal ends leaves nothing', async (t) => {
+  const main = fileURLToPath(new URL('./main.js', import.meta.url))
+  const run = spawn('env', ['-i', `PATH=${process.env.PATH}`, process.execPath, main, 'test/run/rooms.test.ts'])
+  t.teardown(() => run.kill('SIGKILL'))
+  if (folderOf({}) === '') {
+    t.pass('this machine has no room in memory')
+    return
+  }
+  const ended = once(run, 'exit')
+  const folders = () => readdirSync('/dev/shm').filter((name) => name.startsWith(`ringledger-tests-${run.pid}-`))
+  await eventually(() => folders().length === 1)
+  run.kill('SIGTERM')
+  t.strictSame(await ended, [null, 'SIGTERM'])
+  t.strictSame(folders(), [])
 })

@@ -10,17 +10,23 @@ const prefix = 'ringledger-tests-'
 /** More than a run has at one time, of databases and DATA_DIRs; the processes of the run need as much again. */
 const neededBytes = 4_000_000_000
 
+/** What a test had started may write for a moment longer than its test. */
+const removal = { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }
+
 /**
  * Makes the folder of temporary files of this process and all it starts, unless TMPDIR names one, there is no room, or
  * tests run at length, whose files are large. It goes when this process ends; if it was killed, with the next run.
+ * @returns removes it, for a process that a signal ends: that runs nothing at its exit
  */
-export function keepFilesInMemory (env: NodeJS.ProcessEnv = process.env): void {
-  if (env.TMPDIR !== undefined || env.TESTS_AT_LENGTH !== undefined || !hasRoom()) return
+export function keepFilesInMemory (env: NodeJS.ProcessEnv = process.env): () => void {
+  if (env.TMPDIR !== undefined || env.TESTS_AT_LENGTH !== undefined || !hasRoom()) return () => {}
   removeLeftovers()
   const folder = mkdtempSync(join(shared, `${prefix}${process.pid}-`))
   chmodSync(folder, 0o1777) // the account that runs Postgres under root must get in
   env.TMPDIR = folder
-  process.once('exit', () => { rmSync(folder, { recursive: true, force: true }) })
+  const remove = () => { rmSync(folder, removal) }
+  process.once('exit', remove)
+  return remove
 }
 
 function hasRoom (): boolean {

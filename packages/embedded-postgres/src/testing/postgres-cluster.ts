@@ -50,7 +50,9 @@ function temporaryHome (): string {
 }
 
 function argumentsOf (settings: Record<string, string | number>): string[] {
-  const all = { unix_socket_directories: '', shared_buffers: '64MB', max_connections: 200, ...settings }
+  // Of shared memory nothing is left when all of its processes are killed: it is in files below `home`.
+  const memory = { dynamic_shared_memory_type: 'mmap', shared_buffers: '64MB' }
+  const all = { unix_socket_directories: '', ...memory, max_connections: 200, ...settings }
   return Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
 }
 
