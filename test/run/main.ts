@@ -2,6 +2,7 @@
 import { createWriteStream } from 'node:fs'
 import { PassThrough } from 'node:stream'
 import { t } from 'tap'
+import { madeDataVariable } from '@ringledger/embedded-postgres/testing'
 import { holderVariable, startHolder } from '../support/back-ends/back-ends.js'
 import { cpuSeconds } from './process/cpu.js'
 import { FileProcess } from './process/file-process.js'
@@ -51,8 +52,9 @@ async function runRoom (room: TestFile[]): Promise<void> {
 }
 
 function startProcess (): FileProcess {
-  const variables = { ...process.env, ...env, [holderVariable]: holder.url, SCRATCH_POSTGRES_URL: holder.postgresUrl }
-  const started = new FileProcess(variables)
+  const { url, postgresUrl, clusterData } = holder
+  const ofBackEnds = { [holderVariable]: url, SCRATCH_POSTGRES_URL: postgresUrl, [madeDataVariable]: clusterData }
+  const started = new FileProcess({ ...process.env, ...env, ...ofBackEnds })
   processes.add(started)
   return started
 }

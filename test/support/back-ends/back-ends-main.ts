@@ -5,7 +5,7 @@ import { json } from 'node:stream/consumers'
 import pg from 'pg'
 import { startEventStore, type RunningEventStore } from '@ringledger/embedded-event-store'
 import type { Template } from './back-ends.js'
-import { freePort, postgresCluster } from '@ringledger/embedded-postgres/testing'
+import { clusterData, freePort, madeDataVariable, postgresCluster } from '@ringledger/embedded-postgres/testing'
 
 /** Nothing of it has to last, and a vacuum would hold on to the templates. */
 const settings = {
@@ -21,6 +21,7 @@ const settings = {
 
 const undo: Array<() => unknown> = []
 const atEnd = { teardown: (step: () => unknown) => { undo.unshift(step) } }
+const data = process.env[madeDataVariable] = await clusterData(atEnd)
 const { url: clusterUrl } = await postgresCluster(atEnd, { fsync: false, settings })
 const admin = new pg.Pool({ connectionString: clusterUrl, max: 4 })
 undo.unshift(() => admin.end())
@@ -62,7 +63,7 @@ const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
 }).listen(0, '127.0.0.1')
 await once(server, 'listening')
 const address = server.address()
-process.stdout.write(`http://127.0.0.1:${typeof address === 'object' ? address?.port : ''} ${clusterUrl}\n`)
+process.stdout.write(`http://127.0.0.1:${typeof address === 'object' ? address?.port : ''} ${clusterUrl} ${data}\n`)
 process.stdin.resume().on('close', () => { void stop() })
 
 async function answer (request: IncomingMessage): Promise<object> {

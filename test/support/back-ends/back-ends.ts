@@ -15,6 +15,8 @@ export interface Holder {
   url: string
   /** Of its Postgres, whose user may make databases. */
   postgresUrl: string
+  /** The data of an empty cluster, to be copied. */
+  clusterData: string
   /** Ends the back ends; they also end when this process does, however it ends. */
   stop (): Promise<void>
 }
@@ -34,12 +36,13 @@ export async function startHolder (): Promise<Holder> {
     throw new Error(`The holder of the back ends ended with ${signal ?? code}`)
   })
   const [line] = await Promise.race([once(createInterface(child.stdout), 'line'), early]) as [string]
-  const [url = '', postgresUrl = ''] = line.split(' ')
+  const [url = '', postgresUrl = '', clusterData = ''] = line.split(' ')
   early.catch(() => {})
   for (const part of [child, child.stdin, child.stdout]) if (part === child || part instanceof Socket) part.unref()
   return {
     url,
     postgresUrl,
+    clusterData,
     async stop () {
       child.ref()
       child.stdin.end()

