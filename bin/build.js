@@ -5,6 +5,7 @@ import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync 
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build as esbuild } from 'esbuild'
+import { bundlePrograms } from './programs.js'
 
 /** What stays in node_modules, because it finds files beside its own. */
 const inPlace = ['@fastify/swagger-ui', 'node-pg-migrate']
@@ -19,6 +20,7 @@ const sourceFolders = { own: ['src', 'projections', 'workers', 'bench', 'test', 
 const common = { bundle: true, keepNames: true, platform: 'node', format: 'esm', target: 'node20', logLevel: 'warning' }
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const packages = bundledPackages()
 const vendor = join(root, 'dist/vendor', versionsOf())
 
 /** What test files get as `tap`, since one process runs several of them. */
@@ -26,6 +28,7 @@ const ownTest = join(root, 'dist/test/run/process/own-test.js')
 
 try {
   await bundle(await transpile())
+  await bundlePrograms(root, common, importOf)
   removeUnused()
   writeFileSync(join(root, 'dist/.built'), '')
 } catch (error) {
@@ -35,8 +38,6 @@ try {
 
 /** Writes each module beside those of its folder. @returns what they import of the packages that are bundled */
 async function transpile () {
-  const names = bundledPackages()
-  const isBundled = (path) => names.some((name) => path === name || path.startsWith(`${name}/`))
   const imported = new Set()
   const resolve = ({ kind, path, importer }) => {
     if (kind === 'entry-point') return undefined
@@ -83,6 +84,15 @@ function bundledPackages () {
   return Object.keys(dependencies).filter((name) => !name.startsWith('@ringledger/') && !isRare(name) && !inPlace.includes(name))
 }
 
+function isBundled (path) {
+  return packages.some((name) => path === name || path.startsWith(`${name}/`))
+}
+
+/** What a package is imported as by modules in `folder`. */
+function importOf (path, folder) {
+  return isBundled(path) ? importPath(folder, bundleOf(path)) : path
+}
+
 /** A command that runs may still load from bundles of an hour ago. */
 function removeUnused () {
   if (!existsSync(vendor)) return // nothing is imported
@@ -107,10 +117,10 @@ function importPath (from, to) {
 }
 
 function modules () {
-  const packages = existsSync(join(root, 'packages')) ? readdirSync(join(root, 'packages')) : []
+  const own = existsSync(join(root, 'packages')) ? readdirSync(join(root, 'packages')) : []
   return [
     ...entriesIn(root, sourceFolders.own),
-    ...packages.flatMap((name) => entriesIn(join(root, 'packages', name), sourceFolders.packages, join('packages', name)))
+    ...own.flatMap((name) => entriesIn(join(root, 'packages', name), sourceFolders.packages, join('packages', name)))
   ]
 }
 

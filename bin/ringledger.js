@@ -8,4 +8,4 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const isCheckout = existsSync(new URL('../tsconfig.json', import.meta.url))
 if (isCheckout) (await import('./compile.js')).compileIfStale(root)
 
-await import('../dist/src/main.js')
+await import('../dist/programs/main.js')
