@@ -1,6 +1,4 @@
 // Every version of each event type, and how stored data of any version becomes a typed event again.
-import type { TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
 import { ApiKeyCreated, ApiKeyRevoked } from './api-key/events.js'
 import {
   AssistantActivated, AssistantDeactivated, AssistantDeleted, AssistantUpdated, assistantCreatedVersions
@@ -24,7 +22,7 @@ import { PhoneNumberAdded, PhoneNumberClaimed, PhoneNumberFreed, PhoneNumberRele
 import { TokenRevoked } from './token/events.js'
 import { misfitsInWords } from './misfits.js'
 import type { StoredEvent } from './stored-event.js'
-import { firstVersion, type Upcast, type Versions } from './upcast.js'
+import { firstVersion, readersOf, type Versions } from './upcast.js'
 
 export type { DomainEvent }
 export type EventType = DomainEvent['type']
@@ -75,12 +73,6 @@ export const eventVersions: { [Type in EventType]: Versions<Data<Type>> } = {
 
 const readers = new Map(Object.entries(eventVersions).map(([type, versions]) => [type, readersOf(versions)]))
 
-/** By version: how its data is checked, and the steps that bring it to the current one. */
-function readersOf ({ schemas, upcasts }: { schemas: readonly TSchema[], upcasts: readonly Upcast[] }) {
-  return new Map(schemas.map((schema, index) =>
-    [String(index + 1), { schema, validator: Compile(schema), upcasts: upcasts.slice(index) }]))
-}
-
 /** The version that events of this type are written in. */
 export function currentVersion (type: string): string {
   const versions = readers.get(type)
@@ -95,7 +87,7 @@ export class UnsoundEvent extends Error {
 
 /** Holds an event that is about to be appended to the current version of its type. @throws UnsoundEvent */
 export function assertSound ({ type, data }: Pick<DomainEvent, 'type' | 'data'>): void {
-  const validator = readers.get(type)?.get(currentVersion(type))?.validator
+  const validator = readers.get(type)?.get(currentVersion(type))?.validator()
   if (!validator || validator.Check(data)) return
   const [first] = validator.Errors(data)
   throw new UnsoundEvent(`${type}: ${first?.instancePath || 'data'} ${first?.message}`)
@@ -125,8 +117,8 @@ export function decode ({ type, data, metadata, stream, revision }: Decodable): 
     const unknown = `schema_version ${written} is not known to this release`
     throw new DecodeError(`${type} at ${stream}@${revision}: ${unknown}; its latest is ${versions.size}`)
   }
-  if (!reader.validator.Check(data)) {
-    const misfits = misfitsInWords(reader.schema, data, reader.validator.Errors(data))
+  if (!reader.validator().Check(data)) {
+    const misfits = misfitsInWords(reader.schema, data, reader.validator().Errors(data))
     throw new DecodeError(`${type} at ${stream}@${revision}: ${misfits}`)
   }
   if (isNestedDeeper(data, deepest)) {

@@ -24,6 +24,7 @@ export function misspelt (environment: NodeJS.ProcessEnv, known: readonly string
 /** Of a short name only swapped, doubled and lost letters count: SORT and POST are no PORT. */
 function isSlipOf (name: string, ours: string): boolean {
   if (name.toUpperCase() === ours) return !/^(host|port)$/i.test(name) // which anybody may use
+  if (Math.abs(name.length - ours.length) > 2) return false // each letter more or less is a slip
   const slips = slipsBetween(name, ours)
   if (ours.length > 5) return slips <= (ours.length < 10 ? 1 : 2)
   return slips === 1 && name[0] === ours[0] && [...name].every((letter) => ours.includes(letter))
