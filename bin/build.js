@@ -62,10 +62,16 @@ async function bundle (imported) {
   const setup = (build) => {
     build.onResolve({ filter: /./ }, ({ path, kind }) => kind === 'entry-point' ? { path } : undefined)
     build.onLoad({ filter: /\.whole\.mjs$/ }, async ({ path }) => ({ contents: await whole(names.get(path)), resolveDir: root }))
+    build.onLoad({ filter: /[/\\]pg[/\\]lib[/\\]stream\.js$/ }, ({ path }) => ({ contents: onNode(path) }))
   }
   const banner = { js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);" }
   const external = [...inPlace, 'pg-native']
   await esbuild({ ...common, entryPoints, outdir: vendor, splitting: true, external, banner, plugins: [{ name: 'whole', setup }] })
+}
+
+/** Without a `navigator`, as on Node 20, pg makes a `Response` to know where it runs: Node loads fetch for that. */
+function onNode (path) {
+  return `const navigator = { userAgent: 'Node.js' }\n${readFileSync(path, 'utf8')}`
 }
 
 /** No file: what it would hold is `whole`. By its extension, esbuild imports as Node does. */
