@@ -93,7 +93,7 @@ t.test('a body that is refused, or whose sender leaves, takes no share with it',
 t.test('a process with a small heap outlives 500 large bodies at once, and answers others meanwhile', async (t) => {
   const service = await testService(t, ['projector'])
   const { call, process } = await apiProcess(t, service, { NODE_OPTIONS: '--max-old-space-size=160' })
-  const large = newAssistant({ system_prompt: 'x'.repeat(500 * kib) })
+  const large = JSON.stringify(newAssistant({ system_prompt: 'x'.repeat(500 * kib) })) // once for all of them
   const sending = Array.from({ length: 500 }, () => call('POST', '/user/assistant', { body: large }))
   const token = await service.token('2')
   for (let n = 0; n < 5; n++) t.equal((await call('POST', '/user/assistant', { token, body: newAssistant() })).status, 201)

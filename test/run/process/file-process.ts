@@ -15,6 +15,9 @@ export interface Limits {
 /** Takes lines of TAP. */
 export interface Report { write (tap: string): unknown }
 
+/** Every core has a process of the run to work for: what helps a collection there takes CPU from others. */
+const nodeFlags = ['--enable-source-maps', '--single-threaded-gc']
+
 const main = fileURLToPath(new URL('./files-main.js', import.meta.url))
 
 export class FileProcess {
@@ -31,7 +34,7 @@ export class FileProcess {
   constructor (env: NodeJS.ProcessEnv, limits: Limits = { graceMs: 15_000, exitMs: 30_000 }) {
     this.#limits = limits
     const ofFiles = { ...env, TAP_TIMEOUT: '0' } // each file has a time of its own, and the process has none
-    this.#child = fork(main, { env: ofFiles, execArgv: ['--enable-source-maps'] })
+    this.#child = fork(main, { env: ofFiles, execArgv: nodeFlags })
     const exit = once(this.#child, 'exit')
     this.#ended = once(this.#child, 'disconnect').then(async () => { // all that it sent has come
       const [code, signal]: [number | null, NodeJS.Signals | null] = await exit as [number, null]

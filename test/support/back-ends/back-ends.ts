@@ -27,7 +27,7 @@ export async function startHolder (): Promise<Holder> {
   // Without what the test runner puts into the environment, and out of reach of Ctrl-C.
   const variables = ['PATH', 'TMPDIR', 'RINGLEDGER_CI_RUN'].map((name) => `${name}=${process.env[name] ?? ''}`)
   const kept = variables.filter((variable) => !variable.endsWith('='))
-  const child = spawn('env', ['-i', ...kept, process.execPath, main], {
+  const child = spawn('env', ['-i', ...kept, process.execPath, '--single-threaded-gc', main], {
     stdio: ['pipe', 'pipe', 'inherit'], detached: true
   })
   child.stdin.on('error', () => {}) // it ended first
