@@ -45,12 +45,20 @@ function environment (name: string): Record<string, string> {
 
 /** The modules that such a process loaded which have to do with sending. */
 function sendersLoaded (name: string): { all: number, senders: string[] } {
-  const loaded = new Set(readFileSync(join(folder, name), 'utf8').split('\n'))
+  const urls = new Set(readFileSync(join(folder, name), 'utf8').split('\n').filter(Boolean))
+  const loaded = new Set([...urls].flatMap(modulesIn))
   return {
     all: loaded.size,
     senders: [...loaded].filter((url) =>
       /\/dist\/workers\/|\/(bullmq|undici|ioredis|standardwebhooks)(\/|\.js$)/.test(url))
   }
+}
+
+/** A module of a program holds several of ours: a comment says where each begins. */
+function modulesIn (url: string): string[] {
+  if (!url.includes('/dist/programs/')) return [url]
+  const sources = readFileSync(new URL(url), 'utf8').matchAll(/^\/\/ (\S+)\.ts$/gm)
+  return [...sources].map(([, source]) => `/dist/${source}.js`)
 }
 
 t.test('a reactor is not assignable to a projection, and a replay takes nothing else', async (t) => {
