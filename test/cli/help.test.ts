@@ -1,25 +1,16 @@
 // A help text is quick: it loads the files that name the commands, and nothing that a command works with.
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
 import t from 'tap'
-import { packageRoot } from '../../src/package-root.js'
+import { loadedIn, recorder } from '../support/processes/loaded.js'
 import { dataDir, run } from '../support/ringledger.js'
 
-const recorder = pathToFileURL(join(packageRoot, 'test/support/processes/record-loads.js')).href
 const file = join(dataDir(t), 'loaded')
-
-/** What a module was made of. */
-function sourcesOf (url: string): string[] {
-  const { sources }: { sources: string[] } = JSON.parse(readFileSync(`${fileURLToPath(url)}.map`, 'utf8'))
-  return sources
-}
 
 t.test('a help text loads no role, no back end and no settings', async (t) => {
   const { code, stderr } = await run(t, ['--help'], { NODE_OPTIONS: `--import ${recorder}`, RECORD_LOADS: file })
   t.equal(code, 0, stderr)
-  const loaded = readFileSync(file, 'utf8').split('\n').filter(Boolean)
-  const ours = loaded.filter((url) => url.includes('/dist/programs/')).flatMap(sourcesOf)
+  const loaded = loadedIn(file)
+  const ours = loaded.filter((url) => url.endsWith('.ts'))
   t.ok(ours.some((path) => path.endsWith('/src/cli/projections/replay.ts')), 'a command is known')
   t.strictSame(
     ours.filter((path) => !/\/src\/(main|package-root|settings\/dot-env|postgres\/problems\/in-words|cli\/.+)\.ts$/.test(path)),

@@ -1,7 +1,5 @@
 // What reacts to events is no projection: not by its type, not in the process that replays, not on the network.
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import t from 'tap'
 import type { Projection } from '../../../projections/folding/projection.js'
 import type { replay } from '../../../projections/replay/replay.js'
@@ -9,12 +7,12 @@ import { projections } from '../../../projections/index.js'
 import type { Consumer } from '../../../src/subscriptions/consumer.js'
 import { runSubscription } from '../../../src/subscriptions/run.js'
 import { noStream } from '../../../src/event-store/streams.js'
-import { packageRoot } from '../../../src/package-root.js'
 import { dispatcher } from '../../../workers/dispatch/dispatch.js'
 import {
   assistantCreated, callCompleted, campaign, leadCreated, proposed, type Told
 } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
+import { loadedIn, recorder } from '../../support/processes/loaded.js'
 import { keepingLog } from '../../support/postgres/ledger.js'
 import { receiver } from '../../support/receivers/receiver.js'
 import { dataDir, ringledger, run } from '../../support/ringledger.js'
@@ -26,7 +24,6 @@ const hook = await receiver(t)
 const { parts: { pool, streams }, urls } = await testService(t, ['api', 'projector'])
 const calls = 20
 const folder = dataDir(t)
-const recorder = pathToFileURL(join(packageRoot, 'test/support/processes/record-loads.js')).href
 
 /** Of a process on the same back ends, which writes down what it loads. */
 function environment (name: string): Record<string, string> {
@@ -45,20 +42,9 @@ function environment (name: string): Record<string, string> {
 
 /** The modules that such a process loaded which have to do with sending. */
 function sendersLoaded (name: string): { all: number, senders: string[] } {
-  const urls = new Set(readFileSync(join(folder, name), 'utf8').split('\n').filter(Boolean))
-  const loaded = new Set([...urls].flatMap(modulesIn))
-  return {
-    all: loaded.size,
-    senders: [...loaded].filter((url) =>
-      /\/dist\/workers\/|\/(bullmq|undici|ioredis|standardwebhooks)(\/|\.js$)/.test(url))
-  }
-}
-
-/** A module of a program holds several of ours: a comment says where each begins. */
-function modulesIn (url: string): string[] {
-  if (!url.includes('/dist/programs/')) return [url]
-  const sources = readFileSync(new URL(url), 'utf8').matchAll(/^\/\/ (\S+)\.ts$/gm)
-  return [...sources].map(([, source]) => `/dist/${source}.js`)
+  const loaded = loadedIn(join(folder, name))
+  const isSender = /\/workers\/.*\.ts$|\/(bullmq|undici|ioredis|standardwebhooks)(\/|\.js$)/
+  return { all: loaded.length, senders: loaded.filter((url) => isSender.test(url)) }
 }
 
 t.test('a reactor is not assignable to a projection, and a replay takes nothing else', async (t) => {
@@ -93,7 +79,7 @@ t.test('a worker on the same back ends loads what sends, and sends all of it', a
   worker.signal('SIGTERM')
   await worker.ended
   const { senders } = sendersLoaded('worker')
-  for (const part of ['/dist/workers/deliver/post.js', '/bullmq.js', '/undici.js']) {
+  for (const part of ['/workers/deliver/post.ts', '/bullmq.js', '/undici.js']) {
     t.ok(senders.some((url) => url.includes(part)), part)
   }
 })
