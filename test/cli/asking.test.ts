@@ -1,7 +1,7 @@
 // A command that only asks is quick beside a running service: it loads nothing that runs back ends or migrations.
 import { join } from 'node:path'
 import t from 'tap'
-import { loadedIn, recorder } from '../support/processes/loaded.js'
+import { loadedIn, recorder } from '../support/loads/loaded.js'
 import { dataDir, run } from '../support/ringledger.js'
 import { startService } from '../support/running-service.js'
 

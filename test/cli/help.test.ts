@@ -1,7 +1,7 @@
 // A help text is quick: it loads the files that name the commands, and nothing that a command works with.
 import { join } from 'node:path'
 import t from 'tap'
-import { loadedIn, recorder } from '../support/processes/loaded.js'
+import { loadedIn, recorder } from '../support/loads/loaded.js'
 import { dataDir, run } from '../support/ringledger.js'
 
 const file = join(dataDir(t), 'loaded')

@@ -24,7 +24,7 @@ t.teardown(() => { tracing.tracer = undefined })
 const service = await testService(t, ['api', 'projector', 'worker'], localWebhooks)
 const hook = await receiver(t, (...given) => answers(given[2] === 1 ? 500 : 200)(...given))
 
-const recorder = pathToFileURL(join(packageRoot, 'test/support/processes/record-loads.js')).href
+const recorder = pathToFileURL(join(packageRoot, 'test/support/loads/record-loads.js')).href
 
 const caller = { trace: '0af7651916cd43dd8448eb211c80319c', span: 'b7ad6b7169203331' }
 const traceparent = `00-${caller.trace}-${caller.span}-01`

@@ -12,7 +12,7 @@ import {
   assistantCreated, callCompleted, campaign, leadCreated, proposed, type Told
 } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
-import { loadedIn, recorder } from '../../support/processes/loaded.js'
+import { loadedIn, recorder } from '../../support/loads/loaded.js'
 import { keepingLog } from '../../support/postgres/ledger.js'
 import { receiver } from '../../support/receivers/receiver.js'
 import { dataDir, ringledger, run } from '../../support/ringledger.js'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { packageRoot } from '../../../src/package-root.js'
 
 /** For `node --import`. */
-export const recorder = pathToFileURL(join(packageRoot, 'test/support/processes/record-loads.js')).href
+export const recorder = pathToFileURL(join(packageRoot, 'test/support/loads/record-loads.js')).href
 
 /** URLs of modules. For a module of a program, which holds several of ours, those of its sources. */
 export function loadedIn (file: string): string[] {
