@@ -99,12 +99,12 @@ function importOf (path, folder) {
   return isBundled(path) ? importPath(folder, bundleOf(path)) : path
 }
 
-/** A command that runs may still load from bundles of an hour ago. */
+/** A command that runs may still load from what was made an hour ago. */
 function removeUnused () {
-  if (!existsSync(vendor)) return // nothing is imported
-  const folders = readdirSync(dirname(vendor)).map((name) => join(dirname(vendor), name))
-  const isOld = (folder) => folder !== vendor && Date.now() - statSync(folder).mtimeMs > 3_600_000
-  for (const folder of folders.filter(isOld)) rmSync(folder, { recursive: true, force: true })
+  const made = [dirname(vendor), join(root, 'dist/programs')].filter((folder) => existsSync(folder))
+  const paths = made.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))
+  const isOld = (path) => path !== vendor && Date.now() - statSync(path).mtimeMs > 3_600_000
+  for (const path of paths.filter(isOld)) rmSync(path, { recursive: true, force: true })
 }
 
 /** Changes with the packages and with how they are bundled. */

@@ -1,6 +1,6 @@
 // Makes of each program that runs on its own one module, and others of what several of them share or load when needed:
 // to find and open hundreds of modules takes a process longer than to run them.
-import { existsSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
 import { build as esbuild } from 'esbuild'
 
@@ -39,14 +39,6 @@ export async function bundlePrograms (root, common, importOf) {
     conditions: ['ringledger:source'],
     plugins: [{ name: 'programs', setup }]
   })
-  removeOld(outdir)
-}
-
-/** A program that runs may still load what was made an hour ago. */
-function removeOld (folder) {
-  for (const path of readdirSync(folder).map((name) => join(folder, name))) {
-    if (Date.now() - statSync(path).mtimeMs > 3_600_000) rmSync(path, { force: true })
-  }
 }
 
 /** A module finds what it looks for as if it lay where it is compiled to alone. */

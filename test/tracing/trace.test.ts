@@ -1,16 +1,14 @@
 // One trace leads from a request through the append and the projections to the webhook.
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { InMemorySpanExporter, SimpleSpanProcessor, type ReadableSpan } from '@opentelemetry/sdk-trace-base'
 import t from 'tap'
-import { packageRoot } from '../../src/package-root.js'
 import { openTelemetry } from '../../src/tracing/open-telemetry.js'
 import { traceParent, tracing } from '../../src/tracing/tracing.js'
 import { callReport, newAssistant } from '../support/bodies/bodies.js'
 import { eventually } from '../support/eventually.js'
+import { loadedIn, recorder } from '../support/loads/loaded.js'
 import { leaksIn } from '../support/run/leaks.js'
 import { apiProcess } from '../support/processes/api-process.js'
 import { answers, receiver } from '../support/receivers/receiver.js'
@@ -23,8 +21,6 @@ tracing.tracer = openTelemetry({ version: '1', processor: new SimpleSpanProcesso
 t.teardown(() => { tracing.tracer = undefined })
 const service = await testService(t, ['api', 'projector', 'worker'], localWebhooks)
 const hook = await receiver(t, (...given) => answers(given[2] === 1 ? 500 : 200)(...given))
-
-const recorder = pathToFileURL(join(packageRoot, 'test/support/loads/record-loads.js')).href
 
 const caller = { trace: '0af7651916cd43dd8448eb211c80319c', span: 'b7ad6b7169203331' }
 const traceparent = `00-${caller.trace}-${caller.span}-01`
@@ -107,7 +103,7 @@ t.test('a process sends its traces to a collector, the last ones when it stops, 
     t.equal((await call('GET', '/user/leads', { headers: { traceparent } })).status, 200)
     process.signal('SIGTERM')
     t.equal((await process.ended).code, 0)
-    const loaded = readFileSync(RECORD_LOADS, 'utf8')
+    const loaded = loadedIn(RECORD_LOADS).join('\n')
     t.match(loaded, 'fastify')
     t.equal(/opentelemetry|open-telemetry/.test(loaded), 'OTEL_SERVICE_NAME' in env)
   }

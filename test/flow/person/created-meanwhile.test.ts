@@ -3,21 +3,20 @@
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { openSealing } from '../../../src/composition/connections.js'
-import { erasureWork } from '../../../src/composition/persons/erasures.js'
 import { keyBytes } from '../../../src/composition/complete-config.js'
 import { phoneHash } from '../../../src/command-handling/phone-hash.js'
 import { leadStream } from '../../../src/domain/lead/events.js'
 import { openStreams, type Streams } from '../../../src/event-store/streams.js'
-import { seal } from '../../../src/sealing/sealed-text.js'
-import type { Turn } from '../../../workers/background/kind.js'
-import { erasures, type ErasureProgress } from '../../../workers/persons/erasures/erasures.js'
+import { keyTrustedMs } from '../../../src/sealing/keys/person-keys.js'
 import { connectionTo } from '../../support/back-ends/scratch-event-store.js'
 import { newLead } from '../../support/bodies/bodies.js'
-import { eventually } from '../../support/eventually.js'
+import { erasing } from '../../support/persons/erasing.js'
 import { testService } from '../../support/service.js'
 
-const { call, config, parts, urls } = await testService(t, ['api', 'projector', 'worker'])
+const service = await testService(t, ['api', 'projector', 'worker'])
+const { call, config, parts, urls } = service
 t.setTimeout(240_000)
+const erase = erasing(service, {}, keyTrustedMs)
 const digest = phoneHash(keyBytes(config.secrets.leadDigestKey))
 const raw = openStreams(connectionTo(t, urls.eventStoreUrl))
 const variables = { customer_name: 'Ada Hidden', email: 'ada@hidden.example' }
@@ -56,28 +55,6 @@ async function begun (t: Test, phone_number: string): Promise<{ id: number, appe
   return { id, append: async () => { leave(); await appended } }
 }
 
-/** Ends when the erasure does; `meanwhile` comes once, when the step of the first round is kept. */
-async function erase (phoneNumber: string, step: string, meanwhile: () => Promise<void>): Promise<void> {
-  const work = erasureWork({ config, connections: parts, digest, log: { warn () {} } })
-  let isOver = false
-  let kept: Partial<ErasureProgress> = {}
-  const turn: Turn<ErasureProgress> = {
-    signal: new AbortController().signal,
-    isOver: () => false,
-    async keep (progress) {
-      kept = progress
-      if (isOver || progress.step !== step) return
-      isOver = true
-      await meanwhile()
-    }
-  }
-  const input = seal(work.keys, '1', phoneNumber)
-  const request = { id: randomUUID(), kind: 'person-erasure', userId: '1', input, failures: 0, createdAt: new Date() }
-  await eventually(async () =>
-    typeof await erasures(work).work({ ...request, progress: kept }, turn).catch(() => 'again') === 'object', 120_000)
-  if (!isOver) throw new Error(`the erasure has no step ${step}`)
-}
-
 /** Erased, or whole: for callers, and for a process that knows no key. */
 async function isOneOrTheOther (t: Test, what: string, id: number, stream: string): Promise<string> {
   await parts.positions.reached('leads', await raw.head(), 10_000)
@@ -98,10 +75,11 @@ t.test('in whatever step it comes', async (t) => {
     const before = await created({ phone_number, variables })
     const other = await begun(t, phone_number)
     let during = 0
-    await erase(phone_number, step, async () => {
+    const creations = async () => {
       await other.append()
       during = await created({ phone_number, variables, allow_dupplicate: true })
-    })
+    }
+    await erase(phone_number, { [step]: creations })
     const [stream, otherStream] = [leadStream(1, digest(phone_number)), leadStream(campaign, digest(phone_number))]
     t.equal((await call('GET', `/user/lead/${before}`)).status, 404, `${step}: the one of before is erased`)
     return [

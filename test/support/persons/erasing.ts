@@ -15,11 +15,14 @@ type Step = ErasureProgress['step']
 /** What comes once, when the step is the next one; `waits`: when the erasure waits for others. */
 export type Meanwhile = Partial<Record<Step | 'waits', () => Promise<unknown>>>
 
-/** @returns what erases a person of user 1, as another worker does, and ends when it is done */
-export function erasing ({ config, parts }: TestService, on: Partial<Connections> = {}) {
+/**
+ * @param settleMs waited for what is sealed under the key that ended: what comes after it is erased as well
+ * @returns what erases a person of user 1, as another worker does, and ends when it is done
+ */
+export function erasing ({ config, parts }: TestService, on: Partial<Connections> = {}, settleMs = 50) {
   const digest = phoneHash(keyBytes(config.secrets.leadDigestKey))
   const work = erasureWork({ config, connections: { ...parts, ...on }, digest, log: { warn () {} } })
-  const kind = erasures({ ...work, settleMs: 50 }) // what is sealed under a dead key meanwhile is erased as well
+  const kind = erasures({ ...work, settleMs })
   return async (phoneNumber: string, meanwhile: Meanwhile = {}): Promise<void> => {
     const left = new Map(Object.entries(meanwhile))
     const come = async (at: string) => {
@@ -42,7 +45,7 @@ export function erasing ({ config, parts }: TestService, on: Partial<Connections
       const ended = await kind.work({ ...request, progress }, turn)
       if (ended === 'again') await come('waits')
       return ended !== 'again'
-    }, 60_000)
+    }, 120_000)
     if (left.size > 0) throw new Error(`it did not come to ${[...left.keys()].join()}`)
   }
 }
