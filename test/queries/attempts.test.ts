@@ -24,10 +24,10 @@ t.test('the newest fifty are shown, oldest first, with the call and by themselve
     return shown?.status === 'delivered' && shown
   })
   await pool.query(`
-    INSERT INTO ledger.webhook_attempts_on_demand (
-      delivery_id, endpoint_id, trigger, n, user_id, assistant_id, due_at, started_at, worker_token, finished_at, outcome)
-    SELECT delivery_id, endpoint_id, 'manual', many, '1', $2, now(), now() + many * interval '1 s', worker_token, now(), 'gone'
-    FROM ledger.webhook_attempts, generate_series(1, 80) many WHERE delivery_id = $1`, [id, assistant])
+    INSERT INTO ledger.webhook_attempts
+      (delivery_id, endpoint_id, trigger, n, started_at, worker_token, finished_at, outcome)
+    SELECT delivery_id, endpoint_id, 'manual', many, now() + many * interval '1 s', worker_token, now(), 'gone'
+    FROM ledger.webhook_attempts, generate_series(1, 80) many WHERE delivery_id = $1`, [id])
   const newest = Array.from({ length: 50 }, (_, index) => 31 + index)
   t.strictSame((await ofCall())?.attempts.map(({ n }) => n), newest)
   const { body } = await call('GET', `/user/webhook-deliveries/${id}`)

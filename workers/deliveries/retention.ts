@@ -1,10 +1,10 @@
-// Removes what is kept for a while only: payloads and attempts on demand, held deliveries, expired secrets, notices.
+// Removes what is kept for a while only: payloads, held deliveries, expired secrets, notices.
 import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 
 export interface RetentionOptions {
   pool: Pool
-  /** How long payloads and attempts are kept after a delivery was made. */
+  /** How long payloads are kept after a delivery was made. */
   days: number
 }
 
@@ -57,13 +57,12 @@ async function removeNotices (pool: Pool): Promise<number> {
 }
 
 /**
- * Removes payload and attempts on demand of old calls; their rows stay for the audit. Tests go with their rows. A
- * delivery that waits for an attempt keeps its payload, however old it is.
+ * Removes payloads of old calls; their rows stay for the audit. Tests go with their rows. A delivery that waits for an
+ * attempt keeps its payload, however old it is.
  */
 async function removePayloads (tx: PoolClient, days: number): Promise<number> {
   const ids = await withoutOpenAttempts(tx, await lockFinished(tx, days))
   if (ids.length === 0) return 0
-  await tx.query('DELETE FROM ledger.webhook_attempts_on_demand WHERE delivery_id = ANY($1::uuid[])', [ids])
   await tx.query('DELETE FROM ledger.webhook_deliveries WHERE id = ANY($1::uuid[]) AND call_id IS NULL', [ids])
   await tx.query('UPDATE ledger.webhook_deliveries SET body = NULL WHERE id = ANY($1::uuid[])', [ids])
   return ids.length

@@ -22,8 +22,6 @@ export const perMinute = 10
 /** Of each answer that is shown: what answers a request for an attempt is kept with its Idempotency-Key. */
 const longestExcerpt = 1_024
 
-const lockSpace = 0x77_69 // any number that nobody else uses for advisory locks with two keys
-
 /** Inserts one more attempt of a delivery, to the assistant's URL of now. Operators name no user and have no limit. */
 export async function redeliver (pool: Pool, id: string, userId?: string): Promise<RequestedAttempt> {
   return await inTransaction(pool, (tx) => requestRedelivery(tx, id, userId))
@@ -74,7 +72,7 @@ async function lockSendable (tx: PoolClient, id: string, userId: string | undefi
            a.settings->>'webhook_url' AS url
     FROM ledger.webhook_deliveries d LEFT JOIN ledger.dispatch_assistants a ON a.assistant_id = d.assistant_id
     WHERE d.id = $1 AND ($2::text IS NULL OR d.user_id = $2)
-    FOR SHARE OF d -- retention removes no payload meanwhile`, [id, userId ?? null])
+    FOR NO KEY UPDATE OF d -- retention removes no payload meanwhile, and attempts are numbered one after the other`, [id, userId ?? null])
   return found
 }
 
@@ -88,16 +86,21 @@ async function tooMany (
   return retryInSeconds > 0 ? { kind: 'too-many', retryInSeconds } : undefined
 }
 
-/** Counts rows, which all processes see; counting and inserting is serial for each assistant. */
+/** Notes the time, unless there were too many within the minute. Serial for each assistant. */
 async function secondsUntilFree (tx: PoolClient, assistantId: number, trigger: OnDemandTrigger): Promise<number> {
-  await tx.query('SELECT pg_advisory_xact_lock($1, hashint8($2))', [lockSpace, assistantId])
-  const { rows: [tenth] } = await tx.query<{ seconds: number }>(`
-    SELECT ceil(extract(epoch FROM due_at + interval '1 minute' - clock_timestamp()))::integer AS seconds
-    FROM ledger.webhook_attempts_on_demand
-    WHERE assistant_id = $1 AND trigger = $2 AND due_at > clock_timestamp() - interval '1 minute'
-    ORDER BY due_at DESC OFFSET $3 LIMIT 1`, [assistantId, trigger, perMinute - 1])
-  return Math.max(0, tenth?.seconds ?? 0)
+  const { rowCount } = await tx.query(`
+    INSERT INTO ledger.webhook_attempts_asked AS asked (assistant_id, trigger, at)
+    VALUES ($1, $2, ARRAY[clock_timestamp()])
+    ON CONFLICT (assistant_id, trigger) DO UPDATE SET at = (clock_timestamp() || asked.at)[1:${perMinute}]
+    WHERE coalesce(${freeAt} <= clock_timestamp(), true)`, [assistantId, trigger])
+  if (rowCount === 1) return 0
+  const { rows: [asked] } = await tx.query<{ seconds: number }>(`
+    SELECT ceil(extract(epoch FROM ${freeAt} - clock_timestamp()))::integer AS seconds
+    FROM ledger.webhook_attempts_asked asked WHERE assistant_id = $1 AND trigger = $2`, [assistantId, trigger])
+  return Math.max(1, asked?.seconds ?? 1)
 }
+
+const freeAt = `asked.at[${perMinute}] + interval '1 minute'`
 
 async function endpointId (tx: PoolClient, { userId }: NewAttempt, url: string): Promise<string> {
   const [id = ''] = await endpointIds(tx, [{ user_id: userId, url }])

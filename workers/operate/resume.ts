@@ -27,9 +27,11 @@ export async function resumeWebhooks (pool: Pool, streams: MarkedLog): Promise<R
     await touchCheckpoint(tx, dispatcherCheckpoint)
     await tx.query('UPDATE ledger.this_database SET skip_until = greatest(skip_until, $1::bigint)', [position])
     await tx.query(`
-      UPDATE ledger.webhook_attempts_on_demand
-      SET finished_at = clock_timestamp(), outcome = 'unknown', error = '${restored}'
-      WHERE outcome IS NULL`)
+      WITH asked AS (DELETE FROM ledger.webhook_attempts_on_demand RETURNING *)
+      INSERT INTO ledger.webhook_attempts
+        (delivery_id, trigger, n, endpoint_id, worker_token, started_at, finished_at, outcome, error)
+      SELECT delivery_id, trigger, n, endpoint_id, worker_token, started_at, clock_timestamp(), 'unknown', '${restored}'
+      FROM asked WHERE started_at IS NOT NULL`)
     await tx.query(`
       INSERT INTO ledger.webhook_attempts
         (delivery_id, n, endpoint_id, worker_token, started_at, finished_at, outcome, error)

@@ -109,13 +109,16 @@ t.test('a worker reports the outcomes of recent attempts, and that no call is mi
   await pool.query(`
     WITH endpoint AS (INSERT INTO ledger.webhook_endpoints (user_id, url, url_digest)
       VALUES ('1', 'https://example.com/', 'digest') RETURNING id),
-         delivery AS (SELECT id FROM ledger.webhook_deliveries WHERE call_id = 'm-1')
-    INSERT INTO ledger.webhook_attempts_on_demand (delivery_id, trigger, n, worker_token, endpoint_id, user_id,
-      assistant_id, due_at, started_at, finished_at, outcome)
-    SELECT delivery.id, 'manual', n, gen_random_uuid(), endpoint.id, '1', 900, now(), now() - n * interval '1 minute',
-      finished, outcome
-    FROM delivery, endpoint, (VALUES (1, now(), 'timeout'), (2, now(), 'timeout'), (3, now(), 'delivered'),
-      (4, NULL, NULL), (9, now(), 'gone')) given (n, finished, outcome)`)
+         delivery AS (SELECT id FROM ledger.webhook_deliveries WHERE call_id = 'm-1'),
+         running AS (
+      INSERT INTO ledger.webhook_attempts_on_demand
+        (delivery_id, trigger, n, worker_token, endpoint_id, user_id, assistant_id, due_at, started_at)
+      SELECT delivery.id, 'manual', 4, gen_random_uuid(), endpoint.id, '1', 900, now(), now() - interval '4 minutes'
+      FROM delivery, endpoint)
+    INSERT INTO ledger.webhook_attempts
+      (delivery_id, trigger, n, worker_token, endpoint_id, started_at, finished_at, outcome)
+    SELECT delivery.id, 'manual', n, gen_random_uuid(), endpoint.id, now() - n * interval '1 minute', now(), outcome
+    FROM delivery, endpoint, (VALUES (1, 'timeout'), (2, 'timeout'), (3, 'delivered'), (9, 'gone')) given (n, outcome)`)
   const text = await eventually(async () => {
     const found = await scrape(worker.url)
     return valueOf(found, 'ringledger_webhook_calls_unaccounted') !== undefined && found

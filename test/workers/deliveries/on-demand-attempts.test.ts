@@ -54,6 +54,18 @@ t.test('an attempt that its stopping worker hands over is inserted once more, an
   t.ok(await eventually(async () => (await r.attempts())[2]?.job_number === 1), 'and queued')
 })
 
+t.test('an attempt that has ended stands among those of the schedule, and its queue is empty', async (t) => {
+  const { r } = await failedOnce(t)
+  for (const attempts of [2, 3]) {
+    await redeliver(r.pool, id, '1')
+    await r.enqueuer.enqueue(['1'])
+    await ended(r, attempts)
+  }
+  const { rows } = await r.pool.query('SELECT trigger, n FROM ledger.webhook_attempts ORDER BY started_at')
+  t.same(rows, [{ trigger: 'schedule', n: 1 }, { trigger: 'manual', n: 1 }, { trigger: 'manual', n: 2 }])
+  t.equal((await r.pool.query('SELECT FROM ledger.webhook_attempts_on_demand')).rowCount, 0)
+})
+
 t.test('attempts on demand take slots like others, and take them first', async (t) => {
   const r = await deliveryRig(t, { works: false, enqueues: false })
   const hook = await receiver(t)

@@ -132,7 +132,7 @@ t.test('ten a minute of each assistant and kind, counted for all processes toget
   t.match(await sendTest(r.pool, target(hook, 2)), { kind: 'accepted' }, 'another assistant has its own')
   t.match(await redeliver(r.pool, id), { kind: 'accepted' }, 'operators are not counted')
   await r.pool.query(
-    "UPDATE ledger.webhook_attempts_on_demand SET due_at = due_at - interval '1 minute' WHERE trigger = 'test'"
+    "UPDATE ledger.webhook_attempts_asked SET at = ARRAY(SELECT unnest(at) - interval '1 minute') WHERE trigger = 'test'"
   )
   t.match(await sendTest(r.pool, target(hook)), { kind: 'accepted' })
 })

@@ -74,14 +74,19 @@ export async function closeUnknown (pool: Pool, olderThanMs: number, now: Date):
 export async function closeUnknownOnDemand (pool: Pool, olderThanMs: number, now: Date): Promise<Closed> {
   return await close(pool, `
     WITH stuck AS (
-      SELECT delivery_id, trigger, n FROM ledger.webhook_attempts_on_demand
-      WHERE outcome IS NULL AND ${isAbandoned}
-      FOR UPDATE SKIP LOCKED
+      SELECT a.delivery_id, a.trigger, a.n
+      FROM ledger.webhook_attempts_on_demand a JOIN ledger.webhook_deliveries d ON d.id = a.delivery_id
+      WHERE outcome IS NULL AND a.${isAbandoned}
+      FOR NO KEY UPDATE SKIP LOCKED -- of both, as an outcome that is being written has locked the delivery
     ), ended AS (
-      UPDATE ledger.webhook_attempts_on_demand a
-      SET finished_at = clock_timestamp(), outcome = 'unknown', error = '${silence}', queued_at = NULL
-      FROM stuck WHERE (a.delivery_id, a.trigger, a.n) = (stuck.delivery_id, stuck.trigger, stuck.n)
-      RETURNING a.delivery_id, a.trigger, a.n, a.endpoint_id, a.user_id, a.assistant_id
+      DELETE FROM ledger.webhook_attempts_on_demand a
+      USING stuck WHERE (a.delivery_id, a.trigger, a.n) = (stuck.delivery_id, stuck.trigger, stuck.n)
+      RETURNING a.delivery_id, a.trigger, a.n, a.endpoint_id, a.user_id, a.assistant_id, a.worker_token, a.started_at
+    ), written AS (
+      INSERT INTO ledger.webhook_attempts
+        (delivery_id, trigger, n, endpoint_id, worker_token, started_at, finished_at, outcome, error)
+      SELECT delivery_id, trigger, n, endpoint_id, worker_token, started_at, clock_timestamp(), 'unknown', '${silence}'
+      FROM ended
     ), counted AS (
       UPDATE ledger.webhook_deliveries d SET${counting}
       FROM (SELECT DISTINCT delivery_id FROM ended) e WHERE d.id = e.delivery_id

@@ -1,4 +1,5 @@
 // Attempts on demand, redeliveries, tests and probes: the row comes first, then a job; the schedule does not change.
+// Once the attempt has ended, the row is gone, and the attempt stands among all others.
 import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import {
@@ -21,10 +22,13 @@ export async function insertOnDemandAttempt (
 ): Promise<void> {
   await tx.query(`
     INSERT INTO ledger.webhook_attempts_on_demand (delivery_id, trigger, n, endpoint_id, user_id, assistant_id, due_at)
-    SELECT $1, $2, 1 + coalesce(max(n), 0), $3, $4, $5, clock_timestamp()
-    FROM ledger.webhook_attempts_on_demand WHERE delivery_id = $1 AND trigger = $2`,
+    VALUES ($1, $2, 1 + ${lastNumber('$1', '$2')}, $3, $4, $5, clock_timestamp())`,
   [deliveryId, trigger, endpointId, userId, assistantId])
 }
+
+/** The number of the last attempt of a delivery by this trigger, 0 when there is none. */
+const lastNumber = (id: string, trigger: string) => `coalesce((
+  SELECT max(n) FROM ledger.all_webhook_attempts a WHERE a.delivery_id = ${id} AND a.trigger = ${trigger}), 0)`
 
 /** One worker gets the attempt, a stale job gets nothing. The status of the delivery does not count. */
 export async function startOnDemandAttempt (
@@ -60,10 +64,10 @@ export async function finishOnDemandAttempt (
   return await inTransaction(pool, async (tx) => {
     if (outcome === 'delivered' && resuming.includes(trigger)) await resumeEndpoints(tx, [endpointId])
     const kept = await isErased(tx, deliveryId) ? null : excerpt
-    const { rows } = await tx.query<{ closed: boolean }>(finishSql, [
+    const { rows } = await tx.query<{ counted: boolean }>(finishSql, [
       deliveryId, trigger, n, token, outcome, statusCode, durationMs, error, kept, truncated, againInMs
     ])
-    return rows[0]?.closed === true
+    return rows[0]?.counted === true
   })
 }
 
@@ -80,23 +84,31 @@ const resuming: readonly Trigger[] = ['test', 'probe']
 export const insertOnceMore = (inMs: string) => `
   INSERT INTO ledger.webhook_attempts_on_demand (delivery_id, trigger, n, endpoint_id, user_id, assistant_id, due_at)
   SELECT delivery_id, trigger,
-         (SELECT max(n) FROM ledger.webhook_attempts_on_demand a
-          WHERE a.delivery_id = closed.delivery_id AND a.trigger = closed.trigger)
+         ${lastNumber('closed.delivery_id', 'closed.trigger')}
            + row_number() OVER (PARTITION BY delivery_id, trigger ORDER BY n),
          endpoint_id, user_id, assistant_id, clock_timestamp() + ${inMs} * interval '1 ms'
   FROM closed`
 
 const finishSql = `
-  WITH closed AS (
-    UPDATE ledger.webhook_attempts_on_demand
+  WITH ended AS (
+    DELETE FROM ledger.webhook_attempts_on_demand
+    WHERE delivery_id = $1 AND trigger = $2 AND n = $3 AND worker_token = $4 AND outcome IS NULL
+    RETURNING delivery_id, trigger, n, endpoint_id, user_id, assistant_id, worker_token, started_at
+  ), written AS (
+    INSERT INTO ledger.webhook_attempts (delivery_id, trigger, n, endpoint_id, worker_token, started_at, finished_at,
+      outcome, status_code, duration_ms, error, response_excerpt, response_truncated)
+    SELECT delivery_id, trigger, n, endpoint_id, worker_token, started_at, clock_timestamp(),
+      $5, $6::integer, $7::integer, $8, $9, $10::boolean FROM ended
+  ), late AS (
+    UPDATE ledger.webhook_attempts
     SET finished_at = clock_timestamp(), outcome = $5, status_code = $6, duration_ms = $7, error = $8,
-        response_excerpt = $9, response_truncated = $10, queued_at = NULL
-    WHERE delivery_id = $1 AND trigger = $2 AND n = $3 AND worker_token = $4
-      AND (outcome IS NULL OR (outcome = 'unknown' AND $5 = 'delivered'))
-    RETURNING delivery_id, trigger, n, endpoint_id, user_id, assistant_id
+        response_excerpt = $9, response_truncated = $10
+    WHERE delivery_id = $1 AND trigger = $2 AND n = $3 AND worker_token = $4 AND outcome = 'unknown' AND $5 = 'delivered'
+    RETURNING delivery_id
+  ), closed AS (
+    SELECT ended.* FROM ended JOIN ledger.webhook_deliveries d ON d.id = delivery_id
+    WHERE $5 = 'unknown' AND d.body IS NOT NULL -- not erased
   ), again AS (${insertOnceMore('$11')}
-    WHERE $5 = 'unknown' AND EXISTS (
-      SELECT FROM ledger.webhook_deliveries d WHERE d.id = closed.delivery_id AND d.body IS NOT NULL) -- not erased
   ), concluded AS (
     UPDATE ledger.webhook_deliveries d
     SET status = CASE WHEN $5 = 'delivered' THEN 'delivered' ELSE 'exhausted' END,
@@ -104,9 +116,9 @@ const finishSql = `
         finished_at = clock_timestamp(), next_attempt_at = NULL, held_at = NULL, crash_count = 0,
         -- a running attempt of the schedule keeps its slot until it ends
         queued_at = CASE WHEN started_at IS NOT NULL THEN queued_at END
-    FROM closed
-    WHERE d.id = closed.delivery_id AND CASE
+    FROM (SELECT delivery_id FROM ended UNION ALL SELECT delivery_id FROM late) counted
+    WHERE d.id = counted.delivery_id AND CASE
       WHEN $5 = 'delivered' THEN d.status <> 'delivered'
       ELSE $5 <> 'unknown' AND d.call_id IS NULL AND d.status = 'scheduled' END
   )
-  SELECT EXISTS (SELECT FROM closed) AS closed`
+  SELECT EXISTS (SELECT FROM ended) OR EXISTS (SELECT FROM late) AS counted`
