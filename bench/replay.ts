@@ -19,6 +19,7 @@ import { startServer, temporaryPostgres } from './support/back-ends.js'
 import { environmentOf } from './support/environment.js'
 import { ringledger, run } from './support/run.js'
 import { perSecond } from './support/statistics.js'
+import { openNotifications } from '../src/postgres/listen.js'
 
 const { values: options } = parseArgs({
   options: {
@@ -61,7 +62,8 @@ async function measure (eventStoreUrl: string) {
   const pool = new pg.Pool({ connectionString: postgres.url })
   const connection = new EventStoreConnection(eventStoreUrl)
   const streams = openStreams(connection)
-  const positions = listenForPositions(postgres.url, pool, () => {})
+  const notifications = openNotifications({ databaseUrl: postgres.url, onError: () => {} })
+  const positions = listenForPositions(notifications, pool, () => {})
   const projector = spawn(process.execPath, ringledger('projector'), {
     env: { ...process.env, RINGLEDGER_NO_DOTENV: '1', ...env },
     stdio: ['ignore', 'ignore', 'inherit']
@@ -85,7 +87,8 @@ async function measure (eventStoreUrl: string) {
   } finally {
     const ended = once(projector, 'exit')
     if (projector.exitCode === null && projector.kill('SIGTERM')) await ended
-    await positions.close()
+    positions.close()
+    await notifications.close()
     await connection.close()
     await pool.end()
   }

@@ -1,6 +1,8 @@
 // Calls as the owners of their assistants have them.
 import type { CallErased } from '../src/domain/call/erased.js'
 import type { CallCompleted } from '../src/domain/call/events.js'
+import type { EventType } from '../src/domain/events.js'
+import { isOneOf } from '../src/event-store/reads/batch.js'
 import { isPhoneNumber } from '../src/domain/json.js'
 import { summarizeCall, summarizeErased, type CalledLead } from '../src/domain/call/summary.js'
 import { callsOf, idsTold, type Told } from '../src/domain/lead/erasing/named-calls.js'
@@ -14,7 +16,8 @@ export const calls: Projection = {
   name: 'calls',
   version: 7,
   eventTypes: ['AssistantCreated', 'LeadCreated', 'LeadUpdated', 'LeadErased', 'LeadRestated', 'CallCompleted', 'CallErased'],
-  unhurried: ['AssistantCreated', 'LeadCreated', 'LeadUpdated'], // of them only owners are noted, for calls to come
+  // Of these only owners are noted, for calls to come.
+  isUnhurried: isOneOf<EventType>('AssistantCreated', 'LeadCreated', 'LeadUpdated'),
   tables: [callTable, assistantOwners, leadOwners],
   keys (event, { revision }) {
     if (event.type === 'LeadUpdated') return contactIdsIn(event.data).map((id) => [leadOwners, id])

@@ -1,13 +1,14 @@
 // The worker role: dispatcher, deliveries and reconciler, started and stopped together.
 import type { Pool } from 'pg'
 import { endsWithin } from '../src/postgres/ends-within.js'
+import type { Notifications } from '../src/postgres/listen.js'
 import type { RestoreGuard } from '../src/recovery/restore-guard.js'
 import { runSubscription, type RunOptions } from '../src/subscriptions/run.js'
 import { deliverer, type EndedAttempt } from './deliver/deliver.js'
 import { dispatcher } from './dispatch/dispatch.js'
 import { addMonths } from './deliveries/attempts/months.js'
 import { openEnqueuer } from './queue/enqueue.js'
-import { enqueueWhenDue } from './queue/enqueue-when-due.js'
+import { listenForDue } from './deliveries/due-channel.js'
 import { withMarkers, type Marking } from './dispatch/marker.js'
 import { openPoster } from './deliver/post.js'
 import { openQueue, type JobQueue, type QueueOptions } from './queue/queue.js'
@@ -27,6 +28,7 @@ export interface WorkerDeps {
   /** Forbids sending while this database is behind the log. */
   restoreGuard: RestoreGuard
   sameLog?: RunOptions['sameLog']
+  notifications: Notifications
   /** Of the queue, when there is no Redis. */
   databaseUrl: string
   redisUrl?: string | undefined
@@ -53,12 +55,10 @@ export interface WorkerDeps {
   alert?: AlertHook | undefined
   /** Attempts that run at the same time in this process; long attempts do not count. */
   concurrency?: number
-  /** Between two passes of the reconciler, in milliseconds. */
-  reconcileEveryMs?: number
+  reconcileEveryMs?: number // between two passes
   /** How long a stop waits for running attempts before they are handed over, in milliseconds. */
   graceMs?: number
-  /** Between two markers, in milliseconds. */
-  markEveryMs?: number
+  markEveryMs?: number // between two markers
 }
 
 export interface Workers {
@@ -114,10 +114,10 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
   const sending = { pool, poster, keys, timeoutMs, rules: webhook, version, signal: hurrying.signal }
   const deliver = deliverer({ ...sending, enqueuer, schedule, onAttempt: deps.onAttempt, log })
   queue.work(async (job) => { if (restoreGuard.maySend()) await deliver(job) }, deps.concurrency ?? attemptsAtOnce)
-  const listener = enqueueWhenDue(deps, enqueuer)
+  const listener = listenForDue(deps.notifications, (user) => enqueuer.enqueueSoon([user]))
   const batches = { ...deps, pool: deps.consumerPool ?? pool }
-  const dispatched = { pool: batches.pool, firstDelayMs: schedule[0] ?? 0, giveSlots: enqueuer, log }
-  const dispatching = dispatcher({ ...dispatched, onDispatched: (users) => enqueuer.enqueueSoon(users) })
+  const queued = { giveSlots: enqueuer, onDispatched: (users: Iterable<string>) => enqueuer.enqueueSoon(users) }
+  const dispatching = dispatcher({ ...batches, firstDelayMs: schedule[0] ?? 0, ...queued })
   const marking = withMarkers(dispatching, { ...batches, everyMs: deps.markEveryMs })
   const times = { everyMs: deps.reconcileEveryMs, abandonedAfterMs: 2 * timeoutMs, retentionDays }
   const upkeep = openTasks({ ...batches, retentionDays, maySend: restoreGuard.maySend, signal })
@@ -129,13 +129,13 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
     upkeep.alerts.length > 0 && runUpkeep(upkeep.alerts, { ...batches, name: 'alerts', signal })
   ]))
   const loops = [working, restoreGuard.keepChecking(signal), tellNeededKeys({ ...batches, keys, signal })]
-  const hurry = () => hurrying.abort(new Error('the worker stops'))
+  const handOver = () => hurrying.abort(new Error('the worker stops'))
   return {
-    queue,
-    handOver: hurry,
+    ...{ queue, handOver },
     async stop () {
+      listener.close()
       const looped = endsWithin(batchWithinMs, Promise.all(loops)).then(() => endsWithin(lastWordsMs, marking.stop()))
-      await Promise.all([queue.stopWork(deps.graceMs ?? usualGraceMs, hurry), looped, listener.close()])
+      await Promise.all([queue.stopWork(deps.graceMs ?? usualGraceMs, handOver), looped])
       await endsWithin(lastWordsMs, enqueuer.stop())
       await queue.close()
       await Promise.all([poster.close(), upkeep.close()])

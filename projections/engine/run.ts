@@ -15,7 +15,7 @@ export function generationConsumer (projection: Projection, generation: number, 
   return {
     name: leaseOf(projection, generation),
     eventTypes: projection.eventTypes,
-    unhurried: projection.unhurried,
+    isUnhurried: projection.isUnhurried,
     open: () => openGeneration(projection, generation, pool)
   }
 }

@@ -1,5 +1,6 @@
 // What a projection is: tables, the keys of the rows that an event reads, and the pure step from rows to rows.
 import type { DomainEvent, EventType } from '../../src/domain/events.js'
+import type { IsUnhurried } from '../../src/event-store/reads/batch.js'
 import type { AnyTable, Key, Table } from './table.js'
 
 /** A projection only ever changes rows: it has no way to send, to schedule or to append. */
@@ -8,8 +9,8 @@ export interface Projection {
   /** Raised when the same log gives other rows: then the projection has to be replayed. */
   version: number
   eventTypes: readonly EventType[]
-  /** Those of the types that its readers seldom wait for: they may be written a moment later, many at once. */
-  unhurried?: readonly EventType[]
+  /** Of events that its readers seldom wait for: they may be written a moment later, many at once. */
+  isUnhurried?: IsUnhurried
   tables: readonly AnyTable[]
   /** The rows that `project` may read. */
   keys (event: DomainEvent, at: LogPosition): RowKey[]

@@ -6,8 +6,8 @@ import type { Projection } from '../folding/projection.js'
 /** Carries `<projection> <position>` whenever readers can see more, and ` parked` where rows lack what events say. */
 export const checkpointChannel = 'ringledger_checkpoint'
 
-/** Told there when somebody waits in vain: a subscription that has heard nothing for long looks at the log itself. */
-export const awaitedPayload = 'awaited'
+/** Told when somebody waits in vain: a subscription that has heard nothing for long looks at the log itself. */
+export const awaitedChannel = 'ringledger_awaited'
 
 /** The name of the projection and a position, as readers are told them. */
 export const told = (name: string, position: bigint, hasSetApart: boolean) =>

@@ -1,6 +1,8 @@
 // The connections that every role and command works on.
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
+import { listenForWaiting } from '../../projections/engine/positions/checkpoint-listener.js'
+import { openNotifications, type Notifications } from '../postgres/listen.js'
 import { listenForPositions, type Positions } from '../../projections/engine/positions/positions.js'
 import { projections } from '../../projections/index.js'
 import { holdsNothing } from '../../projections/generations/complete.js'
@@ -56,6 +58,7 @@ export interface Connections {
   /** Whether the event store answers, and takes writes. */
   eventStore: Pick<Availability, 'assertAnswers' | 'assertTakesWrites'>
   positions: Positions
+  notifications: Notifications
   close (): Promise<void>
 }
 
@@ -92,15 +95,17 @@ export async function openConnections (
     await disconnect()
     throw error
   }
-  const positions = listenForPositions(databaseUrl, pool, onError, {
-    polled: { deliveries: dispatcherCheckpoint },
-    onAwaited: () => streams.lookNow?.()
+  const notifications = openNotifications({ databaseUrl, onError })
+  const positions = listenForPositions(notifications, pool, onError, {
+    polled: { deliveries: dispatcherCheckpoint }
   })
+  listenForWaiting(notifications, () => streams.lookNow?.())
   const close = async () => {
-    await positions.close()
+    positions.close()
+    await notifications.close()
     await disconnect()
   }
-  return { pool, consumerPool, streams, personKeys, eventStore, positions, close }
+  return { pool, consumerPool, streams, personKeys, eventStore, positions, notifications, close }
 }
 
 /** Streams that seal and open what events say of persons. Their keys are to be closed. */

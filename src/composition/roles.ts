@@ -65,7 +65,7 @@ export async function startRoles (
     await refuseLostKeysAtStart({ ...connections, secretKeys: secretKeys(config) })
     await lookAtStart(connections, log)
     await prepare?.(connections)
-    const credentials = await openCredentials({ urls, connections, log })
+    const credentials = await openCredentials({ connections, log })
     lastStops.push(endsSoon(() => credentials.close()))
     const own = { credentials, holder, log, isLeaving: () => isLeaving }
     const context = { roles, config, urls, connections, restoreGuard, logGuard, ...own }

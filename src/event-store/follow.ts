@@ -7,15 +7,14 @@ import { sizeOf } from './size.js'
 import type { EventStoreConnection } from './connection/connection.js'
 import { subscriptionError } from './errors.js'
 import { toStoredEvent } from './stored.js'
-import type { Batch, CatchUp } from './reads/batch.js'
+import type { Batch, CatchUp, IsUnhurried } from './reads/batch.js'
 import { catchUp } from './subscribe.js'
 
 export interface FollowOptions {
   /** Exclusive: the first event is the one after this position; 0 starts at the beginning. */
   after: bigint
   eventTypes: readonly string[]
-  /** Those of the types whose events may come a moment later, with others. */
-  unhurried?: readonly string[] | undefined
+  isUnhurried?: IsUnhurried | undefined
   /** Ends the iteration. */
   signal: AbortSignal
   /** As for a subscription. */
@@ -50,13 +49,13 @@ const answerWithinMs = 5_000
  * @throws when the subscription fails or ends
  */
 export async function * followLog (
-  connection: EventStoreConnection, log: WatchedLog, { after, eventTypes, unhurried, signal, lingerMs }: FollowOptions
+  connection: EventStoreConnection, log: WatchedLog, { after, eventTypes, isUnhurried, signal, lingerMs }: FollowOptions
 ): AsyncGenerator<Batch, void> {
   let position = after
   let patienceMs = shortestPatienceMs
   let silences = 0
   while (!signal.aborted) {
-    const feed = catchUp(connection, { after: position, eventTypes, unhurried, lingerMs })
+    const feed = catchUp(connection, { after: position, eventTypes, isUnhurried, lingerMs })
     const close = () => { feed.close().catch(() => {}) }
     signal.addEventListener('abort', close, { once: true })
     try {

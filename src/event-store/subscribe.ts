@@ -15,7 +15,7 @@ import { toStoredEvent } from './stored.js'
 // Servers before 24.10.5 report 2^64-1 as the checkpoint of a filter that has matched nothing yet.
 const nowhere = 2n ** 64n - 1n
 /** So long an event that is unhurried waits for others. */
-export const unhurriedMs = 50
+export const unhurriedMs = 250
 
 export function catchUp (connection: EventStoreConnection, options: CatchUpOptions): CatchUp {
   return new AllSubscription(connection.session, options)
@@ -36,7 +36,7 @@ class AllSubscription implements CatchUp {
 
   constructor (private readonly session: Session, private readonly options: CatchUpOptions) {
     this.#maxBatch = options.maxBatch ?? 500
-    this.#waiting = new WaitingEvents(this.#maxBatch, options.unhurried)
+    this.#waiting = new WaitingEvents(this.#maxBatch, options.isUnhurried)
     this.#position = this.#passed = options.after
     const fail = (error: Error) => this.#fail(error)
     this.#stay = session.untilAbandoned(fail)

@@ -1,22 +1,17 @@
-// Listens to a channel over a connection of its own, and connects again when that is lost.
-import pg from 'pg'
-import { endClient } from './end-client.js'
+// Hears what Postgres notifies, over one connection for all channels of a process: each notification wakes every
+// session of the database that listens to anything.
+import { Connection, type ConnectionOptions } from './listening-connection.js'
 
-export interface ListenerOptions {
-  /** Must reach Postgres directly: LISTEN does not pass a transaction pooler. */
-  databaseUrl: string
-  /** Shown in pg_stat_activity. */
-  applicationName: string
-  /** A name of ours, never input. */
-  channel: string
+export interface Notifications {
+  /** Listens to a channel until the listener is closed. @param channel a name of ours, never input */
+  listen (channel: string, hearing: Hearing): Listener
+  close (): Promise<void>
+}
+
+export interface Hearing {
   onNotification (payload: string): void
   /** Earlier notifications were perhaps missed. */
   onListening (): void
-  onError (error: Error): void
-  /** Between two checks that the connection lives, in milliseconds. */
-  heartbeatMs: number
-  /** For an answer to each; as long as there is between two of them when absent. */
-  answerWithinMs?: number
 }
 
 export interface Listener {
@@ -25,36 +20,36 @@ export interface Listener {
   heardUntil (): number
   /** Checks now that the connection lives, unless it is being checked. */
   check (): void
-  close (): Promise<void>
+  close (): void
+}
+
+export type NotificationsOptions = Pick<ConnectionOptions, 'databaseUrl'> & Partial<ConnectionOptions> & {
+  /** A lost connection, of which each is made anew. */
+  onError (error: Error): void
 }
 
 const reconnectMs = 500
-const connectWithinMs = 5_000
+const usual = { applicationName: 'ringledger notifications', heartbeatMs: 15_000, answerWithinMs: 5_000 }
 
-/** Listens until it is closed. */
-export function listenOn (options: ListenerOptions): Listener {
-  return new ChannelListener(options)
+/** Connects once somebody listens. */
+export function openNotifications (options: NotificationsOptions): Notifications {
+  return new SharedConnection({ ...usual, ...options })
 }
 
-class ChannelListener implements Listener {
+class SharedConnection implements Notifications {
+  readonly #listeners = new Set<ChannelListener>()
   #isClosed = false
   #current: Connection | undefined
   #live: Connection | undefined
 
-  constructor (private readonly options: ListenerOptions) {
-    void this.#connect()
-  }
+  constructor (private readonly options: ConnectionOptions & NotificationsOptions) {}
 
-  isListening (): boolean {
-    return this.#live !== undefined
-  }
-
-  heardUntil (): number {
-    return this.#live?.heardUntil ?? -Infinity
-  }
-
-  check (): void {
-    this.#live?.check()
+  listen (channel: string, hearing: Hearing): Listener {
+    const listener = new ChannelListener(channel, hearing, () => this.#live, () => { this.#listeners.delete(listener) })
+    this.#listeners.add(listener)
+    if (this.#live) void listener.begin(this.#live)
+    else if (!this.#current && !this.#isClosed) void this.#connect()
+    return listener
   }
 
   async close (): Promise<void> {
@@ -63,11 +58,14 @@ class ChannelListener implements Listener {
   }
 
   async #connect (): Promise<void> {
-    const connection = new Connection(this.options, (error) => this.#lost(connection, error))
+    const connection: Connection = new Connection(this.options, {
+      onNotification: (channel, payload) => { for (const each of this.#listeners) each.heard(channel, payload) },
+      onLost: (error) => this.#lost(connection, error)
+    })
     this.#current = connection
     if (!await connection.open() || this.#isClosed) return
     this.#live = connection
-    this.options.onListening()
+    await Promise.all([...this.#listeners].map((listener) => listener.begin(connection)))
   }
 
   #lost (connection: Connection, error: Error | undefined): void {
@@ -78,66 +76,41 @@ class ChannelListener implements Listener {
   }
 }
 
-/** One connection that listens, until it is lost. */
-class Connection {
-  readonly #client: pg.Client
-  readonly #heartbeat: NodeJS.Timeout
-  /** Notifications come before the answer to what was asked after them. */
-  heardUntil = -Infinity
-  #isOpen = false
-  #isAsking = false
-  #isLost = false
+class ChannelListener implements Listener {
+  /** The connection on which it has begun to listen. */
+  #on: Connection | undefined
+  #isClosed = false
 
-  constructor (private readonly options: ListenerOptions, private readonly onLost: (error?: Error) => void) {
-    const { databaseUrl, applicationName, heartbeatMs, answerWithinMs = heartbeatMs, onNotification } = options
-    this.#client = new pg.Client({
-      connectionString: databaseUrl,
-      application_name: applicationName,
-      keepAlive: true,
-      connectionTimeoutMillis: connectWithinMs,
-      query_timeout: answerWithinMs
-    })
-    this.#heartbeat = setInterval(() => this.check(), heartbeatMs).unref()
-    this.#client.on('error', (error) => this.#lose(error))
-    this.#client.on('end', () => this.#lose())
-    this.#client.on('notification', ({ payload = '' }) => { if (!this.#isLost) onNotification(payload) })
+  constructor (
+    private readonly channel: string, private readonly hearing: Hearing,
+    private readonly live: () => Connection | undefined, private readonly leave: () => void
+  ) {}
+
+  isListening (): boolean {
+    return this.#on !== undefined && this.#on === this.live()
   }
 
-  /** @returns whether it listens; `onLost` was called otherwise */
-  async open (): Promise<boolean> {
-    try {
-      await this.#client.connect()
-      await this.#client.query(`LISTEN ${this.options.channel}`)
-      this.heardUntil = performance.now()
-      this.#isOpen = !this.#isLost
-    } catch (error) {
-      this.#lose(toError(error))
-    }
-    return this.#isOpen
-  }
-
-  async close (): Promise<void> {
-    await endClient(this.#client)
+  heardUntil (): number {
+    return this.isListening() ? this.#on?.heardUntil ?? -Infinity : -Infinity
   }
 
   check (): void {
-    if (!this.#isOpen || this.#isAsking) return
-    const askedAt = performance.now()
-    this.#isAsking = true
-    this.#client.query('SELECT').then(() => {
-      this.#isAsking = false
-      this.heardUntil = askedAt
-    }, (error: unknown) => this.#lose(toError(error)))
+    if (this.isListening()) this.#on?.check()
   }
 
-  #lose (error?: Error): void {
-    if (this.#isLost) return
-    this.#isLost = true
-    this.#isOpen = false
-    clearInterval(this.#heartbeat)
-    void endClient(this.#client)
-    this.onLost(error)
+  async begin (connection: Connection): Promise<void> {
+    if (!await connection.listen(this.channel) || this.#isClosed) return
+    this.#on = connection
+    this.hearing.onListening()
+  }
+
+  heard (channel: string, payload: string): void {
+    if (channel === this.channel) this.hearing.onNotification(payload)
+  }
+
+  /** The session goes on to hear the channel: its process ends, or listens to it again. */
+  close (): void {
+    this.#isClosed = true
+    this.leave()
   }
 }
-
-const toError = (error: unknown) => error instanceof Error ? error : new Error(String(error))

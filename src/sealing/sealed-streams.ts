@@ -2,6 +2,7 @@
 import type { DomainEvent } from '../domain/events.js'
 import { saysOfPersons } from '../domain/sealed/personal-parts.js'
 import type { StoredEvent } from '../domain/stored-event.js'
+import type { IsUnhurried } from '../event-store/reads/batch.js'
 import { readPart } from '../event-store/reads/parts.js'
 import type { Streams } from '../event-store/streams.js'
 import { openEvents, sealEvents, type SealingOptions } from './events.js'
@@ -25,8 +26,9 @@ export function sealedStreams (streams: Streams, { keys, digest }: SealingOption
       if (options.asStored || !options.eventTypes.some(saysOfPersons)) return yield * streams.follow(options)
       // A key is in the log before what is sealed under it: so nobody has to be asked for one that was just made.
       const eventTypes = [...options.eventTypes, ...keyTypes]
-      const unhurried = [...options.unhurried ?? [], ...keyTypes] // what it is needed for comes right behind it
-      for await (const { events, position } of streams.follow({ ...options, eventTypes, unhurried })) {
+      const isUnhurried: IsUnhurried = (event) =>
+        isOfKey(event) || options.isUnhurried?.(event) === true // what a key is needed for comes right behind it
+      for await (const { events, position } of streams.follow({ ...options, eventTypes, isUnhurried })) {
         keys.learn(events.filter(isOfKey))
         yield { events: await open(events.filter((event) => !isOfKey(event))), position }
       }
@@ -36,7 +38,7 @@ export function sealedStreams (streams: Streams, { keys, digest }: SealingOption
 
 /** These nobody gets who follows what is said of persons: they are for the streams themselves. */
 export const keyTypes: readonly string[] = ['PersonKeyCreated', 'PersonKeyErased'] satisfies Array<DomainEvent['type']>
-const isOfKey = ({ type }: StoredEvent) => keyTypes.includes(type)
+const isOfKey = ({ type }: Pick<StoredEvent, 'type'>) => keyTypes.includes(type)
 
 const holdsPersons = (stream: string) => /^(lead|blacklist|call)-/.test(stream)
 

@@ -1,15 +1,15 @@
 // What handles the events of a subscription, and what it may say.
 import type { PoolClient } from 'pg'
 import type { Streams } from '../event-store/streams.js'
-import type { Batch } from '../event-store/reads/batch.js'
+import type { Batch, IsUnhurried } from '../event-store/reads/batch.js'
 
 /** Handles the events of a subscription: a projection or the webhook dispatcher. */
 export interface Consumer {
   /** Names the lease, for instance `projection assistants g1`. */
   name: string
   eventTypes: readonly string[]
-  /** Those of the types that nobody waits for here: they may be handled a moment later, with others. */
-  unhurried?: readonly string[] | undefined
+  /** Of events that nobody waits for here. */
+  isUnhurried?: IsUnhurried | undefined
   /** Called whenever the subscription (re)starts: another generation may be active by then. */
   open (): Promise<OpenConsumer>
 }

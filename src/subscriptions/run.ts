@@ -87,8 +87,8 @@ async function follow (consumer: Consumer, lease: Lease, options: RunOptions, ba
   log.debug(claimed, 'consumer claimed its checkpoint')
   await sameLog?.assert().catch(stopUntilMended)
   if (opened.fill) position = await opened.fill({ ...lease, streams, log })
-  const { eventTypes, unhurried } = consumer
-  const following = streams.follow({ after: position, eventTypes, unhurried, signal: lease.signal, mayShare: true })
+  const { eventTypes, isUnhurried } = consumer
+  const following = streams.follow({ after: position, eventTypes, isUnhurried, signal: lease.signal, mayShare: true })
   for await (const delivered of following) {
     const batch = skipProcessed(delivered, position)
     const otherLog = sameLog?.problem()

@@ -11,11 +11,11 @@ import { connectionsOfQueue } from '../../workers/queue/back-ends/postgres.js'
 const queues = [connectionsOfQueue, requestJobs.connections]
   .reduce((sum, { producer, worker }) => sum + producer + worker + 1, 0)
 const most: Record<string, number> = {
-  api: mostConnections + 2,
-  projector: 2 * mostConnections + 2,
-  worker: 2 * mostConnections + 4,
-  'worker, without `REDIS_URL`': 2 * mostConnections + 4 + queues,
-  '`start`, without `REDIS_URL`': 2 * mostConnections + 4 + queues
+  api: mostConnections + 1,
+  projector: 2 * mostConnections + 1,
+  worker: 2 * mostConnections + 1,
+  'worker, without `REDIS_URL`': 2 * mostConnections + 1 + queues,
+  '`start`, without `REDIS_URL`': 2 * mostConnections + 1 + queues
 }
 
 t.test('doctor asks for as many as the process that takes the most', async (t) => {

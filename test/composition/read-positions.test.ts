@@ -4,6 +4,7 @@ import { listenForPositions } from '../../projections/engine/positions/positions
 import { readPositions } from '../../src/composition/api/read-positions.js'
 import { scratchLedger } from '../support/postgres/ledger.js'
 import { watchedPool } from '../support/postgres/statements.js'
+import { notificationsOf } from '../support/postgres/notifications.js'
 
 const { databaseUrl, pool } = await scratchLedger(t)
 
@@ -12,7 +13,7 @@ t.test('however many wait for deliveries, the checkpoint of the dispatcher is lo
   const dispatch = (to: number) => pool.query('UPDATE ledger.dispatcher_checkpoint SET position = $1', [to])
   const watched = watchedPool(pool, { before: () => { looks++ } })
   const polled = { deliveries: 'ledger.dispatcher_checkpoint' }
-  const positions = listenForPositions(databaseUrl, watched, t.fail, { polled })
+  const positions = listenForPositions(notificationsOf(t, databaseUrl), watched, t.fail, { polled })
   t.teardown(() => positions.close())
   const { reached, passed } = readPositions({ positions, waitMs: 1_000 })
   await dispatch(5)

@@ -5,6 +5,7 @@ import { listenForPositions, type Positions } from '../../projections/engine/pos
 import { readPositions } from '../../src/composition/api/read-positions.js'
 import { readBack } from '../../src/http/read-your-write.js'
 import { positionRig } from '../support/projections/position-rig.js'
+import { deaf } from '../support/postgres/notifications.js'
 
 const { pool, listening, deafPool, projectOne, parkOne } = await positionRig(t)
 
@@ -45,9 +46,9 @@ t.test('while an event is parked or was skipped, the read model is asked', async
 })
 
 t.test('a look-up tells it as a notification does', async (t) => {
-  const deaf = () => listenForPositions('postgres://nobody@127.0.0.1:1/none', pool, () => {}) // hears of nothing
-  const [before, after] = [deaf(), deaf()]
-  t.teardown(() => Promise.all([before.close(), after.close()]))
+  const [before, after] = [deaf(t), deaf(t)].map((nothing) => listenForPositions(nothing, pool, () => {}))
+  if (!before || !after) throw new Error('there are two')
+  t.teardown(() => { for (const each of [before, after]) each.close() })
   const position = await projectOne()
   t.strictSame(await (await answering(t, before))(position), ['folded', 'visible'])
   t.strictSame(await (await answering(t, after))(await parkOne()), ['read', 'visible'])

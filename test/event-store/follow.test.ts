@@ -60,7 +60,8 @@ t.test('large events come in small batches, and all of them', async (t) => {
 
 t.test('what is unhurried comes with the first event behind it that is not, or a moment later', async (t) => {
   const [type, unhurried] = ['Urgent', 'Unhurried'].map((name) => `${name}${Date.now()}`) as [string, string]
-  const following = { eventTypes: [type, unhurried], unhurried: [unhurried], signal: until(t).signal }
+  const isUnhurried = (event: { type: string }) => event.type === unhurried
+  const following = { eventTypes: [type, unhurried], isUnhurried, signal: until(t).signal }
   const batches = direct.follow({ after: await direct.head(), ...following })
   const pulled = nextEvents(batches)
   const { position } = await append(unhurried, unhurried, type)
@@ -76,7 +77,7 @@ t.test('a batch is due with its first event that is not unhurried, or once it is
   const stored = (type: string) => ({
     id: randomUUID(), stream: 's', revision: 0n, position: ++position, type, data: {}, metadata: {}, created: new Date()
   })
-  const waiting = new WaitingEvents(3, ['Unhurried'])
+  const waiting = new WaitingEvents(3, ({ type }) => type === 'Unhurried')
   const keep = (...types: string[]) => { for (const type of types) waiting.keep(stored(type)) }
   keep('Unhurried', 'Unhurried')
   t.notOk(waiting.isDue)
@@ -94,7 +95,8 @@ t.test('what is unhurried does not make a subscription look dead to one who asks
   const unhurried = `Unhurried${Date.now()}`
   const asked = openStreams(connection)
   const signal = until(t).signal
-  const batches = asked.follow({ after: await direct.head(), eventTypes: [unhurried], unhurried: [unhurried], signal })
+  const following = { eventTypes: [unhurried], isUnhurried: () => true, signal }
+  const batches = asked.follow({ after: await direct.head(), ...following })
   for (let n = 0; n < 20; n++) {
     const pulled = nextEvents(batches)
     const { position } = await append(unhurried)

@@ -69,7 +69,7 @@ t.test('a position that is not there yet is a 503 within the bound, for every GE
 t.test('a position stays right when the connection that listens is lost', async (t) => {
   await pool.query(`
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-    WHERE application_name = 'ringledger positions' AND datname = current_database()`)
+    WHERE application_name = 'ringledger notifications' AND datname = current_database()`)
   for (let round = 0; round < 5; round++) {
     const { headers } = await call('PUT', '/user/assistant/1', { assistant_name: `After ${round}` })
     const read = await call('GET', '/user/assistant/1', undefined, at(headers.get('x-read-position')))

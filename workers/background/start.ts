@@ -1,6 +1,7 @@
 // Works on requests in the background: the queue, the turns and the reconciler, started and stopped together.
 import type { Pool } from 'pg'
 import { endsWithin } from '../../src/postgres/ends-within.js'
+import type { Notifications } from '../../src/postgres/listen.js'
 import { repeatLeased } from '../queue/leased-loop.js'
 import { openQueueOf, type QueueOptions } from '../queue/queue.js'
 import { listenForRequests } from './channel.js'
@@ -13,6 +14,7 @@ export interface BackgroundOptions extends Omit<QueueOptions, 'log' | 'pool'>, P
   /** For transactions that a frozen process cannot hold. */
   pool: Pool
   kinds: BackgroundKinds
+  notifications: Notifications
   /** Nothing is worked on while this says no: the database is behind the log. */
   mayWork: () => boolean
   /** Requests that this process works on side by side. */
@@ -50,7 +52,7 @@ export async function startBackground (options: BackgroundOptions): Promise<Back
   queue.work(async ({ id }) => { if (mayWork()) await giveTurn(turns, id) }, options.concurrency ?? requestsAtOnce)
   const soon = enqueueSoon({ pool, queue, mayWork, signal, log })
   const onError = (err: unknown) => log.warn({ err }, 'requests in the background could not be looked for, it is tried again')
-  const listener = listenForRequests({ databaseUrl: options.databaseUrl, onError, onRequest: soon })
+  const listener = listenForRequests(options.notifications, soon)
   const passing = repeatLeased({ pool, name: 'background', holder, signal, everyMs, onError }, async () => {
     if (mayWork()) await reconcileRequests({ pool, queue, kinds, lostAfterMs: everyMs, orphanedAfterMs })
     return 'done'
@@ -58,7 +60,8 @@ export async function startBackground (options: BackgroundOptions): Promise<Back
   return {
     async stop () {
       stopping.abort()
-      await Promise.all([queue.stopWork(graceMs, () => {}), endsWithin(passWithinMs, passing), listener.close()])
+      listener.close()
+      await Promise.all([queue.stopWork(graceMs, () => {}), endsWithin(passWithinMs, passing)])
       await queue.close()
     }
   }

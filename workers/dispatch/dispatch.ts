@@ -1,6 +1,8 @@
 // CallCompleted -> delivery row: decides by the position of the call in the log whether and what to send.
 import type { Pool, PoolClient } from 'pg'
+import type { EventType } from '../../src/domain/events.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
+import { isOneOf } from '../../src/event-store/reads/batch.js'
 import { dispatcherCheckpoint } from '../../src/recovery/database-state.js'
 import type { Consumer } from '../../src/subscriptions/consumer.js'
 import { followSettings } from '../deliveries/follow-settings.js'
@@ -36,7 +38,8 @@ export const eventTypes = [
   'CampaignCreated', 'CampaignRenamed', 'PhoneNumberBlacklisted', 'PhoneNumberUnblacklisted', 'CallCompleted', 'CallErased'
 ]
 /** What is only kept for calls to come: many are written at once. */
-const unhurried = ['AssistantCreated', 'LeadCreated', 'LeadUpdated', 'LeadStatusChanged', 'CampaignCreated', 'CampaignRenamed']
+const isUnhurried = isOneOf<EventType>(
+  'AssistantCreated', 'LeadCreated', 'LeadUpdated', 'LeadStatusChanged', 'CampaignCreated', 'CampaignRenamed')
 
 /**
  * The subscription that gives every call exactly one row in the delivery log. It keeps what it has to know in
@@ -46,7 +49,7 @@ export function dispatcher (options: DispatcherOptions): Consumer {
   return {
     name: consumerName,
     eventTypes,
-    unhurried,
+    isUnhurried,
     async open () {
       const atOnce = new AtOnce(options)
       let changed = new Set<string>()

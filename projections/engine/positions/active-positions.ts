@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { activeCheckpoint } from '../../generations/views.js'
 import type { Projection } from '../../folding/projection.js'
-import { awaitedPayload, checkpointChannel, hasSetApartSql } from '../../generations/readers.js'
+import { awaitedChannel, hasSetApartSql } from '../../generations/readers.js'
 import type { Seen } from './known-position.js'
 
 /** A look-up that takes longer is given up: the next one takes another connection. */
@@ -31,5 +31,5 @@ export async function readVisible (pool: Pool, projection: string): Promise<Seen
 
 /** Tells every process that follows the log that somebody waits. */
 export async function announceAwaited (pool: Pool): Promise<void> {
-  await pool.query('SELECT pg_notify($1, $2)', [checkpointChannel, awaitedPayload])
+  await pool.query(`NOTIFY ${awaitedChannel}`)
 }

@@ -1,6 +1,6 @@
 // Lets readers wait until a projection, or another subscription, has passed a position of the log.
 import type { Pool } from 'pg'
-import type { Listener } from '../../../src/postgres/listen.js'
+import type { Listener, Notifications } from '../../../src/postgres/listen.js'
 import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import { announceAwaited, readVisible, readWithinMs } from './active-positions.js'
 import { listenForCheckpoints } from './checkpoint-listener.js'
@@ -18,16 +18,12 @@ export interface Positions {
   isWhole (source: string): boolean
   /** The furthest position of a source that this process knows: the log came as far. Below zero for none. */
   furthest (): bigint
-  close (): Promise<void>
+  close (): void
 }
 
 export interface PositionsOptions {
-  /** Between two checks of the connection that listens, in milliseconds. */
-  heartbeatMs?: number
   /** Checkpoint tables of subscriptions that notify nobody, by the name of their source. All others are projections. */
   polled?: Readonly<Record<string, string>>
-  /** Called when readers of any process wait, and who they wait for was perhaps told nothing of what they wait for. */
-  onAwaited? (): void
 }
 
 /** One clock serves all waiting calls; deadlines are exact to this. */
@@ -38,43 +34,34 @@ const checkMs = 100
 const announceMs = 500
 /** Between two look-ups of a source that notifies nobody. */
 const pollMs = 50
-const heartbeatEveryMs = 15_000
 
 /**
- * Learns positions from notifications. A notification can be lost, so while calls wait for a projection its checkpoint
- * is also looked up every 100 ms, once for all of them: a lost connection delays an answer and does not prevent it.
+ * Learns positions from notifications, from the first question on. One can be lost, so while calls wait for a
+ * projection its checkpoint is also looked up every 100 ms, once for all of them.
  */
-export function listenForPositions (
-  databaseUrl: string, pool: Pool, onError: (error: Error) => void, options: PositionsOptions = {}
-): Positions {
-  return new ListenedPositions(databaseUrl, pool, onError, options)
-}
+export const listenForPositions = (
+  notifications: Notifications, pool: Pool, onError: (error: Error) => void, options: PositionsOptions = {}
+): Positions => new ListenedPositions(notifications, pool, onError, options)
 
 class ListenedPositions implements Positions {
   readonly #known = new Map<string, KnownPosition>()
   readonly #polled: ReadonlyMap<string, string>
-  readonly #listener: Listener
+  #listening: Listener | undefined
   #clock: NodeJS.Timeout | undefined
   #isFailing = false
   #announcedAt = -Infinity
 
   constructor (
-    databaseUrl: string, private readonly pool: Pool, private readonly onError: (error: Error) => void,
-    { heartbeatMs = heartbeatEveryMs, polled = {}, onAwaited = () => {} }: PositionsOptions
+    private readonly notifications: Notifications, private readonly pool: Pool,
+    private readonly onError: (error: Error) => void, { polled = {} }: PositionsOptions
   ) {
     this.#polled = new Map(Object.entries(polled))
-    const forget = () => { for (const known of this.#known.values()) known.forget() }
-    this.#listener = listenForCheckpoints({
-      ...{ databaseUrl, onError, heartbeatMs, onAwaited },
-      onCheckpoint: (projection, position, isWhole) => this.#of(projection).advance({ position, isWhole }),
-      onReplaced: forget,
-      onListening: forget
-    })
   }
 
   async reached (source: string, position: bigint, withinMs: number): Promise<boolean> {
     const known = this.#of(source)
     if (known.position >= position) return true
+    if (!this.#polled.has(source)) this.#listener() // from now on
     if (this.#isDue(source, known)) this.#read(known)
     this.#clock ??= setInterval(() => this.#tick(), tickMs)
     return await known.wait(position, performance.now() + withinMs)
@@ -83,7 +70,7 @@ class ListenedPositions implements Positions {
   async passed (source: string): Promise<bigint | undefined> {
     const known = this.#of(source)
     if (known.isHidden && known.wasReadWithin(checkMs)) return undefined
-    const isFresh = this.#polled.has(source) ? known.wasReadWithin(pollMs) : this.#listener.isListening()
+    const isFresh = this.#polled.has(source) ? known.wasReadWithin(pollMs) : this.#listener().isListening()
     return known.isKnown && isFresh ? known.position : await known.readNow()
   }
 
@@ -95,10 +82,26 @@ class ListenedPositions implements Positions {
     return [...this.#known.values()].reduce((most, { position }) => position > most ? position : most, -1n)
   }
 
-  async close (): Promise<void> {
+  close (): void {
     clearInterval(this.#clock)
     for (const known of this.#known.values()) known.endAll()
-    await this.#listener.close()
+    this.#listening?.close()
+  }
+
+  #listener (): Listener {
+    return this.#listening ??= listenForCheckpoints(this.notifications, {
+      onCheckpoint: (projection, position, isWhole) => this.#of(projection).advance({ position, isWhole }),
+      onReplaced: () => this.#forget(),
+      onListening: () => this.#forget()
+    })
+  }
+
+  /** Notifications may have been missed: calls that wait look for themselves. */
+  #forget (): void {
+    for (const [source, known] of this.#known) {
+      known.forget()
+      if (known.isAwaited && !this.#polled.has(source)) this.#read(known)
+    }
   }
 
   #of (source: string): KnownPosition {

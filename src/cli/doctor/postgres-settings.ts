@@ -32,7 +32,7 @@ async function timeLimits (pool: pg.Pool): Promise<Found> {
 }
 
 /** Of the process that takes the most, a worker, with its queue in Redis or in Postgres: see docs/operations.md. */
-export const mostOfAProcess = { redis: 44, postgres: 60 }
+export const mostOfAProcess = { redis: 41, postgres: 57 }
 
 interface ConnectionsRow { most: number, used: number, role_limit: number, role_used: number }
 

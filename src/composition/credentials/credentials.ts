@@ -5,8 +5,8 @@ import { NotKnownYet } from '../../command-handling/wait-if-missing.js'
 import { tryDecode } from '../../domain/events.js'
 import { tokenStream } from '../../domain/token/events.js'
 import type { Credentials } from '../../http/auth/credentials.js'
-import { listenOn, type Listener } from '../../postgres/listen.js'
-import type { Connections, Urls } from '../connections.js'
+import type { Listener } from '../../postgres/listen.js'
+import type { Connections } from '../connections.js'
 import { KeyUses } from './key-uses.js'
 import { KnownKeys, orNotKnown } from './known-keys.js'
 import { revocationChannel, revokedIn } from './revocations.js'
@@ -19,8 +19,6 @@ export interface OpenCredentials extends Credentials {
 
 /** Whether all was heard is asked this often while requests come: the answer says it of all notified before. */
 const askEveryMs = 250
-const heartbeatMs = 15_000
-const answerWithinMs = 5_000
 
 /** While nothing is heard. With the time that a look takes it stays under a second. */
 const lookEveryMs = 300
@@ -28,7 +26,7 @@ const lookEveryMs = 300
 const lookAnywayMs = 30_000
 const lookWithinMs = 2_000
 
-interface Context { urls: Urls, connections: Connections, log: Logger }
+interface Context { connections: Connections, log: Logger }
 
 /**
  * Revocations reach it by a notification; without a connection that hears them, by a look every 300 ms. A process that
@@ -76,7 +74,8 @@ class ListenedCredentials implements OpenCredentials {
 
   async close (): Promise<void> {
     this.#asking.close()
-    await Promise.all([this.#listener.close(), this.#uses.close()])
+    this.#listener.close()
+    await this.#uses.close()
   }
 
   /** What cannot be looked up now is looked up again. */
@@ -99,19 +98,12 @@ class ListenedCredentials implements OpenCredentials {
   }
 
   #listen (): Listener {
-    const { urls: { databaseUrl }, log } = this.context
-    return listenOn({
-      databaseUrl,
-      applicationName: 'ringledger revocations',
-      channel: revocationChannel,
-      heartbeatMs,
-      answerWithinMs,
+    return this.context.connections.notifications.listen(revocationChannel, {
       onNotification: (payload) => this.#heard(payload),
       onListening: () => {
         this.#listeningSince = performance.now()
         void this.look()
-      },
-      onError: (error) => log.debug({ err: error }, 'lost the connection that hears of revocations')
+      }
     })
   }
 

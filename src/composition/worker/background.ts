@@ -9,7 +9,7 @@ import { leadImportsOf } from './lead-imports.js'
 
 /** Loads it when it is called, as the worker does. */
 export async function startBackgroundOf (context: ProcessContext, metrics: Metrics): Promise<Background> {
-  const { urls, connections: { consumerPool: pool }, restoreGuard, holder, log } = context
+  const { urls, connections: { consumerPool: pool, notifications }, restoreGuard, holder, log } = context
   const [{ startBackground }, { countUnfinished }] = await Promise.all([
     import('../../../workers/background/start.js'), import('../../../workers/background/counts.js')
   ])
@@ -20,5 +20,6 @@ export async function startBackgroundOf (context: ProcessContext, metrics: Metri
     'late-call-erasure': await lateCallsOf(context)
   }
   measureBackground(metrics, Object.keys(kinds), () => countUnfinished(context.connections.pool))
-  return await startBackground({ pool, databaseUrl, redisUrl, kinds, holder, log, mayWork: restoreGuard.maySend })
+  const { maySend: mayWork } = restoreGuard
+  return await startBackground({ pool, notifications, databaseUrl, redisUrl, kinds, holder, log, mayWork })
 }

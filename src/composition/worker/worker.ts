@@ -27,6 +27,7 @@ export async function startWorker (
     pool: connections.pool,
     consumerPool: connections.consumerPool,
     streams: connections.streams,
+    notifications: connections.notifications,
     restoreGuard,
     sameLog: logGuard,
     databaseUrl: urls.databaseUrl,

@@ -7,6 +7,15 @@ export interface Batch {
   position: bigint
 }
 
+/** Whether an event may come a moment later, with others: they make fewer, larger batches. */
+export type IsUnhurried = (event: Pick<StoredEvent, 'type' | 'data'>) => boolean
+
+/** Of events of these types. */
+export function isOneOf<Type extends string> (...types: Type[]): IsUnhurried {
+  const known: ReadonlySet<string> = new Set(types)
+  return ({ type }) => known.has(type)
+}
+
 export interface CatchUp {
   /**
    * Resolves with at least one event, or with none and a position that passed filtered-out events.
@@ -23,8 +32,7 @@ export interface CatchUpOptions {
   /** Exclusive: the first event is the one after this position; 0 starts at the beginning. */
   after: bigint
   eventTypes: readonly string[]
-  /** Those of the types whose events wait a moment for others: fewer, larger batches. */
-  unhurried?: readonly string[] | undefined
+  isUnhurried?: IsUnhurried | undefined
   /** Most events in one batch; the subscription is paused while twice as many wait, or more bytes than a batch has. */
   maxBatch?: number
   /** How long a batch that is not full waits for more, in milliseconds. Without it, batches come early and small. */

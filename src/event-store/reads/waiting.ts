@@ -1,6 +1,7 @@
 // Events that have arrived and wait to be pulled, bounded by their number and by their bytes.
 import type { StoredEvent } from '../../domain/stored-event.js'
 import { sizeOf } from '../size.js'
+import type { IsUnhurried } from './batch.js'
 
 /** About the memory that the data of one batch takes. A larger event is a batch of its own; most take a quarter. */
 const maxBytes = 16 * 2 ** 20
@@ -10,8 +11,8 @@ export class WaitingEvents {
   #bytes = 0
   #unhurried = 0
 
-  /** @param unhurried types whose events wait for others */
-  constructor (private readonly maxBatch: number, private readonly unhurried: readonly string[] = []) {}
+  /** @param isUnhurried which events wait for others */
+  constructor (private readonly maxBatch: number, private readonly isUnhurried: IsUnhurried = () => false) {}
 
   get count (): number {
     return this.#events.length
@@ -35,7 +36,7 @@ export class WaitingEvents {
     const bytes = sizeOf(event.data)
     this.#events.push({ event, bytes })
     this.#bytes += bytes
-    if (this.unhurried.includes(event.type)) this.#unhurried += 1
+    if (this.isUnhurried(event)) this.#unhurried += 1
   }
 
   /** The oldest ones, as many as one batch may hold. */
@@ -48,7 +49,7 @@ export class WaitingEvents {
     }
     this.#bytes -= bytes
     const taken = this.#events.splice(0, count).map(({ event }) => event)
-    this.#unhurried -= taken.filter(({ type }) => this.unhurried.includes(type)).length
+    this.#unhurried -= taken.filter(this.isUnhurried).length
     return taken
   }
 }

@@ -11,7 +11,6 @@ const passingMs = { busy: 250, idle: 2_000 }
 
 export class TailReader {
   readonly #types: ReadonlySet<string>
-  readonly #unhurried: ReadonlySet<string>
   readonly #look = () => this.#wake()
   #found: StoredEvent[] = []
   #hasHurried = false
@@ -26,7 +25,6 @@ export class TailReader {
 
   constructor (private readonly tail: Tail, private readonly options: FollowOptions) {
     this.#types = new Set(options.eventTypes)
-    this.#unhurried = new Set(options.unhurried)
     this.#seen = this.#position = options.after
     tail.join(this.#look)
     options.signal.addEventListener('abort', this.#look, { once: true })
@@ -63,7 +61,7 @@ export class TailReader {
       last = event.position
       if (!this.#types.has(event.type)) return true
       this.#found.push(event)
-      this.#hasHurried ||= !this.#unhurried.has(event.type)
+      this.#hasHurried ||= this.options.isUnhurried?.(event) !== true
       return true
     })
     const isFull = this.#found.length >= mostEvents

@@ -1,6 +1,7 @@
 // Whatever happens to the subscription that is shared, each follower gets every event of its types once, in order.
 import t from 'tap'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
+import { isOneOf, type IsUnhurried } from '../../../src/event-store/reads/batch.js'
 import { openStreams, type Streams } from '../../../src/event-store/streams.js'
 import { shareTail } from '../../../src/event-store/tail/share-tail.js'
 import { skipProcessed } from '../../../src/subscriptions/skip-processed.js'
@@ -16,7 +17,10 @@ const types = ['A', 'B', 'C', 'D']
 
 const someTypes = fc.subarray(types, { minLength: 1 })
 const someone = fc.record({
-  eventTypes: someTypes, unhurried: fc.subarray(types), slowMs: fc.nat(20), behind: fc.nat(30)
+  eventTypes: someTypes,
+  isUnhurried: fc.subarray(types).map((some) => isOneOf(...some)),
+  slowMs: fc.nat(20),
+  behind: fc.nat(30)
 })
 const step = fc.oneof(
   { weight: 12, arbitrary: fc.array(fc.constantFrom(...types, 'Other'), { minLength: 1, maxLength: 6 }) },
@@ -70,10 +74,10 @@ interface Consumer {
   stop (): Promise<void>
 }
 
-interface ConsumerOptions { eventTypes: string[], unhurried: string[], slowMs: number, after: bigint }
+interface ConsumerOptions { eventTypes: string[], isUnhurried: IsUnhurried, slowMs: number, after: bigint }
 
 /** As `runSubscription` does: it goes on from its last position after every error. */
-function consumer (streams: Streams, { eventTypes, unhurried, slowMs, after }: ConsumerOptions): Consumer {
+function consumer (streams: Streams, { eventTypes, isUnhurried, slowMs, after }: ConsumerOptions): Consumer {
   const [stopping, events] = [new AbortController(), [] as bigint[]]
   let turn = new AbortController()
   let position = after
@@ -97,7 +101,7 @@ function consumer (streams: Streams, { eventTypes, unhurried, slowMs, after }: C
   }
 
   async function follow (signal: AbortSignal): Promise<void> {
-    for await (const batch of streams.follow({ after: position, eventTypes, unhurried, signal, mayShare: true })) {
+    for await (const batch of streams.follow({ after: position, eventTypes, isUnhurried, signal, mayShare: true })) {
       events.push(...skipProcessed(batch, position).events.map((event) => event.position))
       position = batch.position
       await pause(slowMs)

@@ -1,5 +1,6 @@
 // Who follows the end of the log shares one subscription, and is neither held up nor failed by another.
 import t from 'tap'
+import { isOneOf } from '../../../src/event-store/reads/batch.js'
 import { openStreams, type Streams } from '../../../src/event-store/streams.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 import { eventually } from '../../support/eventually.js'
@@ -50,7 +51,7 @@ t.test('events of others are passed at once when somebody waits, and in a while 
 
 t.test('what is unhurried comes with what is not, or a moment later', async (t) => {
   const { streams } = shared()
-  const each = follower(t, streams, { eventTypes: ['A', 'B'], unhurried: ['A'], after: await direct.head() })
+  const each = follower(t, streams, { eventTypes: ['A', 'B'], isUnhurried: isOneOf('A'), after: await direct.head() })
   await happen(direct, ['A', 'A', 'B'])
   await eventually(() => typesOf(each) === 'AAB')
   t.equal(each.positions.length, 1)

@@ -33,8 +33,8 @@ t.test('a revocation arrives while nothing reaches the connection that listens',
   const token = await signToken(config.jwt, { user: '1', ttl: '1h' })
   t.strictSame([await status(key), await status(token)], [200, 200])
   const { rows } = await pool.query<{ pid: number }>(`
-    SELECT pid FROM pg_stat_activity WHERE application_name = 'ringledger revocations' AND datname = current_database()`)
-  t.equal(rows.length, 2)
+    SELECT pid FROM pg_stat_activity WHERE application_name = 'ringledger notifications' AND datname = current_database()`)
+  t.ok(rows.length > 0)
   const signalAll = (signal: NodeJS.Signals) => { for (const { pid } of rows) process.kill(pid, signal) }
   signalAll('SIGSTOP')
   t.teardown(() => signalAll('SIGCONT'))

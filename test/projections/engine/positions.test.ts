@@ -5,6 +5,7 @@ import { assistantCreated, logOf } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
 import { positionRig } from '../../support/projections/position-rig.js'
 import { tcpProxy } from '../../support/back-ends/tcp-proxy.js'
+import { deaf, notificationsOf } from '../../support/postgres/notifications.js'
 
 const rig = await positionRig(t)
 const { databaseUrl, pool, listening, deafPool, projectOne, feed, isListening, isGone, cutListener } = rig
@@ -59,8 +60,10 @@ t.test('a connection that died silently is noticed, and made again', async (t) =
   const through = Object.assign(new URL(databaseUrl), { port: String(proxy.port) }).href
   const errors: string[] = []
   const onError = ({ message }: Error) => { if (!message.includes('ECONNREFUSED')) errors.push(message) }
-  const positions = listenForPositions(through, deafPool(t), onError, { heartbeatMs: 100 })
+  const quick = { onError, heartbeatMs: 100, answerWithinMs: 100 }
+  const positions = listenForPositions(notificationsOf(t, through, quick), deafPool(t), () => {})
   t.teardown(() => positions.close())
+  void positions.passed('assistants').catch(() => {}) // from the first question on
   await isListening()
   proxy.freeze()
   await eventually(() => errors.length > 0)
@@ -92,7 +95,7 @@ t.test('a projection is looked up once in 100 ms, and every call is answered, at
       return Reflect.get(target, name)
     }
   })
-  const positions = listenForPositions('postgres://nobody@127.0.0.1:1/none', counting, () => {}) // hears of nothing
+  const positions = listenForPositions(deaf(t), counting, () => {})
   t.teardown(() => positions.close())
   const began = performance.now()
   const early = Array.from({ length: 3_000 }, (_, n) => positions.reached('assistants', 100n - BigInt(n % 50), 20_000))
@@ -115,7 +118,7 @@ t.test('a projection is looked up once in 100 ms, and every call is answered, at
 
 t.test('look-ups that fail in a row are reported once', async (t) => {
   const errors: Error[] = []
-  const positions = listenForPositions(databaseUrl, deafPool(t), (error) => { errors.push(error) })
+  const positions = listenForPositions(notificationsOf(t, databaseUrl), deafPool(t), (error) => { errors.push(error) })
   t.teardown(() => positions.close())
   t.equal(await positions.reached('assistants', 1n, 400), false)
   t.equal(errors.length, 1)

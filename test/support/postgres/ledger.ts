@@ -1,14 +1,17 @@
 // A migrated database of a test's own, with a pool.
 import pg, { type Pool } from 'pg'
+import type { Notifications } from '../../../src/postgres/listen.js'
 import { openPool } from '../../../src/postgres/pool.js'
 import { migrateLedger } from '../back-ends/database-templates.js'
 import { scratchPostgres, type ScratchPostgres } from '../back-ends/scratch-postgres.js'
+import { notificationsOf } from './notifications.js'
 import type { Teardown } from '../teardown.js'
 
 export interface ScratchLedger {
   postgres: ScratchPostgres
   databaseUrl: string
   pool: Pool
+  notifications: Notifications
 }
 
 /** A new database in the Postgres of the run, or in a cluster of the test's own. */
@@ -19,7 +22,7 @@ export async function scratchLedger (t: Teardown, given?: ScratchPostgres): Prom
   const pool = openPool(databaseUrl, { applicationName: 'test', max: 20, onError: () => {} })
   t.teardown(() => pool.end())
   await pool.query('UPDATE ledger.this_database SET id = gen_random_uuid()') // a copy has the identity of its template
-  return { postgres, databaseUrl, pool }
+  return { postgres, databaseUrl, pool, notifications: notificationsOf(t, databaseUrl) }
 }
 
 let made = 0

@@ -8,10 +8,11 @@ import { assistantCreated, logOf, type Told } from '../events/call-events.js'
 import { eventually } from '../eventually.js'
 import { scratchLedger } from '../postgres/ledger.js'
 import { emptyReadModels, feeding, type Feed } from './projected.js'
+import { notificationsOf } from '../postgres/notifications.js'
 
 /** Its first query is LISTEN; a heartbeat may have followed. */
 const hasListened = "AND state = 'idle' AND query <> ''"
-const ofListener = "application_name = 'ringledger positions' AND datname = current_database()"
+const ofListener = "application_name = 'ringledger notifications' AND datname = current_database()"
 
 /** The read model is empty, and its log begins anew, before each test. */
 export async function positionRig (t: Test) {
@@ -27,17 +28,14 @@ export async function positionRig (t: Test) {
   const isGone = () => eventually(async () => await sessions() === 0)
   const isListening = () => eventually(async () => await sessions(hasListened) === 1)
   return {
-    databaseUrl,
-    pool,
-    isGone,
-    isListening,
-    deafPool,
+    ...{ databaseUrl, pool, isGone, isListening, deafPool },
     feed: (epoch: bigint) => feeding(assistants, pool, epoch),
     cutListener: () => pool.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${ofListener}`),
     async listening (t: Test, through: Pool = pool) {
       await isGone() // the one of the test before
-      const positions = listenForPositions(databaseUrl, through, () => {})
+      const positions = listenForPositions(notificationsOf(t, databaseUrl), through, () => {})
       t.teardown(() => positions.close())
+      await positions.passed('assistants').catch(() => {}) // it listens from the first question on
       await isListening()
       return positions
     },

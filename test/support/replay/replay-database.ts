@@ -12,6 +12,7 @@ import { projections } from '../../../projections/index.js'
 import type { ScratchPostgres } from '../back-ends/scratch-postgres.js'
 import { watchedPool, type Watching } from '../postgres/statements.js'
 import type { Teardown } from '../teardown.js'
+import { notificationsOf } from '../postgres/notifications.js'
 
 export interface DatabaseOptions {
   /** The cluster that it is in, when it is another one. */
@@ -51,7 +52,7 @@ export async function replayDatabase (
   const { databaseUrl, pool } = await scratchLedger(t, postgres)
   const watched = watchedPool(pool, watching)
   await ensureProjections(pool, projections, async () => head === 0n)
-  const positions = listenForPositions(databaseUrl, pool, () => {})
+  const positions = listenForPositions(notificationsOf(t, databaseUrl), pool, () => {})
   t.teardown(() => positions.close())
   return {
     databaseUrl,

@@ -1,7 +1,7 @@
 // Several who follow the log in one process, and how many subscriptions that takes.
 import { randomUUID } from 'node:crypto'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
-import type { Batch } from '../../../src/event-store/reads/batch.js'
+import type { Batch, IsUnhurried } from '../../../src/event-store/reads/batch.js'
 import { noStream, type Streams } from '../../../src/event-store/streams.js'
 import { shareTail } from '../../../src/event-store/tail/share-tail.js'
 import type { Teardown } from '../teardown.js'
@@ -47,7 +47,7 @@ export interface Follower {
 
 export interface FollowerOptions {
   eventTypes: string[]
-  unhurried?: string[]
+  isUnhurried?: IsUnhurried
   after: bigint
   /** The follower takes the next batch when this has resolved. */
   work? (batch: Batch): Promise<unknown>

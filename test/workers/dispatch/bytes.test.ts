@@ -19,7 +19,7 @@ import { webhookProblems } from '../../support/documents/webhook-schemas.js'
 
 const { postgres, connection } = await scratchEventStore(t)
 const streams = openStreams(connection)
-const { pool, databaseUrl } = await scratchLedger(t, postgres)
+const { pool, notifications, databaseUrl } = await scratchLedger(t, postgres)
 const secretKey = randomBytes(32)
 const keys = { current: secretKey, previous: [] }
 
@@ -28,6 +28,7 @@ function worker () {
   const log = keepingLog()
   const started = startWorkers({
     pool,
+    notifications,
     databaseUrl,
     streams,
     restoreGuard: openRestoreGuard({ pool, streams, log }),

@@ -24,7 +24,7 @@ export interface BackgroundRig extends ScratchLedger {
 /** On a database of its own; its queue is in Redis where that is given, and is emptied before. */
 export async function backgroundRig (t: Teardown, redis?: ScratchRedis): Promise<BackgroundRig> {
   const ledger = await scratchLedger(t)
-  const { pool, databaseUrl } = ledger
+  const { pool, notifications, databaseUrl } = ledger
   await redis?.flush()
   await addCountTable(pool)
   const log = keepingLog()
@@ -37,9 +37,8 @@ export async function backgroundRig (t: Teardown, redis?: ScratchRedis): Promise
       const kinds = { counting: counting(pool, { worker: holder, ...options }) }
       const stalled = { lockDuration: 1_000, stalledInterval: 500 }
       const quick = { turnMs: 50, reconcileEveryMs: 200, retryMs: 20, stalled }
-      const started = await startBackground({
-        pool, databaseUrl, redisUrl: redis?.url, kinds, holder, log, mayWork: () => true, ...quick, ...options
-      })
+      const given = { kinds, holder, log, mayWork: () => true, ...quick, ...options }
+      const started = await startBackground({ pool, notifications, databaseUrl, redisUrl: redis?.url, ...given })
       t.teardown(() => started.stop())
       return started
     },

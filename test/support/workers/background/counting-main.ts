@@ -1,5 +1,6 @@
 // A worker of requests that count, for tests that kill or freeze it. It prints each step, and dies at one.
 import { writeSync } from 'node:fs'
+import { openNotifications } from '../../../../src/postgres/listen.js'
 import { openPool } from '../../../../src/postgres/pool.js'
 import { startBackground } from '../../../../workers/background/start.js'
 import { counting } from './counting.js'
@@ -15,6 +16,7 @@ const onStep = (step: number) => {
 }
 await startBackground({
   pool,
+  notifications: openNotifications({ databaseUrl, onError: ignore }),
   databaseUrl,
   redisUrl: redisUrl || undefined,
   kinds: { counting: counting(pool, { worker, onStep }) },
