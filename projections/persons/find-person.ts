@@ -1,7 +1,7 @@
 // What the read model knows of a person: of one user, by the number that they are called on.
 import type { PoolClient } from 'pg'
 import { describeEntry } from '../../src/domain/blacklist/entry.js'
-import { describeCall } from '../../src/domain/call/summary.js'
+import { describeCall, type CallReport } from '../../src/domain/call/summary.js'
 import { describeContact } from '../../src/domain/lead/summary.js'
 import { eachPart, type PartsQuery } from '../../src/postgres/each-part.js'
 import type { Filter } from '../../src/postgres/page.js'
@@ -42,7 +42,7 @@ export function findPerson (snapshot: PoolClient, { userId, phoneNumber }: Perso
       { ...leads, filters: [...numbered, ['primary_id IS NULL']] }, (found) => visit(found.map(leadOf))),
     contacts: (visit: Visit<object>) => each<FoundLead>(
       { ...leads, filters: [...numbered, ['primary_id IS NOT NULL']] }, (found) => visit(found.map(contactOf))),
-    calls: (visit: Visit<object>) => eachCall<CallFound>(
+    calls: (visit: Visit<CallReport>) => eachCall<CallFound>(
       calls, (found) => visit(found.map(({ summary, report }) => describeCall(summary, report)))),
     callIds: (visit: Visit<string>) => eachCall<string>({ ...calls, columns: 'id', item: 'to_json(id)' }, visit),
     async blacklistEntry (): Promise<object | null> {

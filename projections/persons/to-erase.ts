@@ -91,6 +91,13 @@ export async function findCallIds (
   return rows.map(({ id }) => id)
 }
 
+/** Whether any of these calls of the user is erased. */
+export async function hasErased (pool: Pool, userId: string, callIds: readonly string[]): Promise<boolean> {
+  const { rowCount } = await pool.query(`
+    SELECT FROM read_model.calls WHERE id = ANY ($2::text[]) AND user_id = $1 AND report IS NULL LIMIT 1`, [userId, callIds])
+  return rowCount === 1
+}
+
 interface Found { report: CallCompleted | null, left: Left | null }
 type Left = NonNullable<CallErased['lead_left']>
 

@@ -8,13 +8,15 @@ type Visit<Item> = (items: Item[]) => Promise<void>
 export interface KnownPerson {
   leads (visit: Visit<object>): Promise<void>
   contacts (visit: Visit<object>): Promise<void>
-  calls (visit: Visit<object>): Promise<void>
+  calls (visit: Visit<KnownCall>): Promise<void>
   callIds (visit: Visit<string>): Promise<void>
   blacklistEntry (): Promise<object | null>
 }
 
+interface KnownCall { call_id: string, erased?: true }
 interface Asked { userId: string, phoneNumber: string }
-type Write = (text: string) => Promise<void>
+/** @param ofCall which the text tells of, unless it is erased */
+type Write = (text: string, ofCall?: string) => Promise<void>
 
 export async function writeDocument (
   tx: PoolClient, { userId, phoneNumber }: Asked, known: KnownPerson, write: Write
@@ -23,19 +25,22 @@ export async function writeDocument (
   await write(`{\n"phone_number": ${JSON.stringify(phoneNumber)},\n"exported_at": ${JSON.stringify(now)}`)
   await writeList(write, 'leads', (visit) => known.leads(visit))
   await writeList(write, 'contacts', (visit) => known.contacts(visit))
-  await writeList(write, 'calls', (visit) => known.calls(visit))
+  const callOf = ({ call_id, erased }: KnownCall) => erased ? undefined : call_id
+  await writeList<KnownCall>(write, 'calls', (visit) => known.calls(visit), callOf)
   await writeList(write, 'deliveries', (visit) => known.callIds(async (ids) => {
     for (const id of ids) await visit(await findWholeDeliveries(tx, userId, id))
   }))
   await write(`,\n"blacklist_entry": ${JSON.stringify(await known.blacklistEntry())}\n}\n`)
 }
 
-async function writeList (write: Write, name: string, read: (visit: Visit<object>) => Promise<void>): Promise<void> {
+async function writeList<Item extends object> (
+  write: Write, name: string, read: (visit: Visit<Item>) => Promise<void>, callOf?: (item: Item) => string | undefined
+): Promise<void> {
   await write(`,\n${JSON.stringify(name)}: [`)
   let before = '\n'
   await read(async (items) => {
     for (const item of items) {
-      await write(before + JSON.stringify(item))
+      await write(before + JSON.stringify(item), callOf?.(item))
       before = ',\n'
     }
   })

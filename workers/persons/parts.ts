@@ -6,28 +6,37 @@ export interface ExportPlace { id: string, userId: string }
 
 /** Of a part before it is encrypted, in characters: what a process holds of an export. */
 const partLength = 256 * 1024
+/** Ids of calls beside a part. */
+const mostCalls = 10_000
 
 /** SQL and code say alike what a part is bound to. */
 export const ownerOfPart = "user_id || ' ' || request_id || ' ' || part"
 const ownerOf = ({ id, userId }: ExportPlace, part: number) => `${userId} ${id} ${part}`
 
-/** Writes the text of an export that takes the place of one that was begun. `end` writes what is left. */
+/**
+ * Writes the text of an export that takes the place of one that was begun. `end` writes what is left. Its
+ * calls are noted beside it: others may have answered them, who are erased while it is kept.
+ */
 export async function beginExport (tx: PoolClient, keys: SecretKeys, place: ExportPlace) {
   await tx.query('DELETE FROM ledger.person_exports WHERE request_id = $1', [place.id])
   let text = ''
+  let calls: string[] = []
   let part = 0
   const flush = async (isLast: boolean) => {
     const { key_id: keyId, sealed } = seal(keys, ownerOf(place, part), text)
     await tx.query(`
-      INSERT INTO ledger.person_exports (request_id, part, is_last, user_id, key_id, sealed)
-      VALUES ($1, $2, $3, $4, $5, decode($6, 'base64'))`, [place.id, part, isLast, place.userId, keyId, sealed])
+      INSERT INTO ledger.person_exports (request_id, part, is_last, user_id, key_id, sealed, call_ids)
+      VALUES ($1, $2, $3, $4, $5, decode($6, 'base64'), $7)`,
+    [place.id, part, isLast, place.userId, keyId, sealed, calls])
     text = ''
+    calls = []
     part += 1
   }
   return {
-    async write (more: string): Promise<void> {
+    async write (more: string, ofCall?: string): Promise<void> {
       text += more
-      if (text.length >= partLength) await flush(false)
+      if (ofCall !== undefined) calls.push(ofCall)
+      if (text.length >= partLength || calls.length >= mostCalls) await flush(false)
     },
     end: () => flush(true)
   }

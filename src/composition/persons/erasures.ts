@@ -53,6 +53,7 @@ export function erasureWork ({ digest, ...options }: ErasuresOptions): ErasureWo
     },
     streamsOf: (person) => named.streamsOf(person),
     isOf: async (id, { phoneNumber }) => (await find(id))?.request.number_digest === digest(phoneNumber),
+    hasErased: (userId, callIds) => rows.hasErased(pool, userId, callIds),
     scavenge: (requestId) => scavengeFor({ streams, pool }, requestId),
     find: async (id) => (await find(id))?.request,
     end: (id, isDone) => end(id, isDone)

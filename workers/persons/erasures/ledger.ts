@@ -14,6 +14,8 @@ export interface LedgerQuestions {
   streamsOf (person: Person): Promise<string[]>
   /** Whether a request for a copy was for this person. */
   isOf (requestId: string, person: Person): Promise<boolean>
+  /** Whether any of these calls of the user is erased. */
+  hasErased (userId: string, callIds: readonly string[]): Promise<boolean>
 }
 
 /** @returns false while something is under way that has the number: look again */
@@ -74,17 +76,39 @@ async function isErasedCall (pool: Pool, userId: string, callId: unknown): Promi
   return rowCount === 1
 }
 
-/** A copy that is being made may be of a state before: it ends first. */
+/**
+ * A copy that is being made may be of a state before: it ends first, whoever it is of, as others answer calls. One for
+ * the person is waited for also when nobody has begun it. Whatever else was read before this is refused its request, as
+ * that has changed: it is made anew.
+ */
 async function isBeingCopied ({ pool, keys }: LedgerQuestions, { userId, phoneNumber }: Person): Promise<boolean> {
-  const { rows } = await pool.query<SealedRow>(`
-    SELECT key_id, encode(sealed, 'base64') AS sealed FROM ledger.person_requests WHERE user_id = $1`, [userId])
-  return rows.some((row) => unseal(keys, userId, row) === phoneNumber)
+  const { rows } = await pool.query<SealedRow & { is_begun: boolean }>(`
+    WITH free AS (
+      UPDATE ledger.person_requests SET due_at = due_at
+      WHERE id IN (SELECT id FROM ledger.person_requests WHERE user_id = $1 FOR UPDATE SKIP LOCKED) RETURNING id
+    )
+    SELECT key_id, encode(sealed, 'base64') AS sealed, id NOT IN (SELECT id FROM free) AS is_begun
+    FROM ledger.person_requests WHERE user_id = $1`, [userId])
+  return rows.some((row) => row.is_begun || unseal(keys, userId, row) === phoneNumber)
 }
 
-async function removeCopies ({ pool, isOf }: LedgerQuestions, person: Person): Promise<void> {
+/** Copies for the person, and others that have calls of the person. */
+async function removeCopies (questions: LedgerQuestions, person: Person): Promise<void> {
+  const { pool, isOf } = questions
   const { rows } = await pool.query<{ request_id: string }>(
-    'SELECT DISTINCT request_id FROM ledger.person_exports WHERE user_id = $1', [person.userId])
+    'SELECT request_id FROM ledger.person_exports WHERE user_id = $1 AND part = 0', [person.userId])
   for (const { request_id: id } of rows) {
-    if (await isOf(id, person)) await pool.query('DELETE FROM ledger.person_exports WHERE request_id = $1', [id])
+    if (!await isOf(id, person) && !await hasErased(questions, person, id)) continue
+    await pool.query('DELETE FROM ledger.person_exports WHERE request_id = $1', [id])
+  }
+}
+
+/** Also where a former release made the copy, and did not note its calls. */
+async function hasErased (questions: LedgerQuestions, { userId }: Person, requestId: string): Promise<boolean> {
+  for (let part = 0; ; part += 1) {
+    const { rows: [found] } = await questions.pool.query<{ call_ids: string[] | null }>(
+      'SELECT call_ids FROM ledger.person_exports WHERE request_id = $1 AND part = $2', [requestId, part])
+    if (!found) return false
+    if (!found.call_ids || await questions.hasErased(userId, found.call_ids)) return true
   }
 }
