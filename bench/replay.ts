@@ -19,7 +19,7 @@ import { startServer, temporaryPostgres } from './support/back-ends.js'
 import { environmentOf } from './support/environment.js'
 import { ringledger, run } from './support/run.js'
 import { perSecond } from './support/statistics.js'
-import { openNotifications } from '../src/postgres/listen.js'
+import { openNotifications } from '../src/postgres/notifications/notifications.js'
 
 const { values: options } = parseArgs({
   options: {

@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { listenForWaiting } from '../../projections/engine/positions/checkpoint-listener.js'
-import { openNotifications, type Notifications } from '../postgres/listen.js'
+import { openNotifications, type Notifications } from '../postgres/notifications/notifications.js'
 import { listenForPositions, type Positions } from '../../projections/engine/positions/positions.js'
 import { projections } from '../../projections/index.js'
 import { holdsNothing } from '../../projections/generations/complete.js'

@@ -1,5 +1,5 @@
 // Hears of every checkpoint that readers can see, and of readers who wait.
-import type { Listener, Notifications } from '../../../src/postgres/listen.js'
+import type { Listener, Notifications } from '../../../src/postgres/notifications/notifications.js'
 import { awaitedChannel, checkpointChannel } from '../../generations/readers.js'
 
 export interface CheckpointListenerOptions {

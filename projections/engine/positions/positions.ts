@@ -1,6 +1,6 @@
 // Lets readers wait until a projection, or another subscription, has passed a position of the log.
 import type { Pool } from 'pg'
-import type { Listener, Notifications } from '../../../src/postgres/listen.js'
+import type { Listener, Notifications } from '../../../src/postgres/notifications/notifications.js'
 import { readCheckpoint } from '../../../src/subscriptions/checkpoint.js'
 import { announceAwaited, readVisible, readWithinMs } from './active-positions.js'
 import { listenForCheckpoints } from './checkpoint-listener.js'

@@ -17,7 +17,7 @@ export const layerCases: ImportCase[] = [
   {
     rule: 'deliveries know nothing of the queue and of sending',
     file: 'workers/deliveries/attempts/attempt.ts',
-    good: '../due-channel.js ../../../src/domain/webhook/outcome.js ../../../src/postgres/listen.js pg',
+    good: '../due-channel.js ../../../src/domain/webhook/outcome.js ../../../src/postgres/notifications/notifications.js pg',
     bad: '../../queue/slots.js ../../deliver/send.js ../../dispatch/dispatch.js ../../background/turns.js'
   },
   {

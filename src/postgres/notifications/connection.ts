@@ -1,6 +1,6 @@
 // One connection that listens, until it is lost.
 import pg from 'pg'
-import { endClient } from './end-client.js'
+import { endClient } from '../end-client.js'
 
 export interface ConnectionOptions {
   /** Must reach Postgres directly: LISTEN does not pass a transaction pooler. */

@@ -1,6 +1,6 @@
 // Hears what Postgres notifies, over one connection for all channels of a process: each notification wakes every
 // session of the database that listens to anything.
-import { Connection, type ConnectionOptions } from './listening-connection.js'
+import { Connection, type ConnectionOptions } from './connection.js'
 
 export interface Notifications {
   /** Listens to a channel until the listener is closed. @param channel a name of ours, never input */
