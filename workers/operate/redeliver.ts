@@ -69,8 +69,12 @@ interface Sendable {
 async function lockSendable (tx: PoolClient, id: string, userId: string | undefined): Promise<Sendable | undefined> {
   const { rows: [found] } = await tx.query<Sendable>(`
     SELECT d.user_id, d.assistant_id, d.status, d.reason, d.body IS NOT NULL AS has_body,
-           a.settings->>'webhook_url' AS url
-    FROM ledger.webhook_deliveries d LEFT JOIN ledger.dispatch_assistants a ON a.assistant_id = d.assistant_id
+           CASE WHEN a.assistant_id IS NOT NULL THEN a.settings->>'webhook_url'
+                WHEN d.type = 'webhook.test' THEN e.url -- the dispatcher does not know an assistant this new
+           END AS url
+    FROM ledger.webhook_deliveries d
+      LEFT JOIN ledger.dispatch_assistants a ON a.assistant_id = d.assistant_id
+      LEFT JOIN ledger.webhook_endpoints e ON e.id = d.endpoint_id
     WHERE d.id = $1 AND ($2::text IS NULL OR d.user_id = $2)
     FOR NO KEY UPDATE OF d -- retention removes no payload meanwhile, and attempts are numbered one after the other`, [id, userId ?? null])
   return found

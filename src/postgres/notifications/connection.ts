@@ -28,6 +28,7 @@ export class Connection {
   heardUntil = -Infinity
   #isOpen = false
   #isAsking = false
+  #last: Promise<unknown> = Promise.resolve()
   #isLost = false
 
   constructor (
@@ -69,7 +70,14 @@ export class Connection {
     void this.#answered(() => this.#client.query('SELECT')).then(() => { this.#isAsking = false })
   }
 
+  /** One after the other: the client is to be asked nothing while it is asked. */
   async #answered (ask: () => Promise<unknown>): Promise<boolean> {
+    const answer = this.#last.then(() => this.#answer(ask))
+    this.#last = answer
+    return await answer
+  }
+
+  async #answer (ask: () => Promise<unknown>): Promise<boolean> {
     const askedAt = performance.now()
     try {
       await ask()
