@@ -4,20 +4,19 @@ import { parseArgs } from 'node:util'
 import pg from 'pg'
 import { processModule } from '@ringledger/embedded-event-store/child'
 import { signToken } from '../src/cli/running/sign-token.js'
-import { EventStoreConnection } from '../src/event-store/connection/connection.js'
-import { openStreams } from '../src/event-store/streams.js'
 import { reportCalls, type Pace, type Scene } from './calls/load.js'
+import { besideHanging, createAll, hanging } from './calls/receivers.js'
 import { report, type Measured } from './calls/report.js'
 import { asRole, countStatements } from './support/statements.js'
-import { startServer, temporaryPostgres, type BenchServer } from './support/back-ends.js'
+import { startServer, temporaryPostgres } from './support/back-ends.js'
 import { environmentOf } from './support/environment.js'
 import { random } from './support/random.js'
 import { temporaryRedis, type BenchRedis } from './support/redis.js'
 import { ringledger, run, type Environment } from './support/run.js'
-import { createAssistant, createAssistants, userCount } from './webhooks/calls.js'
+import { userCount } from './webhooks/calls.js'
 import { ownCertificate } from './webhooks/certificate.js'
-import { openArrivals, type Arrivals } from './webhooks/idle.js'
-import { startRole } from './webhooks/service.js'
+import { openArrivals } from './webhooks/idle.js'
+import { startRole, type Command, type Running } from './webhooks/service.js'
 import { openSilent } from './webhooks/silent.js'
 
 const { values: options } = parseArgs({
@@ -29,6 +28,7 @@ const { values: options } = parseArgs({
     queues: { type: 'string', default: 'Postgres,Redis' },
     hanging: { type: 'boolean', default: true },
     https: { type: 'boolean', default: false },
+    processes: { type: 'string', default: 'apart,one' }, // each role in its own, or all of them in one
     statements: { type: 'boolean', default: true },
     seed: { type: 'string', default: '1' },
     profile: { type: 'string' }, // a folder for the CPU profiles of the roles
@@ -38,7 +38,6 @@ const { values: options } = parseArgs({
 const seconds = Number(options.seconds)
 const atOnce = Number(options['in-flight'])
 const chance = random(Number(options.seed))
-const hanging = { first: 1 + userCount, endpoints: 20, hang: 4 }
 
 const say = (line: string) => process.stderr.write(`${line}\n`)
 
@@ -59,9 +58,14 @@ try {
     ...(certificate && { NODE_EXTRA_CA_CERTS: certificate.certFile })
   }
   await run(ringledger('migrate'), env)
-  await createAll(arrivals, eventStore)
-  const measured = isChosen('Postgres') ? [await measure('Postgres', env)] : []
-  if (redis) measured.push(await measure('Redis', { ...env, REDIS_URL: redis.url }, redis))
+  await createAll(eventStore.url, { answering: arrivals.url, silent: silent.url })
+  const measured: Measured[] = []
+  for (const commands of [['projector', 'worker', 'api'], ['start']] as const) {
+    if (!options.processes.split(',').includes(commands.length > 1 ? 'apart' : 'one')) continue
+    const suffix = commands.length > 1 ? '' : ', all in one process'
+    if (isChosen('Postgres')) measured.push(await measure(`Postgres${suffix}`, commands, env))
+    if (redis) measured.push(await measure(`Redis${suffix}`, commands, { ...env, REDIS_URL: redis.url }, redis))
+  }
   report(measured, options.json)
 } finally {
   silent.close()
@@ -71,30 +75,23 @@ try {
   await close()
 }
 
-async function createAll (arrivals: Arrivals, { url }: BenchServer): Promise<void> {
-  const connection = new EventStoreConnection(url)
-  const streams = openStreams(connection)
-  await createAssistants(streams, arrivals.url, 1)
-  for (let n = 0; n < hanging.endpoints; n++) {
-    const base = n < hanging.hang ? silent.url : arrivals.url
-    await createAssistant(streams, `${base}/${hanging.first + n}`, hanging.first + n)
+async function measure (
+  queue: string, commands: readonly Command[], env: Environment, redis?: BenchRedis
+): Promise<Measured> {
+  const running: Array<[Command, Running]> = []
+  for (const command of commands) {
+    const url = asRole(env.DATABASE_URL ?? '', command)
+    running.push([command, await startRole(command, { ...env, DATABASE_URL: url }, profiled(queue, command))])
   }
-  await connection.close()
-}
-
-async function measure (queue: string, env: Environment, redis?: BenchRedis): Promise<Measured> {
-  const start = (role: 'api' | 'projector' | 'worker') =>
-    startRole(role, { ...env, DATABASE_URL: asRole(env.DATABASE_URL ?? '', role) }, profiled(queue, role))
-  const roles = { projector: await start('projector'), worker: await start('worker'), api: await start('api') }
   const pids = {
-    ...Object.fromEntries(Object.entries(roles).map(([role, { pid }]) => [role, pid])),
+    ...Object.fromEntries(running.map(([command, { pid }]) => [command, pid])),
     'event store': eventStore.pid,
     postgres: postgres.pid,
     ...(redis && { redis: redis.pid })
   }
   const engine = { user: 'engine', role: 'engine', ttl: '2h' }
   const token = await signToken({ secret: env.JWT_SECRET ?? '', roleClaim: 'role' }, engine)
-  const scene: Scene = { apiUrl: roles.api.url, token, arrivals, pids, chance }
+  const scene: Scene = { apiUrl: running.at(-1)?.[1].url ?? '', token, arrivals, pids, chance }
   const answering = (nth: number) => ({ id: 1 + nth % userCount, isAwaited: true })
   const load = async (pace: Pace) => {
     say(`${queue}: ${name(pace)}`)
@@ -112,20 +109,14 @@ async function measure (queue: string, env: Environment, redis?: BenchRedis): Pr
       await reportCalls(scene, { perSecond: 100, seconds }, besideHanging)
   }
   if (options.statements) measured.statements = await countStatementsOf(load)
-  for (const role of [roles.api, roles.worker, roles.projector]) await role.stop()
+  for (const [, role] of running.reverse()) await role.stop()
   return measured
 }
 
 /** Where the CPU of a role goes, for whoever opens it in the developer tools of a browser. */
-function profiled (queue: string, role: string): string[] {
+function profiled (queue: string, role: Command): string[] {
   const { profile } = options
   return profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`, `--cpu-prof-name=${queue}-${role}.cpuprofile`] : []
-}
-
-/** The n-th call: those whose receivers hang are not waited for. */
-function besideHanging (nth: number): { id: number, isAwaited: boolean } {
-  const n = nth % hanging.endpoints
-  return { id: hanging.first + n, isAwaited: n >= hanging.hang }
 }
 
 async function countStatementsOf (load: (pace: Pace) => Promise<{ calls: number }>): Promise<Measured['statements']> {

@@ -27,7 +27,7 @@ export const parts: Part[] = [
     quick: '--seconds 2 --in-flight 1,32 --leads 2000 --assistants 500 --only POST_lead;GET_lead --no-statements',
     read: commandEntries
   },
-  { name: 'calls', full: '', quick: '--seconds 3 --rates 20 --queues Postgres --no-hanging --no-statements', read: callEntries },
+  { name: 'calls', full: '', quick: '--seconds 3 --rates 20 --queues Postgres --processes apart --no-hanging --no-statements', read: callEntries },
   { name: 'webhooks', full: '', read: webhookEntries },
   { name: 'replay', full: '--events 200000 --projections leads,calls', quick: '--events 12000 --projections leads --seconds 1 --writes 100', read: replayEntries },
   { name: 'growth', full: '', read: growthEntries },
