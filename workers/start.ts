@@ -7,6 +7,7 @@ import { runSubscription, type RunOptions } from '../src/subscriptions/run.js'
 import { deliverer, type EndedAttempt } from './deliver/deliver.js'
 import { dispatcher } from './dispatch/dispatch.js'
 import { addMonths } from './deliveries/attempts/months.js'
+import { FreshBodies } from './deliveries/fresh-bodies.js'
 import { openEnqueuer } from './queue/enqueue.js'
 import { listenForDue } from './deliveries/due-channel.js'
 import { withMarkers, type Marking } from './dispatch/marker.js'
@@ -103,20 +104,20 @@ export function startWorkers (deps: WorkerDeps): Workers {
 type Running = Pick<Workers, 'handOver' | 'stop'> & { queue: JobQueue }
 
 async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortController): Promise<Running> {
-  const { pool, restoreGuard, log, webhook, version } = deps
-  const { schedule, timeoutMs, retentionDays = 90 } = webhook
+  const { pool, restoreGuard, log, version, webhook, webhook: { schedule, timeoutMs, retentionDays = 90 } } = deps
   const keys = { current: deps.secretKey, previous: deps.previousSecretKeys }
-  await refuseLostKeys(pool, keys)
-  await addMonths(pool)
+  await Promise.all([refuseLostKeys(pool, keys), addMonths(pool)])
   const queue = await openQueue(deps)
   const enqueuer = openEnqueuer({ pool, queue, maySend: restoreGuard.maySend, log })
   const poster = openPoster(webhook)
+  const fresh = new FreshBodies()
   const sending = { pool, poster, keys, timeoutMs, rules: webhook, version, signal: hurrying.signal }
-  const deliver = deliverer({ ...sending, enqueuer, schedule, onAttempt: deps.onAttempt, log })
+  const deliver = deliverer({ ...sending, fresh, enqueuer, schedule, onAttempt: deps.onAttempt, log })
   queue.work(async (job) => { if (restoreGuard.maySend()) await deliver(job) }, deps.concurrency ?? attemptsAtOnce)
+  const handOver = () => hurrying.abort(new Error('the worker stops'))
   const listener = listenForDue(deps.notifications, (user) => enqueuer.enqueueSoon([user]))
   const batches = { ...deps, pool: deps.consumerPool ?? pool }
-  const queued = { giveSlots: enqueuer, onDispatched: (users: Iterable<string>) => enqueuer.enqueueSoon(users) }
+  const queued = { fresh, giveSlots: enqueuer, onDispatched: (users: Iterable<string>) => enqueuer.enqueueSoon(users) }
   const dispatching = dispatcher({ ...batches, firstDelayMs: schedule[0] ?? 0, ...queued })
   const marking = withMarkers(dispatching, { ...batches, everyMs: deps.markEveryMs })
   const times = { everyMs: deps.reconcileEveryMs, abandonedAfterMs: 2 * timeoutMs, retentionDays }
@@ -129,7 +130,6 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
     upkeep.alerts.length > 0 && runUpkeep(upkeep.alerts, { ...batches, name: 'alerts', signal })
   ]))
   const loops = [working, restoreGuard.keepChecking(signal), tellNeededKeys({ ...batches, keys, signal })]
-  const handOver = () => hurrying.abort(new Error('the worker stops'))
   return {
     ...{ queue, handOver },
     async stop () {

@@ -5,6 +5,7 @@ import {
 } from '../../src/domain/webhook/outcome.js'
 import type { Attempt, Finish, Job, Sent, Trigger } from '../deliveries/attempts/attempt.js'
 import { finishOnDemandAttempt, startOnDemandAttempt } from '../deliveries/attempts/on-demand.js'
+import type { FreshBodies } from '../deliveries/fresh-bodies.js'
 import type { Enqueuer } from '../queue/enqueue.js'
 import { longestBodyBytes } from '../dispatch/payload.js'
 import { bodyBudget, BodyBudget } from './body-budget.js'
@@ -20,6 +21,8 @@ export interface DelivererOptions extends SendOptions {
   /** Told of each attempt whose outcome counts. */
   onAttempt?: ((attempt: EndedAttempt) => void) | undefined
   log: { info (details: object, message: string): void, warn (details: object, message: string): void }
+  /** Bodies that need not be read. */
+  fresh?: FreshBodies | undefined
   /** Of the bodies of attempts in flight; 64 MiB when absent. */
   bodyBytes?: number | undefined
 }
@@ -68,11 +71,11 @@ const ended = ({ trigger, ageMs }: Sent, { finish: { outcome, durationMs }, verd
   ({ trigger, outcome, isExhausted: verdict.status === 'exhausted', ageMs: ageMs + durationMs })
 
 async function start (
-  job: Job, { startScheduled }: Recorder, { pool }: DelivererOptions
+  job: Job, { startScheduled }: Recorder, { pool, fresh }: DelivererOptions
 ): Promise<Attempt | undefined> {
   const token = randomUUID()
   if (job.trigger) return await startOnDemandAttempt(pool, job, job.trigger, token)
-  return (await startScheduled({ job, token })).attempt
+  return (await startScheduled({ job, token, body: fresh?.take(job.deliveryId) })).attempt
 }
 
 async function makeAttempt (attempt: Attempt, options: DelivererOptions): Promise<Made> {

@@ -23,7 +23,7 @@ export function openRecorder ({ pool, signal, log }: PersistOptions & { pool: Po
   return {
     startScheduled: batcher<Start, Started>({
       runBatch: (starts) => startAttempts(pool, starts),
-      runOne: async ({ job, token }) => ({ attempt: await startAttempt(pool, job, token) }),
+      runOne: async (start) => ({ attempt: await startAttempt(pool, start) }),
       onError: logBatchError,
       limit: batchLimit
     }),

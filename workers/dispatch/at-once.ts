@@ -4,6 +4,7 @@ import type { Batch } from '../../src/event-store/reads/batch.js'
 import { isTaken } from '../../src/postgres/problems/about-data.js'
 import { dispatcherCheckpoint } from '../../src/recovery/database-state.js'
 import { endpointKeys } from '../deliveries/endpoints.js'
+import type { FreshBodies } from '../deliveries/fresh-bodies.js'
 import { acquireValues, toGiven, type Given, type GivenRow } from '../queue/slots.js'
 import { dispatchEvent } from './dispatch-event.js'
 import { endpointsOf, movingSql, movingWithCallsSql, slotsSql, type Endpoints, type GiveSlots } from './move.js'
@@ -31,8 +32,12 @@ export interface WrittenAtOnce { deliveries: NewDelivery[], given?: Given | unde
 
 export interface AtOnceOptions {
   pool: Pool
+  /** Wait before the first attempt, in milliseconds. */
   firstDelayMs: number
+  /** Gets what was given slots with its row, where nothing else is to be queued; nothing is when absent. */
   giveSlots?: GiveSlots | undefined
+  /** Gets the bodies of what may be sent at once. */
+  fresh?: FreshBodies | undefined
 }
 
 interface Saved { version: string, given?: Given | undefined }
@@ -58,6 +63,7 @@ export class AtOnce {
     if (!saved) return undefined
     known.state.written(budgetBytes)
     this.#known = { ...known, version: saved.version }
+    this.#keepBodies(deliveries)
     return { deliveries, given: saved.given }
   }
 
@@ -121,6 +127,12 @@ export class AtOnce {
     const { firstDelayMs, giveSlots } = this.options
     const users = new Set(addresses.map(({ user_id }) => user_id)).size
     return firstDelayMs === 0 && users > 0 && users <= usersAtOnce && (giveSlots?.isIdle ?? false)
+  }
+
+  #keepBodies (deliveries: NewDelivery[]): void {
+    const { firstDelayMs, fresh } = this.options
+    if (firstDelayMs > 0 || !fresh) return
+    for (const each of deliveries) if ('url' in each && each.skipped === undefined) fresh.keep(each.id, each.body)
   }
 
   #insertion (deliveries: NewDelivery[], { nthOf }: Endpoints): Writing {

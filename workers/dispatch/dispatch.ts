@@ -1,5 +1,5 @@
 // CallCompleted -> delivery row: decides by the position of the call in the log whether and what to send.
-import type { Pool, PoolClient } from 'pg'
+import type { PoolClient } from 'pg'
 import type { EventType } from '../../src/domain/events.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import { isOneOf } from '../../src/event-store/reads/batch.js'
@@ -8,9 +8,8 @@ import type { Consumer } from '../../src/subscriptions/consumer.js'
 import { followSettings } from '../deliveries/follow-settings.js'
 import { eraseDeliveries } from '../deliveries/erase.js'
 import type { Given } from '../queue/slots.js'
-import { AtOnce } from './at-once.js'
+import { AtOnce, type AtOnceOptions } from './at-once.js'
 import { dispatchEvent } from './dispatch-event.js'
-import type { GiveSlots } from './move.js'
 import { countDuplicates, insertDeliveries, type NewDelivery } from './new-deliveries.js'
 import { SkippedInBatch } from './skipped.js'
 import { park } from '../../src/subscriptions/park.js'
@@ -20,14 +19,9 @@ import { placedCalls, unparkPlaced } from './state/placed-calls.js'
 import { saveState } from './state/save.js'
 import type { DispatchState } from './state/state.js'
 
-export interface DispatcherOptions {
-  pool: Pool
-  /** Wait before the first attempt, in milliseconds. */
-  firstDelayMs: number
+export interface DispatcherOptions extends AtOnceOptions {
   /** Called after the commit with the users whose deliveries changed. */
   onDispatched (userIds: Iterable<string>): void
-  /** Gets what was given slots with its row instead, where nothing else is to be queued; nothing is when absent. */
-  giveSlots?: GiveSlots | undefined
   log: { warn (details: object, message: string): void }
 }
 

@@ -32,7 +32,7 @@ t.test('of two that want the same attempt at the same time one gets it', async (
   const [first, second] = [startOf(0), startOf(0)]
   const started = await startAttempts(pool, [first, second])
   t.equal(started.size, 1, 'the other must try again, alone')
-  t.equal(await startAttempt(pool, first.job, randomUUID()), undefined)
+  t.equal(await startAttempt(pool, { ...first, token: randomUUID() }), undefined)
   t.equal((await attempts()).length, 1)
 })
 
@@ -118,7 +118,7 @@ t.test('rows are found by primary key, also by a statement that was prepared whe
     await startAttempts(session, starts)
     await finishAttempts(session, starts.map(delivered))
   }
-  for (const [name, columns] of [['start-attempts', 4], ['finish-attempts', 14]] as const) {
+  for (const [name, columns] of [['start-attempts', 5], ['finish-attempts', 14]] as const) {
     const { rows: [row] } = await session.query<{ 'QUERY PLAN': object }>(
       `EXPLAIN (FORMAT JSON) EXECUTE "${name}"(${Array(columns).fill("'{}'").join(', ')})`
     )

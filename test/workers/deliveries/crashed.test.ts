@@ -20,7 +20,7 @@ async function crash (r: Rig): Promise<string[]> {
   const queued = (await r.deliveries()).filter(({ queued_at: at }) => at !== null)
   for (const { id, attempt_count: attempts, job_number: jobNumber } of queued) {
     const job = { deliveryId: String(id), n: Number(attempts) + 1, jobNumber: Number(jobNumber) }
-    if (!await startAttempt(r.pool, job, randomUUID())) throw new Error(`${String(id)} was not started`)
+    if (!await startAttempt(r.pool, { job, token: randomUUID() })) throw new Error(`${String(id)} was not started`)
   }
   return queued.map(({ call_id: call }) => String(call))
 }

@@ -89,7 +89,7 @@ onEachQueue(t, {
     for (let n = 1; n <= 2; n++) {
       await r.enqueuer.enqueue(['1'])
       const job = { deliveryId: deliveryId('c-1'), n, jobNumber: n }
-      t.ok(await startAttempt(r.pool, job, randomUUID()), `worker ${n} starts and dies`)
+      t.ok(await startAttempt(r.pool, { job, token: randomUUID() }), `worker ${n} starts and dies`)
       await eventually(async () => (await r.reconcile()).unknown === 1)
     }
     r.queue.work(r.deliver, 1)
@@ -107,7 +107,7 @@ onEachQueue(t, {
     const finish = (outcome: 'delivered' | 'rejected'): Finish =>
       ({ outcome, statusCode: 200, durationMs: 1, error: null, excerpt: '', truncated: false })
     const frozen = await Promise.all((await r.deliveries()).map(({ id }) =>
-      startAttempt(r.pool, { deliveryId: String(id), n: 1, jobNumber: 1 }, randomUUID())))
+      startAttempt(r.pool, { job: { deliveryId: String(id), n: 1, jobNumber: 1 }, token: randomUUID() })))
     await eventually(async () =>
       await r.reconcile() && (await r.attempts()).every(({ outcome }) => outcome === 'unknown'))
     const [first, second] = frozen
