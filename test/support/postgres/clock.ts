@@ -1,5 +1,5 @@
 // The clock of a database in a test's hands: whole days pass for every statement that asks what time it is.
-import type { Pool } from 'pg'
+import type { Pool, PoolClient } from 'pg'
 
 export interface Clock {
   /** Puts it forward, for instance by `12 hours`. */
@@ -18,7 +18,7 @@ export async function clockOf (pool: Pool): Promise<Clock> {
       'SELECT pg_catalog.clock_timestamp() + by FROM clock.ahead';
     ALTER TABLE ledger.webhook_deliveries ALTER created_at SET DEFAULT clock.clock_timestamp();`)
   const readsIt = 'SET search_path = clock, pg_catalog, public'
-  pool.on('connect', (client) => { client.query(readsIt).catch(() => {}) }) // goes before whatever it is asked first
+  Object.assign(pool.options, { onConnect: async (client: PoolClient) => { await client.query(readsIt) } })
   const present = await Promise.all(Array.from({ length: pool.totalCount }, () => pool.connect()))
   for (const client of present) {
     await client.query(readsIt)
