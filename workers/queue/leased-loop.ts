@@ -1,6 +1,7 @@
 // Repeats a piece of work in one process of many.
 import type { Pool } from 'pg'
 import { wheneverLeased } from '../../src/subscriptions/lease.js'
+import { beat } from '../../src/event-store/beat.js'
 import { pause } from '../../src/subscriptions/pause.js'
 import { endsWithin } from '../../src/postgres/ends-within.js'
 
@@ -10,7 +11,7 @@ export interface LoopOptions {
   name: string
   holder: string
   signal: AbortSignal
-  /** After a pass that is done, in milliseconds; after one that failed it takes no longer than two seconds. */
+  /** In milliseconds: a pass that is done is followed by one at the next beat, one that failed within two seconds. */
   everyMs: number
   /** A pass that takes longer is given up with the lease: it may wait for a connection that is dead. */
   passWithinMs?: number | undefined
@@ -38,7 +39,7 @@ export async function repeatLeased (
       await wheneverLeased({ pool, name, holder, signal }, async (lease) => {
         for (let isFirst = true; !lease.signal.aborted; isFirst = false) {
           const next = await inTime(options, lease.signal, (signal) => pass({ isFirst, signal }))
-          if (next === 'done') await pause(everyMs, lease.signal)
+          if (next === 'done') await beat(everyMs, lease.signal)
         }
       })
     } catch (error) {

@@ -29,7 +29,7 @@ export async function runUpkeep (tasks: UpkeepTask[], options: UpkeepOptions): P
   const dueAt = new Map<UpkeepTask, number>()
   const onError = (err: unknown) => log.warn({ err }, 'the upkeep stopped, it starts again')
   await repeatLeased({ ...options, everyMs: restMs, onError }, async (pass) => {
-    const due = tasks.filter((task) => (dueAt.get(task) ?? 0) <= performance.now())
+    const due = tasks.filter((task) => (dueAt.get(task) ?? 0) <= performance.now() + restMs / 2)
     for (const task of due) {
       if (pass.signal.aborted) break
       dueAt.set(task, performance.now() + task.everyMs)

@@ -5,7 +5,7 @@
  * milliseconds, and keeps no process alive. Without npm the operator may want this process to outlive its parent.
  * @returns a function that stops the checks: call it when closing begins, or one signal to the whole group counts twice
  */
-export function watchParent (onLost: () => void, everyMs = 250): () => void {
+export function watchParent (onLost: () => void, everyMs = 1_000): () => void {
   if (process.env.npm_lifecycle_event === undefined) return () => {}
   const parent = process.ppid
   const watch = setInterval(() => {
