@@ -54,4 +54,4 @@ const reasons: Record<string, [why: string, mend: string]> = {
   EISDIR: ['is a folder', 'Set SETTING to the file in it.']
 }
 
-const codeOf = (error: unknown) => String((error as NodeJS.ErrnoException).code)
+const codeOf = (error: unknown) => error instanceof Error && 'code' in error ? String(error.code) : 'for an unknown reason'

@@ -52,19 +52,29 @@ async function tells (t: Test, args: string[], databaseUrl: string, ...wanted: R
 }
 
 const cases: Array<[rule: string, url: string, ...wanted: RegExp[]]> = [
-  ['a wrong password', to({ password: 'hunter2' }), /password authentication failed for user "owner"/, /Set the user and the password/],
+  ['a wrong password', to({ password: 'hunter2' }),
+    /password authentication failed for user "owner"/, /Set the user and the password/],
   ['a password that is missing', to({}), /asks for a password, and DATABASE_URL has none/],
-  ['a role that is unknown', to({ username: 'strange', password: 'hunter2' }), /password authentication failed for user "strange"/],
-  ['a role that is unknown to a server that trusts', to({ username: 'absent' }), /role "absent" does not exist/, /CREATE ROLE/],
+  ['a role that is unknown', to({ username: 'strange', password: 'hunter2' }),
+    /password authentication failed for user "strange"/],
+  ['a role that is unknown to a server that trusts', to({ username: 'absent' }),
+    /role "absent" does not exist/, /CREATE ROLE/],
   ['a role that may not log in', to({ username: 'idle' }), /not permitted to log in/],
-  ['a database that is missing', to({ password: 'owner', database: 'nowhere' }), /database "nowhere" does not exist/, /CREATE DATABASE/],
-  ['a database that it may not connect to', to({ username: 'trusted', database: 'closed' }), /permission denied for database "closed"/, /ALTER DATABASE/],
-  ['a database that it may not make schemas in', to({ username: 'trusted' }), /trusted may not create schemas in the database owned/, /ALTER DATABASE/],
-  ['a role without a connection left', to({ username: 'single' }), /too many connections for role "single"/, /Raise max_connections/],
-  ['a host that pg_hba.conf does not name', to({ username: 'nobody' }), /no pg_hba.conf entry .*"nobody"/, /add\s+a line/i],
-  ['TLS that Postgres does not have', to({ password: 'owner', search: '?sslmode=verify-full' }), /Postgres takes no TLS/, /Remove sslmode/],
+  ['a database that is missing', to({ password: 'owner', database: 'nowhere' }),
+    /database "nowhere" does not exist/, /CREATE DATABASE/],
+  ['a database that it may not connect to', to({ username: 'trusted', database: 'closed' }),
+    /permission denied for database "closed"/, /ALTER DATABASE/],
+  ['a database that it may not make schemas in', to({ username: 'trusted' }),
+    /trusted may not create schemas in the database owned/, /ALTER DATABASE/],
+  ['a role without a connection left', to({ username: 'single' }),
+    /too many connections for role "single"/, /Raise max_connections/],
+  ['a host that pg_hba.conf does not name', to({ username: 'nobody' }),
+    /no pg_hba.conf entry .*"nobody"/, /add\s+a line/i],
+  ['TLS that Postgres does not have', to({ password: 'owner', search: '?sslmode=verify-full' }),
+    /Postgres takes no TLS/, /Remove sslmode/],
   ['TLS that Postgres demands', to({ username: 'encrypted' }), /no encryption/, /sslmode=verify-full/],
-  ['a host that nobody knows', to({ host: 'postgres.invalid' }), /host of Postgres was not found: .*postgres\.invalid/, /Check how DATABASE_URL spells it/]
+  ['a host that nobody knows', to({ host: 'postgres.invalid' }),
+    /host of Postgres was not found: .*postgres\.invalid/, /Check how DATABASE_URL spells it/]
 ]
 for (const [rule, databaseUrl, ...wanted] of cases) {
   t.test(`${rule} is told as such`, async (t) => {

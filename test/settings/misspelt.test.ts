@@ -29,13 +29,14 @@ t.test('what begins like settings of ours and is far from all of them is told, t
 
 t.test('variables of the machine and of other programs are none of our business', async (t) => {
   t.strictSame(told(
-    'HOSTNAME', 'HOSTTYPE', 'HOME', 'PWD', 'OLDPWD', 'PATH', 'SHELL', 'TERM', 'LANG', 'USER', 'LOGNAME', 'SHLVL', '_', 'TZ',
-    'SORT', 'POST', 'GHOST', 'VHOST', 'DBHOST', 'SPORT', 'host', 'port', 'PGHOST', 'PGPORT', 'PGUSER', 'PGPASSWORD', 'DB_HOST',
-    'NODE_ENV', 'NODE_OPTIONS', 'HTTP_PROXY', 'http_proxy', 'npm_config_loglevel', 'npm_config_port', 'XDG_DATA_DIRS',
-    'DATABASE_HOST', 'DATABASE_USER', 'DATABASE_PASSWORD', 'REDIS_HOST', 'REDIS_PASSWORD', 'EVENTSTORE_INSECURE', 'EVENTSTORE_DB',
-    'EVENTSTORE_LOG', 'EVENTSTORE_CLUSTER_SIZE', 'AWS_SECRET_ACCESS_KEY', 'AWS_PROFILE', 'SECRET_KEY_BASE', 'KUBERNETES_PORT',
-    'WEBHOOK_SERVICE_HOST', 'WEBHOOK_SERVICE_PORT_HTTP', 'WEBHOOK_PORT', 'WEBHOOK_PORT_80_TCP_ADDR', 'RINGLEDGER_SERVICE_HOST',
-    'REDIS_PORT', 'POSTGRES_PORT', 'OTEL_SERVICE_NAME', 'LC_ALL', 'EDITOR', 'DOCKER_HOST', 'SSH_AUTH_SOCK', 'LS_COLORS'
+    'HOSTNAME', 'HOSTTYPE', 'HOME', 'PWD', 'OLDPWD', 'PATH', 'SHELL', 'TERM', 'LANG', 'USER', 'LOGNAME', 'SHLVL', '_',
+    'TZ', 'SORT', 'POST', 'GHOST', 'VHOST', 'DBHOST', 'SPORT', 'host', 'port', 'PGHOST', 'PGPORT', 'PGUSER',
+    'PGPASSWORD', 'DB_HOST', 'NODE_ENV', 'NODE_OPTIONS', 'HTTP_PROXY', 'http_proxy', 'npm_config_loglevel',
+    'npm_config_port', 'XDG_DATA_DIRS', 'DATABASE_HOST', 'DATABASE_USER', 'DATABASE_PASSWORD', 'REDIS_HOST',
+    'REDIS_PASSWORD', 'EVENTSTORE_INSECURE', 'EVENTSTORE_DB', 'EVENTSTORE_LOG', 'EVENTSTORE_CLUSTER_SIZE',
+    'AWS_SECRET_ACCESS_KEY', 'AWS_PROFILE', 'SECRET_KEY_BASE', 'KUBERNETES_PORT', 'WEBHOOK_SERVICE_HOST',
+    'WEBHOOK_SERVICE_PORT_HTTP', 'WEBHOOK_PORT', 'WEBHOOK_PORT_80_TCP_ADDR', 'RINGLEDGER_SERVICE_HOST', 'REDIS_PORT',
+    'POSTGRES_PORT', 'OTEL_SERVICE_NAME', 'LC_ALL', 'EDITOR', 'DOCKER_HOST', 'SSH_AUTH_SOCK', 'LS_COLORS'
   ), [])
   t.strictSame(misspelt({ PORRT: '' }, settingNames), [], 'an empty value counts as not set')
 })
