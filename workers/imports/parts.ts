@@ -16,12 +16,15 @@ export interface Part {
 /** Of an upload whose request was not prepared within this time nobody knows any more. */
 const orphanedAfter = '1 hour'
 
+/** A body of a user that is being read. */
+export interface Upload { id: string, userId: string }
+
 export async function addPart (
-  pool: Pool, uploadId: string, firstRow: number, leads: readonly SentLead[]
+  pool: Pool, { id, userId }: Upload, firstRow: number, leads: readonly SentLead[]
 ): Promise<void> {
   await pool.query(`
-    INSERT INTO ledger.lead_import_parts (upload_id, first_row, leads) VALUES ($1, $2, $3)`,
-  [uploadId, firstRow, JSON.stringify(leads)])
+    INSERT INTO ledger.lead_import_parts (upload_id, user_id, first_row, leads) VALUES ($1, $2, $3, $4)`,
+  [id, userId, firstRow, JSON.stringify(leads)])
 }
 
 /** The first one that waits. */

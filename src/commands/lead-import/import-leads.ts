@@ -63,7 +63,7 @@ export function importLeads (app: App, deps: LeadImportDeps): void {
     const { all, leads } = importRequest(request, reply)
     const { id: userId } = request.user
     if (!await isOpen(deps, userId, all.campaign_id)) throw refuse({ campaign_id: [notYours] })
-    const { id: uploadId, total, digest } = await keepLeads(leadImports, leads)
+    const { id: uploadId, total, digest } = await keepLeads(leadImports, userId, leads)
     const asked: Static<typeof Asked> = { ...all, total, digest }
     let known: string | undefined
     try {

@@ -16,7 +16,7 @@ const mostBytes = 512 * 1024
 
 /** What was kept of a body that breaks off is removed. */
 export async function keepLeads (
-  imports: LeadImports, leads: AsyncIterable<SentLead> | Iterable<SentLead>
+  imports: LeadImports, userId: string, leads: AsyncIterable<SentLead> | Iterable<SentLead>
 ): Promise<Upload> {
   const id = randomUUID()
   const hash = createHash('sha256')
@@ -26,7 +26,7 @@ export async function keepLeads (
     const kept = part
     part = []
     bytes = 0
-    if (kept.length > 0) await imports.addPart(id, total - kept.length + 1, kept)
+    if (kept.length > 0) await imports.addPart({ id, userId }, total - kept.length + 1, kept)
   }
   try {
     for await (const lead of leads) {

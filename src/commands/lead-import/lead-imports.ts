@@ -25,7 +25,7 @@ export interface NewImport { id: string, userId: string, uploadId: string, campa
 
 export interface LeadImports {
   /** Keeps leads of a body that is being read. */
-  addPart (uploadId: string, firstRow: number, leads: readonly SentLead[]): Promise<void>
+  addPart (upload: { id: string, userId: string }, firstRow: number, leads: readonly SentLead[]): Promise<void>
   /** Removes those leads, unless the import has them. */
   removeUnused (uploadId: string, importId: string | undefined): Promise<void>
   /** Before its event. False when the user has too many imports that have not ended. */

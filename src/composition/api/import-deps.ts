@@ -11,7 +11,7 @@ export async function importDeps ({ connections: { pool } }: ProcessContext): Pr
   ])
   return {
     leadImports: {
-      addPart: (uploadId, firstRow, leads) => parts.addPart(pool, uploadId, firstRow, leads),
+      addPart: (upload, firstRow, leads) => parts.addPart(pool, upload, firstRow, leads),
       removeUnused: (uploadId, importId) => parts.removeUnused(pool, uploadId, importId),
       async prepare ({ id, userId, uploadId, campaignId, total }) {
         const input = { upload_id: uploadId, campaign_id: campaignId }

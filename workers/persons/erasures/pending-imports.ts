@@ -1,4 +1,5 @@
-// Rows of imports that wait: those that name an erased person are refused, in their place, when their turn comes.
+// Rows of imports that wait: those that name an erased person are refused, in their place, when their turn comes. Also
+// those of a body that is still being sent, or whose process died: no request names them.
 import type { Pool } from 'pg'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import type { Person } from './request.js'
@@ -22,9 +23,9 @@ async function refuseSome (pool: Pool, { userId, phoneNumber }: Person): Promise
   return await inTransaction(pool, async (tx) => {
     const { rows } = await tx.query<WaitingPart>(`
       SELECT upload_id, first_row, leads, ids IS NOT NULL AS is_begun FROM ledger.lead_import_parts
-      WHERE upload_id IN (
+      WHERE (user_id = $1 OR user_id IS NULL AND upload_id IN (
         SELECT (input ->> 'upload_id')::uuid FROM ledger.background_requests
-        WHERE kind = 'lead-import' AND user_id = $1 AND state IN ('prepared', 'accepted'))
+        WHERE kind = 'lead-import' AND user_id = $1 AND state IN ('prepared', 'accepted')))
         AND strpos(leads::text, $2) > 0
       ORDER BY ids IS NOT NULL, upload_id, first_row LIMIT ${partsAtOnce} FOR UPDATE`, [userId, `"${phoneNumber}"`])
     for (const { upload_id, first_row, leads } of rows.filter(({ is_begun }) => !is_begun)) {
