@@ -12,8 +12,8 @@ import type { TestService } from '../service.js'
 
 type Step = ErasureProgress['step']
 
-/** What comes once, when the step is the next one; `waits`: when the erasure waits for others. */
-export type Meanwhile = Partial<Record<Step | 'waits', () => Promise<unknown>>>
+/** What comes once, when the step is the next one, of whichever round; `waits`: when the erasure waits for others. */
+export type Meanwhile = Partial<Record<Step | `${number} ${Step}` | 'waits', () => Promise<unknown>>>
 
 /**
  * @param settleMs waited for what is sealed under the key that ended: what comes after it is erased as well
@@ -37,6 +37,7 @@ export function erasing ({ config, parts }: TestService, on: Partial<Connections
       async keep (kept) {
         progress = kept
         await come(kept.step)
+        await come(`${kept.round} ${kept.step}`)
       }
     }
     const input = seal(work.keys, '1', phoneNumber)

@@ -8,6 +8,7 @@ import type { PersonRequest } from '../../../src/domain/person/decide.js'
 import { pause } from '../../../src/subscriptions/pause.js'
 import type { BackgroundKind, Turn } from '../../background/kind.js'
 import { unseal, type SealedRow, type SecretKeys } from '../../../src/sealing/sealed-text.js'
+import { forgetDispatched } from './forget-dispatched.js'
 import { eraseLedger, type LedgerQuestions } from './ledger.js'
 import { erasePendingRows } from './pending-imports.js'
 import { refuseRetriesOf } from './refuse-retries.js'
@@ -22,6 +23,8 @@ export interface ErasureWork extends LedgerQuestions {
   keys: SecretKeys
   /** Ends the key of the person. @returns whether there was one */
   endKey (person: Person): Promise<boolean>
+  /** The streams of the user that stand for the number. */
+  streamsOf (person: Person): Promise<string[]>
   /** After so many milliseconds no process uses a key that was ended. */
   settleMs: number
   /** Whether readers and the dispatcher have passed all that the log had when this was called. */
@@ -103,6 +106,7 @@ async function stepOf (
       if (!signal.aborted && !await erasePendingRows(work.pool, person)) return await waited(signal)
       return !signal.aborted && await work.hasCome() ? { ...done, step: 'leads' } : undefined
     case 'leads':
+      if (!await forgetWhatWas(work, person)) return undefined
       return { ...done, step: 'named', leads: [...new Set([...done.leads, ...await work.leadIds(person)])] }
     case 'named':
       return { ...done, step: 'calls', after: '', hasFound: await work.eraseNamed(person, id) || done.hasFound }
@@ -124,6 +128,13 @@ async function stepOf (
     case 'done': return done
     default: return done.step satisfies never
   }
+}
+
+/** The next step finds all that these take in the log, and erases it. What comes after it stays, and is whole. */
+async function forgetWhatWas (work: ErasureWork, person: Person): Promise<boolean> {
+  await refuseRetriesOf(work.pool, person.userId, await work.streamsOf(person))
+  await forgetDispatched(work.pool, person)
+  return await work.hasCome()
 }
 
 const anotherRound = (done: ErasureProgress): ErasureProgress =>

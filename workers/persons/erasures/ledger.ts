@@ -1,17 +1,11 @@
 // What the ledger has of a person beside the delivery log, which follows the events.
 import type { Pool } from 'pg'
-import { dispatcherCheckpoint } from '../../../src/recovery/database-state.js'
-import { touchCheckpoint } from '../../../src/subscriptions/checkpoint.js'
-import { inTransaction } from '../../../src/postgres/transaction.js'
 import { seal, unseal, type SealedRow, type SecretKeys } from '../../../src/sealing/sealed-text.js'
-import { refuseRetriesOf } from './refuse-retries.js'
 import type { Person } from './request.js'
 
 export interface LedgerQuestions {
   pool: Pool
   keys: SecretKeys
-  /** The streams of the user that stand for the number. */
-  streamsOf (person: Person): Promise<string[]>
   /** Whether a request for a copy was for this person. */
   isOf (requestId: string, person: Person): Promise<boolean>
   /** Whether any of these calls of the user is erased. */
@@ -20,29 +14,10 @@ export interface LedgerQuestions {
 
 /** @returns false while something is under way that has the number: look again */
 export async function eraseLedger (questions: LedgerQuestions, person: Person): Promise<boolean> {
-  const { pool } = questions
-  await forgetDispatched(pool, person)
-  await refuseRetriesOf(pool, person.userId, await questions.streamsOf(person))
   if (!await forgetAnswers(questions, person)) return false
   if (await isBeingCopied(questions, person)) return false
   await removeCopies(questions, person)
   return true
-}
-
-/** The dispatcher may remember a listed number: it reads anew what stands beside its checkpoint. */
-async function forgetDispatched (pool: Pool, { userId, phoneNumber }: Person): Promise<void> {
-  const values = [userId, phoneNumber]
-  const those = 'WHERE user_id = $1 AND phone_number = $2'
-  const { rows: [found] } = await pool.query<{ is_there: boolean }>(`
-    SELECT EXISTS (SELECT FROM ledger.dispatch_blacklist ${those})
-        OR EXISTS (SELECT FROM ledger.dispatch_leads ${those}) AS is_there`, values)
-  if (!found?.is_there) return
-  await inTransaction(pool, async (tx) => {
-    await touchCheckpoint(tx, dispatcherCheckpoint)
-    await tx.query(`DELETE FROM ledger.dispatch_blacklist ${those}`, values)
-    await tx.query(`
-      UPDATE ledger.dispatch_leads SET phone_number = '', variables = '{"customer_name":"","email":""}' ${those}`, values)
-  })
 }
 
 interface Answer { data?: { call_id?: unknown, attempts?: Array<{ response_excerpt?: unknown }> } }
