@@ -8,9 +8,9 @@ import { packageRoot, packageVersion } from '../../src/package-root.js'
 import { secrets } from '../support/auth/secrets.js'
 import { copies, instructions, stage, stages } from '../support/deploy/dockerfile.js'
 import { filesBelow, unpackImage } from '../support/deploy/image.js'
-import { eventually } from '../support/eventually.js'
 import { listeningUrl } from '../support/processes/role-log.js'
 import { dataDir, ringledger } from '../support/ringledger.js'
+import { untilReady } from '../support/running-service.js'
 import { testService } from '../support/service.js'
 
 const textOf = (file: string) => readFileSync(join(packageRoot, file), 'utf8')
@@ -75,7 +75,7 @@ t.test('what the image holds starts without packages of development, is healthy,
   }
   const service = ringledger(t, ['start'], env, program)
   const url = await service.says(listeningUrl)
-  await eventually(async () => (await fetch(`${url}/health/ready`)).ok)
+  await untilReady(url)
   t.match(await (await fetch(`${url}/docs/json`)).json(), { info: { version: packageVersion } })
   t.equal(await healthcheck(new URL(url).port), 0)
   service.signal('SIGTERM')

@@ -5,6 +5,7 @@ import { SignJWT } from 'jose'
 import { request } from 'undici'
 import type { Answer } from './http/answer.js'
 import { serveLog } from './back-ends/back-ends.js'
+import { eventually } from './eventually.js'
 import { dataDir, ringledger, type Ended, type Environment, type Ringledger } from './ringledger.js'
 import { scratchPostgres } from './back-ends/scratch-postgres.js'
 import { startedDataDir } from './back-ends/started-data-dir.js'
@@ -81,6 +82,12 @@ export async function startServiceOnRun (
     env: { ...secrets, DATABASE_URL: databaseUrl, EVENTSTORE_URL: store.url, ...env }
   })
   return { ...service, eventStoreUrl: store.url }
+}
+
+/** Resolves when the service at `url` says that it is ready: an API gives out no id before, so it creates nothing. */
+export async function untilReady (url: string): Promise<void> {
+  const send = caller(url)
+  await eventually(async () => (await send('GET', '/health/ready')).status === 200)
 }
 
 /** Calls the API at `url`; bodies that are no text are sent as JSON. */

@@ -1,31 +1,27 @@
 // Whatever order entries and leads come in, in whatever processes: nobody with a listed number is callable in the end,
 // and none is answered as callable after the entry was answered.
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { eventually } from '../../support/eventually.js'
-import { caller } from '../../support/running-service.js'
-import { heldAtIds } from '../../support/scenes/held-at-ids.js'
+import { caller, untilReady } from '../../support/running-service.js'
+import { heldAtClaim } from '../../support/scenes/held-at-claim.js'
 import { testService } from '../../support/service.js'
 
 const service = await testService(t, ['api'], { READ_MODEL_WAIT_MS: '300' })
 const { call } = service
 let projector = await service.start(['projector'])
-await eventually(async () => (await call('GET', '/user/campaigns')).body.data?.length > 0)
+await untilReady(service.url)
 let last = 15558000000
 const newNumber = () => `+${++last}`
 const numbered = (phone_number: string) => ({ phone_number })
 const list = (phone_number: string) => call('POST', '/user/blacklist', { phone_number })
 const read = async (id: number, position: string | null) =>
   (await call('GET', `/user/lead/${id}`, undefined, { headers: { 'x-read-position': position ?? '' } })).body.data
-const held = async (t: Test) => {
-  await list(newNumber()) // ids for its entries are there from now on, without a look at the sequences
-  return await heldAtIds(t, service)
-}
 const people = (lead: { secondary_contacts: object[] }) => [lead, ...lead.secondary_contacts] as Person[]
 interface Person { phone_number: string, status: string }
 
 t.test('an entry between the look at the list and the append: the lead is answered as blacklisted', async (t) => {
   const [number, other, later] = [newNumber(), newNumber(), newNumber()]
-  const { send, waiting, release } = await held(t)
+  const { send, waiting, release } = await heldAtClaim(t, service)
   const answers = [
     send('POST', '/user/lead', { phone_number: number, campaign_id: 1, secondary_contacts: [numbered(other)] }),
     send('POST', '/user/lead', { phone_number: later, campaign_id: 1, secondary_contacts: [numbered(number)] })
@@ -44,7 +40,7 @@ t.test('an entry between the look at the list and the append: the lead is answer
 t.test('an entry while a PUT gives a status and adds a contact with the number', async (t) => {
   const [number, added] = [newNumber(), newNumber()]
   const lead = (await call('POST', '/user/lead', { phone_number: number, campaign_id: 1 })).body.data
-  const { send, waiting, release } = await held(t)
+  const { send, waiting, release } = await heldAtClaim(t, service)
   const changing = send('PUT', `/user/lead/${lead.id}`, { status: 'scheduled', secondary_contacts: [numbered(added)] })
   await waiting()
   const [entry] = [await list(number), await list(added)]
@@ -82,6 +78,7 @@ t.test('while no read model goes on, what is listed is refused and answered, and
 
 t.test('entries, leads, changes and deletions at once, in two processes, end with nobody callable', async (t) => {
   const second = await service.start(['api'])
+  await untilReady(second.url)
   const [token, send] = [await service.token('1'), caller(second.url)]
   const elsewhere = (method: string, path: string, body?: object) => send(method, path, { token, body })
   for (let round = 0; round < 8; round++) {
