@@ -18,11 +18,10 @@ const { call, postgres, store } = await behindProxies(t, service, ['api', 'proje
 const engine = await service.token('engine', 'engine')
 const keyed = (key: string) => ({ headers: { 'idempotency-key': key } })
 
-await eventually(async () =>
-  !(await call('POST', '/user/assistant', { body: newAssistant() })).headers.has('x-read-model'))
-const assistant = (await call('POST', '/user/assistant', { body: newAssistant() })).body.data?.id ?? 0
 const create = (key?: string) =>
   call('POST', '/user/assistant', { body: newAssistant(), ...(key !== undefined && keyed(key)) })
+await backAfter(create, 201)
+const assistant: number = (await create()).body.data.id
 
 const everything = () => [
   create(), create(randomUUID()), call('PUT', `/user/assistant/${assistant}`, { body: { speech_speed: 1.1 } }),

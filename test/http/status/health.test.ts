@@ -2,12 +2,14 @@
 import t from 'tap'
 import { projections } from '../../../projections/index.js'
 import { eventually } from '../../support/eventually.js'
+import { untilReady } from '../../support/running-service.js'
 import { newAssistant, testService } from '../../support/service.js'
 
 const METRICS_TOKEN = `${'m'.repeat(32)}1`
 const service = await testService(t, ['api', 'projector'], { METRICS_TOKEN })
 const standby = await service.start(['projector'])
 const api = await service.start(['api'])
+for (const { url } of [standby, api]) await untilReady(url)
 
 async function ready (url: string): Promise<{ status: number, checks: Record<string, string> }> {
   const headers = { authorization: `Bearer ${await service.token('operator', 'ops')}` }

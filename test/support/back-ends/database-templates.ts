@@ -2,12 +2,15 @@
 import { runMigrations } from 'bullmq'
 import { join } from 'node:path'
 import pg from 'pg'
-import pino from 'pino'
+import pino, { type Logger } from 'pino'
 import { importAndProject } from '../../../src/cli/catalog/import-and-project.js'
-import { openConnections } from '../../../src/composition/connections.js'
+import { feedGenerations } from '../../../projections/engine/feed.js'
+import { projections } from '../../../projections/index.js'
+import { openConnections, type Connections } from '../../../src/composition/connections.js'
 import { keySettings, secrets } from '../auth/secrets.js'
 import { startEventStore } from '@ringledger/embedded-event-store'
 import { readCatalogFile } from '../../../src/cli/catalog/catalog-file.js'
+import { eventually } from '../eventually.js'
 import { packageRoot } from '../../../src/package-root.js'
 import { migrate } from '../../../src/postgres/migrate.js'
 
@@ -20,14 +23,27 @@ export async function migrateLedger (databaseUrl: string): Promise<void> {
   await client.end()
 }
 
-/** The same with read models, a log of its own, and the example catalogue in both. */
+/**
+ * The same with read models, a log of its own, and the example catalogue in both. All read models have come to the end
+ * of the log: an API on a copy creates at once, also on a machine that is slow.
+ */
 export async function setUpService (databaseUrl: string): Promise<void> {
   await migrateLedger(databaseUrl)
   const store = await startEventStore({ databaseUrl })
   const log = pino({ level: 'silent' })
   const connections = await openConnections({ databaseUrl, eventStoreUrl: store.url }, keySettings, log)
   const catalogue = await readCatalogFile(join(packageRoot, 'examples/catalog.json'))
-  await importAndProject(connections, catalogue, { leadDigestKey: secrets.LEAD_DIGEST_KEY, log })
+  const head = await importAndProject(connections, catalogue, { leadDigestKey: secrets.LEAD_DIGEST_KEY, log })
+  await projectUpTo(head, connections, log)
   await connections.close()
   await store.close()
+}
+
+async function projectUpTo (head: bigint, { consumerPool, streams, positions }: Connections, log: Logger) {
+  const stopping = new AbortController()
+  const options = { pool: consumerPool, streams, holder: 'template', signal: stopping.signal, log }
+  const projecting = projections.map((projection) => feedGenerations(projection, options))
+  for (const { name } of projections) await eventually(() => positions.reached(name, head, 1_000))
+  stopping.abort()
+  await Promise.all(projecting)
 }
