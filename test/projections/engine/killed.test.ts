@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.js'
 import { projectorRig } from '../../support/projections/projector-rig.js'
 import { distinct, exactly } from '../../support/postgres/statements.js'
 
-t.setTimeout(300_000) // it starts many processes, and other tests run beside it
+t.setTimeout(isInFull ? 3_600_000 : 300_000) // it starts many processes, and other tests run beside it
 const { startRunner, writing, rowsAreTheFold, expireLease, standby, reached } = await projectorRig(t)
 
 interface Point { at: string, times: number }

@@ -14,7 +14,7 @@ import { replayProcesses, type Command } from '../../support/replay/replay-proce
 import { distinct, exactly } from '../../support/postgres/statements.js'
 
 const atOnce = 4
-t.setTimeout(300_000) // it starts many processes, and other tests run beside it
+t.setTimeout(isInFull ? 3_600_000 : 300_000) // it starts many processes, and other tests run beside it
 
 const rig = await replayRig(t)
 const start = replayProcesses(t, rig.eventStoreUrl)
