@@ -38,18 +38,18 @@ type LeadNamed = Pick<LeadCreatedEvent['data'], 'lead_id' | 'user_id' | 'campaig
 export function addLeadOwner (data: LeadCreatedEvent['data'], rows: Rows): void {
   const { lead_id, user_id, campaign_id, secondary_contacts, erased_contacts = [] } = data
   for (const id of [lead_id, ...idsOf(secondary_contacts), ...erased_contacts]) {
-    const primary_lead_id = id === lead_id ? null : lead_id
-    rows.put(leadOwners, { lead_id: id, user_id, primary_lead_id, campaign_id, is_erased: false })
+    const [primary_lead_id, is_erased] = [id === lead_id ? null : lead_id, erased_contacts.includes(id)]
+    rows.put(leadOwners, { lead_id: id, user_id, primary_lead_id, campaign_id, is_erased })
   }
 }
 
-/** Those of whom the log has nothing but the id stay known by it. */
+/** Those of whom the log has nothing but the id stay known by it: they are erased, also where nothing says so yet. */
 export function addContactOwners (
   { lead_id: primary_lead_id, user_id, campaign_id, erased_contacts = [] }: LeadNamed,
   { secondary_contacts = [] }: LeadUpdatedEvent['data']['changes'], rows: Rows
 ): void {
   for (const id of [...idsOf(secondary_contacts), ...erased_contacts]) {
-    const { is_erased = false } = rows.get(leadOwners, id) ?? {}
+    const is_erased = erased_contacts.includes(id) || (rows.get(leadOwners, id)?.is_erased ?? false)
     rows.put(leadOwners, { lead_id: id, user_id, primary_lead_id, campaign_id, is_erased })
   }
 }

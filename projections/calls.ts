@@ -6,6 +6,7 @@ import { isOneOf } from '../src/event-store/reads/batch.js'
 import { isPhoneNumber } from '../src/domain/json.js'
 import { summarizeCall, summarizeErased, type CalledLead } from '../src/domain/call/summary.js'
 import { callsOf, idsTold, type Told } from '../src/domain/lead/erasing/named-calls.js'
+import { isUnreadable } from '../src/domain/sealed/left.js'
 import {
   addContactOwners, addLeadOwner, assistantOwners, calledLead, contactIdsIn, keepOwners, leadOwners
 } from './call-owners.js'
@@ -14,7 +15,7 @@ import type { LogPosition, Projection, Rows, RowKey } from './folding/projection
 
 export const calls: Projection = {
   name: 'calls',
-  version: 7,
+  version: 8,
   eventTypes: ['AssistantCreated', 'LeadCreated', 'LeadUpdated', 'LeadErased', 'LeadRestated', 'CallCompleted', 'CallErased'],
   // Of these only owners are noted, for calls to come.
   isUnhurried: isOneOf<EventType>('AssistantCreated', 'LeadCreated', 'LeadUpdated'),
@@ -55,10 +56,13 @@ function addCall (report: CallCompleted, at: LogPosition, rows: Rows): void {
   rows.put(callTable, { ...row, phone_number: numberOf(report), summary, report, is_to_erase: false })
 }
 
-/** The row follows from this event alone: whatever of the call is in the log before, a replay ends with the same. */
+/**
+ * The row follows from this event alone: whatever of the call is in the log before, a replay ends with the same. A
+ * report whose key ended before it was read is still there: others may have read it.
+ */
 function eraseCall (call: CallErased, at: LogPosition, rows: Rows): void {
   const { row, lead } = placeOf(call, at, rows)
-  rows.put(callTable, { ...erasedRow(call, row, lead), is_to_erase: false })
+  rows.put(callTable, { ...erasedRow(call, row, lead), is_to_erase: isUnreadable(at) && row.user_id !== null })
 }
 
 const erasedRow = <Place extends object>(call: CallCompleted | CallErased, row: Place, lead: CalledLead | null) =>

@@ -4,9 +4,23 @@ import type { CallCompleted } from '../src/domain/call/events.js'
 import { erasedIds, type LeadErasedEvent } from '../src/domain/lead/erasing/erased.js'
 import { restatedId, type LeadRestatedEvent } from '../src/domain/lead/erasing/restated.js'
 import { laterOf } from '../src/domain/time/later-of.js'
+import type { LeadCreatedEvent, LeadUpdatedEvent } from '../src/domain/lead/events.js'
 import type { LogPosition, Rows } from './folding/projection.js'
 import { iso } from './folding/table.js'
 import { leadTable, nameIn, rowOn, type LeadRow } from './lead-rows.js'
+
+type Named = LeadCreatedEvent['data'] | LeadUpdatedEvent['data']
+
+/** Contacts whose key has ended: somebody has to say that they are erased, as others may have read who they were. */
+export function addUnreadable (
+  { lead_id, user_id, campaign_id, erased_contacts = [] }: Named, at: string, { stream }: LogPosition, rows: Rows
+): void {
+  const shared = { user_id, campaign_id, stream, created_at: at, updated_at: at }
+  for (const id of erased_contacts) {
+    if (rows.get(leadTable, id)) continue
+    rows.put(leadTable, { ...nobody, ...shared, id, primary_id: lead_id, is_to_erase: true })
+  }
+}
 
 /** What stays of a person is that there was one: that the id is taken. It follows from this event alone. */
 export function eraseLead (event: LeadErasedEvent, { stream }: LogPosition, rows: Rows): void {
@@ -33,7 +47,7 @@ export function restateLead (event: LeadRestatedEvent, { stream }: LogPosition, 
   const id = restatedId(event)
   const known = rowOn(stream, id, rows)
   const place = { id, primary_id: contact_id === null ? null : lead_id, stream, folded_name: nameIn(told) }
-  const row: LeadRow = { ...told, ...place, status: is_deleted ? 'deleted' : told.status }
+  const row: LeadRow = { ...told, ...place, status: is_deleted ? 'deleted' : told.status, is_to_erase: false }
   const isBehind = Date.parse(known?.newest_report_at ?? '') > Date.parse(row.newest_report_at ?? '1970')
   if (!known || !isBehind) return rows.put(leadTable, row)
   const { status, newest_report_at, updated_at } = known
@@ -57,5 +71,6 @@ const nobody = {
   variables: { customer_name: '', email: '' },
   folded_name: '',
   status: 'deleted' as const,
-  newest_report_at: null
+  newest_report_at: null,
+  is_to_erase: false
 }

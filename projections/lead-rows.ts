@@ -27,6 +27,8 @@ export interface LeadRow extends Omit<Calling, 'status'> {
   stream: string
   created_at: string
   updated_at: string
+  /** Of a contact whose key ended before this was read: the log does not say yet that they are erased. */
+  is_to_erase: boolean
 }
 
 export const leadTable = table<LeadRow>({
@@ -45,7 +47,8 @@ export const leadTable = table<LeadRow>({
     stream: 'text',
     created_at: 'timestamptz',
     updated_at: 'timestamptz',
-    newest_report_at: 'timestamptz'
+    newest_report_at: 'timestamptz',
+    is_to_erase: 'boolean'
   },
   indexes: [
     '(user_id, created_at DESC, id DESC) INCLUDE (campaign_id, status, phone_number) WHERE primary_id IS NULL',
@@ -60,10 +63,13 @@ export const leadTable = table<LeadRow>({
 /** Of the lead and the secondary contacts that the event names. */
 export function idsOf ({ type, data }: LeadEvent): number[] {
   switch (type) {
-    case 'LeadCreated': return [data.lead_id, ...data.secondary_contacts.map(({ id }) => id)]
+    case 'LeadCreated': {
+      const { lead_id, secondary_contacts, erased_contacts = [] } = data
+      return [lead_id, ...secondary_contacts.map(({ id }) => id), ...erased_contacts]
+    }
     case 'LeadUpdated': {
-      const { lead_id, changes: { secondary_contacts = [] }, removed_contacts } = data
-      return [lead_id, ...secondary_contacts.map(({ id }) => id), ...removed_contacts]
+      const { lead_id, changes: { secondary_contacts = [] }, removed_contacts, erased_contacts = [] } = data
+      return [lead_id, ...secondary_contacts.map(({ id }) => id), ...removed_contacts, ...erased_contacts]
     }
     case 'LeadStatusChanged': return [data.contact_id ?? data.lead_id]
     case 'LeadDeleted': return [data.lead_id]
@@ -75,7 +81,8 @@ export function idsOf ({ type, data }: LeadEvent): number[] {
 
 export function addLead (event: LeadCreatedEvent, { stream }: LogPosition, rows: Rows): void {
   const { secondary_contacts, ...lead } = leadOf(event)
-  const shared = { user_id: lead.user_id, campaign_id: lead.campaign_id, stream, newest_report_at: null }
+  const { user_id, campaign_id } = lead
+  const shared = { user_id, campaign_id, stream, newest_report_at: null, is_to_erase: false }
   const added: LeadRow[] = [
     { ...lead, ...shared, folded_name: nameIn(lead), primary_id: null, place: 0 },
     ...secondary_contacts.map((contact, index) =>
@@ -100,7 +107,7 @@ export function updateLead ({ data }: LeadUpdatedEvent, { stream }: LogPosition,
   const changedAt = laterOf(lead.updated_at, updated_at)
   const changed = variables ? { variables, folded_name: nameIn({ variables }) } : {}
   rows.put(leadTable, { ...lead, ...changed, updated_at: changedAt })
-  const fresh = { user_id, campaign_id, stream, primary_id: lead_id, newest_report_at: null }
+  const fresh = { user_id, campaign_id, stream, primary_id: lead_id, newest_report_at: null, is_to_erase: false }
   secondary_contacts.forEach((contact, index) => {
     const known = formers[index]
     const { status, ...after } = contactAfter(known && contactOf(known), contact, updated_at)

@@ -10,7 +10,7 @@ import { laterOf } from '../src/domain/time/later-of.js'
 import { blacklistTable, entryKey, projectEntry } from './blacklist/entries.js'
 import type { LogPosition, Projection, Rows, RowKey } from './folding/projection.js'
 import { table } from './folding/table.js'
-import { eraseLead, leadLeft, restateLead } from './erased-leads.js'
+import { addUnreadable, eraseLead, leadLeft, restateLead } from './erased-leads.js'
 import { addLead, changeStatus, deleteLead, idsOf, leadTable, updateLead } from './lead-rows.js'
 
 /** The owner of each assistant: a call changes the status of a lead of the same user only. */
@@ -35,7 +35,7 @@ const callTable = table<{ call_id: string }>({
 
 export const leads: Projection = {
   name: 'leads',
-  version: 9,
+  version: 10,
   eventTypes: [
     'AssistantCreated', 'CampaignCreated', 'CampaignRenamed', ...leadEventTypes, ...blacklistEventTypes,
     ...callEventTypes
@@ -77,8 +77,14 @@ export const leads: Projection = {
         const { campaign_id, name } = event.data
         return rows.put(campaignTable, { campaign_id, name })
       }
-      case 'LeadCreated': return addLead(event, at, rows)
-      case 'LeadUpdated': return updateLead(event, at, rows)
+      case 'LeadCreated': {
+        addLead(event, at, rows)
+        return addUnreadable(event.data, event.data.created_at, at, rows)
+      }
+      case 'LeadUpdated': {
+        updateLead(event, at, rows)
+        return addUnreadable(event.data, event.data.updated_at, at, rows)
+      }
       case 'LeadStatusChanged': return changeStatus(event, at, rows)
       case 'LeadDeleted': return deleteLead(event, at, rows)
       case 'LeadErased': return eraseLead(event, at, rows)
@@ -95,9 +101,7 @@ export const leads: Projection = {
     if (event.type === 'PhoneNumberBlacklisted' || event.type === 'BlacklistEntryErased') {
       return { sequence: 'ledger.blacklist_ids', id: event.data.blacklist_id }
     }
-    if (!isIdGiving(event)) return undefined
-    const erased = 'erased_contacts' in event.data ? event.data.erased_contacts ?? [] : []
-    return { sequence: 'ledger.lead_ids', id: Math.max(...idsOf(event), ...erased) }
+    return isIdGiving(event) ? { sequence: 'ledger.lead_ids', id: Math.max(...idsOf(event)) } : undefined
   }
 }
 

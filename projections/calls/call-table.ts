@@ -20,7 +20,7 @@ interface CallRow {
   summary: CallSummary
   report: KeptReport
   position: string
-  /** It was reported when its person was erased already: the row has nothing of them, the log has for a moment. */
+  /** Its person was erased before it was reported, or read: the row has nothing of them, the log has for a moment. */
   is_to_erase: boolean
 }
 

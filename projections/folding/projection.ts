@@ -30,6 +30,8 @@ export interface LogPosition {
   revision: bigint
   position: bigint
   created: Date
+  /** Says whether it can be read. */
+  metadata: Record<string, string>
 }
 
 /** The rows of a batch while events are folded into them. */

@@ -1,9 +1,6 @@
 // What the read model still has of a person who is to be erased, by ids: those are not personal.
 import type { Pool } from 'pg'
-import type { CallErased } from '../../src/domain/call/erased.js'
-import type { CallCompleted } from '../../src/domain/call/events.js'
 import type { NamedCall } from '../../src/domain/lead/erasing/named-calls.js'
-import { iso } from '../folding/table.js'
 import type { Person } from './find-person.js'
 
 /** No index has the numbers of contacts, nor the stream of a lead: erasures are rare. In milliseconds. */
@@ -29,11 +26,21 @@ const callsNaming = (those: string) => `(
   FROM read_model.calls call JOIN read_model.leads named ON named.id = call.lead_id
   WHERE call.user_id = $1 AND named.user_id = $1 AND (${those}))`
 
-/** Leads with the number, on whatever stream, deleted or not. */
-export async function findLeadIds (pool: Pool, { userId, phoneNumber }: Person): Promise<number[]> {
+/** Of those with an erased person's number, and of those who were read too late to be known by one. */
+const isOfPerson = '(phone_number = $2 OR is_to_erase)'
+
+/**
+ * Leads and contacts with the number, on whatever stream, deleted or not.
+ * @param streams on which every lead has the number: readers may have come to one when it could not be read any more
+ */
+export async function findLeadIds (
+  pool: Pool, { userId, phoneNumber }: Person, streams: readonly string[]
+): Promise<number[]> {
   const { rows } = await pool.query<{ id: string }>({
-    text: 'SELECT id FROM read_model.leads WHERE user_id = $1 AND phone_number = $2',
-    values: [userId, phoneNumber],
+    text: `
+      SELECT id FROM read_model.leads
+      WHERE user_id = $1 AND (${isOfPerson} OR (primary_id IS NULL AND stream = ANY($3)))`,
+    values: [userId, phoneNumber, streams],
     ...patient
   })
   return rows.map(({ id }) => Number(id))
@@ -62,60 +69,11 @@ export async function findContacts (pool: Pool, { userId, phoneNumber }: Person)
       SELECT stream, primary_id::float8 AS lead_id, campaign_id::float8 AS campaign_id, array_agg(id::float8) AS contact_ids,
         ${callsNaming('named.id = ANY(array_agg(lead.id))')} AS calls
       FROM read_model.leads lead
-      WHERE user_id = $1 AND phone_number = $2 AND primary_id IS NOT NULL GROUP BY stream, primary_id, campaign_id`,
+      WHERE user_id = $1 AND ${isOfPerson} AND primary_id IS NOT NULL GROUP BY stream, primary_id, campaign_id`,
     values: [userId, phoneNumber],
     ...patient
   })
   return rows
-}
-
-/**
- * Of calls from or to the number, whoever the engine said is called, or of these leads and contacts, behind the id.
- * @param most of them
- */
-export async function findCallIds (
-  pool: Pool, { userId, phoneNumber }: Person, leadIds: readonly number[], after: string, most: number
-): Promise<string[]> {
-  const { rows } = await pool.query<{ id: string }>({
-    text: `
-      SELECT id FROM (
-        SELECT id FROM read_model.calls
-        WHERE user_id = $1 AND report IS NOT NULL AND $2 IN (summary ->> 'from', summary ->> 'to')
-        UNION
-        SELECT id FROM read_model.calls
-        WHERE user_id = $1 AND report IS NOT NULL AND lead_id = ANY($3::bigint[])) found
-      WHERE id COLLATE "C" > $5 ORDER BY id COLLATE "C" LIMIT $4`,
-    values: [userId, phoneNumber, leadIds, most, after],
-    ...patient
-  })
-  return rows.map(({ id }) => id)
-}
-
-/** Whether any of these calls of the user is erased. */
-export async function hasErased (pool: Pool, userId: string, callIds: readonly string[]): Promise<boolean> {
-  const { rowCount } = await pool.query(`
-    SELECT FROM read_model.calls WHERE id = ANY ($2::text[]) AND user_id = $1 AND report IS NULL LIMIT 1`, [userId, callIds])
-  return rowCount === 1
-}
-
-interface Found { report: CallCompleted | null, left: Left | null }
-type Left = NonNullable<CallErased['lead_left']>
-
-/** What was reported of the call, and how its lead is left, if that stays; nothing when it is erased. */
-export async function findReport (
-  pool: Pool, callId: string
-): Promise<{ report: CallCompleted, left?: Left | undefined } | undefined> {
-  const { rows: [row] } = await pool.query<Found>(`
-    SELECT report, CASE WHEN lead.id IS NOT NULL THEN json_build_object(
-      'status', lead.status, 'newest_report_at', lead.newest_report_at, 'updated_at', lead.updated_at) END AS left
-    FROM read_model.calls call
-    LEFT JOIN read_model.leads lead ON lead.id = call.lead_id AND lead.user_id = call.user_id AND lead.status <> 'deleted'
-    WHERE call.id = $1`, [callId])
-  if (!row?.report) return undefined
-  const { report, left } = row
-  if (left === null) return { report }
-  const newest_report_at = left.newest_report_at === null ? null : iso(left.newest_report_at)
-  return { report, left: { ...left, newest_report_at, updated_at: iso(left.updated_at) } }
 }
 
 /** Every do-not-call entry that the stream has had, in their order. */

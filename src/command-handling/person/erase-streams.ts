@@ -1,6 +1,6 @@
 // Takes a person out of streams: appends what is left of each, and hides what is before. Every step may be repeated.
 import { erasingDecider, type EraseCall } from '../../domain/call/decide.js'
-import { callStream, type CallCompleted } from '../../domain/call/events.js'
+import { callStream } from '../../domain/call/events.js'
 import { erasedEntries, type KnownEntry } from '../../domain/blacklist/erase.js'
 import { tryDecode, type DomainEvent } from '../../domain/events.js'
 import type { LeadErasedEvent } from '../../domain/lead/erasing/erased.js'
@@ -77,29 +77,37 @@ export async function eraseContacts (
   }
 }
 
-/** @param found as readers have the call; without it the call is erased already, but for what is before */
+type FoundCall = Pick<EraseCall, 'left'> & { report: EraseCall['report'] | null }
+
+/**
+ * @param found as readers have the call, without a report where its person was erased before they came to it; nothing
+ * where the call is erased already, but for what is before
+ */
 export async function eraseCall (
-  options: ErasingOptions, callId: string, found: Pick<EraseCall, 'report' | 'left'> | undefined
+  options: ErasingOptions, callId: string, found: FoundCall | undefined
 ): Promise<void> {
   const stream = callStream(callId)
   for (;;) {
     const seen = await look(options.streams, stream)
     if (!seen) return
     if (seen.erasedAt !== undefined) return await options.streams.truncate(stream, seen.erasedAt)
-    if (!found) return
-    const events = erasingDecider.decide({ ...found, now: options.now }, undefined)
+    const report = found?.report ?? (found && await reportIn(options.streams, stream))
+    if (!report) return
+    const events = erasingDecider.decide({ ...found, report, now: options.now }, undefined)
     if (await replace(options, stream, seen, events)) return
   }
 }
 
-/** A call of which readers keep no report, as its person was erased before it was reported: the log has it. */
-export async function eraseLateCall (options: ErasingOptions, callId: string): Promise<void> {
-  let report: CallCompleted | undefined
-  await options.streams.visit(callStream(callId), 0n, (stored) => {
+/** Or what is plain in it. */
+async function reportIn (
+  streams: Pick<Streams, 'visit'>, stream: string
+): Promise<EraseCall['report'] | undefined> {
+  let report: EraseCall['report'] | undefined
+  await streams.visit(stream, 0n, (stored) => {
     const { event } = tryDecode(stored)
-    if (event?.type === 'CallCompleted') report ??= event.data
+    if (event?.type === 'CallCompleted' || event?.type === 'CallErased') report ??= event.data
   })
-  await eraseCall(options, callId, report && { report })
+  return report
 }
 
 /** @returns false when there is nothing to tell of; otherwise it is to be looked at again */

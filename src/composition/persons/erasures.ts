@@ -3,6 +3,7 @@ import type { Pool } from 'pg'
 import { calls } from '../../../projections/calls.js'
 import { leads } from '../../../projections/leads.js'
 import { isOnlyGeneration } from '../../../projections/operate/only-generation.js'
+import * as callRows from '../../../projections/persons/calls-to-erase.js'
 import * as rows from '../../../projections/persons/to-erase.js'
 import { findStream } from '../../../projections/persons/to-restate.js'
 import { refuseRetries } from '../../../workers/persons/erasures/refuse-retries.js'
@@ -45,15 +46,15 @@ export function erasureWork ({ digest, ...options }: ErasuresOptions): ErasureWo
       const isOnly = await isOnlyGeneration(pool, leads, head, signal)
       return await isOnlyGeneration(pool, calls, head, signal) && isOnly
     },
-    leadIds: (person) => rows.findLeadIds(pool, person),
+    leadIds: async (person) => await rows.findLeadIds(pool, person, await named.streamsOf(person)),
     eraseNamed: (person, requestId) => named.erase(person, erasingNamed(person, requestId)),
-    callIds: (person, leadIds, after, most) => rows.findCallIds(pool, person, leadIds, after, most),
+    callIds: (person, leadIds, after, most) => callRows.findCallIds(pool, person, leadIds, after, most),
     async eraseCall (callId, person, requestId) {
-      await eraseCall(erasing(person, requestId), callId, await rows.findReport(pool, callId))
+      await eraseCall(erasing(person, requestId), callId, await callRows.findReport(pool, callId))
     },
     streamsOf: (person) => named.streamsOf(person),
     isOf: async (id, { phoneNumber }) => (await find(id))?.request.number_digest === digest(phoneNumber),
-    hasErased: (userId, callIds) => rows.hasErased(pool, userId, callIds),
+    hasErased: (userId, callIds) => callRows.hasErased(pool, userId, callIds),
     scavenge: (requestId) => scavengeFor({ streams, pool }, requestId),
     find: async (id) => (await find(id))?.request,
     end: (id, isDone) => end(id, isDone)

@@ -1,7 +1,8 @@
 // What calls of persons who were erased before are erased with.
+import { findReport } from '../../../projections/persons/calls-to-erase.js'
 import { findLateCalls, findUsersOfLateCalls } from '../../../projections/persons/late-calls.js'
 import type { LateCallWork } from '../../../workers/persons/erasures/late-calls.js'
-import { eraseLateCall } from '../../command-handling/person/erase-streams.js'
+import { eraseCall } from '../../command-handling/person/erase-streams.js'
 import type { Connections } from '../connections.js'
 import { haveCome, scavengeFor } from './erasing.js'
 
@@ -12,8 +13,10 @@ export function lateCallWork (
     pool,
     users: () => findUsersOfLateCalls(pool),
     callIds: (userId, after, most) => findLateCalls(pool, userId, after, most),
-    eraseCall: (callId, userId, requestId) =>
-      eraseLateCall({ streams, userId, requestId, now: new Date().toISOString() }, callId),
+    async eraseCall (callId, userId, requestId) {
+      const options = { streams, userId, requestId, now: new Date().toISOString() }
+      await eraseCall(options, callId, await findReport(pool, callId))
+    },
     hasCome: () => haveCome({ streams, positions }),
     scavenge: (requestId) => scavengeFor({ streams, pool }, requestId)
   }

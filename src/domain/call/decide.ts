@@ -9,7 +9,7 @@ import { evolve, isErased, type CallState } from './evolve.js'
 
 export interface CompleteCall { report: CallCompleted }
 /** `report` is the one that counts: what the stream has of it may not be readable any more. `left`: its lead. */
-export interface EraseCall { report: CallCompleted, left?: CallErased['lead_left'], now: string }
+export interface EraseCall { report: Omit<CallErased, 'lead_left' | 'erased_at'>, left?: CallErased['lead_left'], now: string }
 
 /** Larger ones would not fit with type and metadata into the 1 MiB that a server takes. */
 const largestEvent = 1024 * 1024 - 4 * 1024

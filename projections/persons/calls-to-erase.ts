@@ -1,0 +1,64 @@
+// Calls of a person who is to be erased, and what is known of each.
+import type { Pool } from 'pg'
+import type { CallErased } from '../../src/domain/call/erased.js'
+import type { KeptReport } from '../../src/domain/call/summary.js'
+import { iso } from '../folding/table.js'
+import type { Person } from './find-person.js'
+
+/** No index has the numbers of calls as the engine gave them: erasures are rare. In milliseconds. */
+const patient = { query_timeout: 60_000 }
+
+/**
+ * Of calls from or to the number, whoever the engine said is called, or of these leads and contacts, behind the id; and
+ * of those that were read too late to be known by a number.
+ * @param most of them
+ */
+export async function findCallIds (
+  pool: Pool, { userId, phoneNumber }: Person, leadIds: readonly number[], after: string, most: number
+): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>({
+    text: `
+      SELECT id FROM (
+        SELECT id FROM read_model.calls
+        WHERE user_id = $1 AND report IS NOT NULL AND $2 IN (summary ->> 'from', summary ->> 'to')
+        UNION
+        SELECT id FROM read_model.calls
+        WHERE user_id = $1 AND report IS NOT NULL AND lead_id = ANY($3::bigint[])
+        UNION
+        SELECT id FROM read_model.calls WHERE user_id = $1 AND is_to_erase) found
+      WHERE id COLLATE "C" > $5 ORDER BY id COLLATE "C" LIMIT $4`,
+    values: [userId, phoneNumber, leadIds, most, after],
+    ...patient
+  })
+  return rows.map(({ id }) => id)
+}
+
+/** Whether any of these calls of the user is erased. */
+export async function hasErased (pool: Pool, userId: string, callIds: readonly string[]): Promise<boolean> {
+  const { rowCount } = await pool.query(`
+    SELECT FROM read_model.calls WHERE id = ANY ($2::text[]) AND user_id = $1 AND report IS NULL LIMIT 1`, [userId, callIds])
+  return rowCount === 1
+}
+
+interface Found { report: KeptReport, is_to_erase: boolean, left: Left | null }
+type Left = NonNullable<CallErased['lead_left']>
+
+/**
+ * What was reported of the call, and how its lead is left, if that stays; nothing when it is erased. Of one that was
+ * read too late only the log has a report.
+ */
+export async function findReport (
+  pool: Pool, callId: string
+): Promise<{ report: KeptReport, left?: Left } | undefined> {
+  const { rows: [row] } = await pool.query<Found>(`
+    SELECT report, call.is_to_erase, CASE WHEN lead.id IS NOT NULL THEN json_build_object(
+      'status', lead.status, 'newest_report_at', lead.newest_report_at, 'updated_at', lead.updated_at) END AS left
+    FROM read_model.calls call
+    LEFT JOIN read_model.leads lead ON lead.id = call.lead_id AND lead.user_id = call.user_id AND lead.status <> 'deleted'
+    WHERE call.id = $1`, [callId])
+  if (!row?.report && !row?.is_to_erase) return undefined
+  const { report, left } = row
+  if (left === null) return { report }
+  const newest_report_at = left.newest_report_at === null ? null : iso(left.newest_report_at)
+  return { report, left: { ...left, newest_report_at, updated_at: iso(left.updated_at) } }
+}

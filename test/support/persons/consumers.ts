@@ -1,0 +1,51 @@
+// What reads the log in the process of the test, each as a process of its own does: so any of them can be away, and has
+// nothing in memory when it comes back.
+import { randomUUID } from 'node:crypto'
+import { feedGenerations } from '../../../projections/engine/feed.js'
+import { projections } from '../../../projections/index.js'
+import { openSealing } from '../../../src/composition/connections.js'
+import { openStreams } from '../../../src/event-store/streams.js'
+import { runSubscription } from '../../../src/subscriptions/run.js'
+import { dispatcher } from '../../../workers/dispatch/dispatch.js'
+import { connectionTo } from '../back-ends/scratch-event-store.js'
+import { keepingLog } from '../postgres/ledger.js'
+import type { TestService } from '../service.js'
+import type { Teardown } from '../teardown.js'
+
+/** As positions name them. */
+export type Reader = 'leads' | 'calls' | 'deliveries'
+
+/**
+ * On a service that has none. What else there is to project is projected all the time.
+ * @returns what starts a reader, and what stops it
+ */
+export function consumers (t: Teardown, { config, parts: { pool }, urls }: TestService) {
+  const raw = openStreams(connectionTo(t, urls.eventStoreUrl))
+  const running = new Map<string, () => Promise<void>>()
+  const others = projections.filter(({ name }) => name !== 'leads' && name !== 'calls').map(({ name }) => name)
+  for (const name of others) start(name)
+  t.teardown(() => Promise.all([...running.keys()].map(stop)))
+  return { start, stop }
+
+  function start (name: string): void {
+    const stopping = new AbortController()
+    const { streams, personKeys } = openSealing(raw, pool, config)
+    const options = {
+      pool, streams, holder: `test ${randomUUID()}`, signal: stopping.signal, log: keepingLog(), checkEveryMs: 50
+    }
+    const projection = projections.find((known) => known.name === name)
+    const done = projection
+      ? feedGenerations(projection, options)
+      : runSubscription(dispatcher({ pool, firstDelayMs: 0, onDispatched () {}, log: options.log }), options)
+    running.set(name, async () => {
+      stopping.abort()
+      await done
+      personKeys.close()
+    })
+  }
+
+  async function stop (name: string): Promise<void> {
+    await running.get(name)?.()
+    running.delete(name)
+  }
+}
