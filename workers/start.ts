@@ -4,6 +4,7 @@ import { endsWithin } from '../src/postgres/ends-within.js'
 import type { Notifications } from '../src/postgres/notifications/notifications.js'
 import type { RestoreGuard } from '../src/recovery/restore-guard.js'
 import { runSubscription, type RunOptions } from '../src/subscriptions/run.js'
+import { abandonedAfter } from './deliveries/attempts/abandoned.js'
 import { deliverer, type EndedAttempt } from './deliver/deliver.js'
 import { dispatcher } from './dispatch/dispatch.js'
 import { addMonths } from './deliveries/attempts/months.js'
@@ -120,7 +121,7 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
   const queued = { fresh, giveSlots: enqueuer, onDispatched: (users: Iterable<string>) => enqueuer.enqueueSoon(users) }
   const dispatching = dispatcher({ ...batches, firstDelayMs: schedule[0] ?? 0, ...queued })
   const marking = withMarkers(dispatching, { ...batches, everyMs: deps.markEveryMs })
-  const times = { everyMs: deps.reconcileEveryMs, abandonedAfterMs: 2 * timeoutMs, retentionDays }
+  const times = { everyMs: deps.reconcileEveryMs, abandonedAfterMs: abandonedAfter({ timeoutMs }), retentionDays }
   const upkeep = openTasks({ ...batches, retentionDays, maySend: restoreGuard.maySend, signal })
   const working = whileAlive({ queue, signal, log }, (signal) => Promise.all([
     followCalls(marking, batches, signal),

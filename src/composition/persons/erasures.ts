@@ -18,11 +18,14 @@ import type { PhoneHash } from '../../command-handling/phone-hash.js'
 import { blacklistStream } from '../../domain/blacklist/events.js'
 import { leadStream } from '../../domain/lead/events.js'
 import { keyTrustedMs } from '../../sealing/keys/person-keys.js'
+import { abandonedAfter } from '../../../workers/deliveries/attempts/abandoned.js'
+import type { CompleteConfig } from '../complete-config.js'
 import type { Connections } from '../connections.js'
 import { haveCome, haveReached, scavengeFor, sources } from './erasing.js'
 import { personWork, type WorkOptions } from './person-work.js'
 
 export interface ErasuresOptions extends Omit<WorkOptions, 'connections' | 'sources'> {
+  config: WorkOptions['config'] & { webhook: Pick<CompleteConfig['webhook'], 'timeoutMs'> }
   connections: Pick<Connections, 'pool' | 'streams' | 'positions' | 'personKeys'>
   digest: PhoneHash
 }
@@ -39,6 +42,7 @@ export function erasureWork ({ digest, ...options }: ErasuresOptions): ErasureWo
     pool,
     keys,
     settleMs: keyTrustedMs,
+    abandonedAfterMs: abandonedAfter(options.config.webhook),
     endKey: ({ userId, phoneNumber }) => personKeys.erase(userId, phoneNumber),
     hasCome: () => haveCome({ streams, positions }),
     async isOnlyGeneration (signal) {

@@ -8,6 +8,9 @@ import { insertOnceMore } from './on-demand.js'
  */
 export const mostCrashes = 3
 
+/** The age from which an attempt without an outcome has no worker any more, in milliseconds. */
+export const abandonedAfter = ({ timeoutMs }: { timeoutMs: number }) => 2 * timeoutMs
+
 /** What was closed: how many attempts, and the deliveries that are given up as `crashed`. */
 export interface Closed { attempts: number, crashed: string[] }
 

@@ -1,19 +1,23 @@
 // What the ledger has of a person beside the delivery log, which follows the events.
 import type { Pool } from 'pg'
+import { areErasedInFlight } from '../../deliveries/attempts/in-flight.js'
 import { seal, unseal, type SealedRow, type SecretKeys } from '../../../src/sealing/sealed-text.js'
 import type { Person } from './request.js'
 
 export interface LedgerQuestions {
   pool: Pool
   keys: SecretKeys
+  /** From then on an attempt without an outcome has no worker any more, in milliseconds. */
+  abandonedAfterMs: number
   /** Whether a request for a copy was for this person. */
   isOf (requestId: string, person: Person): Promise<boolean>
   /** Whether any of these calls of the user is erased. */
   hasErased (userId: string, callIds: readonly string[]): Promise<boolean>
 }
 
-/** @returns false while something is under way that has the number: look again */
+/** @returns false while something is under way that has the person: look again */
 export async function eraseLedger (questions: LedgerQuestions, person: Person): Promise<boolean> {
+  if (await areErasedInFlight(questions.pool, person.userId, questions.abandonedAfterMs)) return false
   if (!await forgetAnswers(questions, person)) return false
   if (await isBeingCopied(questions, person)) return false
   await removeCopies(questions, person)

@@ -1,0 +1,65 @@
+// An attempt that had started when its person is erased may reach its receiver still: the erasure ends behind it.
+import t, { type Test } from 'tap'
+import { callReport, newAssistant, newLead } from '../../../support/bodies/bodies.js'
+import { eventually } from '../../../support/eventually.js'
+import { erasing } from '../../../support/persons/erasing.js'
+import { answers, receiver, type Answer } from '../../../support/receivers/receiver.js'
+import { numberOf } from '../../../support/scenes/imports.js'
+import { testService } from '../../../support/service.js'
+
+t.setTimeout(180_000)
+const WEBHOOK_TIMEOUT_MS = '4000'
+const service = await testService(t, ['api', 'projector', 'worker'], {
+  WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8', WEBHOOK_SCHEDULE: '0s', WEBHOOK_TIMEOUT_MS
+})
+const { call, parts: { pool } } = service
+const erase = erasing(service)
+const engine = { headers: { authorization: `Bearer ${await service.token('engine', 'engine')}` } }
+const hangs: Answer = () => {}
+let count = 0
+
+/** A lead with a call, of which the receiver has got the webhook. */
+async function called (t: Test, answer: Answer) {
+  const hook = await receiver(t, answer)
+  const [gone, callId] = [numberOf(++count), `flying-${count}`]
+  const webhook = { is_webhook_active: true, webhook_url: hook.url }
+  const assistant = (await call('POST', '/user/assistant', newAssistant(webhook))).body.data.id
+  const lead_id = (await call('POST', '/user/lead', newLead({ phone_number: gone }))).body.data.id
+  await call('POST', `/engine/calls/${callId}/completed`, callReport(assistant, { from: gone, lead_id }), engine)
+  await eventually(() => hook.received.length === 1)
+  return { gone, callId, hook }
+}
+
+const outcomesOf = async (callId: string) => (await pool.query<{ outcome: string | null }>(`
+  SELECT outcome FROM ledger.all_webhook_attempts a JOIN ledger.webhook_deliveries d ON d.id = a.delivery_id
+  WHERE call_id = $1 ORDER BY n, trigger`, [callId])).rows.map(({ outcome }) => outcome)
+const deliveryOf = async (callId: string) =>
+  (await pool.query('SELECT id, status, body FROM ledger.webhook_deliveries WHERE call_id = $1', [callId])).rows[0]
+
+t.test('one of the schedule', async (t) => {
+  const { gone, callId } = await called(t, hangs)
+  await erase(gone, { scavenge: async () => t.strictSame(await outcomesOf(callId), ['timeout'], 'it has ended') })
+  t.match(await deliveryOf(callId), { status: 'cancelled', body: null })
+})
+
+t.test('a redelivery', async (t) => {
+  const { gone, callId, hook } = await called(t, answers(200))
+  await eventually(async () => (await deliveryOf(callId)).status === 'delivered')
+  hook.answer = hangs
+  const { status } = await call('POST', `/user/webhook-deliveries/${(await deliveryOf(callId)).id}/redeliver`)
+  t.equal(status, 202)
+  await eventually(() => hook.received.length === 2)
+  await erase(gone, {
+    scavenge: async () => t.strictSame((await outcomesOf(callId)).sort(), ['delivered', 'timeout'], 'it has ended')
+  })
+})
+
+t.test('one whose worker was killed is not waited for longer than it may take', async (t) => {
+  const { gone, callId } = await called(t, answers(200))
+  await eventually(async () => (await deliveryOf(callId)).status === 'delivered')
+  await pool.query(`
+    UPDATE ledger.webhook_deliveries
+    SET queued_at = now(), started_at = now() - interval '9 s', worker_token = gen_random_uuid() WHERE call_id = $1`, [callId])
+  await erase(gone)
+  t.match(await deliveryOf(callId), { status: 'delivered', body: null })
+})
