@@ -1,5 +1,5 @@
 // What the routes of requests for persons work with: code of the workers, loaded when it is called.
-import { findOwnRequest } from '../../command-handling/person/person-requests.js'
+import { findOwnRequest, findRequest } from '../../command-handling/person/person-requests.js'
 import { secretKeys } from '../complete-config.js'
 import type { ProcessContext } from '../process-context.js'
 import type { Routes } from './webhook-deps.js'
@@ -17,9 +17,11 @@ export async function personDeps ({ config, connections: { pool, streams } }: Pr
   ])
   const keys = secretKeys(config)
   const isNoted = async (id: string) => await requests.isNoted(pool, id) || await background.isUnfinished(pool, id)
+  /** Where its row is gone already, a retry whose answer was lost is not to begin it anew. */
+  const hasEnded = async (id: string) => ['completed', 'failed'].includes((await findRequest(streams, id))?.request.status ?? '')
   return {
-    notePersonRequest: (request) => requests.noteRequest(pool, keys, request),
-    noteErasure: (request) => erasures.prepareErasure(pool, keys, request),
+    notePersonRequest: async (request) => await hasEnded(request.id) || await requests.noteRequest(pool, keys, request),
+    noteErasure: async (request) => await hasEnded(request.id) || await erasures.prepareErasure(pool, keys, request),
     acceptErasure: (id) => background.acceptRequest(pool, id),
     findPersonRequest: (userId, id) => findOwnRequest({ streams, isNoted }, userId, id),
     async openPersonExport (userId, id) {
