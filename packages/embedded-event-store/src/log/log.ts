@@ -83,7 +83,12 @@ export class EventLog {
   async #open (lockPatience: number): Promise<void> {
     const session = await this.#storage.openSession(lockPatience)
     this.#session = session
-    await this.#writer.attach(session)
+    try {
+      await this.#writer.attach(session)
+    } catch (error) {
+      await session.client.end().catch(() => {}) // it holds the lock, which the next session needs
+      throw error
+    }
     this.#listener.reopened(this.#writer.head)
     void session.ended.then((error) => this.#afterLoss(error)) // runs beside; ends with the next session or with `lost`
   }
