@@ -26,3 +26,17 @@ t.test('a Postgres that is too slow while the log is opened anew is asked again,
   const isBack = eventually(() => client.appendToStream('b', event()).then(() => 'back', () => false as const))
   t.equal(await Promise.race([isBack, store.lost.then(String)]), 'back')
 })
+
+t.test('a connection that dies between two statements of a read fails that read alone', async (t) => {
+  const { url } = await scratchPostgres(t)
+  const { readers } = postgresStorage({ databaseUrl: url, schema: 'eventstore' })
+  t.teardown(() => readers.end())
+  const reader = await readers.connect()
+  const { rows: [own] } = await reader.query('select pg_backend_pid() as pid')
+  const isDead = new Promise((resolve) => reader.once('end', resolve))
+  await readers.query('select pg_terminate_backend($1)', [own.pid])
+  await isDead
+  await t.rejects(reader.query('select'))
+  reader.release(true)
+  t.equal((await readers.query('select')).rowCount, 1)
+})

@@ -32,6 +32,8 @@ export function postgresStorage ({ databaseUrl, schema, statementMs = 5_000 }: P
     query_timeout: readMs
   })
   readers.on('error', () => {}) // an idle reader died with Postgres: the next read gets a new one
+  // One can die in the hands of a read too, between two statements. The next one reports it: the process goes on.
+  readers.on('connect', (reader) => reader.on('error', () => {}))
   const open = (patience: number) => openSession(databaseUrl, schema, { patience, statementMs })
   return { table: new EventTable(schema), removals: new Removals(schema), readers, openSession: open }
 }
