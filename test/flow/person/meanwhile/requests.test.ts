@@ -70,7 +70,8 @@ t.test('to send a webhook again', async (t) => {
   await atEachStep(t, 'redelivered', async ({ delivery }, step) => {
     const headers = { 'idempotency-key': `again ${delivery}` }
     const send = () => call('POST', `/user/webhook-deliveries/${delivery}/redeliver`, undefined, { headers })
-    t.match((await send()).status, ['key', 'ledger', 'done'].includes(step) ? 409 : /202|409/, step)
+    const hasFollowed = ['ledger', 'done'].includes(step) // the dispatcher, what the log says of the call
+    t.match((await send()).status, hasFollowed ? 409 : /202|409/, step)
     again.push(async () => {
       const { status, body } = await send()
       t.match(status, /202|409/, `${step}: the same request once more`)
