@@ -2,8 +2,10 @@
 import type { Pool } from 'pg'
 import { calls } from '../../../projections/calls.js'
 import { leads } from '../../../projections/leads.js'
-import { isOnlyGeneration } from '../../../projections/operate/only-generation.js'
+import { activeGeneration } from '../../../projections/generations/generations.js'
+import { isOnlyGeneration, type LookedThrough } from '../../../projections/operate/only-generation.js'
 import * as callRows from '../../../projections/persons/calls-to-erase.js'
+import { callKeys, leadKeys } from '../../../projections/persons/rows-of-person.js'
 import * as rows from '../../../projections/persons/to-erase.js'
 import { findStream } from '../../../projections/persons/to-restate.js'
 import { refuseRetries } from '../../../workers/persons/erasures/refuse-retries.js'
@@ -30,6 +32,9 @@ export interface ErasuresOptions extends Omit<WorkOptions, 'connections' | 'sour
   digest: PhoneHash
 }
 
+/** Those that have rows of persons. */
+const readModels = [{ projection: leads, keysIn: leadKeys }, { projection: calls, keysIn: callKeys }]
+
 export function erasureWork ({ digest, ...options }: ErasuresOptions): ErasureWork {
   const { connections: { pool, streams, positions, personKeys } } = options
   const { keys, find, end } = personWork({ ...options, sources })
@@ -45,10 +50,10 @@ export function erasureWork ({ digest, ...options }: ErasuresOptions): ErasureWo
     abandonedAfterMs: abandonedAfter(options.config.webhook),
     endKey: ({ userId, phoneNumber }) => personKeys.erase(userId, phoneNumber),
     hasCome: () => haveCome({ streams, positions }),
-    async isOnlyGeneration (signal) {
-      const head = await streams.head()
-      const isOnly = await isOnlyGeneration(pool, leads, head, signal)
-      return await isOnlyGeneration(pool, calls, head, signal) && isOnly
+    generations: () => Promise.all(readModels.map(({ projection }) => activeGeneration(pool, projection))),
+    async areOnlyIn (generations, { userId, phoneNumber }, leadIds, signal) {
+      const looked = { position: await streams.head(), values: [userId, phoneNumber, leadIds], signal }
+      return await areOnly(pool, generations, looked)
     },
     leadIds: async (person) => await rows.findLeadIds(pool, person, await named.streamsOf(person)),
     eraseNamed: (person, requestId) => named.erase(person, erasingNamed(person, requestId)),
@@ -63,6 +68,14 @@ export function erasureWork ({ digest, ...options }: ErasuresOptions): ErasureWo
     find: async (id) => (await find(id))?.request,
     end: (id, isDone) => end(id, isDone)
   }
+}
+
+async function areOnly (
+  pool: Pool, generations: readonly number[], looked: Omit<LookedThrough, 'generation' | 'keysIn'>
+): Promise<boolean | undefined> {
+  const found = await Promise.all(readModels.map(({ projection, keysIn }, nth) =>
+    isOnlyGeneration(pool, projection, { ...looked, keysIn, generation: generations[nth] ?? 0 })))
+  return found.includes(undefined) ? undefined : !found.includes(false)
 }
 
 /** What stands under the number of a person: leads, contacts and do-not-call entries. */

@@ -11,6 +11,7 @@ import { unseal, type SealedRow, type SecretKeys } from '../../../src/sealing/se
 import { forgetDispatched } from './forget-dispatched.js'
 import { eraseLedger, type LedgerQuestions } from './ledger.js'
 import { erasePendingRows } from './pending-imports.js'
+import { anotherRound, begun, type ErasureProgress } from './progress.js'
 import { refuseRetriesOf } from './refuse-retries.js'
 import type { Person } from './request.js'
 
@@ -29,8 +30,12 @@ export interface ErasureWork extends LedgerQuestions {
   settleMs: number
   /** Whether readers and the dispatcher have passed all that the log had when this was called. */
   hasCome (): Promise<boolean>
-  /** Whether no other generation of a read model has more of the person than the active one. */
-  isOnlyGeneration (signal: AbortSignal): Promise<boolean>
+  /** The generations of read models that readers see, in one order. */
+  generations (): Promise<number[]>
+  /** Whether no other generation has more of the person than these; nothing where readers see others by now. */
+  areOnlyIn (
+    generations: readonly number[], person: Person, leads: readonly number[], signal: AbortSignal
+  ): Promise<boolean | undefined>
   /** Of leads and contacts with the number. */
   leadIds (person: Person): Promise<number[]>
   /** Erases leads, contacts and do-not-call entries. @returns whether there were any, or may be */
@@ -43,24 +48,6 @@ export interface ErasureWork extends LedgerQuestions {
   find (id: string): Promise<PersonRequest | undefined>
   end (id: string, isDone: boolean, at: string): Promise<void>
 }
-
-type Step = 'key' | 'settle' | 'leads' | 'named' | 'calls' | 'erase-calls' | 'ledger' | 'scavenge' | 'done'
-
-export interface ErasureProgress {
-  step: Step
-  round: number
-  /** Until when the step waits, in milliseconds since 1970. */
-  until: number
-  /** Of all rounds: their calls are found by them when their rows have no number any more. */
-  leads: number[]
-  /** Calls that may be half erased, and up to which one this round has come. */
-  calls: string[]
-  after: string
-  /** Whether this round found anything. */
-  hasFound: boolean
-}
-
-const begun: ErasureProgress = { step: 'key', round: 1, until: 0, leads: [], calls: [], after: '', hasFound: false }
 
 const callsAtOnce = 100
 /** Each round erases what came during the one before: nobody creates a person's leads for so long. */
@@ -105,9 +92,11 @@ async function stepOf (
       // What an import has begun is to be in the log before its leads are looked for.
       if (!signal.aborted && !await erasePendingRows(work.pool, person)) return await waited(signal)
       return !signal.aborted && await work.hasCome() ? { ...done, step: 'leads' } : undefined
-    case 'leads':
+    case 'leads': {
       if (!await forgetWhatWas(work, person)) return undefined
-      return { ...done, step: 'named', leads: [...new Set([...done.leads, ...await work.leadIds(person)])] }
+      const generations = await work.generations()
+      return { ...done, step: 'named', generations, leads: [...new Set([...done.leads, ...await work.leadIds(person)])] }
+    }
     case 'named':
       return { ...done, step: 'calls', after: '', hasFound: await work.eraseNamed(person, id) || done.hasFound }
     case 'calls': {
@@ -118,10 +107,7 @@ async function stepOf (
     case 'erase-calls':
       for (const callId of done.calls) await work.eraseCall(callId, person, id)
       return { ...done, step: 'calls', calls: [], after: done.calls.at(-1) ?? done.after }
-    case 'ledger':
-      if (!await work.isOnlyGeneration(signal)) return undefined
-      if (!await eraseLedger(work, person)) return await waited(signal)
-      return await erasePendingRows(work.pool, person) ? { ...done, step: 'scavenge' } : anotherRound(done)
+    case 'ledger': return await eraseRest(work, person, done, signal)
     case 'scavenge':
       await work.scavenge(id)
       return { ...done, step: 'done' }
@@ -137,8 +123,15 @@ async function forgetWhatWas (work: ErasureWork, person: Person): Promise<boolea
   return await work.hasCome()
 }
 
-const anotherRound = (done: ErasureProgress): ErasureProgress =>
-  ({ ...done, step: 'key', round: done.round + 1, hasFound: false })
+/** What is left beside the log and the rows that readers saw in this round. */
+async function eraseRest (
+  work: ErasureWork, person: Person, done: ErasureProgress, signal: AbortSignal
+): Promise<ErasureProgress | undefined> {
+  const areOnly = await work.areOnlyIn(done.generations, person, done.leads, signal)
+  if (areOnly === undefined) return anotherRound(done)
+  if (!areOnly || !await eraseLedger(work, person)) return await waited(signal)
+  return await erasePendingRows(work.pool, person) ? { ...done, step: 'scavenge' } : anotherRound(done)
+}
 
 const lookAgainMs = 500
 

@@ -1,0 +1,11 @@
+// The keys of the rows that a generation has of a person, in SQL: of a user ($1), by the number ($2), or by ids of
+// leads and contacts ($3).
+
+export const callKeys = (schema: string) => `
+  SELECT id FROM ${schema}.calls WHERE user_id = $1 AND summary ->> 'erased' IS NULL
+    AND ($2 IN (summary ->> 'from', summary ->> 'to') OR lead_id = ANY($3::bigint[]))`
+
+export const leadKeys = (schema: string) => `
+  SELECT id::text FROM ${schema}.leads
+  WHERE user_id = $1 AND phone_number <> '' AND (phone_number = $2 OR id = ANY($3::bigint[]))
+  UNION SELECT key FROM ${schema}.blacklist WHERE user_id = $1 AND phone_number = $2`
