@@ -27,20 +27,11 @@ export function differing (
   return columns.length > 0 ? [{ table: name, key, found: only(found), expected: only(expected) }] : []
 }
 
-const longestValue = 100
-
-/** One line a row, for people. */
+/** One line a row, for people. Values are not told: this goes into logs and tables, and rows are of persons. */
 export function describe (
   { table, key, found, expected }: Difference, names: { found: string, expected: string }
 ): string {
   if (!found) return `${table} ${key}: only in ${names.expected}`
   if (!expected) return `${table} ${key}: only in ${names.found}`
-  const columns = Object.keys(found).map((column) =>
-    `${column} ${short(found[column])} in ${names.found}, ${short(expected[column])} in ${names.expected}`)
-  return `${table} ${key}: ${columns.join('; ')}`
-}
-
-function short (value: string | null | undefined): string {
-  if (value == null) return 'null'
-  return value.length > longestValue ? `${value.slice(0, longestValue)}…` : value
+  return `${table} ${key}: ${Object.keys(found).join(', ')}`
 }

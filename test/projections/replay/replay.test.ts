@@ -117,7 +117,7 @@ t.test('rows that differ are shown, and stop it; the operator may accept them', 
   await db.pool.query(`INSERT INTO ${schema}.lead_campaigns VALUES (77, 'planted')`)
   const failure: Error = await replay(leads, db.options()).then(() => t.fail('swapped'), (error) => error)
   t.equal(failure.name, 'ReplayRefused')
-  t.match(failure.message, /leads 20: status planted in generation 1, created in generation 2/)
+  t.match(failure.message, /leads 20: status$/m)
   t.match(failure.message, /leads 31: only in generation 2/)
   t.match(failure.message, /assistant_owners 3: only in generation 2/)
   t.match(failure.message, /lead_campaigns 77: only in generation 1/)
@@ -125,7 +125,7 @@ t.test('rows that differ are shown, and stop it; the operator may accept them', 
 
   const options = db.options({ acceptDifferences: true })
   t.equal(await replay(leads, options), 2)
-  t.match(options.said.join('\n'), /leads 20: status planted .* \(accepted\)/)
+  t.match(options.said.join('\n'), /leads 20: status \(accepted\)/)
   t.match((await rowsOf(db.pool, leads)).get(20), { status: 'created' })
 })
 
