@@ -73,7 +73,7 @@ export const operations: Readonly<Record<Action, Operation>> = {
       const onProgress = (events: number, done: number) => options.onProgress?.({ doing: name, events, done })
       const sample = { rows, ...(seed !== undefined && { seed }) }
       const verified = await verifyAgainstLog(projection, generation, sample, { ...options, onProgress })
-      if (verified.differences.length > 0) throw differ(name, verified)
+      if (verified.differences.length > 0) throw differ(name, verified, options.showsValues)
       return `The rows of ${name} are as they should be: ${verified.found} has the same as ${verified.how}.`
     }
   },
@@ -95,10 +95,10 @@ export const operations: Readonly<Record<Action, Operation>> = {
   }
 }
 
-function differ (name: string, verified: Verified): ReplayRefused {
+function differ (name: string, verified: Verified, showsValues?: boolean): ReplayRefused {
   return new ReplayRefused([
     `${verified.found} of ${name} and ${verified.expected} differ, at least in these rows (${verified.how}):`,
-    ...verified.differences.map((difference) => `  ${describe(difference, verified)}`),
+    ...verified.differences.map((difference) => `  ${describe(difference, verified, showsValues)}`),
     `To build the rows anew: ringledger projections replay ${name} --accept-differences`
   ].join('\n'))
 }

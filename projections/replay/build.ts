@@ -93,8 +93,8 @@ async function isVerified (projection: Projection, generation: number, pool: Poo
 async function accept (
   projection: Projection, generation: number, verified: Verified, isSameCode: boolean, options: BuildOptions
 ): Promise<void> {
-  const { pool, acceptDifferences, say } = options
-  const lines = verified.differences.map((difference) => `  ${describe(difference, verified)}`)
+  const { pool, acceptDifferences, say, showsValues } = options
+  const lines = verified.differences.map((difference) => `  ${describe(difference, verified, showsValues)}`)
   const isAccepted = lines.length === 0 || (acceptDifferences && isSameCode)
   if (!isAccepted) {
     const first = `${verified.found} and ${verified.expected} differ, at least in these rows:`

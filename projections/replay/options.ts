@@ -29,4 +29,9 @@ export interface OperationOptions {
   onProgress? (progress: Progress): void
   /** For people: each line once. */
   say? (line: string): void
+  /**
+   * Values of rows that differ are told. Only where an operator looks on: they are of persons, and what is kept or
+   * logged outlives an erasure.
+   */
+  showsValues?: boolean
 }

@@ -27,11 +27,21 @@ export function differing (
   return columns.length > 0 ? [{ table: name, key, found: only(found), expected: only(expected) }] : []
 }
 
-/** One line a row, for people. Values are not told: this goes into logs and tables, and rows are of persons. */
+const longestValue = 100
+
+/** One line a row, for people. @param showsValues and not only the columns that differ */
 export function describe (
-  { table, key, found, expected }: Difference, names: { found: string, expected: string }
+  { table, key, found, expected }: Difference, names: { found: string, expected: string }, showsValues = false
 ): string {
   if (!found) return `${table} ${key}: only in ${names.expected}`
   if (!expected) return `${table} ${key}: only in ${names.found}`
-  return `${table} ${key}: ${Object.keys(found).join(', ')}`
+  const columns = Object.keys(found).map((column) => !showsValues
+    ? column
+    : `${column} ${short(found[column])} in ${names.found}, ${short(expected[column])} in ${names.expected}`)
+  return `${table} ${key}: ${columns.join(showsValues ? '; ' : ', ')}`
+}
+
+function short (value: string | null | undefined): string {
+  if (value == null) return 'null'
+  return value.length > longestValue ? `${value.slice(0, longestValue)}…` : value
 }

@@ -16,7 +16,8 @@ export async function onProjection (action: Action, name: string, { json, ...inp
   const holder = `${hostname()} ${process.pid} ${action}`
   const outcome = await operate(operations[action].stopped, (operation) =>
     withConnections(`ringledger projections ${action}`, ({ pool, consumerPool, streams }, log) =>
-      operations[action].run(projection, { pool, consumerPool, streams, log, say, holder, ...operation }, input)))
+      operations[action].run(
+        projection, { pool, consumerPool, streams, log, say, holder, showsValues: true, ...operation }, input)))
   if (json) printJson({ action, projection: name, state: 'done', message: outcome })
   else say(outcome)
 }
