@@ -56,7 +56,7 @@ export function erasureWork ({ digest, ...options }: ErasuresOptions): ErasureWo
       return await areOnly(pool, generations, looked)
     },
     leadIds: async (person) => await rows.findLeadIds(pool, person, await named.streamsOf(person)),
-    eraseNamed: (person, requestId) => named.erase(person, erasingNamed(person, requestId)),
+    eraseNamed: (person, leadIds, requestId) => named.erase(person, leadIds, erasingNamed(person, requestId)),
     callIds: (person, leadIds, after, most) => callRows.findCallIds(pool, person, leadIds, after, most),
     async eraseCall (callId, person, requestId) {
       await eraseCall(erasing(person, requestId), callId, await callRows.findReport(pool, callId))
@@ -90,8 +90,11 @@ class Named {
     return [this.#blacklistOf(person), ...leads.map(({ stream }) => stream)]
   }
 
-  /** @returns whether anything was there, or somebody else appended meanwhile */
-  async erase (person: Person, options: ErasingOptions): Promise<boolean> {
+  /**
+   * @param leadIds that are known: contacts who came meanwhile stay, as their calls can only be found by these
+   * @returns whether anything was there, or somebody else appended meanwhile
+   */
+  async erase (person: Person, leadIds: readonly number[], options: ErasingOptions): Promise<boolean> {
     let hasFound = await this.#eraseEntries(person, options)
     for (const { stream, campaignId } of await this.#leadStreams(person)) {
       hasFound = await eraseLeads(options, stream, campaignId, async (position) => {
@@ -102,7 +105,7 @@ class Named {
     const own = new Set(await this.streamsOf(person))
     for (const { stream, ...contacts } of await rows.findContacts(this.pool, person)) {
       hasFound = true
-      if (own.has(stream)) continue
+      if (own.has(stream) || !contacts.contact_ids.every((id) => leadIds.includes(id))) continue
       await restateLeads(options, stream, async (position) => {
         await this.#readersAt(position)
         return await findStream(this.pool, person, stream)

@@ -38,8 +38,8 @@ export interface ErasureWork extends LedgerQuestions {
   ): Promise<boolean | undefined>
   /** Of leads and contacts with the number. */
   leadIds (person: Person): Promise<number[]>
-  /** Erases leads, contacts and do-not-call entries. @returns whether there were any, or may be */
-  eraseNamed (person: Person, requestId: string): Promise<boolean>
+  /** Erases leads, do-not-call entries, and those contacts. @returns whether there were any, or may be */
+  eraseNamed (person: Person, leadIds: readonly number[], requestId: string): Promise<boolean>
   /** The next calls that are not erased yet, on the number or of these leads. */
   callIds (person: Person, leads: readonly number[], after: string, most: number): Promise<string[]>
   eraseCall (callId: string, person: Person, requestId: string): Promise<void>
@@ -98,7 +98,7 @@ async function stepOf (
       return { ...done, step: 'named', generations, leads: [...new Set([...done.leads, ...await work.leadIds(person)])] }
     }
     case 'named':
-      return { ...done, step: 'calls', after: '', hasFound: await work.eraseNamed(person, id) || done.hasFound }
+      return { ...done, step: 'calls', after: '', hasFound: await work.eraseNamed(person, done.leads, id) || done.hasFound }
     case 'calls': {
       const calls = await work.callIds(person, done.leads, done.after, callsAtOnce)
       if (calls.length > 0) return { ...done, step: 'erase-calls', calls, hasFound: true }
