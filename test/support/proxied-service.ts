@@ -49,6 +49,9 @@ export async function backAfter (ask: () => Promise<Answer>, status: number): Pr
   return Math.round(performance.now() - beganAt)
 }
 
+/** Who is refused a connection does not wait for an answer until the deadline of 5 s, also beside other work. */
+export const soonMs = 4_500
+
 /** Each is answered in time that nothing was changed, and when to try again. */
 export async function saysAway (t: Test, answers: Array<Promise<Answer>>, withinMs: number): Promise<void> {
   for (const { status, headers, body, ms } of await Promise.all(answers.map(timed))) {

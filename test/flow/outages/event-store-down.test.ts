@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { callReport, newAssistant, newLead } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
-import { backAfter, behindProxies, saysAway, timed } from '../../support/proxied-service.js'
+import { backAfter, behindProxies, saysAway, soonMs, timed } from '../../support/proxied-service.js'
 import { eventsAfter, idOf } from '../../support/back-ends/log.js'
 import { testService } from '../../support/service.js'
 
@@ -64,7 +64,7 @@ async function goesOn (t: Test): Promise<void> {
 t.test('while it refuses, commands fail at once and write nothing; the rest goes on; then it is over', async (t) => {
   const before = await streams.head()
   await store.close()
-  await Promise.all([saysAway(t, [...creations(), ...needTheStore()], 2_000), isNotReady(t)])
+  await Promise.all([saysAway(t, [...creations(), ...needTheStore()], soonMs), isNotReady(t)])
   await goesOn(t)
   t.equal((await report(callReport(assistant, { status: 'odd' }))).status, 422, 'a report that the schema refuses')
   t.equal(await streams.head(), before)

@@ -7,7 +7,7 @@ import { eventStoreProcess } from '@ringledger/embedded-event-store/testing'
 import { eventually } from '../../support/eventually.js'
 import { eventsAfter, idOf } from '../../support/back-ends/log.js'
 import { postgresCluster } from '@ringledger/embedded-postgres/testing'
-import { backAfter, behindProxies, saysAway } from '../../support/proxied-service.js'
+import { backAfter, behindProxies, saysAway, soonMs } from '../../support/proxied-service.js'
 import { testService } from '../../support/service.js'
 
 const cluster = await postgresCluster(t, { fsync: false })
@@ -48,7 +48,7 @@ const ofUsers = async (since: bigint) =>
   (await eventsAfter(client, since)).filter(({ type }) => !['CallCompleted', 'PersonKeyCreated'].includes(type))
 
 for (const [manner, away, back, withinMs] of [
-  ['refuses', () => postgres.close(), () => postgres.accept(), 2_000],
+  ['refuses', () => postgres.close(), () => postgres.accept(), soonMs],
   ['hangs', () => postgres.freeze(), () => postgres.cut(), 11_000]
 ] as const) {
   t.test(`while it ${manner}, requests fail in bounded time and write nothing; then it is over`, async (t) => {
