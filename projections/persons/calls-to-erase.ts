@@ -3,10 +3,7 @@ import type { Pool } from 'pg'
 import type { CallErased } from '../../src/domain/call/erased.js'
 import type { KeptReport } from '../../src/domain/call/summary.js'
 import { iso } from '../folding/table.js'
-import type { Person } from './find-person.js'
-
-/** No index has the numbers of calls as the engine gave them: erasures are rare. In milliseconds. */
-const patient = { query_timeout: 60_000 }
+import { patient, type Person } from './find-person.js'
 
 /**
  * Of calls from or to the number, whoever the engine said is called, or of these leads and contacts, behind the id; and

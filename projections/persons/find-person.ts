@@ -12,8 +12,11 @@ import type { LeadRow } from '../lead-rows.js'
 /** Whose person, and the number in E.164. */
 export interface Person { userId: string, phoneNumber: string }
 
-/** No index has the numbers of contacts: they are asked for so rarely. In milliseconds. */
-const patient = { query_timeout: 60_000 }
+/**
+ * No index has the numbers of contacts, of calls as the engine gave them, nor the stream of a lead: they are asked
+ * for so rarely. In milliseconds.
+ */
+export const patient = { query_timeout: 60_000 }
 
 type Visit<Item> = (items: Item[]) => Promise<void>
 

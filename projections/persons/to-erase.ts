@@ -1,10 +1,7 @@
 // What the read model still has of a person who is to be erased, by ids: those are not personal.
 import type { Pool } from 'pg'
 import type { NamedCall } from '../../src/domain/lead/erasing/named-calls.js'
-import type { Person } from './find-person.js'
-
-/** No index has the numbers of contacts, nor the stream of a lead: erasures are rare. In milliseconds. */
-const patient = { query_timeout: 60_000 }
+import { patient, type Person } from './find-person.js'
 
 /** Of one stream. `contacts` are all that the lead has ever had. */
 export interface LeadToErase { lead_id: number, contacts: number[], calls: NamedCall[] }

@@ -5,10 +5,7 @@ import type { LeadRestatedEvent } from '../../src/domain/lead/erasing/restated.j
 import type { LeadStatus } from '../../src/domain/lead-status.js'
 import { iso } from '../folding/table.js'
 import type { LeadRow } from '../lead-rows.js'
-import type { Person } from './find-person.js'
-
-/** No index has the stream of a lead: erasures are rare. In milliseconds. */
-const patient = { query_timeout: 60_000 }
+import { patient, type Person } from './find-person.js'
 
 interface Found {
   row: LeadRow
