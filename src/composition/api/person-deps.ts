@@ -18,7 +18,7 @@ export async function personDeps ({ config, connections: { pool, streams } }: Pr
   const keys = secretKeys(config)
   const isNoted = async (id: string) => await requests.isNoted(pool, id) || await background.isUnfinished(pool, id)
   /** Where its row is gone already, a retry whose answer was lost is not to begin it anew. */
-  const hasEnded = async (id: string) => ['completed', 'failed'].includes((await findRequest(streams, id))?.request.status ?? '')
+  const hasEnded = async (id: string) => typeof (await findRequest(streams, id))?.request.finished_at === 'string'
   return {
     notePersonRequest: async (request) => await hasEnded(request.id) || await requests.noteRequest(pool, keys, request),
     noteErasure: async (request) => await hasEnded(request.id) || await erasures.prepareErasure(pool, keys, request),
