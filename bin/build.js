@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build as esbuild } from 'esbuild'
 import { bundlePrograms } from './programs.js'
+import { buildInPlace } from './write.js'
 
 /** What stays in node_modules, because it finds files beside its own. */
 const inPlace = ['@fastify/swagger-ui', 'node-pg-migrate']
@@ -50,7 +50,7 @@ async function transpile () {
   const entryPoints = modules()
   const compiled = new Map(entryPoints.map((entry) => [entry.in, join(root, entry.out)]))
   const plugins = [{ name: 'imports', setup: (build) => { build.onResolve({ filter: /./ }, resolve) } }]
-  await esbuild({ ...common, entryPoints, outdir: root, sourcemap: true, sourcesContent: false, plugins })
+  await buildInPlace({ ...common, entryPoints, outdir: root, sourcemap: true, sourcesContent: false, plugins })
   return [...imported].sort()
 }
 
@@ -66,7 +66,7 @@ async function bundle (imported) {
   }
   const banner = { js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);" }
   const external = [...inPlace, 'pg-native']
-  await esbuild({ ...common, entryPoints, outdir: vendor, splitting: true, external, banner, plugins: [{ name: 'whole', setup }] })
+  await buildInPlace({ ...common, entryPoints, outdir: vendor, splitting: true, external, banner, plugins: [{ name: 'whole', setup }] })
 }
 
 /** Without a `navigator`, as on Node 20, pg makes a `Response` to know where it runs: Node loads fetch for that. */

@@ -2,7 +2,7 @@
 // to find and open hundreds of modules takes a process longer than to run them.
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
-import { build as esbuild } from 'esbuild'
+import { buildInPlace } from './write.js'
 
 /** What a process is started with. */
 const sources = [
@@ -27,7 +27,7 @@ export async function bundlePrograms (root, common, importOf) {
       path.startsWith('@ringledger/') ? undefined : { path: importOf(path, outdir), external: true })
     build.onLoad({ filter: /\.ts$/ }, ({ path }) => ({ contents: inPlace(path, root, outdir), loader: 'ts' }))
   }
-  await esbuild({
+  await buildInPlace({
     ...common,
     entryPoints: sources.map((source) => join(root, source)).filter((source) => existsSync(source)),
     entryNames: '[name]',

@@ -1,6 +1,6 @@
 // The launcher compiles a checkout with newer sources, and never runs sources that do not compile.
 import { execFile, spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { closeSync, copyFileSync, mkdirSync, openSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -9,7 +9,7 @@ import { bin, dataDir } from '../support/ringledger.js'
 const checkout = dataDir(t)
 const source = join(checkout, 'src/main.ts')
 for (const folder of ['bin', 'src']) mkdirSync(join(checkout, folder))
-for (const name of ['ringledger.js', 'compile.js', 'build.js', 'programs.js']) {
+for (const name of ['ringledger.js', 'compile.js', 'build.js', 'programs.js', 'write.js']) {
   copyFileSync(join(dirname(bin), name), join(checkout, 'bin', name))
 }
 symlinkSync(join(dirname(bin), '../node_modules'), join(checkout, 'node_modules'))
@@ -57,4 +57,12 @@ t.test('the lock of a command that was killed stops nobody', async (t) => {
   writeFileSync(join(checkout, 'dist/.compiling'), String(pid))
   writeFileSync(source, 'console.log(\'fifth\')')
   t.match(ringledger(), { status: 0, stdout: 'fifth\n', stderr: /^Compiling/ })
+})
+
+t.test('a module is replaced as a whole: a process that has opened the former one reads all of it', async (t) => {
+  const former = openSync(join(checkout, 'dist/programs/main.js'), 'r')
+  t.teardown(() => { closeSync(former) })
+  writeFileSync(source, 'console.log(\'sixth\')')
+  t.match(ringledger(), { status: 0, stdout: 'sixth\n' })
+  t.match(readFileSync(former, 'utf8'), /fifth/)
 })
