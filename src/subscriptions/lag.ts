@@ -38,17 +38,30 @@ interface Sample {
   position: bigint
 }
 
+/** Positions of subscriptions that had all come to the end of the log. */
+interface Level {
+  head: bigint
+  positions: Map<string, bigint>
+  /** On the clock of `performance.now()`: then they are read anew, as a restored database goes back. */
+  until: number
+}
+
+/** Samples for which the log may stand still. */
+const stillSamples = 5
+
 /** A subscription that is further behind than these samples go back is only known to be further behind. */
 const mostSamples = 3_600
 
 /**
  * Takes a sample every `everyMs`. A sample that fails says nothing about the subscriptions, and theirs is not the time
  * that a back end was away: they have twice `toleranceMs` after it, as each of them must find out that it is back.
+ * While the log stands still and all have come to its end, positions are seldom read.
  */
 export function monitorLag ({ head, positions, everyMs = 2_000, toleranceMs = 5_000 }: LagMonitorOptions): LagMonitor {
   const samplesOf = new Map<string, Sample[]>()
   const stopping = new AbortController()
   let unbrokenSince = performance.now()
+  let level: Level | undefined
   const sampling = sampleUntil(stopping.signal)
   return {
     lags: () => [...samplesOf].flatMap(([name, samples]) => lagOf(name, samples, toleranceMs) ?? []),
@@ -68,8 +81,12 @@ export function monitorLag ({ head, positions, everyMs = 2_000, toleranceMs = 5_
 
   async function takeSamples (): Promise<void> {
     const at = performance.now()
-    const all = await positions() // first, so that no position is ahead of the head that is read after it
-    const end = await head()
+    if (!level || at > level.until || await head() !== level.head) level = undefined
+    const all = level?.positions ?? await positions() // first: no position is ahead of a head that is read after it
+    const end = level?.head ?? await head()
+    if ([...all.values()].every((position) => position === end)) {
+      level ??= { head: end, positions: all, until: at + stillSamples * everyMs }
+    }
     for (const [name, position] of all) {
       const sample = { at, unbrokenSince, head: end, position }
       samplesOf.set(name, withSample(samplesOf.get(name) ?? [], sample, toleranceMs))

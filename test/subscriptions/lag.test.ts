@@ -10,13 +10,17 @@ const toleranceMs = 200
 function monitored (t: Test) {
   const log = { head: 100n, position: 100n, isAway: false }
   let samples = 0
+  let reads = 0
   const monitor = monitorLag({
     head: async () => {
       samples += 1
       if (log.isAway) throw new Error('away')
       return log.head
     },
-    positions: async () => new Map([['leads', log.position]]),
+    positions: async () => {
+      reads += 1
+      return new Map([['leads', log.position]])
+    },
     everyMs: 10,
     toleranceMs
   })
@@ -30,13 +34,21 @@ function monitored (t: Test) {
     await delay(1.5 * toleranceMs)
     await sampled()
   }
-  return { log, lag, sampled, longer }
+  return { log, lag, sampled, longer, reads: () => reads, samples: () => samples }
 }
 
 t.test('a subscription at the end of the log is alive, however long nothing happens', async (t) => {
   const { lag, longer } = monitored(t)
   await longer()
   t.match(lag(), { name: 'leads', position: 100n, lag: 0n, lagSeconds: 0, isAlive: true, isKeepingUp: true })
+})
+
+t.test('while nothing happens, positions are seldom read; what has gone back is noticed all the same', async (t) => {
+  const { log, lag, longer, reads, samples } = monitored(t)
+  await longer()
+  t.ok(reads() < samples() / 3, `${reads()} reads for ${samples()} looks at the log`)
+  log.position = 50n
+  await eventually(() => lag().lag === 50n)
 })
 
 t.test('a subscription that stands while the log moves is not alive, until it has caught up', async (t) => {

@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { endsWithin } from '../../src/postgres/ends-within.js'
 import type { Notifications } from '../../src/postgres/notifications/notifications.js'
-import { repeatLeased } from '../queue/leased-loop.js'
+import { repeatLeased } from '../passes/leased-loop.js'
 import { openQueueOf, type QueueOptions } from '../queue/queue.js'
 import { listenForRequests } from './channel.js'
 import { enqueueRequests, requestJobs, type RequestQueue } from './jobs.js'

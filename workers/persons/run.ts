@@ -1,12 +1,13 @@
 // Works on requests for persons' data in one process of many, until it is stopped.
 import type { Pool } from 'pg'
-import { repeatLeased, type LoopOptions } from '../queue/leased-loop.js'
+import { hasRows } from '../passes/has-rows.js'
+import { repeatLeased, type LoopOptions } from '../passes/leased-loop.js'
 import { continueRequests, type PersonWork } from './continue.js'
 import { removeOldExports } from './parts.js'
 
 export interface RunOptions extends Pick<LoopOptions, 'holder' | 'signal'> {
   work: PersonWork
-  /** Where all leases of the process are, so that they are renewed together. That of the work when absent. */
+  /** Where all leases of the process are: they are renewed together, and one look tells all whether work waits. */
   leasePool?: Pool | undefined
   /** Between two looks, in milliseconds. */
   everyMs?: number
@@ -27,6 +28,7 @@ export async function runPersons (
       sweptAt = performance.now()
       await removeOldExports(work.pool)
     }
+    if (!await hasRows(leasePool, 'person_requests')) return 'done'
     return await continueRequests(work, signal) ? 'again' : 'done'
   })
 }

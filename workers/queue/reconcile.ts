@@ -4,7 +4,7 @@ import { closeUnknown, closeUnknownOnDemand, type Closed } from '../deliveries/a
 import { removeExpired } from '../deliveries/retention.js'
 import { passOverDue } from './due.js'
 import type { Enqueuer } from './enqueue.js'
-import { repeatLeased } from './leased-loop.js'
+import { repeatLeased } from '../passes/leased-loop.js'
 import { jobId, type JobQueue } from './job-queue.js'
 import { releaseSlots, unstartedJobs } from './slots.js'
 

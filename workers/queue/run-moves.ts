@@ -1,6 +1,7 @@
 // Moves pending deliveries after their assistant or endpoint, batch by batch.
 import { continueMoves } from '../deliveries/moves/moves.js'
-import { repeatLeased, type LoopOptions } from './leased-loop.js'
+import { hasRows } from '../passes/has-rows.js'
+import { repeatLeased, type LoopOptions } from '../passes/leased-loop.js'
 
 export interface MovesOptions extends Pick<LoopOptions, 'pool' | 'holder' | 'signal'> {
   log: { warn (details: object, message: string): void }
@@ -11,6 +12,8 @@ export interface MovesOptions extends Pick<LoopOptions, 'pool' | 'holder' | 'sig
 /** Moves until `signal` is aborted, in one process of many. */
 export async function runMoves ({ log, everyMs = 2_000, ...options }: MovesOptions): Promise<void> {
   const onError = (err: unknown) => log.warn({ err }, 'pending webhooks were not moved, it is tried again')
-  await repeatLeased({ ...options, name: 'moves', everyMs, onError }, async () =>
-    await continueMoves(options.pool) ? 'again' : 'done')
+  await repeatLeased({ ...options, name: 'moves', everyMs, onError }, async () => {
+    if (!await hasRows(options.pool, 'moving_assistants', 'moving_endpoints')) return 'done'
+    return await continueMoves(options.pool) ? 'again' : 'done'
+  })
 }

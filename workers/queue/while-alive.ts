@@ -1,8 +1,8 @@
 // Gives work to a process whose queue answers.
-import { pause } from '../../src/subscriptions/pause.js'
+import { beat } from '../../src/event-store/beat.js'
 import type { JobQueue } from './queue.js'
 
-const lookEveryMs = 500
+const lookEveryMs = 1_000
 
 export interface WhileAliveOptions {
   queue: Pick<JobQueue, 'assertAlive'>
@@ -41,7 +41,7 @@ async function untilDead (queue: WhileAliveOptions['queue'], signal: AbortSignal
     } catch (error) {
       return error
     }
-    await pause(lookEveryMs, signal)
+    await beat(lookEveryMs, signal)
   }
   return undefined
 }
@@ -51,7 +51,7 @@ async function untilAlive (queue: WhileAliveOptions['queue'], signal: AbortSigna
     try {
       return queue.assertAlive()
     } catch {
-      await pause(lookEveryMs, signal)
+      await beat(lookEveryMs, signal)
     }
   }
 }

@@ -3,10 +3,11 @@ import type { Pool } from 'pg'
 import type { Streams } from '../../../src/event-store/streams.js'
 import { keepMonths } from '../../deliveries/attempts/months.js'
 import { openPoster } from '../../deliver/post.js'
+import { hasRows } from '../../passes/has-rows.js'
 import { continueAudit } from '../audit.js'
 import { sendAlerts } from './alerts.js'
 import { probeSuspended } from './probe.js'
-import { continueRecoveries } from './recoveries.js'
+import { continueRecoveries, type RecoveryOptions } from './recoveries.js'
 import type { UpkeepTask } from './upkeep.js'
 
 /** Where operators are told what users are told. */
@@ -39,13 +40,14 @@ export interface Tasks {
   close (): Promise<void>
 }
 
+/** As others look for work, so that they look in one statement. */
 const soonMs = 2_000
 const rarelyMs = 60_000
 const hourlyMs = 3_600_000
 
 export function openTasks ({ alert, maySend, countEveryMs, retentionDays, ...options }: TaskOptions): Tasks {
   const tasks: UpkeepTask[] = [
-    { name: 'recoveries', everyMs: soonMs, run: () => continueRecoveries(options) },
+    { name: 'recoveries', everyMs: soonMs, run: () => recover(options) },
     { name: 'months', everyMs: hourlyMs, run: () => keepMonths(options.pool, retentionDays) },
     { name: 'probes', everyMs: rarelyMs, run: () => probeSuspended(options.pool) },
     { name: 'identity', everyMs: countEveryMs ?? rarelyMs, run: () => continueAudit(options) }
@@ -54,4 +56,8 @@ export function openTasks ({ alert, maySend, countEveryMs, retentionDays, ...opt
   const poster = openPoster({ allowCidrs: ['0.0.0.0/0', '::/0'] }) // operators may reach what is theirs
   const run = async () => { if (maySend()) await sendAlerts({ ...options, ...alert, poster }) }
   return { tasks, alerts: [{ name: 'alerts', everyMs: soonMs, run }], close: () => poster.close() }
+}
+
+async function recover (options: RecoveryOptions): Promise<void> {
+  if (await hasRows(options.pool, 'webhook_recoveries')) await continueRecoveries(options)
 }

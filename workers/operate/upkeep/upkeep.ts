@@ -1,7 +1,7 @@
 // What one process of many does now and then for all users: recoveries, probes, alerts.
 import type { Pool } from 'pg'
 import { isOfOutage } from '../../../src/event-store/errors.js'
-import { repeatLeased } from '../../queue/leased-loop.js'
+import { repeatLeased } from '../../passes/leased-loop.js'
 
 export interface UpkeepTask {
   name: string
@@ -18,7 +18,7 @@ export interface UpkeepOptions {
   log: { warn (details: object, message: string): void }
 }
 
-const restMs = 1_000
+const restMs = 2_000
 
 /**
  * Runs each task when its time has come, one after the other, until `signal` is aborted. One that fails has its turn

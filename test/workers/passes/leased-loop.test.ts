@@ -2,7 +2,7 @@
 import t from 'tap'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openPool } from '../../../src/postgres/pool.js'
-import { repeatLeased, type Pass } from '../../../workers/queue/leased-loop.js'
+import { repeatLeased, type Pass } from '../../../workers/passes/leased-loop.js'
 import { tcpProxy } from '../../support/back-ends/tcp-proxy.js'
 import { eventually } from '../../support/eventually.js'
 import { scratchLedger } from '../../support/postgres/ledger.js'
