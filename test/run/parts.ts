@@ -31,7 +31,10 @@ const lists: Record<string, Record<string, Part>> = {
     },
     outcomes: { files: ['test/workers/deliver/kept-outcomes.test.ts'] },
     imports: { files: ['test/flow/imports/killed-imports.test.ts', 'test/workers/background'] },
-    persons: { files: ['killed-steps', 'killed-erasures', 'erased-histories'].map((name) => `test/flow/person/${name}.test.ts`) },
+    persons: {
+      files: ['killed-steps.test.ts', 'killed-erasures.test.ts', 'erased-histories.test.ts', 'generations'].map(
+        (name) => `test/flow/person/${name}`)
+    },
     projections: { files: ['killed', 'model'].map((name) => `test/projections/engine/${name}.test.ts`) },
     replay: { files: ['test/projections/replay/replay-kill.test.ts'] },
     fuzz: { files: ['test/http/fuzz'] }

@@ -23,15 +23,13 @@ export function generationsOf (t: Teardown, { config, parts, urls }: TestService
     const { pool, consumerPool } = parts
     const holder = `test ${randomUUID()}`
     const options = { pool, consumerPool, streams, holder, signal: new AbortController().signal, log: keepingLog() }
-    const refused: string[] = []
-    for (const projection of [leads, calls]) {
-      await work(projection, options).catch((error: unknown) => {
+    const refused = await Promise.all([leads, calls].map((projection) => work(projection, options)
+      .then(() => [], (error: unknown) => {
         if (!(error instanceof ReplayRefused)) throw error
-        refused.push(error.message)
-      })
-    }
+        return [error.message]
+      })))
     personKeys.close()
-    return refused
+    return refused.flat()
   }
   return {
     /** Swapped in also where rows differ from those that readers see. */
