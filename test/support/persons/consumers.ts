@@ -17,9 +17,10 @@ export type Reader = 'leads' | 'calls' | 'deliveries'
 
 /**
  * On a service that has none. What else there is to project is projected all the time.
+ * @param pool of what reads
  * @returns what starts a reader, and what stops it
  */
-export function consumers (t: Teardown, { config, parts: { pool }, urls }: TestService) {
+export function consumers (t: Teardown, { config, parts, urls }: TestService, pool = parts.pool) {
   const raw = openStreams(connectionTo(t, urls.eventStoreUrl))
   const running = new Map<string, () => Promise<void>>()
   const others = projections.filter(({ name }) => name !== 'leads' && name !== 'calls').map(({ name }) => name)

@@ -38,7 +38,7 @@ interface HeldOptions {
 }
 
 /** A gate that holds from when it is closed, once, until it is opened. */
-class Gate {
+export class Gate {
   #open = () => {}
   #opened: Promise<void> | undefined
   #arrive = () => {}

@@ -13,7 +13,7 @@ import { testService } from '../../../support/service.js'
 
 t.setTimeout(isInFull ? 1_200_000 : 240_000)
 const service = await testService(t, ['api', 'projector', 'worker'])
-const { person, isGone } = await generationScene(service)
+const { person, isGone, isAsLogged } = await generationScene(service)
 const { replayed } = generationsOf(t, service)
 const held = replaysHeld(t, service)
 const erase = erasing(service)
@@ -43,8 +43,10 @@ async function isForgotten (t: Test, order: Order): Promise<void> {
   await goOn()
   for (const problem of await ended) t.match(problem ?? 'broke off', 'broke off')
   await isGone(t, known, 'once both have ended')
+  await isAsLogged(t, 'once both have ended')
   if (order.goesOn !== 'replayed') t.strictSame(await replayed(), [], 'they can be begun again')
   await isGone(t, known, 'after another replay')
+  await isAsLogged(t, 'after another replay')
 }
 
 const all: Order[] = [

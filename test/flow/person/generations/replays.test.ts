@@ -9,7 +9,7 @@ import { testService } from '../../../support/service.js'
 
 t.setTimeout(isInFull ? 1_200_000 : 240_000)
 const service = await testService(t, ['api', 'projector', 'worker'])
-const { person, isGone } = await generationScene(service)
+const { person, isGone, isAsLogged } = await generationScene(service)
 const { replayed, rolledBack } = generationsOf(t, service)
 const erase = erasing(service)
 
@@ -17,8 +17,10 @@ async function isErased (t: Test, meanwhile: Meanwhile): Promise<void> {
   const known = await person()
   await erase(known.gone, meanwhile)
   await isGone(t, known, 'once the erasure is done')
+  await isAsLogged(t, 'once the erasure is done')
   t.comment((await rolledBack()).join('\n') || 'rolled back')
   await isGone(t, known, 'after a rollback')
+  await isAsLogged(t, 'after a rollback')
 }
 
 t.test('kept from before the erasure', async (t) => {
