@@ -12,9 +12,6 @@ import { keepingLog } from '../postgres/ledger.js'
 import type { TestService } from '../service.js'
 import type { Teardown } from '../teardown.js'
 
-/** As positions name them. */
-export type Reader = 'leads' | 'calls' | 'deliveries'
-
 /**
  * On a service that has none. What else there is to project is projected all the time.
  * @param pool of what reads

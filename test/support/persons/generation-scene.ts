@@ -8,6 +8,7 @@ import { leads } from '../../../projections/leads.js'
 import { verifyAgainstLog } from '../../../projections/replay/verify/verify.js'
 import { callReport, newLead } from '../bodies/bodies.js'
 import { eventually } from '../eventually.js'
+import { haveCome } from './have-come.js'
 import { numberOf } from '../scenes/imports.js'
 import { newAssistant, type TestService } from '../service.js'
 
@@ -56,9 +57,8 @@ export async function generationScene (service: TestService) {
 /** For readers, and in every generation and table. */
 async function isGone (t: Test, { call, parts }: TestService, person: ReadPerson, when: string): Promise<void> {
   const { gone, lead, holder, calls: callIds } = person
-  const { pool, positions, streams } = parts
-  const head = await streams.head()
-  for (const source of ['leads', 'calls', 'deliveries']) t.ok(await positions.reached(source, head, 10_000), source)
+  const { pool } = parts
+  await haveCome({ parts })
   t.equal((await call('GET', `/user/lead/${lead.id}`)).status, 404, when)
   t.strictSame((await call('GET', `/user/lead/${holder.id}`)).body.data.secondary_contacts, [], when)
   for (const id of callIds) {

@@ -4,13 +4,14 @@ import t from 'tap'
 import { keyTrustedMs } from '../../../../src/sealing/keys/person-keys.js'
 import { callReport, newLead } from '../../../support/bodies/bodies.js'
 import { erasing } from '../../../support/persons/erasing.js'
+import { haveCome } from '../../../support/persons/have-come.js'
 import { hasNothingOf } from '../../../support/persons/persons.js'
 import { numberOf } from '../../../support/scenes/imports.js'
 import { webhookService } from '../../../support/scenes/webhook-service.js'
 
 t.setTimeout(180_000)
 const service = await webhookService(t)
-const { call, create, parts: { positions, streams } } = service
+const { call, create } = service
 const assistant = await create(null)
 const engine = { authorization: `Bearer ${await service.token('engine', 'engine')}` }
 const erase = erasing(service, {}, keyTrustedMs)
@@ -24,12 +25,6 @@ async function dataOf (method: string, path: string, body?: object, headers = {}
   return answer.body.data
 }
 
-/** Once everybody has come as far as the log. */
-async function haveCome (): Promise<void> {
-  const head = await streams.head()
-  for (const source of ['leads', 'calls', 'deliveries']) await positions.reached(source, head, 10_000)
-}
-
 t.test('a contact who is added, and a call of them', async (t) => {
   const fates = await Promise.all(steps.map(async (step, nth) => {
     const [gone, other] = [numberOf(++count), numberOf(++count)]
@@ -41,10 +36,10 @@ t.test('a contact who is added, and a call of them', async (t) => {
         const changed = await dataOf('PUT', `/user/lead/${holder.id}`, { secondary_contacts: [{ phone_number: gone }] })
         const report = callReport(assistant, { from: elsewhere, lead_id: changed.secondary_contacts[0].id })
         await dataOf('POST', `/engine/calls/${callId}/completed`, report, engine)
-        await haveCome()
+        await haveCome(service)
       }
     })
-    await haveCome()
+    await haveCome(service)
     const { secondary_contacts: contacts } = await dataOf('GET', `/user/lead/${holder.id}`)
     const { erased, from } = await dataOf('GET', `/user/call/${callId}`)
     const fate = contacts.length === 0 ? 'erased' : 'whole'

@@ -7,13 +7,14 @@ import { callReport, newLead } from '../../../support/bodies/bodies.js'
 import { eventually } from '../../../support/eventually.js'
 import type { Answer } from '../../../support/http/answer.js'
 import { erasing } from '../../../support/persons/erasing.js'
+import { haveCome } from '../../../support/persons/have-come.js'
 import { receiver } from '../../../support/receivers/receiver.js'
 import { numberOf } from '../../../support/scenes/imports.js'
 import { webhookService } from '../../../support/scenes/webhook-service.js'
 
 t.setTimeout(180_000)
 const service = await webhookService(t)
-const { call, create, parts: { pool, positions, streams } } = service
+const { call, create, parts: { pool } } = service
 const hook = await receiver(t)
 const assistant = await create(hook.url)
 const engine = { authorization: `Bearer ${await service.token('engine', 'engine')}` }
@@ -47,12 +48,6 @@ async function isRepeated (t: Test, { answer, again }: Sent, fate: Fate, what: s
   const { status, headers, body } = await again()
   if (fate === 'erased') return void t.equal(status, 422, `${what}: a retry is refused`)
   t.strictSame([status, headers.get('idempotent-replayed'), body], [answer.status, 'true', answer.body], `${what}: a retry`)
-}
-
-/** Once everybody has come as far as the log. */
-async function haveCome (): Promise<void> {
-  const head = await streams.head()
-  for (const source of ['leads', 'calls', 'deliveries']) await positions.reached(source, head, 10_000)
 }
 
 const numbersOf = async (ids: number[]) => (await pool.query<{ phone_number: string }>(
@@ -102,7 +97,7 @@ t.test('a lead, a call of it, and a contact', async (t) => {
       }
     })
     if (!come) throw new Error(`it did not come to ${step}`)
-    await haveCome()
+    await haveCome(service)
     const { lead, holder, callId } = come
     const fate = await leadIsOneOrTheOther(t, `a lead at ${step}`, lead, callId, gone)
     return [step, fate, await contactIsOneOrTheOther(t, `a contact at ${step}`, holder, gone)]
@@ -136,7 +131,7 @@ t.test('a do-not-call entry, where there was one', async (t) => {
       }
     })
     if (!come) throw new Error(`it did not come to ${step}`)
-    await haveCome()
+    await haveCome(service)
     return [step, await entryIsOneOrTheOther(t, `an entry at ${step}`, come, gone)]
   }))
   t.comment(JSON.stringify(fates))

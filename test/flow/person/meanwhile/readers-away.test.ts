@@ -9,8 +9,9 @@ import { secrets } from '../../../support/auth/secrets.js'
 import { connectionTo } from '../../../support/back-ends/scratch-event-store.js'
 import { callReport, newLead } from '../../../support/bodies/bodies.js'
 import { call as reportedCall } from '../../../support/events/call-events.js'
-import { consumers, type Reader } from '../../../support/persons/consumers.js'
+import { consumers } from '../../../support/persons/consumers.js'
 import { erasing } from '../../../support/persons/erasing.js'
+import { haveCome, readers, type Reader } from '../../../support/persons/have-come.js'
 import { hasNothingOf } from '../../../support/persons/persons.js'
 import { dataDir, run } from '../../../support/ringledger.js'
 import { numberOf } from '../../../support/scenes/imports.js'
@@ -18,27 +19,19 @@ import { newAssistant, testService } from '../../../support/service.js'
 
 t.setTimeout(180_000)
 const service = await testService(t, ['api'], { READ_MODEL_WAIT_MS: '1' })
-const { call, parts: { pool, positions, streams }, urls } = service
+const { call, parts: { pool, streams }, urls } = service
 const { start, stop } = consumers(t, service)
 const raw = openStreams(connectionTo(t, urls.eventStoreUrl))
 const erase = erasing(service)
 const engine = { headers: { authorization: `Bearer ${await service.token('engine', 'engine')}` } }
 const env = { ...secrets, DATABASE_URL: urls.databaseUrl, EVENTSTORE_URL: urls.eventStoreUrl, DATA_DIR: dataDir(t) }
-const readers: Reader[] = ['leads', 'calls', 'deliveries']
 let count = 0
-
-async function haveCome (who: readonly string[]): Promise<void> {
-  const head = await streams.head()
-  for (const reader of who) {
-    if (!await positions.reached(reader, head, 20_000)) throw new Error(`${reader} is behind`)
-  }
-}
 
 const webhook = { is_webhook_active: true, webhook_url: 'https://hooks.example.com/calls' }
 for (const reader of readers) start(reader)
-await haveCome([...readers, 'assistants', 'catalog'])
+await haveCome(service, [...readers, 'assistants', 'catalog'])
 const assistant = (await call('POST', '/user/assistant', { ...newAssistant, ...webhook })).body.data.id
-await haveCome(readers)
+await haveCome(service)
 for (const reader of readers) await stop(reader)
 
 async function sent (method: string, path: string, body: object, options = {}) {
@@ -90,7 +83,7 @@ async function isErased (t: Test, { gone, lead, holder, answered, calls }: Await
   await hasNothingOf(t, service, gone)
 }
 
-const away: Reader[][] = [...readers.map((reader) => [reader]), readers]
+const away: Reader[][] = [...readers.map((reader) => [reader]), [...readers]]
 
 for (const absent of away) {
   t.test(`away: ${absent.join(' and ')}`, async (t) => {
@@ -98,9 +91,9 @@ for (const absent of away) {
     const present = readers.filter((reader) => !absent.includes(reader))
     for (const reader of present) start(reader)
     const person = await reported(present.includes('leads'))
-    await haveCome(present)
+    await haveCome(service, present)
     await erase(person.gone, { waits: async () => { for (const reader of late.splice(0)) start(reader) } })
-    await haveCome(readers)
+    await haveCome(service)
     await isErased(t, person)
     for (const reader of readers) await stop(reader)
   })
