@@ -6,6 +6,7 @@ import type { Calling } from '../src/domain/lead/after-call.js'
 import { leadOf } from '../src/domain/lead/evolve.js'
 import { contactAfter } from '../src/domain/lead/one-lead.js'
 import type { LeadStatus } from '../src/domain/lead-status.js'
+import { placesBeside } from '../src/domain/sealed/left.js'
 import { laterOf } from '../src/domain/time/later-of.js'
 import { foldedName } from './folded-name.js'
 import { CannotProject, type LogPosition, type Rows } from './folding/projection.js'
@@ -81,12 +82,13 @@ export function idsOf ({ type, data }: LeadEvent): number[] {
 
 export function addLead (event: LeadCreatedEvent, { stream }: LogPosition, rows: Rows): void {
   const { secondary_contacts, ...lead } = leadOf(event)
+  const places = placesBeside(secondary_contacts, event.data.erased_places)
   const { user_id, campaign_id } = lead
   const shared = { user_id, campaign_id, stream, newest_report_at: null, is_to_erase: false }
   const added: LeadRow[] = [
     { ...lead, ...shared, folded_name: nameIn(lead), primary_id: null, place: 0 },
     ...secondary_contacts.map((contact, index) =>
-      ({ ...contact, ...shared, folded_name: nameIn(contact), primary_id: lead.id, place: index + 1 }))
+      ({ ...contact, ...shared, folded_name: nameIn(contact), primary_id: lead.id, place: places[index] ?? 0 }))
   ]
   const taken = added.map(({ id }) => rows.get(leadTable, id)).find((known) => known && known.stream !== stream)
   if (taken) throw new CannotProject(`lead id ${taken.id} already belongs to ${taken.stream}`)
@@ -96,7 +98,7 @@ export function addLead (event: LeadCreatedEvent, { stream }: LogPosition, rows:
 }
 
 export function updateLead ({ data }: LeadUpdatedEvent, { stream }: LogPosition, rows: Rows): void {
-  const { lead_id, changes: { variables, secondary_contacts = [] }, removed_contacts, updated_at } = data
+  const { lead_id, changes: { variables, secondary_contacts = [] }, removed_contacts, erased_places, updated_at } = data
   const lead = rowOn(stream, lead_id, rows)
   if (!lead) return
   const formers = secondary_contacts.map(({ id }) => rowOn(stream, id, rows))
@@ -108,10 +110,11 @@ export function updateLead ({ data }: LeadUpdatedEvent, { stream }: LogPosition,
   const changed = variables ? { variables, folded_name: nameIn({ variables }) } : {}
   rows.put(leadTable, { ...lead, ...changed, updated_at: changedAt })
   const fresh = { user_id, campaign_id, stream, primary_id: lead_id, newest_report_at: null, is_to_erase: false }
+  const places = placesBeside(secondary_contacts, erased_places)
   secondary_contacts.forEach((contact, index) => {
     const known = formers[index]
     const { status, ...after } = contactAfter(known && contactOf(known), contact, updated_at)
-    const shown = { ...after, folded_name: nameIn(contact), status: known?.status ?? status, place: index + 1 }
+    const shown = { ...after, folded_name: nameIn(contact), status: known?.status ?? status, place: places[index] ?? 0 }
     rows.put(leadTable, { ...fresh, ...known, ...shown })
   })
   for (const id of removed_contacts) putDeleted(rows, rowOn(stream, id, rows), updated_at)

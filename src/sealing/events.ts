@@ -1,6 +1,6 @@
 // Seals what is about to be appended, and opens what was read.
 import { changeParts } from '../domain/sealed/change-parts.js'
-import { idsWithoutKey, leftOf } from '../domain/sealed/left.js'
+import { contactsWithoutKey, leftOf } from '../domain/sealed/left.js'
 import { personalParts, type PersonalPart, type Whose } from '../domain/sealed/personal-parts.js'
 import { isFields, sealedIn, type Fields, type Sealed } from '../domain/sealed/sealed.js'
 import type { StoredEvent } from '../domain/stored-event.js'
@@ -78,8 +78,7 @@ export function openEvent (event: StoredEvent, keys: ReadonlyMap<string, Buffer>
     return personal && { ...rest, ...personal }
   })
   if (!data) return leftOf(event)
-  const erased_contacts = idsWithoutKey(event.data, data)
-  return { ...event, data: erased_contacts.length > 0 ? { ...data, erased_contacts } : data }
+  return { ...event, data: { ...data, ...contactsWithoutKey(event.data, data) } }
 }
 
 interface Part { part: Fields, kind: PersonalPart, place: string, whose: Whose }

@@ -38,7 +38,8 @@ export const LeadUpdated = Type.Object({
 
 /** As readers have it. */
 const withoutKey = {
-  erased_contacts: Type.Optional(Type.Array(GivenId(), { description: 'Contacts of whom the log has nothing but the id.' }))
+  erased_contacts: Type.Optional(Type.Array(GivenId(), { description: 'Contacts of whom the log has nothing but the id.' })),
+  erased_places: Type.Optional(Type.Array(Type.Integer(), { description: 'Their numbers in the list of contacts, from 1.' }))
 }
 
 const SealedContact = Type.Object({ id: StoredContact.properties.id, sealed: Sealed }, { title: 'SealedContact' })

@@ -38,10 +38,21 @@ export const typeInLog = ({ type, metadata: { was } }: Pick<Event, 'type' | 'met
 /** Whether the log has the event, but nobody has the key. */
 export const isUnreadable = ({ metadata: { was } }: Pick<Event, 'metadata'>): boolean => was !== undefined
 
-/** Where a list of contacts was, as it is stored and as it can be read: the ids of those that cannot. */
-export function idsWithoutKey (stored: Fields, opened: Fields): unknown[] {
+/**
+ * Where a list of contacts was, as it is stored and as it can be read: the ids of those that cannot, and their places,
+ * from 1. Nothing where all can be read.
+ */
+export function contactsWithoutKey (stored: Fields, opened: Fields): Fields {
   const known = new Set(contactsIn(opened))
-  return contactsIn(stored).filter((id) => !known.has(id))
+  const erased = contactsIn(stored).map((id, index) => ({ id, place: index + 1 })).filter(({ id }) => !known.has(id))
+  if (erased.length === 0) return {}
+  return { erased_contacts: erased.map(({ id }) => id), erased_places: erased.map(({ place }) => place) }
+}
+
+/** Of those who can be read, among all of the list. */
+export function placesBeside (contacts: readonly unknown[], erased: readonly number[] = []): number[] {
+  const all = Array.from({ length: contacts.length + erased.length }, (_, index) => index + 1)
+  return all.filter((place) => !erased.includes(place))
 }
 
 const contactsIn = ({ secondary_contacts, changes }: Fields) =>
