@@ -35,6 +35,7 @@ const lists: Record<string, Record<string, Part>> = {
       files: ['killed-steps.test.ts', 'killed-erasures.test.ts', 'erased-histories.test.ts', 'generations'].map(
         (name) => `test/flow/person/${name}`)
     },
+    'persons-at-once': { files: ['test/flow/person/at-once/two-erasures.test.ts'] },
     projections: { files: ['killed', 'model'].map((name) => `test/projections/engine/${name}.test.ts`) },
     replay: { files: ['test/projections/replay/replay-kill.test.ts'] },
     fuzz: { files: ['test/http/fuzz'] }

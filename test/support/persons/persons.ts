@@ -3,12 +3,11 @@ import { randomUUID } from 'node:crypto'
 import type { Test } from 'tap'
 import { callStream } from '../../../src/domain/call/events.js'
 import { personRequestStream } from '../../../src/domain/person/events.js'
-import type { Answer } from '../http/answer.js'
 import { collect } from '../back-ends/scratch-event-store.js'
 import { callReport, newLead } from '../bodies/bodies.js'
 import { call as reported } from '../events/call-events.js'
-import { eventually } from '../eventually.js'
 import { newAssistant, type TestService } from '../service.js'
+import { sender, type Sent } from './sent.js'
 
 export interface KnownPerson {
   phoneNumber: string
@@ -31,33 +30,12 @@ export interface Persons {
 let numbers = 0
 
 export async function persons (service: TestService): Promise<Persons> {
-  const engine = { authorization: `Bearer ${await service.token('engine', 'engine')}` }
-  const sent = new Sent(service, engine)
+  const sent = await sender(service)
   const assistant = (await sent.dataOf('POST', '/user/assistant', newAssistant)).id
   return {
     known: () => known(sent, assistant),
     ask: async ({ phoneNumber }) => (await sent.dataOf('POST', '/user/person/erase', { phone_number: phoneNumber })).id,
     isErased: (t, person, requestId) => isErased(t, sent, person, requestId)
-  }
-}
-
-class Sent {
-  constructor (readonly service: TestService, private readonly engine: Record<string, string>) {}
-
-  async dataOf (method: string, path: string, body?: object): Promise<Answer['body']> {
-    const headers = path.startsWith('/engine') ? this.engine : {}
-    const answer = await this.service.call(method, path, body, { headers })
-    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
-    return answer.body.data
-  }
-
-  async isThere (path: string): Promise<void> {
-    await eventually(async () => (await this.service.call('GET', path)).status === 200)
-  }
-
-  /** Visible types of a stream. */
-  async typesOf (stream: string): Promise<string[]> {
-    return (await this.service.parts.streams.read(stream)).map(({ type }) => type)
   }
 }
 

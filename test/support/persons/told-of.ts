@@ -1,0 +1,87 @@
+// What tells of persons in every way, for tests that erase them, and what is to be left of it.
+import { randomUUID } from 'node:crypto'
+import type { Test } from 'tap'
+import { keyBytes } from '../../../src/composition/complete-config.js'
+import { phoneHash } from '../../../src/command-handling/phone-hash.js'
+import { callStream } from '../../../src/domain/call/events.js'
+import { leadStream } from '../../../src/domain/lead/events.js'
+import { openStreams, type Streams } from '../../../src/event-store/streams.js'
+import { connectionTo } from '../back-ends/scratch-event-store.js'
+import { callReport, newAssistant, newLead } from '../bodies/bodies.js'
+import { call as reported } from '../events/call-events.js'
+import type { TestService } from '../service.js'
+import type { Teardown } from '../teardown.js'
+import { haveCome } from './have-come.js'
+import { sender, type Sent } from './sent.js'
+
+export interface Named { phone_number: string, variables: object }
+interface Lead { id: number, secondary_contacts: Array<{ id: number }> }
+interface Left { status?: string, contacts?: Named[], user?: string }
+
+export async function toldOf (t: Teardown, service: TestService): Promise<ToldOf> {
+  const sent = await sender(service)
+  const raw = openStreams(connectionTo(t, service.urls.eventStoreUrl))
+  return new ToldOf(sent, raw, (await sent.dataOf('POST', '/user/assistant', newAssistant())).id)
+}
+
+/** Of user 1, but for leads of others. */
+export class ToldOf {
+  #count = 0
+
+  constructor (readonly sent: Sent, private readonly raw: Streams, private readonly assistantId: number) {}
+
+  async lead (person: Named, secondary_contacts: Named[] = [], more: object = {}, user = '1'): Promise<Lead> {
+    return await this.sent.dataOf('POST', '/user/lead', newLead({ ...person, secondary_contacts, ...more }), user)
+  }
+
+  /** As version 1 wrote it: plain. */
+  async plainLead (person: Named, contacts: Named[]): Promise<Lead> {
+    const { service } = this.sent
+    const lead_id = 500_000 + 10 * ++this.#count
+    const secondary_contacts = contacts.map((contact, nth) => ({ id: lead_id + 1 + nth, ...contact }))
+    const created_at = '2026-01-31T12:00:00.000Z'
+    const data = { lead_id, user_id: '1', campaign_id: 1, ...person, secondary_contacts, created_at }
+    const digest = phoneHash(keyBytes(service.config.secrets.leadDigestKey))
+    await this.#append(leadStream(1, digest(person.phone_number)), 'LeadCreated', data)
+    await haveCome(service)
+    return { id: lead_id, secondary_contacts }
+  }
+
+  async call (given: object): Promise<string> {
+    const id = `http-${++this.#count}`
+    await this.sent.dataOf('POST', `/engine/calls/${id}/completed`, callReport(this.assistantId, given))
+    return id
+  }
+
+  /** As an engine appends it: plain. */
+  async plainCall (given: object): Promise<string> {
+    const id = `event-${++this.#count}`
+    await this.#append(callStream(id), 'CallCompleted', reported(id, { assistant_id: this.assistantId, ...given }))
+    return id
+  }
+
+  async #append (stream: string, type: string, data: object): Promise<void> {
+    await this.raw.append(stream, [{ id: randomUUID(), type, metadata: {}, data }], -1n)
+  }
+
+  async areErased (t: Test, { leads = [], calls = [] }: { leads?: Lead[], calls?: string[] }): Promise<void> {
+    const { sent, sent: { service, service: { parts: { pool } } } } = this
+    await haveCome(service)
+    for (const { id } of leads) t.equal((await service.call('GET', `/user/lead/${id}`)).status, 404, `lead ${id}`)
+    for (const id of calls) {
+      const call = await sent.dataOf('GET', `/user/call/${id}`)
+      t.match(call, { erased: true, from: null, to: null, transcript: null }, id)
+      t.strictSame(await sent.typesOf(callStream(id)), ['CallErased'], `${id} is erased once`)
+      const { rows } = await pool.query('SELECT body FROM ledger.webhook_deliveries WHERE call_id = $1', [id])
+      t.strictSame(rows, [{ body: null }], `${id} has one delivery, without a body`)
+    }
+  }
+
+  /** With these contacts, of all that it had. */
+  async stays (t: Test, { id }: Lead, named: Named, left: Left = {}): Promise<void> {
+    const { status = 'created', contacts = [], user = '1' } = left
+    const data = await this.sent.dataOf('GET', `/user/lead/${id}`, undefined, user)
+    t.match(data, { ...named, status, secondary_contacts: contacts }, `lead ${id} stays`)
+    t.equal(data.secondary_contacts.length, contacts.length, `contacts of lead ${id}`)
+  }
+}
