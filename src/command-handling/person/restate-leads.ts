@@ -35,6 +35,7 @@ export async function restateLeads (
     if (!seen?.isPlain) return
     const known = await knownAt(seen.position)
     refuseUnknown(seen, known, stream)
+    if (known.staying.length === 0) return // they went with their lead, whose own erasure hides what is plain
     const events = untold(seen, known, options.now)
     if (events.length === 0 && seen.restatedAt !== undefined) {
       return await options.streams.truncate(stream, seen.restatedAt)
