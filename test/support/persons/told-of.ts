@@ -37,7 +37,7 @@ export class ToldOf {
   /** As version 1 wrote it: plain. */
   async plainLead (person: Named, contacts: Named[]): Promise<Lead> {
     const { service } = this.sent
-    const lead_id = 500_000 + 10 * ++this.#count
+    const lead_id = 900_000_000 - 10_000 * ++this.#count // the service gives out ids above those that it has seen
     const secondary_contacts = contacts.map((contact, nth) => ({ id: lead_id + 1 + nth, ...contact }))
     const created_at = '2026-01-31T12:00:00.000Z'
     const data = { lead_id, user_id: '1', campaign_id: 1, ...person, secondary_contacts, created_at }
