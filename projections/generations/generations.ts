@@ -119,15 +119,6 @@ export async function changeState (
   return rowCount === 1
 }
 
-/** Records, in words, against what a generation was verified; only while it is being built. */
-export async function noteVerified (
-  pool: Pool, projection: Projection, generation: number, how: string
-): Promise<void> {
-  await pool.query(`
-    UPDATE ledger.generations SET verified = $3
-    WHERE projection = $1 AND generation = $2 AND state = 'building'`, [projection.name, generation, how])
-}
-
 /** Only one transaction at a time makes generations or changes which of them are next. */
 export async function lockGenerations (tx: PoolClient): Promise<void> {
   await tx.query('SELECT pg_advisory_xact_lock(hashtext(\'ringledger projections\'))')

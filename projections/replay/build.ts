@@ -1,11 +1,11 @@
 // Builds a generation from the log and verifies it, as the only process that writes to it.
 import type { Pool } from 'pg'
-import { claimCheckpoint, Fenced, readCheckpoint } from '../../src/subscriptions/checkpoint.js'
+import { claimCheckpoint, readCheckpoint } from '../../src/subscriptions/checkpoint.js'
 import { withLease, LeaseHeld, type Lease } from '../../src/subscriptions/lease.js'
-import { changeState, checkpointOf, generationsOf, leaseOf, noteVerified } from '../generations/generations.js'
-import { markComplete } from '../generations/complete.js'
+import { checkpointOf, generationsOf, leaseOf } from '../generations/generations.js'
 import type { Projection } from '../folding/projection.js'
 import type { Plan } from './begin.js'
+import { becomeReady, noteVerified, type Building } from './building.js'
 import { describe } from './verify/difference.js'
 import { finishTables } from '../fill/finish-tables.js'
 import { foldUntil, type FoldOptions } from '../fill/fold-log.js'
@@ -40,6 +40,7 @@ async function buildOwned (
   projection: Projection, { active, generation }: Plan, { epoch, signal }: Lease, options: BuildOptions
 ): Promise<void> {
   const { pool, consumerPool, streams, onProgress, limits } = options
+  const building: Building = { projection, generation, epoch }
   await claimCheckpoint(consumerPool, checkpointOf(projection, generation), epoch)
   const fold: Fold = (doing, until) => foldUntil(projection, generation, until, {
     pool: consumerPool,
@@ -50,23 +51,22 @@ async function buildOwned (
     onProgress: (events, done) => onProgress?.({ doing, events, done })
   })
   if (!await isVerified(projection, generation, pool)) {
-    await foldAndVerify(projection, { active, generation }, fold, { ...options, signal })
+    await foldAndVerify(building, active, fold, { ...options, signal })
   }
   await fold(projection.name, await streams.head())
   onProgress?.({ doing: 'indexes', events: 0 })
   await finishTables(projection, generation, { pool, signal })
   await fold('catch up', await streams.head())
   signal.throwIfAborted()
-  await markComplete(pool, projection, generation)
-  if (await changeState(pool, projection, generation, 'building', 'ready')) return
-  throw new Fenced(`generation ${generation} of ${projection.name} is no longer being built`)
+  await becomeReady(pool, building)
 }
 
 type Fold = (doing: string, until: bigint) => Promise<void>
 
 async function foldAndVerify (
-  projection: Projection, { active, generation }: Pick<Plan, 'active' | 'generation'>, fold: Fold, options: BuildOptions
+  building: Building, active: Plan['active'], fold: Fold, options: BuildOptions
 ): Promise<void> {
+  const { projection, generation } = building
   const { pool, streams, signal, onProgress } = options
   const isSameCode = active.codeVersion === projection.version
   const present = checkpointOf(projection, active.generation)
@@ -77,7 +77,7 @@ async function foldAndVerify (
     ? await verifyAgainstActive(
       projection, { active: active.generation, next: generation }, pool, (position) => fold('verify', position))
     : await verifyAgainstLog(projection, generation, {}, { pool, streams, signal, onProgress: onVerified })
-  await accept(projection, generation, verified, isSameCode, options)
+  await accept(building, verified, isSameCode, options)
 }
 
 /** By an earlier call, which was broken off later: it cannot be compared once it is ahead of what readers see. */
@@ -91,21 +91,21 @@ async function isVerified (projection: Projection, generation: number, pool: Poo
  * @throws ReplayRefused when its rows are not what they should be
  */
 async function accept (
-  projection: Projection, generation: number, verified: Verified, isSameCode: boolean, options: BuildOptions
+  building: Building, verified: Verified, isSameCode: boolean, options: BuildOptions
 ): Promise<void> {
   const { pool, acceptDifferences, say, showsValues } = options
   const lines = verified.differences.map((difference) => `  ${describe(difference, verified, showsValues)}`)
   const isAccepted = lines.length === 0 || (acceptDifferences && isSameCode)
   if (!isAccepted) {
     const first = `${verified.found} and ${verified.expected} differ, at least in these rows:`
-    throw new ReplayRefused(differ(projection, generation, [first, ...lines], isSameCode))
+    throw new ReplayRefused(differ(building, [first, ...lines], isSameCode))
   }
   for (const line of lines) say?.(`${line} (accepted)`)
   const how = lines.length > 0 ? `${verified.how}, differences accepted` : verified.how
-  await noteVerified(pool, projection, generation, how)
+  await noteVerified(pool, building, how)
 }
 
-function differ ({ name }: Projection, generation: number, lines: string[], isSameCode: boolean): string {
+function differ ({ projection: { name }, generation }: Building, lines: string[], isSameCode: boolean): string {
   return [
     `Generation ${generation} of ${name} is not swapped in.`,
     ...lines,

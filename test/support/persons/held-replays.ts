@@ -11,6 +11,7 @@ import { openStreams, type Streams } from '../../../src/event-store/streams.js'
 import { connectionTo } from '../back-ends/scratch-event-store.js'
 import { eventually } from '../eventually.js'
 import { keepingLog } from '../postgres/ledger.js'
+import { Gate } from '../gate.js'
 import { watchedPool } from '../postgres/statements.js'
 import type { TestService } from '../service.js'
 import type { Teardown } from '../teardown.js'
@@ -35,21 +36,6 @@ interface HeldOptions {
   isFrozen: boolean
   /** One of the person's events, with others behind it. */
   isFirst (event: StoredEvent): boolean
-}
-
-/** A gate that holds from when it is closed, once, until it is opened. */
-export class Gate {
-  #open = () => {}
-  #opened: Promise<void> | undefined
-  #arrive = () => {}
-  readonly arrived = new Promise<void>((resolve) => { this.#arrive = resolve })
-
-  close (): void { this.#opened ??= new Promise((resolve) => { this.#open = resolve }) }
-  open (): void { this.#open() }
-  async pass (): Promise<void> {
-    if (this.#opened) this.#arrive()
-    await this.#opened
-  }
 }
 
 export function replaysHeld (t: Teardown, service: TestService) {
