@@ -6,9 +6,9 @@ import { leads } from '../../../../projections/leads.js'
 import type { StoredEvent } from '../../../../src/domain/stored-event.js'
 import { isInFull } from '../../../support/chaos.js'
 import { erasing } from '../../../support/persons/erasing.js'
-import { generationScene, type ReadPerson } from '../../../support/persons/generation-scene.js'
-import { generationsOf } from '../../../support/persons/generations.js'
-import { points, replaysHeld, type Point } from '../../../support/persons/held-replays.js'
+import { generationScene, type ReadPerson } from '../../../support/persons/generations/generation-scene.js'
+import { generationsOf } from '../../../support/persons/generations/generations.js'
+import { points, replaysHeld, type Point } from '../../../support/persons/generations/held-replays.js'
 import { testService } from '../../../support/service.js'
 
 t.setTimeout(isInFull ? 1_200_000 : 240_000)

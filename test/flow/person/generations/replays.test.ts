@@ -3,8 +3,8 @@
 import t, { type Test } from 'tap'
 import { isInFull } from '../../../support/chaos.js'
 import { erasing, type Meanwhile } from '../../../support/persons/erasing.js'
-import { generationScene } from '../../../support/persons/generation-scene.js'
-import { generationsOf } from '../../../support/persons/generations.js'
+import { generationScene } from '../../../support/persons/generations/generation-scene.js'
+import { generationsOf } from '../../../support/persons/generations/generations.js'
 import { testService } from '../../../support/service.js'
 
 t.setTimeout(isInFull ? 1_200_000 : 240_000)

@@ -2,15 +2,15 @@
 // they are erased.
 import type { Pool } from 'pg'
 import type { Test } from 'tap'
-import { calls } from '../../../projections/calls.js'
-import { activeGeneration } from '../../../projections/generations/generations.js'
-import { leads } from '../../../projections/leads.js'
-import { verifyAgainstLog } from '../../../projections/replay/verify/verify.js'
-import { callReport, newLead } from '../bodies/bodies.js'
-import { eventually } from '../eventually.js'
-import { haveCome } from './have-come.js'
-import { numberOf } from '../scenes/imports.js'
-import { newAssistant, type TestService } from '../service.js'
+import { calls } from '../../../../projections/calls.js'
+import { activeGeneration } from '../../../../projections/generations/generations.js'
+import { leads } from '../../../../projections/leads.js'
+import { verifyAgainstLog } from '../../../../projections/replay/verify/verify.js'
+import { callReport, newLead } from '../../bodies/bodies.js'
+import { eventually } from '../../eventually.js'
+import { haveCome } from '../have-come.js'
+import { numberOf } from '../../scenes/imports.js'
+import { newAssistant, type TestService } from '../../service.js'
 
 const webhook = { is_webhook_active: true, webhook_url: 'https://hooks.example.com/calls' }
 const variables = { customer_name: 'Ada Hidden', email: 'ada@hidden.example' }

@@ -1,19 +1,19 @@
 // Replays and rollbacks of read models that have rows of persons, as a process of its own makes them: it has no key in
 // memory, and no events.
 import { randomUUID } from 'node:crypto'
-import { calls } from '../../../projections/calls.js'
-import type { Projection } from '../../../projections/folding/projection.js'
-import { ReplayRefused } from '../../../projections/generations/refused.js'
-import { leads } from '../../../projections/leads.js'
-import type { BuildOptions } from '../../../projections/replay/build.js'
-import { replay } from '../../../projections/replay/replay.js'
-import { rollback } from '../../../projections/replay/rollback.js'
-import { openSealing } from '../../../src/composition/connections.js'
-import { openStreams } from '../../../src/event-store/streams.js'
-import { connectionTo } from '../back-ends/scratch-event-store.js'
-import { keepingLog } from '../postgres/ledger.js'
-import type { TestService } from '../service.js'
-import type { Teardown } from '../teardown.js'
+import { calls } from '../../../../projections/calls.js'
+import type { Projection } from '../../../../projections/folding/projection.js'
+import { ReplayRefused } from '../../../../projections/generations/refused.js'
+import { leads } from '../../../../projections/leads.js'
+import type { BuildOptions } from '../../../../projections/replay/build.js'
+import { replay } from '../../../../projections/replay/replay.js'
+import { rollback } from '../../../../projections/replay/rollback.js'
+import { openSealing } from '../../../../src/composition/connections.js'
+import { openStreams } from '../../../../src/event-store/streams.js'
+import { connectionTo } from '../../back-ends/scratch-event-store.js'
+import { keepingLog } from '../../postgres/ledger.js'
+import type { TestService } from '../../service.js'
+import type { Teardown } from '../../teardown.js'
 
 export function generationsOf (t: Teardown, { config, parts, urls }: TestService) {
   const raw = openStreams(connectionTo(t, urls.eventStoreUrl))
