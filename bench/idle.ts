@@ -14,7 +14,7 @@ import { startRole } from './webhooks/service.js'
 const { values: options } = parseArgs({
   options: {
     seconds: { type: 'string', default: '60' },
-    settle: { type: 'string', default: '30' },
+    settle: { type: 'string', default: '90' },
     json: { type: 'boolean', default: false }
   }
 })
@@ -26,7 +26,7 @@ const service = await startRole('start', {
   ...unset, npm_lifecycle_event: 'bench', DATA_DIR: dir, PORT: '0', EMBEDDED_EVENTSTORE_PORT: '0', LOG_LEVEL: 'warn'
 })
 try {
-  await delay(1_000 * Number(options.settle)) // what a start does is over
+  await delay(1_000 * Number(options.settle)) // V8 compiles and gives memory back for a minute after a start
   report(await measure(), options.json)
 } finally {
   await service.stop()
