@@ -24,7 +24,8 @@ export function addUnreadable (
 
 /** What stays of a person is that there was one: that the id is taken. It follows from this event alone. */
 export function eraseLead (event: LeadErasedEvent, { stream }: LogPosition, rows: Rows): void {
-  const { lead_id, with_lead, contact_ids, user_id, campaign_id, erased_at } = event.data
+  const { lead_id, with_lead, contact_ids, digests = [], user_id, campaign_id, erased_at } = event.data
+  const digestOf = new Map(digests.map(({ contact_id, number_digest }) => [contact_id, number_digest]))
   const [lead] = [lead_id, ...contact_ids].map((id) => rowOn(stream, id, rows))
   for (const id of erasedIds(event)) {
     rows.put(leadTable, {
@@ -35,7 +36,8 @@ export function eraseLead (event: LeadErasedEvent, { stream }: LogPosition, rows
       campaign_id,
       stream,
       created_at: erased_at,
-      updated_at: erased_at
+      updated_at: erased_at,
+      number_digest: digestOf.get(id) ?? null
     })
   }
   if (lead && !with_lead) rows.put(leadTable, { ...lead, updated_at: laterOf(lead.updated_at, erased_at) })
@@ -47,7 +49,7 @@ export function restateLead (event: LeadRestatedEvent, { stream }: LogPosition, 
   const id = restatedId(event)
   const known = rowOn(stream, id, rows)
   const place = { id, primary_id: contact_id === null ? null : lead_id, stream, folded_name: nameIn(told) }
-  const row: LeadRow = { ...told, ...place, status: is_deleted ? 'deleted' : told.status, is_to_erase: false }
+  const row: LeadRow = { ...told, ...place, status: is_deleted ? 'deleted' : told.status, ...readable }
   const isBehind = Date.parse(known?.newest_report_at ?? '') > Date.parse(row.newest_report_at ?? '1970')
   if (!known || !isBehind) return rows.put(leadTable, row)
   const { status, newest_report_at, updated_at } = known
@@ -65,6 +67,7 @@ export function leadLeft (lead: LeadRow, call: CallCompleted | CallErased): Lead
   return isBehind ? undefined : { ...lead, ...left }
 }
 
+const readable = { is_to_erase: false, number_digest: null }
 const nobody = {
   place: 0,
   phone_number: '',
@@ -72,5 +75,5 @@ const nobody = {
   folded_name: '',
   status: 'deleted' as const,
   newest_report_at: null,
-  is_to_erase: false
+  ...readable
 }

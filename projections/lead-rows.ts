@@ -30,6 +30,8 @@ export interface LeadRow extends Omit<Calling, 'status'> {
   updated_at: string
   /** Of a contact whose key ended before this was read: the log does not say yet that they are erased. */
   is_to_erase: boolean
+  /** Stands for the number of a contact that went with its lead, until the contact is erased too. */
+  number_digest: string | null
 }
 
 export const leadTable = table<LeadRow>({
@@ -49,7 +51,8 @@ export const leadTable = table<LeadRow>({
     created_at: 'timestamptz',
     updated_at: 'timestamptz',
     newest_report_at: 'timestamptz',
-    is_to_erase: 'boolean'
+    is_to_erase: 'boolean',
+    number_digest: 'text'
   },
   indexes: [
     '(user_id, created_at DESC, id DESC) INCLUDE (campaign_id, status, phone_number) WHERE primary_id IS NULL',
@@ -80,11 +83,12 @@ export function idsOf ({ type, data }: LeadEvent): number[] {
   }
 }
 
+const fresh = { newest_report_at: null, is_to_erase: false, number_digest: null }
+
 export function addLead (event: LeadCreatedEvent, { stream }: LogPosition, rows: Rows): void {
   const { secondary_contacts, ...lead } = leadOf(event)
   const places = placesBeside(secondary_contacts, event.data.erased_places)
-  const { user_id, campaign_id } = lead
-  const shared = { user_id, campaign_id, stream, newest_report_at: null, is_to_erase: false }
+  const shared = { user_id: lead.user_id, campaign_id: lead.campaign_id, stream, ...fresh }
   const added: LeadRow[] = [
     { ...lead, ...shared, folded_name: nameIn(lead), primary_id: null, place: 0 },
     ...secondary_contacts.map((contact, index) =>
@@ -105,17 +109,15 @@ export function updateLead ({ data }: LeadUpdatedEvent, { stream }: LogPosition,
   const taken = formers.find((known) => known && known.primary_id !== lead_id)
   if (taken) throw new CannotProject(`lead id ${taken.id} is no secondary contact of ${lead_id}`)
   for (const id of removed_contacts) rowOn(stream, id, rows)
-  const { user_id, campaign_id } = lead
-  const changedAt = laterOf(lead.updated_at, updated_at)
   const changed = variables ? { variables, folded_name: nameIn({ variables }) } : {}
-  rows.put(leadTable, { ...lead, ...changed, updated_at: changedAt })
-  const fresh = { user_id, campaign_id, stream, primary_id: lead_id, newest_report_at: null, is_to_erase: false }
+  rows.put(leadTable, { ...lead, ...changed, updated_at: laterOf(lead.updated_at, updated_at) })
+  const added = { user_id: lead.user_id, campaign_id: lead.campaign_id, stream, primary_id: lead_id, ...fresh }
   const places = placesBeside(secondary_contacts, erased_places)
   secondary_contacts.forEach((contact, index) => {
     const known = formers[index]
     const { status, ...after } = contactAfter(known && contactOf(known), contact, updated_at)
     const shown = { ...after, folded_name: nameIn(contact), status: known?.status ?? status, place: places[index] ?? 0 }
-    rows.put(leadTable, { ...fresh, ...known, ...shown })
+    rows.put(leadTable, { ...added, ...known, ...shown })
   })
   for (const id of removed_contacts) putDeleted(rows, rowOn(stream, id, rows), updated_at)
 }

@@ -1,10 +1,14 @@
 // What the read model still has of a person who is to be erased, by ids: those are not personal.
 import type { Pool } from 'pg'
+import type { DigestOfContact } from '../../src/domain/lead/erasing/erased.js'
 import type { NamedCall } from '../../src/domain/lead/erasing/named-calls.js'
 import { patient, type Person } from './find-person.js'
 
 /** Of one stream. `contacts` are all that the lead has ever had. */
-export interface LeadToErase { lead_id: number, contacts: number[], calls: NamedCall[] }
+export interface LeadToErase { lead_id: number, contacts: number[], digests: DigestOfContact[], calls: NamedCall[] }
+
+/** Whose, the number in E.164, and what stands for it. */
+export interface PersonToErase extends Person { numberDigest: string }
 
 /** Secondary contacts with the number, of a lead that stays. */
 export interface ContactsToErase {
@@ -23,51 +27,69 @@ const callsNaming = (those: string) => `(
   FROM read_model.calls call JOIN read_model.leads named ON named.id = call.lead_id
   WHERE call.user_id = $1 AND named.user_id = $1 AND (${those}))`
 
-/** Of those with an erased person's number, and of those who were read too late to be known by one. */
-const isOfPerson = '(phone_number = $2 OR is_to_erase)'
+/**
+ * Of those with an erased person's number, of those who went with a lead before and had it, and of those who were read
+ * too late to be known by one.
+ */
+const isOfPerson = '(phone_number = $2 OR number_digest = $3 OR is_to_erase)'
 
 /**
  * Leads and contacts with the number, on whatever stream, deleted or not.
  * @param streams on which every lead has the number: readers may have come to one when it could not be read any more
  */
 export async function findLeadIds (
-  pool: Pool, { userId, phoneNumber }: Person, streams: readonly string[]
+  pool: Pool, { userId, phoneNumber, numberDigest }: PersonToErase, streams: readonly string[]
 ): Promise<number[]> {
   const { rows } = await pool.query<{ id: string }>({
     text: `
       SELECT id FROM read_model.leads
-      WHERE user_id = $1 AND (${isOfPerson} OR (primary_id IS NULL AND stream = ANY($3)))`,
-    values: [userId, phoneNumber, streams],
+      WHERE user_id = $1 AND (${isOfPerson} OR (primary_id IS NULL AND stream = ANY($4)))`,
+    values: [userId, phoneNumber, numberDigest, streams],
     ...patient
   })
   return rows.map(({ id }) => Number(id))
 }
 
+interface FoundLead extends Pick<LeadToErase, 'lead_id' | 'calls'> {
+  contacts: Array<{ id: number, phone_number: string, number_digest: string | null }>
+}
+
 /** Of a stream all of whose leads have the number; those that are erased have none any more. */
 export async function findLeadsOn (
-  pool: Pool, { userId }: Person, stream: string
+  pool: Pool, { userId, phoneNumber }: Person, stream: string, digest: (phoneNumber: string) => string
 ): Promise<LeadToErase[]> {
-  const { rows } = await pool.query<LeadToErase>({
+  const { rows } = await pool.query<FoundLead>({
     text: `
-      SELECT id::float8 AS lead_id, ARRAY(
-        SELECT id::float8 FROM read_model.leads WHERE primary_id = lead.id ORDER BY id) AS contacts,
+      SELECT id::float8 AS lead_id, (
+        SELECT coalesce(json_agg(json_build_object(
+          'id', id, 'phone_number', phone_number, 'number_digest', number_digest) ORDER BY id), '[]')
+        FROM read_model.leads WHERE primary_id = lead.id) AS contacts,
         ${callsNaming('lead.id = named.id OR lead.id = named.primary_id')} AS calls
       FROM read_model.leads lead
       WHERE user_id = $1 AND primary_id IS NULL AND stream = $2 ORDER BY id`,
     values: [userId, stream],
     ...patient
   })
-  return rows
+  return rows.map(({ contacts, ...lead }) => {
+    const digests = contacts.flatMap(({ id: contact_id, phone_number, number_digest: known }) => {
+      const number_digest = phone_number === '' ? known : digest(phone_number)
+      // The person's own number needs none: they are erased with the lead.
+      return number_digest === null || phone_number === phoneNumber ? [] : [{ contact_id, number_digest }]
+    })
+    return { ...lead, contacts: contacts.map(({ id }) => id), digests }
+  })
 }
 
-export async function findContacts (pool: Pool, { userId, phoneNumber }: Person): Promise<ContactsToErase[]> {
+export async function findContacts (
+  pool: Pool, { userId, phoneNumber, numberDigest }: PersonToErase
+): Promise<ContactsToErase[]> {
   const { rows } = await pool.query<ContactsToErase>({
     text: `
       SELECT stream, primary_id::float8 AS lead_id, campaign_id::float8 AS campaign_id, array_agg(id::float8) AS contact_ids,
         ${callsNaming('named.id = ANY(array_agg(lead.id))')} AS calls
       FROM read_model.leads lead
       WHERE user_id = $1 AND ${isOfPerson} AND primary_id IS NOT NULL GROUP BY stream, primary_id, campaign_id`,
-    values: [userId, phoneNumber],
+    values: [userId, phoneNumber, numberDigest],
     ...patient
   })
   return rows

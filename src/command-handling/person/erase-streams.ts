@@ -3,7 +3,7 @@ import { erasingDecider, type EraseCall } from '../../domain/call/decide.js'
 import { callStream } from '../../domain/call/events.js'
 import { erasedEntries, type KnownEntry } from '../../domain/blacklist/erase.js'
 import { tryDecode, type DomainEvent } from '../../domain/events.js'
-import type { LeadErasedEvent } from '../../domain/lead/erasing/erased.js'
+import type { DigestOfContact, LeadErasedEvent } from '../../domain/lead/erasing/erased.js'
 import type { NamedCall } from '../../domain/lead/erasing/named-calls.js'
 import type { Streams } from '../../event-store/streams.js'
 import { appendErasing, type ErasingOptions, type SeenEnd } from './append-erasing.js'
@@ -41,7 +41,7 @@ export async function eraseLeads (
   }
 }
 
-interface LeadToErase { lead_id: number, contacts: number[], calls: NamedCall[] }
+interface LeadToErase { lead_id: number, contacts: number[], digests: DigestOfContact[], calls: NamedCall[] }
 
 /** Whatever the stream does not say yet of each lead, behind what is to be hidden. */
 function untold (
@@ -49,11 +49,13 @@ function untold (
   known: LeadToErase[]
 ): LeadErasedEvent[] {
   for (const { lead_id, contacts } of known) leads.set(lead_id, contacts)
-  const callsOf = new Map(known.map(({ lead_id, calls }) => [lead_id, calls]))
+  const knownOf = new Map(known.map((lead) => [lead.lead_id, lead]))
   return [...leads].flatMap(([lead_id, contact_ids]) => {
-    const calls = isPlain ? (callsOf.get(lead_id) ?? []).filter(({ call_id }) => !ended?.calls.has(call_id)) : []
+    const { calls: named = [], digests = [] } = knownOf.get(lead_id) ?? {}
+    const calls = isPlain ? named.filter(({ call_id }) => !ended?.calls.has(call_id)) : []
     if ((isPlain ? ended?.leads : told)?.has(lead_id) && calls.length === 0) return []
-    return erasedWith({ lead_id, user_id, campaign_id, with_lead: true, contact_ids, erased_at: now }, calls)
+    const data = { lead_id, user_id, campaign_id, with_lead: true, contact_ids, erased_at: now }
+    return erasedWith(digests.length > 0 ? { ...data, digests } : data, calls)
   })
 }
 

@@ -51,11 +51,9 @@ export function erasureWork ({ digest, ...options }: ErasuresOptions): ErasureWo
     endKey: ({ userId, phoneNumber }) => personKeys.erase(userId, phoneNumber),
     hasCome: () => haveCome({ streams, positions }),
     generations: () => Promise.all(readModels.map(({ projection }) => activeGeneration(pool, projection))),
-    async areOnlyIn (generations, { userId, phoneNumber }, leadIds, signal) {
-      const looked = { position: await streams.head(), values: [userId, phoneNumber, leadIds], signal }
-      return await areOnly(pool, generations, looked)
-    },
-    leadIds: async (person) => await rows.findLeadIds(pool, person, await named.streamsOf(person)),
+    areOnlyIn: async (generations, { userId, phoneNumber }, leadIds, signal) => await areOnly(pool, generations,
+      { position: await streams.head(), values: [userId, phoneNumber, leadIds], signal }),
+    leadIds: (person) => named.leadIds(person),
     eraseNamed: (person, leadIds, requestId) => named.erase(person, leadIds, erasingNamed(person, requestId)),
     callIds: (person, leadIds, after, most) => callRows.findCallIds(pool, person, leadIds, after, most),
     async eraseCall (callId, person, requestId) {
@@ -90,6 +88,10 @@ class Named {
     return [this.#blacklistOf(person), ...leads.map(({ stream }) => stream)]
   }
 
+  async leadIds (person: Person): Promise<number[]> {
+    return await rows.findLeadIds(this.pool, this.#digested(person), await this.streamsOf(person))
+  }
+
   /**
    * @param leadIds that are known: contacts who came meanwhile stay, as their calls can only be found by these
    * @returns whether anything was there, or somebody else appended meanwhile
@@ -99,11 +101,11 @@ class Named {
     for (const { stream, campaignId } of await this.#leadStreams(person)) {
       hasFound = await eraseLeads(options, stream, campaignId, async (position) => {
         await this.#readersAt(position)
-        return await rows.findLeadsOn(this.pool, person, stream)
+        return await rows.findLeadsOn(this.pool, person, stream, this.digest)
       }) || hasFound
     }
     const own = new Set(await this.streamsOf(person))
-    for (const { stream, ...contacts } of await rows.findContacts(this.pool, person)) {
+    for (const { stream, ...contacts } of await rows.findContacts(this.pool, this.#digested(person))) {
       hasFound = true
       if (own.has(stream) || !contacts.contact_ids.every((id) => leadIds.includes(id))) continue
       await restateLeads(options, stream, async (position) => {
@@ -137,6 +139,9 @@ class Named {
     const ids = await rows.findCampaignIds(this.pool, userId)
     return ids.map((campaignId) => ({ campaignId, stream: leadStream(campaignId, this.digest(phoneNumber)) }))
   }
+
+  readonly #digested = (person: Person): rows.PersonToErase =>
+    ({ ...person, numberDigest: this.digest(person.phoneNumber) })
 
   #blacklistOf ({ userId, phoneNumber }: Person): string {
     return blacklistStream(this.digest(userId), this.digest(phoneNumber))

@@ -9,6 +9,11 @@ export const LeadErased = Type.Object({
   campaign_id: Id({}),
   with_lead: Type.Boolean({ description: 'Whether the lead is erased; else it goes on without these contacts.' }),
   contact_ids: Type.Array(GivenId(), { description: 'Secondary contacts that are erased: all of them with their lead.' }),
+  digests: Type.Optional(Type.Array(Type.Object({
+    contact_id: GivenId(), number_digest: Type.String({ pattern: '^[0-9a-f]{32}$' })
+  }, { title: 'DigestOfContact' }), {
+    description: 'Of the numbers of contacts that only went with their lead: so they are found when they are erased too.'
+  })),
   calls: Type.Optional(Type.Array(Type.Object({
     call_id: Type.String(), lead_id: GivenId()
   }, { title: 'CallOfErased' }), {
@@ -18,6 +23,8 @@ export const LeadErased = Type.Object({
 })
 
 export type LeadErasedEvent = { type: 'LeadErased', data: Static<typeof LeadErased> }
+
+export type DigestOfContact = NonNullable<LeadErasedEvent['data']['digests']>[number]
 
 /** Whether a lead or contact that it tells of is the person; a contact that only went with its lead is not. */
 export const isErasedPerson = (
