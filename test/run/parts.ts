@@ -35,7 +35,9 @@ const lists: Record<string, Record<string, Part>> = {
       files: ['killed-steps.test.ts', 'killed-erasures.test.ts', 'erased-histories.test.ts', 'generations'].map(
         (name) => `test/flow/person/${name}`)
     },
-    'persons-at-once': { files: ['test/flow/person/at-once/two-erasures.test.ts'] },
+    'persons-at-once': {
+      files: ['two-erasures.test.ts', 'asked-again.test.ts'].map((name) => `test/flow/person/at-once/${name}`)
+    },
     projections: { files: ['killed', 'model'].map((name) => `test/projections/engine/${name}.test.ts`) },
     replay: { files: ['test/projections/replay/replay-kill.test.ts'] },
     fuzz: { files: ['test/http/fuzz'] }
