@@ -25,13 +25,13 @@ export function consumers (t: Teardown, { config, parts, urls }: TestService, po
   t.teardown(() => Promise.all([...running.keys()].map(stop)))
   return { start, stop }
 
-  function start (name: string): void {
+  /** @param projection of a release of its own, under another name */
+  function start (name: string, projection = projections.find((known) => known.name === name)): void {
     const stopping = new AbortController()
     const { streams, personKeys } = openSealing(raw, pool, config)
     const options = {
       pool, streams, holder: `test ${randomUUID()}`, signal: stopping.signal, log: keepingLog(), checkEveryMs: 50
     }
-    const projection = projections.find((known) => known.name === name)
     const done = projection
       ? feedGenerations(projection, options)
       : runSubscription(dispatcher({ pool, firstDelayMs: 0, onDispatched () {}, log: options.log }), options)
