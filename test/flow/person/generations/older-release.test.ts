@@ -7,8 +7,8 @@ import { leads } from '../../../../projections/leads.js'
 import { isInFull } from '../../../support/chaos.js'
 import { consumers } from '../../../support/persons/consumers.js'
 import { erasing, type Meanwhile } from '../../../support/persons/erasing.js'
-import { generationScene } from '../../../support/persons/generation-scene.js'
-import { generationsOf } from '../../../support/persons/generations.js'
+import { generationScene } from '../../../support/persons/generations/generation-scene.js'
+import { generationsOf } from '../../../support/persons/generations/generations.js'
 import { testService } from '../../../support/service.js'
 
 t.setTimeout(isInFull ? 600_000 : 180_000)
