@@ -29,6 +29,8 @@ export interface TestService {
   call (
     method: string, path: string, body?: unknown, options?: { user?: string, headers?: Record<string, string> }
   ): Promise<Answer>
+  /** Texts that the test makes up: it fails when they stand in the log of the service from now on. */
+  neverLogs (...texts: string[]): void
   /** Starts further roles on the same back ends; they end with the test. */
   start (roles: Role[], environment?: Record<string, string>): Promise<{ url: string, stop (): Promise<unknown> }>
 }
@@ -41,7 +43,8 @@ export async function testService (
   const store = await serveLog({ databaseUrl: postgres.url })
   t.teardown(store.close)
   const urls = { databaseUrl: postgres.url, eventStoreUrl: store.url }
-  const log = readLog(t)
+  const madeUp: string[] = []
+  const log = readLog(t, madeUp)
   const config = configOf(environment)
   const parts = await openConnections(urls, config, log)
   t.teardown(() => parts.close())
@@ -63,7 +66,8 @@ export async function testService (
     tokens.set(user, known)
     return await send(method, path, { token: await known, body, headers })
   }
-  return { url, urls, postgres, store, client: connect(t, store.url), parts, config, token, call, start }
+  const neverLogs = (...texts: string[]) => { madeUp.push(...texts) }
+  return { url, urls, postgres, store, client: connect(t, store.url), parts, config, token, call, neverLogs, start }
 }
 
 /** The settings of a test; `environment` overrides them. */

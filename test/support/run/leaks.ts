@@ -25,16 +25,19 @@ export function leaksIn (log: string, more: readonly string[] = []): string[] {
 }
 
 /** Fails the test of `t` when the output of something that logs holds what it must not. */
-export function assertClean (name: string, log: string): void {
-  const leaks = leaksIn(log)
+export function assertClean (name: string, log: string, more: readonly string[] = []): void {
+  const leaks = leaksIn(log, more)
   if (leaks.length > 0) throw new Error(`${name} logs what it must not:\n${leaks.slice(0, 5).join('\n')}`)
 }
 
-/** A log of all levels but the finest. It goes nowhere unless LOG_LEVEL is set, and fails a test that leaks. */
-export function readLog (t: Teardown): Logger {
+/**
+ * A log of all levels but the finest. It goes nowhere unless LOG_LEVEL is set, and fails a test that leaks.
+ * @param more as of `leaksIn`; what is added is looked for from then on
+ */
+export function readLog (t: Teardown, more: readonly string[] = []): Logger {
   const leaks: string[] = []
-  t.teardown(() => { assertClean('the service', leaks.join('\n')) })
-  const reading = { write (line: string) { if (leaksIn(line).length > 0) leaks.push(line) } }
+  t.teardown(() => { assertClean('the service', leaks.join('\n'), more) })
+  const reading = { write (line: string) { if (leaksIn(line, more).length > 0) leaks.push(line) } }
   const shown = process.env.LOG_LEVEL as Level | undefined
   const streams: StreamEntry[] = [{ level: 'debug', stream: reading }]
   if (shown) streams.push({ level: shown, stream: process.stdout })

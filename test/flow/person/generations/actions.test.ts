@@ -15,6 +15,7 @@ const { call, parts: { pool } } = service
 const headers = { authorization: `Bearer ${await service.token('operator', 'ops')}` }
 const variables = { customer_name: 'Ada Hidden', email: 'ada@hidden.example' }
 const phone_number = '+15557770001'
+service.neverLogs('5557770001', '5557770002', 'Ada Hidden', 'ada hiding', 'ada@hidden')
 const { id } = (await call('POST', '/user/lead', newLead({ phone_number, variables }))).body.data
 
 async function done (action: string) {
@@ -27,14 +28,14 @@ async function done (action: string) {
 
 t.test('rows that differ are told by their keys and the columns', async (t) => {
   const schema = `read_leads_g${await activeGeneration(pool, leads)}`
-  await pool.query(`UPDATE ${schema}.leads SET phone_number = '+15557770002', folded_name = 'hidden' WHERE id = $1`, [id])
+  await pool.query(`UPDATE ${schema}.leads SET phone_number = '+15557770002', folded_name = 'ada hiding' WHERE id = $1`, [id])
   for (const action of ['verify', 'replay']) {
     const { state, message } = await done(action)
     t.equal(state, 'failed', action)
     t.match(message, new RegExp(`leads ${id}: phone_number, folded_name$`, 'm'), action)
   }
   const { rows } = await pool.query('SELECT message FROM ledger.projection_actions')
-  t.notMatch(JSON.stringify(rows), /\+1555|hidden/i)
+  t.notMatch(JSON.stringify(rows), /\+1555|hid(den|ing)/i)
 })
 
 t.test('a read model that is rebuilt at a start, in the middle of an erasure, has nothing of the person', async (t) => {
@@ -51,7 +52,11 @@ t.test('a read model that is rebuilt at a start, in the middle of an erasure, ha
     }
   })
   t.equal((await call('GET', `/user/lead/${id}`)).status, 404)
-  t.match((await newestActions(pool, 1))[0], { action: 'replay', projection: 'leads', state: 'done' })
+  const newest = await eventually(async () => {
+    const [action] = await newestActions(pool, 1)
+    return action?.state !== 'running' && action
+  }, 60_000)
+  t.match(newest, { action: 'replay', projection: 'leads', state: 'done' })
   const { rows } = await pool.query(`
     SELECT schemaname FROM pg_tables WHERE schemaname LIKE 'read\\_leads%' AND tablename = 'leads'`)
   for (const { schemaname } of rows) {
