@@ -28,8 +28,11 @@ let count = 0
 const variables = (number: string) => ({ customer_name: `Ada ${number.slice(-4)} ${++count}`, email: '' })
 const contact = (phone_number = pick(numbers)) => ({ phone_number, variables: variables(phone_number) })
 
-const erase = async (phone_number: string): Promise<string> =>
-  (await call('POST', '/user/person/erase', { phone_number })).body.data.id
+async function erase (phone_number: string): Promise<string> {
+  const { status, body } = await call('POST', '/user/person/erase', { phone_number })
+  if (status !== 202) throw new Error(`an erasure was answered ${status}: ${JSON.stringify(body)}`)
+  return body.data.id
+}
 
 const know = (lead: { id: number, secondary_contacts: { id: number }[] } | undefined) => {
   if (lead) called.push(lead.id, ...lead.secondary_contacts.map(({ id }) => id))
