@@ -1,4 +1,7 @@
 // What every erasure waits for, and how it ends.
+import { calls } from '../../../projections/calls.js'
+import { outdated } from '../../../projections/generations/generations.js'
+import { leads } from '../../../projections/leads.js'
 import { noteUnscavenged } from '../../../workers/persons/unscavenged.js'
 import type { Connections } from '../connections.js'
 
@@ -6,8 +9,14 @@ import type { Connections } from '../connections.js'
 const lookMs = 1_000
 export const sources = ['leads', 'calls', 'catalog', 'deliveries']
 
-/** Whether readers and the dispatcher have passed all that the log has now. */
-export async function haveCome ({ streams, positions }: Pick<Connections, 'streams' | 'positions'>): Promise<boolean> {
+/**
+ * Whether readers and the dispatcher have passed all that the log has now. Rows of a former release do not count: they
+ * lack what an erasure looks for.
+ */
+export async function haveCome (
+  { pool, streams, positions }: Pick<Connections, 'pool' | 'streams' | 'positions'>
+): Promise<boolean> {
+  if ((await outdated(pool, [leads, calls])).length > 0) return false
   return await haveReached(positions, sources, await streams.head())
 }
 

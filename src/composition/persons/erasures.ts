@@ -36,7 +36,7 @@ export interface ErasuresOptions extends Omit<WorkOptions, 'connections' | 'sour
 const readModels = [{ projection: leads, keysIn: leadKeys }, { projection: calls, keysIn: callKeys }]
 
 export function erasureWork ({ digest, ...options }: ErasuresOptions): ErasureWork {
-  const { connections: { pool, streams, positions, personKeys } } = options
+  const { connections: { pool, streams, personKeys } } = options
   const { keys, find, end } = personWork({ ...options, sources })
   const named = new Named(pool, options.connections, digest)
   const erasing = ({ userId }: Person, requestId: string): ErasingOptions =>
@@ -49,7 +49,7 @@ export function erasureWork ({ digest, ...options }: ErasuresOptions): ErasureWo
     settleMs: keyTrustedMs,
     abandonedAfterMs: abandonedAfter(options.config.webhook),
     endKey: ({ userId, phoneNumber }) => personKeys.erase(userId, phoneNumber),
-    hasCome: () => haveCome({ streams, positions }),
+    hasCome: () => haveCome(options.connections),
     generations: () => Promise.all(readModels.map(({ projection }) => activeGeneration(pool, projection))),
     areOnlyIn: async (generations, { userId, phoneNumber }, leadIds, signal) => await areOnly(pool, generations,
       { position: await streams.head(), values: [userId, phoneNumber, leadIds], signal }),

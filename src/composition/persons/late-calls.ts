@@ -17,7 +17,7 @@ export function lateCallWork (
       const options = { streams, userId, requestId, now: new Date().toISOString() }
       await eraseCall(options, callId, await findReport(pool, callId))
     },
-    hasCome: () => haveCome({ streams, positions }),
+    hasCome: () => haveCome({ pool, streams, positions }),
     scavenge: (requestId) => scavengeFor({ streams, pool }, requestId)
   }
 }

@@ -44,18 +44,23 @@ async function isErased (t: Test, states: string[], meanwhile: Meanwhile = {}): 
   t.strictSame((await ofFormer()).map(({ state }) => state), states, 'what is left of the former release')
 }
 
-t.test('readers see the one of the former release', async (t) => {
+/** The erasure waits for it: rows of a former release lack what it looks for. */
+function replayedOnce (): () => Promise<unknown> {
+  let replaying: Promise<unknown> | undefined
+  return () => replaying ??= replayed()
+}
+
+t.test('readers see the one of the former release, until the erasure waits for another one', async (t) => {
   await rolledBack()
-  await isErased(t, ['active', 'active'])
+  await isErased(t, ['retained', 'retained'], { waits: replayedOnce() })
 })
 
 const some = ['named'] as const
-const others = ['settle', 'leads', 'calls', 'erase-calls', '2 key', '2 named', 'ledger', 'scavenge', 'done'] as const
+const others = ['settle', 'leads', 'calls', 'erase-calls', '2 key', '2 settle'] as const
 
 for (const step of isInFull ? [...some, ...others] : some) {
-  t.test(`readers are led to one of the new release before the step ${step}`, async (t) => {
-    await rolledBack()
-    await isErased(t, ['retained', 'retained'], { [step]: replayed })
+  t.test(`readers are led back to one of the former release before the step ${step}`, async (t) => {
+    await isErased(t, ['retained', 'retained'], { [step]: rolledBack, waits: replayedOnce() })
   })
 }
 
