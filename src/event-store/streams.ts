@@ -1,5 +1,4 @@
 // What the service does with streams: reads, appends, the end of the log, and following it.
-import { setImmediate as arrived } from 'node:timers/promises'
 import type { StoredEvent } from '../domain/stored-event.js'
 import { Appender, type AppendTimes } from './appender.js'
 import type { EventStoreConnection } from './connection/connection.js'
@@ -78,11 +77,7 @@ export function openStreams (connection: EventStoreConnection, options: StreamsO
   const appender = new Appender(connection, reader, { answerWithinMs, resolveWithinMs, quietAfterMs })
   let asked: Promise<bigint> | undefined
   const awaited = new Set<() => void>()
-  /** One read for all who ask at one time, as those do who wake at one beat; it begins after each of them has asked. */
-  const head = () => asked ??= arrived().then(() => {
-    asked = undefined
-    return reader.head()
-  })
+  const sharedHead = () => asked ??= reader.head().finally(() => { asked = undefined })
   return {
     read: (stream, fromRevision, maxCount) => reader.read(stream, fromRevision, maxCount),
     visit: (stream, fromRevision, take, maxCount) => reader.visit(stream, fromRevision, take, maxCount),
@@ -91,9 +86,9 @@ export function openStreams (connection: EventStoreConnection, options: StreamsO
     last: (stream) => reader.last(stream),
     append: (stream, events, expected) => appender.append(stream, events, expected),
     delete: (stream, expected) => deleteStream(connection, stream, expected, answerWithinMs),
-    head,
+    head: () => reader.head(),
     scavenge: () => scavengeEmbedded(connection, answerWithinMs),
-    follow: (following) => followLog(connection, { head, awaited }, following),
+    follow: (following) => followLog(connection, { head: sharedHead, awaited }, following),
     lookNow: () => { for (const look of awaited) look() }
   }
 }
