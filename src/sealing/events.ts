@@ -78,7 +78,8 @@ export function openEvent (event: StoredEvent, keys: ReadonlyMap<string, Buffer>
     return personal && { ...rest, ...personal }
   })
   if (!data) return leftOf(event)
-  return { ...event, data: { ...data, ...contactsWithoutKey(event.data, data) } }
+  const erased = contactsWithoutKey(event.data, data)
+  return { ...event, data: erased ? { ...data, ...erased } : data }
 }
 
 interface Part { part: Fields, kind: PersonalPart, place: string, whose: Whose }

@@ -42,10 +42,10 @@ export const isUnreadable = ({ metadata: { was } }: Pick<Event, 'metadata'>): bo
  * Where a list of contacts was, as it is stored and as it can be read: the ids of those that cannot, and their places,
  * from 1. Nothing where all can be read.
  */
-export function contactsWithoutKey (stored: Fields, opened: Fields): Fields {
-  const known = new Set(contactsIn(opened))
-  const erased = contactsIn(stored).map((id, index) => ({ id, place: index + 1 })).filter(({ id }) => !known.has(id))
-  if (erased.length === 0) return {}
+export function contactsWithoutKey (stored: Fields, opened: Fields): Fields | undefined {
+  const [all, known] = [contactsIn(stored), new Set(contactsIn(opened))]
+  if (all.length === known.size) return undefined
+  const erased = all.map((id, index) => ({ id, place: index + 1 })).filter(({ id }) => !known.has(id))
   return { erased_contacts: erased.map(({ id }) => id), erased_places: erased.map(({ place }) => place) }
 }
 
