@@ -3,11 +3,10 @@
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { personRequestStream } from '../../../../src/domain/person/events.js'
-import { runSubscription } from '../../../../src/subscriptions/run.js'
-import { dispatcher } from '../../../../workers/dispatch/dispatch.js'
 import { secrets } from '../../../support/auth/secrets.js'
 import { amount, isInFull } from '../../../support/chaos.js'
 import { eventually } from '../../../support/eventually.js'
+import { dispatching } from '../../../support/persons/dispatching.js'
 import { interleave, pointsOf, type Work } from '../../../support/persons/interleaved.js'
 import { pairs, type Pair } from '../../../support/persons/pairs.js'
 import { workOn } from '../../../support/persons/passing.js'
@@ -18,15 +17,10 @@ import { testService } from '../../../support/service.js'
 
 t.setTimeout(isInFull ? 600_000 : 120_000)
 const service = await testService(t)
-const { call, config, parts, parts: { pool, streams }, urls } = service
+const { call, config, parts, parts: { pool }, urls } = service
 const told = await toldOf(t, service)
 const log = { debug () {}, info () {}, warn () {}, error () {} }
-const stopping = new AbortController()
-t.teardown(() => stopping.abort())
-// No worker does: nothing but the test erases.
-void runSubscription(dispatcher({ pool, firstDelayMs: 0, onDispatched () {}, log }), {
-  pool, streams, holder: 'test', signal: stopping.signal, log
-})
+dispatching(t, service)
 const env = { ...secrets, DATABASE_URL: urls.databaseUrl, EVENTSTORE_URL: urls.eventStoreUrl, DATA_DIR: dataDir(t) }
 
 const pass = () => {}

@@ -3,19 +3,18 @@
 import t, { type Test } from 'tap'
 import { callStream } from '../../../../src/domain/call/events.js'
 import { audit } from '../../../../workers/operate/audit.js'
-import { secrets } from '../../../support/auth/secrets.js'
+import { areFolds } from '../../../support/persons/generations/are-folds.js'
 import { eventually } from '../../../support/eventually.js'
 import { haveCome } from '../../../support/persons/have-come.js'
 import { gone } from '../../../support/persons/pairs.js'
 import { hasNothingOf } from '../../../support/persons/persons.js'
 import { toldOf, type Named } from '../../../support/persons/told-of.js'
-import { dataDir, run } from '../../../support/ringledger.js'
 import { testService } from '../../../support/service.js'
 
 t.setTimeout(180_000)
 t.jobs = 4
 const service = await testService(t, ['api', 'projector', 'worker'])
-const { parts: { pool, streams }, urls } = service
+const { parts: { pool, streams } } = service
 const told = await toldOf(t, service)
 const third = '+15556000001'
 let count = 0
@@ -76,11 +75,5 @@ t.test('nothing of them is left, also for a replay', async (t) => {
   await haveCome(service)
   for (const text of [...Object.values(gone), third, 'anonymous']) await hasNothingOf(t, service, text)
   t.equal((await audit({ pool, streams, signal: new AbortController().signal })).unaccounted, 0)
-  const env = { ...secrets, DATABASE_URL: urls.databaseUrl, EVENTSTORE_URL: urls.eventStoreUrl, DATA_DIR: dataDir(t) }
-  for (const what of ['verify', 'replay', 'verify']) {
-    for (const name of ['leads', 'calls']) {
-      const { code, stdout, stderr } = await run(t, ['projections', what, name], env)
-      t.equal(code, 0, `${what} ${name}: ${stdout}${stderr}`)
-    }
-  }
+  await areFolds(t, service)
 })

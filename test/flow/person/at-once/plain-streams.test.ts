@@ -1,8 +1,7 @@
 // A lead and its contact are erased at once where their stream is plain, and the worker of the one stands still or ends
 // before it hides what is told anew: the other does not tell again and again what the stream says already.
 import t from 'tap'
-import { runSubscription } from '../../../../src/subscriptions/run.js'
-import { dispatcher } from '../../../../workers/dispatch/dispatch.js'
+import { dispatching } from '../../../support/persons/dispatching.js'
 import { interleave, pointsOf, type Work } from '../../../support/persons/interleaved.js'
 import { pairs, type Pair } from '../../../support/persons/pairs.js'
 import { workOn } from '../../../support/persons/passing.js'
@@ -11,14 +10,10 @@ import { testService } from '../../../support/service.js'
 
 t.setTimeout(180_000)
 const service = await testService(t)
-const { config, parts, parts: { pool, streams } } = service
+const { config, parts } = service
 const told = await toldOf(t, service)
-const stopping = new AbortController()
-t.teardown(() => stopping.abort())
 const log = { debug () {}, info () {}, warn () {}, error () {} }
-void runSubscription(dispatcher({ pool, firstDelayMs: 0, onDispatched () {}, log }), {
-  pool, streams, holder: 'test', signal: stopping.signal, log
-})
+dispatching(t, service)
 
 const known = () => pairs['where one is a contact of the lead of the other, in plain']?.(told)
 async function works (pair: Pair | undefined): Promise<Work[]> {

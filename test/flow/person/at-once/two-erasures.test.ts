@@ -1,34 +1,26 @@
 // Two persons are erased at once, in whatever order the steps of both come: nothing of either is left, both erasures
 // end, and what stays is as before, also for a replay.
 import t, { type Test } from 'tap'
-import { runSubscription } from '../../../../src/subscriptions/run.js'
 import { audit } from '../../../../workers/operate/audit.js'
-import { dispatcher } from '../../../../workers/dispatch/dispatch.js'
-import { secrets } from '../../../support/auth/secrets.js'
 import { amount, isInFull, seedOf } from '../../../support/chaos.js'
+import { areFolds } from '../../../support/persons/generations/are-folds.js'
+import { dispatching } from '../../../support/persons/dispatching.js'
 import { interleave, pointsOf, type Order, type Work } from '../../../support/persons/interleaved.js'
 import { gone, pairs, type Pair } from '../../../support/persons/pairs.js'
 import { workOn } from '../../../support/persons/passing.js'
 import { hasNothingOf } from '../../../support/persons/persons.js'
 import { toldOf } from '../../../support/persons/told-of.js'
-import { dataDir, run } from '../../../support/ringledger.js'
 import { seeded } from '../../../support/seeded.js'
 import { testService } from '../../../support/service.js'
 
 t.setTimeout(isInFull ? 3_600_000 : 300_000)
 t.jobs = Object.keys(pairs).length
 const service = await testService(t)
-const { config, parts, parts: { pool, streams }, urls } = service
+const { config, parts, parts: { pool, streams } } = service
 const told = await toldOf(t, service)
 const random = seeded(seedOf('CHAOS_SEED'))
-const stopping = new AbortController()
-const { signal } = stopping
-t.teardown(() => stopping.abort())
 const log = { debug () {}, info () {}, warn () {}, error () {} }
-// No worker does: nothing but the test erases.
-void runSubscription(dispatcher({ pool, firstDelayMs: 0, onDispatched () {}, log }), {
-  pool, streams, holder: 'test', signal, log
-})
+dispatching(t, service)
 
 const warned = new Map<string, number>()
 async function works ({ both }: Pair): Promise<{ ids: string[], works: [Work, Work] }> {
@@ -101,12 +93,6 @@ t.test('nothing of them is left, and what is left is right, also for a replay', 
   t.comment(JSON.stringify([...warned]))
   for (const text of Object.values(gone)) await hasNothingOf(t, service, text)
   t.equal((await pool.query('SELECT FROM ledger.parked_events')).rowCount, 0, 'nothing is parked')
-  t.equal((await audit({ pool, streams, signal })).unaccounted, 0, 'each call has its delivery')
-  const env = { ...secrets, DATABASE_URL: urls.databaseUrl, EVENTSTORE_URL: urls.eventStoreUrl, DATA_DIR: dataDir(t) }
-  for (const what of ['verify', 'replay', 'verify']) {
-    for (const name of ['leads', 'calls']) {
-      const { code, stdout, stderr } = await run(t, ['projections', what, name], env)
-      t.equal(code, 0, `${what} ${name}: ${stdout}${stderr}`)
-    }
-  }
+  t.equal((await audit({ pool, streams, signal: new AbortController().signal })).unaccounted, 0, 'each call has its delivery')
+  await areFolds(t, service)
 })
