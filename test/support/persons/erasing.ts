@@ -26,10 +26,15 @@ export function erasing ({ config, parts }: TestService, on: Partial<Connections
   const kind = erasures({ ...work, settleMs })
   return async (phoneNumber: string, meanwhile: Meanwhile = {}): Promise<void> => {
     const left = new Map(Object.entries(meanwhile))
+    const failures: unknown[] = []
+    // The erasure would take a failure of the test for one of its own, and try again.
+    const run = async (next?: () => Promise<unknown>) => {
+      await next?.().catch((error: unknown) => failures.push(error))
+    }
     const come = async (at: string) => {
       const next = left.get(at)
       left.delete(at)
-      await next?.()
+      await run(next)
     }
     let progress: Partial<ErasureProgress> = {}
     const turn: Turn<ErasureProgress> = {
@@ -47,10 +52,11 @@ export function erasing ({ config, parts }: TestService, on: Partial<Connections
       const ended = await kind.work({ ...request, progress }, turn)
       if (ended === 'again') {
         left.delete('waits')
-        await meanwhile.waits?.()
+        await run(meanwhile.waits)
       }
       return ended !== 'again'
     }, 120_000)
+    if (failures.length > 0) throw failures[0]
     if (left.size > 0) throw new Error(`it did not come to ${[...left.keys()].join()}`)
   }
 }

@@ -75,7 +75,10 @@ t.test('asked for, and a reader keeps the others from being led back until the e
   t.match(await rolling, [/given up meanwhile/])
 })
 
-/** When the erasure looks for other generations, the transaction that leads readers back is at the statement. */
+/**
+ * When the erasure looks for other generations, the transactions that lead readers of leads and of calls back are both
+ * at the statement.
+ */
 async function heldAt (t: Test, statement: string, isDue: () => Promise<unknown>): Promise<string[] | undefined> {
   const gate = new Gate()
   t.teardown(() => gate.open())
@@ -83,13 +86,18 @@ async function heldAt (t: Test, statement: string, isDue: () => Promise<unknown>
   let opened: Promise<unknown> | undefined
   await isErased(t, {
     async ledger () {
-      before = async (sent) => {
-        if (!sent.startsWith(statement)) return
-        gate.close()
-        await gate.pass()
-      }
+      let awaited = 2
+      const bothHaveCome = new Promise<void>((resolve) => {
+        before = async (sent) => {
+          if (!sent.startsWith(statement)) return
+          awaited -= 1
+          if (awaited === 0) resolve()
+          gate.close()
+          await gate.pass()
+        }
+      })
       rolling = rolledBack()
-      await gate.arrived
+      await bothHaveCome
       opened = eventually(isDue).then(() => gate.open())
     }
   })
