@@ -12,6 +12,9 @@ import type { LeadRow } from '../lead-rows.js'
 /** Whose person, and the number in E.164. */
 export interface Person { userId: string, phoneNumber: string }
 
+/** With what stands for the number. */
+export interface DigestedPerson extends Person { numberDigest: string }
+
 /**
  * No index has the numbers of contacts, of calls as the engine gave them, nor the stream of a lead: they are asked
  * for so rarely. In milliseconds.
@@ -25,16 +28,20 @@ type Visit<Item> = (items: Item[]) => Promise<void>
  * and so are contacts: the status is `deleted`. Others than the person stand in none of it: a lead is without its
  * secondary contacts.
  */
-export function findPerson (snapshot: PoolClient, { userId, phoneNumber }: Person, signal: AbortSignal) {
+export function findPerson (
+  snapshot: PoolClient, { userId, phoneNumber, numberDigest }: DigestedPerson, signal: AbortSignal
+) {
   const own: Filter[] = [['user_id = ?', userId]]
   const numbered: Filter[] = [...own, ['phone_number = ?', phoneNumber]]
   const each = <Item>(query: PartsQuery, visit: Visit<Item>) => eachPart<Item>(snapshot, query, visit, signal)
-  /** Calls on the number, and calls of leads with it whatever number the engine named. */
+  /** Calls on the number, and of leads and contacts with it, or that went with a lead, whatever number was called. */
   const eachCall = async <Item>(query: Omit<PartsQuery, 'filters'>, visit: Visit<Item>) => {
     await each({ ...query, filters: numbered }, visit)
     const { rows } = await snapshot.query<{ ids: string[] }>({
-      text: "SELECT coalesce(array_agg(id), '{}') AS ids FROM read_model.leads WHERE user_id = $1 AND phone_number = $2",
-      values: [userId, phoneNumber],
+      text: `
+        SELECT coalesce(array_agg(id), '{}') AS ids FROM read_model.leads
+        WHERE user_id = $1 AND (phone_number = $2 OR number_digest = $3)`,
+      values: [userId, phoneNumber, numberDigest],
       ...patient
     })
     const elsewhere: Filter = ['phone_number IS DISTINCT FROM ?', phoneNumber]

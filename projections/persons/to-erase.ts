@@ -2,13 +2,10 @@
 import type { Pool } from 'pg'
 import type { DigestOfContact } from '../../src/domain/lead/erasing/erased.js'
 import type { NamedCall } from '../../src/domain/lead/erasing/named-calls.js'
-import { patient, type Person } from './find-person.js'
+import { patient, type DigestedPerson, type Person } from './find-person.js'
 
 /** Of one stream. `contacts` are all that the lead has ever had. */
 export interface LeadToErase { lead_id: number, contacts: number[], digests: DigestOfContact[], calls: NamedCall[] }
-
-/** Whose, the number in E.164, and what stands for it. */
-export interface PersonToErase extends Person { numberDigest: string }
 
 /** Secondary contacts with the number, of a lead that stays. */
 export interface ContactsToErase {
@@ -38,7 +35,7 @@ const isOfPerson = '(phone_number = $2 OR number_digest = $3 OR is_to_erase)'
  * @param streams on which every lead has the number: readers may have come to one when it could not be read any more
  */
 export async function findLeadIds (
-  pool: Pool, { userId, phoneNumber, numberDigest }: PersonToErase, streams: readonly string[]
+  pool: Pool, { userId, phoneNumber, numberDigest }: DigestedPerson, streams: readonly string[]
 ): Promise<number[]> {
   const { rows } = await pool.query<{ id: string }>({
     text: `
@@ -81,7 +78,7 @@ export async function findLeadsOn (
 }
 
 export async function findContacts (
-  pool: Pool, { userId, phoneNumber, numberDigest }: PersonToErase
+  pool: Pool, { userId, phoneNumber, numberDigest }: DigestedPerson
 ): Promise<ContactsToErase[]> {
   const { rows } = await pool.query<ContactsToErase>({
     text: `

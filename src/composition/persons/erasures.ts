@@ -5,6 +5,7 @@ import { leads } from '../../../projections/leads.js'
 import { activeGeneration } from '../../../projections/generations/generations.js'
 import { isOnlyGeneration, type LookedThrough } from '../../../projections/operate/only-generation.js'
 import * as callRows from '../../../projections/persons/calls-to-erase.js'
+import type { DigestedPerson } from '../../../projections/persons/find-person.js'
 import { callKeys, leadKeys } from '../../../projections/persons/rows-of-person.js'
 import * as rows from '../../../projections/persons/to-erase.js'
 import { findStream } from '../../../projections/persons/to-restate.js'
@@ -140,7 +141,7 @@ class Named {
     return ids.map((campaignId) => ({ campaignId, stream: leadStream(campaignId, this.digest(phoneNumber)) }))
   }
 
-  readonly #digested = (person: Person): rows.PersonToErase =>
+  readonly #digested = (person: Person): DigestedPerson =>
     ({ ...person, numberDigest: this.digest(person.phoneNumber) })
 
   #blacklistOf ({ userId, phoneNumber }: Person): string {

@@ -4,10 +4,11 @@ import { findPerson } from '../../../projections/persons/find-person.js'
 import type { PersonWork } from '../../../workers/persons/continue.js'
 import { commandHandler } from '../../command-handling/handle-command.js'
 import { findRequest } from '../../command-handling/person/person-requests.js'
+import { phoneHash } from '../../command-handling/phone-hash.js'
 import { personRequestDecider } from '../../domain/person/decide.js'
 import { personRequestStream } from '../../domain/person/events.js'
 import { endsWithin } from '../../postgres/ends-within.js'
-import { secretKeys, type CompleteConfig } from '../complete-config.js'
+import { keyBytes, secretKeys, type CompleteConfig } from '../complete-config.js'
 import type { Connections } from '../connections.js'
 import type { ProcessContext } from '../process-context.js'
 import { haveReached } from './erasing.js'
@@ -24,6 +25,7 @@ export function personWork (
   { config, connections: { pool, streams, positions }, sources = ['leads', 'calls', 'deliveries'], log }: WorkOptions
 ): PersonWork {
   const { handle } = commandHandler(streams)
+  const digest = phoneHash(keyBytes(config.secrets.leadDigestKey))
   return {
     pool,
     keys: secretKeys(config),
@@ -38,7 +40,8 @@ export function personWork (
       })
     },
     hasCome: (position) => haveReached(positions, sources, position),
-    known: findPerson,
+    known: (snapshot, person, signal) =>
+      findPerson(snapshot, { ...person, numberDigest: digest(person.phoneNumber) }, signal),
     log
   }
 }

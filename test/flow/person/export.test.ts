@@ -67,6 +67,16 @@ t.test('the document has all that the user has of the number, and nothing of oth
   t.strictSame((await exportOf(phone_number, { user: '2' })).leads, [], 'another user has nothing of it')
 })
 
+t.test('calls of a contact whose lead was erased are theirs still, whatever number they were made to', async (t) => {
+  const assistant = (await call('POST', '/user/assistant', newAssistant)).body.data.id
+  const [gone, contact] = ['+15557654331', '+15557654332']
+  const body = newLead({ phone_number: gone, secondary_contacts: [{ phone_number: contact }] })
+  const { secondary_contacts: [{ id }] } = (await call('POST', '/user/lead', body)).body.data
+  await report(assistant, 'of-contact', { from: 'anonymous', lead_id: id })
+  await ended((await call('POST', '/user/person/erase', { phone_number: gone })).body.data.id)
+  t.match(await exportOf(contact), { contacts: [], calls: [{ call_id: 'of-contact', from: 'anonymous' }] })
+})
+
 t.test('the number is in no event of a request, and in no row once it has ended', async (t) => {
   const { id } = (await ask()).body.data
   await ended(id)

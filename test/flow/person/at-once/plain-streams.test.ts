@@ -2,6 +2,7 @@
 // before it hides what is told anew: the other does not tell again and again what the stream says already.
 import t from 'tap'
 import { dispatching } from '../../../support/persons/dispatching.js'
+import { areFolds } from '../../../support/persons/generations/are-folds.js'
 import { interleave, pointsOf, type Work } from '../../../support/persons/interleaved.js'
 import { pairs, type Pair } from '../../../support/persons/pairs.js'
 import { workOn } from '../../../support/persons/passing.js'
@@ -34,4 +35,5 @@ t.test('the contact is told of once', async (t) => {
   if (!pair || !lead || !contact) throw new Error('there are two')
   await interleave([contact, lead], { first, second, together: false })
   await pair.isErased(t)
+  await areFolds(t, service)
 })
