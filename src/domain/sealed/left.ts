@@ -43,8 +43,9 @@ export const isUnreadable = ({ metadata: { was } }: Pick<Event, 'metadata'>): bo
  * from 1. Nothing where all can be read.
  */
 export function contactsWithoutKey (stored: Fields, opened: Fields): Fields | undefined {
-  const [all, known] = [contactsIn(stored), new Set(contactsIn(opened))]
-  if (all.length === known.size) return undefined
+  const [all, left] = [contactsIn(stored), contactsIn(opened)]
+  if (all.length === left.length) return undefined
+  const known = new Set(left)
   const erased = all.map((id, index) => ({ id, place: index + 1 })).filter(({ id }) => !known.has(id))
   return { erased_contacts: erased.map(({ id }) => id), erased_places: erased.map(({ place }) => place) }
 }
