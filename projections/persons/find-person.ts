@@ -15,6 +15,9 @@ export interface Person { userId: string, phoneNumber: string }
 /** With what stands for the number. */
 export interface DigestedPerson extends Person { numberDigest: string }
 
+export const digested = (person: Person, digest: (phoneNumber: string) => string): DigestedPerson =>
+  ({ ...person, numberDigest: digest(person.phoneNumber) })
+
 /**
  * No index has the numbers of contacts, of calls as the engine gave them, nor the stream of a lead: they are asked
  * for so rarely. In milliseconds.

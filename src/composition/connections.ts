@@ -12,7 +12,6 @@ import { watchAvailability, type Availability } from '../event-store/availabilit
 import { EventStoreConnection } from '../event-store/connection/connection.js'
 import { openStreams, type Streams } from '../event-store/streams.js'
 import { shareTail } from '../event-store/tail/share-tail.js'
-import { phoneHash } from '../command-handling/phone-hash.js'
 import { packageRoot } from '../package-root.js'
 import { endsWithin } from '../postgres/ends-within.js'
 import { migrate } from '../postgres/migrate.js'
@@ -21,7 +20,8 @@ import { openPersonKeys } from '../sealing/keys/cached-keys.js'
 import type { PersonKeys } from '../sealing/keys/person-keys.js'
 import { keyTypes, sealedStreams } from '../sealing/sealed-streams.js'
 import { dispatcherCheckpoint } from '../recovery/database-state.js'
-import { keyBytes, secretKeys, type KeySettings } from './complete-config.js'
+import { secretKeys, type KeySettings } from './complete-config.js'
+import { digestOfNumbers } from './digest-of-numbers.js'
 import { reachableHead, reachablePostgres } from './back-end-unreachable.js'
 
 /** Where the back ends are, after the embedded ones have started. */
@@ -112,7 +112,7 @@ export async function openConnections (
 export function openSealing (
   raw: Streams, pool: Pool, keys: KeySettings
 ): Pick<Connections, 'streams' | 'personKeys'> {
-  const digest = phoneHash(keyBytes(keys.secrets.leadDigestKey))
+  const digest = digestOfNumbers(keys)
   const personKeys = openPersonKeys({ pool, streams: raw, secretKeys: secretKeys(keys), digest })
   return { personKeys, streams: sealedStreams(raw, { keys: personKeys, digest }) }
 }

@@ -5,8 +5,8 @@ import { feedGenerations } from '../../../projections/engine/feed.js'
 import { claimFormerNumbers } from '../../command-handling/claim-former-numbers.js'
 import { commandHandler } from '../../command-handling/handle-command.js'
 import { phoneClaims } from '../../command-handling/phone-claims.js'
-import { holdToLeadDigestKey, phoneHash } from '../../command-handling/phone-hash.js'
-import { keyBytes } from '../../composition/complete-config.js'
+import { holdToLeadDigestKey } from '../../command-handling/phone-hash.js'
+import { digestOfNumbers } from '../../composition/digest-of-numbers.js'
 import type { Connections } from '../../composition/connections.js'
 import { believedId } from '../../domain/json.js'
 import type { RunOptions } from '../../subscriptions/run.js'
@@ -31,7 +31,7 @@ export async function importAndProject (
     pool, streams, holder: `catalog import ${process.pid}`, yields: true, signal: stopping.signal, log
   })
   try {
-    const digest = phoneHash(keyBytes(leadDigestKey))
+    const digest = digestOfNumbers({ secrets: { leadDigestKey } })
     await holdToLeadDigestKey(streams, digest)
     const { handle } = commandHandler(streams)
     const claims = phoneClaims(handle, digest)

@@ -10,8 +10,9 @@ import { dispatcher } from '../../../workers/dispatch/dispatch.js'
 import { erasures } from '../../../workers/persons/erasures/erasures.js'
 import { erasureKind, prepareErasure } from '../../../workers/persons/erasures/request.js'
 import { findRequest } from '../../command-handling/person/person-requests.js'
-import { holdToLeadDigestKey, phoneHash } from '../../command-handling/phone-hash.js'
-import { keyBytes, secretKeys, type CompleteConfig } from '../../composition/complete-config.js'
+import { holdToLeadDigestKey } from '../../command-handling/phone-hash.js'
+import { secretKeys, type CompleteConfig } from '../../composition/complete-config.js'
+import { digestOfNumbers } from '../../composition/digest-of-numbers.js'
 import { erasureWork } from '../../composition/persons/erasures.js'
 import { parseSchedule } from '../../domain/webhook/schedule.js'
 import { BehindLog, explainBehind, readDatabaseState } from '../../recovery/database-state.js'
@@ -36,7 +37,7 @@ export async function eraseNow (options: EraseOptions, person: NamedPerson): Pro
   const { consumerPool: pool, streams } = connections
   const behind = explainBehind(await readDatabaseState(pool, streams))
   if (behind !== undefined) throw new BehindLog(behind)
-  const digest = phoneHash(keyBytes(config.secrets.leadDigestKey))
+  const digest = digestOfNumbers(config)
   await holdToLeadDigestKey(streams, digest)
   const stopping = new AbortController()
   const { signal } = stopping
@@ -44,7 +45,7 @@ export async function eraseNow (options: EraseOptions, person: NamedPerson): Pro
   const following = follow({ ...options, pool, holder, signal })
   try {
     const id = await request(options, person, digest(person.phoneNumber))
-    const kinds = { [erasureKind]: erasures(erasureWork({ config, connections, digest, log })) }
+    const kinds = { [erasureKind]: erasures(erasureWork({ config, connections, log })) }
     const giveUp = AbortSignal.timeout(doneWithinMs)
     while (!giveUp.aborted) {
       const { request } = await findRequest(streams, id) ?? {}

@@ -5,8 +5,8 @@ import { leads } from '../../../projections/leads.js'
 import { continueRequests, type PersonWork } from '../../../workers/persons/continue.js'
 import { readExport } from '../../../workers/persons/parts.js'
 import { mostOfUser, noteRequest, removeRequest } from '../../../workers/persons/requests.js'
-import { holdToLeadDigestKey, phoneHash } from '../../command-handling/phone-hash.js'
-import { keyBytes } from '../../composition/complete-config.js'
+import { holdToLeadDigestKey } from '../../command-handling/phone-hash.js'
+import { digestOfNumbers } from '../../composition/digest-of-numbers.js'
 import type { Connections } from '../../composition/connections.js'
 import { personWork, type WorkOptions } from '../../composition/persons/person-work.js'
 import type { PersonRequest } from '../../domain/person/decide.js'
@@ -50,7 +50,7 @@ export async function * exportNow (options: ExportOptions, asked: Asked): AsyncG
 async function request (
   { config, connections: { streams } }: ExportOptions, { pool, keys }: PersonWork, { userId, phoneNumber }: Asked
 ): Promise<{ id: string, position: bigint }> {
-  const digest = phoneHash(keyBytes(config.secrets.leadDigestKey))
+  const digest = digestOfNumbers(config)
   await holdToLeadDigestKey(streams, digest)
   return await appendRequest(streams, {
     kind: 'export',

@@ -8,7 +8,7 @@ import { commandHandler, type CommandHandler } from '../../command-handling/hand
 import { openIdempotency, type Idempotency } from '../../command-handling/idempotency/idempotency.js'
 import { openIds } from '../../command-handling/ids.js'
 import { pastAssistants } from '../../command-handling/past-assistants.js'
-import { holdToLeadDigestKey, phoneHash } from '../../command-handling/phone-hash.js'
+import { holdToLeadDigestKey } from '../../command-handling/phone-hash.js'
 import { phoneClaims } from '../../command-handling/phone-claims.js'
 import { snapshotsIn } from '../../command-handling/snapshots/snapshots.js'
 import { waitIfMissing } from '../../command-handling/wait-if-missing.js'
@@ -17,7 +17,7 @@ import { leadStream } from '../../domain/lead/events.js'
 import type { App } from '../../http/app-types.js'
 import { commandRoutes } from '../../http/command-route.js'
 import { keysBeside } from '../../sealing/keys/keys-beside.js'
-import { keyBytes } from '../complete-config.js'
+import { digestOfNumbers } from '../digest-of-numbers.js'
 import { announceRevoked, forgetAnnounced } from '../credentials/revocations.js'
 import type { ProcessContext } from '../process-context.js'
 import { opsDeps } from '../ops/ops-deps.js'
@@ -82,7 +82,7 @@ async function commandDeps (
 ): Promise<Omit<Routes, keyof (WebhookDeps & PersonRoutes) | 'leadImports'>> {
   const { config, connections: { pool, streams, personKeys, positions }, restoreGuard, logGuard, log } = context
   const waitMs = config.readModelWaitMs
-  const hash = phoneHash(keyBytes(config.secrets.leadDigestKey))
+  const hash = digestOfNumbers(config)
   await holdToLeadDigestKey(streams, hash)
   const claims = phoneClaims(commands.handle, hash)
   await claimFormerNumbers({ streams, claims, log })

@@ -5,7 +5,7 @@ import { leads } from '../../../projections/leads.js'
 import { activeGeneration } from '../../../projections/generations/generations.js'
 import { isOnlyGeneration, type LookedThrough } from '../../../projections/operate/only-generation.js'
 import * as callRows from '../../../projections/persons/calls-to-erase.js'
-import type { DigestedPerson } from '../../../projections/persons/find-person.js'
+import { digested } from '../../../projections/persons/find-person.js'
 import { callKeys, leadKeys } from '../../../projections/persons/rows-of-person.js'
 import * as rows from '../../../projections/persons/to-erase.js'
 import { findStream } from '../../../projections/persons/to-restate.js'
@@ -23,6 +23,7 @@ import { leadStream } from '../../domain/lead/events.js'
 import { keyTrustedMs } from '../../sealing/keys/person-keys.js'
 import { abandonedAfter } from '../../../workers/deliveries/attempts/abandoned.js'
 import type { CompleteConfig } from '../complete-config.js'
+import { digestOfNumbers } from '../digest-of-numbers.js'
 import type { Connections } from '../connections.js'
 import { haveCome, haveReached, scavengeFor, sources } from './erasing.js'
 import { personWork, type WorkOptions } from './person-work.js'
@@ -30,15 +31,15 @@ import { personWork, type WorkOptions } from './person-work.js'
 export interface ErasuresOptions extends Omit<WorkOptions, 'connections' | 'sources'> {
   config: WorkOptions['config'] & { webhook: Pick<CompleteConfig['webhook'], 'timeoutMs'> }
   connections: Pick<Connections, 'pool' | 'streams' | 'positions' | 'personKeys'>
-  digest: PhoneHash
 }
 
 /** Those that have rows of persons. */
 const readModels = [{ projection: leads, keysIn: leadKeys }, { projection: calls, keysIn: callKeys }]
 
-export function erasureWork ({ digest, ...options }: ErasuresOptions): ErasureWork {
+export function erasureWork (options: ErasuresOptions): ErasureWork {
   const { connections: { pool, streams, personKeys } } = options
   const { keys, find, end } = personWork({ ...options, sources })
+  const digest = digestOfNumbers(options.config)
   const named = new Named(pool, options.connections, digest)
   const erasing = ({ userId }: Person, requestId: string): ErasingOptions =>
     ({ streams, userId, requestId, now: new Date().toISOString() })
@@ -90,7 +91,7 @@ class Named {
   }
 
   async leadIds (person: Person): Promise<number[]> {
-    return await rows.findLeadIds(this.pool, this.#digested(person), await this.streamsOf(person))
+    return await rows.findLeadIds(this.pool, digested(person, this.digest), await this.streamsOf(person))
   }
 
   /**
@@ -106,7 +107,7 @@ class Named {
       }) || hasFound
     }
     const own = new Set(await this.streamsOf(person))
-    for (const { stream, ...contacts } of await rows.findContacts(this.pool, this.#digested(person))) {
+    for (const { stream, ...contacts } of await rows.findContacts(this.pool, digested(person, this.digest))) {
       hasFound = true
       if (own.has(stream) || !contacts.contact_ids.every((id) => leadIds.includes(id))) continue
       await restateLeads(options, stream, async (position) => {
@@ -140,9 +141,6 @@ class Named {
     const ids = await rows.findCampaignIds(this.pool, userId)
     return ids.map((campaignId) => ({ campaignId, stream: leadStream(campaignId, this.digest(phoneNumber)) }))
   }
-
-  readonly #digested = (person: Person): DigestedPerson =>
-    ({ ...person, numberDigest: this.digest(person.phoneNumber) })
 
   #blacklistOf ({ userId, phoneNumber }: Person): string {
     return blacklistStream(this.digest(userId), this.digest(phoneNumber))

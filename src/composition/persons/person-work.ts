@@ -1,14 +1,14 @@
 // What requests for the data of persons are worked on with.
 import { randomUUID } from 'node:crypto'
-import { findPerson } from '../../../projections/persons/find-person.js'
+import { digested, findPerson } from '../../../projections/persons/find-person.js'
 import type { PersonWork } from '../../../workers/persons/continue.js'
 import { commandHandler } from '../../command-handling/handle-command.js'
 import { findRequest } from '../../command-handling/person/person-requests.js'
-import { phoneHash } from '../../command-handling/phone-hash.js'
 import { personRequestDecider } from '../../domain/person/decide.js'
 import { personRequestStream } from '../../domain/person/events.js'
 import { endsWithin } from '../../postgres/ends-within.js'
-import { keyBytes, secretKeys, type CompleteConfig } from '../complete-config.js'
+import { secretKeys, type CompleteConfig } from '../complete-config.js'
+import { digestOfNumbers } from '../digest-of-numbers.js'
 import type { Connections } from '../connections.js'
 import type { ProcessContext } from '../process-context.js'
 import { haveReached } from './erasing.js'
@@ -25,7 +25,7 @@ export function personWork (
   { config, connections: { pool, streams, positions }, sources = ['leads', 'calls', 'deliveries'], log }: WorkOptions
 ): PersonWork {
   const { handle } = commandHandler(streams)
-  const digest = phoneHash(keyBytes(config.secrets.leadDigestKey))
+  const digest = digestOfNumbers(config)
   return {
     pool,
     keys: secretKeys(config),
@@ -40,8 +40,7 @@ export function personWork (
       })
     },
     hasCome: (position) => haveReached(positions, sources, position),
-    known: (snapshot, person, signal) =>
-      findPerson(snapshot, { ...person, numberDigest: digest(person.phoneNumber) }, signal),
+    known: (snapshot, person, signal) => findPerson(snapshot, digested(person, digest), signal),
     log
   }
 }

@@ -5,7 +5,7 @@ import { openBlacklists } from '../../command-handling/blacklist/blacklists.js'
 import { notedEntries } from '../../command-handling/blacklist/noted-entries.js'
 import { commandHandler, type CommandHandler } from '../../command-handling/handle-command.js'
 import { openIds } from '../../command-handling/ids.js'
-import { holdToLeadDigestKey, phoneHash } from '../../command-handling/phone-hash.js'
+import { holdToLeadDigestKey } from '../../command-handling/phone-hash.js'
 import { waitIfMissing } from '../../command-handling/wait-if-missing.js'
 import { importLead, listedOf } from '../../commands/lead/import-lead.js'
 import { endDecider } from '../../domain/lead-import/decide.js'
@@ -14,7 +14,7 @@ import { uuidV5 } from '../../event-store/event-id.js'
 import { keysBeside } from '../../sealing/keys/keys-beside.js'
 import { catchUp } from '../api/catch-up.js'
 import { commandsOfSameLog, idsOfSameLog } from '../api/same-log.js'
-import { keyBytes } from '../complete-config.js'
+import { digestOfNumbers } from '../digest-of-numbers.js'
 import type { ProcessContext } from '../process-context.js'
 
 type ImportContext = Pick<ProcessContext, 'config' | 'connections' | 'restoreGuard' | 'logGuard'>
@@ -32,7 +32,7 @@ export async function leadImportsOf (
   const { pool, consumerPool, streams, personKeys, positions } = connections
   const { leadImports } = await import('../../../workers/imports/lead-imports.js')
   const commands = commandsOfSameLog(commandHandler(streams, cacheBytes), logGuard, () => positions.furthest())
-  const hash = phoneHash(keyBytes(config.secrets.leadDigestKey))
+  const hash = digestOfNumbers(config)
   await holdToLeadDigestKey(streams, hash)
   const { isDone, isDoneNow } = await catchUp(context)
   const ids = idsOfSameLog(openIds(pool, isDone, restoreGuard.assertMayGiveIds), logGuard)

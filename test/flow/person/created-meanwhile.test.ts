@@ -3,8 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { openSealing } from '../../../src/composition/connections.js'
-import { keyBytes } from '../../../src/composition/complete-config.js'
-import { phoneHash } from '../../../src/command-handling/phone-hash.js'
+import { digestOfNumbers } from '../../../src/composition/digest-of-numbers.js'
 import { leadStream } from '../../../src/domain/lead/events.js'
 import { openStreams, type Streams } from '../../../src/event-store/streams.js'
 import { keyTrustedMs } from '../../../src/sealing/keys/person-keys.js'
@@ -17,7 +16,7 @@ const service = await testService(t, ['api', 'projector', 'worker'])
 const { call, config, parts, urls } = service
 t.setTimeout(240_000)
 const erase = erasing(service, {}, keyTrustedMs)
-const digest = phoneHash(keyBytes(config.secrets.leadDigestKey))
+const digest = digestOfNumbers(config)
 const raw = openStreams(connectionTo(t, urls.eventStoreUrl))
 const variables = { customer_name: 'Ada Hidden', email: 'ada@hidden.example' }
 const campaign = (await call('POST', '/user/campaign', { name: 'Other' })).body.data.id

@@ -1,8 +1,6 @@
 // An erasure whose worker ends after each of its steps, and within them: it is done all the same, and once.
 import t from 'tap'
 import { erasureWork } from '../../../src/composition/persons/erasures.js'
-import { keyBytes } from '../../../src/composition/complete-config.js'
-import { phoneHash } from '../../../src/command-handling/phone-hash.js'
 import { callStream } from '../../../src/domain/call/events.js'
 import type { Streams } from '../../../src/event-store/streams.js'
 import { seal } from '../../../src/sealing/sealed-text.js'
@@ -15,7 +13,6 @@ import { newAssistant, testService } from '../../support/service.js'
 const { call, config, parts, token } = await testService(t, ['api', 'projector', 'worker'])
 const { pool, streams } = parts
 const assistant = (await call('POST', '/user/assistant', newAssistant)).body.data.id
-const digest = phoneHash(keyBytes(config.secrets.leadDigestKey))
 const log = { warn () {} }
 
 async function person (phone_number: string) {
@@ -30,7 +27,7 @@ async function person (phone_number: string) {
 
 /** Does the work again and again, each time with what was kept last. */
 async function workOn (phoneNumber: string, on: Streams, keep: (progress: ErasureProgress) => boolean) {
-  const work = erasureWork({ config, connections: { ...parts, streams: on }, digest, log })
+  const work = erasureWork({ config, connections: { ...parts, streams: on }, log })
   const kind = erasures({ ...work, settleMs: 50 })
   const id = '5f0c1f9e-6a6b-4c1d-8f10-5a5f3c0f0a01'
   let kept: Partial<ErasureProgress> = {}

@@ -3,8 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { findStream } from '../../../projections/persons/to-restate.js'
-import { keyBytes } from '../../../src/composition/complete-config.js'
-import { phoneHash } from '../../../src/command-handling/phone-hash.js'
+import { digestOfNumbers } from '../../../src/composition/digest-of-numbers.js'
 import { restateLeads } from '../../../src/command-handling/person/restate-leads.js'
 import { leadStream } from '../../../src/domain/lead/events.js'
 import { openStreams } from '../../../src/event-store/streams.js'
@@ -19,7 +18,7 @@ import { newAssistant, testService } from '../../support/service.js'
 t.setTimeout(240_000)
 const service = await testService(t, ['api', 'projector', 'worker'])
 const { call, config, parts: { pool, streams, positions }, urls } = service
-const digest = phoneHash(keyBytes(config.secrets.leadDigestKey))
+const digest = digestOfNumbers(config)
 const raw = openStreams(connectionTo(t, urls.eventStoreUrl))
 const assistant = (await call('POST', '/user/assistant', newAssistant)).body.data.id
 const engine = { headers: { authorization: `Bearer ${await service.token('engine', 'engine')}` } }

@@ -1,9 +1,7 @@
 // Erasures in the process of the test, so that something comes at a step of them, and not by chance.
 import { randomUUID } from 'node:crypto'
 import { erasureWork } from '../../../src/composition/persons/erasures.js'
-import { keyBytes } from '../../../src/composition/complete-config.js'
 import type { Connections } from '../../../src/composition/connections.js'
-import { phoneHash } from '../../../src/command-handling/phone-hash.js'
 import { seal } from '../../../src/sealing/sealed-text.js'
 import type { Turn } from '../../../workers/background/kind.js'
 import { erasures } from '../../../workers/persons/erasures/erasures.js'
@@ -21,8 +19,7 @@ export type Meanwhile = Partial<Record<Step | `${number} ${Step}` | 'waits', () 
  * @returns what erases a person of user 1, as another worker does, and ends when it is done
  */
 export function erasing ({ config, parts }: TestService, on: Partial<Connections> = {}, settleMs = 50) {
-  const digest = phoneHash(keyBytes(config.secrets.leadDigestKey))
-  const work = erasureWork({ config, connections: { ...parts, ...on }, digest, log: { warn () {} } })
+  const work = erasureWork({ config, connections: { ...parts, ...on }, log: { warn () {} } })
   const kind = erasures({ ...work, settleMs })
   return async (phoneNumber: string, meanwhile: Meanwhile = {}): Promise<void> => {
     const left = new Map(Object.entries(meanwhile))

@@ -1,9 +1,8 @@
 // Works on an erasure as a worker does, and says whatever it does to the outside, before and after.
 import { randomUUID } from 'node:crypto'
 import { erasureWork } from '../../../src/composition/persons/erasures.js'
-import { keyBytes, type CompleteConfig } from '../../../src/composition/complete-config.js'
+import type { CompleteConfig } from '../../../src/composition/complete-config.js'
 import type { Connections } from '../../../src/composition/connections.js'
-import { phoneHash } from '../../../src/command-handling/phone-hash.js'
 import { findRequest } from '../../../src/command-handling/person/person-requests.js'
 import { pause } from '../../../src/subscriptions/pause.js'
 import type { BackgroundKind } from '../../../workers/background/kind.js'
@@ -58,7 +57,6 @@ function kindOf ({ config, connections, log, pass }: PassingOptions): Background
         erase: around('the end of the key', (userId: string, phoneNumber: string) => personKeys.erase(userId, phoneNumber))
       })
     },
-    digest: phoneHash(keyBytes(config.secrets.leadDigestKey)),
     log
   })
   const kind = erasures({ ...work, settleMs: 50 })

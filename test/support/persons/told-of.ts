@@ -1,8 +1,7 @@
 // What tells of persons in every way, for tests that erase them, and what is to be left of it.
 import { randomUUID } from 'node:crypto'
 import type { Test } from 'tap'
-import { keyBytes } from '../../../src/composition/complete-config.js'
-import { phoneHash } from '../../../src/command-handling/phone-hash.js'
+import { digestOfNumbers } from '../../../src/composition/digest-of-numbers.js'
 import { callStream } from '../../../src/domain/call/events.js'
 import { leadStream } from '../../../src/domain/lead/events.js'
 import { openStreams, type Streams } from '../../../src/event-store/streams.js'
@@ -41,7 +40,7 @@ export class ToldOf {
     const secondary_contacts = contacts.map((contact, nth) => ({ id: lead_id + 1 + nth, ...contact }))
     const created_at = '2026-01-31T12:00:00.000Z'
     const data = { lead_id, user_id: '1', campaign_id: 1, ...person, secondary_contacts, created_at }
-    const digest = phoneHash(keyBytes(service.config.secrets.leadDigestKey))
+    const digest = digestOfNumbers(service.config)
     await this.#append(leadStream(1, digest(person.phone_number)), 'LeadCreated', data)
     await haveCome(service)
     return { id: lead_id, secondary_contacts }

@@ -3,9 +3,8 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { findLeadsOn } from '../../../../projections/persons/to-erase.js'
-import { keyBytes } from '../../../../src/composition/complete-config.js'
+import { digestOfNumbers } from '../../../../src/composition/digest-of-numbers.js'
 import { eraseLeads } from '../../../../src/command-handling/person/erase-streams.js'
-import { phoneHash } from '../../../../src/command-handling/phone-hash.js'
 import { leadStream } from '../../../../src/domain/lead/events.js'
 import { openStreams, type Streams } from '../../../../src/event-store/streams.js'
 import { secrets } from '../../../support/auth/secrets.js'
@@ -23,7 +22,7 @@ const assistant = (await call('POST', '/user/assistant', newAssistant)).body.dat
 const engine = { headers: { authorization: `Bearer ${await service.token('engine', 'engine')}` } }
 const env = { ...secrets, DATABASE_URL: urls.databaseUrl, EVENTSTORE_URL: urls.eventStoreUrl, DATA_DIR: dataDir(t) }
 const [number, beside] = ['+15557770001', '+15557770002']
-const digest = phoneHash(keyBytes(config.secrets.leadDigestKey))
+const digest = digestOfNumbers(config)
 const stream = leadStream(1, digest(number))
 const variables = { customer_name: 'Ada', email: '' }
 const [lead_id, contact] = [700_000, 700_001]

@@ -1,8 +1,7 @@
 // Imports with the number of a person who is erased meanwhile: whatever their worker had come to, the person is not
 // there in the end, and everybody else is.
+import { digestOfNumbers } from '../../../../src/composition/digest-of-numbers.js'
 import t, { type Test } from 'tap'
-import { phoneHash } from '../../../../src/command-handling/phone-hash.js'
-import { keyBytes } from '../../../../src/composition/complete-config.js'
 import { leadImportsOf } from '../../../../src/composition/worker/lead-imports.js'
 import { leadStream } from '../../../../src/domain/lead/events.js'
 import type { Streams } from '../../../../src/event-store/streams.js'
@@ -104,7 +103,7 @@ t.test('a part that is being done', async (t) => {
 /** Its first worker ends before or after it has appended the row of the person. */
 async function killed (when: 'before' | 'after') {
   const imported = await sent()
-  const own = leadStream(1, phoneHash(keyBytes(config.secrets.leadDigestKey))(imported.gone))
+  const own = leadStream(1, digestOfNumbers(config)(imported.gone))
   await (await worker(async (stream, events, expected) => {
     if (stream === own && when === 'before') throw new Error('the worker ends here')
     const appended = await streams.append(stream, events, expected)
