@@ -12,6 +12,7 @@ interface Part {
 }
 
 const chaosOfWebhooks = ['test/flow/webhooks/webhook-chaos.test.ts']
+const personsAtOnce = ['test/flow/person/at-once/two-erasures.test.ts']
 const rounds = { CHAOS_ROUNDS: process.env.CHAOS_ROUNDS ?? '200' }
 
 /** Each takes an hour at most on two cores. */
@@ -32,12 +33,12 @@ const lists: Record<string, Record<string, Part>> = {
     outcomes: { files: ['test/workers/deliver/kept-outcomes.test.ts'] },
     imports: { files: ['test/flow/imports/killed-imports.test.ts', 'test/workers/background'] },
     persons: {
-      files: ['killed-steps.test.ts', 'killed-erasures.test.ts', 'erased-histories.test.ts', 'generations'].map(
-        (name) => `test/flow/person/${name}`)
+      files: [
+        'killed-steps.test.ts', 'killed-erasures.test.ts', 'erased-histories.test.ts', 'generations', 'at-once/asked-again.test.ts'
+      ].map((name) => `test/flow/person/${name}`)
     },
-    'persons-at-once': {
-      files: ['two-erasures.test.ts', 'asked-again.test.ts'].map((name) => `test/flow/person/at-once/${name}`)
-    },
+    'persons-at-once': { files: personsAtOnce, grep: '/^persons (who|of)|^nothing/' },
+    'persons-of-one-lead': { files: personsAtOnce, grep: '/^persons where|^nothing/' },
     projections: { files: ['killed', 'model'].map((name) => `test/projections/engine/${name}.test.ts`) },
     replay: { files: ['test/projections/replay/replay-kill.test.ts'] },
     fuzz: { files: ['test/http/fuzz'] }

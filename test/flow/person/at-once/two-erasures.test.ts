@@ -74,7 +74,7 @@ async function isRight (t: Test, known: () => Promise<Pair>, { isSwapped, ...ord
 /** Mostly they wait. */
 const atOnce = 4
 /** Of the orders of steps, and of those of all that goes to the outside. */
-const some = amount({ short: 1, whole: 40 })
+const some = amount({ short: 1, whole: 20 })
 const scenes = Object.entries(pairs).map(([title, pair]) => t.test(`persons ${title}`, { buffered: true }, async (t) => {
   t.jobs = atOnce
   const known = () => pair(told)
