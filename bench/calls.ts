@@ -23,6 +23,7 @@ const { values: options } = parseArgs({
   allowNegative: true,
   options: {
     seconds: { type: 'string', default: '20' },
+    warm: { type: 'string', default: '20' }, // seconds at the top before: V8 compiles what is used
     rates: { type: 'string', default: '20,100,300' },
     'in-flight': { type: 'string', default: '64' },
     queues: { type: 'string', default: 'Postgres,Redis' },
@@ -49,6 +50,7 @@ const eventStore = await startServer({ module: processModule, env: { DATABASE_UR
 const certificate = options.https ? await ownCertificate(dir) : undefined
 const arrivals = await openArrivals(certificate)
 const silent = await openSilent()
+const all: Measured[] = []
 try {
   const env = {
     ...environmentOf({ dir, databaseUrl: postgres.url, eventStoreUrl: eventStore.url }),
@@ -59,15 +61,14 @@ try {
   }
   await run(ringledger('migrate'), env)
   await createAll(eventStore.url, { answering: arrivals.url, silent: silent.url })
-  const measured: Measured[] = []
   for (const commands of [['projector', 'worker', 'api'], ['start']] as const) {
     if (!options.processes.split(',').includes(commands.length > 1 ? 'apart' : 'one')) continue
     const suffix = commands.length > 1 ? '' : ', all in one process'
-    if (isChosen('Postgres')) measured.push(await measure(`Postgres${suffix}`, commands, env))
-    if (redis) measured.push(await measure(`Redis${suffix}`, commands, { ...env, REDIS_URL: redis.url }, redis))
+    if (isChosen('Postgres')) all.push(await measure(`Postgres${suffix}`, commands, env))
+    if (redis) all.push(await measure(`Redis${suffix}`, commands, { ...env, REDIS_URL: redis.url }, redis))
   }
-  report(measured, options.json)
 } finally {
+  if (all.length > 0) report(all, options.json) // also what was measured before a failure
   silent.close()
   await arrivals.close()
   await eventStore.close()
@@ -97,7 +98,7 @@ async function measure (
     say(`${queue}: ${name(pace)}`)
     return await reportCalls(scene, pace, answering)
   }
-  await load({ atOnce, seconds: 5 }) // warms up
+  await load({ atOnce, seconds: Number(options.warm) })
   const measured: Measured = { queue, figures: {}, statements: {} }
   for (const rate of options.rates.split(',').filter(Boolean).map(Number)) {
     measured.figures[`${rate}/s`] = await load({ perSecond: rate, seconds })

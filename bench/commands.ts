@@ -1,5 +1,6 @@
 // Measures commands and reads over HTTP: `npm run bench:commands`.
 import { parseArgs } from 'node:util'
+import { dispatcherCheckpoint } from '../src/recovery/database-state.js'
 import { appends } from './event-store/callers.js'
 import { sendRequests, type Figures } from './commands/load.js'
 import { report, type Limit, type Row } from './commands/report.js'
@@ -13,6 +14,7 @@ const { values: options } = parseArgs({
   allowNegative: true,
   options: {
     seconds: { type: 'string', default: '8' },
+    warm: { type: 'string', default: '20' }, // seconds that a process gets before: V8 compiles what is used
     'in-flight': { type: 'string', default: '1,32,128' },
     users: { type: 'string', default: '100' },
     assistants: { type: 'string', default: '10000' },
@@ -48,8 +50,8 @@ try {
   await measureApart()
   if (isChosen('all in one')) await measureWhole()
   await measureBare()
-  report(withLimits(), limits, options.json)
 } finally {
+  if (rows.length > 0) report(withLimits(), limits, options.json) // also what was measured before a failure
   await scene.close()
 }
 
@@ -57,10 +59,13 @@ try {
 async function measureApart (): Promise<void> {
   say('the read models are filled')
   const roles = { projector: await scene.start('projector'), worker: await scene.start('worker') }
+  await scene.untilLevel([dispatcherCheckpoint]) // readiness does not wait for it
+  await scene.withPool((pool) => pool.query('VACUUM ANALYZE')) // as autovacuum would, in the middle of what is measured
   const others = Object.fromEntries(Object.entries(roles).map(([role, { pid }]) => [role, pid]))
   for (const waits of [true, false]) {
     const api = await scene.start('api', waits ? {} : { READ_MODEL_WAIT_MS: '0' })
     const pids = scene.pids({ ...others, api: api.pid })
+    await warm(api.url)
     for (const name of [...commands, ...waits ? reads : []].filter(isChosen)) {
       await measureKind(waits ? name : `${name}, no wait`, kinds[name], api.url, pids, isCounted(name))
     }
@@ -73,12 +78,17 @@ async function measureApart (): Promise<void> {
 async function measureWhole (): Promise<void> {
   const whole = await scene.start('start')
   const pids = scene.pids({ service: whole.pid })
+  await warm(whole.url)
   await measureKind('POST lead, all in one process', kinds['POST lead'], whole.url, pids, false)
   await scene.stopRoles()
 }
 
+async function warm (url: string): Promise<void> {
+  await sendRequests(url, {}, { inFlight: 32, seconds: Number(options.warm) }, kinds['POST lead'])
+}
+
 async function measureKind (name: string, kind: Kind, url: string, pids: Pids, isCounted: boolean): Promise<void> {
-  await sendRequests(url, pids, { inFlight: 16, seconds: 1 }, kind) // warms up
+  await sendRequests(url, pids, { inFlight: 16, seconds: 1 }, kind) // what is its own of it
   for (const inFlight of inFlights) {
     say(`${name}, ${inFlight} in flight`)
     const send = (seconds: number) => sendRequests(url, pids, { inFlight, seconds }, kind)

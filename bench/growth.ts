@@ -19,6 +19,9 @@ const sizes = { seconds: Number(options.seconds), lengths: numbers(options.updat
 const say = (line: string) => process.stderr.write(`${line}\n`)
 
 const grown: Grown[] = []
-for (const events of numbers(options.events)) grown.push(await measureGrown(events, sizes, say))
-if (options.chart !== undefined) writeFileSync(options.chart, chart(grown))
-process.stdout.write(options.json ? `${JSON.stringify(grown)}\n` : tables(grown))
+try {
+  for (const events of numbers(options.events)) grown.push(await measureGrown(events, sizes, say))
+} finally { // also what was measured before a failure
+  if (options.chart !== undefined) writeFileSync(options.chart, chart(grown))
+  process.stdout.write(options.json ? `${JSON.stringify(grown)}\n` : tables(grown))
+}

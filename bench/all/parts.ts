@@ -24,10 +24,10 @@ export const parts: Part[] = [
   {
     name: 'commands',
     full: '--leads 1000000 --assistants 100000',
-    quick: '--seconds 2 --in-flight 1,32 --leads 2000 --assistants 500 --only POST_lead;GET_lead --no-statements',
+    quick: '--seconds 2 --warm 2 --in-flight 1,32 --leads 2000 --assistants 500 --only POST_lead;GET_lead --no-statements',
     read: commandEntries
   },
-  { name: 'calls', full: '', quick: '--seconds 3 --rates 20 --queues Postgres --processes apart --no-hanging --no-statements', read: callEntries },
+  { name: 'calls', full: '', quick: '--seconds 3 --warm 3 --rates 20 --queues Postgres --processes apart --no-hanging --no-statements', read: callEntries },
   { name: 'webhooks', full: '', read: webhookEntries },
   { name: 'replay', full: '--events 200000 --projections leads,calls', quick: '--events 12000 --projections leads --seconds 1 --writes 100', read: replayEntries },
   { name: 'growth', full: '', read: growthEntries },

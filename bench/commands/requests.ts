@@ -49,7 +49,8 @@ const campaignOf = (id: number) => (id - 1) * 3 + 1
 /** Of persons who are new, and in two further campaigns of their users of those whom the first kind has made. */
 function leadKinds (user: () => number, tokenOf: Users['tokenOf'], chance: Random) {
   const numbers: Array<{ id: number, number: string }> = [] // the oldest first
-  let known = 0
+  /** How many of them each further campaign has. */
+  const further = [{ campaign: 1, has: 0 }, { campaign: 2, has: 0 }]
   const lead = (id: number, phone_number: string, campaign_id: number): Request => ({
     method: 'POST', path: '/user/lead', token: tokenOf(id), body: { phone_number, campaign_id }, status: 200
   })
@@ -61,10 +62,10 @@ function leadKinds (user: () => number, tokenOf: Users['tokenOf'], chance: Rando
       return lead(id, number, campaignOf(id))
     },
     'POST lead, known persons': () => {
-      const person = numbers[known % numbers.length]
-      const campaign = 1 + Math.floor(known++ / numbers.length)
-      if (!person || campaign > 2) throw new Error('there are no more persons: measure POST lead first, and for longer')
-      return lead(person.id, person.number, campaignOf(person.id) + campaign)
+      const next = further.find(({ has }) => has < numbers.length)
+      const person = next && numbers[next.has++]
+      if (!person) throw new Error('there are no more persons: measure POST lead first, and for longer')
+      return lead(person.id, person.number, campaignOf(person.id) + next.campaign)
     }
   }
 }

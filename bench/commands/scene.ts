@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { processModule } from '@ringledger/embedded-event-store/child'
 import { signToken } from '../../src/cli/running/sign-token.js'
+import { EventStoreConnection } from '../../src/event-store/connection/connection.js'
+import { openStreams } from '../../src/event-store/streams.js'
 import { fill, type Written } from '../replay/fill.js'
 import type { Happened } from '../replay/history.js'
 import { startServer, temporaryPostgres, type BenchServer, type TemporaryPostgres } from '../support/back-ends.js'
@@ -71,6 +73,20 @@ export class Scene {
     return await this.withPool((pool) => countStatements(pool, join(this.postgres.dir, 'postgres.log'), work))
   }
 
+  /** Until all that is in the log now has been read by those with these checkpoints. @returns the end of the log */
+  async untilLevel (checkpoints: readonly string[]): Promise<bigint> {
+    const connection = new EventStoreConnection(this.eventStore.url)
+    const head = await openStreams(connection).head()
+    await connection.close()
+    await this.withPool(async (pool) => {
+      for (const table of checkpoints) {
+        const isLevel = `SELECT FROM ${table} WHERE position >= $1`
+        while ((await pool.query(isLevel, [String(head)]).catch(() => undefined))?.rowCount !== 1) await pause()
+      }
+    })
+    return head
+  }
+
   /** For a look at what was written. */
   async withPool<Result> (work: (pool: pg.Pool) => Promise<Result>): Promise<Result> {
     const pool = new pg.Pool({ connectionString: this.env.DATABASE_URL, max: 1 })
@@ -91,3 +107,5 @@ export class Scene {
     await this.postgres.close()
   }
 }
+
+const pause = () => new Promise((resolve) => setTimeout(resolve, 50))

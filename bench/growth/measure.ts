@@ -1,7 +1,5 @@
 // What a log of some size does to what users and operators wait for.
 import { projections } from '../../projections/index.js'
-import { EventStoreConnection } from '../../src/event-store/connection/connection.js'
-import { openStreams } from '../../src/event-store/streams.js'
 import { Scene } from '../commands/scene.js'
 import { sendRequests, type Figures, type Request } from '../commands/load.js'
 import { kindsOf } from '../commands/requests.js'
@@ -53,22 +51,12 @@ export async function measureGrown (
 }
 
 async function fillReadModels (scene: Scene): Promise<Grown['filled']> {
-  const connection = new EventStoreConnection(scene.eventStore.url)
-  const head = await openStreams(connection).head()
-  await connection.close()
   const from = performance.now()
   await scene.start('projector')
-  await scene.withPool(async (pool) => {
-    for (const { name } of projections) {
-      const isLevel = `SELECT FROM read_model.${name}_checkpoint WHERE position >= $1`
-      while ((await pool.query(isLevel, [String(head)]).catch(() => undefined))?.rowCount !== 1) await pause()
-    }
-  })
+  const head = await scene.untilLevel(projections.map(({ name }) => `read_model.${name}_checkpoint`))
   const seconds = (performance.now() - from) / 1_000
   return { seconds, eventsPerSecond: Number(head) / seconds }
 }
-
-const pause = () => new Promise((resolve) => setTimeout(resolve, 50))
 
 /** Leads are those of each user's first page. */
 async function requestsOf (

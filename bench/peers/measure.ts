@@ -16,7 +16,8 @@ export interface Measured {
 
 interface Load { seconds: number, inFlights: readonly number[], users: number }
 
-const warmUp = { inFlight: 16, seconds: 2 }
+/** V8 compiles what is used often. */
+const warmUp = { inFlight: 32, seconds: 10 }
 
 export async function measureContender (scene: Scene, contender: Contender, load: Load): Promise<Measured[]> {
   const { name, waits } = contender
