@@ -23,7 +23,7 @@ const { values: options } = parseArgs({
   allowNegative: true,
   options: {
     seconds: { type: 'string', default: '20' },
-    warm: { type: 'string', default: '20' }, // seconds at the top before: V8 compiles what is used
+    warm: { type: 'string', default: '20' }, // seconds at the top before
     rates: { type: 'string', default: '20,100,300' },
     'in-flight': { type: 'string', default: '64' },
     queues: { type: 'string', default: 'Postgres,Redis' },

@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util'
 import { dispatcherCheckpoint } from '../src/recovery/database-state.js'
 import { appends } from './event-store/callers.js'
-import { sendRequests, type Figures } from './commands/load.js'
+import { sendRequests, warmUp, type Figures } from './commands/load.js'
 import { report, type Limit, type Row } from './commands/report.js'
 import { kindsOf, type Kind, type Users } from './commands/requests.js'
 import { Scene } from './commands/scene.js'
@@ -14,7 +14,7 @@ const { values: options } = parseArgs({
   allowNegative: true,
   options: {
     seconds: { type: 'string', default: '8' },
-    warm: { type: 'string', default: '20' }, // seconds that a process gets before: V8 compiles what is used
+    warm: { type: 'string', default: '20' }, // seconds that a process gets before
     'in-flight': { type: 'string', default: '1,32,128' },
     users: { type: 'string', default: '100' },
     assistants: { type: 'string', default: '10000' },
@@ -65,7 +65,7 @@ async function measureApart (): Promise<void> {
   for (const waits of [true, false]) {
     const api = await scene.start('api', waits ? {} : { READ_MODEL_WAIT_MS: '0' })
     const pids = scene.pids({ ...others, api: api.pid })
-    await warm(api.url)
+    await warmUp(api.url, Number(options.warm), kinds['POST lead'])
     for (const name of [...commands, ...waits ? reads : []].filter(isChosen)) {
       await measureKind(waits ? name : `${name}, no wait`, kinds[name], api.url, pids, isCounted(name))
     }
@@ -78,13 +78,9 @@ async function measureApart (): Promise<void> {
 async function measureWhole (): Promise<void> {
   const whole = await scene.start('start')
   const pids = scene.pids({ service: whole.pid })
-  await warm(whole.url)
+  await warmUp(whole.url, Number(options.warm), kinds['POST lead'])
   await measureKind('POST lead, all in one process', kinds['POST lead'], whole.url, pids, false)
   await scene.stopRoles()
-}
-
-async function warm (url: string): Promise<void> {
-  await sendRequests(url, {}, { inFlight: 32, seconds: Number(options.warm) }, kinds['POST lead'])
 }
 
 async function measureKind (name: string, kind: Kind, url: string, pids: Pids, isCounted: boolean): Promise<void> {

@@ -1,7 +1,7 @@
 // What a log of some size does to what users and operators wait for.
 import { projections } from '../../projections/index.js'
 import { Scene } from '../commands/scene.js'
-import { sendRequests, type Figures, type Request } from '../commands/load.js'
+import { sendRequests, warmUp, type Figures, type Request } from '../commands/load.js'
 import { kindsOf } from '../commands/requests.js'
 import { Client } from '../support/client.js'
 import { random } from '../support/random.js'
@@ -36,6 +36,7 @@ export async function measureGrown (
     await scene.withPool((pool) => pool.query('VACUUM ANALYZE'))
     const api = await scene.start('api')
     const next = await requestsOf(scene, api.url, users)
+    await warmUp(api.url, 20, next['POST lead'])
     const requests: Record<string, Figures> = {}
     for (const name of requestNames) {
       say(`${events} events: ${name}`)

@@ -1,6 +1,6 @@
 // The same load for each: new leads, new assistants, and changes of assistants.
 import { frontDesk } from '../../src/domain/examples.js'
-import { sendRequests, type Figures, type Request } from '../commands/load.js'
+import { sendRequests, warmUp, type Figures, type Request } from '../commands/load.js'
 import type { Scene } from '../commands/scene.js'
 import { Client } from '../support/client.js'
 import { random } from '../support/random.js'
@@ -16,9 +16,6 @@ export interface Measured {
 
 interface Load { seconds: number, inFlights: readonly number[], users: number }
 
-/** V8 compiles what is used often. */
-const warmUp = { inFlight: 32, seconds: 10 }
-
 export async function measureContender (scene: Scene, contender: Contender, load: Load): Promise<Measured[]> {
   const { name, waits } = contender
   const serving = await contender.start()
@@ -26,7 +23,7 @@ export async function measureContender (scene: Scene, contender: Contender, load
     const kinds = requests(scene, await createAssistants(scene, serving, load.users))
     const measured: Measured[] = []
     for (const [request, next] of Object.entries(kinds)) {
-      await sendRequests(serving.url, {}, warmUp, next)
+      await warmUp(serving.url, 10, next)
       for (const inFlight of load.inFlights) {
         const figures = await sendRequests(serving.url, serving.pids, { inFlight, seconds: load.seconds }, next)
         measured.push({ contender: name, waits, request, inFlight, figures })

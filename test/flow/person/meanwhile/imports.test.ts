@@ -1,7 +1,7 @@
 // Imports with the number of a person who is erased meanwhile: whatever their worker had come to, the person is not
 // there in the end, and everybody else is.
-import { digestOfNumbers } from '../../../../src/composition/digest-of-numbers.js'
 import t, { type Test } from 'tap'
+import { digestOfNumbers } from '../../../../src/composition/digest-of-numbers.js'
 import { leadImportsOf } from '../../../../src/composition/worker/lead-imports.js'
 import { leadStream } from '../../../../src/domain/lead/events.js'
 import type { Streams } from '../../../../src/event-store/streams.js'
