@@ -37,9 +37,9 @@ export function findPerson (
   const own: Filter[] = [['user_id = ?', userId]]
   const numbered: Filter[] = [...own, ['phone_number = ?', phoneNumber]]
   const each = <Item>(query: PartsQuery, visit: Visit<Item>) => eachPart<Item>(snapshot, query, visit, signal)
-  /** Calls on the number, and of leads and contacts with it, or that went with a lead, whatever number was called. */
+  /** Calls from or to the number, and of leads and contacts with it, or that went with a lead, whatever they name. */
   const eachCall = async <Item>(query: Omit<PartsQuery, 'filters'>, visit: Visit<Item>) => {
-    await each({ ...query, filters: numbered }, visit)
+    await each({ ...query, filters: [...own, [`${namesIt} IS TRUE`, phoneNumber]] }, visit)
     const { rows } = await snapshot.query<{ ids: string[] }>({
       text: `
         SELECT coalesce(array_agg(id), '{}') AS ids FROM read_model.leads
@@ -47,8 +47,8 @@ export function findPerson (
       values: [userId, phoneNumber, numberDigest],
       ...patient
     })
-    const elsewhere: Filter = ['phone_number IS DISTINCT FROM ?', phoneNumber]
-    await each({ ...query, filters: [...own, ['lead_id = ANY(?::bigint[])', rows[0]?.ids ?? []], elsewhere] }, visit)
+    const theirs: Filter = ['lead_id = ANY(?::bigint[])', rows[0]?.ids ?? []]
+    await each({ ...query, filters: [...own, theirs, [`${namesIt} IS NOT TRUE`, phoneNumber]] }, visit)
   }
   return {
     leads: (visit: Visit<object>) => each<FoundLead>(
@@ -85,6 +85,9 @@ const leads = {
   item: `json_build_object('row', row_to_json(page), 'campaign', (
     SELECT name FROM read_model.lead_campaigns WHERE campaign_id = page.campaign_id))`
 }
+
+/** On either end: `from` and `to` of an erased call are null. */
+const namesIt = "(? IN (summary ->> 'from', summary ->> 'to'))"
 
 const calls = {
   columns: 'summary, report',

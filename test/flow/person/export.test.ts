@@ -40,6 +40,7 @@ t.test('the document has all that the user has of the number, and nothing of oth
   const lead = (await call('POST', '/user/lead', newLead({ phone_number, variables, secondary_contacts: [contact] }))).body.data
   const holder = (await call('POST', '/user/lead', newLead({ phone_number: '+15557654323', secondary_contacts: [{ phone_number, variables }] }))).body.data
   await report(assistant, 'by-number', { from: phone_number })
+  await report(assistant, 'on-the-side-of-the-assistant', { direction: 'outbound', from: phone_number })
   await report(assistant, 'by-lead', { from: 'anonymous', lead_id: lead.id })
   await report(assistant, 'of-another', { from: other })
   await call('POST', '/user/blacklist', { phone_number, reason: 'Asked for it' })
@@ -59,9 +60,9 @@ t.test('the document has all that the user has of the number, and nothing of oth
   t.match(document.leads, [{ id: lead.id, phone_number, variables, campaign: { id: lead.campaign_id } }])
   t.match(document.contacts, [{ id: holder.secondary_contacts[0].id, lead_id: holder.id, phone_number, variables }])
   const idsOf = (list: Array<{ call_id: string }>) => list.map(({ call_id: id }) => id).sort()
-  t.strictSame(idsOf(document.calls), ['by-lead', 'by-number'])
+  t.strictSame(idsOf(document.calls), ['by-lead', 'by-number', 'on-the-side-of-the-assistant'])
   t.ok(document.calls.every(({ transcript }: { transcript: object[] }) => transcript.length > 0))
-  t.strictSame(idsOf(document.deliveries), ['by-lead', 'by-number'])
+  t.strictSame(idsOf(document.deliveries), ['by-lead', 'by-number', 'on-the-side-of-the-assistant'])
   t.match(document.blacklist_entry, { phone_number, reason: 'Asked for it' })
   t.notMatch(JSON.stringify(document), /\+1555765432[23]|Somebody else/)
   t.strictSame((await exportOf(phone_number, { user: '2' })).leads, [], 'another user has nothing of it')
