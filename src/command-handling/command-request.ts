@@ -1,7 +1,6 @@
 // A command on its way to a stream, and what became of the stream.
 import type { Aggregate } from '../domain/decider.js'
 import type { DomainEvent } from '../domain/events.js'
-import { Rejection } from '../domain/rejection.js'
 import type { Folded } from './folded-stream.js'
 import type { Sender } from './proposed.js'
 
@@ -23,14 +22,8 @@ export interface CommandRequest<State, Event extends DomainEvent> {
   isNew?: boolean | undefined
   /** Only for the stream's owner. To others it is as if it were not there, and no more than its first event is read. */
   isForOwner?: boolean | undefined
-  /** The caller's condition: the stream must be at one of these revisions. */
-  ifRevision?: readonly bigint[] | undefined
-}
-
-/** @throws Rejection where the caller's condition does not hold */
-export function refuseUnlessAt (revisions: readonly bigint[] | undefined, revision: bigint): void {
-  if (revisions?.includes(revision) !== false) return
-  throw new Rejection('revision-mismatch', 'It was changed in the meantime: read it again and send its present ETag.')
+  /** The caller's condition, asked last: what is refused anyway is told so. @throws Rejection */
+  condition?: ((present: Pick<Folded<State>, 'state' | 'stateRevision'>) => void) | undefined
 }
 
 /** A look at a stream as it was. */

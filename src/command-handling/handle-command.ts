@@ -6,7 +6,7 @@ import { RevisionConflict } from '../event-store/errors.js'
 import { eventId } from '../event-store/event-id.js'
 import { noStream, type Streams } from '../event-store/streams.js'
 import { tracedAppend } from '../tracing/traced-append.js'
-import { refuseUnlessAt, type CommandRequest, type Outcome, type PastRequest } from './command-request.js'
+import type { CommandRequest, Outcome, PastRequest } from './command-request.js'
 import { emptyStream, refuseHalf, withNext, type Folded } from './folded-stream.js'
 import { proposed } from './proposed.js'
 import { LongStreams } from './snapshots/long-streams.js'
@@ -75,7 +75,7 @@ class Handling {
       const { current, earlier } = isUnread ? { current: emptyStream(aggregate) } : await this.#read(request, isLate)
       if (earlier) return { ...earlier, wasHandled: true }
       const events = request.decide(current.state)
-      refuseUnlessAt(request.ifRevision, current.stateRevision)
+      request.condition?.(current)
       const outcome = events.length === 0 ? current : await this.#append(request, current, events)
       if (outcome) return outcome
       await delay(Math.random() * 20)

@@ -8,15 +8,15 @@ import type { Circumstances, Decider } from '../domain/decider.js'
 import type { DomainEvent } from '../domain/events.js'
 import type { IdKind } from '../domain/marker/id-kinds.js'
 import { Rejection } from '../domain/rejection.js'
-import { soundBody, soundFields, type Submitted } from '../domain/validation.js'
+import { soundBody, type Submitted } from '../domain/validation.js'
 import { only } from './auth/auth.js'
 import type { Role } from './auth/roles.js'
 import type { RequestHeader } from './docs/headers.js'
 import type { ReadPositions } from './read-position.js'
 import { readBack, type Written } from './read-your-write.js'
 import { traceParentOf } from './status/trace-requests.js'
-import { received } from './input/received.js'
-import { claimOf, ifMatchOf } from './limits/retry-headers.js'
+import { askRules, received } from './input/received.js'
+import { claimOf, refuseUnlessMatching } from './limits/retry-headers.js'
 
 export type { Written }
 
@@ -25,7 +25,6 @@ export interface CommandRoute<
   Schema extends TObject, Facts extends object, Command extends object, State, Event extends DomainEvent, Answer
 > {
   body: Schema
-  /** Looks up what the rules need, for those fields that the schema took. */
   facts (fields: Partial<Static<Schema>>): Promise<Facts>
   /** What the body asks for. @throws Rejection `invalid` with every field that is wrong */
   validate (submitted: Submitted<Static<Schema>>, facts: Partial<Facts>): Command
@@ -43,6 +42,8 @@ export interface CommandRoute<
   decider: Decider<State, Event, Command & Circumstances & Pick<Origin, 'commandId'>>
   /** The answer carries the revision of the state as its ETag. */
   etag?: boolean
+  /** The ETag of what was shown before the command, where that is not the revision: If-Match is compared with it. */
+  etagBefore? (state: State, facts: Partial<Facts>): string
   answer (handled: Handled<State, Facts, Static<Schema>>): Answer | Promise<Answer>
 }
 
@@ -77,10 +78,9 @@ export function commandRoutes ({ idempotency, ids, readPositions }: CommandServi
   > (
     request: FastifyRequest, reply: FastifyReply, route: CommandRoute<Schema, Facts, Command, State, Event, Answer>
   ): Promise<Answer> {
-    const { decider, isNew, isForOwner } = route
+    const { decider, isNew, isForOwner, etagBefore } = route
     const submitted = received(request, reply, route.body)
-    const facts = await lookUp(submitted, route.facts)
-    const validated = settled(() => route.validate(submitted, facts))
+    const { facts, validated } = await askRules(submitted, route)
     if (submitted.refused) validated()
     const claim = claimOf(request)
     if (claim.key === undefined) validated()
@@ -98,7 +98,8 @@ export function commandRoutes ({ idempotency, ids, readPositions }: CommandServi
         first: route.first && (async () => await route.first?.(body, ids, origin)),
         isNew,
         isForOwner,
-        ifRevision: ifMatchOf(request)
+        condition: ({ state, stateRevision }) =>
+          refuseUnlessMatching(request, () => etagBefore?.(state, facts) ?? revisionTag(stateRevision))
       }
     }
     const handling = passOverTaken(() => idempotency.once(claim, takeIds, requestFor))
@@ -114,36 +115,16 @@ export function commandRoutes ({ idempotency, ids, readPositions }: CommandServi
 
 const none = { kind: undefined, count: 0 }
 
-/** Nothing is known when a back end is away. Then a body that the schema has refused is refused without the facts. */
-async function lookUp<Body extends object, Facts> (
-  submitted: Submitted<Body>, find: (fields: Partial<Body>) => Promise<Facts>
-): Promise<Partial<Facts>> {
-  try {
-    return await find(soundFields(submitted))
-  } catch (error) {
-    if (!submitted.refused) throw error
-    return {}
-  }
-}
-
-/** Does the work now. The function that it returns gives the result, or throws the error, at every call. */
-function settled<Result> (work: () => Result): () => Result {
-  try {
-    const result = work()
-    return () => result
-  } catch (error) {
-    return () => { throw error }
-  }
-}
-
 /** The call engine is not a user. */
 function senderOf (request: FastifyRequest) {
   const { id, user } = request
   return { correlationId: id, userId: user.role === 'user' ? user.id : undefined, traceparent: traceParentOf(request) }
 }
 
+const revisionTag = (revision: bigint) => `"${revision}"`
+
 function nameOutcome (reply: FastifyReply, { position, stateRevision, isReplay }: Once<unknown>, etag = false): void {
   reply.header('x-read-position', String(position))
   if (isReplay) reply.header('idempotent-replayed', 'true')
-  if (etag) reply.header('etag', `"${stateRevision}"`)
+  if (etag) reply.header('etag', revisionTag(stateRevision))
 }

@@ -3,6 +3,7 @@ import Type from 'typebox'
 import { leadNotFound } from '../domain/lead/change.js'
 import { Id } from '../domain/json.js'
 import { LeadAnswer, describeLead } from '../domain/lead/summary.js'
+import { tagged } from '../http/answers/etags.js'
 import type { App } from '../http/app-types.js'
 import { answered, One, refusal } from '../http/docs/describe.js'
 import { lead } from '../http/docs/examples.js'
@@ -25,18 +26,18 @@ const schema = {
   headers: readHeaders,
   params: leadPath,
   response: {
-    200: answered('The lead with its secondary contacts.', One(FoundLead), { data: lead }),
+    200: answered('The lead with its secondary contacts.', One(FoundLead), { data: lead }, ['ETag']),
     ...itemErrors,
     404: refusal('Lead not found or does not belong to the authenticated user')
   }
 }
 
 export function getLead (app: App, { readModel, readPositions }: ReadDeps): void {
-  app.get('/user/lead/:id', { schema, ...reading('leads', readPositions) }, async ({ user, params }) => {
+  app.get('/user/lead/:id', { schema, ...reading('leads', readPositions) }, async ({ user, params }, reply) => {
     const id = idIn(params.id)
     const found = id === undefined ? undefined : await readModel.findLead(user.id, id)
     if (!found) throw leadNotFound()
     const contact = found.lead.id !== id && { contact_id: id }
-    return { data: { ...describeLead(found.lead, found.campaignName), ...contact } }
+    return { data: { ...tagged(reply, describeLead(found.lead, found.campaignName)), ...contact } }
   })
 }

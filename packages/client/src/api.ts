@@ -2560,6 +2560,7 @@ export interface components {
         /** @description The lead with its secondary contacts. */
         LeadAnswer: {
             headers: {
+                ETag: components["headers"]["ETag"];
                 "X-Read-Position": components["headers"]["Position"];
                 "X-Read-Model": components["headers"]["Pending"];
                 "X-Ignored-Fields": components["headers"]["Ignored"];
@@ -2615,7 +2616,7 @@ export interface components {
          * @example 1
          */
         AssistantPath: number;
-        /** @description The ETag that the change is based on, such as `"0"`. When the assistant has changed since, nothing is done and the answer is 412. */
+        /** @description The ETag that the change is based on, such as `"0"`. When it has changed since, nothing is done and the answer is 412. */
         "If-Match": string;
         /** @description What an earlier answer said in this header: the answer is at least as new as that, or 503, also when nothing is there yet. What is no position is a 422. */
         Position: string;
@@ -2751,7 +2752,7 @@ export interface components {
         Ignored: string;
         /** @description What a body may be encoded by: nothing. */
         "Accept-Encoding": string;
-        /** @description Revision of the assistant, for If-Match. */
+        /** @description Names what is shown, for If-Match: the revision, or a digest for a lead. */
         ETag: string;
         /** @description `pending` when reads do not show the change yet; absent otherwise. */
         Pending: string;
@@ -3012,7 +3013,7 @@ export interface operations {
             header?: {
                 /** @description 1 to 255 printable ASCII characters of your choice, such as a UUID. The same key and body give the first answer again instead of a second command, for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["Key"];
-                /** @description The ETag that the change is based on, such as `"0"`. When the assistant has changed since, nothing is done and the answer is 412. */
+                /** @description The ETag that the change is based on, such as `"0"`. When it has changed since, nothing is done and the answer is 412. */
                 "If-Match"?: components["parameters"]["If-Match"];
                 /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
                 "X-Correlation-Id"?: components["parameters"]["Correlation"];
@@ -3053,7 +3054,7 @@ export interface operations {
             header?: {
                 /** @description 1 to 255 printable ASCII characters of your choice, such as a UUID. The same key and body give the first answer again instead of a second command, for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["Key"];
-                /** @description The ETag that the change is based on, such as `"0"`. When the assistant has changed since, nothing is done and the answer is 412. */
+                /** @description The ETag that the change is based on, such as `"0"`. When it has changed since, nothing is done and the answer is 412. */
                 "If-Match"?: components["parameters"]["If-Match"];
                 /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
                 "X-Correlation-Id"?: components["parameters"]["Correlation"];
@@ -3080,7 +3081,7 @@ export interface operations {
             header?: {
                 /** @description 1 to 255 printable ASCII characters of your choice, such as a UUID. The same key and body give the first answer again instead of a second command, for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["Key"];
-                /** @description The ETag that the change is based on, such as `"0"`. When the assistant has changed since, nothing is done and the answer is 412. */
+                /** @description The ETag that the change is based on, such as `"0"`. When it has changed since, nothing is done and the answer is 412. */
                 "If-Match"?: components["parameters"]["If-Match"];
                 /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
                 "X-Correlation-Id"?: components["parameters"]["Correlation"];
@@ -3193,7 +3194,7 @@ export interface operations {
             header?: {
                 /** @description 1 to 255 printable ASCII characters of your choice, such as a UUID. The same key and body give the first answer again instead of a second command, for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["Key"];
-                /** @description The ETag that the change is based on, such as `"0"`. When the assistant has changed since, nothing is done and the answer is 412. */
+                /** @description The ETag that the change is based on, such as `"0"`. When it has changed since, nothing is done and the answer is 412. */
                 "If-Match"?: components["parameters"]["If-Match"];
                 /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
                 "X-Correlation-Id"?: components["parameters"]["Correlation"];
@@ -3230,7 +3231,7 @@ export interface operations {
             header?: {
                 /** @description 1 to 255 printable ASCII characters of your choice, such as a UUID. The same key and body give the first answer again instead of a second command, for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["Key"];
-                /** @description The ETag that the change is based on, such as `"0"`. When the assistant has changed since, nothing is done and the answer is 412. */
+                /** @description The ETag that the change is based on, such as `"0"`. When it has changed since, nothing is done and the answer is 412. */
                 "If-Match"?: components["parameters"]["If-Match"];
                 /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
                 "X-Correlation-Id"?: components["parameters"]["Correlation"];
@@ -3308,7 +3309,7 @@ export interface operations {
             header?: {
                 /** @description 1 to 255 printable ASCII characters of your choice, such as a UUID. The same key and body give the first answer again instead of a second command, for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["Key"];
-                /** @description The ETag that the change is based on, such as `"0"`. When the assistant has changed since, nothing is done and the answer is 412. */
+                /** @description The ETag that the change is based on, such as `"0"`. When it has changed since, nothing is done and the answer is 412. */
                 "If-Match"?: components["parameters"]["If-Match"];
                 /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
                 "X-Correlation-Id"?: components["parameters"]["Correlation"];
@@ -3412,6 +3413,7 @@ export interface operations {
             /** @description The lead with its secondary contacts. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "X-Correlation-Id": components["headers"]["Correlation"];
                     "X-Read-Position": components["headers"]["Position"];
                     "X-Ignored-Fields": components["headers"]["Ignored"];
@@ -3466,6 +3468,8 @@ export interface operations {
             header?: {
                 /** @description 1 to 255 printable ASCII characters of your choice, such as a UUID. The same key and body give the first answer again instead of a second command, for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["Key"];
+                /** @description The ETag that the change is based on, such as `"0"`. When it has changed since, nothing is done and the answer is 412. */
+                "If-Match"?: components["parameters"]["If-Match"];
                 /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
                 "X-Correlation-Id"?: components["parameters"]["Correlation"];
             };
@@ -3515,6 +3519,8 @@ export interface operations {
             header?: {
                 /** @description 1 to 255 printable ASCII characters of your choice, such as a UUID. The same key and body give the first answer again instead of a second command, for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["Key"];
+                /** @description The ETag that the change is based on, such as `"0"`. When it has changed since, nothing is done and the answer is 412. */
+                "If-Match"?: components["parameters"]["If-Match"];
                 /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
                 "X-Correlation-Id"?: components["parameters"]["Correlation"];
             };
@@ -3676,7 +3682,7 @@ export interface operations {
             header?: {
                 /** @description 1 to 255 printable ASCII characters of your choice, such as a UUID. The same key and body give the first answer again instead of a second command, for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["Key"];
-                /** @description The ETag that the change is based on, such as `"0"`. When the assistant has changed since, nothing is done and the answer is 412. */
+                /** @description The ETag that the change is based on, such as `"0"`. When it has changed since, nothing is done and the answer is 412. */
                 "If-Match"?: components["parameters"]["If-Match"];
                 /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
                 "X-Correlation-Id"?: components["parameters"]["Correlation"];
@@ -3807,7 +3813,7 @@ export interface operations {
             header?: {
                 /** @description 1 to 255 printable ASCII characters of your choice, such as a UUID. The same key and body give the first answer again instead of a second command, for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["Key"];
-                /** @description The ETag that the change is based on, such as `"0"`. When the assistant has changed since, nothing is done and the answer is 412. */
+                /** @description The ETag that the change is based on, such as `"0"`. When it has changed since, nothing is done and the answer is 412. */
                 "If-Match"?: components["parameters"]["If-Match"];
                 /** @description Names the request in logs, events and webhooks: 1 to 64 letters, digits, dots, underscores or hyphens. Anything else is replaced. */
                 "X-Correlation-Id"?: components["parameters"]["Correlation"];

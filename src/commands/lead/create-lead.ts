@@ -4,6 +4,7 @@ import { leadDecider } from '../../domain/lead/decide.js'
 import { LeadAnswer } from '../../domain/lead/summary.js'
 import { CreateLeadBody, validateLead } from '../../domain/lead/validate.js'
 import type { App } from '../../http/app-types.js'
+import { tagged } from '../../http/answers/etags.js'
 import { command } from '../../http/command-route.js'
 import { answered, example, invalid, writeHeaders } from '../../http/docs/describe.js'
 import { lead as leadExample, newLead } from '../../http/docs/examples.js'
@@ -24,7 +25,7 @@ const schema = {
   body: example(CreateLeadBody, newLead),
   response: {
     200: answered(
-      'The lead with its secondary contacts.', CreatedLead, { message: created, data: leadExample }, writeHeaders
+      'The lead with its secondary contacts.', CreatedLead, { message: created, data: leadExample }, ['ETag', ...writeHeaders]
     ),
     422: invalid({
       phone_number: ['is already a lead of this campaign; send allow_dupplicate: true to create another'],
@@ -43,6 +44,8 @@ export function createLead (app: App, deps: LeadDeps): void {
     stream: deps.leadStreamOf,
     isNew: true,
     decider: leadDecider,
-    answer: async (handled) => ({ message: created, data: await answerNewLead(deps, request.user.id, handled) })
+    answer: async (handled) => ({
+      message: created, data: tagged(reply, await answerNewLead(deps, request.user.id, handled))
+    })
   }))
 }

@@ -6,7 +6,7 @@ import { command } from '../../http/command-route.js'
 import { answered, refusal, writeHeaders } from '../../http/docs/describe.js'
 import { leadPath } from '../../http/path-id.js'
 import { answerDeleted } from '../answer-deleted.js'
-import { leadIdIn, lookUpLead, type LeadDeps } from './lead-command.js'
+import { etagBefore, leadIdIn, lookUpLead, type LeadDeps } from './lead-command.js'
 
 const deleted = 'Lead deleted successfully'
 
@@ -24,7 +24,7 @@ const schema = {
 }
 
 export function deleteLead (app: App, deps: LeadDeps): void {
-  const options = command('user', 'Lead deletion failed', 'Idempotency-Key')
+  const options = command('user', 'Lead deletion failed', 'Idempotency-Key', 'If-Match')
   app.delete('/user/lead/:id', { schema, ...options }, async (request, reply) => {
     const id = leadIdIn(request.params.id)
     return await deps.handle(request, reply, {
@@ -33,6 +33,7 @@ export function deleteLead (app: App, deps: LeadDeps): void {
       validate: () => ({ type: 'delete' as const }),
       stream: (_body, _ids, { stream = '' }) => stream,
       decider: oneLeadDecider(id),
+      etagBefore,
       answer: (handled) => answerDeleted(deleted, 'leads', handled)
     })
   })

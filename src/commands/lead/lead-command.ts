@@ -4,8 +4,10 @@ import { describeLead, type LeadAnswer } from '../../domain/lead/summary.js'
 import type { Blacklists } from '../../command-handling/blacklist/blacklists.js'
 import { numbersOf } from '../../domain/blacklist/listed.js'
 import { leadAsListed } from '../../domain/lead/as-listed.js'
+import { withCalling, type OneLeadState } from '../../domain/lead/one-lead.js'
 import type { CreateLeadBody } from '../../domain/lead/validate.js'
 import type { HandleRoute } from '../../http/command-route.js'
+import { etagOfData } from '../../http/answers/etags.js'
 import { idIn } from '../../http/path-id.js'
 import type { LeadOnStream } from '../../../projections/find-leads.js'
 import type { ReadModel } from '../../../projections/read-model.js'
@@ -39,6 +41,15 @@ export async function readLead (
 ): Promise<LeadAnswer | undefined> {
   const found = await readModel.findLead(user_id, id)
   return found && describeLead(found.lead, found.campaignName)
+}
+
+/**
+ * Of the lead as it was shown. It is made of its own stream, of calls, of the do-not-call list and of its campaign, and
+ * the tag is of all that: what users changed is known exactly, the rest as far as it was read.
+ */
+export function etagBefore (state: OneLeadState, { lead, campaignName }: Partial<LeadOnStream>): string {
+  if (!state) throw leadNotFound()
+  return etagOfData(describeLead(withCalling(state, lead, new Set()), campaignName ?? ''))
 }
 
 /**

@@ -6,13 +6,14 @@ import { LeadAnswer, describeLead } from '../../domain/lead/summary.js'
 import type { Listed } from '../../domain/blacklist/listed.js'
 import { UpdateLeadBody, chosenStatuses, numbersToAsk, validateLeadChanges } from '../../domain/lead/validate-changes.js'
 import type { App } from '../../http/app-types.js'
+import { tagged } from '../../http/answers/etags.js'
 import { command, type Handled, type Written } from '../../http/command-route.js'
 import { answered, example, invalid, refusal, writeHeaders } from '../../http/docs/describe.js'
 import { changedLead, lead as leadExample } from '../../http/docs/examples.js'
 import { leadPath } from '../../http/path-id.js'
 import type { LeadOnStream } from '../../../projections/find-leads.js'
 import type { ReadModel } from '../../../projections/read-model.js'
-import { answerAsListed, leadIdIn, lookUpLead, readLead, type LeadDeps } from './lead-command.js'
+import { answerAsListed, etagBefore, leadIdIn, lookUpLead, readLead, type LeadDeps } from './lead-command.js'
 
 const updated = 'Lead updated successfully'
 const UpdatedLead = Type.Object({ message: Type.String(), data: LeadAnswer }, { title: 'LeadAnswer' })
@@ -30,7 +31,7 @@ const schema = {
   response: {
     200: answered(
       'The lead with its secondary contacts.', UpdatedLead,
-      { message: updated, data: { ...leadExample, status: 'rescheduled' } }, writeHeaders
+      { message: updated, data: { ...leadExample, status: 'rescheduled' } }, ['ETag', ...writeHeaders]
     ),
     404: refusal('Lead not found or does not belong to the authenticated user'),
     422: invalid({
@@ -40,7 +41,7 @@ const schema = {
 }
 
 export function updateLead (app: App, deps: LeadDeps): void {
-  const options = command('user', 'Lead update failed', 'Idempotency-Key')
+  const options = command('user', 'Lead update failed', 'Idempotency-Key', 'If-Match')
   app.put('/user/lead/:id', { schema, ...options }, async (request, reply) => {
     const id = leadIdIn(request.params.id)
     return await deps.handle(request, reply, {
@@ -50,10 +51,11 @@ export function updateLead (app: App, deps: LeadDeps): void {
       ids: ({ secondary_contacts = [] }) => ({ kind: 'lead', count: secondary_contacts.filter(isNew).length }),
       stream: (_body, _ids, { stream = '' }) => stream,
       decider: oneLeadDecider(id),
+      etagBefore,
       answer: async (handled) => ({
         message: updated,
-        data: await answerAsListed(
-          deps.blacklists, request.user.id, await handled.readBack(changedLeadOf(deps.readModel, handled)))
+        data: tagged(reply, await answerAsListed(
+          deps.blacklists, request.user.id, await handled.readBack(changedLeadOf(deps.readModel, handled))))
       })
     })
   })

@@ -20,7 +20,7 @@ export const requestHeaders = {
   'If-Match': {
     type: 'string',
     description: 'The ETag that the change is based on, such as `"0"`. ' +
-      'When the assistant has changed since, nothing is done and the answer is 412.'
+      'When it has changed since, nothing is done and the answer is 412.'
   },
   'X-Read-Position': {
     type: 'string',
@@ -43,7 +43,7 @@ const whole = (description: string, example: number): HeaderText =>
 
 /** Headers of answers. */
 export const answerHeaders = {
-  ETag: text('Revision of the assistant, for If-Match.', '"0"'),
+  ETag: text('Names what is shown, for If-Match: the revision, or a digest for a lead.', '"0"'),
   'X-Read-Position': text('Position in the log that all of the answer includes, also a 404 of a read; ' +
     'sent back with a GET, that answer is at least as new.', '48213'),
   'X-Read-Model': text('`pending` when reads do not show the change yet; absent otherwise.', 'pending'),

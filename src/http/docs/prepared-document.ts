@@ -1,6 +1,6 @@
 // A document that is written once, and answered with an ETag: 304 for who has it already.
-import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { etagOf } from '../answers/etags.js'
 
 interface Prepared { bytes: Buffer, etag: string }
 
@@ -17,7 +17,7 @@ export function preparedDocument (contentType: string, write: () => string) {
 
 function prepare (text: string): Prepared {
   const bytes = Buffer.from(text)
-  return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 27)}"` }
+  return { bytes, etag: etagOf(bytes) }
 }
 
 /** RFC 9110, 13.1.2: any of the tags, weak or strong, or all. */

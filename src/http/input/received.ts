@@ -1,8 +1,8 @@
-// What arrived: the body, what the schema refused of it, and which of its fields are unknown.
+// What arrived: the body, what the schema and the rules refuse of it, and which of its fields are unknown.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static, TObject } from 'typebox'
 import type { FieldErrors } from '../../domain/rejection.js'
-import type { Submitted } from '../../domain/validation.js'
+import { soundFields, type Submitted } from '../../domain/validation.js'
 import { fieldErrors } from './schema-errors.js'
 import { unknownFields, type Names } from './unknown-fields.js'
 import { unstorable } from './unstorable.js'
@@ -21,6 +21,31 @@ export function received<Schema extends TObject> (
   const problems = request.validationError?.validation ?? []
   const refused = { ...unstorable(request.body), ...fieldErrors(problems) }
   return isSound<Static<Schema>>(body, refused) ? { body } : { body, refused }
+}
+
+interface Rules<Body extends object, Facts, Command> {
+  /** Looks up what the rules need, for those fields that the schema took. */
+  facts (fields: Partial<Body>): Promise<Facts>
+  validate (submitted: Submitted<Body>, facts: Partial<Facts>): Command
+}
+
+/**
+ * Looks up the facts and asks the rules, once: `validated` gives the command, or throws what they say, at every call.
+ * Nothing is known when a back end is away. Then a body that the schema has refused is refused without the facts.
+ */
+export async function askRules<Body extends object, Facts, Command> (
+  submitted: Submitted<Body>, rules: Rules<Body, Facts, Command>
+): Promise<{ facts: Partial<Facts>, validated: () => Command }> {
+  const facts = await rules.facts(soundFields(submitted)).catch((error: unknown): Partial<Facts> => {
+    if (!submitted.refused) throw error
+    return {}
+  })
+  try {
+    const command = rules.validate(submitted, facts)
+    return { facts, validated: () => command }
+  } catch (error) {
+    return { facts, validated: () => { throw error } }
+  }
 }
 
 /** The schema has taken all of it. */

@@ -1,7 +1,7 @@
 // The headers that make a retry safe: Idempotency-Key and If-Match, of routes that name them in their config.
 import type { FastifyRequest } from 'fastify'
 import type { Claim } from '../../command-handling/idempotency/idempotency.js'
-import { invalid } from '../../domain/rejection.js'
+import { invalid, Rejection } from '../../domain/rejection.js'
 import type { RequestHeader } from '../docs/headers.js'
 
 /**
@@ -17,14 +17,13 @@ export function claimOf (request: FastifyRequest): Claim {
   return { userId: user.id, method, route: routeOptions.url ?? url, key, body, path: url }
 }
 
-/** The revisions that If-Match names; nothing when there is no condition. A tag that is not ours matches none. */
-export function ifMatchOf (request: FastifyRequest): bigint[] | undefined {
+/** @throws Rejection where If-Match names other tags than the present one */
+export function refuseUnlessMatching (request: FastifyRequest, present: () => string): void {
   const given = takes(request, 'If-Match') ? request.headers['if-match'] : undefined
-  if (given === undefined || given.trim() === '*') return undefined
-  return given.split(',').flatMap((tag) => {
-    const revision = /^\s*"(\d{1,18})"\s*$/.exec(tag)?.[1]
-    return revision === undefined ? [] : [BigInt(revision)]
-  })
+  if (given === undefined || given.trim() === '*') return
+  const etag = present()
+  if (given.split(',').some((tag) => tag.trim() === etag)) return
+  throw new Rejection('revision-mismatch', 'It was changed in the meantime: read it again and send its present ETag.')
 }
 
 const takes = ({ routeOptions }: FastifyRequest, header: RequestHeader) =>

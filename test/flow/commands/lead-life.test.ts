@@ -36,6 +36,31 @@ t.test('PUT changes what is given and answers the lead as it is then read', asyn
   t.equal((await get(`/user/lead/${first.id}`)).status, 404, 'a contact that it does not have any more')
 })
 
+t.test('PUT and DELETE refuse an If-Match of what is not shown any more, whatever changed it', async (t) => {
+  const number = newNumber()
+  const posted = await call('POST', '/user/lead', { phone_number: number, campaign_id: 1, variables: { plan: 'monthly' } })
+  const path = `/user/lead/${posted.body.data.id}`
+  const tagOf = async () => (await get(path)).headers.get('etag') ?? 'none'
+  const put = (body: object, tag: string) => call('PUT', path, body, { headers: { 'if-match': tag } })
+  const first = await tagOf()
+  t.match(first, /^"[\w-]{27}"$/)
+  t.equal(posted.headers.get('etag'), first)
+  const updated = await put({ variables: { plan: 'yearly' } }, first)
+  t.equal(updated.status, 200)
+  t.equal(updated.headers.get('etag'), await tagOf())
+  const stale = await put({ variables: { plan: 'weekly' } }, first)
+  t.match(stale, { status: 412, body: { message: /changed in the meantime/ } })
+  t.match((await get(path)).body.data.variables, { plan: 'yearly' }, 'nothing was done')
+
+  const second = await tagOf()
+  await call('POST', '/user/blacklist', { phone_number: number })
+  t.equal((await put({ variables: { plan: 'weekly' } }, second)).status, 412, 'it is blacklisted now')
+  t.equal((await put({ variables: { plan: 'weekly' } }, `"0", ${await tagOf()}`)).status, 200)
+  t.equal((await call('DELETE', path, undefined, { headers: { 'if-match': second } })).status, 412)
+  t.equal((await call('DELETE', path, undefined, { headers: { 'if-match': await tagOf() } })).status, 200)
+  t.equal((await call('DELETE', path, undefined, { headers: { 'if-match': '*' } })).status, 404)
+})
+
 t.test('an update that changes nothing appends nothing, and what was read can be sent back', async (t) => {
   const lead = await createLead(newNumber(), [newNumber()])
   const { created_at, updated_at, id, campaign, ...body } = lead

@@ -1,0 +1,14 @@
+// The ETag of what no revision of one stream stands for: a digest of what is shown.
+import { createHash } from 'node:crypto'
+import type { FastifyReply } from 'fastify'
+
+export const etagOf = (shown: string | Buffer): string =>
+  `"${createHash('sha256').update(shown).digest('base64url').slice(0, 27)}"`
+
+/** Of an answer's data; the same content gives the same tag. */
+export const etagOfData = (data: object): string => etagOf(JSON.stringify(data))
+
+export function tagged<Data extends object> (reply: FastifyReply, data: Data): Data {
+  reply.header('etag', etagOfData(data))
+  return data
+}
