@@ -5,7 +5,7 @@ import { assistantEventTypes, isAssistantEvent, type AssistantStatus } from '../
 import type { AssistantSettings } from '../src/domain/assistant/settings.js'
 import { summarize, type AssistantSummary } from '../src/domain/assistant/summary.js'
 import { historyRow, historyTable } from './assistant-history.js'
-import { foldCase } from './folded-name.js'
+import { foldCase } from './folding/folded-name.js'
 import type { Projection } from './folding/projection.js'
 import { iso, table } from './folding/table.js'
 import { releasedNumbers } from './catalog/phone-numbers.js'

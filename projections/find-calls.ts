@@ -5,6 +5,7 @@ import type { CallSummary, KeptReport } from '../src/domain/call/summary.js'
 import { eachPart } from '../src/postgres/each-part.js'
 import { beginning, readPage, type Filter, type Page, type Paged } from '../src/postgres/page.js'
 import { inSnapshot } from '../src/postgres/transaction.js'
+import { foldedName } from './folding/folded-name.js'
 
 export interface CallFilter {
   userId: string
@@ -17,6 +18,8 @@ export interface CallFilter {
   phonePrefix?: string | undefined
   /** The same, of another filter. */
   searchedPrefix?: string | undefined
+  /** How the name of the customer begins, as the lead or contact has it now, whatever its case. */
+  namePrefix?: string | undefined
   /** ISO 8601, both included. */
   endedFrom?: string | undefined
   endedTo?: string | undefined
@@ -61,10 +64,19 @@ function conditionsOf (filter: CallFilter): Filter[] {
     ['direction = ?', filter.direction],
     ...beginning('phone_number', filter.phonePrefix),
     ...beginning('phone_number', filter.searchedPrefix),
+    ...named(filter),
     ['ended_at >= ?', filter.endedFrom],
     ['ended_at <= ?', filter.endedTo],
     ['updated_at >= ?', filter.updatedFrom]
   ]
+}
+
+/** Of persons with the name, also of those who were deleted since: their calls are still there. */
+function named ({ userId, namePrefix }: CallFilter): Filter[] {
+  const bounds = beginning('folded_name', namePrefix && foldedName(namePrefix))
+  const theirs = bounds.map(([condition]) => condition).join(' AND ')
+  const isTheirs = `lead_id IN (SELECT id FROM read_model.leads WHERE user_id = ? AND ${theirs})`
+  return [[isTheirs, userId, ...bounds.flatMap(([, ...values]) => values)]]
 }
 
 export interface CallFound { summary: CallSummary, report: KeptReport }

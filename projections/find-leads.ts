@@ -8,7 +8,7 @@ import { beginning, readPage, type Filter, type Page, type Paged } from '../src/
 import { inSnapshot } from '../src/postgres/transaction.js'
 import { isListed } from './blacklist/find-entries.js'
 import { iso } from './folding/table.js'
-import { foldedName } from './folded-name.js'
+import { foldedName } from './folding/folded-name.js'
 import type { LeadRow } from './lead-rows.js'
 
 export interface LeadInCampaign { lead: Lead, campaignName: string }

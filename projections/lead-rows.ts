@@ -8,7 +8,7 @@ import { contactAfter } from '../src/domain/lead/one-lead.js'
 import type { LeadStatus } from '../src/domain/lead-status.js'
 import { placesBeside } from '../src/domain/sealed/left.js'
 import { laterOf } from '../src/domain/time/later-of.js'
-import { foldedName } from './folded-name.js'
+import { foldedName } from './folding/folded-name.js'
 import { CannotProject, type LogPosition, type Rows } from './folding/projection.js'
 import { iso, table } from './folding/table.js'
 
@@ -58,7 +58,7 @@ export const leadTable = table<LeadRow>({
     '(user_id, created_at DESC, id DESC) INCLUDE (campaign_id, status, phone_number) WHERE primary_id IS NULL',
     '(user_id, campaign_id, created_at DESC, id DESC) INCLUDE (status, phone_number) WHERE primary_id IS NULL',
     '(user_id, phone_number COLLATE "C") WHERE primary_id IS NULL',
-    '(user_id, folded_name COLLATE "C") WHERE primary_id IS NULL',
+    '(user_id, folded_name COLLATE "C")',
     '(user_id, updated_at) WHERE primary_id IS NULL',
     '(primary_id, place) WHERE primary_id IS NOT NULL'
   ]

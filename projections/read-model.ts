@@ -6,7 +6,7 @@ import type { Page } from '../src/postgres/page.js'
 import { findAssistantHistory } from './assistant-history.js'
 import { findAssistant, findAssistants, type AssistantFilter } from './assistants.js'
 import { findBlacklist, findBlacklistStream } from './blacklist/find-entries.js'
-import { findCampaign, findCampaigns } from './catalog/campaigns.js'
+import { findCampaign, findCampaigns, type OwnFilter } from './catalog/campaigns.js'
 import { findLanguages, findModels, findVoices, lookUpCatalog, type CatalogQuestion } from './catalog/catalog.js'
 import { eachCall, findCall, findCalls, type CallFilter } from './find-calls.js'
 import { findApiKeys } from './keys/find-keys.js'
@@ -29,7 +29,7 @@ export function openReadModel (pool: Pool) {
     eachLead: (filter: LeadFilter, visit: (leads: LeadInCampaign[]) => Promise<void>, signal: AbortSignal) =>
       eachLead(pool, filter, visit, signal),
     findLeadOwner: (id: number) => findLeadOwner(pool, id),
-    findBlacklist: (userId: string, page: Page) => findBlacklist(pool, userId, page),
+    findBlacklist: (filter: OwnFilter, page: Page) => findBlacklist(pool, filter, page),
     findBlacklistStream: (userId: string, id: number) => findBlacklistStream(pool, userId, id),
     findCall: (userId: string, callId: string) => findCall(pool, userId, callId),
     findCalls: (filter: CallFilter, page: Page) => findCalls(pool, filter, page),
@@ -38,8 +38,8 @@ export function openReadModel (pool: Pool) {
     findVoices: (page: Page) => findVoices(pool, page),
     findLanguages: (page: Page) => findLanguages(pool, page),
     findModels: (page: Page) => findModels(pool, page),
-    findCampaigns: (userId: string, page: Page) => findCampaigns(pool, userId, page),
-    findPhoneNumbers: (userId: string, page: Page) => findPhoneNumbers(pool, userId, page),
+    findCampaigns: (filter: OwnFilter, page: Page) => findCampaigns(pool, filter, page),
+    findPhoneNumbers: (filter: OwnFilter, page: Page) => findPhoneNumbers(pool, filter, page),
     findApiKeys: (userId: string, page: Page) => findApiKeys(pool, userId, page),
     findCampaign: (userId: string, id: number) => findCampaign(pool, userId, id),
     lookUpCatalog: (question: CatalogQuestion) => lookUpCatalog(pool, question)

@@ -37,7 +37,7 @@ public class Job {
         // Lists go from page to page until there is no next one.
         int pages = 0;
         for (String after = ""; after != null; pages++) {
-            CampaignItemPage page = new CatalogApi(client).listCampaigns(null, 1L, after, null, null);
+            CampaignItemPage page = new CatalogApi(client).listCampaigns(null, null, null, 1L, after, null, null);
             page.getData().forEach(listed -> campaigns.remove(listed.getId()));
             after = page.getMeta().getNext();
         }

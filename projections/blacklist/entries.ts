@@ -16,6 +16,7 @@ interface EntryRow {
   is_deleted: boolean
   revision: number
   created_at: string
+  updated_at: string
 }
 
 export const blacklistTable = table<EntryRow>({
@@ -30,11 +31,14 @@ export const blacklistTable = table<EntryRow>({
     stream: 'text',
     is_deleted: 'boolean',
     revision: 'bigint',
-    created_at: 'timestamptz'
+    created_at: 'timestamptz',
+    updated_at: 'timestamptz'
   },
   indexes: [
     '(user_id, id DESC) INCLUDE (key, phone_number) WHERE NOT is_deleted',
     '(user_id, phone_number) WHERE NOT is_deleted',
+    '(user_id, phone_number COLLATE "C") WHERE NOT is_deleted',
+    '(user_id, updated_at) WHERE NOT is_deleted',
     '(user_id, id)',
     '(stream) WHERE NOT is_deleted'
   ]
@@ -42,12 +46,14 @@ export const blacklistTable = table<EntryRow>({
 
 export const entryKey = (stream: string, { blacklist_id }: { blacklist_id: number }) => `${stream} ${blacklist_id}`
 
-export function projectEntry ({ type, data }: BlacklistEvent, { stream, revision }: LogPosition, rows: Rows): void {
+export function projectEntry (
+  { type, data }: BlacklistEvent, { stream, revision, created }: LogPosition, rows: Rows
+): void {
   const key = entryKey(stream, data)
   const row = rows.get(blacklistTable, key)
   if (row && revision <= BigInt(row.revision)) return
   const { blacklist_id: id, user_id } = data
-  const shared = { key, id, user_id, stream, revision: Number(revision) }
+  const shared = { key, id, user_id, stream, revision: Number(revision), updated_at: created.toISOString() }
   switch (type) {
     case 'BlacklistEntryErased': {
       const erased = { phone_number: null, reason: null, is_deleted: false, created_at: data.created_at }

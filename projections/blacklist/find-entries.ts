@@ -1,7 +1,8 @@
 // What readers ask about the do-not-call list.
 import type { Pool } from 'pg'
 import { describeEntry, type EntryAnswer } from '../../src/domain/blacklist/entry.js'
-import { readPage, type Page, type Paged } from '../../src/postgres/page.js'
+import { beginning, readPage, type Page, type Paged } from '../../src/postgres/page.js'
+import type { OwnFilter } from '../catalog/campaigns.js'
 import { iso } from '../folding/table.js'
 
 /** SQL: whether the number of a row of `leads` is listed by its user. */
@@ -10,12 +11,19 @@ export const isListed = `EXISTS (
   WHERE NOT entry.is_deleted AND entry.user_id = leads.user_id AND entry.phone_number = leads.phone_number)`
 
 /** A page of the user's entries, newest first. */
-export async function findBlacklist (db: Pool, userId: string, page: Page): Promise<Paged<EntryAnswer>> {
+export async function findBlacklist (
+  db: Pool, { userId, searched, updatedFrom }: OwnFilter, page: Page
+): Promise<Paged<EntryAnswer>> {
   const { items, ...place } = await readPage<FoundEntry>(db, {
     columns: 'id, user_id, phone_number, reason, created_at',
     from: 'read_model.blacklist',
     key: 'key',
-    filters: [['user_id = ?', userId], ['NOT is_deleted']],
+    filters: [
+      ['user_id = ?', userId],
+      ['NOT is_deleted'],
+      ...beginning('phone_number', searched),
+      ['updated_at >= ?', updatedFrom]
+    ],
     order: { direction: 'DESC', by: { id: 'bigint' } },
     item: 'row_to_json(page)'
   }, page)

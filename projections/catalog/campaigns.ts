@@ -6,6 +6,7 @@ import { laterOf } from '../../src/domain/time/later-of.js'
 import { lookUp } from '../../src/postgres/look-up.js'
 import { readPage, type Page, type Paged } from '../../src/postgres/page.js'
 import type { LogPosition, Rows } from '../folding/projection.js'
+import { foldCase, foldedName } from '../folding/folded-name.js'
 import { iso, table } from '../folding/table.js'
 
 /** The row of a campaign that was deleted stays: answers to its leads name it. */
@@ -13,6 +14,8 @@ interface CampaignRow {
   id: number
   user_id: string
   name: string
+  /** As searches compare it. */
+  folded_name: string
   is_deleted: boolean
   revision: number
   created_at: string
@@ -26,12 +29,16 @@ export const campaignTable = table<CampaignRow>({
     id: 'bigint',
     user_id: 'text',
     name: 'text',
+    folded_name: 'text',
     is_deleted: 'boolean',
     revision: 'bigint',
     created_at: 'timestamptz',
     updated_at: 'timestamptz'
   },
-  indexes: ['(user_id, id DESC) WHERE is_deleted IS NOT TRUE']
+  indexes: [
+    '(user_id, id DESC) INCLUDE (folded_name) WHERE is_deleted IS NOT TRUE',
+    '(user_id, updated_at) WHERE is_deleted IS NOT TRUE'
+  ]
 })
 
 /** An event that does not say its time has that of its recording. */
@@ -45,7 +52,14 @@ export function projectCampaign (event: CampaignEvent, { revision, created }: Lo
   const { created_at = recorded, updated_at = recorded } = campaign
   const changed_at = hasTime(event) ? updated_at : laterOf(updated_at, recorded)
   rows.put(campaignTable, {
-    id, user_id, name, is_deleted, revision: Number(revision), created_at, updated_at: changed_at
+    id,
+    user_id,
+    name,
+    folded_name: foldedName(name),
+    is_deleted,
+    revision: Number(revision),
+    created_at,
+    updated_at: changed_at
   })
 }
 
@@ -71,15 +85,29 @@ export async function findCampaign (db: Pool, userId: string, id: number): Promi
   return found && { ...toCampaign(found.row), revision: found.row.revision }
 }
 
+/** What is the user's own of the catalogue, and of the do-not-call list. */
+export interface OwnFilter {
+  userId: string
+  /** A part of a campaign's name, or the beginning of a number with its plus sign. */
+  searched?: string | undefined
+  /** ISO 8601, included. */
+  updatedFrom?: string | undefined
+}
+
 /** A page of the user's campaigns, newest first. */
 export async function findCampaigns (
-  db: Pool, userId: string, page: Page
+  db: Pool, { userId, searched, updatedFrom }: OwnFilter, page: Page
 ): Promise<Paged<{ id: number, name: string }>> {
   return await readPage(db, {
     columns: 'id, name',
     from: 'read_model.campaigns',
     key: 'id',
-    filters: [['user_id = ?', userId], ['is_deleted IS NOT TRUE']],
+    filters: [
+      ['user_id = ?', userId],
+      ['is_deleted IS NOT TRUE'],
+      ['strpos(folded_name, ?) > 0', searched && foldCase(searched)],
+      ['updated_at >= ?', updatedFrom]
+    ],
     order: { direction: 'DESC', by: { id: 'bigint' } },
     item: 'row_to_json(page)'
   }, page)

@@ -3,9 +3,10 @@
 import type { Pool } from 'pg'
 import type { AssistantAtRevision } from '../../src/domain/assistant/evolve.js'
 import type { PhoneNumberEvent } from '../../src/domain/phone-number/events.js'
-import { readPage, type Page, type Paged } from '../../src/postgres/page.js'
+import { beginning, readPage, type Page, type Paged } from '../../src/postgres/page.js'
 import type { LogPosition, Rows } from '../folding/projection.js'
 import { table } from '../folding/table.js'
+import type { OwnFilter } from './campaigns.js'
 
 /** The row of a number that was released stays, so that an earlier event of it adds it no more. */
 interface PhoneNumberRow {
@@ -14,37 +15,48 @@ interface PhoneNumberRow {
   phone_number: string
   is_released: boolean
   revision: number
+  updated_at: string
 }
 
 export const phoneNumberTable = table<PhoneNumberRow>({
   name: 'phone_numbers',
   key: 'id',
-  columns: { id: 'bigint', user_id: 'text', phone_number: 'text', is_released: 'boolean', revision: 'bigint' },
-  indexes: ['(user_id, id DESC) WHERE is_released IS NOT TRUE']
+  columns: { id: 'bigint', user_id: 'text', phone_number: 'text', is_released: 'boolean', revision: 'bigint', updated_at: 'timestamptz' },
+  indexes: [
+    '(user_id, id DESC) WHERE is_released IS NOT TRUE',
+    '(user_id, phone_number COLLATE "C") WHERE is_released IS NOT TRUE',
+    '(user_id, updated_at) WHERE is_released IS NOT TRUE'
+  ]
 })
 
 /** A claim that was ended before its number was added leaves no row. */
-export function projectPhoneNumber (event: PhoneNumberEvent, { revision }: LogPosition, rows: Rows): void {
+export function projectPhoneNumber (event: PhoneNumberEvent, { revision, created }: LogPosition, rows: Rows): void {
   const { phone_number_id: id, user_id } = event.data
   const row = rows.get(phoneNumberTable, id)
   if (row && revision <= BigInt(row.revision)) return
+  const changed = { revision: Number(revision), updated_at: created.toISOString() }
   if (event.type === 'PhoneNumberReleased') {
-    if (row) rows.put(phoneNumberTable, { ...row, is_released: true, revision: Number(revision) })
+    if (row) rows.put(phoneNumberTable, { ...row, ...changed, is_released: true })
     return
   }
   const { phone_number } = event.data
-  if (!row) rows.put(phoneNumberTable, { id, user_id, phone_number, is_released: false, revision: Number(revision) })
+  if (!row) rows.put(phoneNumberTable, { id, user_id, phone_number, ...changed, is_released: false })
 }
 
 /** A page of the user's phone numbers, newest first. */
 export async function findPhoneNumbers (
-  db: Pool, userId: string, page: Page
+  db: Pool, { userId, searched, updatedFrom }: OwnFilter, page: Page
 ): Promise<Paged<{ id: number, phone_number: string }>> {
   return await readPage(db, {
     columns: 'id, phone_number',
     from: 'read_model.phone_numbers',
     key: 'id',
-    filters: [['user_id = ?', userId], ['is_released IS NOT TRUE']],
+    filters: [
+      ['user_id = ?', userId],
+      ['is_released IS NOT TRUE'],
+      ...beginning('phone_number', searched),
+      ['updated_at >= ?', updatedFrom]
+    ],
     order: { direction: 'DESC', by: { id: 'bigint' } },
     item: 'row_to_json(page)'
   }, page)

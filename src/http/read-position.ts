@@ -37,6 +37,9 @@ export const readHeaders = Type.Object({
 export const readErrors = { 401: ErrorAnswer, 403: ErrorAnswer, 422: ErrorAnswer, 503: ErrorAnswer }
 export const itemErrors = { 404: ErrorAnswer, ...readErrors }
 
+/** One, or those that a query string asks for. */
+type Sources = Source | ((query: object) => Source[])
+
 /**
  * Options of a user's GET that reads from `source`, a list with `paging`: refuses a query string that does not fit with
  * every field at once, waits for a slot and for `X-Read-Position`, and answers with the position that is passed before
@@ -44,7 +47,7 @@ export const itemErrors = { 404: ErrorAnswer, ...readErrors }
  * @throws Rejection `invalid`, TooManyReads, BehindPosition
  */
 export function reading (
-  source: Source, { passed, reached, waitMs }: ReadPositions, paging?: Paging,
+  source: Sources, { passed, reached, waitMs }: ReadPositions, paging?: Paging,
   kind: ReadKind = paging ? 'list' : 'item'
 ) {
   return {
@@ -55,13 +58,16 @@ export function reading (
       const errors = { ...paging?.problems(request.query), ...queryErrors(request), ...headerErrors(request) }
       if (Object.keys(errors).length > 0) throw invalid(errors)
       await request.server.acquireReadSlot(kind, request, reply)
+      const sources = typeof source === 'function' ? source(Object(request.query)) : [source]
       const wanted = askedPosition(request)
-      if (wanted !== undefined && !await reached(source, BigInt(wanted), waitMs)) {
+      const areThere = sources.map(async (each) => wanted === undefined || await reached(each, BigInt(wanted), waitMs))
+      if ((await Promise.all(areThere)).includes(false)) {
         throw new BehindPosition('The state at X-Read-Position is not there yet: try again in a moment.')
       }
-      const position = await passed(source)
-      if (position === undefined) throw new BehindPosition('The read model is being filled: try again in a moment.')
-      reply.header('x-read-position', String(position))
+      const positions = await Promise.all(sources.map(passed))
+      const known = positions.filter((position) => position !== undefined)
+      if (known.length < positions.length) throw new BehindPosition('The read model is being filled: try again in a moment.')
+      reply.header('x-read-position', String(known.reduce((least, each) => each < least ? each : least)))
     }
   }
 }

@@ -15,8 +15,8 @@ export interface Paged<Item> {
   isCut: boolean
 }
 
-/** A condition; `?` stands for its value, and a value that is undefined drops it. */
-export type Filter = readonly [condition: string] | readonly [condition: string, value: unknown]
+/** A condition; each `?` stands for a value, in their order, and a value that is undefined drops it. */
+export type Filter = readonly [condition: string, ...values: unknown[]]
 
 /** All of it is text of ours; what callers send are values of filters. */
 export interface PageQuery {
@@ -92,9 +92,10 @@ function pageOf<Item> ({ total, items, last, given, found }: Answer<Item>, perPa
 
 /** Those that were asked for, as text; their values are added to `values`. */
 export const conditionsOf = (filters: readonly Filter[], values: unknown[]): string[] =>
-  filters.flatMap(([condition, ...value]) => {
-    if (value.length === 0) return condition
-    return value[0] === undefined ? [] : condition.replace('?', `$${values.push(value[0])}`)
+  filters.flatMap(([condition, ...given]) => {
+    if (given.includes(undefined)) return []
+    const left = given.values()
+    return condition.replaceAll('?', () => `$${values.push(left.next().value)}`)
   })
 
 /** Sorts behind every other character, byte by byte. */

@@ -6,7 +6,7 @@ import { answered } from '../http/docs/describe.js'
 import { assistantSummary } from '../http/docs/examples.js'
 import { earliest } from '../http/input/day-or-instant.js'
 import { PageOf, Paging } from '../http/lists/paging.js'
-import { Search, updatedFrom } from '../http/lists/search.js'
+import { nameSearch, updatedFrom } from '../http/lists/search.js'
 import { page } from '../http/docs/read-examples.js'
 import { readErrors, readHeaders, reading, type ReadPositions } from '../http/read-position.js'
 import type { ReadModel } from '../../projections/read-model.js'
@@ -31,7 +31,7 @@ const schema = {
     })),
     status: Type.Optional(AssistantSummary.properties.status),
     type: Type.Optional(AssistantSummary.properties.type),
-    search: Type.Optional(Search('A part of the name; upper and lower case are the same.')),
+    ...nameSearch,
     ...updatedFrom,
     ...paging.parameters
   }),

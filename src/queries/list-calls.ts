@@ -6,7 +6,7 @@ import { answered } from '../http/docs/describe.js'
 import { PageOf, Paging } from '../http/lists/paging.js'
 import { callSummary, page } from '../http/docs/read-examples.js'
 import { readErrors, readHeaders, reading } from '../http/read-position.js'
-import { callFilterOf, callFilters } from './filters/call-filters.js'
+import { callFilterOf, callFilters, sourcesOfCalls } from './filters/call-filters.js'
 import type { ReadDeps } from './list-assistants.js'
 
 const paging = new Paging('calls', 15, ['time', 'whole'])
@@ -23,7 +23,7 @@ const schema = {
 }
 
 export function listCalls (app: App, { readModel, readPositions }: ReadDeps): void {
-  app.get('/user/calls', { schema, ...reading('calls', readPositions, paging) }, async ({ user, query }) => {
+  app.get('/user/calls', { schema, ...reading(sourcesOfCalls, readPositions, paging) }, async ({ user, query }) => {
     return paging.answer(query, await readModel.findCalls(callFilterOf(user.id, query), paging.requested(query)))
   })
 }

@@ -7,7 +7,10 @@ import { answered } from '../http/docs/describe.js'
 import { page } from '../http/docs/read-examples.js'
 import type { KeyKind } from '../http/lists/cursor.js'
 import { PageOf, Paging, type Found, type RequestedPage } from '../http/lists/paging.js'
+import { beginningOf, nameSearch, numberSearch, updatedFrom } from '../http/lists/search.js'
+import { earliest } from '../http/input/day-or-instant.js'
 import { readErrors, readHeaders, reading, type ReadPositions } from '../http/read-position.js'
+import type { OwnFilter } from '../../projections/catalog/campaigns.js'
 import type { ReadModel } from '../../projections/read-model.js'
 import type { ReadDeps } from './list-assistants.js'
 
@@ -19,7 +22,9 @@ interface List<Item extends TSchema> {
   item: Item
   example: Static<Item> & object
   keys: KeyKind[]
-  find (page: RequestedPage, userId: string): Promise<Found<Static<Item>>>
+  /** Of a list of the user's own. */
+  search?: typeof nameSearch | typeof numberSearch
+  find (page: RequestedPage, filter: OwnFilter): Promise<Found<Static<Item>>>
 }
 
 const Name = (example: string, description?: string) =>
@@ -71,7 +76,8 @@ const campaigns = ({ findCampaigns }: ReadModel) => list({
   }, { title: 'CampaignItem' }),
   example: { id: 1, name: 'Spring renewals' },
   keys: ['whole'],
-  find: (page, userId) => findCampaigns(userId, page)
+  search: nameSearch,
+  find: (page, filter) => findCampaigns(filter, page)
 })
 
 const phoneNumbers = ({ findPhoneNumbers }: ReadModel) => list({
@@ -82,7 +88,8 @@ const phoneNumbers = ({ findPhoneNumbers }: ReadModel) => list({
   item: PhoneNumberAnswer,
   example: { id: 1, phone_number: '+15551230001' },
   keys: ['whole'],
-  find: (page, userId) => findPhoneNumbers(userId, page)
+  search: numberSearch,
+  find: (page, { searched, ...filter }) => findPhoneNumbers({ ...filter, searched: beginningOf(searched) }, page)
 })
 
 export function listCatalog (app: App, { readModel, readPositions }: ReadDeps): void {
@@ -94,7 +101,8 @@ export function listCatalog (app: App, { readModel, readPositions }: ReadDeps): 
 }
 
 function addList<Item extends TSchema> (app: App, readPositions: ReadPositions, added: List<Item>): void {
-  const { url, item, example, keys, find, ...described } = added
+  const { url, item, example, keys, search, find, ...described } = added
+  const filters = search ? { ...search, ...updatedFrom } : {}
   const paging = new Paging(url, 100, keys)
   const answer = answered('The page that was asked for.', PageOf(item), page(100, example))
   const response: Record<number, TSchema> = { 200: answer, ...readErrors }
@@ -103,9 +111,15 @@ function addList<Item extends TSchema> (app: App, readPositions: ReadPositions, 
     tags: ['catalog'],
     security: [{ bearer: [] }],
     headers: readHeaders,
-    querystring: Type.Object(paging.parameters),
+    querystring: Type.Object({ ...filters, ...paging.parameters }),
     response
   }
-  app.get(url, { schema, ...reading('catalog', readPositions, paging) }, async ({ user, query }) =>
-    paging.answer(query, await find(paging.requested(query), user.id)))
+  app.get(url, { schema, ...reading('catalog', readPositions, paging) }, async ({ user, query }) => {
+    return paging.answer(query, await find(paging.requested(query), filterOf(user.id, query)))
+  })
 }
+
+/** A list that takes no filter is asked for none. */
+interface Asked { per_page: number, search?: string, updated_from?: string }
+const filterOf = (userId: string, { search, updated_from }: Asked): OwnFilter =>
+  ({ userId, searched: search, updatedFrom: earliest(updated_from) })

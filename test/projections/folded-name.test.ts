@@ -1,6 +1,6 @@
 // Names as searches compare them.
 import t from 'tap'
-import { foldedName } from '../../projections/folded-name.js'
+import { foldedName } from '../../projections/folding/folded-name.js'
 
 t.test('a name is cut after 200 characters, and never inside of one', (t) => {
   t.equal(foldedName('É'.repeat(200)), 'é'.repeat(200))

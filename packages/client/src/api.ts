@@ -2630,6 +2630,16 @@ export interface components {
          * @example 1
          */
         LeadPath: number;
+        /**
+         * @description The beginning of the phone number, with or without its plus sign.
+         * @example +1555
+         */
+        NumberSearch: string;
+        /**
+         * @description Only those that changed on this day (UTC) or later, or at this instant or later.
+         * @example 2026-01-31
+         */
+        UpdatedFrom: string;
         /** @description From 1, which is the default; a page after the last one is empty. */
         Page: number;
         /** @description Items on a page. */
@@ -2641,11 +2651,8 @@ export interface components {
          * @example 8199a6da-f234-5f31-87e3-6f71755ff78d
          */
         DeliveryPath: string;
-        /**
-         * @description Only those that changed on this day (UTC) or later, or at this instant or later.
-         * @example 2026-01-31
-         */
-        UpdatedFrom: string;
+        /** @description A part of the name; upper and lower case are the same. */
+        NameSearch: string;
         /** @description Items on a page. */
         PerPage15: number;
         /** @description Only those of this campaign. */
@@ -2691,10 +2698,7 @@ export interface components {
          * @example +1555
          */
         CallsPhoneNumber: string;
-        /**
-         * @description The beginning of the customer’s phone number, with or without its plus sign.
-         * @example +1555
-         */
+        /** @description How the customer_name of the lead or secondary contact begins, as it is now, upper and lower case the same; digits are the beginning of the customer’s phone number. */
         CallsSearch: string;
         /**
          * @description Only those ended on this day (UTC) or later, or at this instant or later.
@@ -3724,6 +3728,16 @@ export interface operations {
     listBlacklist: {
         parameters: {
             query?: {
+                /**
+                 * @description The beginning of the phone number, with or without its plus sign.
+                 * @example +1555
+                 */
+                search?: components["parameters"]["NumberSearch"];
+                /**
+                 * @description Only those that changed on this day (UTC) or later, or at this instant or later.
+                 * @example 2026-01-31
+                 */
+                updated_from?: components["parameters"]["UpdatedFrom"];
                 /** @description From 1, which is the default; a page after the last one is empty. */
                 page?: components["parameters"]["Page"];
                 /** @description Items on a page. */
@@ -4465,7 +4479,7 @@ export interface operations {
                 /** @description inbound for calls_direction receive, outbound for make. */
                 type?: components["schemas"]["AssistantType"];
                 /** @description A part of the name; upper and lower case are the same. */
-                search?: string;
+                search?: components["parameters"]["NameSearch"];
                 /**
                  * @description Only those that changed on this day (UTC) or later, or at this instant or later.
                  * @example 2026-01-31
@@ -4909,10 +4923,7 @@ export interface operations {
                  * @example +1555
                  */
                 phone_number?: components["parameters"]["CallsPhoneNumber"];
-                /**
-                 * @description The beginning of the customer’s phone number, with or without its plus sign.
-                 * @example +1555
-                 */
+                /** @description How the customer_name of the lead or secondary contact begins, as it is now, upper and lower case the same; digits are the beginning of the customer’s phone number. */
                 search?: components["parameters"]["CallsSearch"];
                 /**
                  * @description Only those that changed on this day (UTC) or later, or at this instant or later.
@@ -5117,10 +5128,7 @@ export interface operations {
                  * @example +1555
                  */
                 phone_number?: components["parameters"]["CallsPhoneNumber"];
-                /**
-                 * @description The beginning of the customer’s phone number, with or without its plus sign.
-                 * @example +1555
-                 */
+                /** @description How the customer_name of the lead or secondary contact begins, as it is now, upper and lower case the same; digits are the beginning of the customer’s phone number. */
                 search?: components["parameters"]["CallsSearch"];
                 /**
                  * @description Only those that changed on this day (UTC) or later, or at this instant or later.
@@ -5335,6 +5343,13 @@ export interface operations {
     listCampaigns: {
         parameters: {
             query?: {
+                /** @description A part of the name; upper and lower case are the same. */
+                search?: components["parameters"]["NameSearch"];
+                /**
+                 * @description Only those that changed on this day (UTC) or later, or at this instant or later.
+                 * @example 2026-01-31
+                 */
+                updated_from?: components["parameters"]["UpdatedFrom"];
                 /** @description From 1, which is the default; a page after the last one is empty. */
                 page?: components["parameters"]["Page"];
                 /** @description Items on a page. */
@@ -5389,6 +5404,16 @@ export interface operations {
     listPhoneNumbers: {
         parameters: {
             query?: {
+                /**
+                 * @description The beginning of the phone number, with or without its plus sign.
+                 * @example +1555
+                 */
+                search?: components["parameters"]["NumberSearch"];
+                /**
+                 * @description Only those that changed on this day (UTC) or later, or at this instant or later.
+                 * @example 2026-01-31
+                 */
+                updated_from?: components["parameters"]["UpdatedFrom"];
                 /** @description From 1, which is the default; a page after the last one is empty. */
                 page?: components["parameters"]["Page"];
                 /** @description Items on a page. */

@@ -25,8 +25,12 @@ export function earliest (text: string | undefined): string | undefined {
   return text && new Date(withPlus(text)).toISOString()
 }
 
-/** The end of the day, to the microsecond that Postgres keeps, or the instant itself. */
-export const latest = (text: string | undefined) => text?.length === 10 ? `${text}T23:59:59.999999Z` : earliest(text)
+/**
+ * The end of the day, or of the millisecond, to the microsecond that Postgres keeps: answers show milliseconds, and an
+ * instant that was read includes what it was read of.
+ */
+export const latest = (text: string | undefined) =>
+  text?.length === 10 ? `${text}T23:59:59.999999Z` : earliest(text)?.replace('Z', '999Z')
 
 /** A day in UTC, or an instant. */
 export const DayOrInstant = (description: string) => Type.String({

@@ -13,14 +13,24 @@ export const PhoneBeginning = (what: string) => Type.String({
   ...inWords('must be the beginning of a phone number, such as +1555')
 })
 
+/** Of lists of numbers. */
+export const numberSearch = { search: Type.Optional({ ...PhoneBeginning('the phone number'), title: 'NumberSearch' }) }
+
 /** With its plus sign. */
 export const beginningOf = (phoneNumber: string | undefined) => phoneNumber?.replace(/^[+ ]?/, '+')
 
 export const Search = (what: string) =>
   Type.String({ minLength: 1, maxLength: 255, description: what, ...withoutNul })
 
+/** Of lists of things with a name of their own. */
+export const nameSearch = {
+  search: Type.Optional({ ...Search('A part of the name; upper and lower case are the same.'), title: 'NameSearch' })
+}
+
+export const isNumber = (text: string) => number.test(text)
+
 /** What looks like a number is one. */
-export const searched = (text: string | undefined) => text !== undefined && number.test(text)
+export const searched = (text: string | undefined) => text !== undefined && isNumber(text)
   ? { phone: beginningOf(text) }
   : { name: text }
 

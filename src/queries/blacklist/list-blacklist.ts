@@ -5,7 +5,9 @@ import type { App } from '../../http/app-types.js'
 import { answered } from '../../http/docs/describe.js'
 import { blacklistEntry } from '../../http/docs/examples.js'
 import { page } from '../../http/docs/read-examples.js'
+import { earliest } from '../../http/input/day-or-instant.js'
 import { PageOf, Paging } from '../../http/lists/paging.js'
+import { beginningOf, numberSearch, updatedFrom } from '../../http/lists/search.js'
 import { readErrors, readHeaders, reading } from '../../http/read-position.js'
 import type { ReadDeps } from '../list-assistants.js'
 
@@ -18,13 +20,16 @@ const schema = {
   tags: ['do not call'],
   security: [{ bearer: [] }],
   headers: readHeaders,
-  querystring: Type.Object(paging.parameters),
+  querystring: Type.Object({ ...numberSearch, ...updatedFrom, ...paging.parameters }),
   response: {
     200: answered('The page that was asked for.', PageOf(EntryAnswer), page(100, blacklistEntry)), ...readErrors
   }
 }
 
 export function listBlacklist (app: App, { readModel, readPositions }: ReadDeps): void {
-  app.get('/user/blacklist', { schema, ...reading('leads', readPositions, paging) }, async ({ user, query }) =>
-    paging.answer(query, await readModel.findBlacklist(user.id, paging.requested(query))))
+  app.get('/user/blacklist', { schema, ...reading('leads', readPositions, paging) }, async ({ user, query }) => {
+    const { search, updated_from } = query
+    const filter = { userId: user.id, searched: beginningOf(search), updatedFrom: earliest(updated_from) }
+    return paging.answer(query, await readModel.findBlacklist(filter, paging.requested(query)))
+  })
 }

@@ -5,7 +5,7 @@ import type { App } from '../../http/app-types.js'
 import { callSummary } from '../../http/docs/read-examples.js'
 import { exportAnswer, format, csvExample, sendExport, type Exported } from '../../http/exports/export-route.js'
 import { readErrors, readHeaders, reading } from '../../http/read-position.js'
-import { callFilterOf, callFilters } from '../filters/call-filters.js'
+import { callFilterOf, callFilters, sourcesOfCalls } from '../filters/call-filters.js'
 import type { ReadDeps } from '../list-assistants.js'
 
 const calls: Exported<CallSummary> = {
@@ -38,7 +38,7 @@ const schema = {
 }
 
 export function exportCalls (app: App, { readModel, readPositions }: ReadDeps): void {
-  const options = { schema, ...reading('calls', readPositions, undefined, 'export') }
+  const options = { schema, ...reading(sourcesOfCalls, readPositions, undefined, 'export') }
   app.get('/user/calls/export', options, async (request, reply) => {
     const { user, query } = request
     return await sendExport(request, reply, query.format, calls, (visit, signal) =>

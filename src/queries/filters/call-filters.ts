@@ -3,7 +3,8 @@ import Type, { type Static } from 'typebox'
 import { CallSummary } from '../../domain/call/summary.js'
 import { Id } from '../../domain/json.js'
 import { dateRange, earliest, latest } from '../../http/input/day-or-instant.js'
-import { beginningOf, PhoneBeginning, updatedFrom } from '../../http/lists/search.js'
+import { beginningOf, isNumber, PhoneBeginning, Search, searched, updatedFrom } from '../../http/lists/search.js'
+import type { Source } from '../../http/read-position.js'
 import type { CallFilter } from '../../../projections/find-calls.js'
 
 export const callFilters = {
@@ -13,15 +14,22 @@ export const callFilters = {
   campaign_id: Type.Optional(Id({ description: 'Only those to leads of this campaign.' })),
   direction: Type.Optional(CallSummary.properties.direction),
   phone_number: Type.Optional(PhoneBeginning('the customer’s phone number, the called one of an outbound call')),
-  search: Type.Optional(PhoneBeginning('the customer’s phone number')),
+  search: Type.Optional(Search(
+    'How the customer_name of the lead or secondary contact begins, as it is now, upper and lower case the same; ' +
+    'digits are the beginning of the customer’s phone number.')),
   ...updatedFrom,
   ...dateRange('ended')
 }
 
 export const CallFilters = Type.Object(callFilters)
 
+/** Names are those of leads. */
+export const sourcesOfCalls = ({ search }: { search?: unknown }): Source[] =>
+  typeof search === 'string' && !isNumber(search) ? ['calls', 'leads'] : ['calls']
+
 export function callFilterOf (userId: string, query: Static<typeof CallFilters>): CallFilter {
   const { assistant_id, lead_id, status, date_from, date_to } = query
+  const found = searched(query.search)
   return {
     userId,
     assistantId: assistant_id,
@@ -30,7 +38,8 @@ export function callFilterOf (userId: string, query: Static<typeof CallFilters>)
     campaignId: query.campaign_id,
     direction: query.direction,
     phonePrefix: beginningOf(query.phone_number),
-    searchedPrefix: beginningOf(query.search),
+    searchedPrefix: found.phone,
+    namePrefix: found.name,
     updatedFrom: earliest(query.updated_from),
     endedFrom: earliest(date_from),
     endedTo: latest(date_to)

@@ -1,4 +1,5 @@
 // The filters that lists take, by what they leave of a table that is filled from one instant to another.
+import type { OwnFilter } from '../../../projections/catalog/campaigns.js'
 import type { CallFilter } from '../../../projections/find-calls.js'
 import type { LeadFilter } from '../../../projections/find-leads.js'
 import type { DeliveryFilter } from '../../../workers/deliveries/read/find-deliveries.js'
@@ -29,10 +30,27 @@ export function listFilters (everything: string, end: string) {
     direction: { direction: 'inbound' },
     'the beginning of every phone number': { phonePrefix: '+1555' },
     'the beginning of few phone numbers': { searchedPrefix: '+15550012' },
+    'the name of all': { namePrefix: 'ada' },
+    'the name of few': { namePrefix: 'Ada Example 77' },
     'what changed in the last minutes': { updatedFrom: new Date(Date.parse(end) - 300_000).toISOString() },
     'what changed ever': { updatedFrom: everything },
     'all days': { endedFrom: everything, endedTo: end },
     'every filter': { assistantId: 4, leadId: 44, status: 'failed', endedFrom: everything, endedTo: end }
+  }
+  return { leadFilters, callFilters, ...ownFilters(everything, end) }
+}
+
+function ownFilters (everything: string, end: string) {
+  const changed: Record<string, Omit<OwnFilter, 'userId'>> = {
+    'no filter': {},
+    'what changed in the last minutes': { updatedFrom: new Date(Date.parse(end) - 300_000).toISOString() },
+    'what changed ever': { updatedFrom: everything }
+  }
+  const campaignFilters = { ...changed, 'the name of all': { searched: 'SPRING' }, 'the name of few': { searched: '77' } }
+  const numberFilters = {
+    ...changed,
+    'the beginning of every phone number': { searched: '+1555' },
+    'the beginning of few phone numbers': { searched: '+15550012' }
   }
   const deliveryFilters: Record<string, Omit<DeliveryFilter, 'userId'>> = {
     'no filter': {},
@@ -42,5 +60,5 @@ export function listFilters (everything: string, end: string) {
     'all days': { createdFrom: everything, createdTo: end },
     'every filter': { assistantId: 4, callId: 'call-44', status: 'delivered', createdFrom: everything, createdTo: end }
   }
-  return { leadFilters, callFilters, deliveryFilters }
+  return { campaignFilters, numberFilters, deliveryFilters }
 }

@@ -31,6 +31,25 @@ export async function fillCalls (pool: Pool, count: number): Promise<void> {
   await pool.query('VACUUM ANALYZE read_calls_g1.calls')
 }
 
+/** `count` campaigns, phone numbers and do-not-call entries each, a second apart, half of them user 1's. */
+export async function fillOwn (pool: Pool, count: number): Promise<void> {
+  const numbered = `
+    FROM (SELECT i, CASE WHEN i % 2 = 0 THEN '1' ELSE (2 + i % 50)::text END AS user_id,
+      '+1555' || lpad((i * 7919 % 10000000)::text, 7, '0') AS phone_number,
+      timestamptz '2026-01-01' + i * interval '1 second' AS at FROM generate_series(1::bigint, $1) i) numbered`
+  await pool.query(`
+    INSERT INTO read_catalog_g1.campaigns (id, user_id, name, folded_name, is_deleted, revision, created_at, updated_at)
+    SELECT i, user_id, 'Spring ' || i, 'spring ' || i, false, 0, at, at ${numbered}`, [count])
+  await pool.query(`
+    INSERT INTO read_catalog_g1.phone_numbers (id, user_id, phone_number, is_released, revision, updated_at)
+    SELECT i, user_id, phone_number, false, 0, at ${numbered}`, [count])
+  await pool.query(`
+    INSERT INTO read_leads_g1.blacklist
+      (key, id, user_id, phone_number, stream, is_deleted, revision, created_at, updated_at)
+    SELECT 'blacklist-' || i || ' ' || i, i, user_id, phone_number, 'blacklist-' || i, false, 0, at, at ${numbered}`, [count])
+  await pool.query('VACUUM ANALYZE read_catalog_g1.campaigns, read_catalog_g1.phone_numbers, read_leads_g1.blacklist')
+}
+
 /** `count` deliveries, a second apart, half of them user 1's. */
 export async function fillDeliveries (pool: Pool, count: number): Promise<void> {
   await pool.query(`
