@@ -66,7 +66,9 @@ export function answerError (error: FastifyError | Error, request: FastifyReques
   if (status === 401) return reply.code(401).send({ message: 'Unauthenticated.' })
   if (status < 500) {
     const code = 'code' in error ? error.code : ''
-    return reply.code(status).send({ message: clientMessages[code] ?? clientMessages[status] ?? error.message })
+    const { takesCsv } = request.routeOptions.config
+    const known = clientMessages[code] ?? (takesCsv && status === 415 ? neitherJsonNorCsv : clientMessages[status])
+    return reply.code(status).send({ message: known ?? error.message })
   }
   if (isOfOutage(error) || error instanceof CommitOutcomeUnknown) logFailure(request, error, 'request failed')
   else request.log.error({ err: error }, 'request failed')
@@ -91,6 +93,9 @@ const clientMessages: Record<string | number, string> = {
   413: 'The request is too large.',
   415: 'The request body must be JSON: send Content-Type: application/json.'
 }
+
+const neitherJsonNorCsv = 'The request body must be JSON or CSV, both in UTF-8: send Content-Type: application/json, or ' +
+  'text/csv.'
 
 /**
  * Handlers find out themselves whether their append or their transaction was written, so an error of a back end that

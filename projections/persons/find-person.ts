@@ -1,6 +1,7 @@
 // What the read model knows of a person: of one user, by the number that they are called on.
 import type { PoolClient } from 'pg'
 import { describeEntry } from '../../src/domain/blacklist/entry.js'
+import { blacklistStream } from '../../src/domain/blacklist/events.js'
 import { describeCall, type CallReport } from '../../src/domain/call/summary.js'
 import { describeContact } from '../../src/domain/lead/summary.js'
 import { eachPart, type PartsQuery } from '../../src/postgres/each-part.js'
@@ -12,11 +13,13 @@ import type { LeadRow } from '../lead-rows.js'
 /** Whose person, and the number in E.164. */
 export interface Person { userId: string, phoneNumber: string }
 
-/** With what stands for the number. */
-export interface DigestedPerson extends Person { numberDigest: string }
+/** With what stands for the number, and the stream of the do-not-call list that it has a part in the name of. */
+export interface DigestedPerson extends Person { numberDigest: string, entryStream: string }
 
-export const digested = (person: Person, digest: (phoneNumber: string) => string): DigestedPerson =>
-  ({ ...person, numberDigest: digest(person.phoneNumber) })
+export function digested (person: Person, digest: (text: string) => string): DigestedPerson {
+  const numberDigest = digest(person.phoneNumber)
+  return { ...person, numberDigest, entryStream: blacklistStream(digest(person.userId), numberDigest) }
+}
 
 /**
  * No index has the numbers of contacts, of calls as the engine gave them, nor the stream of a lead: they are asked
@@ -32,7 +35,7 @@ type Visit<Item> = (items: Item[]) => Promise<void>
  * secondary contacts.
  */
 export function findPerson (
-  snapshot: PoolClient, { userId, phoneNumber, numberDigest }: DigestedPerson, signal: AbortSignal
+  snapshot: PoolClient, { userId, phoneNumber, numberDigest, entryStream }: DigestedPerson, signal: AbortSignal
 ) {
   const own: Filter[] = [['user_id = ?', userId]]
   const numbered: Filter[] = [...own, ['phone_number = ?', phoneNumber]]
@@ -58,10 +61,11 @@ export function findPerson (
     calls: (visit: Visit<CallReport>) => eachCall<CallFound>(
       calls, (found) => visit(found.map(({ summary, report }) => describeCall(summary, report)))),
     callIds: (visit: Visit<string>) => eachCall<string>({ ...calls, columns: 'id', item: 'to_json(id)' }, visit),
+    /** Also one whose number was erased: it holds. */
     async blacklistEntry (): Promise<object | null> {
       const { rows: [entry] } = await snapshot.query<FoundEntry>(`
         SELECT id::float8 AS blacklist_id, user_id, phone_number, reason, created_at FROM read_model.blacklist
-        WHERE user_id = $1 AND phone_number = $2 AND NOT is_deleted ORDER BY id DESC LIMIT 1`, [userId, phoneNumber])
+        WHERE user_id = $1 AND stream = $2 AND NOT is_deleted ORDER BY id DESC LIMIT 1`, [userId, entryStream])
       return entry ? describeEntry({ ...entry, created_at: entry.created_at.toISOString() }) : null
     }
   }
@@ -71,7 +75,7 @@ interface FoundLead { row: LeadRow, campaign: string | null }
 interface FoundEntry {
   blacklist_id: number
   user_id: string
-  phone_number: string
+  phone_number: string | null
   reason: string | null
   created_at: Date
 }

@@ -46,9 +46,9 @@ export async function assistantSecrets (
   const former = await findFormer(db, keys, owner)
   const users = await userSecrets(db, keys, userId)
   if (secret === undefined) return { ...users, previous: former ?? users.previous, own: false }
-  const until = await besideUserUntil(db, owner)
-  const usersToo = until && { secret: users.secret, expires_at: until.toISOString() }
-  return { secret, previous: former ?? usersToo ?? null, own: true }
+  const beside = await besideUsers(db, owner)
+  const usersToo = beside && { secret: users.secret, expires_at: beside.until.toISOString() }
+  return { secret, previous: (beside?.isInherited ? former : usersToo) ?? former ?? null, own: true }
 }
 
 /**
@@ -77,7 +77,7 @@ async function rotate (tx: PoolClient, keys: SecretKeys, owner: SecretOwner, ove
   await oneAtATime(tx, owner)
   if (overlapHours === 0) await endFormer(tx, owner)
   else if (await countFormer(tx, owner) >= mostFormer) return false
-  const inherited = overlapHours === 0 ? undefined : await besideUserUntil(tx, owner)
+  const inherited = overlapHours === 0 ? undefined : (await besideUsers(tx, owner))?.until
   const isFirst = !await endCurrent(tx, owner, overlapHours)
   const { key_id, sealed } = seal(keys, userId, newSecret())
   await tx.query(`
@@ -118,11 +118,16 @@ async function findFormer (db: Database, keys: SecretKeys, owner: SecretOwner): 
   return row && { secret: unseal(keys, owner.userId, row), expires_at: row.expires_at.toISOString() }
 }
 
-async function besideUserUntil (db: Database, owner: SecretOwner): Promise<Date | undefined> {
-  const { rows: [row] } = await db.query<{ until: Date }>(`
-    SELECT beside_user_until AS until FROM ledger.webhook_secrets
+/** How long the user's secret signs beside an own one; inherited where that took the place of another own one. */
+async function besideUsers (db: Database, owner: SecretOwner) {
+  const { rows: [beside] } = await db.query<{ until: Date, isInherited: boolean }>(`
+    SELECT beside_user_until AS until, EXISTS (
+      SELECT FROM ledger.webhook_secrets former
+      WHERE ${isOwners} AND expires_at > now()
+        AND former.beside_user_until - present.beside_user_until BETWEEN '-1 ms' AND '1 ms') AS "isInherited"
+    FROM ledger.webhook_secrets present
     WHERE ${isOwners} AND expires_at IS NULL AND beside_user_until > now()`, valuesOf(owner))
-  return row?.until
+  return beside
 }
 
 async function countFormer (tx: PoolClient, owner: SecretOwner): Promise<number> {

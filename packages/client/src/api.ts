@@ -1900,7 +1900,7 @@ export interface components {
         Recovered: {
             /**
              * Format: int64
-             * @description Deliveries that are looked at again.
+             * @description Deliveries that are looked at again. Calls that are not completed are among them each time, and get no body while send_webhook_only_on_completed is true.
              */
             count: number;
         };

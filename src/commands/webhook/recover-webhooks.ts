@@ -43,11 +43,13 @@ const accepted = 'The deliveries are sent again'
 const tooMany = 'matches more than 100,000 deliveries: recover them in parts, with until'
 const busy = 'Ten recoveries of this assistant go on: try again when one of them has ended.'
 
+const Count = Type.Integer({
+  minimum: 0,
+  description: 'Deliveries that are looked at again. Calls that are not completed are among them each time, and get no ' +
+    'body while send_webhook_only_on_completed is true.'
+})
 const RecoverAnswer = Type.Object({
-  message: Type.String(),
-  data: Type.Object(
-    { count: Type.Integer({ minimum: 0, description: 'Deliveries that are looked at again.' }) }, { title: 'Recovered' }
-  )
+  message: Type.String(), data: Type.Object({ count: Count }, { title: 'Recovered' })
 }, { title: 'RecoverAnswer' })
 
 const schema = {

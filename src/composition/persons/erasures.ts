@@ -18,7 +18,6 @@ import {
 import type { ErasingOptions } from '../../command-handling/person/append-erasing.js'
 import { restateLeads } from '../../command-handling/person/restate-leads.js'
 import type { PhoneHash } from '../../command-handling/phone-hash.js'
-import { blacklistStream } from '../../domain/blacklist/events.js'
 import { leadStream } from '../../domain/lead/events.js'
 import { keyTrustedMs } from '../../sealing/keys/person-keys.js'
 import { abandonedAfter } from '../../../workers/deliveries/attempts/abandoned.js'
@@ -142,7 +141,7 @@ class Named {
     return ids.map((campaignId) => ({ campaignId, stream: leadStream(campaignId, this.digest(phoneNumber)) }))
   }
 
-  #blacklistOf ({ userId, phoneNumber }: Person): string {
-    return blacklistStream(this.digest(userId), this.digest(phoneNumber))
+  #blacklistOf (person: Person): string {
+    return digested(person, this.digest).entryStream
   }
 }

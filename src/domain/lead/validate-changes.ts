@@ -56,7 +56,7 @@ export function validateLeadChanges (
   const { secondary_contacts: given, phone_number = lead?.phone_number } = submitted.body
   const again = 'must differ from the other phone numbers of this lead'
   const { variables, secondary_contacts, status } = soundBody(submitted, [
-    ...(lead ? unchangeable(submitted.body, lead) : []),
+    ...(lead ? unchangeable(soundFields(submitted), lead) : []),
     ...repeated('secondary_contacts', given, 'phone_number', again, phone_number),
     ...repeatedIds(given),
     ...refuseListed(soundFields(submitted), lead, listed)

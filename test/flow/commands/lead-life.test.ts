@@ -85,6 +85,13 @@ t.test('number and campaign stay, and every field that is wrong is named', async
   t.same(await fields({ secondary_contacts: [{ phone_number: 'x' }], variables: null }), ['secondary_contacts.0.phone_number', 'variables'])
 })
 
+t.test('a number that is none is refused for that alone', async (t) => {
+  const { id } = await createLead(newNumber())
+  const { body } = await call('PUT', `/user/lead/${id}`, { phone_number: '555' })
+  t.match(body.errors, { phone_number: [/E\.164/] })
+  t.equal(body.errors.phone_number.length, 1)
+})
+
 t.test('a deleted lead is found nowhere, and its number may be created again', async (t) => {
   const number = newNumber()
   const lead = await createLead(number, [newNumber()])

@@ -21,7 +21,7 @@ const ended = (id: string, options = {}) => eventually(async () => {
   return body.data.status !== 'processing' && body.data
 })
 
-async function exportOf (number: string, options = {}): Promise<Record<string, unknown[]>> {
+async function exportOf (number: string, options = {}): Promise<Record<string, unknown>> {
   const { body } = await ask({ phone_number: number }, options)
   await ended(body.data.id, options)
   return (await download(body.data.id, options)).body
@@ -76,6 +76,15 @@ t.test('calls of a contact whose lead was erased are theirs still, whatever numb
   await report(assistant, 'of-contact', { from: 'anonymous', lead_id: id })
   await ended((await call('POST', '/user/person/erase', { phone_number: gone })).body.data.id)
   t.match(await exportOf(contact), { contacts: [], calls: [{ call_id: 'of-contact', from: 'anonymous' }] })
+})
+
+t.test('a do-not-call entry whose number was erased is told of: it holds', async (t) => {
+  const gone = '+15557654341'
+  const { id } = (await call('POST', '/user/blacklist', { phone_number: gone, reason: 'Asked for it' })).body.data
+  await ended((await call('POST', '/user/person/erase', { phone_number: gone })).body.data.id)
+  t.match(await exportOf(gone), { leads: [], calls: [], blacklist_entry: { id, phone_number: null, reason: null } })
+  t.equal((await call('DELETE', `/user/blacklist/${id}`)).status, 200)
+  t.match(await exportOf(gone), { blacklist_entry: null })
 })
 
 t.test('the number is in no event of a request, and in no row once it has ended', async (t) => {

@@ -96,6 +96,9 @@ t.test('an assistant may have a secret of its own, with the user\'s beside it at
   }
   t.same(await signs(sent, first.secret, users.secret), [true, true])
   t.same(await signs(other.sent, first.secret, users.secret), [false, true], 'another assistant of the user')
+  const soon = (await call('POST', path, undefined, { user: '5' })).body.data
+  t.equal(soon.previous.secret, first.secret, 'the own one, though that of the user signs beside it still')
+  t.same(await signs(sent, soon.secret, first.secret, users.secret), [true, true, true])
   const second = (await call('POST', path, { overlap_hours: 0 }, { user: '5' })).body.data
   t.match(second, { previous: null, own: true })
   t.same(await signs(sent, second.secret, first.secret, users.secret), [true, false, false])
@@ -116,6 +119,10 @@ t.test('without its own secret an assistant goes back to the user\'s, and its ow
   t.same(await own(), back.body.data)
   const webhook = await sent()
   t.same([users.secret, secret].map((one) => verifies(one, webhook)), [true, true])
+  const anew = (await call('POST', path, undefined, { user: '6' })).body.data
+  t.equal(anew.previous.secret, users.secret, 'that signed until now, and not the own one before it')
+  const next = (await call('POST', path, { overlap_hours: 0 }, { user: '6' })).body.data
+  t.equal(next.previous, null)
 })
 
 t.test('the secret of another user\'s assistant is not found', async (t) => {

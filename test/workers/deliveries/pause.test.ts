@@ -7,6 +7,7 @@ import { inTransaction } from '../../../src/postgres/transaction.js'
 import { deliveryRig, settled, type Rig } from '../../support/workers/delivery-rig.js'
 import { onEachQueue } from '../../support/workers/each-queue.js'
 import type { Interruption } from '../../../src/domain/webhook/delivery.js'
+import { listDeliveries } from '../../../workers/deliveries/read/find-deliveries.js'
 import { findInterruption, resumeUrl } from '../../../workers/deliveries/endpoints.js'
 
 const schedule = [0, 100, 3_600_000]
@@ -80,6 +81,8 @@ onEachQueue(t, {
     t.match((await r.deliveries())[0], { status: 'scheduled', failure_count: 1 })
     await makeDue(r)
     t.match(await r.reconcile(), { queued: 0 })
+    const { items } = await listDeliveries(r.pool, { userId: '1' }, { page: 1, perPage: 1 })
+    t.match(items, [{ next_attempt_at: paused.until }], 'what is due waits for the end of the pause')
     await inTransaction(r.pool, (tx) => resumeUrl(tx, '1', hook.url))
     await r.reconcile()
     await settled(r, 'delivered')

@@ -20,7 +20,7 @@ export async function listDeliveries (
   pool: Pool, { userId, assistantId, callId, createdFrom, createdTo, status, reason }: DeliveryFilter, page: Page
 ): Promise<Paged<DeliverySummary>> {
   return await readPage(pool, {
-    columns: 'id, call_id, assistant_id, type, status, reason, attempt_count, next_attempt_at, created_at',
+    columns: 'id, call_id, assistant_id, type, status, reason, attempt_count, next_attempt_at, endpoint_id, created_at',
     from: 'ledger.webhook_deliveries',
     key: 'id',
     filters: [
@@ -78,7 +78,7 @@ export async function findWholeDeliveries (
 /** UTC with milliseconds, as every time in an answer. */
 const iso = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
-// The schedule never attempts a test: its next attempt is at infinity.
+// The schedule never attempts a test: its next attempt is at infinity. What is due waits until a pause is over.
 const summaryOf = (row: string) => `
   'id', ${row}.id,
   'call_id', ${row}.call_id,
@@ -88,7 +88,8 @@ const summaryOf = (row: string) => `
   'reason', ${row}.reason,
   'attempt_count', ${row}.attempt_count,
   'next_attempt_at', CASE
-    WHEN ${row}.status = 'scheduled' AND isfinite(${row}.next_attempt_at) THEN ${iso(`${row}.next_attempt_at`)} END,
+    WHEN ${row}.status = 'scheduled' AND isfinite(${row}.next_attempt_at) THEN ${iso(`greatest(${row}.next_attempt_at, (
+      SELECT paused_until FROM ledger.webhook_endpoints WHERE id = ${row}.endpoint_id AND paused_until > now()))`)} END,
   'created_at', ${iso(`${row}.created_at`)}`
 
 /** More characters than are kept of an answer: its bytes are. */
