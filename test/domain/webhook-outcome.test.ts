@@ -69,6 +69,10 @@ t.test('a 429, and a 503 that says how long, pause the whole endpoint', async (t
   t.same(paused(429, '86400'), { inMs: 15 * minute, reason: 'too_many_requests' })
   t.same(paused(429, 'soon'), { inMs: minute, reason: 'too_many_requests' })
   t.same(paused(503, '120'), { inMs: 2 * minute, reason: 'unavailable' })
+  for (const past of ['0', new Date(now - minute).toUTCString()]) {
+    t.same(paused(503, past), { inMs: 5_000, reason: 'unavailable' }, `${past}: until the schedule goes on`)
+    t.same(paused(429, past), { inMs: 5_000, reason: 'too_many_requests' }, past)
+  }
   for (const [status, retryAfter] of [[503], [503, 'soon'], [500, '120'], [502, '120'], [200, '120']] as const) {
     t.equal(paused(status, retryAfter), undefined, `${status} ${retryAfter}`)
   }
@@ -96,7 +100,7 @@ t.test('Retry-After is honoured between the base and the larger of twice the bas
   }
 })
 
-t.test('a Retry-After that is past or not readable counts as absent', async (t) => {
+t.test('a Retry-After that is past or not readable changes no wait', async (t) => {
   const odd = [
     '0', '-1', '-9999999999', '+60', '1.5', '60.0', '60,0', '60, 120', '60;', '', ' ', 'soon', 'NaN', 'Infinity', '1e3',
     '5 minutes', '0x10', '\u0664\u0665', 'Thu', new Date(now - minute).toUTCString(), 'Thu, 01 Jan 1970 00:00:00 GMT',

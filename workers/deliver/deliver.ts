@@ -132,9 +132,10 @@ function logAttempt (
 
 /** An attempt on demand does not look what else is due. */
 function enqueueNext (
-  { userId, trigger }: Sent, { verdict, pause }: Made, { takeDue }: Recorder, { enqueuer }: DelivererOptions
+  { userId, endpointId, trigger }: Sent, { verdict, pause }: Made, { takeDue }: Recorder, { enqueuer }: DelivererOptions
 ): void {
-  if (takeDue(userId) || trigger !== 'schedule') enqueuer.enqueueSoon([userId])
+  const answered = verdict.status === 'delivered' ? endpointId : undefined
+  if (takeDue(userId) || trigger !== 'schedule') enqueuer.enqueueSoon([userId], answered)
   if (pause) enqueuer.enqueueIn(userId, pause.inMs)
   if (verdict.status === 'retry') enqueuer.enqueueIn(userId, verdict.inMs)
 }

@@ -3,8 +3,9 @@ import type { Pool } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import { usesAttempt, type Pause, type Verdict } from '../../src/domain/webhook/outcome.js'
 import type { Finish, Sent } from '../deliveries/attempts/attempt.js'
-import { pauseEndpoint, recordSuccess, suspend } from '../deliveries/endpoints.js'
+import { recordSuccess, suspend } from '../deliveries/endpoints.js'
 import { noteSuspension, recordFailure } from '../deliveries/notices.js'
+import { pauseEndpoint } from '../deliveries/pauses.js'
 
 /** What an attempt came to. */
 export interface Made { finish: Finish, verdict: Verdict, pause?: Pause | undefined }

@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto'
 import type { Pool, PoolClient } from 'pg'
 import type { Interruption } from '../../src/domain/webhook/delivery.js'
-import type { Pause } from '../../src/domain/webhook/outcome.js'
 import { notifyDue } from './due-channel.js'
 import { hidden } from './hidden.js'
 import { isPending } from './moves/batch-sql.js'
 import { moveEndpoints } from './moves/moves.js'
+import { endWaits } from './pauses.js'
 
 /** An endpoint that only fails for so long is suspended by its next failure. A Postgres interval. */
 export const suspendAfter = '5 days'
@@ -105,6 +105,7 @@ export async function suspend (tx: PoolClient, endpointId: string, reason: 'gone
  */
 export async function resumeEndpoints (tx: PoolClient, endpoints: string[]): Promise<number> {
   if (endpoints.length === 0) return 0
+  await endWaits(tx, endpoints)
   await tx.query(`
     UPDATE ledger.webhook_endpoints
     SET suspended_at = NULL, suspended_reason = NULL, paused_until = NULL, pause_reason = NULL,
@@ -132,13 +133,6 @@ export async function resumeUrl (tx: PoolClient, userId: string, url: string): P
   const resumed = await resumeEndpoints(tx, rows.map(({ id }) => id))
   if (rows.length > 0) await notifyDue(tx, userId)
   return resumed
-}
-
-/** Nothing is sent to the endpoint for so long, or longer where it was paused for longer before. */
-export async function pauseEndpoint (pool: Pool, endpointId: string, { inMs, reason }: Pause): Promise<void> {
-  await pool.query(`
-    UPDATE ledger.webhook_endpoints SET paused_until = now() + $2 * interval '1 ms', pause_reason = $3
-    WHERE id = $1 AND (paused_until IS NULL OR paused_until < now() + $2 * interval '1 ms')`, [endpointId, inMs, reason])
 }
 
 /** Records the first success after failures. */

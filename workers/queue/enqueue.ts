@@ -4,8 +4,8 @@ import type { JobQueue } from './queue.js'
 import { acquireSlots, releaseSlots, type Given } from './slots.js'
 
 export interface Enqueuer {
-  /** Enqueues what is due of these users, soon; many calls become one. Never throws. */
-  enqueueSoon (userIds: Iterable<string>): void
+  /** Enqueues what is due of these users soon, many calls as one; never throws. @param answered an endpoint that did */
+  enqueueSoon (userIds: Iterable<string>, answered?: string): void
   /** Enqueues what is due of the user after `ms`. The reconciler serves waits of more than a minute. */
   enqueueIn (userId: string, ms: number): void
   /**
@@ -42,6 +42,7 @@ export const openEnqueuer = (options: EnqueuerOptions): Enqueuer => new SlotEnqu
 
 class SlotEnqueuer implements Enqueuer {
   readonly #waiting = new Set<string>()
+  readonly #answered = new Set<string>() // endpoints
   /** Users who are looked at for the second time. */
   readonly #again = new Set<string>()
   readonly #timers = new Set<NodeJS.Timeout>()
@@ -52,8 +53,9 @@ class SlotEnqueuer implements Enqueuer {
 
   constructor (private readonly options: EnqueuerOptions) {}
 
-  enqueueSoon (userIds: Iterable<string>): void {
+  enqueueSoon (userIds: Iterable<string>, answered?: string): void {
     for (const userId of userIds) this.#waiting.add(userId)
+    if (answered !== undefined) this.#answered.add(answered)
     this.#begin()
   }
 
@@ -84,9 +86,9 @@ class SlotEnqueuer implements Enqueuer {
     this.#queueing.add(queueing)
   }
 
-  async #enqueue (userIds: string[]): Promise<Given> {
+  async #enqueue (userIds: string[], answering: string[] = []): Promise<Given> {
     if (!this.options.maySend()) return { jobs: [], served: new Set() }
-    const given = await acquireSlots(this.options.pool, userIds)
+    const given = await acquireSlots(this.options.pool, userIds, answering)
     await this.#queue(given)
     return given
   }
@@ -126,7 +128,8 @@ class SlotEnqueuer implements Enqueuer {
   async #enqueueSome (): Promise<void> {
     const users = takeSome(this.#waiting)
     const again = takeSome(this.#again).filter((user) => !users.includes(user))
-    this.#lookAgainSoon(users, await this.#enqueue([...users, ...again]))
+    const answering = takeSome(this.#answered)
+    this.#lookAgainSoon(users, await this.#enqueue([...users, ...again], answering))
   }
 
   /**
@@ -143,8 +146,4 @@ class SlotEnqueuer implements Enqueuer {
   }
 }
 
-function takeSome (users: Set<string>): string[] {
-  const some = [...users].slice(0, usersAtOnce)
-  for (const user of some) users.delete(user)
-  return some
-}
+const takeSome = (ids: Set<string>) => [...ids].slice(0, usersAtOnce).filter((id) => ids.delete(id))

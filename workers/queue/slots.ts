@@ -4,7 +4,7 @@ import type { Job, OnDemandTrigger } from '../deliveries/attempts/attempt.js'
 
 export const slotsPerEndpoint = 10
 export const slotsPerUser = 50
-/** The other slots of a user are for endpoints that have one at most. */
+/** The other slots of a user are for endpoints that have one at most, or that answer at once. */
 export const sharedSlots = 40
 
 const lockSpace = 0x77_68 // any number that nothing else uses for advisory locks with two keys
@@ -12,22 +12,23 @@ const lockSpace = 0x77_68 // any number that nothing else uses for advisory lock
 /**
  * Gives free slots to what is due, one to each endpoint before any gets a second one, and numbers the next job of
  * each. A delivery keeps its slot until its outcome is written. Acquiring is serial for each user.
+ * @param answering endpoints whose attempt has just succeeded
  * @returns the jobs to be queued, and the users whose they are, but of what came at this very moment
  */
-export async function acquireSlots (pool: Pool, userIds: string[]): Promise<Given> {
+export async function acquireSlots (pool: Pool, userIds: string[], answering: string[] = []): Promise<Given> {
   const { rows } = await pool.query<GivenRow>({
     name: 'acquire-slots',
     text: `
-      SELECT job.*, d.user_id FROM ${acquireSql('$1', 1)} AS job
+      SELECT job.*, d.user_id FROM ${acquireSql('$1', 2, '$2::bigint[]')} AS job
       LEFT JOIN ledger.webhook_deliveries d ON d.id = job.id -- which may have come while slots were given`,
-    values: [userIds, ...acquireValues]
+    values: [userIds, answering, ...acquireValues]
   })
   return toGiven(rows)
 }
 
 /** @param users SQL @param after how many parameters of the statement come before `acquireValues` */
-export const acquireSql = (users: string, after: number) =>
-  `ledger.acquire_slots(${users}, ${acquireValues.map((_, nth) => `$${after + nth + 1}::integer`).join(', ')})`
+export const acquireSql = (users: string, after: number, answering = "'{}'::bigint[]") =>
+  `ledger.acquire_slots(${users}, ${acquireValues.map((_, nth) => `$${after + nth + 1}::integer`).join(', ')}, ${answering})`
 
 export const acquireValues = [lockSpace, slotsPerEndpoint, slotsPerUser, sharedSlots]
 

@@ -2664,7 +2664,7 @@ export interface components {
          * @example +1555
          */
         LeadsPhoneNumber: string;
-        /** @description How the customer_name begins, upper and lower case the same; digits are the beginning of the phone number. */
+        /** @description How the customer_name of the lead itself begins, upper and lower case the same; digits are the beginning of its phone number. Secondary contacts are not looked at. */
         LeadsSearch: string;
         /**
          * @description Only those created on this day (UTC) or later, or at this instant or later.
@@ -4625,7 +4625,7 @@ export interface operations {
                  * @example +1555
                  */
                 phone_number?: components["parameters"]["LeadsPhoneNumber"];
-                /** @description How the customer_name begins, upper and lower case the same; digits are the beginning of the phone number. */
+                /** @description How the customer_name of the lead itself begins, upper and lower case the same; digits are the beginning of its phone number. Secondary contacts are not looked at. */
                 search?: components["parameters"]["LeadsSearch"];
                 /**
                  * @description Only those that changed on this day (UTC) or later, or at this instant or later.
@@ -4733,7 +4733,7 @@ export interface operations {
                  * @example +1555
                  */
                 phone_number?: components["parameters"]["LeadsPhoneNumber"];
-                /** @description How the customer_name begins, upper and lower case the same; digits are the beginning of the phone number. */
+                /** @description How the customer_name of the lead itself begins, upper and lower case the same; digits are the beginning of its phone number. Secondary contacts are not looked at. */
                 search?: components["parameters"]["LeadsSearch"];
                 /**
                  * @description Only those that changed on this day (UTC) or later, or at this instant or later.

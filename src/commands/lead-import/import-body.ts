@@ -51,8 +51,10 @@ export function importRequest (request: FastifyRequest, reply: FastifyReply): Im
   const { body, query } = request
   const errors = queryErrors(request)
   if (Object.keys(errors).length > 0) throw invalid(errors)
+  const parameters = queryOf(query)
+  nameIgnored(reply, parameters, ImportQuery.properties)
   if (!isCsv(request)) return jsonRequest(body, reply)
-  const { campaign_id, if_duplicate } = queryOf(query)
+  const { campaign_id, if_duplicate } = parameters
   if (campaign_id === undefined) throw invalid({ campaign_id: ['is required'] })
   if (!(body instanceof Readable)) throw invalid({ body: ['must begin with a header line that names phone_number'] })
   const all = { campaign_id, if_duplicate: if_duplicate ?? 'skip' }

@@ -27,9 +27,13 @@ export const erasingDecider: Decider<CallState, CallEvent, EraseCall> = { ...cal
 
 function completeCall ({ report }: CompleteCall, state: CallState): CallEvent[] {
   if (state === undefined) return [{ type: 'CallCompleted', data: report }]
-  if (isErased(state)) return [] // nobody can tell any more whether it is the same
-  if (Value.Equal(state, report)) return []
+  if (isErased(state) ? isOfErased(report, state) : Value.Equal(state, report)) return []
   throw new Rejection('call-differs', `Call ${report.call_id} was already reported with another body`)
+}
+
+/** As far as anybody can tell: what was said, and who was called, is not known any more. */
+function isOfErased (report: CallCompleted, { erased_at: _at, lead_left: _left, ...known }: CallErased): boolean {
+  return Object.entries(known).every(([field, value]) => Value.Equal(Reflect.get(report, field), value))
 }
 
 function eraseCall ({ report, left: lead_left, now }: EraseCall, state: CallState): CallEvent[] {

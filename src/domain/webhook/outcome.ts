@@ -60,7 +60,7 @@ export function verdictOf (result: Result, circumstances: Circumstances): Verdic
   const base = baseDelay(schedule, failures + 1) ?? (isOneMore ? schedule.at(-1) : undefined)
   if (base === undefined) return { status: 'exhausted', reason: 'attempts_used_up' }
   const floor = isOverloaded(result) ? floorMs : 0
-  return { status: 'retry', inMs: Math.max(withJitter(base, random), floor, retryAfterDelay(result, base, now)) }
+  return { status: 'retry', inMs: Math.max(withJitter(base, random), floor, retryAfterDelay(result, base, now) ?? 0) }
 }
 
 /** Whether an attempt with this outcome is one of those that the schedule has. */
@@ -72,8 +72,8 @@ export function usesAttempt ({ outcome, statusCode }: { outcome: Outcome, status
 export function pauseOf (result: Result, { schedule, failures, now }: Circumstances): Pause | undefined {
   const base = baseDelay(schedule, failures + 1) ?? 0
   const asked = retryAfterDelay(result, base, now)
-  if (hasStatus(result, 429)) return { inMs: asked || floorMs, reason: 'too_many_requests' }
-  return hasStatus(result, 503) && asked > 0 ? { inMs: asked, reason: 'unavailable' } : undefined
+  if (hasStatus(result, 429)) return { inMs: asked ?? floorMs, reason: 'too_many_requests' }
+  return hasStatus(result, 503) && asked !== undefined ? { inMs: asked, reason: 'unavailable' } : undefined
 }
 
 const hasStatus = (result: Result, status: number) => result.kind === 'answer' && result.status === status
@@ -83,10 +83,10 @@ function isOverloaded (result: Result): boolean {
   return result.kind === 'answer' ? [429, 502, 504].includes(result.status) : result.stage === 'timeout'
 }
 
-/** `Retry-After` within [base, max(2 x base, 15 min)]; 0 when it is absent, past or not readable. */
-function retryAfterDelay (result: Result, base: number, now: number): number {
+/** `Retry-After` within [base, max(2 x base, 15 min)], also a past one; nothing when it is absent or not readable. */
+function retryAfterDelay (result: Result, base: number, now: number): number | undefined {
   const wanted = result.kind === 'answer' ? parseRetryAfter(result.retryAfter, now) : undefined
-  if (wanted === undefined || wanted <= 0) return 0
+  if (wanted === undefined) return undefined
   return Math.min(Math.max(wanted, base), Math.max(2 * base, quarterMs))
 }
 

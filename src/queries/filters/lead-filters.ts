@@ -11,7 +11,8 @@ export const leadFilters = {
   status: Type.Optional(LeadAnswer.properties.status),
   phone_number: Type.Optional(PhoneBeginning('the phone number')),
   search: Type.Optional(Search(
-    'How the customer_name begins, upper and lower case the same; digits are the beginning of the phone number.')),
+    'How the customer_name of the lead itself begins, upper and lower case the same; digits are the beginning of its ' +
+    'phone number. Secondary contacts are not looked at.')),
   ...updatedFrom,
   ...dateRange('created')
 }

@@ -32,6 +32,8 @@ t.test('campaigns and rules', async (t) => {
   t.match((await sendCsv(`phone_number\n${line}`, '')).body, { errors: { campaign_id: ['is required'] } })
   t.match((await sendCsv(`phone_number\n${line}`, 'campaign_id=999')).body, { errors: { campaign_id: [/one of your/] } })
   t.match((await sendCsv(`phone_number\n${line}`, 'campaign_id=1&if_duplicate=no')).body, { errors: { if_duplicate: Array } })
+  const misspelled = await sendCsv(`phone_number\n${line}`, 'campaign_id=999&if_duplicates=allow')
+  t.equal(misspelled.headers.get('x-ignored-fields'), 'if_duplicates')
   const leads = [{ phone_number: numberOf(1) }]
   t.match((await sendJson({ leads })).body, { errors: { campaign_id: ['is required'] } })
   t.match((await sendJson({ campaign_id: 1, leads: [] })).body, { errors: { leads: ['must not be empty'] } })

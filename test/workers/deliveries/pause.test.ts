@@ -1,6 +1,6 @@
 // An endpoint that asks for fewer requests gets none for a while, and no delivery pays for that.
 import t from 'tap'
-import { assistantTo, callsOf } from '../../support/events/call-events.js'
+import { assistantTo, callCompleted, callsOf } from '../../support/events/call-events.js'
 import { eventually } from '../../support/eventually.js'
 import { answers, receiver } from '../../support/receivers/receiver.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
@@ -79,9 +79,9 @@ onEachQueue(t, {
     const inMs = Date.parse(paused.until ?? '') - Date.now()
     t.ok(inMs > 580_000 && inMs <= 601_000, `${inMs} ms`)
     t.match((await r.deliveries())[0], { status: 'scheduled', failure_count: 1 })
-    await makeDue(r)
+    await r.tell(callCompleted('meanwhile'))
     t.match(await r.reconcile(), { queued: 0 })
-    const { items } = await listDeliveries(r.pool, { userId: '1' }, { page: 1, perPage: 1 })
+    const { items } = await listDeliveries(r.pool, { userId: '1', callId: 'meanwhile' }, { page: 1, perPage: 1 })
     t.match(items, [{ next_attempt_at: paused.until }], 'what is due waits for the end of the pause')
     await inTransaction(r.pool, (tx) => resumeUrl(tx, '1', hook.url))
     await r.reconcile()
