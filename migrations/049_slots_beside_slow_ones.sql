@@ -116,4 +116,3 @@ CREATE OR REPLACE FUNCTION ledger.acquire_slots (
 ) RETURNS TABLE (id uuid, n integer, job_number integer, trigger text) LANGUAGE sql AS $$
   SELECT * FROM ledger.acquire_slots(user_ids, lock_space, per_endpoint, per_user, shared, '{}'::bigint[])
 $$;
-ALTER FUNCTION ledger.acquire_slots (text[], integer, integer, integer, integer) RESET ALL;

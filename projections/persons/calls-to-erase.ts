@@ -4,6 +4,7 @@ import type { CallErased } from '../../src/domain/call/erased.js'
 import type { KeptReport } from '../../src/domain/call/summary.js'
 import { iso } from '../folding/table.js'
 import { patient, type Person } from './find-person.js'
+import { namesNumber } from './rows-of-person.js'
 
 /**
  * Of calls from or to the number, whoever the engine said is called, or of these leads and contacts, behind the id; and
@@ -17,7 +18,7 @@ export async function findCallIds (
     text: `
       SELECT id FROM (
         SELECT id FROM read_model.calls
-        WHERE user_id = $1 AND report IS NOT NULL AND $2 IN (summary ->> 'from', summary ->> 'to')
+        WHERE user_id = $1 AND report IS NOT NULL AND ${namesNumber('$2')}
         UNION
         SELECT id FROM read_model.calls
         WHERE user_id = $1 AND report IS NOT NULL AND lead_id = ANY($3::bigint[])

@@ -9,6 +9,7 @@ import type { Filter } from '../../src/postgres/page.js'
 import type { CallFound } from '../find-calls.js'
 import { leadColumns, toContact } from '../find-leads.js'
 import type { LeadRow } from '../lead-rows.js'
+import { namesNumber } from './rows-of-person.js'
 
 /** Whose person, and the number in E.164. */
 export interface Person { userId: string, phoneNumber: string }
@@ -42,7 +43,7 @@ export function findPerson (
   const each = <Item>(query: PartsQuery, visit: Visit<Item>) => eachPart<Item>(snapshot, query, visit, signal)
   /** Calls from or to the number, and of leads and contacts with it, or that went with a lead, whatever they name. */
   const eachCall = async <Item>(query: Omit<PartsQuery, 'filters'>, visit: Visit<Item>) => {
-    await each({ ...query, filters: [...own, [`${namesIt} IS TRUE`, phoneNumber]] }, visit)
+    await each({ ...query, filters: [...own, [namesNumber('?'), phoneNumber]] }, visit)
     const { rows } = await snapshot.query<{ ids: string[] }>({
       text: `
         SELECT coalesce(array_agg(id), '{}') AS ids FROM read_model.leads
@@ -51,7 +52,7 @@ export function findPerson (
       ...patient
     })
     const theirs: Filter = ['lead_id = ANY(?::bigint[])', rows[0]?.ids ?? []]
-    await each({ ...query, filters: [...own, theirs, [`${namesIt} IS NOT TRUE`, phoneNumber]] }, visit)
+    await each({ ...query, filters: [...own, theirs, [`(${namesNumber('?')}) IS NOT TRUE`, phoneNumber]] }, visit)
   }
   return {
     leads: (visit: Visit<object>) => each<FoundLead>(
@@ -89,9 +90,6 @@ const leads = {
   item: `json_build_object('row', row_to_json(page), 'campaign', (
     SELECT name FROM read_model.lead_campaigns WHERE campaign_id = page.campaign_id))`
 }
-
-/** On either end: `from` and `to` of an erased call are null. */
-const namesIt = "(? IN (summary ->> 'from', summary ->> 'to'))"
 
 const calls = {
   columns: 'summary, report',

@@ -1,9 +1,12 @@
 // The keys of the rows that a generation has of a person, in SQL: of a user ($1), by the number ($2), or by ids of
 // leads and contacts ($3).
 
+/** Of a call: whether it names the number on either end; null where the call is erased. */
+export const namesNumber = (number: string) => `${number} IN (summary ->> 'from', summary ->> 'to')`
+
 export const callKeys = (schema: string) => `
   SELECT id FROM ${schema}.calls WHERE user_id = $1 AND summary ->> 'erased' IS NULL
-    AND ($2 IN (summary ->> 'from', summary ->> 'to') OR lead_id = ANY($3::bigint[]))`
+    AND (${namesNumber('$2')} OR lead_id = ANY($3::bigint[]))`
 
 export const leadKeys = (schema: string) => `
   SELECT id::text FROM ${schema}.leads

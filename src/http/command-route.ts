@@ -9,6 +9,7 @@ import type { DomainEvent } from '../domain/events.js'
 import type { IdKind } from '../domain/marker/id-kinds.js'
 import { Rejection } from '../domain/rejection.js'
 import { soundBody, type Submitted } from '../domain/validation.js'
+import { etagOfRevision } from './answers/etags.js'
 import { only } from './auth/auth.js'
 import type { Role } from './auth/roles.js'
 import type { RequestHeader } from './docs/headers.js'
@@ -99,7 +100,7 @@ export function commandRoutes ({ idempotency, ids, readPositions }: CommandServi
         isNew,
         isForOwner,
         condition: ({ state, stateRevision }) =>
-          refuseUnlessMatching(request, () => etagBefore?.(state, facts) ?? revisionTag(stateRevision))
+          refuseUnlessMatching(request, () => etagBefore?.(state, facts) ?? etagOfRevision(stateRevision))
       }
     }
     const handling = passOverTaken(() => idempotency.once(claim, takeIds, requestFor))
@@ -121,10 +122,8 @@ function senderOf (request: FastifyRequest) {
   return { correlationId: id, userId: user.role === 'user' ? user.id : undefined, traceparent: traceParentOf(request) }
 }
 
-const revisionTag = (revision: bigint) => `"${revision}"`
-
 function nameOutcome (reply: FastifyReply, { position, stateRevision, isReplay }: Once<unknown>, etag = false): void {
   reply.header('x-read-position', String(position))
   if (isReplay) reply.header('idempotent-replayed', 'true')
-  if (etag) reply.header('etag', revisionTag(stateRevision))
+  if (etag) reply.header('etag', etagOfRevision(stateRevision))
 }

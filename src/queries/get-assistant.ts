@@ -7,6 +7,7 @@ import { AssistantSummary, summarize } from '../domain/assistant/summary.js'
 import { documentedAs, Nullable } from '../domain/json.js'
 import type { Interruption } from '../domain/webhook/delivery.js'
 import type { App } from '../http/app-types.js'
+import { etagOfRevision } from '../http/answers/etags.js'
 import { answered, One, refusal } from '../http/docs/describe.js'
 import { assistantPath, idIn } from '../http/path-id.js'
 import { assistant } from '../http/docs/read-examples.js'
@@ -81,7 +82,7 @@ export function getAssistant (app: App, deps: GetAssistantDeps): void {
     const found = id === undefined ? undefined : await find(deps, user.id, id, query.revision)
     if (!found) throw assistantNotFound()
     const { settings, revision, created_at, updated_at } = found
-    reply.header('etag', `"${revision}"`)
+    reply.header('etag', etagOfRevision(revision))
     const webhook = await webhookOf(found, query.revision === undefined ? deps.interruptionOf : async () => undefined)
     return { data: { ...summarize(found), settings, revision, created_at, updated_at, webhook } }
   })

@@ -2,6 +2,7 @@
 import { campaignNotFound } from '../domain/campaign/decide.js'
 import { CampaignAnswer, describeCampaign } from '../domain/campaign/summary.js'
 import type { App } from '../http/app-types.js'
+import { etagOfRevision } from '../http/answers/etags.js'
 import { answered, One, refusal } from '../http/docs/describe.js'
 import { campaign } from '../http/docs/examples.js'
 import { campaignPath, idIn } from '../http/path-id.js'
@@ -27,7 +28,7 @@ export function getCampaign (app: App, { readModel, readPositions }: ReadDeps): 
     const id = idIn(params.id)
     const found = id === undefined ? undefined : await readModel.findCampaign(user.id, id)
     if (!found || found.isDeleted) throw campaignNotFound()
-    reply.header('etag', `"${found.revision}"`)
+    reply.header('etag', etagOfRevision(found.revision))
     return { data: describeCampaign(found) }
   })
 }

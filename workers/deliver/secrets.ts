@@ -77,13 +77,14 @@ async function rotate (tx: PoolClient, keys: SecretKeys, owner: SecretOwner, ove
   await oneAtATime(tx, owner)
   if (overlapHours === 0) await endFormer(tx, owner)
   else if (await countFormer(tx, owner) >= mostFormer) return false
-  const inherited = overlapHours === 0 ? undefined : (await besideUsers(tx, owner))?.until
   const isFirst = !await endCurrent(tx, owner, overlapHours)
   const { key_id, sealed } = seal(keys, userId, newSecret())
   await tx.query(`
     INSERT INTO ledger.webhook_secrets (user_id, assistant_id, key_id, sealed, beside_user_until)
-    VALUES ($1, $2, $3, decode($4, 'base64'), CASE WHEN $5 THEN now() + $6 * interval '1 hour' ELSE $7 END)`,
-  [userId, assistantId ?? null, key_id, sealed, assistantId !== undefined && isFirst, overlapHours, inherited])
+    VALUES ($1, $2, $3, decode($4, 'base64'), CASE WHEN $5 THEN now() + $6 * interval '1 hour'
+      WHEN $6 > 0 THEN ( -- as the one before
+        SELECT beside_user_until FROM ledger.webhook_secrets WHERE user_id = $1 AND assistant_id = $2 ORDER BY id DESC LIMIT 1) END)`,
+  [userId, assistantId ?? null, key_id, sealed, assistantId !== undefined && isFirst, overlapHours])
   return true
 }
 
@@ -122,9 +123,8 @@ async function findFormer (db: Database, keys: SecretKeys, owner: SecretOwner): 
 async function besideUsers (db: Database, owner: SecretOwner) {
   const { rows: [beside] } = await db.query<{ until: Date, isInherited: boolean }>(`
     SELECT beside_user_until AS until, EXISTS (
-      SELECT FROM ledger.webhook_secrets former
-      WHERE ${isOwners} AND expires_at > now()
-        AND former.beside_user_until - present.beside_user_until BETWEEN '-1 ms' AND '1 ms') AS "isInherited"
+      SELECT FROM ledger.webhook_secrets
+      WHERE ${isOwners} AND expires_at > now() AND beside_user_until = present.beside_user_until) AS "isInherited"
     FROM ledger.webhook_secrets present
     WHERE ${isOwners} AND expires_at IS NULL AND beside_user_until > now()`, valuesOf(owner))
   return beside

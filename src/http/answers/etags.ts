@@ -1,6 +1,8 @@
-// The ETag of what no revision of one stream stands for: a digest of what is shown.
+// ETags: the revision of a stream, or where no one stream is all that is shown, a digest of that.
 import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
+
+export const etagOfRevision = (revision: bigint | number): string => `"${revision}"`
 
 export const etagOf = (shown: string | Buffer): string =>
   `"${createHash('sha256').update(shown).digest('base64url').slice(0, 27)}"`
