@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { describeEntry, type EntryAnswer } from '../../src/domain/blacklist/entry.js'
 import { beginning, readPage, type Page, type Paged } from '../../src/postgres/page.js'
-import type { OwnFilter } from '../catalog/campaigns.js'
+import type { OwnFilter } from '../catalog/own-filter.js'
 import { iso } from '../folding/table.js'
 
 /** SQL: whether the number of a row of `leads` is listed by its user. */

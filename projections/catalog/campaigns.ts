@@ -8,6 +8,7 @@ import { readPage, type Page, type Paged } from '../../src/postgres/page.js'
 import type { LogPosition, Rows } from '../folding/projection.js'
 import { foldCase, foldedName } from '../folding/folded-name.js'
 import { iso, table } from '../folding/table.js'
+import type { OwnFilter } from './own-filter.js'
 
 /** The row of a campaign that was deleted stays: answers to its leads name it. */
 interface CampaignRow {
@@ -83,15 +84,6 @@ export async function findCampaign (db: Pool, userId: string, id: number): Promi
     text: 'SELECT row_to_json(c) AS row FROM read_model.campaigns c WHERE id = $1 AND user_id = $2'
   }, [id, userId])
   return found && { ...toCampaign(found.row), revision: found.row.revision }
-}
-
-/** What is the user's own of the catalogue, and of the do-not-call list. */
-export interface OwnFilter {
-  userId: string
-  /** A part of a campaign's name, or the beginning of a number with its plus sign. */
-  searched?: string | undefined
-  /** ISO 8601, included. */
-  updatedFrom?: string | undefined
 }
 
 /** A page of the user's campaigns, newest first. */

@@ -6,7 +6,7 @@ import type { PhoneNumberEvent } from '../../src/domain/phone-number/events.js'
 import { beginning, readPage, type Page, type Paged } from '../../src/postgres/page.js'
 import type { LogPosition, Rows } from '../folding/projection.js'
 import { table } from '../folding/table.js'
-import type { OwnFilter } from './campaigns.js'
+import type { OwnFilter } from './own-filter.js'
 
 /** The row of a number that was released stays, so that an earlier event of it adds it no more. */
 interface PhoneNumberRow {

@@ -10,7 +10,7 @@ import { PageOf, Paging, type Found, type RequestedPage } from '../http/lists/pa
 import { beginningOf, nameSearch, numberSearch, updatedFrom } from '../http/lists/search.js'
 import { earliest } from '../http/input/day-or-instant.js'
 import { readErrors, readHeaders, reading, type ReadPositions } from '../http/read-position.js'
-import type { OwnFilter } from '../../projections/catalog/campaigns.js'
+import type { OwnFilter } from '../../projections/catalog/own-filter.js'
 import type { ReadModel } from '../../projections/read-model.js'
 import type { ReadDeps } from './list-assistants.js'
 
