@@ -10,14 +10,16 @@ type Cause = Pick<Attempt, 'deliveryId' | 'endpointId'>
 const failuresUntilTold = 3
 
 /**
- * Counts a failed attempt of the endpoint, up to the third in a row, of which its user is told.
+ * Counts a failed attempt of the endpoint, up to the third in a row, of which its user is told. What was on its way
+ * when the endpoint was suspended tells nothing new.
  * @returns whether it was the third
  */
 export async function recordFailure (pool: Pool, { deliveryId, endpointId }: Cause): Promise<boolean> {
   const { rowCount } = await pool.query(`
     WITH before AS MATERIALIZED (
       SELECT id, failures_in_row FROM ledger.webhook_endpoints
-      WHERE id = $2 AND (failures_in_row < ${failuresUntilTold} OR failing_since IS NULL) -- as after a resume
+      WHERE id = $2 AND suspended_at IS NULL
+        AND (failures_in_row < ${failuresUntilTold} OR failing_since IS NULL) -- as after a resume
       FOR NO KEY UPDATE
     ), failed AS (
       UPDATE ledger.webhook_endpoints e

@@ -41,10 +41,8 @@ const longestTimerMs = 75_000
 export const openEnqueuer = (options: EnqueuerOptions): Enqueuer => new SlotEnqueuer(options)
 
 class SlotEnqueuer implements Enqueuer {
-  readonly #waiting = new Set<string>()
-  readonly #answered = new Set<string>() // endpoints
-  /** Users who are looked at for the second time. */
-  readonly #again = new Set<string>()
+  readonly #waiting = new Map<string, Set<string>>() // users, and the endpoints of each that have just answered
+  readonly #again = new Set<string>() // users who are looked at for the second time
   readonly #timers = new Set<NodeJS.Timeout>()
   readonly #queueing = new Set<Promise<void>>()
   #isRunning = false
@@ -54,8 +52,10 @@ class SlotEnqueuer implements Enqueuer {
   constructor (private readonly options: EnqueuerOptions) {}
 
   enqueueSoon (userIds: Iterable<string>, answered?: string): void {
-    for (const userId of userIds) this.#waiting.add(userId)
-    if (answered !== undefined) this.#answered.add(answered)
+    for (const userId of userIds) {
+      const endpoints = this.#waiting.get(userId) ?? new Set()
+      this.#waiting.set(userId, answered === undefined ? endpoints : endpoints.add(answered))
+    }
     this.#begin()
   }
 
@@ -126,10 +126,10 @@ class SlotEnqueuer implements Enqueuer {
     this.options.log.warn({ err }, 'due webhooks could not be queued; the reconciler will')
 
   async #enqueueSome (): Promise<void> {
-    const users = takeSome(this.#waiting)
-    const again = takeSome(this.#again).filter((user) => !users.includes(user))
-    const answering = takeSome(this.#answered)
-    this.#lookAgainSoon(users, await this.#enqueue([...users, ...again], answering))
+    const [waiting, again] = [takeSome(this.#waiting), takeSome(this.#again)]
+    const users = new Set([...waiting.keys(), ...again.keys()])
+    const answering = [...waiting.values()].flatMap((endpoints) => [...endpoints])
+    this.#lookAgainSoon([...waiting.keys()], await this.#enqueue([...users], answering))
   }
 
   /**
@@ -146,4 +146,5 @@ class SlotEnqueuer implements Enqueuer {
   }
 }
 
-const takeSome = (ids: Set<string>) => [...ids].slice(0, usersAtOnce).filter((id) => ids.delete(id))
+const takeSome = <V>(users: Pick<Map<string, V>, 'entries' | 'delete'>): Map<string, V> =>
+  new Map([...users.entries()].slice(0, usersAtOnce).filter(([user]) => users.delete(user)))

@@ -3,9 +3,11 @@ import t from 'tap'
 import { redeliver } from '../../../workers/operate/redeliver.js'
 import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
 import { resumeUrl, suspend } from '../../../workers/deliveries/endpoints.js'
+import { listNotices } from '../../../workers/deliveries/notices.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
-import { assistantTo, assistantUpdated, callCompleted } from '../../support/events/call-events.js'
-import { statuses, type Rig } from '../../support/workers/delivery-rig.js'
+import { assistantTo, assistantUpdated, callCompleted, callsOf } from '../../support/events/call-events.js'
+import { eventually } from '../../support/eventually.js'
+import { deliveryRig, statuses, type Rig } from '../../support/workers/delivery-rig.js'
 import { attempt, idleRig, stands } from '../../support/workers/idle-rig.js'
 import { answers, receiver } from '../../support/receivers/receiver.js'
 
@@ -33,6 +35,20 @@ t.test('only failures for five days suspend an endpoint, once; pending and later
     ['c-3', 'held', 'endpoint_suspended']
   ])
   t.equal(r.log.lines.filter(({ message }) => message.includes('suspended')).length, 1)
+})
+
+t.test('what was on its way as the endpoint was suspended does not make it begin to fail', async (t) => {
+  const r = await deliveryRig(t, { timeoutMs: 60_000, schedule: [0, 3_600_000] })
+  const open: Array<(status: number) => void> = []
+  const hook = await receiver(t, (...asked) => { open.push((status) => { answers(status)(...asked) }) })
+  await r.tell(assistantTo(hook.url), ...callsOf(1, 5))
+  await eventually(() => open.length === 5)
+  open.shift()?.(410)
+  await eventually(async () => (await endpoint(r)).suspended_at !== null)
+  for (const answer of open) answer(500)
+  await eventually(async () => (await r.queue.ids()).size === 0)
+  const { items: notices } = await listNotices(r.pool, '1', { page: 1, perPage: 100 })
+  t.same(notices.map(({ type }) => type), ['endpoint_suspended'])
 })
 
 t.test('any success begins the five days anew; a failed redelivery does not count', async (t) => {

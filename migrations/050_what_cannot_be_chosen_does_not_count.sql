@@ -1,0 +1,111 @@
+-- Up Migration
+
+-- What may use the last slots comes first: what waits for endpoints that hang, and could not be chosen, counted before an
+-- endpoint that answers, which so had fewer than its ten. The rest is as it was.
+CREATE OR REPLACE FUNCTION ledger.acquire_slots (
+  user_ids text[],
+  lock_space integer,   -- of the advisory locks of users
+  per_endpoint integer, -- most slots of an endpoint
+  per_user integer,     -- most slots of a user
+  shared integer,       -- those of them that any endpoint may have
+  answering bigint[]    -- endpoints whose attempt has just succeeded
+) RETURNS TABLE (id uuid, n integer, job_number integer, trigger text) LANGUAGE plpgsql
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $$
+#variable_conflict use_column
+DECLARE
+  queued_since CONSTANT timestamptz := ledger.queued_since();
+BEGIN
+  PERFORM pg_advisory_xact_lock(lock_space, key)
+  FROM (SELECT DISTINCT hashtext(user_id) AS key FROM unnest(user_ids) AS u (user_id) ORDER BY 1) AS keys;
+
+  -- Attempts on demand go first: they are few, and somebody waits for them.
+  IF EXISTS (
+    SELECT FROM ledger.webhook_attempts_on_demand
+    WHERE outcome IS NULL AND queued_at IS NULL AND user_id = ANY(user_ids)
+  ) THEN
+    RETURN QUERY
+    WITH waiting AS (
+      SELECT delivery_id, trigger, n, user_id, endpoint_id, due_at,
+             row_number() OVER (PARTITION BY user_id, endpoint_id ORDER BY due_at, delivery_id, trigger, n) AS nth
+      FROM ledger.webhook_attempts_on_demand
+      WHERE user_id = ANY(user_ids) AND outcome IS NULL AND queued_at IS NULL
+        AND due_at <= clock_timestamp()
+    ), fitting AS (
+      SELECT w.*, row_number() OVER (PARTITION BY user_id ORDER BY due_at, delivery_id, trigger, n) AS nth_of_user
+      FROM waiting w WHERE nth <= per_endpoint - (
+        (SELECT count(*) FROM ledger.webhook_deliveries q
+         WHERE q.user_id = w.user_id AND q.endpoint_id = w.endpoint_id AND q.queued_at >= queued_since)
+        + (SELECT count(*) FROM ledger.webhook_attempts_on_demand p
+           WHERE p.user_id = w.user_id AND p.endpoint_id = w.endpoint_id AND p.queued_at IS NOT NULL AND p.outcome IS NULL))
+    ), chosen AS (
+      SELECT * FROM fitting f WHERE nth_of_user <= per_user - (
+        (SELECT count(*) FROM ledger.webhook_deliveries q WHERE q.user_id = f.user_id AND q.queued_at >= queued_since)
+        + (SELECT count(*) FROM ledger.webhook_attempts_on_demand p
+           WHERE p.user_id = f.user_id AND p.queued_at IS NOT NULL AND p.outcome IS NULL))
+    )
+    UPDATE ledger.webhook_attempts_on_demand a
+    SET queued_at = clock_timestamp(), job_number = job_number + 1
+    FROM chosen c WHERE (a.delivery_id, a.trigger, a.n) = (c.delivery_id, c.trigger, c.n)
+    RETURNING a.delivery_id AS id, a.n, a.job_number, a.trigger;
+  END IF;
+
+  -- Attempts of the schedule. Only endpoints with free slots whose first delivery has waited for longest are read.
+  -- `turn` counts the slots that an endpoint has with those that it gets: all endpoints of a user have a first slot
+  -- before any has a second one. The last slots of a user are for endpoints that have no more than one, so that those
+  -- which hang leave room for one that answers: as its attempts succeed, and none of them is two seconds old, it may have
+  -- all of the last slots but two. An endpoint that fails gets one until it succeeds. What must move first is left out
+  -- after it was counted: so a million of those cost no more than a few. Of deliveries whose next crash, the third, is
+  -- their last one at a time has a slot: the others in flight did not end the worker.
+  RETURN QUERY
+    WITH busy AS (
+      SELECT user_id, endpoint_id, count(*) AS in_use, min(queued_at) AS oldest
+      FROM (SELECT user_id, endpoint_id, queued_at FROM ledger.webhook_deliveries
+            WHERE user_id = ANY(user_ids) AND queued_at >= queued_since
+            UNION ALL
+            SELECT user_id, endpoint_id, queued_at FROM ledger.webhook_attempts_on_demand
+            WHERE user_id = ANY(user_ids) AND queued_at IS NOT NULL AND outcome IS NULL) queued
+      GROUP BY user_id, endpoint_id
+    ), free AS (
+      SELECT w.user_id, w.since, w.endpoint_id, coalesce(b.in_use, 0) AS in_use,
+             w.endpoint_id = ANY(answering) AND coalesce(b.oldest > clock_timestamp() - interval '2 seconds', true) AS answers,
+             CASE WHEN e.failing_since IS NULL THEN per_endpoint ELSE 1 END - coalesce(b.in_use, 0) AS slots,
+             row_number() OVER (PARTITION BY w.user_id ORDER BY coalesce(b.in_use, 0), w.first_due) AS nth
+      FROM ledger.waiting(user_ids) w
+      LEFT JOIN busy b USING (user_id, endpoint_id)
+      JOIN ledger.webhook_endpoints e ON e.id = endpoint_id
+      WHERE w.first_due <= clock_timestamp() AND e.suspended_at IS NULL
+        AND (e.paused_until IS NULL OR e.paused_until <= clock_timestamp())
+        AND coalesce(b.in_use, 0) < CASE WHEN e.failing_since IS NULL THEN per_endpoint ELSE 1 END
+    ), due AS (
+      SELECT f.user_id, f.answers, d.id, d.next_attempt_at, d.is_suspect,
+             f.in_use + row_number() OVER (PARTITION BY f.endpoint_id ORDER BY d.next_attempt_at, d.id) AS turn
+      FROM free f
+      CROSS JOIN LATERAL (
+        SELECT id, next_attempt_at, assistant_id, crash_count >= 2 AS is_suspect
+        FROM ledger.webhook_deliveries
+        WHERE user_id = f.user_id AND endpoint_id = f.endpoint_id AND status = 'scheduled' AND queued_at IS NULL
+          AND next_attempt_at BETWEEN f.since AND clock_timestamp()
+          AND NOT (crash_count >= 2 AND EXISTS (
+            SELECT FROM ledger.webhook_deliveries other
+            WHERE other.crash_count >= 2 AND other.queued_at IS NOT NULL))
+        ORDER BY next_attempt_at LIMIT f.slots) d
+      WHERE f.nth <= per_user AND NOT EXISTS (
+        SELECT FROM ledger.moving_assistants move
+        WHERE move.assistant_id = d.assistant_id AND move.endpoint_id IS DISTINCT FROM f.endpoint_id)
+    ), capped AS (
+      SELECT *, CASE WHEN turn <= 2 THEN per_user WHEN answers THEN per_user - 2 ELSE shared END AS most FROM due
+    ), in_order AS (
+      SELECT *, row_number() OVER (PARTITION BY user_id ORDER BY most DESC, turn, next_attempt_at, id) AS nth FROM capped
+    ), users AS (
+      SELECT user_id, sum(in_use) AS in_use FROM busy GROUP BY user_id
+    )
+    UPDATE ledger.webhook_deliveries d
+    SET queued_at = clock_timestamp(), job_number = job_number + 1
+    -- by primary key: an equality on status would tempt the planner to scan all that is due
+    WHERE d.id = ANY (ARRAY (
+        SELECT o.id FROM in_order o LEFT JOIN users USING (user_id)
+        WHERE o.nth <= o.most - coalesce(users.in_use, 0)
+          AND (NOT o.is_suspect OR o.id = (SELECT id FROM in_order WHERE is_suspect ORDER BY next_attempt_at, id LIMIT 1))))
+      AND d.status NOT IN ('delivered', 'held', 'exhausted', 'cancelled', 'skipped')
+    RETURNING d.id, d.attempt_count + 1 AS n, d.job_number, NULL::text AS trigger;
+END $$;
