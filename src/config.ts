@@ -40,9 +40,9 @@ export function loadConfig (environment: NodeJS.ProcessEnv): Config {
 function crossRules (env: Partial<Environment>): Problem[] {
   const problems = [...jwtProblems(env), ...eventStoreProblems(env)]
   const problem = (field: string, message: string) => { problems.push({ field, message }) }
-  const noRange = env.WEBHOOK_ALLOW_CIDRS?.split(',').find((cidr) => cidr && !isRange(cidr))
+  const noRange = entriesOf(env.WEBHOOK_ALLOW_CIDRS ?? '').find((cidr) => !isRange(cidr))
   if (noRange) problem('WEBHOOK_ALLOW_CIDRS', `must be address ranges such as 127.0.0.0/8,::1/128; ${noRange} is not one`)
-  const noOrigin = noOriginIn(env.CORS_ORIGINS ?? '')
+  const noOrigin = noOriginIn(entriesOf(env.CORS_ORIGINS ?? ''))
   if (noOrigin) problem('CORS_ORIGINS', `must be * or origins such as https://app.example.com; ${noOrigin} is not one`)
   const isOnePort = env.PORT && env.PORT === env.EMBEDDED_EVENTSTORE_PORT
   if (isOnePort) problem('EMBEDDED_EVENTSTORE_PORT', `must not be that of PORT, ${env.PORT}: choose another for one of them`)
@@ -53,6 +53,9 @@ function crossRules (env: Partial<Environment>): Problem[] {
   if (!env.LEAD_DIGEST_KEY) problem('LEAD_DIGEST_KEY', why)
   return problems
 }
+
+/** What stands between the commas, without white space around it and without what is empty. */
+const entriesOf = (text: string): string[] => text.split(',').map((entry) => entry.trim()).filter(Boolean)
 
 const isRange = (cidr: string) => ipaddr.IPv4.isValidCIDRFourPartDecimal(cidr) || ipaddr.IPv6.isValidCIDR(cidr)
 
@@ -78,9 +81,9 @@ function toConfig (env: Environment) {
     jwt: jwtSettings(env),
     jwtRoleClaim: env.JWT_ROLE_CLAIM,
     jwtRoleMap: roleMapOf(env.JWT_ROLE_MAP),
-    corsOrigins: corsOrigins(env.CORS_ORIGINS),
+    corsOrigins: corsOrigins(entriesOf(env.CORS_ORIGINS)),
     secretKey: env.SECRET_KEY,
-    previousSecretKeys: env.SECRET_KEY_PREVIOUS.split(',').filter(Boolean),
+    previousSecretKeys: entriesOf(env.SECRET_KEY_PREVIOUS),
     leadDigestKey: env.LEAD_DIGEST_KEY,
     readModelWaitMs: env.READ_MODEL_WAIT_MS,
     drainDelayMs: env.DRAIN_DELAY_MS,
@@ -100,6 +103,6 @@ const webhookSettings = (env: Environment) => ({
   schedule: env.WEBHOOK_SCHEDULE,
   timeoutMs: env.WEBHOOK_TIMEOUT_MS,
   allowHttp: env.WEBHOOK_ALLOW_HTTP === 'true' || env.WEBHOOK_ALLOW_HTTP === '1',
-  allowCidrs: env.WEBHOOK_ALLOW_CIDRS.split(',').filter(Boolean),
+  allowCidrs: entriesOf(env.WEBHOOK_ALLOW_CIDRS),
   retentionDays: env.WEBHOOK_RETENTION_DAYS
 })

@@ -17,6 +17,14 @@ t.test('one character repeated is no secret; a former key may be one, so that it
   refuses(t, { SECRET_KEY_PREVIOUS: 'a'.repeat(32) })
 })
 
+t.test('white space beside the commas of former keys is no part of them', async (t) => {
+  const keys = [secret, 'b '.repeat(20) + 'b', 'c'.repeat(32)]
+  t.strictSame(loadConfig({ SECRET_KEY_PREVIOUS: ` ${keys.join(' , ')}\n` }).previousSecretKeys, keys)
+  for (const SECRET_KEY_PREVIOUS of [` ${'d'.repeat(31)} `, `${secret},`, `${secret}, ,${secret}`]) {
+    refuses(t, { SECRET_KEY_PREVIOUS }, 'SECRET_KEY_PREVIOUS')
+  }
+})
+
 t.test('roles of an issuer are pairs with roles of ours', async (t) => {
   const map = (JWT_ROLE_MAP: string) => [...loadConfig({ JWT_SECRET: secret, JWT_ROLE_MAP }).jwt?.roleMap ?? []]
   t.strictSame(map('authenticated=user, service_role=engine,admin=ops,'), [

@@ -119,7 +119,7 @@ t.test('ports, waits and address ranges that cannot be are refused', async (t) =
   const wrong = ['127.0.0.1', '127.0.0.0/33', '999.1.1.1/8', '::1/129', '10.0.0.0/8,nonsense', '10.0.0.0/x', 'x/8', '127/8']
   for (const WEBHOOK_ALLOW_CIDRS of wrong) refuses(t, { WEBHOOK_ALLOW_CIDRS }, 'WEBHOOK_ALLOW_CIDRS')
   const ranges = ['127.0.0.0/8', '::1/128', 'fd00::/8']
-  t.strictSame(loadConfig({ WEBHOOK_ALLOW_CIDRS: `${ranges.join()},` }).webhook.allowCidrs, ranges)
+  t.strictSame(loadConfig({ WEBHOOK_ALLOW_CIDRS: `${ranges.join(' , ')},` }).webhook.allowCidrs, ranges)
   t.match(loadConfig({ PORT: '0', READ_MODEL_WAIT_MS: '0' }), { port: 0, readModelWaitMs: 0 })
 })
 

@@ -12,15 +12,14 @@ const keptSeconds = 600
 const exposed = Object.keys(answerHeaders).join(', ')
 const allowed = ['Authorization', 'Content-Type', 'If-None-Match', ...Object.keys(requestHeaders)].join(', ')
 
-/** Of the setting: origins with commas, or `*`. */
-export const corsOrigins = (text: string): CorsOrigins => text.trim() === '*' ? '*' : originsIn(text)
+/** Of the entries of the setting: origins, or `*` alone. */
+export const corsOrigins = (entries: string[]): CorsOrigins => isEvery(entries) ? '*' : entries
 
-/** The first part that is no origin, as a browser would send it. */
-export function noOriginIn (text: string): string | undefined {
-  return text.trim() === '*' ? undefined : originsIn(text).find((origin) => !isOrigin(origin))
-}
+/** The first entry that is no origin, as a browser would send it. */
+export const noOriginIn = (entries: string[]): string | undefined =>
+  isEvery(entries) ? undefined : entries.find((origin) => !isOrigin(origin))
 
-const originsIn = (text: string) => text.split(',').map((origin) => origin.trim()).filter(Boolean)
+const isEvery = (entries: string[]) => entries.length === 1 && entries[0] === '*'
 
 function isOrigin (text: string): boolean {
   if (!/^https?:[^*]+$/.test(text) || !URL.canParse(text)) return false

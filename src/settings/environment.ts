@@ -11,7 +11,8 @@ const LongSecret = Type.Optional(Type.String({
 }))
 const Milliseconds = (value: number, minimum = 0) => Type.Integer({ minimum, default: value })
 const Text = (pattern: string, words: string, value = '') => Type.String({ default: value, pattern, ...inWords(words) })
-const OldSecrets = Text('^([^,]{32,}(,[^,]{32,})*)?$', 'must be former keys of 32 characters or more, separated by commas')
+const oldSecret = '\\s*[^,\\s][^,]{30,}[^,\\s]\\s*'
+const OldSecrets = Text(`^(${oldSecret}(,${oldSecret})*)?$`, 'must be former keys of 32 characters or more, separated by commas')
 const Matching = (pattern: string, words: string) => Type.Optional(Type.String({ pattern, ...inWords(words) }))
 const Url = (protocols: string, example: string) => Matching(`^(${protocols})://.+`, `must be a URL such as ${example}`)
 const webhookSecret = '^whsec_([A-Za-z0-9+/]{4}){8,21}([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$'
