@@ -70,8 +70,12 @@ t.test('a 429, and a 503 that says how long, pause the whole endpoint', async (t
   t.same(paused(429, 'soon'), { inMs: minute, reason: 'too_many_requests' })
   t.same(paused(503, '120'), { inMs: 2 * minute, reason: 'unavailable' })
   for (const past of ['0', new Date(now - minute).toUTCString()]) {
-    t.same(paused(503, past), { inMs: 5_000, reason: 'unavailable' }, `${past}: until the schedule goes on`)
+    t.same(paused(503, past), { inMs: 5_000, reason: 'unavailable' }, `${past}: for the first wait of the schedule`)
     t.same(paused(429, past), { inMs: 5_000, reason: 'too_many_requests' }, past)
+  }
+  for (const failures of [1, 2, 8]) {
+    t.same(paused(503, '2', failures), { inMs: 5_000, reason: 'unavailable' }, 'an old delivery pauses no longer')
+    t.same(paused(429, '30', failures), { inMs: 30_000, reason: 'too_many_requests' })
   }
   for (const [status, retryAfter] of [[503], [503, 'soon'], [500, '120'], [502, '120'], [200, '120']] as const) {
     t.equal(paused(status, retryAfter), undefined, `${status} ${retryAfter}`)

@@ -3,7 +3,10 @@ import type { Pool } from 'pg'
 
 export interface Stats {
   statuses: Record<string, number>
-  /** Attempts whose time has come: those that wait, and those that are queued or running. */
+  /**
+   * Attempts whose time has come: those that wait, and those that are queued or running. While an endpoint is paused,
+   * nothing of it is due by the schedule.
+   */
   due: { waiting: number, under_way: number, oldest: string | null }
   suspended_endpoints: number
 }
@@ -32,8 +35,12 @@ const dueSql = `
   SELECT count(*) FILTER (WHERE queued_at IS NULL)::integer AS waiting, count(queued_at)::integer AS under_way,
          min(due_at) AS oldest,
          (SELECT count(*) FROM ledger.webhook_endpoints WHERE suspended_at IS NOT NULL)::integer AS suspended
-  FROM (SELECT queued_at, next_attempt_at AS due_at FROM ledger.webhook_deliveries
+  FROM (SELECT queued_at, greatest(next_attempt_at, paused_until) AS due_at
+        FROM ledger.webhook_deliveries d
+        LEFT JOIN (SELECT id AS endpoint_id, paused_until FROM ledger.webhook_endpoints
+                   WHERE paused_until IS NOT NULL) pauses USING (endpoint_id)
         WHERE status = 'scheduled' AND next_attempt_at <= clock_timestamp()
+          AND (queued_at IS NOT NULL OR coalesce(paused_until <= clock_timestamp(), true))
         UNION ALL
         SELECT queued_at, due_at FROM ledger.webhook_attempts_on_demand
         WHERE outcome IS NULL AND due_at <= clock_timestamp()) attempts`

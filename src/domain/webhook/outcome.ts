@@ -60,7 +60,7 @@ export function verdictOf (result: Result, circumstances: Circumstances): Verdic
   const base = baseDelay(schedule, failures + 1) ?? (isOneMore ? schedule.at(-1) : undefined)
   if (base === undefined) return { status: 'exhausted', reason: 'attempts_used_up' }
   const floor = isOverloaded(result) ? floorMs : 0
-  return { status: 'retry', inMs: Math.max(withJitter(base, random), floor, retryAfterDelay(result, base, now) ?? 0) }
+  return { status: 'retry', inMs: Math.max(withJitter(base, random), floor, retryAfterDelay(result, { least: base, base }, now) ?? 0) }
 }
 
 /** Whether an attempt with this outcome is one of those that the schedule has. */
@@ -68,10 +68,13 @@ export function usesAttempt ({ outcome, statusCode }: { outcome: Outcome, status
   return outcome !== 'delivered' && outcome !== 'unknown' && statusCode !== 429
 }
 
-/** A 429, and a 503 that says how long, speak for the whole endpoint. */
+/**
+ * A 429, and a 503 that says how long, speak for the whole endpoint, which waits for the first wait of the schedule at
+ * least: how often this one delivery has failed says nothing of the others.
+ */
 export function pauseOf (result: Result, { schedule, failures, now }: Circumstances): Pause | undefined {
   const base = baseDelay(schedule, failures + 1) ?? 0
-  const asked = retryAfterDelay(result, base, now)
+  const asked = retryAfterDelay(result, { least: baseDelay(schedule, 1) ?? 0, base }, now)
   if (hasStatus(result, 429)) return { inMs: asked ?? floorMs, reason: 'too_many_requests' }
   return hasStatus(result, 503) && asked !== undefined ? { inMs: asked, reason: 'unavailable' } : undefined
 }
@@ -83,11 +86,13 @@ function isOverloaded (result: Result): boolean {
   return result.kind === 'answer' ? [429, 502, 504].includes(result.status) : result.stage === 'timeout'
 }
 
-/** `Retry-After` within [base, max(2 x base, 15 min)], also a past one; nothing when it is absent or not readable. */
-function retryAfterDelay (result: Result, base: number, now: number): number | undefined {
+/** `Retry-After` within [least, max(2 x base, 15 min)], also a past one; nothing when it is absent or not readable. */
+function retryAfterDelay (
+  result: Result, { least, base }: { least: number, base: number }, now: number
+): number | undefined {
   const wanted = result.kind === 'answer' ? parseRetryAfter(result.retryAfter, now) : undefined
   if (wanted === undefined) return undefined
-  return Math.min(Math.max(wanted, base), Math.max(2 * base, quarterMs))
+  return Math.min(Math.max(wanted, least), Math.max(2 * base, quarterMs))
 }
 
 const imfOrRfc850 = /^[A-Z][a-z]{2,8}, \d\d[ -][A-Z][a-z]{2}[ -](\d\d|\d{4}) \d\d:\d\d:\d\d GMT$/

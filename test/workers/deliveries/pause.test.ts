@@ -7,6 +7,7 @@ import { inTransaction } from '../../../src/postgres/transaction.js'
 import { deliveryRig, settled, type Rig } from '../../support/workers/delivery-rig.js'
 import { onEachQueue } from '../../support/workers/each-queue.js'
 import type { Interruption } from '../../../src/domain/webhook/delivery.js'
+import { countDue } from '../../../workers/operate/stats.js'
 import { listDeliveries } from '../../../workers/deliveries/read/find-deliveries.js'
 import { findInterruption, resumeUrl } from '../../../workers/deliveries/endpoints.js'
 
@@ -41,6 +42,7 @@ onEachQueue(t, {
     await r.reconcile()
     await eventually(() => other.received.length === 5)
     t.equal(limited.received.length, 10, 'nothing but what was on its way')
+    t.match(await countDue(r.pool), { waiting: 0, oldestSeconds: 0 }, 'what a pause puts off is not late')
     t.same(new Set((await r.deliveries()).map(({ failure_count }) => failure_count)), new Set([0]))
 
     await isOver(r)
