@@ -75,17 +75,26 @@ async function removeExpiredAndLog ({ pool, retentionDays: days, log }: Reconcil
   }
 }
 
-/** One pass. It throws errors of the queue only after everything that needs no queue. */
+/**
+ * One pass. It throws errors of the queue only after everything that needs no queue, and what keeps attempts from being
+ * closed only at the end: it keeps nothing from being queued.
+ */
 export async function reconcile (options: PassOptions): Promise<Reconciled> {
-  const { pool, enqueuer, closes = true } = options
-  const { attempts: unknown, crashed } = closes ? await closeAbandoned(options) : { attempts: 0, crashed: [] }
+  const { closes = true } = options
+  const [closing] = await Promise.allSettled([closes ? closeAbandoned(options) : { attempts: 0, crashed: [] }])
   const lost = await releaseLost(options)
+  const queued = await enqueueDue(options)
+  if (closing.status === 'rejected') throw closing.reason
+  return { unknown: closing.value.attempts, crashed: closing.value.crashed, lost, queued }
+}
+
+async function enqueueDue ({ pool, enqueuer, signal }: PassOptions): Promise<number> {
   let queued = 0
   const users = await passOverDue(pool)
-  for (let from = 0; from < users.length && !options.signal?.aborted; from += usersAtOnce) {
+  for (let from = 0; from < users.length && !signal?.aborted; from += usersAtOnce) {
     queued += await enqueuer.enqueue(users.slice(from, from + usersAtOnce))
   }
-  return { unknown, crashed, lost, queued }
+  return queued
 }
 
 async function closeAbandoned ({ pool, abandonedAfterMs }: PassOptions): Promise<Closed> {

@@ -7,7 +7,11 @@ export async function addMonths (db: Pool | PoolClient, since?: Date): Promise<v
   await db.query('SELECT ledger.add_attempt_months(coalesce($1, now()))', [since])
 }
 
-/** Drops the months that are over for so many days. @returns their tables */
+/**
+ * Drops the months that are over for so many days. An attempt that is still open, as its worker was killed long ago, is
+ * to be written into the month in which it started: that month and those after it stay until then.
+ * @returns their tables
+ */
 export async function dropMonths (pool: Pool, days: number): Promise<string[]> {
   return await inTransaction(pool, async (tx) => {
     await tx.query("SET LOCAL lock_timeout = '2s'") // readers of all months wait behind it
@@ -15,8 +19,10 @@ export async function dropMonths (pool: Pool, days: number): Promise<string[]> {
       SELECT name FROM (
         SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
         WHERE i.inhparent = 'ledger.webhook_attempts'::regclass AND c.relname ~ '_\\d{4}_\\d\\d$') months
-      WHERE to_date(right(name, 7), 'YYYY_MM') + interval '1 month'
-            <= (now() AT TIME ZONE 'UTC') - $1 * interval '1 day'
+      WHERE to_date(right(name, 7), 'YYYY_MM') + interval '1 month' <= least(
+        (now() AT TIME ZONE 'UTC') - $1 * interval '1 day',
+        (SELECT min(started_at) AT TIME ZONE 'UTC' FROM ledger.webhook_deliveries WHERE queued_at IS NOT NULL),
+        (SELECT min(started_at) AT TIME ZONE 'UTC' FROM ledger.webhook_attempts_on_demand WHERE outcome IS NULL))
       ORDER BY name`, [days])
     for (const { name } of rows) await tx.query(`DROP TABLE ledger.${name}`)
     return rows.map(({ name }) => name)

@@ -3,7 +3,11 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import type { Pool } from 'pg'
 import { addMonths, dropMonths } from '../../../../workers/deliveries/attempts/months.js'
+import { startAttempt } from '../../../../workers/deliveries/attempts/start.js'
+import { deliveryId } from '../../../../workers/dispatch/delivery-id.js'
+import { assistantTo, callCompleted } from '../../../support/events/call-events.js'
 import { scratchLedger } from '../../../support/postgres/ledger.js'
+import { deliveryRig, type Rig } from '../../../support/workers/delivery-rig.js'
 
 const monthsOf = async (pool: Pool) => (await pool.query<{ name: string }>(`
   SELECT inhrelid::regclass::text AS name FROM pg_inherits
@@ -45,4 +49,35 @@ t.test('a month is dropped when the last of its attempts is kept long enough', a
   t.equal((await pool.query('SELECT FROM ledger.webhook_attempts')).rowCount, 2)
   t.same(await dropMonths(pool, await lastDay(next) - 1), [next.replace('ledger.', '')])
   t.equal((await pool.query('SELECT FROM ledger.webhook_attempts')).rowCount, 1)
+})
+
+const url = 'https://hooks.example.com/1'
+
+/** A worker that is killed half a year ago, in an attempt for user 1. */
+async function killHalfAYearAgo (r: Rig): Promise<void> {
+  await addMonths(r.pool, monthsAgo(8))
+  await r.tell(assistantTo(url, 1, '1'), callCompleted('c-1'))
+  await r.enqueuer.enqueue(['1'])
+  const job = { deliveryId: deliveryId('c-1'), n: 1, jobNumber: 1 }
+  t.ok(await startAttempt(r.pool, { job, token: randomUUID() }))
+  await r.pool.query("UPDATE ledger.webhook_deliveries SET (started_at, queued_at) = (now() - interval '6 months', now() - interval '6 months')")
+}
+
+t.test('a month in which an attempt began that is still open is dropped after it was closed', async (t) => {
+  const r = await deliveryRig(t, { works: false, enqueues: false })
+  await killHalfAYearAgo(r)
+  const dropped = await dropMonths(r.pool, 90)
+  t.ok(dropped.length > 0 && !dropped.some((name) => `ledger.${name}` >= month(-6)), dropped.join())
+  t.match(await r.reconcile(), { unknown: 1 })
+  t.same((await r.attempts()).map(({ outcome }) => outcome), ['unknown'])
+  t.ok((await dropMonths(r.pool, 90)).includes(month(-6).replace('ledger.', '')))
+})
+
+t.test('an attempt that cannot be closed keeps no other delivery from being queued', async (t) => {
+  const r = await deliveryRig(t, { works: false, enqueues: false })
+  await killHalfAYearAgo(r)
+  await r.pool.query(`DROP TABLE ${month(-6)}`)
+  await r.tell(assistantTo(`${url}/2`, 2, '2'), callCompleted('c-2', { assistant_id: 2 }))
+  await t.rejects(r.reconcile(), /no partition/)
+  t.ok([...await r.queue.ids()].some((id) => id.includes(deliveryId('c-2'))))
 })
