@@ -42,6 +42,7 @@ onEachQueue(t, {
     await r.reconcile()
     await eventually(() => other.received.length === 5)
     t.equal(limited.received.length, 10, 'nothing but what was on its way')
+    await eventually(async () => (await countDue(r.pool)).underWay === 0)
     t.match(await countDue(r.pool), { waiting: 0, oldestSeconds: 0 }, 'what a pause puts off is not late')
     t.same(new Set((await r.deliveries()).map(({ failure_count }) => failure_count)), new Set([0]))
 
