@@ -5,7 +5,11 @@ import { BadSettings, loadConfig } from '../src/config.js'
 import { problems, refuses } from './support/config-problems.js'
 
 const secret = 'x'.repeat(31) + 'y'
-const urls = { EVENTSTORE_URL: 'esdb://localhost:2113?tls=false', DATABASE_URL: 'postgres://localhost/ringledger', REDIS_URL: 'redis://localhost' }
+const urls = {
+  EVENTSTORE_URL: 'esdb://localhost:2113?tls=false',
+  DATABASE_URL: 'postgres://localhost/ringledger',
+  REDIS_URL: 'redis://localhost'
+}
 const secrets = { JWT_SECRET: secret, SECRET_KEY: secret, LEAD_DIGEST_KEY: secret }
 
 t.test('without any setting everything has its default', async (t) => {
@@ -25,7 +29,8 @@ t.test('without any setting everything has its default', async (t) => {
 })
 
 t.test('an empty value counts as not set', async (t) => {
-  t.strictSame(loadConfig({ PORT: '', HOST: '', DATABASE_URL: '', JWT_SECRET: '', JWT_JWKS_URL: '', WEBHOOK_ALLOW_HTTP: '' }), loadConfig({}))
+  const empty = { PORT: '', HOST: '', DATABASE_URL: '', JWT_SECRET: '', JWT_JWKS_URL: '', WEBHOOK_ALLOW_HTTP: '' }
+  t.strictSame(loadConfig(empty), loadConfig({}))
 })
 
 t.test('the embedded event store cannot have the port of the API', (t) => {
@@ -70,7 +75,8 @@ t.test('every bad setting is named at once, also those that are bad together', a
 })
 
 t.test('no secret is ever part of a complaint', async (t) => {
-  const message = new BadSettings(problems({ JWT_SECRET: 'hunter2', SECRET_KEY: 'hunter2', DATABASE_URL: 'hunter2' })).message
+  const wrong = problems({ JWT_SECRET: 'hunter2', SECRET_KEY: 'hunter2', DATABASE_URL: 'hunter2' })
+  const { message } = new BadSettings(wrong)
   t.notMatch(message, /hunter2/)
 })
 
@@ -86,24 +92,31 @@ t.test('tokens are verified with one secret or with the keys of an issuer, never
   refuses(t, { ...jwks, JWT_SECRET: secret }, 'JWT_SECRET')
   refuses(t, { JWT_JWKS_URL: jwks.JWT_JWKS_URL }, 'JWT_ISSUER', 'JWT_AUDIENCE')
   refuses(t, { ...jwks, JWT_JWKS_URL: 'http://issuer.example.com/jwks' }, 'JWT_JWKS_URL')
-  t.strictSame(loadConfig({ ...jwks, JWT_ROLE_CLAIM: 'scope' }).jwt, { roleClaim: 'scope', jwksUrl: jwks.JWT_JWKS_URL, issuer: 'issuer', audience: 'us' })
+  t.strictSame(loadConfig({ ...jwks, JWT_ROLE_CLAIM: 'scope' }).jwt,
+    { roleClaim: 'scope', jwksUrl: jwks.JWT_JWKS_URL, issuer: 'issuer', audience: 'us' })
   t.strictSame(loadConfig({ JWT_SECRET: secret }).jwt, { roleClaim: 'role', secret })
   refuses(t, { ...urls, ...jwks, SECRET_KEY: secret, LEAD_DIGEST_KEY: secret })
 })
 
 t.test('a base path is one with or without a slash at its end', async (t) => {
-  for (const [given, basePath] of [['', ''], ['/', ''], ['/api', '/api'], ['/api/', '/api'], ['/api/v1/', '/api/v1']]) t.equal(loadConfig({ BASE_PATH: given }).basePath, basePath)
+  for (const [given, basePath] of [['', ''], ['/', ''], ['/api', '/api'], ['/api/', '/api'], ['/api/v1/', '/api/v1']]) {
+    t.equal(loadConfig({ BASE_PATH: given }).basePath, basePath)
+  }
   for (const BASE_PATH of ['api', '//', '/api//', '/a b', '/a?b', 'http://h/api']) refuses(t, { BASE_PATH }, 'BASE_PATH')
 })
 
 t.test('booleans are true, false, 1 or 0', async (t) => {
-  for (const [value, isOn] of [['true', true], ['1', true], ['false', false], ['0', false]] as const) t.equal(loadConfig({ WEBHOOK_ALLOW_HTTP: value }).webhook.allowHttp, isOn)
+  for (const [value, isOn] of [['true', true], ['1', true], ['false', false], ['0', false]] as const) {
+    t.equal(loadConfig({ WEBHOOK_ALLOW_HTTP: value }).webhook.allowHttp, isOn)
+  }
   for (const value of ['yes', 'TRUE', 'on', '2']) refuses(t, { WEBHOOK_ALLOW_HTTP: value }, 'WEBHOOK_ALLOW_HTTP')
 })
 
 t.test('URLs of every back end are known by their protocol', async (t) => {
   const good = {
-    EVENTSTORE_URL: ['esdb://h', 'esdb+discover://a,b,c', 'kurrentdb://h', 'kurrentdb+discover://h'], DATABASE_URL: ['postgres://h/d', 'postgresql://h/d'], REDIS_URL: ['redis://h', 'rediss://h']
+    EVENTSTORE_URL: ['esdb://h', 'esdb+discover://a,b,c', 'kurrentdb://h', 'kurrentdb+discover://h'],
+    DATABASE_URL: ['postgres://h/d', 'postgresql://h/d'],
+    REDIS_URL: ['redis://h', 'rediss://h']
   }
   for (const [name, values] of Object.entries(good)) {
     for (const value of values) refuses(t, { ...secrets, [name]: value })
@@ -115,7 +128,8 @@ t.test('ports, waits and address ranges that cannot be are refused', async (t) =
   for (const PORT of ['-1', '65536', 'x', '1.5']) refuses(t, { PORT }, 'PORT')
   for (const READ_MODEL_WAIT_MS of ['-1', 'x']) refuses(t, { READ_MODEL_WAIT_MS }, 'READ_MODEL_WAIT_MS')
   refuses(t, { WEBHOOK_TIMEOUT_MS: '99' }, 'WEBHOOK_TIMEOUT_MS')
-  for (const WEBHOOK_RETENTION_DAYS of ['0', '-1', '1.5', '36501', 'ever']) refuses(t, { WEBHOOK_RETENTION_DAYS }, 'WEBHOOK_RETENTION_DAYS')
+  const days = ['0', '-1', '1.5', '36501', 'ever']
+  for (const WEBHOOK_RETENTION_DAYS of days) refuses(t, { WEBHOOK_RETENTION_DAYS }, 'WEBHOOK_RETENTION_DAYS')
   const wrong = ['127.0.0.1', '127.0.0.0/33', '999.1.1.1/8', '::1/129', '10.0.0.0/8,nonsense', '10.0.0.0/x', 'x/8', '127/8']
   for (const WEBHOOK_ALLOW_CIDRS of wrong) refuses(t, { WEBHOOK_ALLOW_CIDRS }, 'WEBHOOK_ALLOW_CIDRS')
   const ranges = ['127.0.0.0/8', '::1/128', 'fd00::/8']

@@ -40,7 +40,8 @@ t.test('each refusal has its status, and its message is the domain’s', async (
 
 t.test('a refusal of fields names them, and only such a refusal has errors', async (t) => {
   const errors = { 'a.0.b': ['must be c'] }
-  t.strictSame((await answerTo(t, new Rejection('invalid', 'The given data was invalid.', errors))).body, { message: 'The given data was invalid.', errors })
+  const answer = await answerTo(t, new Rejection('invalid', 'The given data was invalid.', errors))
+  t.strictSame(answer.body, { message: 'The given data was invalid.', errors })
   t.strictSame((await answerTo(t, new Rejection('call-differs', 'No.'))).body, { message: 'No.' })
 })
 
@@ -61,9 +62,11 @@ t.test('a back end that was missing before anything was written is a 503 that ma
 
 t.test('anything else is a 500 that says what failed and nothing of how', async (t) => {
   for (const error of [
-    new AppendOutcomeUnknown('x'), new RevisionConflict('x'), new Error('SELECT secret'), new TypeError('x'), Object.assign(new Error('duplicate key'), { code: '23505' })
+    new AppendOutcomeUnknown('x'), new RevisionConflict('x'), new Error('SELECT secret'), new TypeError('x'),
+    Object.assign(new Error('duplicate key'), { code: '23505' })
   ]) {
-    t.match(await answerTo(t, error, 'Assistant creation failed'), { status: 500, retryAfter: undefined, body: { message: 'Assistant creation failed' } })
+    t.match(await answerTo(t, error, 'Assistant creation failed'),
+      { status: 500, retryAfter: undefined, body: { message: 'Assistant creation failed' } })
     t.strictSame((await answerTo(t, error)).body, { message: 'Internal server error' })
   }
 })
@@ -72,7 +75,8 @@ t.test('errors of the client keep their status', async (t) => {
   const withStatus = (statusCode: number) => Object.assign(new Error('said by the framework'), { statusCode })
   t.match(await answerTo(t, withStatus(400)), { status: 400, body: { message: 'said by the framework' } })
   t.match(await answerTo(t, withStatus(401)), { status: 401, body: { message: 'Unauthenticated.' } })
-  t.match(await answerTo(t, withStatus(415)), { status: 415, body: { message: 'The request body must be JSON: send Content-Type: application/json.' } })
+  t.match(await answerTo(t, withStatus(415)),
+    { status: 415, body: { message: 'The request body must be JSON: send Content-Type: application/json.' } })
   t.match(await answerTo(t, withStatus(413)), { status: 413, body: { message: 'The request is too large.' } })
   t.match(await answerTo(t, new AppendTooLarge('x')), { status: 413, body: { message: 'The request is too large.' } })
 })

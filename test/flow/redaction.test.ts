@@ -49,7 +49,8 @@ const says = (words: string) => eventually(() => lines().some((line) => line.inc
 t.test('commands that are taken, with everything that they can hold', async (t) => {
   const withHook = (to: string) =>
     newAssistant({ is_webhook_active: true, webhook_url: `${to}/${inPath}?key=${query}`, assistant_name: name, initial_message: `Call ${phone}` })
-  const [good, bad] = [await call('POST', '/user/assistant', withHook(hook.url)), await call('POST', '/user/assistant', withHook(failing.url))]
+  const good = await call('POST', '/user/assistant', withHook(hook.url))
+  const bad = await call('POST', '/user/assistant', withHook(failing.url))
   t.same([good.status, bad.status], [201, 201])
   Object.assign(ids, { assistant: good.body.data?.id, failing: bad.body.data?.id })
   const contact = { phone_number: '+15557654329', variables: { email } }

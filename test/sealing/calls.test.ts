@@ -73,7 +73,8 @@ t.test('what an engine appends stays as it is', async (t) => {
 t.test('a call is under the key of who called or was called: without it nothing but what is plain can be read', async (t) => {
   t.equal((await send('outbound', report({ direction: 'outbound' }))).status, 202)
   t.equal(await personKeys.erase('1', said.from), true)
-  t.match(await streams.read('call-sealed'), [{ type: 'CallErased', data: { call_id: 'sealed', status: 'completed' }, metadata: { was: 'CallCompleted' } }])
+  t.match(await streams.read('call-sealed'),
+    [{ type: 'CallErased', data: { call_id: 'sealed', status: 'completed' }, metadata: { was: 'CallCompleted' } }])
   t.match((await streams.read('call-outbound')).map(({ type, data }) => ({ type, data })), [{ type: 'CallCompleted', data: said }])
   t.equal((await pool.query('SELECT FROM ledger.parked_events')).rowCount, 0)
 })

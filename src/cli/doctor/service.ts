@@ -28,7 +28,8 @@ export interface ServiceParts {
 }
 
 export async function checkService ({ databaseUrl, ...parts }: ServiceParts): Promise<Finding[]> {
-  const pool = openPool(databaseUrl, { applicationName: 'ringledger doctor', max: 4, onError: () => {}, answerWithinMs: 2_800 })
+  const options = { applicationName: 'ringledger doctor', max: 4, onError: () => {}, answerWithinMs: 2_800 }
+  const pool = openPool(databaseUrl, options)
   try {
     let isMade = false
     return await runIfReachable('Service', ['tables', async () => {
@@ -102,7 +103,8 @@ async function keysFound (pool: Pool, keys: SecretKeys | undefined) {
   const needed = previous.filter(({ texts, persons }) => texts + persons > 0).map(({ place }) => place)
   return needed.length > 0
     ? warning(`number ${needed.join(', ')} of SECRET_KEY_PREVIOUS is still needed`, 'Run `ringledger secrets reseal`.')
-    : warning('nothing that the ledger knows needs SECRET_KEY_PREVIOUS', 'Run `ringledger secrets reseal`, which looks through the log, and empty it.')
+    : warning('nothing that the ledger knows needs SECRET_KEY_PREVIOUS',
+      'Run `ringledger secrets reseal`, which looks through the log, and empty it.')
 }
 
 /** Those of a log from before numbers were held, as far as their users have them still. */

@@ -45,7 +45,9 @@ const schema = {
   querystring: ImportQuery,
   body: { content: { 'application/json': json, 'text/csv': csv } },
   response: {
-    202: answered('It is worked on.', Started, { message: started, data: { id: importId, status: 'processing' } }, writeHeaders),
+    202: answered(
+      'It is worked on.', Started, { message: started, data: { id: importId, status: 'processing' } }, writeHeaders
+    ),
     422: invalid({ campaign_id: ['must be one of your campaigns'], body: ['row 17 cannot be read: a quote is never closed'] })
   }
 }

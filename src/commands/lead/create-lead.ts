@@ -4,7 +4,6 @@ import { leadDecider } from '../../domain/lead/decide.js'
 import { LeadAnswer } from '../../domain/lead/summary.js'
 import { CreateLeadBody, validateLead } from '../../domain/lead/validate.js'
 import type { App } from '../../http/app-types.js'
-import { tagged } from '../../http/answers/etags.js'
 import { command } from '../../http/command-route.js'
 import { answered, example, invalid, writeHeaders } from '../../http/docs/describe.js'
 import { lead as leadExample, newLead } from '../../http/docs/examples.js'
@@ -44,8 +43,6 @@ export function createLead (app: App, deps: LeadDeps): void {
     stream: deps.leadStreamOf,
     isNew: true,
     decider: leadDecider,
-    answer: async (handled) => ({
-      message: created, data: tagged(reply, await answerNewLead(deps, request.user.id, handled))
-    })
+    answer: async (handled) => ({ message: created, data: await answerNewLead(deps, request.user.id, reply, handled) })
   }))
 }

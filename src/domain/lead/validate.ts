@@ -92,7 +92,9 @@ export function listedContacts (items: unknown, listed: Listed): Problem[] {
   })
 }
 
-export function contactOf ({ phone_number, variables }: Pick<CreateLeadBody, 'phone_number' | 'variables'>): NewContact {
+export function contactOf (
+  { phone_number, variables }: Pick<CreateLeadBody, 'phone_number' | 'variables'>
+): NewContact {
   return { phone_number, variables: variablesOf(variables) }
 }
 

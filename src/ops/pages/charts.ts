@@ -21,10 +21,11 @@ export interface Chart {
 export function chart ({ title, unit, names, points, kind, remark = '' }: Chart): string {
   const sums = points.map(({ values }) => kind === 'bars' ? sum(values) : Math.max(...values.map((value) => value ?? 0)))
   const most = ceiling(Math.max(...sums, 0))
+  const keys = names.map((name, index) => html`<span class="key ${kinds[index] ?? ''}"></span>${name}`)
   const marks = kind === 'bars' ? bars(points, most) : names.map((_name, index) => line(points, index, most)).join('')
   return html`
 <figure>
-<figcaption>${title}${remark} !${names.map((name, index) => html`<span class="key ${kinds[index] ?? ''}"></span>${name}`)}</figcaption>
+<figcaption>${title}${remark} !${keys}</figcaption>
 <svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${title}: at most ${shown(most)} ${unit}">
 !${[0, most / 2, most].map((value) => html`
 <line class="grid" x1="${left}" x2="${width}" y1="${y(value, most)}" y2="${y(value, most)}"/>
@@ -33,9 +34,13 @@ export function chart ({ title, unit, names, points, kind, remark = '' }: Chart)
 !${marks}
 </svg>
 <details><summary>${title} as a table</summary>
-!${table(title, ['from (UTC)', ...names], points.map(({ at, values }) => [text(clock(at)), ...values.map((value) => text(value === null ? '–' : shown(value)))]), 'Nothing yet.')}
+!${table(title, ['from (UTC)', ...names], points.map(row), 'Nothing yet.')}
 </details>
 </figure>`
+}
+
+function row ({ at, values }: Chart['points'][number]): string[] {
+  return [text(clock(at)), ...values.map((value) => text(value === null ? '–' : shown(value)))]
 }
 
 function bars (points: Chart['points'], most: number): string {
@@ -55,9 +60,9 @@ function line (points: Chart['points'], nth: number, most: number): string {
   let isDrawn = false
   const path = points.map(({ values }, index) => {
     const value = values[nth] ?? null
-    const command = value === null ? '' : `${isDrawn ? 'L' : 'M'}${at(index + 0.5, step)} ${y(value, most).toFixed(1)}${isDrawn ? '' : 'h2'}`
+    const [command, end] = isDrawn ? ['L', ''] : ['M', 'h2']
     isDrawn = value !== null
-    return command
+    return value === null ? '' : `${command}${at(index + 0.5, step)} ${y(value, most).toFixed(1)}${end}`
   }).join('')
   return path === '' ? '' : html`<path class="${kinds[nth] ?? ''}" d="${path}"/>`
 }

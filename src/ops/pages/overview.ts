@@ -17,15 +17,17 @@ export interface Overview {
 export function overview ({ root, projections, queue, day, actions }: Overview): string {
   return html`
 <h2>Projections</h2>
-!${table('Projections', ['name', 'state', 'position', 'lag', 'oldest waits', 'events/s', 'generation', 'parked streams'],
-    projections.map((each) => projectionRow(root, each)), 'There are none.')}
+!${table('Projections', projectionColumns, projections.map((each) => projectionRow(root, each)), 'There are none.')}
 <h2>Webhooks</h2>
 !${queueNumbers(root, queue)}
 <h2>The last 24 hours</h2>
 !${day ? charts(day) : html`<p class="none">They could not be counted in time: Postgres is busy.</p>`}
 <h2>Actions</h2>
-!${table('Actions', ['began', 'projection', 'action', 'state', 'message'], actions.map((each) => actionRow(root, each)), 'None yet.')}`
+!${table('Actions', ['began', 'projection', 'action', 'state', 'message'],
+    actions.map((each) => actionRow(root, each)), 'None yet.')}`
 }
+
+const projectionColumns = ['name', 'state', 'position', 'lag', 'oldest waits', 'events/s', 'generation', 'parked streams']
 
 function projectionRow (root: string, each: ProjectionStatus): string[] {
   const active = each.generations.find(({ state }) => state === 'active')
@@ -52,14 +54,16 @@ export function projectionState ({ state, action }: ProjectionStatus): string {
 const percent = ({ progress }: ActionReport) => progress === null ? '' : ` ${Math.floor(progress * 100)} %`
 
 function queueNumbers (root: string, queue: QueueStatus): string {
+  const { suspended_endpoints: suspended, unaccounted } = queue
+  const lost = unaccounted === null ? 'not counted yet' : badge(String(unaccounted), unaccounted === 0 ? 'good' : 'bad')
   const numbers: [string, string][] = [
     ['due, waiting for a slot', text(queue.due)],
     ['queued', text(queue.queued)],
     ['in flight', text(queue.in_flight)],
     ['held', queue.held > 0 ? link(`${root}/deliveries?status=held`, String(queue.held)) : '0'],
     ['oldest due', queue.oldest_due === null ? 'none' : time(queue.oldest_due)],
-    ['suspended endpoints', queue.suspended_endpoints > 0 ? link(`${root}/endpoints`, String(queue.suspended_endpoints)) : '0'],
-    ['unaccounted calls', queue.unaccounted === null ? 'not counted yet' : badge(String(queue.unaccounted), queue.unaccounted === 0 ? 'good' : 'bad')]
+    ['suspended endpoints', suspended > 0 ? link(`${root}/endpoints`, String(suspended)) : '0'],
+    ['unaccounted calls', lost]
   ]
   return html`<dl>!${numbers.map(([name, value]) => html`<div><dt>${name}</dt><dd>!${value}</dd></div>`)}</dl>`
 }
@@ -106,5 +110,6 @@ function everyTenMinutes (commands: Day['commands']): Day['commands'] {
 
 function actionRow (root: string, { id, began_at: began, projection, action, state, message }: ActionReport): string[] {
   const kind = state === 'done' ? 'good' : state === 'failed' ? 'bad' : 'waiting'
-  return [time(began), text(projection), link(`${root}/actions/${id}`, action), badge(state, kind), text(message.split('\n')[0])]
+  const page = link(`${root}/actions/${id}`, action)
+  return [time(began), text(projection), page, badge(state, kind), text(message.split('\n')[0])]
 }

@@ -16,10 +16,12 @@ async function told (r: Awaited<ReturnType<typeof dispatchRig>>) {
 
 t.test('from the entry on they are blacklisted, and after it what calls made of them meanwhile', async (t) => {
   const r = await dispatchRig(t)
-  await r.tell(assistantCreated(1, webhookOn), leadCreated(7, 3, [8]), callCompleted('c-1', { lead_id: 7, lead_status: 'scheduled' }))
-  await r.tell(listed(ofLead), callCompleted('c-2', { lead_id: 7, lead_status: 'rescheduled' }), callCompleted('c-3', { lead_id: 8 }))
-  await r.tell(callCompleted('c-4', { lead_id: 7, lead_status: 'rescheduled' }), listed(ofContact), callCompleted('c-5', { lead_id: 8 }))
-  await r.tell(unlisted(ofLead), callCompleted('c-6', { lead_id: 7, lead_status: 'rescheduled' }), callCompleted('c-7', { lead_id: 8 }))
+  const callOf = (id: string, status: 'scheduled' | 'rescheduled') => callCompleted(id, { lead_id: 7, lead_status: status })
+  const callOfContact = (id: string) => callCompleted(id, { lead_id: 8 })
+  await r.tell(assistantCreated(1, webhookOn), leadCreated(7, 3, [8]), callOf('c-1', 'scheduled'))
+  await r.tell(listed(ofLead), callOf('c-2', 'rescheduled'), callOfContact('c-3'))
+  await r.tell(callOf('c-4', 'rescheduled'), listed(ofContact), callOfContact('c-5'))
+  await r.tell(unlisted(ofLead), callOf('c-6', 'rescheduled'), callOfContact('c-7'))
   t.same(await told(r), [
     ['c-1', 'scheduled'], ['c-2', 'blacklisted'], ['c-3', 'completed'], ['c-4', 'blacklisted'], ['c-5', 'blacklisted'],
     ['c-6', 'rescheduled'], ['c-7', 'blacklisted']
