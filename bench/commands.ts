@@ -9,6 +9,7 @@ import { Scene } from './commands/scene.js'
 import { random } from './support/random.js'
 import type { Pids } from './support/processes.js'
 import type { Statements } from './support/statements.js'
+import { vacuumTables } from './support/vacuum.js'
 
 const { values: options } = parseArgs({
   allowNegative: true,
@@ -60,7 +61,7 @@ async function measureApart (): Promise<void> {
   say('the read models are filled')
   const roles = { projector: await scene.start('projector'), worker: await scene.start('worker') }
   await scene.untilLevel([dispatcherCheckpoint]) // readiness does not wait for it
-  await scene.withPool((pool) => pool.query('VACUUM ANALYZE')) // as autovacuum would, in the middle of what is measured
+  await scene.withPool(vacuumTables)
   const others = Object.fromEntries(Object.entries(roles).map(([role, { pid }]) => [role, pid]))
   for (const waits of [true, false]) {
     const api = await scene.start('api', waits ? {} : { READ_MODEL_WAIT_MS: '0' })

@@ -13,6 +13,7 @@ import { environmentOf } from './support/environment.js'
 import { random } from './support/random.js'
 import { temporaryRedis } from './support/redis.js'
 import { ringledger, run, type Environment } from './support/run.js'
+import { vacuumTables } from './support/vacuum.js'
 import { completeCall, completeCalls, createAssistants, userCount } from './webhooks/calls.js'
 import { idleLatency, openArrivals, type Arrivals } from './webhooks/idle.js'
 import { measuring, type Arrived, type Measuring } from './webhooks/measuring.js'
@@ -117,7 +118,7 @@ async function deliver (streams: Streams, receiver: Measuring, env: Environment)
   const pool = new pg.Pool({ connectionString: postgres.url })
   const { rows: [left] } = await pool.query<{ count: string }>(
     "SELECT count(*) FROM ledger.webhook_deliveries WHERE status <> 'delivered' OR attempt_count <> 1")
-  await pool.query('VACUUM ANALYZE') // as autovacuum would, in the middle of what is measured
+  await vacuumTables(pool)
   await pool.end()
   if (left?.count !== '0') throw new Error(`${left?.count} deliveries were not delivered by their first attempt`)
   return arrived

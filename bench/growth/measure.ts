@@ -5,6 +5,7 @@ import { sendRequests, warmUp, type Figures, type Request } from '../commands/lo
 import { kindsOf } from '../commands/requests.js'
 import { Client } from '../support/client.js'
 import { random } from '../support/random.js'
+import { vacuumTables } from '../support/vacuum.js'
 import { logOf } from './log.js'
 import { measureStreams, type LongStream } from './streams.js'
 
@@ -33,7 +34,7 @@ export async function measureGrown (
   try {
     say(`${events} events: the read models are filled`)
     const filled = await fillReadModels(scene)
-    await scene.withPool((pool) => pool.query('VACUUM ANALYZE'))
+    await scene.withPool(vacuumTables)
     const api = await scene.start('api')
     const next = await requestsOf(scene, api.url, users)
     await warmUp(api.url, 20, next['POST lead'])

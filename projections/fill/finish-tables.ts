@@ -7,6 +7,7 @@ import { createIndexes } from '../folding/table.js'
 
 /**
  * Builds what is missing, in statements that take as long as they take. Reads of an index alone need what VACUUM notes.
+ * Of an empty table it would note that it is empty, and the plans of that would stay after it is filled.
  * @throws what `signal` was aborted with
  */
 export async function finishTables (
@@ -17,7 +18,8 @@ export async function finishTables (
     for (const index of createIndexes(schema, table)) {
       await run(index, pool, signal)
     }
-    await run(`VACUUM (ANALYZE) ${schema}.${table.name}`, pool, signal)
+    const { rowCount } = await pool.query(`SELECT FROM ${schema}.${table.name} LIMIT 1`)
+    if (rowCount === 1) await run(`VACUUM (ANALYZE) ${schema}.${table.name}`, pool, signal)
   }
 }
 
