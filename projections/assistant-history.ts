@@ -44,10 +44,11 @@ export async function findAssistantHistory (
   })
   if (!isTheirs) return undefined
   return await readPage(db, {
+    name: 'assistant-history',
     columns: 'id, revision, event, at, changes',
     from: 'read_model.assistant_history',
     key: 'id',
-    filters: [['user_id = ?', userId], ['assistant_id = ?', assistantId]],
+    own: [['user_id = ?', userId], ['assistant_id = ?', assistantId]],
     order: { direction: 'DESC', by: { revision: 'bigint' } },
     item: "json_build_object('revision', revision, 'event', event, 'at', at, 'changes', changes)"
   }, page)

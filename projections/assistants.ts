@@ -106,12 +106,12 @@ export async function findAssistants (
   db: Pool, { userId, name, searched, status, type, updatedFrom }: AssistantFilter, page: Page
 ): Promise<Paged<AssistantSummary>> {
   return await readPage(db, {
+    name: 'assistants',
     columns: 'id, name, status, type, mode, created_at',
     from: 'read_model.assistants',
     key: 'id',
+    own: [['user_id = ?', userId], [isThere]],
     filters: [
-      ['user_id = ?', userId],
-      [isThere],
       ['strpos(folded_name, ?) > 0', name === undefined ? undefined : foldCase(name)],
       ['strpos(folded_name, ?) > 0', searched === undefined ? undefined : foldCase(searched)],
       ['status = ?', status],

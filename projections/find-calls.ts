@@ -30,10 +30,12 @@ export interface CallFilter {
 /** A page of the calls of the user's assistants, those that ended last first. */
 export async function findCalls (db: Pool, filter: CallFilter, page: Page): Promise<Paged<CallSummary>> {
   return await readPage(db, {
+    name: 'calls',
     columns: 'summary, ended_at, position',
     from: 'read_model.calls',
     key: 'id',
-    filters: conditionsOf(filter),
+    own: ownCalls(filter.userId),
+    filters: filtersOf(filter),
     order: { direction: 'DESC', by: { ended_at: 'timestamptz', position: 'bigint' } },
     item: 'summary'
   }, page)
@@ -49,14 +51,15 @@ export async function eachCall (
     key: 'id',
     order: 'id COLLATE "C"',
     type: 'text',
-    filters: conditionsOf(filter),
+    filters: [...ownCalls(filter.userId), ...filtersOf(filter)],
     item: 'summary'
   }, visit, signal))
 }
 
-function conditionsOf (filter: CallFilter): Filter[] {
+const ownCalls = (userId: string): Filter[] => [['user_id = ?', userId]]
+
+function filtersOf (filter: CallFilter): Filter[] {
   return [
-    ['user_id = ?', filter.userId],
     ['assistant_id = ?', filter.assistantId],
     ['lead_id = ?', filter.leadId],
     ['status = ?', filter.status],

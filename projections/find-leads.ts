@@ -60,10 +60,12 @@ export interface LeadFilter {
 /** A page of the user's leads, newest first. */
 export async function findLeads (db: Pool, filter: LeadFilter, page: Page): Promise<Paged<LeadInCampaign>> {
   const { items, ...place } = await readPage<FoundLead>(db, {
+    name: 'leads',
     columns: leadColumns,
     from: 'read_model.leads',
     key: 'id',
-    filters: conditionsOf(filter),
+    own: ownLeads(filter.userId),
+    filters: filtersOf(filter),
     order: { direction: 'DESC', by: { created_at: 'timestamptz', id: 'bigint' } },
     item: wholeLead
   }, page)
@@ -80,16 +82,15 @@ export async function eachLead (
     key: 'id',
     order: 'id',
     type: 'bigint',
-    filters: conditionsOf(filter),
+    filters: [...ownLeads(filter.userId), ...filtersOf(filter)],
     item: wholeLead
   }, (found) => visit(found.map(inCampaign)), signal))
 }
 
-function conditionsOf (filter: LeadFilter): Filter[] {
+const ownLeads = (userId: string): Filter[] => [['user_id = ?', userId], ['primary_id IS NULL'], ["status <> 'deleted'"]]
+
+function filtersOf (filter: LeadFilter): Filter[] {
   return [
-    ['user_id = ?', filter.userId],
-    ['primary_id IS NULL'],
-    ["status <> 'deleted'"],
     ['campaign_id = ?', filter.campaignId],
     ...statusFilters(filter.status),
     ...beginning('phone_number', filter.phonePrefix),

@@ -15,15 +15,12 @@ export async function findBlacklist (
   db: Pool, { userId, searched, updatedFrom }: OwnFilter, page: Page
 ): Promise<Paged<EntryAnswer>> {
   const { items, ...place } = await readPage<FoundEntry>(db, {
+    name: 'blacklist',
     columns: 'id, user_id, phone_number, reason, created_at',
     from: 'read_model.blacklist',
     key: 'key',
-    filters: [
-      ['user_id = ?', userId],
-      ['NOT is_deleted'],
-      ...beginning('phone_number', searched),
-      ['updated_at >= ?', updatedFrom]
-    ],
+    own: [['user_id = ?', userId], ['NOT is_deleted']],
+    filters: [...beginning('phone_number', searched), ['updated_at >= ?', updatedFrom]],
     order: { direction: 'DESC', by: { id: 'bigint' } },
     item: 'row_to_json(page)'
   }, page)

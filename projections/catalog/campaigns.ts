@@ -91,15 +91,12 @@ export async function findCampaigns (
   db: Pool, { userId, searched, updatedFrom }: OwnFilter, page: Page
 ): Promise<Paged<{ id: number, name: string }>> {
   return await readPage(db, {
+    name: 'campaigns',
     columns: 'id, name',
     from: 'read_model.campaigns',
     key: 'id',
-    filters: [
-      ['user_id = ?', userId],
-      ['is_deleted IS NOT TRUE'],
-      ['strpos(folded_name, ?) > 0', searched && foldCase(searched)],
-      ['updated_at >= ?', updatedFrom]
-    ],
+    own: [['user_id = ?', userId], ['is_deleted IS NOT TRUE']],
+    filters: [['strpos(folded_name, ?) > 0', searched && foldCase(searched)], ['updated_at >= ?', updatedFrom]],
     order: { direction: 'DESC', by: { id: 'bigint' } },
     item: 'row_to_json(page)'
   }, page)

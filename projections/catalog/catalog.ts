@@ -82,23 +82,23 @@ export interface NamedWithId extends Named { id: number }
 /** A page of the voices, by name. */
 export async function findVoices (db: Pool, page: Page): Promise<Paged<NamedWithId>> {
   const from = 'read_model.voices'
-  return await readPage(db, { ...whole, key: 'id', columns: 'id, name', from, order: byName }, page)
+  return await readPage(db, { ...whole, name: 'voices', key: 'id', columns: 'id, name', from, order: byName }, page)
 }
 
 /** A page of the languages, by name. */
 export async function findLanguages (db: Pool, page: Page): Promise<Paged<Named>> {
   const from = 'read_model.languages'
-  return await readPage(db, { ...whole, key: 'name', columns: 'name', from, order: byNameAlone }, page)
+  return await readPage(db, { ...whole, name: 'languages', key: 'name', columns: 'name', from, order: byNameAlone }, page)
 }
 
 /** A page of the models, by name. */
 export async function findModels (db: Pool, page: Page): Promise<Paged<Named>> {
   const from = 'read_model.models'
-  return await readPage(db, { ...whole, key: 'name', columns: 'name', from, order: byNameAlone }, page)
+  return await readPage(db, { ...whole, name: 'models', key: 'name', columns: 'name', from, order: byNameAlone }, page)
 }
 
 const byName = { direction: 'ASC', by: { name: 'text', id: 'bigint' } } as const
 const byNameAlone = { direction: 'ASC', by: { name: 'text' } } as const
 
 /** Every row, as it is. */
-const whole = { filters: [], item: 'row_to_json(page)' }
+const whole = { own: [], item: 'row_to_json(page)' }

@@ -48,15 +48,12 @@ export async function findPhoneNumbers (
   db: Pool, { userId, searched, updatedFrom }: OwnFilter, page: Page
 ): Promise<Paged<{ id: number, phone_number: string }>> {
   return await readPage(db, {
+    name: 'phone-numbers',
     columns: 'id, phone_number',
     from: 'read_model.phone_numbers',
     key: 'id',
-    filters: [
-      ['user_id = ?', userId],
-      ['is_released IS NOT TRUE'],
-      ...beginning('phone_number', searched),
-      ['updated_at >= ?', updatedFrom]
-    ],
+    own: [['user_id = ?', userId], ['is_released IS NOT TRUE']],
+    filters: [...beginning('phone_number', searched), ['updated_at >= ?', updatedFrom]],
     order: { direction: 'DESC', by: { id: 'bigint' } },
     item: 'row_to_json(page)'
   }, page)

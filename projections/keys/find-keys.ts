@@ -42,10 +42,11 @@ export async function findRevokedTokens (db: Pool, withinMs: number): Promise<st
 /** A page of the user's keys, newest first, without those that were revoked. */
 export async function findApiKeys (db: Pool, userId: string, page: Page): Promise<Paged<ApiKeyItem>> {
   const { items, ...place } = await readPage<ApiKeyItem>(db, {
+    name: 'api-keys',
     columns: 'id, name, prefix, scopes, expires_at, created_at',
     from: 'read_model.api_keys',
     key: 'id',
-    filters: [['user_id = ?', userId], ['is_revoked IS NOT TRUE']],
+    own: [['user_id = ?', userId], ['is_revoked IS NOT TRUE']],
     order: { direction: 'DESC', by: { id: 'bigint' } },
     item: `json_build_object(
       'id', id, 'name', name, 'prefix', prefix, 'scopes', scopes, 'expires_at', expires_at, 'created_at', created_at,

@@ -18,12 +18,20 @@ export interface Paged<Item> {
 /** A condition; each `?` stands for a value, in their order, and a value that is undefined drops it. */
 export type Filter = readonly [condition: string, ...values: unknown[]]
 
-/** All of it is text of ours; what callers send are values of filters. */
+/** All of it is text of ours; what callers send are values of `own` and `filters`. */
 export interface PageQuery {
+  /**
+   * Of the list, in short: statements are prepared under it where nothing is asked for but `own`. So one index has to
+   * give those rows in order, for a user with ten and for one with a million. Absent where the text varies.
+   */
+  name?: string
   columns: string
   from: string
   key: string
-  filters: readonly Filter[]
+  /** Conditions of the list: whose rows, and which of them are there. */
+  own: readonly Filter[]
+  /** What this caller asks for beside. */
+  filters?: readonly Filter[]
   order: Order
   /** What an item is made of, as JSON, from the row `page`. */
   item: string
@@ -35,35 +43,57 @@ const mostBytes = 2 ** 20
 /** Counting reads every match: more would take longer than it is worth to know. */
 const mostCounted = 10_000
 
+/** As SQL. */
+interface Bounds { rows: string, offset: string }
+
 /** `last` are the keys of the last row that is given; one row more than the page is looked for. */
 interface Answer<Item> { total?: string, items: Item[], last: string[] | null, given: number, found: number }
 
 /**
- * Reads a page of at most 1 MiB, but of one row at least. The statement has no name and only the conditions that were
- * asked for, so that each is planned for its own values: a user with ten rows and one with a million need different
- * plans.
+ * Reads a page of at most 1 MiB, but of one row at least. A statement with filters has no name, and only the conditions
+ * that were asked for, so that each is planned for its own values: a user with ten rows and one with a million need
+ * different plans. Without them one plan is good for all, and to make it takes longer than to read a page by it.
  */
 export async function readPage<Item> (db: Pool, query: PageQuery, page: Page): Promise<Paged<Item>> {
-  const { from, order, filters } = query
-  const values: unknown[] = [page.perPage, 'page' in page ? (page.page - 1) * page.perPage : 0, mostBytes]
-  const conditions = conditionsOf(filters, values)
+  const { from, order, own, filters = [] } = query
+  const values: unknown[] = []
+  const conditions = conditionsOf([...own, ...filters], values)
   const isBehind = 'after' in page && page.after.length > 0
   if (isBehind) conditions.push(afterKeys(order, page.after.map((value) => `$${values.push(value)}`)))
+  const name = nameOf(query, page)
+  // Of a number in its text Postgres knows what it means for the plan that it keeps.
+  const inText = (number: number) => name === undefined ? `$${values.push(number)}::bigint` : String(number)
+  const bounds = { rows: inText(page.perPage), offset: inText('page' in page ? (page.page - 1) * page.perPage : 0) }
   const matches = `FROM ${from}${conditions.length > 0 ? ` WHERE ${conditions.join(' AND ')}` : ''}`
   const total = 'page' in page ? `(SELECT count(*) FROM (SELECT ${matches} LIMIT ${mostCounted + 1}) counted) AS total,` : ''
-  const { rows: [answer] } = await db.query<Answer<Item>>(rowsOf(query, matches, total), values)
+  const text = rowsOf(query, bounds, matches, total)
+  const { rows: [answer] } = await db.query<Answer<Item>>({ ...(name !== undefined && { name }), text, values })
   if (!answer) throw new Error('a query without FROM gave no row')
   return pageOf(answer, page.perPage)
+}
+
+/** Of pages whose statements are prepared: defaults and the most. A session keeps 150 to 350 KiB for each statement. */
+const usualSizes = [10, 15, 100]
+
+/** What the statement is prepared under, if it is. */
+function nameOf ({ name, own, filters = [] }: PageQuery, page: Page): string | undefined {
+  const isAsked = ([, ...given]: Filter) => !given.includes(undefined)
+  if (name === undefined || !own.every(isAsked) || filters.some(isAsked)) return undefined
+  if (!usualSizes.includes(page.perPage) || ('page' in page && page.page > 1)) return undefined
+  const which = 'page' in page ? 'counted' : page.after.length > 0 ? 'after' : 'first'
+  return `page-${name}-${page.perPage}-${which}`
 }
 
 /**
  * Keys are chosen first, from an index alone, so that skipped pages cost no rows. Then rows are read one by one until
  * the page is full: none is read that is not given, but for the one that does not fit.
  */
-const rowsOf = ({ columns, from, key, order, item }: PageQuery, matches: string, total: string) => `
+const rowsOf = (
+  { columns, from, key, order, item }: PageQuery, { rows, offset }: Bounds, matches: string, total: string
+) => `
   WITH RECURSIVE chosen AS MATERIALIZED (
     SELECT row_number() OVER (ORDER BY ${orderBy(order)}) AS n, * FROM (
-      SELECT ${columnsOf(order, key)} ${matches} ORDER BY ${orderBy(order)} LIMIT $1::bigint + 1 OFFSET $2) keys),
+      SELECT ${columnsOf(order, key)} ${matches} ORDER BY ${orderBy(order)} LIMIT ${rows} + 1 OFFSET ${offset}) keys),
   given AS (
     SELECT 0::bigint AS n, 0::bigint AS bytes, NULL::json AS item
     UNION ALL
@@ -72,7 +102,7 @@ const rowsOf = ({ columns, from, key, order, item }: PageQuery, matches: string,
       SELECT made.item, octet_length(made.item::text) AS bytes FROM (
         SELECT ${item} AS item FROM (SELECT ${columns} FROM ${from} WHERE ${key} = chosen.${key}) page OFFSET 0) made
       OFFSET 0) one
-    WHERE chosen.n <= $1 AND (chosen.n = 1 OR given.bytes + one.bytes <= $3))
+    WHERE chosen.n <= ${rows} AND (chosen.n = 1 OR given.bytes + one.bytes <= ${mostBytes}))
   SELECT ${total}
          (SELECT coalesce(json_agg(item ORDER BY n), '[]') FROM given WHERE n > 0) AS items,
          (SELECT ${keysOf(order)} FROM chosen WHERE n = (SELECT max(n) FROM given)) AS last,

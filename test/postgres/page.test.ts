@@ -12,10 +12,11 @@ await pool.query('CREATE INDEX ON things (owner, at DESC, id DESC)')
 
 interface Thing { id: number, size: number }
 const things = (page: Page, owner: string): Promise<Paged<Thing & { data: string }>> => readPage(pool, {
+  name: 'things',
   columns: 'id, at, data',
   from: 'things',
   key: 'id',
-  filters: [['owner = ?', owner]],
+  own: [['owner = ?', owner]],
   order: { direction: 'DESC', by: { at: 'timestamptz', id: 'bigint' } },
   item: "json_build_object('id', id, 'data', data)"
 }, page)
@@ -88,4 +89,18 @@ t.test('up to 10,000 matches are counted, one more is more than that', async (t)
   await add('many', 20_000, 5_000, 1)
   t.strictSame((await things({ page: 1, perPage: 1 }, 'many')).total, { count: 10_000, isExact: false })
   t.strictSame(idsOf(await things({ page: 15_000, perPage: 1 }, 'many')), [10_000], 'pages go on beyond that')
+})
+
+t.test('a list of which nothing is asked for but whose it is, is planned for all, in few statements', async (t) => {
+  for (let perPage = 1; perPage <= 100; perPage++) {
+    for (const page of [{ page: 1 }, { page: 2 }, { after: [] }, { after: ['2026-01-01', '12000'] }]) {
+      t.equal((await things({ perPage, ...page }, 'many')).items.length > 0, page.after?.[0] === undefined)
+    }
+  }
+  for (let n = 0; n < 10; n++) await things({ page: 1, perPage: 15 }, n % 2 === 0 ? 'many' : 'walker')
+  const { rows } = await pool.query<{ name: string, generic: string }>(
+    "SELECT name, generic_plans AS generic FROM pg_prepared_statements WHERE name LIKE 'page-%' ORDER BY name")
+  t.strictSame(rows.map(({ name }) => name), ['10', '100', '15'].flatMap((size) =>
+    ['after', 'counted', 'first'].map((which) => `page-things-${size}-${which}`)))
+  t.ok(rows.some(({ name, generic }) => name === 'page-things-15-counted' && Number(generic) > 0), 'one plan is kept')
 })

@@ -53,10 +53,11 @@ export const noticeOf = (row: string) => `
 /** A page of the user's notices, newest first. */
 export async function listNotices (pool: Pool, userId: string, page: Page): Promise<Paged<Notice>> {
   return await readPage(pool, {
+    name: 'notices',
     columns: 'id, type, assistant_id, delivery_id, reason, at',
     from: 'ledger.webhook_notices',
     key: 'id',
-    filters: [['user_id = ?', userId]],
+    own: [['user_id = ?', userId]],
     order: { direction: 'DESC', by: { id: 'bigint' } },
     item: `json_build_object(${noticeOf('page')})`
   }, page)

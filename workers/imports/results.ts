@@ -44,7 +44,7 @@ export async function listResults (pool: Pool, importId: string, page: Page): Pr
   return await readPage<RowResult>(pool, {
     ...results,
     from: fromOf(importId),
-    filters: [],
+    own: [],
     order: { direction: 'ASC', by: { row: 'bigint' } }
   }, page)
 }

@@ -1,21 +1,31 @@
 // How Postgres goes about a question.
 import type { Pool } from 'pg'
 
-/** The nodes of the plan of what `read` asks, as `<type> on <relation>`; what an index is asked as `Index Cond: …`. */
+/**
+ * The nodes of the plan of what `read` asks, as `<type> on <relation>`; what an index is asked as `Index Cond: …`.
+ * Of what is prepared those of the plan that is kept for all values, too.
+ */
 export async function planOf (pool: Pool, read: (db: Pool) => Promise<unknown>): Promise<string[]> {
   const nodes: string[] = []
   const explaining = Object.create(pool, {
     query: {
-      value: async (question: string | { text: string, values: unknown[] }, values?: unknown[]) => {
-        const [text, given] = typeof question === 'string' ? [question, values] : [question.text, question.values]
-        const { rows: [row] } = await pool.query<{ 'QUERY PLAN': unknown }>(`EXPLAIN (FORMAT JSON) ${text}`, given)
-        collect(row?.['QUERY PLAN'], nodes)
+      value: async (question: string | Question, values: unknown[] = []) => {
+        const { name, text, values: given } = typeof question === 'string' ? { text: question, values } : question
+        collect(await explained(pool, 'FORMAT JSON', text, given), nodes)
+        if (name !== undefined) collect(await explained(pool, 'GENERIC_PLAN, FORMAT JSON', text), nodes)
         return await pool.query(text, given)
       }
     }
   })
   await read(explaining)
   return nodes
+}
+
+interface Question { name?: string, text: string, values: unknown[] }
+
+async function explained (pool: Pool, options: string, text: string, values?: unknown[]): Promise<unknown> {
+  const { rows: [row] } = await pool.query<{ 'QUERY PLAN': unknown }>(`EXPLAIN (${options}) ${text}`, values)
+  return row?.['QUERY PLAN']
 }
 
 function collect (node: unknown, nodes: string[]): void {

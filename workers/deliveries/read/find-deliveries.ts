@@ -20,11 +20,13 @@ export async function listDeliveries (
   pool: Pool, { userId, assistantId, callId, createdFrom, createdTo, status, reason }: DeliveryFilter, page: Page
 ): Promise<Paged<DeliverySummary>> {
   return await readPage(pool, {
+    name: 'deliveries',
     columns: 'id, call_id, assistant_id, type, status, reason, attempt_count, next_attempt_at, endpoint_id, created_at',
     from: 'ledger.webhook_deliveries',
     key: 'id',
+    own: [['user_id = ?', userId]],
     filters: [
-      ['user_id = ?', userId], ['assistant_id = ?', assistantId], ['call_id = ?', callId], ['status = ?', status],
+      ['assistant_id = ?', assistantId], ['call_id = ?', callId], ['status = ?', status],
       ['reason = ?', reason], ['created_at >= ?', createdFrom], ['created_at <= ?', createdTo]
     ],
     order: { direction: 'DESC', by: { created_at: 'timestamptz', id: 'uuid' } },
