@@ -3,7 +3,7 @@ import type { Pool } from 'pg'
 import type { CallCompleted, CallStatus } from '../src/domain/call/events.js'
 import type { CallSummary, KeptReport } from '../src/domain/call/summary.js'
 import { eachPart } from '../src/postgres/each-part.js'
-import { beginning, readPage, type Filter, type Page, type Paged } from '../src/postgres/page.js'
+import { beginning, readPage, type Conditions, type Filter, type Page, type Paged } from '../src/postgres/page.js'
 import { inSnapshot } from '../src/postgres/transaction.js'
 import { foldedName } from './folding/folded-name.js'
 
@@ -34,8 +34,7 @@ export async function findCalls (db: Pool, filter: CallFilter, page: Page): Prom
     columns: 'summary, ended_at, position',
     from: 'read_model.calls',
     key: 'id',
-    own: ownCalls(filter.userId),
-    filters: filtersOf(filter),
+    ...conditionsOf(filter),
     order: { direction: 'DESC', by: { ended_at: 'timestamptz', position: 'bigint' } },
     item: 'summary'
   }, page)
@@ -51,27 +50,30 @@ export async function eachCall (
     key: 'id',
     order: 'id COLLATE "C"',
     type: 'text',
-    filters: [...ownCalls(filter.userId), ...filtersOf(filter)],
+    ...conditionsOf(filter),
     item: 'summary'
   }, visit, signal))
 }
 
-const ownCalls = (userId: string): Filter[] => [['user_id = ?', userId]]
-
-function filtersOf (filter: CallFilter): Filter[] {
-  return [
-    ['assistant_id = ?', filter.assistantId],
-    ['lead_id = ?', filter.leadId],
-    ['status = ?', filter.status],
-    ['campaign_id = ?', filter.campaignId],
-    ['direction = ?', filter.direction],
-    ...beginning('phone_number', filter.phonePrefix),
-    ...beginning('phone_number', filter.searchedPrefix),
-    ...named(filter),
-    ['ended_at >= ?', filter.endedFrom],
-    ['ended_at <= ?', filter.endedTo],
-    ['updated_at >= ?', filter.updatedFrom]
-  ]
+function conditionsOf (filter: CallFilter): Conditions {
+  return {
+    own: [['user_id = ?', filter.userId]],
+    indexed: {
+      assistant: ['assistant_id = ?', filter.assistantId],
+      lead: ['lead_id = ?', filter.leadId],
+      campaign: ['campaign_id = ?', filter.campaignId]
+    },
+    filters: [
+      ['status = ?', filter.status],
+      ['direction = ?', filter.direction],
+      ...beginning('phone_number', filter.phonePrefix),
+      ...beginning('phone_number', filter.searchedPrefix),
+      ...named(filter),
+      ['ended_at >= ?', filter.endedFrom],
+      ['ended_at <= ?', filter.endedTo],
+      ['updated_at >= ?', filter.updatedFrom]
+    ]
+  }
 }
 
 /** Of persons with the name, also of those who were deleted since: their calls are still there. */

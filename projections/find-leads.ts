@@ -4,7 +4,7 @@ import type { Contact, Lead } from '../src/domain/lead/evolve.js'
 import type { LeadStatus } from '../src/domain/lead-status.js'
 import { eachPart } from '../src/postgres/each-part.js'
 import { lookUp } from '../src/postgres/look-up.js'
-import { beginning, readPage, type Filter, type Page, type Paged } from '../src/postgres/page.js'
+import { beginning, readPage, type Conditions, type Filter, type Page, type Paged } from '../src/postgres/page.js'
 import { inSnapshot } from '../src/postgres/transaction.js'
 import { isListed } from './blacklist/find-entries.js'
 import { iso } from './folding/table.js'
@@ -64,8 +64,7 @@ export async function findLeads (db: Pool, filter: LeadFilter, page: Page): Prom
     columns: leadColumns,
     from: 'read_model.leads',
     key: 'id',
-    own: ownLeads(filter.userId),
-    filters: filtersOf(filter),
+    ...conditionsOf(filter),
     order: { direction: 'DESC', by: { created_at: 'timestamptz', id: 'bigint' } },
     item: wholeLead
   }, page)
@@ -82,24 +81,25 @@ export async function eachLead (
     key: 'id',
     order: 'id',
     type: 'bigint',
-    filters: [...ownLeads(filter.userId), ...filtersOf(filter)],
+    ...conditionsOf(filter),
     item: wholeLead
   }, (found) => visit(found.map(inCampaign)), signal))
 }
 
-const ownLeads = (userId: string): Filter[] => [['user_id = ?', userId], ['primary_id IS NULL'], ["status <> 'deleted'"]]
-
-function filtersOf (filter: LeadFilter): Filter[] {
-  return [
-    ['campaign_id = ?', filter.campaignId],
-    ...statusFilters(filter.status),
-    ...beginning('phone_number', filter.phonePrefix),
-    ...beginning('phone_number', filter.searchedPrefix),
-    ...beginning('folded_name', filter.namePrefix && foldedName(filter.namePrefix)),
-    ['created_at >= ?', filter.createdFrom],
-    ['created_at <= ?', filter.createdTo],
-    ['updated_at >= ?', filter.updatedFrom]
-  ]
+function conditionsOf (filter: LeadFilter): Conditions {
+  return {
+    own: [['user_id = ?', filter.userId], ['primary_id IS NULL'], ["status <> 'deleted'"]],
+    indexed: { campaign: ['campaign_id = ?', filter.campaignId] },
+    filters: [
+      ...statusFilters(filter.status),
+      ...beginning('phone_number', filter.phonePrefix),
+      ...beginning('phone_number', filter.searchedPrefix),
+      ...beginning('folded_name', filter.namePrefix && foldedName(filter.namePrefix)),
+      ['created_at >= ?', filter.createdFrom],
+      ['created_at <= ?', filter.createdTo],
+      ['updated_at >= ?', filter.updatedFrom]
+    ]
+  }
 }
 
 /** A person whose number is listed is blacklisted, and has their own status again when it is not any more. */

@@ -42,8 +42,8 @@ export function findPerson (
   const numbered: Filter[] = [...own, ['phone_number = ?', phoneNumber]]
   const each = <Item>(query: PartsQuery, visit: Visit<Item>) => eachPart<Item>(snapshot, query, visit, signal)
   /** Calls from or to the number, and of leads and contacts with it, or that went with a lead, whatever they name. */
-  const eachCall = async <Item>(query: Omit<PartsQuery, 'filters'>, visit: Visit<Item>) => {
-    await each({ ...query, filters: [...own, [namesNumber('?'), phoneNumber]] }, visit)
+  const eachCall = async <Item>(query: Omit<PartsQuery, 'own'>, visit: Visit<Item>) => {
+    await each({ ...query, own: [...own, [namesNumber('?'), phoneNumber]] }, visit)
     const { rows } = await snapshot.query<{ ids: string[] }>({
       text: `
         SELECT coalesce(array_agg(id), '{}') AS ids FROM read_model.leads
@@ -52,13 +52,13 @@ export function findPerson (
       ...patient
     })
     const theirs: Filter = ['lead_id = ANY(?::bigint[])', rows[0]?.ids ?? []]
-    await each({ ...query, filters: [...own, theirs, [`(${namesNumber('?')}) IS NOT TRUE`, phoneNumber]] }, visit)
+    await each({ ...query, own: [...own, theirs, [`(${namesNumber('?')}) IS NOT TRUE`, phoneNumber]] }, visit)
   }
   return {
     leads: (visit: Visit<object>) => each<FoundLead>(
-      { ...leads, filters: [...numbered, ['primary_id IS NULL']] }, (found) => visit(found.map(leadOf))),
+      { ...leads, own: [...numbered, ['primary_id IS NULL']] }, (found) => visit(found.map(leadOf))),
     contacts: (visit: Visit<object>) => each<FoundLead>(
-      { ...leads, filters: [...numbered, ['primary_id IS NOT NULL']] }, (found) => visit(found.map(contactOf))),
+      { ...leads, own: [...numbered, ['primary_id IS NOT NULL']] }, (found) => visit(found.map(contactOf))),
     calls: (visit: Visit<CallReport>) => eachCall<CallFound>(
       calls, (found) => visit(found.map(({ summary, report }) => describeCall(summary, report)))),
     callIds: (visit: Visit<string>) => eachCall<string>({ ...calls, columns: 'id', item: 'to_json(id)' }, visit),

@@ -1,9 +1,9 @@
 // All rows of a query by their key, in parts of bounded bytes, however many there are.
 import type { PoolClient } from 'pg'
-import { conditionsOf, type Filter } from './page.js'
+import { conditionsOf, type Conditions } from './page.js'
 
-/** All of it is text of ours; what callers send are values of filters. */
-export interface PartsQuery {
+/** All of it is text of ours. */
+export interface PartsQuery extends Conditions {
   columns: string
   from: string
   key: string
@@ -11,7 +11,6 @@ export interface PartsQuery {
   order: string
   /** Of the key, such as `bigint`. */
   type: string
-  filters: readonly Filter[]
   /** What an item is made of, as JSON, from the row `page`. */
   item: string
 }
@@ -31,7 +30,7 @@ export async function eachPart<Item> (
 ): Promise<void> {
   const { from, key, order } = query
   const values: unknown[] = []
-  const conditions = conditionsOf(query.filters, values)
+  const conditions = conditionsOf(query, values)
   await snapshot.query(`SET LOCAL statement_timeout = ${lookWithinMs}`)
   const keys = `SELECT ${key}::text AS key FROM ${from} WHERE ${conditions.join(' AND ')} ORDER BY ${order}`
   await snapshot.query(`DECLARE matches NO SCROLL CURSOR FOR ${keys}`, values)

@@ -18,20 +18,26 @@ export interface Paged<Item> {
 /** A condition; each `?` stands for a value, in their order, and a value that is undefined drops it. */
 export type Filter = readonly [condition: string, ...values: unknown[]]
 
-/** All of it is text of ours; what callers send are values of `own` and `filters`. */
-export interface PageQuery {
+/** Which rows. All of it is text of ours; what callers send are values. */
+export interface Conditions {
+  /** Of the list itself: whose rows, and which of them are there. */
+  own: readonly Filter[]
+  /** What this caller asks for beside: by its name where there is an index for it and the order. */
+  indexed?: Readonly<Record<string, Filter>>
+  filters?: readonly Filter[]
+}
+
+/** All of it is text of ours. */
+export interface PageQuery extends Conditions {
   /**
-   * Of the list, in short: statements are prepared under it where nothing is asked for but `own`. So one index has to
-   * give those rows in order, for a user with ten and for one with a million. Absent where the text varies.
+   * Of the list, in short: statements are prepared under it where nothing is asked for but `own`, or beside it one of
+   * `indexed`. So an index has to give those rows in order, for a user with ten and for one with a million. Absent
+   * where the text varies.
    */
   name?: string
   columns: string
   from: string
   key: string
-  /** Conditions of the list: whose rows, and which of them are there. */
-  own: readonly Filter[]
-  /** What this caller asks for beside. */
-  filters?: readonly Filter[]
   order: Order
   /** What an item is made of, as JSON, from the row `page`. */
   item: string
@@ -52,12 +58,13 @@ interface Answer<Item> { total?: string, items: Item[], last: string[] | null, g
 /**
  * Reads a page of at most 1 MiB, but of one row at least. A statement with filters has no name, and only the conditions
  * that were asked for, so that each is planned for its own values: a user with ten rows and one with a million need
- * different plans. Without them one plan is good for all, and to make it takes longer than to read a page by it.
+ * different plans. With an
+ * index for all that is asked for one plan is good for all, and to make it takes longer than to read a page by it.
  */
 export async function readPage<Item> (db: Pool, query: PageQuery, page: Page): Promise<Paged<Item>> {
-  const { from, order, own, filters = [] } = query
+  const { from, order } = query
   const values: unknown[] = []
-  const conditions = conditionsOf([...own, ...filters], values)
+  const conditions = conditionsOf(query, values)
   const isBehind = 'after' in page && page.after.length > 0
   if (isBehind) conditions.push(afterKeys(order, page.after.map((value) => `$${values.push(value)}`)))
   const name = nameOf(query, page)
@@ -76,12 +83,12 @@ export async function readPage<Item> (db: Pool, query: PageQuery, page: Page): P
 const usualSizes = [10, 15, 100]
 
 /** What the statement is prepared under, if it is. */
-function nameOf ({ name, own, filters = [] }: PageQuery, page: Page): string | undefined {
-  const isAsked = ([, ...given]: Filter) => !given.includes(undefined)
-  if (name === undefined || !own.every(isAsked) || filters.some(isAsked)) return undefined
+function nameOf ({ name, own, indexed = {}, filters = [] }: PageQuery, page: Page): string | undefined {
+  const [by = 'all', ...others] = Object.entries(indexed).flatMap(([key, filter]) => isAsked(filter) ? key : [])
+  if (name === undefined || !own.every(isAsked) || others.length > 0 || filters.some(isAsked)) return undefined
   if (!usualSizes.includes(page.perPage) || ('page' in page && page.page > 1)) return undefined
   const which = 'page' in page ? 'counted' : page.after.length > 0 ? 'after' : 'first'
-  return `page-${name}-${page.perPage}-${which}`
+  return `page-${name}-${by}-${page.perPage}-${which}`
 }
 
 /**
@@ -121,12 +128,14 @@ function pageOf<Item> ({ total, items, last, given, found }: Answer<Item>, perPa
 }
 
 /** Those that were asked for, as text; their values are added to `values`. */
-export const conditionsOf = (filters: readonly Filter[], values: unknown[]): string[] =>
-  filters.flatMap(([condition, ...given]) => {
-    if (given.includes(undefined)) return []
+export function conditionsOf ({ own, indexed = {}, filters = [] }: Conditions, values: unknown[]): string[] {
+  return [...own, ...Object.values(indexed), ...filters].filter(isAsked).map(([condition, ...given]) => {
     const left = given.values()
     return condition.replaceAll('?', () => `$${values.push(left.next().value)}`)
   })
+}
+
+const isAsked = ([, ...values]: Filter) => !values.includes(undefined)
 
 /** Sorts behind every other character, byte by byte. */
 const sortsLast = '\u{10FFFF}'

@@ -53,7 +53,7 @@ export async function listResults (pool: Pool, importId: string, page: Page): Pr
 export async function eachResult (
   pool: Pool, importId: string, visit: (results: RowResult[]) => Promise<void>, signal: AbortSignal
 ): Promise<void> {
-  const query = { ...results, from: fromOf(importId), filters: [['true']] as const, order: 'row', type: 'integer' }
+  const query = { ...results, from: fromOf(importId), own: [['true']] as const, order: 'row', type: 'integer' }
   await inSnapshot(pool, (snapshot) => eachPart(snapshot, query, visit, signal))
 }
 
