@@ -43,7 +43,7 @@ const assistantTable = table<AssistantRow>({
     created_at: 'timestamptz',
     updated_at: 'timestamptz'
   },
-  indexes: ['(user_id, created_at DESC, id DESC)', '(user_id, updated_at)']
+  indexes: ['(user_id, created_at DESC, id DESC) INCLUDE (status)', '(user_id, updated_at)']
 })
 
 export const assistants: Projection = {

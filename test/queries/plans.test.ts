@@ -1,9 +1,6 @@
 // No list reads a whole table, however much of it belongs to the one who asks.
 import t from 'tap'
 import type { Pool } from 'pg'
-import { findBlacklist } from '../../projections/blacklist/find-entries.js'
-import { findCampaigns } from '../../projections/catalog/campaigns.js'
-import { findPhoneNumbers } from '../../projections/catalog/phone-numbers.js'
 import { findCalls } from '../../projections/find-calls.js'
 import { ensureProjections } from '../../projections/generations/generations.js'
 import { findLead, findLeadOwner, findLeads } from '../../projections/find-leads.js'
@@ -11,7 +8,7 @@ import { projections } from '../../projections/index.js'
 import { packageRoot } from '../../src/package-root.js'
 import { migrate } from '../../src/postgres/migrate.js'
 import { openPool } from '../../src/postgres/pool.js'
-import { fillCalls, fillDeliveries, fillLeads, fillOwn } from '../support/projections/filled-tables.js'
+import { fillCalls, fillDeliveries, fillLeads } from '../support/projections/filled-tables.js'
 import { listFilters } from '../support/postgres/list-filters.js'
 import { planOf } from '../support/postgres/plan.js'
 import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
@@ -38,7 +35,7 @@ const pages = {
 }
 
 const plan = (read: (db: Pool) => Promise<unknown>) => planOf(pool, read)
-const { leadFilters, callFilters, deliveryFilters, campaignFilters, numberFilters } = listFilters(everything, end)
+const { leadFilters, callFilters, deliveryFilters } = listFilters(everything, end)
 
 for (const userId of ['1', '7']) {
   for (const [where, page] of Object.entries(pages)) {
@@ -119,27 +116,6 @@ t.test('a page and its total are what a plain count says', async (t) => {
   t.strictSame(total, { count: Number(plain?.total), isExact: true })
   t.equal(items.length, Math.min(Number(plain?.total), 100))
   t.ok(items.every(({ lead }) => lead.phone_number.startsWith('+15550012')))
-})
-
-t.test('what is a user’s own is found by an index, too', async (t) => {
-  await fillOwn(pool, count) // last, as it makes leads blacklisted
-  const lists = [
-    ['campaigns', findCampaigns, campaignFilters],
-    ['phone_numbers', findPhoneNumbers, numberFilters],
-    ['blacklist', findBlacklist, numberFilters]
-  ] as const
-  for (const [table, find, filters] of lists) {
-    for (const [name, filter] of Object.entries(filters)) {
-      for (const userId of ['1', '7']) {
-        for (const page of [pages.first(), pages.last(), { after: ['5000'], perPage: 15 }]) {
-          const nodes = await plan((db) => find(db, { userId, ...filter }, page))
-          const what = `${table} of user ${userId}, ${name}: ${nodes.join(', ')}`
-          t.ok(nodes.some((node) => node.endsWith(` on ${table}`)), what)
-          t.notOk(nodes.includes(`Seq Scan on ${table}`), what)
-        }
-      }
-    }
-  }
 })
 
 /** Every choice of the filters, from none to all. */

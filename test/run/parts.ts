@@ -44,7 +44,10 @@ const lists: Record<string, Record<string, Part>> = {
     fuzz: { files: ['test/http/fuzz'] }
   },
   scale: {
-    plans: { files: ['test/queries/plans.test.ts'], env: { PLAN_ROWS: process.env.PLAN_ROWS ?? '1000000' } },
+    plans: {
+      files: ['own-plans', 'plans'].map((name) => `test/queries/${name}.test.ts`),
+      env: { PLAN_ROWS: process.env.PLAN_ROWS ?? '1000000' }
+    },
     fairness: { files: ['test/workers/queue/fairness.test.ts'] },
     sender: { files: ['test/workers/deliver/no-growth.test.ts'] },
     'open-snapshot': { files: ['test/workers/queue/open-snapshot.test.ts'] },

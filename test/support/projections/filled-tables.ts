@@ -31,6 +31,19 @@ export async function fillCalls (pool: Pool, count: number): Promise<void> {
   await pool.query('VACUUM ANALYZE read_calls_g1.calls')
 }
 
+/** `count` assistants, a second apart, half of them user 1's. */
+export async function fillAssistants (pool: Pool, count: number): Promise<void> {
+  await pool.query(`
+    INSERT INTO read_assistants_g1.assistants
+      (id, user_id, name, status, type, mode, folded_name, settings, revision, created_at, updated_at)
+    SELECT i, CASE WHEN i % 2 = 0 THEN '1' ELSE (2 + i % 50)::text END, 'Ada ' || i,
+      (ARRAY['active', 'inactive', 'deleted'])[1 + i % 3], (ARRAY['inbound', 'outbound'])[1 + i % 2], 'pipeline',
+      'ada ' || i, json_build_object('initial_message', repeat('x', 500)), 0, at, at
+    FROM (SELECT i, timestamptz '2026-01-01' + i * interval '1 second' AS at
+      FROM generate_series(1::bigint, $1) i) numbered`, [count])
+  await pool.query('VACUUM ANALYZE read_assistants_g1.assistants')
+}
+
 /** `count` campaigns, phone numbers and do-not-call entries each, a second apart, half of them user 1's. */
 export async function fillOwn (pool: Pool, count: number): Promise<void> {
   const numbered = `

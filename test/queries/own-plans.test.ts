@@ -1,0 +1,49 @@
+// No list of what users have few of reads a whole table either, however much of it belongs to the one who asks.
+import t from 'tap'
+import { findAssistants } from '../../projections/assistants.js'
+import { findBlacklist } from '../../projections/blacklist/find-entries.js'
+import { findCampaigns } from '../../projections/catalog/campaigns.js'
+import { findPhoneNumbers } from '../../projections/catalog/phone-numbers.js'
+import { ensureProjections } from '../../projections/generations/generations.js'
+import { projections } from '../../projections/index.js'
+import { scratchLedger } from '../support/postgres/ledger.js'
+import { listFilters } from '../support/postgres/list-filters.js'
+import { planOf } from '../support/postgres/plan.js'
+import { fillAssistants, fillOwn } from '../support/projections/filled-tables.js'
+
+const count = Number(process.env.PLAN_ROWS ?? 10_000)
+const { pool } = await scratchLedger(t)
+await ensureProjections(pool, projections, async () => true)
+await fillAssistants(pool, count)
+await fillOwn(pool, count)
+
+const inTheMiddle = new Date(Date.UTC(2026, 0, 1) + count * 500).toISOString()
+const end = new Date(Date.UTC(2026, 0, 1) + count * 1000).toISOString()
+const { campaignFilters, numberFilters } = listFilters('2026-01-01T00:00:00.000Z', end)
+const first = { page: 1, perPage: 15 }
+const last = { page: Math.floor(count / 45), perPage: 15 }
+
+for (const [table, find, filters, keys] of [
+  ['assistants', findAssistants, { 'no filter': {} }, [inTheMiddle, '5000']],
+  ['campaigns', findCampaigns, campaignFilters, ['5000']],
+  ['phone_numbers', findPhoneNumbers, numberFilters, ['5000']],
+  ['blacklist', findBlacklist, numberFilters, ['5000']]
+] as const) {
+  for (const userId of ['1', '7']) {
+    t.test(`${table} of user ${userId}`, async (t) => {
+      for (const [name, filter] of Object.entries(filters)) {
+        for (const page of [first, last, { after: keys, perPage: 15 }]) {
+          const nodes = await planOf(pool, (db) => find(db, { userId, ...filter }, page))
+          t.ok(nodes.some((node) => node.endsWith(` on ${table}`)), `${name}: ${nodes.join(', ')}`)
+          t.notOk(nodes.includes(`Seq Scan on ${table}`), `${name}: ${nodes.join(', ')}`)
+        }
+      }
+    })
+
+    t.test(`${table} of user ${userId} are counted by an index alone`, async (t) => {
+      const nodes = await planOf(pool, (db) => find(db, { userId }, first))
+      const ofIndexes = nodes.filter((node) => node === `Index Only Scan on ${table}`)
+      t.equal(ofIndexes.length, 4, `the keys of the page and their count, in both plans: ${nodes.join(', ')}`)
+    })
+  }
+}
