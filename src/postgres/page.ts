@@ -58,8 +58,8 @@ interface Answer<Item> { total?: string, items: Item[], last: string[] | null, g
 /**
  * Reads a page of at most 1 MiB, but of one row at least. A statement with filters has no name, and only the conditions
  * that were asked for, so that each is planned for its own values: a user with ten rows and one with a million need
- * different plans. With an
- * index for all that is asked for one plan is good for all, and to make it takes longer than to read a page by it.
+ * different plans. Where one index has all that is asked for, one plan is good for everybody, and to make it takes
+ * longer than to read a page by it: so that statement is prepared.
  */
 export async function readPage<Item> (db: Pool, query: PageQuery, page: Page): Promise<Paged<Item>> {
   const { from, order } = query
