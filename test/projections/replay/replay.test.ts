@@ -2,7 +2,7 @@
 import t from 'tap'
 import { assistants } from '../../../projections/assistants.js'
 import { calls } from '../../../projections/calls.js'
-import { findLead } from '../../../projections/find-leads.js'
+import { findLead, findLeads } from '../../../projections/find-leads.js'
 import { leads } from '../../../projections/leads.js'
 import type { Projection } from '../../../projections/folding/projection.js'
 import { beginReplay } from '../../../projections/replay/begin.js'
@@ -35,15 +35,15 @@ t.test('rows are identical, no reader misses one, and the live projector goes on
   const db = await projected(t, leads)
   const before = await rowsOf(db.pool, leads)
   t.equal(before.size, 80)
-  let isOver = false
-  let looks = 0
+  let [isOver, looks] = [false, 0]
   const reading = Array.from({ length: 3 }, async () => {
     while (!isOver) {
-      const [{ rows: [all] }, one] = await Promise.all([
-        db.pool.query<{ count: string }>('SELECT count(*) FROM read_model.leads'), findLead(db.pool, '1', 20)
+      const [{ rows: [all] }, one, { total }] = await Promise.all([
+        db.pool.query<{ count: string }>('SELECT count(*) FROM read_model.leads'), findLead(db.pool, '1', 20),
+        findLeads(db.pool, { userId: '1' }, { page: 1, perPage: 15 })
       ])
-      if (all?.count !== '80' || one?.lead.secondary_contacts.length !== 1) {
-        throw new Error(`a reader saw ${all?.count} rows and ${JSON.stringify(one)}`)
+      if (all?.count !== '80' || one?.lead.secondary_contacts.length !== 1 || total?.count !== 13) {
+        throw new Error(`a reader saw ${all?.count} rows, ${total?.count} in a list, and ${JSON.stringify(one)}`)
       }
       looks += 1
     }
