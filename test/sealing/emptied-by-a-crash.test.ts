@@ -8,7 +8,7 @@ import { openPool } from '../../src/postgres/pool.js'
 import { LedgerKeys, type KeptKey } from '../../src/sealing/keys/ledger-keys.js'
 import { eventually } from '../support/eventually.js'
 
-const cluster = await postgresCluster(t, { fsync: false, settings: { autovacuum_naptime: '1s', track_counts: 'on' } })
+const cluster = await postgresCluster(t, { fsync: false, settings: { autovacuum_naptime: '1s' } })
 await migrate(cluster.url, packageRoot)
 
 const keys = (count: number): KeptKey[] => Array.from({ length: count }, () => {
@@ -31,10 +31,10 @@ function openLedger () {
 }
 
 t.test('after some thousand new keys they are looked up by their index again', async (t) => {
-  const before = openLedger()
-  for (let batch = 0; batch < 10; batch++) await before.ledger.note(keys(5_000))
-  await before.pool.query('ANALYZE ledger.person_keys')
-  await before.pool.end()
+  const former = openLedger()
+  for (let batch = 0; batch < 10; batch++) await former.ledger.note(keys(5_000))
+  await former.pool.query('ANALYZE ledger.person_keys')
+  await former.pool.end()
   await cluster.kill()
   await cluster.start()
 

@@ -13,7 +13,13 @@ export interface Operation {
   query: Record<string, QueryParameter>
 }
 
-export interface QueryParameter { type?: string, enum?: string[], maximum?: number, pattern?: string }
+export interface QueryParameter {
+  type?: string
+  enum?: string[]
+  default?: unknown
+  maximum?: number
+  pattern?: string
+}
 
 interface Document {
   paths: Record<string, Record<string, {

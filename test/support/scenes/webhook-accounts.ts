@@ -29,32 +29,33 @@ export async function settled (scene: Scene): Promise<{ calls: Calls, events: nu
     return (await statuses(scene)).size === calls.size
   }, standsStillAfterMs)
   // As an operator after an outage of receivers; the one that was dead may have used up its attempts.
-  const since = new Date(0)
   const isLeft = async () => (await pool.query(`
     SELECT FROM ledger.webhook_deliveries WHERE user_id = '1' AND status = 'exhausted'`)).rowCount !== 0
-  do await recover({ pool, since, userId: '1', signal: new AbortController().signal })
+  do await recover({ pool, ...everything, userId: '1' })
   while (await isLeft())
   const healthy = [...targets.values()].filter(({ delivers }) => delivers).map(({ assistant }) => assistant)
   for (let left = Infinity; left > 0;) { // some receivers take their time, so what counts is that it becomes less
     await until(scene, 'delivering to every healthy receiver', async () => {
       const before = left
-      left = Math.min(left, await undelivered(scene, healthy))
+      const waiting = await undelivered(scene, healthy)
+      for (const { id, hasCrashed } of waiting) {
+        if (hasCrashed) await recover({ pool, ...everything, assistantId: Number(id) })
+      }
+      left = Math.min(left, waiting.reduce((sum, { count }) => sum + count, 0))
       return left < before
     }, quietWithinMs)
   }
   return { calls, events }
 }
 
-/** How many are not delivered. What was in flight at three kills in a row is `crashed`, and is asked for again. */
-async function undelivered ({ stack: { pool } }: Scene, assistants: number[]): Promise<number> {
-  const { rows } = await pool.query<{ id: string, count: number, has_crashed: boolean }>(`
-    SELECT assistant_id AS id, count(*)::integer, bool_or(reason = 'crashed') AS has_crashed
+const everything = { since: new Date(0), signal: new AbortController().signal }
+
+/** By assistant. What was in flight at three kills in a row is `crashed`, and waits until somebody asks again. */
+async function undelivered ({ stack: { pool } }: Scene, assistants: number[]) {
+  const { rows } = await pool.query<{ id: string, count: number, hasCrashed: boolean | null }>(`
+    SELECT assistant_id AS id, count(*)::integer, bool_or(reason = 'crashed') AS "hasCrashed"
     FROM ledger.webhook_deliveries WHERE status <> 'delivered' AND assistant_id = ANY($1) GROUP BY 1`, [assistants])
-  const signal = new AbortController().signal
-  for (const { id, has_crashed: hasCrashed } of rows) {
-    if (hasCrashed) await recover({ pool, since: new Date(0), assistantId: Number(id), signal })
-  }
-  return rows.reduce((sum, { count }) => sum + count, 0)
+  return rows
 }
 
 export async function everyCallIsAccountedFor (
