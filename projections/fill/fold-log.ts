@@ -21,6 +21,8 @@ export interface FoldOptions {
   /** Events since this call, and which part of them this is, 0 to 1. */
   onProgress? (events: number, done: number): void
   limits?: Partial<Limits> | undefined
+  /** Before the first try after an error that passes; each further one is twice as long, up to 5 s. */
+  shortestPauseMs?: number | undefined
 }
 
 export interface Limits {
@@ -34,6 +36,7 @@ const usualLimits: Limits = { cacheBytes: 16 * 2 ** 20, events: 20_000 }
 /** Rows are loaded once a batch: few, large ones spare round trips. */
 const lingerMs = 20
 const mostFailures = 8
+const usualShortestPauseMs = 200
 const longestPauseMs = 5_000
 
 /**
@@ -45,7 +48,7 @@ const longestPauseMs = 5_000
 export async function foldUntil (
   projection: Projection, generation: number, until: bigint, options: FoldOptions
 ): Promise<void> {
-  const { pool, signal } = options
+  const { pool, signal, shortestPauseMs = usualShortestPauseMs } = options
   const { cacheBytes, events } = { ...usualLimits, ...options.limits }
   let mostEvents = events
   let former = -1n
@@ -65,7 +68,7 @@ export async function foldUntil (
       if (error instanceof DataRefused) mostEvents = Math.ceil(mostEvents / 8)
       else if (error instanceof Presumed && presumesNew) presumesNew = false
       else if (error instanceof ReplayRefused || error instanceof Fenced || ++failures > mostFailures) throw error
-      else await pause(Math.min(100 * 2 ** failures, longestPauseMs), signal)
+      else await pause(Math.min(shortestPauseMs * 2 ** (failures - 1), longestPauseMs), signal)
     }
   }
 }

@@ -86,7 +86,7 @@ async function rebuild (
     const process = new AbortController()
     const streams = { ...onlyFollow, follow: delivering(log, steps, () => process.abort()) }
     await claimCheckpoint(pool, checkpointOf(projection, 2), epoch)
-    const options = { pool: failing, streams, signal: process.signal, epoch, limits }
+    const options = { pool: failing, streams, signal: process.signal, epoch, limits, shortestPauseMs: 1 }
     await foldUntil(projection, 2, until, options).catch(() => {})
   }
 }
