@@ -70,8 +70,8 @@ export const command = (role: Role, failure: string, ...requestHeaders: RequestH
 export type HandleRoute = ReturnType<typeof commandRoutes>
 
 /**
- * A body that is wrong is refused at once, before anything is reserved. An answer that was given under the key comes
- * first: it stays what it was, though its body would be refused by now.
+ * A body that is wrong is refused before anything is prepared for it; without an Idempotency-Key, before anything else.
+ * An answer that was given under the key comes first: it stays what it was, though its body would be refused by now.
  */
 export function commandRoutes ({ idempotency, ids, readPositions }: CommandServices) {
   return async function handle<
@@ -96,7 +96,7 @@ export function commandRoutes ({ idempotency, ids, readPositions }: CommandServi
         stream: route.stream(body, ids, facts, origin.commandId),
         decide: (state) => decider.decide({ ...validated(), ...known, ids, commandId: origin.commandId }, state),
         origin,
-        first: route.first && (async () => await route.first?.(body, ids, origin)),
+        first: route.first && (() => firstOf(origin, validated, async () => await route.first?.(body, ids, origin))),
         isNew,
         isForOwner,
         condition: ({ state, stateRevision }) =>
@@ -112,6 +112,12 @@ export function commandRoutes ({ idempotency, ids, readPositions }: CommandServi
     const readWritten = <Data>(written: Written<Data>) => readBack(readPositions, reply, outcome, written)
     return await route.answer({ ...outcome, body, facts, readBack: readWritten })
   }
+}
+
+/** Nothing is prepared for what is refused. An earlier try may have come as far as the log: then it is so again. */
+async function firstOf ({ isRetry }: Origin, validated: () => unknown, first: () => Promise<void>): Promise<void> {
+  if (!isRetry) validated()
+  await first()
 }
 
 const none = { kind: undefined, count: 0 }

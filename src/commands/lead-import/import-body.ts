@@ -46,19 +46,21 @@ export const importValidators: FastifySchemaCompiler<TSchema> = (route) => {
 
 export interface ImportRequest { all: ForAll, leads: AsyncIterable<SentLead> | Iterable<SentLead> }
 
-/** Nothing of CSV was read yet. @throws Rejection `invalid` */
+/** Nothing of CSV was read yet. @throws Rejection `invalid` with all that can be said without reading it */
 export function importRequest (request: FastifyRequest, reply: FastifyReply): ImportRequest {
-  const { body, query } = request
-  const errors = queryErrors(request)
-  if (Object.keys(errors).length > 0) throw invalid(errors)
-  const parameters = queryOf(query)
+  const { body } = request
+  const parameters = queryOf(request.query)
   nameIgnored(reply, parameters, ImportQuery.properties)
-  if (!isCsv(request)) return jsonRequest(body, reply)
-  const { campaign_id, if_duplicate } = parameters
-  if (campaign_id === undefined) throw invalid({ campaign_id: ['is required'] })
-  if (!(body instanceof Readable)) throw invalid({ body: ['must begin with a header line that names phone_number'] })
-  const all = { campaign_id, if_duplicate: if_duplicate ?? 'skip' }
-  return { all, leads: leadsOfCsv(body, all) }
+  const refused = queryErrors(request)
+  if (!isCsv(request)) {
+    if (Object.keys(refused).length > 0) throw invalid(refused)
+    return jsonRequest(body, reply)
+  }
+  const { campaign_id, if_duplicate = 'skip' } = parameters
+  if (campaign_id === undefined) throw invalid({ campaign_id: ['is required'], ...refused })
+  if (Object.keys(refused).length > 0) throw invalid(refused)
+  const all = { campaign_id, if_duplicate }
+  return { all, leads: leadsOfCsv(body instanceof Readable ? body : Readable.from([]), all) }
 }
 
 function jsonRequest (body: unknown, reply: FastifyReply): ImportRequest {

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import type { Ledger } from '../../command-handling/idempotency/ledger-commands.js'
 import { invalid as refuse, Rejection } from '../../domain/rejection.js'
-import { problem, soundBody, type Submitted } from '../../domain/validation.js'
+import { problem, soundBody, soundFields, type Submitted } from '../../domain/validation.js'
 import type { App } from '../../http/app-types.js'
 import { command } from '../../http/command-route.js'
 import { answered, example, invalid, refusal, replayHeaders } from '../../http/docs/describe.js'
@@ -89,11 +89,12 @@ export function recoverWebhooks (app: App, deps: RecoverWebhooksDeps): void {
     }))
 }
 
-/** @throws Rejection `invalid` */
+/** @throws Rejection `invalid` with every field that is wrong */
 function validate (submitted: Submitted<Static<typeof RecoverBody>>) {
-  const { since, until } = soundBody(submitted, [])
-  const [from, to] = [earliest(since), latest(until)]
-  const isBefore = to !== undefined && Date.parse(to) < Date.parse(from)
+  const { since, until } = soundFields(submitted)
+  const isBefore = since !== undefined && until !== undefined && isEarlier(latest(until), earliest(since))
   const body = soundBody(submitted, [isBefore && problem('until', 'must not be before since')])
-  return { since: from, until: to, statuses: body.statuses ?? statuses }
+  return { since: earliest(body.since), until: latest(body.until), statuses: body.statuses ?? statuses }
 }
+
+const isEarlier = (one: string, other: string) => Date.parse(one) < Date.parse(other)

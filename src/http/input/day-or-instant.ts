@@ -29,8 +29,11 @@ export function earliest (text: string | undefined): string | undefined {
  * The end of the day, or of the millisecond, to the microsecond that Postgres keeps: answers show milliseconds, and an
  * instant that was read includes what it was read of.
  */
-export const latest = (text: string | undefined) =>
-  text?.length === 10 ? `${text}T23:59:59.999999Z` : earliest(text)?.replace('Z', '999Z')
+export function latest (text: string): string
+export function latest (text: string | undefined): string | undefined
+export function latest (text: string | undefined): string | undefined {
+  return text?.length === 10 ? `${text}T23:59:59.999999Z` : earliest(text)?.replace('Z', '999Z')
+}
 
 /** A day in UTC, or an instant. */
 export const DayOrInstant = (description: string) => Type.String({

@@ -10,6 +10,8 @@ import { testService } from '../../support/service.js'
 import { twoWorkers } from '../../support/workers/killed-workers.js'
 
 const rows = amount({ short: 1_200, whole: 20_000 })
+/** A list counts so far. */
+const mostCounted = 10_000
 const kills = amount({ short: 1, whole: 20 })
 t.setTimeout(600_000)
 
@@ -32,7 +34,7 @@ async function survives (t: Test, redis?: ScratchRedis): Promise<void> {
   }
   await eventually(async () => (await status(id)).status === 'completed', 240_000, 100)
   t.match(await status(id), { total: rows, processed: rows, created: rows - 100, duplicates: 100, invalid: 0 })
-  t.equal((await results(id, 'per_page=1')).meta.total, rows)
+  t.equal((await results(id, 'per_page=1')).meta.total, Math.min(rows, mostCounted))
   await isDoneOnce(t, pool, id)
 }
 

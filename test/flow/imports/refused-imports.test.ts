@@ -32,6 +32,8 @@ t.test('campaigns and rules', async (t) => {
   t.match((await sendCsv(`phone_number\n${line}`, '')).body, { errors: { campaign_id: ['is required'] } })
   t.match((await sendCsv(`phone_number\n${line}`, 'campaign_id=999')).body, { errors: { campaign_id: [/one of your/] } })
   t.match((await sendCsv(`phone_number\n${line}`, 'campaign_id=1&if_duplicate=no')).body, { errors: { if_duplicate: Array } })
+  const both = await sendCsv(`phone_number\n${line}`, 'if_duplicate=no')
+  t.match(both.body, { errors: { campaign_id: ['is required'], if_duplicate: Array } }, 'all at once')
   const misspelled = await sendCsv(`phone_number\n${line}`, 'campaign_id=999&if_duplicates=allow')
   t.equal(misspelled.headers.get('x-ignored-fields'), 'if_duplicates')
   const leads = [{ phone_number: numberOf(1) }]
@@ -52,6 +54,15 @@ t.test('bodies that are too large or of another type', async (t) => {
     t.match({ status, body }, { status: 415, body: { message: /JSON or CSV, both in UTF-8/ } }, type)
   }
   t.equal((await service.call('POST', '/user/lead', 'x', { headers: { 'content-type': 'text/csv' } })).status, 415)
+})
+
+t.test('one that is refused is none of those under way, with a key either', async (t) => {
+  for (let n = 0; n < 5; n++) {
+    const { status, body } = await sendCsv('phone_number\n', 'campaign_id=1', { 'idempotency-key': `refused ${n}` })
+    t.match({ status, body }, { status: 422, body: { errors: { body: [/at least one row/] } } })
+  }
+  const { rows } = await pool.query("SELECT id FROM ledger.background_requests WHERE kind = 'lead-import'")
+  t.same(rows, [])
 })
 
 t.test('more imports than may be under way', async (t) => {

@@ -83,6 +83,8 @@ t.test('a wrong body is refused by field, and another user\'s assistant is not f
     isRefusal(t, answer, 422, JSON.stringify(body))
     t.same(Object.keys(answer.body.errors), [field])
   }
+  const both = await recover(assistant, { since: '2026-01-02', until: '2026-01-01', statuses: [] })
+  t.same(Object.keys(both.body.errors).sort(), ['statuses', 'until'], 'all at once')
   const noStatus = await recover(assistant, { since: longAgo, statuses: [] })
   t.same(noStatus.body.errors, { statuses: ['must not be empty'] })
   const lastMoment = { since: '2026-01-01T23:59:59.999Z', until: '2026-01-01' }
