@@ -9,7 +9,7 @@ const layers = [
     'projections/(operate|persons)'
   ],
   ['projections/replay/verify', 'projections/replay/[^/]+[.]ts'],
-  ['workers/deliveries', 'workers/queue', 'workers/(deliver|dispatch|operate|background)', 'workers/imports']
+  ['workers/passes', 'workers/deliveries', 'workers/queue', 'workers/(deliver|dispatch|operate|background|persons)', 'workers/imports']
 ]
 
 /** The paths of a room, or of loose files, as a regular expression. */

@@ -3,12 +3,13 @@
 import { innerRules, place } from './.dependency-cruiser-layers.js'
 
 const WEB = ['fastify', 'fastify-plugin', '@fastify/[^/]+']
-const LOG = ['src/domain', 'src/event-store']
+const LOG = ['src/domain', 'src/event-store', 'src/timing']
 
 // `ours` are rooms and files of this repository, `packages` are names of packages; both are regular expressions.
 const rooms = {
   'src/domain': { ours: [], packages: ['typebox'], isPure: true },
-  'src/event-store': { ours: ['src/domain'], packages: ['@eventstore/db-client'] },
+  'src/timing': { ours: [], packages: [] },
+  'src/event-store': { ours: ['src/domain', 'src/timing'], packages: ['@eventstore/db-client'] },
   'src/tracing': { ours: [], packages: ['@opentelemetry/[^/]+'] },
   'src/postgres': { ours: [], packages: ['pg', 'node-pg-migrate'] },
   'src/subscriptions': { ours: [...LOG, 'src/postgres', 'src/tracing'], packages: ['pg'] },
@@ -16,7 +17,7 @@ const rooms = {
   'src/sealing': { ours: [...LOG, 'src/postgres'], packages: ['pg'] },
   'src/command-handling': { ours: [...LOG, 'src/postgres', 'src/tracing'], packages: ['pg'] },
   'src/http': {
-    ours: ['src/(domain|command-handling|tracing)', 'src/(config|errors|package-root)[.]ts'],
+    ours: ['src/(domain|command-handling|timing|tracing)', 'src/(config|errors|package-root)[.]ts'],
     packages: [...WEB, 'typebox', 'ajv', 'ajv-formats', 'jose', 'pino', 'prom-client', 'csv-parse']
   },
   'src/(commands|queries)': {
@@ -28,11 +29,11 @@ const rooms = {
     packages: [...WEB, 'typebox', 'ghtml', 'jose']
   },
   projections: {
-    ours: ['src/(domain|event-store|subscriptions|postgres)'],
+    ours: ['src/(domain|event-store|subscriptions|postgres|timing)'],
     packages: ['pg']
   },
   workers: {
-    ours: ['src/(domain|event-store|sealing|subscriptions|recovery|postgres|tracing)'],
+    ours: ['src/(domain|event-store|sealing|subscriptions|recovery|postgres|timing|tracing)'],
     packages: ['pg', 'bullmq', 'ioredis', 'undici', 'ipaddr.js']
   },
   'src/composition/embedded': { ours: [], packages: ['@ringledger/embedded-[^/]+'] },

@@ -1,6 +1,6 @@
 // Feeds every generation of a projection that its code has folded, each by itself, and swaps in those that are ready.
 import { leaseHolder } from '../../src/subscriptions/lease-row.js'
-import { beat } from '../../src/event-store/beat.js'
+import { beat } from '../../src/timing/beat.js'
 import { runSubscription, type RunOptions } from '../../src/subscriptions/run.js'
 import { isFed, leaseOf, type Generation } from '../generations/generations.js'
 import type { Projection } from '../folding/projection.js'

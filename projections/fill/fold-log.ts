@@ -1,7 +1,7 @@
 // Folds the log into a generation that is being built: in memory, written in bulk, from its checkpoint on.
 import type { Pool } from 'pg'
 import { Fenced, readCheckpoint } from '../../src/subscriptions/checkpoint.js'
-import { pause } from '../../src/subscriptions/pause.js'
+import { pause } from '../../src/timing/pause.js'
 import { skipProcessed } from '../../src/subscriptions/skip-processed.js'
 import type { StoredEvent } from '../../src/domain/stored-event.js'
 import type { Streams } from '../../src/event-store/streams.js'

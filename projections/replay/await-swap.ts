@@ -1,7 +1,7 @@
 // Waits until readers see a generation that is ready, and does the projector's part where none runs.
 import type { Pool } from 'pg'
 import { leaseHolder } from '../../src/subscriptions/lease-row.js'
-import { pause } from '../../src/subscriptions/pause.js'
+import { pause } from '../../src/timing/pause.js'
 import { feedGenerations } from '../engine/feed.js'
 import { generationsOf, leaseOf, type Generation } from '../generations/generations.js'
 import type { Projection } from '../folding/projection.js'

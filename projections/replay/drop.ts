@@ -1,6 +1,6 @@
 // Drops generations that readers do not see.
 import { leaseHolder } from '../../src/subscriptions/lease-row.js'
-import { pause } from '../../src/subscriptions/pause.js'
+import { pause } from '../../src/timing/pause.js'
 import type { Pool, PoolClient } from 'pg'
 import { inTransaction } from '../../src/postgres/transaction.js'
 import {

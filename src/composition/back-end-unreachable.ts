@@ -32,7 +32,7 @@ export async function reachablePostgres<Answer> (answer: Promise<Answer>, settin
 }
 
 /** A host name with several addresses fails once for each, and the error around them says nothing. */
-function reasonOf (cause: unknown): string {
+export function reasonOf (cause: unknown): string {
   if (cause instanceof AggregateError) return cause.errors.map(reasonOf).join(', ')
   return cause instanceof Error ? cause.message : String(cause)
 }

@@ -1,7 +1,7 @@
 // Follows the log until a signal ends it, and notices a subscription that no longer delivers.
 import { FORWARDS, START, type AllStreamResolvedEvent } from '@eventstore/db-client'
 import type { StoredEvent } from '../domain/stored-event.js'
-import { nextBeat } from './beat.js'
+import { nextBeat } from '../timing/beat.js'
 import { deliver } from './reads/collect.js'
 import { sizeOf } from './size.js'
 import type { EventStoreConnection } from './connection/connection.js'

@@ -1,7 +1,7 @@
 // Notices that the log has gone back, or is another one, while roles run: then nothing is fed from it.
 import type { Pool } from 'pg'
 import type { Streams } from '../event-store/streams.js'
-import { pause } from '../subscriptions/pause.js'
+import { pause } from '../timing/pause.js'
 import type { SameLog } from '../subscriptions/run.js'
 import { noteAppendedBehind, saysAppendedBehind, type AppendedBehind } from './appended-behind.js'
 import { furthestOf, older, OtherLog, refuseOtherLog, type ReadUpTo } from './other-log.js'

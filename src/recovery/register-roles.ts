@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { endsWithin } from '../postgres/ends-within.js'
 import { wheneverLeased } from '../subscriptions/lease.js'
-import { pause } from '../subscriptions/pause.js'
+import { pause } from '../timing/pause.js'
 
 export interface Registration {
   pool: Pool

@@ -1,6 +1,6 @@
 // Keeps a process from sending webhooks and from giving out ids while its database is behind the log.
 import type { Pool } from 'pg'
-import { pause } from '../subscriptions/pause.js'
+import { pause } from '../timing/pause.js'
 import { BehindLog, explainBehind, readDatabaseState, type DatabaseState } from './database-state.js'
 import type { MarkedLog } from './last-marker.js'
 

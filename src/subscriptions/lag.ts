@@ -1,5 +1,5 @@
 // Monitors from outside whether subscriptions make progress: it reads their checkpoints and the head of the log.
-import { beat } from '../event-store/beat.js'
+import { beat } from '../timing/beat.js'
 
 /** How far a subscription is behind the log. */
 export interface Lag {

@@ -1,8 +1,8 @@
 // Lets one process of many be the active one, and lets another acquire the lease within seconds when it dies.
-import { beat } from '../event-store/beat.js'
+import { beat } from '../timing/beat.js'
 import { endsWithin } from '../postgres/ends-within.js'
 import { acquire, leaseHolder, release, usualTimes, type LeaseOptions } from './lease-row.js'
-import { pause } from './pause.js'
+import { pause } from '../timing/pause.js'
 import { renew } from './renewals.js'
 
 /** Proves who is active: every later holder has a higher epoch. */

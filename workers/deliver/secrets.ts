@@ -74,7 +74,7 @@ export async function rotateOwnSecret (
 
 async function rotate (tx: PoolClient, keys: SecretKeys, owner: SecretOwner, overlapHours: number): Promise<boolean> {
   const { userId, assistantId } = owner
-  await oneAtATime(tx, owner)
+  await lockSecretsOf(tx, owner)
   if (overlapHours === 0) await endFormer(tx, owner)
   else if (await countFormer(tx, owner) >= mostFormer) return false
   const isFirst = !await endCurrent(tx, owner, overlapHours)
@@ -92,13 +92,13 @@ async function rotate (tx: PoolClient, keys: SecretKeys, owner: SecretOwner, ove
 export async function dropOwnSecret (
   tx: PoolClient, keys: SecretKeys, userId: string, assistantId: number
 ): Promise<AssistantSecrets> {
-  await oneAtATime(tx, { userId, assistantId })
+  await lockSecretsOf(tx, { userId, assistantId })
   await currentSecret(tx, keys, userId)
   await endCurrent(tx, { userId, assistantId }, defaultOverlapHours)
   return await assistantSecrets(tx, keys, userId, assistantId)
 }
 
-async function oneAtATime (tx: PoolClient, { userId, assistantId }: SecretOwner): Promise<void> {
+async function lockSecretsOf (tx: PoolClient, { userId, assistantId }: SecretOwner): Promise<void> {
   await tx.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [lockSpace, `${userId} ${assistantId ?? ''}`])
 }
 

@@ -1,8 +1,8 @@
 // Repeats a piece of work in one process of many.
 import type { Pool } from 'pg'
 import { wheneverLeased } from '../../src/subscriptions/lease.js'
-import { beat } from '../../src/event-store/beat.js'
-import { pause } from '../../src/subscriptions/pause.js'
+import { beat } from '../../src/timing/beat.js'
+import { pause } from '../../src/timing/pause.js'
 import { endsWithin } from '../../src/postgres/ends-within.js'
 
 export interface LoopOptions {

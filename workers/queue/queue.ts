@@ -1,6 +1,6 @@
 // A queue of jobs: BullMQ on Redis or on Postgres. It may lose everything at any time; the ledger does not.
 import type { Pool } from 'pg'
-import { withTimeout } from '../../src/event-store/with-timeout.js'
+import { withTimeout } from '../../src/timing/with-timeout.js'
 import { endsWithin } from '../../src/postgres/ends-within.js'
 import { usualPatience, watched, type BackEnd, type Patience } from './back-ends/back-end.js'
 import { Liveness } from './back-ends/liveness.js'
@@ -134,7 +134,8 @@ class BullQueue<Task, Connection> implements JobQueue<Task> {
   }
 
   async #ask<Answer> (question: () => Promise<Answer>): Promise<Answer> {
-    return await this.#producing.watch(() => withTimeout(this.#patience.answerWithinMs, question()))
+    const { answerWithinMs } = this.#patience
+    return await this.#producing.watch(() => withTimeout(answerWithinMs, question(), () => new Error(`no answer within ${answerWithinMs} ms`)))
   }
 
   #logFailure (job: string | undefined, error: unknown): void {

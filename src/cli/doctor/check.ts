@@ -1,5 +1,6 @@
 // A check of the doctor: what was found, and what mends it. None is waited for longer than three seconds.
-import { setTimeout as delay } from 'node:timers/promises'
+import { reasonOf } from '../../composition/back-end-unreachable.js'
+import { withTimeout } from '../../timing/with-timeout.js'
 
 /** `skipped`: it could not be looked at, which is no fault by itself. */
 export type Level = 'ok' | 'skipped' | 'warning' | 'error'
@@ -43,18 +44,7 @@ export async function runIfReachable (
 }
 
 async function withinTime (look: () => Promise<Found>): Promise<Found> {
-  const timer = new AbortController()
-  const late = delay(answerWithinMs, undefined, { signal: timer.signal }).then(() => {
-    throw new Error(`no answer within ${answerWithinMs / 1000} s`)
-  })
-  late.catch(() => {}) // it is raced, and stopped when it is not needed
-  return await Promise.race([look(), late]).finally(() => timer.abort())
-}
-
-/** A host name with several addresses fails once for each, and the error around them says nothing. */
-export function reasonOf (error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(reasonOf).join(', ')
-  return error instanceof Error ? error.message : String(error)
+  return await withTimeout(answerWithinMs, look(), () => new Error(`no answer within ${answerWithinMs / 1000} s`))
 }
 
 /** Where a URL leads, without its login. */

@@ -10,7 +10,7 @@ import { digestOfNumbers } from '../../composition/digest-of-numbers.js'
 import type { Connections } from '../../composition/connections.js'
 import { personWork, type WorkOptions } from '../../composition/persons/person-work.js'
 import type { PersonRequest } from '../../domain/person/decide.js'
-import { pause } from '../../subscriptions/pause.js'
+import { pause } from '../../timing/pause.js'
 import type { RunOptions } from '../../subscriptions/run.js'
 import { appendRequest } from './append-request.js'
 

@@ -6,7 +6,7 @@ import { projectionNamed, UnknownProjection } from '../../../projections/operate
 import { ParkingRefused, parkedStreams } from '../../../projections/parking/parked-events.js'
 import { Refused } from '../../ops/refused.js'
 import type { DeliverySearch, OpsDeps } from '../../ops/deps.js'
-import { atMostEvery } from '../../http/status/shared.js'
+import { atMostEvery } from '../../timing/at-most-every.js'
 import { packageVersion } from '../../package-root.js'
 import type { ProcessContext } from '../process-context.js'
 import { commandDay } from '../status/minute-counts.js'

@@ -2,7 +2,7 @@
 import { projections } from '../../../projections/index.js'
 import { findAction, type ActionReport } from '../../../projections/operate/actions.js'
 import { outdated } from '../../../projections/generations/generations.js'
-import { pause } from '../../subscriptions/pause.js'
+import { pause } from '../../timing/pause.js'
 import type { ProcessContext } from '../process-context.js'
 import { openActions } from './start-action.js'
 

@@ -2,7 +2,7 @@
 import { statfs } from 'node:fs/promises'
 import type { Pool } from 'pg'
 import { saysDiskFull, writeProbe } from '../../postgres/problems/full-disk.js'
-import { pause } from '../../subscriptions/pause.js'
+import { pause } from '../../timing/pause.js'
 
 export interface Disk {
   /** For operators. */

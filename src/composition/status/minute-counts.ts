@@ -1,7 +1,7 @@
 // What this process does in a minute, written down once a minute: for the charts of a day, and for rates.
 import type { Pool } from 'pg'
 import { endsWithin } from '../../postgres/ends-within.js'
-import { pause } from '../../subscriptions/pause.js'
+import { pause } from '../../timing/pause.js'
 
 export interface MinuteOptions {
   pool: Pool

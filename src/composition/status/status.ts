@@ -3,7 +3,7 @@ import { activePositions } from '../../../projections/engine/positions/active-po
 import { projections } from '../../../projections/index.js'
 import type { HealthChecks } from '../../http/status/health.js'
 import type { Metrics } from '../../http/status/metrics.js'
-import { atMostEvery } from '../../http/status/shared.js'
+import { atMostEvery } from '../../timing/at-most-every.js'
 import { countersByConsumer } from '../../subscriptions/counters.js'
 import { monitorLag } from '../../subscriptions/lag.js'
 import { diskOf, openDiskMonitor } from './disk.js'

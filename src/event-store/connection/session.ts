@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import { EventStoreUnavailable, NoAnswer } from '../errors.js'
-import { withTimeout } from '../with-timeout.js'
+import { withTimeout } from '../../timing/with-timeout.js'
 import { AppendCall } from './append-call.js'
 
 export interface Endpoint { address: string, port: number }
@@ -110,7 +110,7 @@ export class Session {
 
 /** The client looks for a member for as long as it likes. */
 async function openedWithin (ms: number, opening: Promise<AppendCall>): Promise<AppendCall> {
-  return await withTimeout(ms, opening).catch((cause: unknown) => {
+  return await withTimeout(ms, opening, () => new NoAnswer(ms)).catch((cause: unknown) => {
     throw cause instanceof NoAnswer ? new EventStoreUnavailable('no member was found', { cause }) : cause
   })
 }

@@ -1,6 +1,6 @@
 // One look for all who want to know whether an outage is over, so that a store that comes back is not overrun.
-import { EventStoreUnavailable } from '../errors.js'
-import { withTimeout } from '../with-timeout.js'
+import { EventStoreUnavailable, NoAnswer } from '../errors.js'
+import { withTimeout } from '../../timing/with-timeout.js'
 
 /** Calls wait no longer than this to learn it. */
 const patienceMs = 500
@@ -22,7 +22,7 @@ export class SharedLook {
 
   async #lookNow (): Promise<void> {
     try {
-      await withTimeout(patienceMs, this.look())
+      await withTimeout(patienceMs, this.look(), () => new NoAnswer(patienceMs))
       this.#failed = undefined
     } catch (cause) {
       const error = cause instanceof EventStoreUnavailable ? cause : new EventStoreUnavailable('it is silent', { cause })

@@ -4,7 +4,8 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { isOfOutage } from '../../errors.js'
 import { hasRole } from '../auth/auth.js'
 import { liveSchema, ofProbes, readySchema } from './health-docs.js'
-import { atMostEvery, oneAtATime } from './shared.js'
+import { withTimeout } from '../../timing/with-timeout.js'
+import { atMostEvery, joinRunning } from '../../timing/at-most-every.js'
 
 /** What a check remarks, if anything, of a process that can do its work. */
 export type Remark = string | undefined
@@ -49,7 +50,7 @@ export function addHealth (
  * the last run is waited for, and not begun again.
  */
 function readinessOf (checks: HealthChecks, log: FastifyBaseLogger): () => Promise<Record<string, string>> {
-  const shared = Object.entries(checks).map(([name, check]) => ({ name, check: oneAtATime(check) }))
+  const shared = Object.entries(checks).map(([name, check]) => ({ name, check: joinRunning(check) }))
   const tell = teller(log)
   return async () => Object.fromEntries(await Promise.all(shared.map(async ({ name, check }) =>
     [name, await resultOf(name, check, tell)])))
@@ -74,7 +75,7 @@ function teller (log: FastifyBaseLogger): Tell {
 async function resultOf (name: string, check: () => Promise<unknown>, tell: Tell): Promise<string> {
   const checking = check()
   try {
-    const remark = await withTimeout(checking)
+    const remark = await withTimeout(longestCheckMs, checking, () => new CheckLate())
     tell(name)
     return typeof remark === 'string' ? remark : 'ok'
   } catch (error) {
@@ -86,14 +87,9 @@ async function resultOf (name: string, check: () => Promise<unknown>, tell: Tell
 
 class CheckLate extends Error {
   override readonly name = 'CheckLate'
-}
-
-async function withTimeout (check: Promise<unknown>): Promise<unknown> {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new CheckLate(`no answer within ${longestCheckMs} ms`)), longestCheckMs)
-  })
-  return await Promise.race([check, timeout]).finally(() => clearTimeout(timer))
+  constructor () {
+    super(`no answer within ${longestCheckMs} ms`)
+  }
 }
 
 /** What the check fails with after all, if that is soon. */

@@ -1,6 +1,7 @@
 // What Prometheus scrapes. Labels are bounded: route patterns, names of ours, states; never ids or query strings.
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import { withTimeout } from '../../timing/with-timeout.js'
 
 /** One value, by its labels. */
 export interface Sample { labels: Record<string, string | number>, value: number }
@@ -92,17 +93,12 @@ export function openMetrics (log: FastifyBaseLogger): Metrics {
 async function readInTime (
   metric: string, read: Read, failed: (metric: string, error: unknown) => void
 ): Promise<Sample[]> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${longestReadMs} ms`)), longestReadMs)
-  })
   try {
-    return await Promise.race([Promise.resolve().then(read), late])
+    const late = () => new Error(`no answer within ${longestReadMs} ms`)
+    return await withTimeout(longestReadMs, Promise.resolve().then(read), late)
   } catch (error) {
     failed(metric, error)
     return []
-  } finally {
-    clearTimeout(timer)
   }
 }
 

@@ -5,7 +5,7 @@
 // events. What came meanwhile, under another key, is found by the next round: the last one finds nothing.
 import type { Pool } from 'pg'
 import type { PersonRequest } from '../../../src/domain/person/decide.js'
-import { pause } from '../../../src/subscriptions/pause.js'
+import { pause } from '../../../src/timing/pause.js'
 import type { BackgroundKind, Turn } from '../../background/kind.js'
 import { unseal, type SealedRow, type SecretKeys } from '../../../src/sealing/sealed-text.js'
 import { forgetDispatched } from './forget-dispatched.js'

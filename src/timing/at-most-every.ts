@@ -2,7 +2,7 @@
 
 /** Begins the work at most once in `everyMs`, and never beside itself; others get the result of the last run. */
 export function atMostEvery<Result> (everyMs: number, work: () => Promise<Result>): () => Promise<Result> {
-  const alone = oneAtATime(work)
+  const alone = joinRunning(work)
   let notBefore = -Infinity
   let last: Promise<Result> | undefined
   return () => {
@@ -15,7 +15,7 @@ export function atMostEvery<Result> (everyMs: number, work: () => Promise<Result
 }
 
 /** Does not begin the work again while it runs: who asks then gets the result of that run. */
-export function oneAtATime<Result> (work: () => Promise<Result>): () => Promise<Result> {
+export function joinRunning<Result> (work: () => Promise<Result>): () => Promise<Result> {
   let running: Promise<Result> | undefined
   return () => running ??= work().finally(() => { running = undefined })
 }
