@@ -1,4 +1,4 @@
-// Every command of the API; app.ts adds them.
+// Every command of the API; `app.ts` adds them.
 import type { App } from '../http/app-types.js'
 import { addApiKeyCommands, type ApiKeyDeps } from './api-key/api-key-commands.js'
 import { addAssistantCommands, type AssistantDeps } from './assistant/assistant-commands.js'

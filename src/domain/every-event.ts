@@ -1,6 +1,6 @@
 // Every event there is, and the stream where it has its business.
 import { apiKeyStream, type ApiKeyEvent } from './api-key/events.js'
-import { assistantStream, type AssistantEvent } from './assistant/events.js'
+import { assistantEventTypes, assistantStream, type AssistantEvent } from './assistant/events.js'
 import { blacklistEventTypes, isBlacklistStream, type BlacklistEvent } from './blacklist/events.js'
 import { callStream, type CallEvent } from './call/events.js'
 import { campaignStream, type CampaignEvent } from './campaign/events.js'
@@ -20,15 +20,11 @@ export type DomainEvent = AssistantEvent | LeadEvent | LeadImportEvent | Campaig
   CatalogEvent | MarkerEvent
 
 export function isAtHome (event: DomainEvent, stream: string): boolean {
+  if (isOf<AssistantEvent>(assistantEventTypes, event)) return stream === assistantStream(event.data.assistant_id)
   if (isOf<BlacklistEvent>(blacklistEventTypes, event)) return isBlacklistStream(stream)
   if (isOf<PersonRequestEvent>(personRequestEventTypes, event)) return stream === requestStreamOf(event)
   const { type, data } = event
   switch (type) {
-    case 'AssistantCreated':
-    case 'AssistantUpdated':
-    case 'AssistantActivated':
-    case 'AssistantDeactivated':
-    case 'AssistantDeleted': return stream === assistantStream(data.assistant_id)
     case 'LeadCreated':
     case 'LeadUpdated':
     case 'LeadStatusChanged':

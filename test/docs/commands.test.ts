@@ -1,7 +1,7 @@
 // Every command that a document names is there, with its options. What they do is tried by the tests of each.
 import { readFileSync, readdirSync } from 'node:fs'
 import t from 'tap'
-import { commandLine, commandsIn, commandsInTable, type Named } from '../support/documents/commands.js'
+import { allCommands, alternatives, commandLine, commandsIn, commandsInTable, type Named } from '../support/documents/commands.js'
 
 const files = [
   'README.md', 'CONTRIBUTING.md', 'bench/README.md', 'examples/README.md',
@@ -26,6 +26,9 @@ t.test('the table of commands in the README is the command line', async (t) => {
   const rows = commandsInTable('README.md', readFileSync('README.md', 'utf8'))
   t.ok(rows.length > 25, `${rows.length} are found`)
   for (const { command } of rows) t.same(problemsWith(command), [], command)
+  const shown = rows.flatMap(({ command }) => alternatives(command.split(' '))).map((words) => words.join(' '))
+  const isShown = (command: string) => shown.some((each) => `${each} `.startsWith(`${command} `))
+  t.same((await allCommands()).filter((command) => !isShown(command)), [], 'that the table leaves out')
 })
 
 t.test('every script of npm that a document names is there, and its program knows the options', async (t) => {

@@ -1,4 +1,4 @@
-// Every command of an API key; app.ts adds them.
+// Every command of an API key; `routes.ts` adds them.
 import type { App } from '../../http/app-types.js'
 import { createApiKey, type CreateApiKeyDeps } from './create-api-key.js'
 import { revokeApiKey, type RevokeApiKeyDeps } from './revoke-api-key.js'

@@ -1,4 +1,4 @@
-// Every command of an assistant; app.ts adds them.
+// Every command of an assistant; `routes.ts` adds them.
 import type { App } from '../../http/app-types.js'
 import { createAssistant } from './create-assistant.js'
 import { deleteAssistant } from './delete-assistant.js'

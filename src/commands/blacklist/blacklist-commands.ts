@@ -1,4 +1,4 @@
-// Every command of the do-not-call list; app.ts adds them.
+// Every command of the do-not-call list; `routes.ts` adds them.
 import type { App } from '../../http/app-types.js'
 import { addToBlacklist, type BlacklistDeps } from './add-to-blacklist.js'
 import { deleteFromBlacklist } from './delete-from-blacklist.js'

@@ -1,4 +1,4 @@
-// Every command of a campaign; app.ts adds them.
+// Every command of a campaign; `routes.ts` adds them.
 import type { App } from '../../http/app-types.js'
 import type { CampaignDeps } from './campaign-command.js'
 import { createCampaign } from './create-campaign.js'

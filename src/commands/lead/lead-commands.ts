@@ -1,4 +1,4 @@
-// Every command of a lead; app.ts adds them.
+// Every command of a lead; `routes.ts` adds them.
 import type { App } from '../../http/app-types.js'
 import { createLead } from './create-lead.js'
 import { deleteLead } from './delete-lead.js'

@@ -1,4 +1,4 @@
-// Every command of a phone number; app.ts adds them.
+// Every command of a phone number; `routes.ts` adds them.
 import type { App } from '../../http/app-types.js'
 import { addPhoneNumber, type PhoneNumberDeps } from './add-phone-number.js'
 import { releasePhoneNumber } from './release-phone-number.js'

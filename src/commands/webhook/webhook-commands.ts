@@ -1,4 +1,4 @@
-// What users do about their webhooks; app.ts adds them all.
+// What users do about their webhooks; `routes.ts` adds them.
 import type { App } from '../../http/app-types.js'
 import { changeAssistantSecret, type AssistantSecretDeps } from './assistant-secret.js'
 import { recoverWebhooks, type RecoverWebhooksDeps } from './recover-webhooks.js'

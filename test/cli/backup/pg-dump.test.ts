@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { postgresCluster } from '@ringledger/embedded-postgres/testing'
 import t, { type Test } from 'tap'
+import { projections } from '../../../projections/index.js'
 import { packageRoot } from '../../../src/package-root.js'
 import { callReport, newAssistant } from '../../support/bodies/bodies.js'
 import { secrets } from '../../support/auth/secrets.js'
@@ -55,7 +56,7 @@ async function roundTrip (t: Test, programs: string): Promise<void> {
   t.equal((await second.call('GET', '/user/call/before', read)).status, 200)
   await second.stop()
   const alone = { ...env, DATABASE_URL: on('restored'), DATA_DIR: join(folder, 'second') }
-  const checks = ['assistants', 'leads', 'calls', 'catalog', 'keys'].map((name) => ['projections', 'verify', name])
+  const checks = projections.map(({ name }) => ['projections', 'verify', name])
   for (const check of [...checks, ['ids', 'check']]) {
     const checked = await run(t, check, alone)
     t.equal(checked.code, 0, checked.stderr)

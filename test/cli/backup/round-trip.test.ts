@@ -3,6 +3,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import t, { type Test } from 'tap'
+import { projections } from '../../../projections/index.js'
 import { callReport, newAssistant } from '../../support/bodies/bodies.js'
 import { eventually } from '../../support/eventually.js'
 import { receiver } from '../../support/receivers/receiver.js'
@@ -39,7 +40,7 @@ t.test('a backup under load is of one instant, and holds what was acknowledged b
   const second = await startService(t, { dataDir: secondDir, env })
   await everythingIsThere(t, second, before)
   await nothingTwice(t, second, sent, idsBefore)
-  const checks = ['assistants', 'leads', 'calls', 'catalog', 'keys'].map((name) => ['projections', 'verify', name])
+  const checks = projections.map(({ name }) => ['projections', 'verify', name])
   for (const check of [...checks, ['ids', 'check']]) {
     const checked = await run(t, check, { DATA_DIR: second.dataDir })
     t.equal(checked.code, 0, checked.stderr)

@@ -23,7 +23,7 @@ export function commandsInTable (file: string, text: string): Named[] {
     const [first = ''] = spans
     // `projections list`, `show`: the later ones stand in the group of the first
     const group = first.split(' ').slice(0, -1).filter((word) => /^[a-z]/.test(word)).join(' ')
-    return spans.map((code, index) => ({ file, command: `ringledger ${index > 0 && !/ [a-z]/.test(code) && group !== '' ? `${group} ` : ''}${code}` }))
+    return spans.map((code, index) => ({ file, command: `ringledger ${index > 0 && /^[a-z]+$/.test(code) && group !== '' ? `${group} ` : ''}${code}` }))
   })
 }
 
@@ -37,11 +37,22 @@ export async function commandLine (): Promise<(command: string) => string[]> {
 }
 
 /** `replay|verify NAME` is two commands. */
-function alternatives (words: string[]): string[][] {
+export function alternatives (words: string[]): string[][] {
   const at = words.findIndex((word) => /^[a-z]+(\|[a-z]+)+$/.test(word))
   if (at === -1) return [words]
   return (words[at] ?? '').split('|').flatMap((word) => alternatives([...words.slice(0, at), word, ...words.slice(at + 1)]))
 }
+
+/** Every command that does something, as `ringledger projections list`. */
+export async function allCommands (): Promise<string[]> {
+  const program = new Command('ringledger')
+  await addCommands(program)
+  return leavesOf(program, 'ringledger')
+}
+
+const leavesOf = (command: Command, path: string): string[] => command.commands.length === 0
+  ? [path]
+  : command.commands.flatMap((each) => leavesOf(each, `${path} ${each.name()}`))
 
 function problemsOf (program: Command, words: string[]): string[] {
   let command = program
