@@ -29,8 +29,10 @@ export const leadOwners = table<LeadOwner>({
   isMostlyNew: true
 })
 
+type LeadUpdate = LeadUpdatedEvent['data']
+
 /** That an update names: some of them are new. */
-export const contactIdsIn = ({ changes: { secondary_contacts = [] }, erased_contacts = [] }: LeadUpdatedEvent['data']) =>
+export const contactIdsIn = ({ changes: { secondary_contacts = [] }, erased_contacts = [] }: LeadUpdate) =>
   [...idsOf(secondary_contacts), ...erased_contacts]
 
 type LeadNamed = Pick<LeadCreatedEvent['data'], 'lead_id' | 'user_id' | 'campaign_id' | 'erased_contacts'>

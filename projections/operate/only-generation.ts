@@ -19,11 +19,11 @@ export interface LookedThrough {
 }
 
 /**
- * Other generations that are fed follow the log as the one that readers see does; a replay that is under way will. What
- * has more of the person all the same is dropped: it was built while what is sealed could be read. So is what nobody
- * feeds any more: a generation of other code, kept to go back to, and the rest of a replay that broke off.
- * @returns false while one of them has not come, or is not dropped yet: look again. Nothing when readers see another
- * one: look through that
+ * Other generations that are fed follow the log, too, and so will one of a replay that is under way. A generation that
+ * still has data of the person was built while it could be read, and is dropped. So is a generation that nobody feeds
+ * any more: one of other code that was kept to go back to, and one of a replay that broke off.
+ * @returns false while one of them is behind, or not dropped yet: look again. Nothing when readers see another
+ * generation by now: look through that one
  */
 export async function isOnlyGeneration (
   pool: Pool, projection: Projection, looked: LookedThrough

@@ -14,7 +14,7 @@ import { namesNumber } from './rows-of-person.js'
 /** Whose person, and the number in E.164. */
 export interface Person { userId: string, phoneNumber: string }
 
-/** With what stands for the number, and the stream of the do-not-call list that it has a part in the name of. */
+/** With the digest of the number, and the name of the do-not-call stream, which holds that digest. */
 export interface DigestedPerson extends Person { numberDigest: string, entryStream: string }
 
 export function digested (person: Person, digest: (text: string) => string): DigestedPerson {

@@ -1,5 +1,5 @@
-// Facts that were just looked up: with each of its leads, a campaign is asked for again. A command still asks Postgres
-// for something else: none goes as far as the log while it is away.
+// Remembers facts that were just looked up: each new lead asks for its campaign again. A command still asks Postgres
+// for other things, so while Postgres is away no command comes as far as the log.
 
 /** Of facts, of a few hundred bytes each. */
 const mostKept = 1_000

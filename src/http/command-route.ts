@@ -26,7 +26,8 @@ export interface CommandRoute<
   Schema extends TObject, Facts extends object, Command extends object, State, Event extends DomainEvent, Answer
 > {
   body: Schema
-  facts (fields: Partial<Static<Schema>>): Promise<Facts>
+  /** What `validate` and the stream need to look up. */
+  facts? (fields: Partial<Static<Schema>>): Promise<Facts>
   /** What the body asks for. @throws Rejection `invalid` with every field that is wrong */
   validate (submitted: Submitted<Static<Schema>>, facts: Partial<Facts>): Command
   /** How many ids of what kind the command needs; it may be none. */
@@ -38,7 +39,7 @@ export interface CommandRoute<
   first? (body: Static<Schema>, ids: readonly number[], origin: Origin): Promise<void>
   /** The stream is most likely new. */
   isNew?: boolean
-  /** To others than its owner the stream is as if it were not there. */
+  /** To others than its owner the stream is as if it were not there. Not where it counts that it is: an id is taken. */
   isForOwner?: boolean
   decider: Decider<State, Event, Command & Circumstances & Pick<Origin, 'commandId'>>
   /** The answer carries the revision of the state as its ETag. */

@@ -1,4 +1,4 @@
-// Names in the environment that look like settings of ours and are none: somebody mistyped one.
+// Finds environment variables that are probably misspelt settings.
 
 /** What settings of ours begin with, and hardly anything else; EVENTSTORE_ and REDIS_ are those of the servers, too. */
 const prefixes = [

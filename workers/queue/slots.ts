@@ -13,7 +13,7 @@ const lockSpace = 0x77_68 // any number that nothing else uses for advisory lock
  * Gives free slots to what is due, one to each endpoint before any gets a second one, and numbers the next job of
  * each. A delivery keeps its slot until its outcome is written. Acquiring is serial for each user.
  * @param answering endpoints whose attempt has just succeeded
- * @returns the jobs to be queued, and the users whose they are, but of what came at this very moment
+ * @returns the jobs to enqueue, and their users, without deliveries that became due only now
  */
 export async function acquireSlots (pool: Pool, userIds: string[], answering: string[] = []): Promise<Given> {
   const { rows } = await pool.query<GivenRow>({

@@ -64,7 +64,7 @@ function onProtocol (socket: Socket, silentMs: number, tell: (isHttp2: boolean) 
   socket.on('data', take).setTimeout(silentMs, () => socket.destroy())
 }
 
-/** However slowly it sends or reads. The server for HTTP itself, which does not listen, watches over no connection. */
+/** However slowly it sends or reads: Node watches over connections only where the HTTP server listens itself. */
 function endAfter (ms: number, socket: Socket): void {
   const end = setTimeout(() => socket.destroy(), ms)
   socket.once('close', () => clearTimeout(end))

@@ -26,6 +26,6 @@ export function listenForCheckpoints (
   })
 }
 
-/** Readers of some process wait, and who they wait for was perhaps told nothing of what they wait for. */
+/** Hears when readers of any process wait for a projection that may have missed the notification. */
 export const listenForWaiting = (notifications: Notifications, onAwaited: () => void): Listener =>
   notifications.listen(awaitedChannel, { onListening () {}, onNotification: onAwaited })

@@ -107,7 +107,8 @@ class Ranges {
   /** Its columns as text. */
   async row (key: string): Promise<TextRow | undefined> {
     const { rows: [found] } = await this.db.query<TextRow>(`
-      SELECT ${asText(this.table)} FROM ${this.schema}.${this.table.name} WHERE ${this.#key} = $1::${this.#type}`, [key])
+      SELECT ${asText(this.table)} FROM ${this.schema}.${this.table.name}
+      WHERE ${this.#key} = $1::${this.#type}`, [key])
     return found
   }
 

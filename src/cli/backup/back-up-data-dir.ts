@@ -54,8 +54,9 @@ function whatOf ({ backEnds, jwt, secretKey, leadDigestKey }: Config, dataDir: s
   const names = (isSet: boolean) =>
     Object.entries(all).filter(([, value]) => (value !== undefined) === isSet).map(([name]) => name)
   const [set, generated] = [names(true), isGenerated ? names(false) : []]
+  const ofService = generated.length > 0 ? [`the generated secrets (${generated.join(', ')})`] : []
   return {
-    secrets: [...generated.length > 0 ? [`the generated secrets (${generated.join(', ')})`] : [], 'the password of the database'],
+    secrets: [...ofService, 'the password of the database'],
     elsewhere: [
       ...set.length > 0 ? [`Not in it, as they are set: ${set.join(', ')}. Keep them with it.`] : [],
       ...backEnds.eventStoreUrl ? ['Not in it: the log, which EVENTSTORE_URL leads to. Back it up now, after this.'] : []

@@ -24,7 +24,7 @@ export function register (webhooks: Command): void {
     .addOption(ofUser())
     .addOption(ofAssistant())
     .option('--call <id>', 'only that of this call')
-    .addOption(new Option('--status <status>', 'only those that stand so').choices(statuses))
+    .addOption(new Option('--status <status>', 'only those with this status').choices(statuses))
     .option('--reason <reason>', 'only those with this reason, such as invalid')
     .addOption(new Option('--limit <n>', 'how many').argParser(wholeNumber).default(50))
     .option('--json', 'for programs')

@@ -1,6 +1,6 @@
 // Shares of something that a process has little of: what is taken at once has a bound, and others wait in turn.
 
-/** Gives a share back; a second call does nothing. */
+/** Releases the share; a second call does nothing. */
 export type Release = () => void
 
 interface Account {
@@ -29,8 +29,8 @@ export class Shares {
   }
 
   /**
-   * How to release the share; nothing when none became free in time, or who wants it is `gone`. More than an owner may
-   * have counts as all of it.
+   * @param wanted more than an owner may have counts as all of it
+   * @returns releases the share; undefined when none became free in time, or `gone` was aborted first
    */
   async acquire (owner: string, gone: AbortSignal = never, wanted = 1): Promise<Release | undefined> {
     const account = this.#accounts.get(owner) ?? { taken: 0, waiting: new Set() }

@@ -46,7 +46,6 @@ export function createApiKey (app: App, deps: CreateApiKeyDeps): void {
     const secret = secretOf(deps, request)
     return await deps.handle(request, reply.code(201), {
       body: CreateApiKeyBody,
-      facts: async () => ({}),
       validate: (submitted) => validateNewApiKey(submitted, new Date().toISOString()),
       ids: () => ({ kind: 'api_key', count: 1 }),
       first: async () => await secret.make(),

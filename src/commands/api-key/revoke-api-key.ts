@@ -38,7 +38,6 @@ export function revokeApiKey (app: App, deps: RevokeApiKeyDeps): void {
     if (id === undefined) throw apiKeyNotFound()
     return await deps.handle(request, reply, {
       body: Type.Object({}),
-      facts: async () => ({}),
       validate: (): Pick<RevokeApiKey, 'type'> => ({ type: 'revoke' }),
       stream: () => apiKeyStream(id),
       isForOwner: true,

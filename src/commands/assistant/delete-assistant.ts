@@ -31,7 +31,6 @@ export function deleteAssistant (app: App, { handle }: AssistantDeps): void {
     const id = assistantIdIn(request.params.id)
     return await handle(request, reply, {
       body: Type.Object({}),
-      facts: async () => ({}),
       validate: () => ({ type: 'delete' as const }),
       stream: () => assistantStream(id),
       isForOwner: true,

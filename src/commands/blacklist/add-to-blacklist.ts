@@ -42,7 +42,6 @@ export function addToBlacklist (app: App, { handle, blacklists }: BlacklistDeps)
   const options = command('user', 'Blacklisting the phone number failed', 'Idempotency-Key')
   app.post('/user/blacklist', { schema, ...options }, (request, reply) => handle(request, reply, {
     body: BlacklistBody,
-    facts: async () => ({}),
     validate (submitted) {
       const { phone_number, reason = null } = soundBody(submitted, [])
       return { type: 'add' as const, phone_number, reason }

@@ -23,7 +23,6 @@ export function createCampaign (app: App, deps: CampaignDeps): void {
   const options = command('user', 'Campaign creation failed', 'Idempotency-Key')
   app.post('/user/campaign', { schema, ...options }, (request, reply) => deps.handle(request, reply.code(201), {
     body: CampaignBody,
-    facts: async () => ({}),
     validate: validateNewCampaign,
     ids: () => ({ kind: 'campaign', count: 1 }),
     stream: (_body, ids) => campaignStream(idAt(ids, 0)),

@@ -30,7 +30,6 @@ export function deleteCampaign (app: App, { handle }: CampaignDeps): void {
     const id = campaignIdIn(request.params.id)
     return await handle(request, reply, {
       body: Type.Object({}),
-      facts: async () => ({}),
       validate: () => ({ type: 'delete' as const }),
       stream: () => campaignStream(id),
       isForOwner: true,

@@ -32,7 +32,6 @@ export function erasePerson (app: App, { handle, phoneHash, noteErasure, acceptE
   const forTokens = { ...options, config: { ...config, isClosedToKeys: true } }
   app.post('/user/person/erase', { schema, ...forTokens }, (request, reply) => handle(request, reply.code(202), {
     body: PersonBody,
-    facts: async () => ({}),
     validate: (submitted) => asked('erasure', submitted, phoneHash),
     async first ({ phone_number: phoneNumber }, _ids, { commandId: id }) {
       const isNoted = await noteErasure({ id, userId: request.user.id, phoneNumber })

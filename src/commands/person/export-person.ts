@@ -31,7 +31,6 @@ export function exportPerson (app: App, { handle, phoneHash, notePersonRequest }
   const forTokens = { ...options, config: { ...config, isClosedToKeys: true } }
   app.post('/user/person/export', { schema, ...forTokens }, (request, reply) => handle(request, reply.code(202), {
     body: PersonBody,
-    facts: async () => ({}),
     validate: (submitted) => asked('export', submitted, phoneHash),
     async first ({ phone_number: phoneNumber }, _ids, { commandId: id }) {
       const isNoted = await notePersonRequest({ id, userId: request.user.id, phoneNumber })

@@ -36,7 +36,6 @@ export function addPhoneNumber (app: App, { handle, phoneClaims }: PhoneNumberDe
   const options = command('user', 'Adding the phone number failed', 'Idempotency-Key')
   app.post('/user/phone-number', { schema, ...options }, (request, reply) => handle(request, reply.code(201), {
     body: PhoneNumberBody,
-    facts: async () => ({}),
     validate: (submitted) => ({ type: 'add' as const, phone_number: soundBody(submitted, []).phone_number }),
     ids: () => ({ kind: 'phone_number', count: 1 }),
     first: async ({ phone_number }, ids, origin) => await phoneClaims.claim(

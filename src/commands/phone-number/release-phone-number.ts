@@ -33,7 +33,6 @@ export function releasePhoneNumber (app: App, { handle, phoneClaims }: PhoneNumb
     if (id === undefined) throw numberNotFound()
     return await handle(request, reply, {
       body: Type.Object({}),
-      facts: async () => ({}),
       validate: () => ({ type: 'release' as const }),
       stream: () => phoneNumberStream(id),
       isForOwner: true,

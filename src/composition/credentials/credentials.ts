@@ -17,7 +17,7 @@ export interface OpenCredentials extends Credentials {
   close (): Promise<void>
 }
 
-/** Whether all was heard is asked this often while requests come: the answer says it of all notified before. */
+/** While requests come, it is checked this often that all notifications of before have arrived. */
 const askEveryMs = 250
 
 /** While nothing is heard. With the time that a look takes it stays under a second. */
@@ -29,8 +29,8 @@ const lookWithinMs = 2_000
 interface Context { connections: Connections, log: Logger }
 
 /**
- * Revocations reach it by a notification; without a connection that hears them, by a look every 300 ms. A process that
- * is asked for nobody does neither.
+ * Revocations arrive as notifications; without a connection that listens, by a look every 300 ms. A process without
+ * requests neither listens nor looks.
  */
 export async function openCredentials (context: Context): Promise<OpenCredentials> {
   const opened = new ListenedCredentials(context)

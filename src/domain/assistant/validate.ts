@@ -53,7 +53,7 @@ export function validateChanges (submitted: Submitted<UpdateAssistantBody>, fact
 }
 
 /**
- * Whether a problem counts is only known of the present settings: one with a field that stays as it is does not.
+ * A problem counts only if its field differs from the present settings, which `decide` knows.
  * @throws Rejection `invalid` with every problem of the body
  */
 export function validateRestore (

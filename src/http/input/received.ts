@@ -25,7 +25,7 @@ export function received<Schema extends TObject> (
 
 interface Rules<Body extends object, Facts, Command> {
   /** Looks up what the rules need, for those fields that the schema took. */
-  facts (fields: Partial<Body>): Promise<Facts>
+  facts? (fields: Partial<Body>): Promise<Facts>
   validate (submitted: Submitted<Body>, facts: Partial<Facts>): Command
 }
 
@@ -36,10 +36,10 @@ interface Rules<Body extends object, Facts, Command> {
 export async function askRules<Body extends object, Facts, Command> (
   submitted: Submitted<Body>, rules: Rules<Body, Facts, Command>
 ): Promise<{ facts: Partial<Facts>, validated: () => Command }> {
-  const facts = await rules.facts(soundFields(submitted)).catch((error: unknown): Partial<Facts> => {
+  const facts: Partial<Facts> = await rules.facts?.(soundFields(submitted)).catch((error: unknown) => {
     if (!submitted.refused) throw error
     return {}
-  })
+  }) ?? {}
   try {
     const command = rules.validate(submitted, facts)
     return { facts, validated: () => command }

@@ -12,7 +12,7 @@ export interface Finished {
 /** A connection that is dead must not delay for longer what the next one can write. */
 const answerWithinMs = 5_000
 
-/** Told of users of whom something was due, without a slot, as attempts of theirs ended. */
+/** Called with a user who still has due deliveries without a slot when an attempt has ended. */
 type OnDue = (userId: string) => void
 
 /**
