@@ -1,5 +1,6 @@
 // Handles a command: read, fold, decide, append.
 import { setTimeout as delay } from 'node:timers/promises'
+import { fold } from '../domain/decider.js'
 import type { DomainEvent } from '../domain/events.js'
 import type { StoredEvent } from '../domain/stored-event.js'
 import { RevisionConflict } from '../event-store/errors.js'
@@ -136,8 +137,7 @@ class Handling {
     try {
       const appended = await tracedAppend(stream, events, origin, (sender) =>
         this.streams.append(stream, proposed(events, sender, aggregate.largestEvent), revision))
-      const folded = events.reduce((before, event) => aggregate.evolve(before, event), state)
-      const outcome = { state: folded, ...appended, stateRevision: appended.revision }
+      const outcome = { state: fold(aggregate, events, state), ...appended, stateRevision: appended.revision }
       this.#remember(request, outcome)
       this.long.appended(request, revision, { folded: outcome, eventId: eventId(origin.commandId, events.length - 1) })
       return { ...outcome, isAppended: true }

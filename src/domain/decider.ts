@@ -35,13 +35,11 @@ export interface Circumstances {
   now: string
 }
 
-/** The state that a stream's events add up to. */
+/** The state that events add up to, from the beginning of their stream or from a state of before. */
 export function fold<State, Event extends { type: string }> (
-  aggregate: Aggregate<State, Event>, events: Iterable<Event>
+  aggregate: Aggregate<State, Event>, events: readonly Event[], before = aggregate.initialState
 ): State {
-  let state = aggregate.initialState
-  for (const event of events) state = aggregate.evolve(state, event)
-  return state
+  return events.reduce((state, event) => aggregate.evolve(state, event), before)
 }
 
 /** The reserved id with this index. @throws when fewer were reserved */

@@ -67,6 +67,12 @@ export interface CommandServices {
 export const command = (role: Role, failure: string, ...requestHeaders: RequestHeader[]) =>
   ({ attachValidation: true, onRequest: only(role), config: { failure, requestHeaders } })
 
+/** The same for a route that no API key may call. */
+export function tokenCommand (...given: Parameters<typeof command>) {
+  const { config, ...options } = command(...given)
+  return { ...options, config: { ...config, isClosedToKeys: true } }
+}
+
 /** Handles one request. @throws Rejection, and what the back ends throw: errors.ts turns it into the answer */
 export type HandleRoute = ReturnType<typeof commandRoutes>
 

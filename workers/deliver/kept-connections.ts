@@ -17,7 +17,7 @@ export interface Agents {
   destroy (): Promise<void>
 }
 
-export const usualAgent: OpenAgent = (connect, keepAliveTimeout) =>
+const usualAgent: OpenAgent = (connect, keepAliveTimeout) =>
   new Agent({ connect, allowH2: false, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout })
 
 /** Connections are opened by `connect`, and kept for a minute; for some seconds while `most` or more are open. */

@@ -12,7 +12,7 @@ export const leadImportKind = 'lead-import'
 /** How many imports that have not ended a user may have; one is worked on, the others wait. */
 export const mostImportsOfUser = 5
 /** Days that an import and what became of its rows can be read after its end. */
-export const importDays = 30
+const importDays = 30
 
 export interface ImportInput { upload_id: string, campaign_id: number }
 

@@ -15,7 +15,7 @@ export interface RecoveryRequest {
 
 export type Requested = { count: number } | { refused: 'too-many' | 'busy' }
 
-export const mostRecovered = 100_000
+const mostRecovered = 100_000
 const mostOfAssistant = 10
 const zeroId = '00000000-0000-0000-0000-000000000000'
 

@@ -2,10 +2,10 @@
 import type { Pool } from 'pg'
 import type { Job, OnDemandTrigger } from '../deliveries/attempts/attempt.js'
 
-export const slotsPerEndpoint = 10
-export const slotsPerUser = 50
+const slotsPerEndpoint = 10
+const slotsPerUser = 50
 /** The other slots of a user are for endpoints that have one at most, or that have just answered. */
-export const sharedSlots = 30
+const sharedSlots = 30
 
 const lockSpace = 0x77_68 // any number that nothing else uses for advisory locks with two keys
 

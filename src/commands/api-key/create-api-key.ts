@@ -11,7 +11,7 @@ import { CreateApiKeyBody, validateNewApiKey } from '../../domain/api-key/valida
 import { idAt } from '../../domain/decider.js'
 import type { App } from '../../http/app-types.js'
 import { digestOf } from '../../http/auth/credentials.js'
-import { command, type Handled, type HandleRoute } from '../../http/command-route.js'
+import { tokenCommand, type Handled, type HandleRoute } from '../../http/command-route.js'
 import { answered, example, invalid, writeHeaders } from '../../http/docs/describe.js'
 import { createdApiKey, newApiKey } from '../../http/docs/key-examples.js'
 import { claimOf } from '../../http/limits/retry-headers.js'
@@ -40,9 +40,8 @@ const schema = {
 }
 
 export function createApiKey (app: App, deps: CreateApiKeyDeps): void {
-  const { config, ...options } = command('user', 'Making the API key failed', 'Idempotency-Key')
-  const forTokens = { ...options, config: { ...config, isClosedToKeys: true } }
-  app.post('/user/api-key', { schema, ...forTokens }, async (request, reply) => {
+  const options = tokenCommand('user', 'Making the API key failed', 'Idempotency-Key')
+  app.post('/user/api-key', { schema, ...options }, async (request, reply) => {
     const secret = secretOf(deps, request)
     return await deps.handle(request, reply.code(201), {
       body: CreateApiKeyBody,

@@ -4,7 +4,7 @@ import Type from 'typebox'
 import { apiKeyDecider, apiKeyNotFound, type RevokeApiKey } from '../../domain/api-key/decide.js'
 import { apiKeyStream } from '../../domain/api-key/events.js'
 import { Message, type App } from '../../http/app-types.js'
-import { command, type HandleRoute } from '../../http/command-route.js'
+import { tokenCommand, type HandleRoute } from '../../http/command-route.js'
 import { answered, refusal, writeHeaders } from '../../http/docs/describe.js'
 import { apiKeyPath, idIn } from '../../http/path-id.js'
 import { answerDeleted } from '../answer-deleted.js'
@@ -31,9 +31,8 @@ const schema = {
 }
 
 export function revokeApiKey (app: App, deps: RevokeApiKeyDeps): void {
-  const { config, ...options } = command('user', 'Revoking the API key failed', 'Idempotency-Key', 'If-Match')
-  const forTokens = { ...options, config: { ...config, isClosedToKeys: true } }
-  app.delete('/user/api-key/:id', { schema, ...forTokens }, async (request, reply) => {
+  const options = tokenCommand('user', 'Revoking the API key failed', 'Idempotency-Key', 'If-Match')
+  app.delete('/user/api-key/:id', { schema, ...options }, async (request, reply) => {
     const id = idIn(request.params.id)
     if (id === undefined) throw apiKeyNotFound()
     return await deps.handle(request, reply, {

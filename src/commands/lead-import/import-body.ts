@@ -12,7 +12,7 @@ import { validatorCompiler } from '../../http/input/validators.js'
 import { queryErrors } from '../../http/read-position.js'
 import { leadsOfCsv, leadsOfJson, type ForAll, type SentLead } from './sent-leads.js'
 
-export const mostJsonLeads = 1_000
+const mostJsonLeads = 1_000
 
 const { campaign_id: _campaign, allow_dupplicate: _allow, ...leadFields } = CreateLeadBody.properties
 export const ImportedLead = Type.Object(leadFields, { title: 'ImportedLead' })

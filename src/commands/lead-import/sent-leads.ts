@@ -13,7 +13,7 @@ export type SentLead = Submitted<CreateLeadBody>
 /** What holds for all leads of an import. */
 export interface ForAll { campaign_id: number, if_duplicate: DuplicateRule }
 
-export const mostCsvRows = 100_000
+const mostCsvRows = 100_000
 const csvLimits = { mostBytes: 64 * 2 ** 20, mostRecordBytes: 256 * 1024 }
 /** Of the names of variables. */
 const longestName = 255

@@ -4,7 +4,7 @@ import { personRequestStream } from '../../domain/person/events.js'
 import { PersonBody } from '../../domain/person/summary.js'
 import { Rejection } from '../../domain/rejection.js'
 import type { App } from '../../http/app-types.js'
-import { command } from '../../http/command-route.js'
+import { tokenCommand } from '../../http/command-route.js'
 import { answered, example, invalid, refusal, writeHeaders } from '../../http/docs/describe.js'
 import { begunExport, person } from '../../http/docs/person-examples.js'
 import { asked, Begun, begunOf, type PersonDeps } from './begin-request.js'
@@ -27,9 +27,8 @@ const schema = {
 }
 
 export function exportPerson (app: App, { handle, phoneHash, notePersonRequest }: PersonDeps): void {
-  const { config, ...options } = command('user', 'Starting the export failed', 'Idempotency-Key')
-  const forTokens = { ...options, config: { ...config, isClosedToKeys: true } }
-  app.post('/user/person/export', { schema, ...forTokens }, (request, reply) => handle(request, reply.code(202), {
+  const options = tokenCommand('user', 'Starting the export failed', 'Idempotency-Key')
+  app.post('/user/person/export', { schema, ...options }, (request, reply) => handle(request, reply.code(202), {
     body: PersonBody,
     validate: (submitted) => asked('export', submitted, phoneHash),
     async first ({ phone_number: phoneNumber }, _ids, { commandId: id }) {

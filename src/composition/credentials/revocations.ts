@@ -6,7 +6,7 @@ export const revocationChannel = 'ringledger_revoked'
 export type Revoked = { key: number } | { token: string }
 
 /** As it stands in `ledger.revocations`, and in the notification. */
-export const revokedText = (revoked: Revoked) =>
+const revokedText = (revoked: Revoked) =>
   'key' in revoked ? `key ${revoked.key}` : `token ${revoked.token}`
 
 /** Read back; nothing where it says nothing. */

@@ -5,7 +5,7 @@ import { UserId } from '../token/user.js'
 import { firstVersion } from '../upcast.js'
 import { AssistantSettings } from './settings.js'
 
-export const assistantStatuses = ['active', 'inactive'] as const
+const assistantStatuses = ['active', 'inactive'] as const
 export type AssistantStatus = typeof assistantStatuses[number]
 
 export const AssistantStatus = (options: object) =>

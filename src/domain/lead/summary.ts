@@ -14,7 +14,7 @@ const contact = {
   updated_at: Type.String({ description: 'UTC, YYYY-MM-DD HH:MM:SS.', examples: ['2026-01-31 12:00:00'] })
 }
 
-export const ContactAnswer = Type.Object(contact, { title: 'SecondaryContact' })
+const ContactAnswer = Type.Object(contact, { title: 'SecondaryContact' })
 export const LeadAnswer = Type.Object({
   ...contact,
   campaign_id: Id({ description: 'Campaign the lead belongs to.' }),

@@ -84,7 +84,7 @@ function refuseListed ({ phone_number, secondary_contacts }: Partial<CreateLeadB
 }
 
 /** Takes items that the schema refused, too. */
-export function listedContacts (items: unknown, listed: Listed): Problem[] {
+function listedContacts (items: unknown, listed: Listed): Problem[] {
   if (!Array.isArray(items)) return []
   return items.map((item: unknown, at) => {
     const number: unknown = typeof item === 'object' && item !== null ? Reflect.get(item, 'phone_number') : undefined

@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox'
 import { Instant, uuid } from '../json.js'
 import { UserId } from '../token/user.js'
 
-export const personRequestTypes = ['export', 'erasure'] as const
+const personRequestTypes = ['export', 'erasure'] as const
 export type PersonRequestType = typeof personRequestTypes[number]
 export const RequestType = Type.Enum([...personRequestTypes], { title: 'PersonRequestType' })
 

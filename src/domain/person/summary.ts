@@ -34,7 +34,7 @@ export const describePersonRequest = (request: PersonRequest): PersonRequestAnsw
   ({ ...describeBegun(request), created_at: request.requested_at, finished_at: request.finished_at })
 
 /** How long an export can be downloaded after its end, in milliseconds. */
-export const keptForMs = 24 * 3_600_000
+const keptForMs = 24 * 3_600_000
 
 /** Whether the export is still to be had. */
 export function isKept ({ finished_at: at }: Pick<PersonRequest, 'finished_at'>, now: number): boolean {

@@ -53,7 +53,7 @@ async function settle (pool: Pool, streams: WalkOptions['streams'], keys: readon
 }
 
 /** Those of the log as it is now, batch by batch; of each key the newest that the batch says of it. */
-export async function * keysOfLog (
+async function * keysOfLog (
   streams: Pick<Streams, 'head' | 'follow'>, signal: AbortSignal
 ): AsyncGenerator<{ keys: KeptKey[], later: string[], share: number }> {
   const end = await streams.head()

@@ -1,6 +1,5 @@
 // An event store of a test's own, with a client, in a database of the run; all gone with the test.
 import { BACKWARDS, END, type EventStoreDBClient } from '@eventstore/db-client'
-import { startEventStore, type EventStoreOptions, type RunningEventStore } from '@ringledger/embedded-event-store'
 import { EventStoreConnection, type ConnectionOptions } from '../../../src/event-store/connection/connection.js'
 import { collect, connect } from '@ringledger/embedded-event-store/testing'
 import type { ScratchPostgres } from '@ringledger/embedded-postgres/testing'
@@ -8,11 +7,11 @@ import { serveLog, type ServedLog } from './back-ends.js'
 import { scratchPostgres } from './scratch-postgres.js'
 import type { Teardown } from '../teardown.js'
 
-export { collect, connect, refused, unbatched } from '@ringledger/embedded-event-store/testing'
+export { collect, connect, unbatched } from '@ringledger/embedded-event-store/testing'
 
-export interface ScratchEventStore<Store extends ServedLog = ServedLog> {
+export interface ScratchEventStore {
   postgres: ScratchPostgres
-  store: Store
+  store: ServedLog
   client: EventStoreDBClient
   connection: EventStoreConnection
 }
@@ -37,16 +36,6 @@ export async function scratchEventStore (
   const postgres = given ?? await scratchPostgres(t)
   const store = await serveLog({ databaseUrl: postgres.url, schema })
   t.teardown(store.close)
-  return { postgres, store, client: connect(t, store.url), connection: connectionTo(t, store.url) }
-}
-
-/** Starts it in this process, for tests that look into the server. */
-export async function ownEventStore (
-  t: Teardown, options: Partial<EventStoreOptions> & { postgres?: ScratchPostgres } = {}
-): Promise<ScratchEventStore<RunningEventStore>> {
-  const postgres = options.postgres ?? await scratchPostgres(t)
-  const store = await startEventStore({ databaseUrl: postgres.url, ...options })
-  t.teardown(() => store.close())
   return { postgres, store, client: connect(t, store.url), connection: connectionTo(t, store.url) }
 }
 

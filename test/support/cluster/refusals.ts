@@ -22,7 +22,7 @@ function letsIn ({ login }: Ways, headers: grpc.Metadata): boolean {
 export const notReady = () => refusal(grpc.status.UNAVAILABLE, 'Server Is Not Ready')
 
 /** A member that follows names the one that leads. */
-export function notLeader (host: string, port: number): grpc.ServiceError {
+function notLeader (host: string, port: number): grpc.ServiceError {
   return refusal(grpc.status.NOT_FOUND, 'Leader info available', {
     exception: 'not-leader', 'leader-endpoint-host': host, 'leader-endpoint-port': String(port)
   })

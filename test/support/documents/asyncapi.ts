@@ -41,7 +41,7 @@ const parametersOf = (address: string) =>
   map([...address.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name), (name) => ({ description: parameters[name] }))
 
 /** AsyncAPI 3.0, as plain data. */
-export function eventDocument () {
+function eventDocument () {
   return {
     asyncapi: '3.0.0',
     info: {

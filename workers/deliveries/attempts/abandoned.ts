@@ -6,7 +6,7 @@ import { insertOnceMore } from './on-demand.js'
  * A delivery that ends its worker so often in a row is held, and attempted again only when somebody asks for it. The
  * function `ledger.acquire_slots` counts on the same number.
  */
-export const mostCrashes = 3
+const mostCrashes = 3
 
 /** The age from which an attempt without an outcome has no worker any more, in milliseconds. */
 export const abandonedAfter = ({ timeoutMs }: { timeoutMs: number }) => 2 * timeoutMs

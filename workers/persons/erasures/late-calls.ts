@@ -5,7 +5,7 @@ import type { Pool } from 'pg'
 import type { BackgroundKind } from '../../background/kind.js'
 import { acceptRequest, prepareRequest } from '../../background/requests.js'
 
-export const lateCallKind = 'late-call-erasure'
+const lateCallKind = 'late-call-erasure'
 
 /** Days that the row of one is kept after its end. */
 const keepDays = 1
