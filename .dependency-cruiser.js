@@ -25,8 +25,8 @@ const rooms = {
     packages: [...WEB, 'typebox']
   },
   'src/ops': {
-    ours: ['src/(domain|http)', 'src/(errors|package-root)[.]ts', 'projections/operate'],
-    packages: [...WEB, 'typebox', 'ghtml', 'jose']
+    ours: ['src/(domain|http|postgres|timing)', 'src/(errors|package-root)[.]ts', 'projections/operate'],
+    packages: [...WEB, 'typebox', 'ghtml', 'jose', 'pg']
   },
   projections: {
     ours: ['src/(domain|event-store|subscriptions|postgres|timing)'],

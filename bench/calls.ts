@@ -114,7 +114,7 @@ async function measure (
   return measured
 }
 
-/** Where the CPU of a role goes, for whoever opens it in the developer tools of a browser. */
+/** Where the CPU of a role goes, to be opened in the developer tools of a browser. */
 function profiled (queue: string, role: Command): string[] {
   const { profile } = options
   return profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`, `--cpu-prof-name=${queue}-${role}.cpuprofile`] : []

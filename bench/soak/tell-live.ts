@@ -15,5 +15,5 @@ process.on('SIGWINCH', () => {
   const { heapUsed, external } = process.memoryUsage()
   const file = join(SOAK_DIR, `live-${process.pid}-${++asked}`)
   writeFileSync(`${file}.part`, String(heapUsed + external))
-  renameSync(`${file}.part`, file) // whoever waits for it reads all of it
+  renameSync(`${file}.part`, file) // a reader that waits for it gets all of it
 })

@@ -7,8 +7,8 @@ import { patient, type Person } from './find-person.js'
 import { namesNumber } from './rows-of-person.js'
 
 /**
- * Of calls from or to the number, whoever the engine said is called, or of these leads and contacts, behind the id; and
- * of those that were read too late to be known by a number.
+ * The next ids behind `after`: of calls from or to the number, also where the engine named another person; of calls of
+ * these leads and contacts; and of calls that were read too late to be known by a number.
  * @param most of them
  */
 export async function findCallIds (

@@ -14,7 +14,7 @@ interface Found {
   calls: Array<{ call_id: string, position: string }>
 }
 
-/** @param stream of another person: whoever has the number on it is left out */
+/** @param stream of another person: contacts with the number are left out of it */
 export async function findStream (pool: Pool, { userId, phoneNumber }: Person, stream: string) {
   const { rows } = await pool.query<Found>({
     text: `

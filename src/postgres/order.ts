@@ -11,7 +11,7 @@ export interface Order {
 export const orderBy = ({ direction, by }: Order) =>
   Object.keys(by).map((column) => `${column} ${direction}`).join(', ')
 
-/** The columns of the order, and the key where it is none of them. */
+/** The columns of the order, and the key, unless it is one of them. */
 export const columnsOf = ({ by }: Order, key: string) => [...new Set([key, ...Object.keys(by)])].join(', ')
 
 /** The condition that a row comes behind the one with these values; an index on the columns finds it. */

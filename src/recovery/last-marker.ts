@@ -31,7 +31,7 @@ export type MarkedLog = Pick<Streams, 'last' | 'read' | 'visit'>
 /** Up to where a log was searched, and what was found. */
 interface Searched { newest: { id: string, revision: bigint }, last: Marker | undefined }
 
-/** Whoever fills the stream with something else costs each process one search, not one at each block of ids. */
+/** A stream that is full of something else costs each process one search, not one at each block of ids. */
 const searchedIn = new WeakMap<MarkedLog, Searched>()
 
 /** @throws EventStoreUnavailable */

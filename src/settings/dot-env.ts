@@ -1,4 +1,4 @@
-// `.env` of the working directory: settings for whoever does not want to type them.
+// `.env` of the working directory: settings that need not be typed each time.
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseEnv } from 'node:util'

@@ -66,7 +66,7 @@ t.test('a file is read as it is', async (t) => {
   t.strictSame(await reading(t, {}), {})
 })
 
-t.test('a file that is none is refused, with every field that is wrong', async (t) => {
+t.test('a file that is not a catalogue is refused, with every field that is wrong', async (t) => {
   await t.rejects(readCatalogFile(join(t.testdir(), 'missing.json')), { message: /missing\.json cannot be read/ })
   await t.rejects(reading(t, '{nonsense'), { message: /is not JSON/ })
   const wrong = { voices: [{ id: 0, name: '' }], languages: [5], users: [{ campaigns: [{ id: 'x' }] }] }

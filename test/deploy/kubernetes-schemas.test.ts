@@ -19,7 +19,7 @@ const mistakes: ReadonlyArray<[string, string, (manifest: Manifest) => void, Reg
   ['a field in another place', 'Deployment', (one) => { one.spec.securityContext = {} }, /securityContext/],
   ['a field that is missing', 'Deployment', (one) => { delete one.spec.selector }, /selector/],
   ['a value that is not one of those', 'Deployment', (one) => { one.spec.strategy.type = 'Rolling' }, /Rolling/],
-  ['a quantity that is none', 'Deployment', (one) => { container(one).resources.limits.memory = '512Mib' }, /quantity/],
+  ['a quantity in an unknown unit', 'Deployment', (one) => { container(one).resources.limits.memory = '512Mib' }, /quantity/],
   ['a number where text is asked for', 'ConfigMap', (one) => { one.data.PORT = 3000 }, /string/],
   ['a version that there is not', 'HorizontalPodAutoscaler', (one) => { one.apiVersion = 'autoscaling/v2beta9' }, /v2beta9/]
 ]

@@ -1,4 +1,4 @@
-// Following a log that stands still costs little, and whoever waits for it is not kept waiting.
+// Following a log that stands still costs little, and a reader that waits for it is not kept waiting.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { noStream, openStreams } from '../../src/event-store/streams.js'

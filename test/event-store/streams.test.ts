@@ -88,3 +88,16 @@ t.test('ids of events follow from their command: UUIDs of version 5', async (t) 
   t.equal(eventId(dns, 0), eventId(dns, 0))
   t.not(eventId(dns, 0), eventId(dns, 1))
 })
+
+t.test('a connection that was closed opens nothing any more, which nobody would close', async (t) => {
+  const { connection } = await scratchEventStore(t)
+  const streams = openStreams(connection)
+  await streams.append(name(), [proposed()], noStream)
+  await connection.close()
+  const following = streams.follow({ after: 0n, eventTypes: ['Happened'], signal: new AbortController().signal })
+  const asked: Array<Promise<unknown>> = [
+    streams.head(), streams.read(name()), streams.append(name(), [proposed()], noStream),
+    following[Symbol.asyncIterator]().next()
+  ]
+  for (const each of asked) await t.rejects(each, { name: 'EventStoreUnavailable' })
+})

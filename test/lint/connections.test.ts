@@ -1,5 +1,5 @@
-// Whoever opens a connection to Postgres listens to its errors: it can die between two statements, when nobody asks it
-// anything, and Node ends a process for an error that nobody listens to.
+// Code that opens a connection to Postgres listens to its errors: it can die between two statements, when nobody asks
+// it anything, and Node ends a process for an error that nobody listens to.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

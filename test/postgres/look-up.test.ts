@@ -18,7 +18,7 @@ function counting () {
   return { sent, find: (id: unknown, owner: unknown) => lookUp<{ note: string }>(db, thing, [id, owner]) }
 }
 
-t.test('each gets its own row, or none, whoever asks beside', async (t) => {
+t.test('each gets its own row, or none, beside other questions', async (t) => {
   const { sent, find } = counting()
   const found = await Promise.all([
     find(1, 'user 1'), find(2, 'user 1'), find(2, 'user 0'), find(2, 'user 0'), find(null, 'user 0')

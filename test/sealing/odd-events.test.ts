@@ -15,7 +15,7 @@ const odd = {
   'no person': { ...sound, person: '' },
   'a person without a number': { ...sound, person: 'abc' },
   'a key that is no UUID': { ...sound, key_id: 'the key' },
-  'a text that is none': { ...sound, text: 7 }
+  'a text that is a number': { ...sound, text: 7 }
 }
 
 for (const [title, sealed] of Object.entries(odd)) {

@@ -27,7 +27,7 @@ t.test('what begins like settings of ours and is far from all of them is told, t
   t.strictSame(told('JWT_TTL'), ['JWT_TTL is no setting; .env.example lists them all'])
 })
 
-t.test('variables of the machine and of other programs are none of our business', async (t) => {
+t.test('variables of the machine and of other programs are passed over', async (t) => {
   t.strictSame(told(
     'HOSTNAME', 'HOSTTYPE', 'HOME', 'PWD', 'OLDPWD', 'PATH', 'SHELL', 'TERM', 'LANG', 'USER', 'LOGNAME', 'SHLVL', '_',
     'TZ', 'SORT', 'POST', 'GHOST', 'VHOST', 'DBHOST', 'SPORT', 'host', 'port', 'PGHOST', 'PGPORT', 'PGUSER',

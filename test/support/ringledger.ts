@@ -38,7 +38,7 @@ export interface Ringledger {
 export const bin = join(packageRoot, 'bin/ringledger.js')
 export const exampleCatalog = join(packageRoot, 'examples/catalog.json')
 
-/** What they write is a log, and no answer to whoever asked. */
+/** What they write is a log, and no answer to a question. */
 const logging = ['start', 'api', 'projector', 'worker']
 
 /** An empty directory, removed in `t.teardown`. Start what runs in it afterwards, so that it is stopped before. */

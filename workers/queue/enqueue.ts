@@ -14,7 +14,7 @@ export interface Enqueuer {
    * @throws when the queue or Postgres cannot be reached; nothing is lost by that
    */
   enqueue (userIds: string[]): Promise<number>
-  /** Whether nothing waits to be queued here: then whoever writes what is due may give its slots along with it. */
+  /** Nothing waits to be enqueued here: then the statement that writes what is due may give it slots, too. */
   readonly isIdle: boolean
   /** Queues what was given slots as something of these users came to be due. Never throws. */
   queueSoon (given: Given, userIds: Iterable<string>): void
@@ -133,8 +133,8 @@ class SlotEnqueuer implements Enqueuer {
   }
 
   /**
-   * An attempt that ends at this moment may have looked before something came to be due, and still hold the slot: who
-   * has got none is looked at once more. Whoever has got one is looked at when that attempt ends.
+   * An attempt that ends at this moment may have looked before something came to be due, and still hold the slot. So a
+   * user who got no slot is looked at once more. A user who got one is looked at when that attempt ends.
    */
   #lookAgainSoon (users: string[], { served }: Given): void {
     const unserved = users.filter((user) => !served.has(user))

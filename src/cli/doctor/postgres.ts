@@ -103,7 +103,7 @@ async function privileges (pool: pg.Pool, isEmbedded: boolean): Promise<Found> {
   if (!creates) return problem(`${role} may not create schemas`, 'Let the role own the database, or GRANT CREATE ON DATABASE.')
   if (lacks.length > 0) return problem(`${role} may not use ${lacks.join(', ')}`, 'Let the role own these schemas.')
   if (superuser && !isEmbedded) {
-    return warning(`${role} is a superuser`, 'Use a role that is none: to own the database is enough.')
+    return warning(`${role} is a superuser`, 'Use a role that is not a superuser: to own the database is enough.')
   }
   return `${role} may create schemas and tables`
 }

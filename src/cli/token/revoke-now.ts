@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { commandHandler } from '../../command-handling/handle-command.js'
 import type { Connections } from '../../composition/connections.js'
-import { announceRevoked } from '../../composition/credentials/revocations.js'
+import { announceRevoked } from '../../../projections/keys/revocations.js'
 import { tokenDecider } from '../../domain/token/decide.js'
 import { tokenStream } from '../../domain/token/events.js'
 

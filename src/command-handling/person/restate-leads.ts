@@ -40,7 +40,7 @@ export async function restateLeads (
     if (events.length === 0 && seen.restatedAt !== undefined) {
       return await options.streams.truncate(stream, seen.restatedAt)
     }
-    await appendErasing(options, stream, seen, firstOf(events)) // and look again, whoever was first
+    await appendErasing(options, stream, seen, firstOf(events)) // and look again, also when another process was first
   }
 }
 

@@ -1,19 +1,19 @@
 // POST /user/leads/import
 import Type, { type Static } from 'typebox'
 import { Id } from '../../domain/json.js'
-import { DuplicateRule, leadImportStream, LeadImportStatus } from '../../domain/lead-import/events.js'
-import { requestDecider } from '../../domain/lead-import/decide.js'
+import { DuplicateRule, leadImportStream, LeadImportStatus, type LeadImportEvent } from '../../domain/lead-import/events.js'
+import { requestDecider, type LeadImportState, type RequestImport } from '../../domain/lead-import/decide.js'
 import { invalid as refuse } from '../../domain/rejection.js'
 import { problem, soundBody } from '../../domain/validation.js'
 import type { App } from '../../http/app-types.js'
-import { command, type HandleRoute } from '../../http/command-route.js'
+import { command, type CommandRoute, type HandleRoute } from '../../http/command-route.js'
 import { answered, example, invalid, writeHeaders } from '../../http/docs/describe.js'
 import { customer, customerNumber } from '../../domain/examples.js'
 import { importId } from '../../http/docs/import-examples.js'
 import { TooManyBodies } from '../../http/limits/body-bytes.js'
 import type { Facts } from '../facts.js'
 import { importRequest, importValidators, ImportBody, ImportQuery } from './import-body.js'
-import { keepLeads } from './keep-leads.js'
+import { whileKept, type Upload } from './keep-leads.js'
 import type { LeadImports } from './lead-imports.js'
 
 export interface LeadImportDeps {
@@ -64,34 +64,36 @@ export function importLeads (app: App, deps: LeadImportDeps): void {
   app.post('/user/leads/import', { schema, ...route, validatorCompiler: importValidators }, async (request, reply) => {
     const { all, leads } = importRequest(request, reply)
     const { id: userId } = request.user
-    if (!await isOpen(deps, userId, all.campaign_id)) throw refuse({ campaign_id: [notYours] })
-    const { id: uploadId, total, digest } = await keepLeads(leadImports, userId, leads)
-    const asked: Static<typeof Asked> = { ...all, total, digest }
-    let known: string | undefined
-    try {
-      request.body = asked
-      return await deps.handle(request, reply.code(202), {
-        body: Asked,
-        facts: async ({ campaign_id = 0 }) => ({ isOpen: await isOpen(deps, userId, campaign_id) }),
-        validate: (submitted, facts) =>
-          ({ type: 'request' as const, ...soundBody(submitted, problemsOf(total, facts)) }),
-        stream: (_body, _ids, _facts, commandId) => leadImportStream(commandId),
-        async first ({ campaign_id: campaignId }, _ids, { commandId: id }) {
-          known = id
-          const isTaken = await leadImports.prepare({ id, userId, uploadId, campaignId, total })
-          if (!isTaken) throw new TooManyBodies(429, tooMany)
-        },
-        decider: requestDecider,
-        async answer ({ state }) {
-          known = state?.import_id
-          return { message: started, data: await begun(deps, userId, known ?? '') }
-        }
-      })
-    } finally {
-      await leadImports.removeUnused(uploadId, known).catch(() => {}) // else it is removed as an orphan
-    }
+    if (!await isOpen(deps, userId, all.campaign_id)) throw refuse({ campaign_id: [notYours] }) // before rows are read
+    return await whileKept(leadImports, userId, leads, async (upload) => {
+      const { total, digest } = upload
+      request.body = { ...all, total, digest }
+      return await deps.handle(request, reply.code(202), importRoute(deps, userId, upload))
+    })
   })
 }
+
+type ImportRoute = CommandRoute<
+  typeof Asked, { isOpen: boolean }, RequestImport, LeadImportState, LeadImportEvent, Static<typeof Started>
+>
+
+/** The steps, once the leads are kept. */
+const importRoute = (deps: LeadImportDeps, userId: string, upload: Upload): ImportRoute => ({
+  body: Asked,
+  facts: async ({ campaign_id = 0 }) => ({ isOpen: await isOpen(deps, userId, campaign_id) }),
+  validate: (submitted, facts) => ({ type: 'request', ...soundBody(submitted, problemsOf(upload.total, facts)) }),
+  stream: (_body, _ids, _facts, commandId) => leadImportStream(commandId),
+  async first ({ campaign_id: campaignId, total }, _ids, { commandId: id }) {
+    upload.importId = id
+    const isTaken = await deps.leadImports.prepare({ id, userId, uploadId: upload.id, campaignId, total })
+    if (!isTaken) throw new TooManyBodies(429, tooMany)
+  },
+  decider: requestDecider,
+  async answer ({ state }) {
+    if (state) upload.importId = state.import_id
+    return { message: started, data: await begun(deps, userId, state?.import_id ?? '') }
+  }
+})
 
 const notYours = 'must be one of your campaigns'
 const tooMany = 'Too many of your imports are under way: wait until one of them has ended.'

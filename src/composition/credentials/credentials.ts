@@ -1,15 +1,15 @@
 // Keys and revocations as a process knows them: told by Postgres, and looked at where nothing is heard.
 import type { Logger } from 'pino'
 import { findKeysByHash, findRevokedTokens } from '../../../projections/keys/find-keys.js'
+import { KeyUses } from '../../../projections/keys/key-uses.js'
+import { revocationChannel, revokedIn } from '../../../projections/keys/revocations.js'
 import { NotKnownYet } from '../../command-handling/wait-if-missing.js'
 import { tryDecode } from '../../domain/events.js'
 import { tokenStream } from '../../domain/token/events.js'
 import type { Credentials } from '../../http/auth/credentials.js'
 import type { Listener } from '../../postgres/notifications/notifications.js'
 import type { Connections } from '../connections.js'
-import { KeyUses } from './key-uses.js'
 import { KnownKeys, orNotKnown } from './known-keys.js'
-import { revocationChannel, revokedIn } from './revocations.js'
 import { RevokedTokens } from './revoked-tokens.js'
 import { WhileAsked } from './while-asked.js'
 

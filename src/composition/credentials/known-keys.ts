@@ -21,7 +21,7 @@ const trustedMs = 700
 const renewedAfterMs = 15_000
 const trustedAtMostMs = 60_000
 
-/** Whoever sends many unknown keys has them looked up together, so many at once. */
+/** Unknown keys that come together are looked up together, so many at once. */
 const mostAtOnce = 500
 
 interface Entry { key: KnownKey, at: number, isRenewing?: boolean }

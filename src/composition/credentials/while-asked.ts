@@ -12,7 +12,7 @@ export interface Freshness {
 
 /** It rests when nobody has asked for so long. */
 const quietAfterMs = 5_000
-/** Whoever asks first waits no longer than this: then what is known has to do. */
+/** The first request waits no longer than this; then it is answered from what is known. */
 const refreshedWithinMs = 500
 
 export class WhileAsked {

@@ -11,7 +11,7 @@ import type { ProjectionStatus } from '../../ops/deps.js'
 import { dispatcherCheckpoint } from '../../recovery/database-state.js'
 import { readCheckpoint } from '../../subscriptions/checkpoint.js'
 import type { ProcessContext } from '../process-context.js'
-import { ratesByConsumer } from '../status/minute-counts.js'
+import { ratesByConsumer } from '../../ops/counts/minute-counts.js'
 import { behindLog, type Behind } from '../status/behind.js'
 
 interface Seen {

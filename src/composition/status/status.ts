@@ -8,7 +8,7 @@ import { countersByConsumer } from '../../subscriptions/counters.js'
 import { monitorLag } from '../../subscriptions/lag.js'
 import { diskOf, openDiskMonitor } from './disk.js'
 import { healthChecks } from './health.js'
-import { recordMinutes } from './minute-counts.js'
+import { recordMinutes } from '../../ops/counts/minute-counts.js'
 import { measureDeliveries, measureProcess, measureProjections } from './metrics.js'
 import type { ProcessContext } from '../process-context.js'
 

@@ -12,7 +12,7 @@ export async function erasuresOf ({ config, connections, log }: ProcessContext):
   return erasures(erasureWork({ config, connections, log }))
 }
 
-/** Calls that are reported of whoever was erased before. */
+/** Calls of persons who were erased before the report came. */
 export async function lateCallsOf ({ connections }: ProcessContext): Promise<BackgroundKind> {
   const { lateCalls } = await import('../../../workers/persons/erasures/late-calls.js')
   return lateCalls(lateCallWork(connections))

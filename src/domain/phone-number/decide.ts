@@ -92,7 +92,7 @@ function importNumber (wanted: ImportNumber, state: NumberState): PhoneNumberEve
 
 const conflict = (message: string) => new Rejection('catalog-conflict', message)
 
-/** The same words whoever holds it. */
+/** The same words for every holder, so that nobody learns who holds it. */
 export const numberTaken = () => invalid({ phone_number: ['is taken already'] })
 
 /** Also the answer to somebody else's number, so that nobody learns which ids exist. */

@@ -1,4 +1,4 @@
-// Who holds a phone number: one claim at a time, whoever asks.
+// Who holds a phone number: one claim at a time, of all users.
 import type { Decider } from '../decider.js'
 import type { HolderEvent } from './events.js'
 

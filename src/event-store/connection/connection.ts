@@ -14,18 +14,22 @@ const usualSilentAfterMs = 4_000
 /** A session younger than this is not replaced again: what fails on it failed on the one before as well. */
 const youngMs = { lost: 100, notReady: 1_000 }
 
+const closed = 'the connection to the event store was closed'
+
 export class EventStoreConnection {
   readonly #url: string
   readonly #silentAfterMs: number
   #session: Session | undefined
+  #isClosed = false
 
   constructor (url: string, { silentAfterMs = usualSilentAfterMs }: ConnectionOptions = {}) {
     this.#url = clientUrl(url)
     this.#silentAfterMs = silentAfterMs
   }
 
-  /** The present client. Nothing is sent before it is used. */
+  /** The present client. Nothing is sent before it is used. @throws EventStoreUnavailable once it was closed */
   get session (): Session {
+    if (this.#isClosed) throw new EventStoreUnavailable(closed) // one that is opened now would never end
     return this.#session ??= this.#open()
   }
 
@@ -40,8 +44,10 @@ export class EventStoreConnection {
   }
 
   async close (): Promise<void> {
-    await this.#session?.abandon(new Error('the connection to the event store was closed'))
+    const session = this.#session
+    this.#isClosed = true
     this.#session = undefined
+    await session?.abandon(new Error(closed))
   }
 
   async #watched<Result> (work: (session: Session) => Promise<Result>): Promise<Result> {

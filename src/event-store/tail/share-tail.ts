@@ -45,9 +45,8 @@ class SharedTail {
   }
 
   /**
-   * Whoever is behind follows with a subscription of its own until it is where the tail is, and so does who falls
-   * behind it, and who has lost it: what is wrong with the store, or with one event, it hears there. So nobody waits
-   * for another one, and nobody fails for one.
+   * A follower that is behind, or has lost the tail, has a subscription of its own until it is where the tail is. An
+   * error of the store, or of one event, reaches it there. So no follower waits for another one, or fails for one.
    */
   async * follow (options: FollowOptions): AsyncGenerator<Batch, void> {
     let position = options.after

@@ -25,7 +25,7 @@ const bufferBytes = 256 * 1024
 /** @param signal of the reader, aborted when it is gone @param afterMs for tests */
 export function spooled (signal: AbortSignal, afterMs = spoolAfterMs): Spooled {
   const body = new PassThrough({ highWaterMark: bufferBytes })
-  body.on('error', () => {}) // whoever writes and whoever reads are told
+  body.on('error', () => {}) // its writer and its reader get the error
   const lateAt = performance.now() + afterMs
   let file: FileHandle | undefined
   return {

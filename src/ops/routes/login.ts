@@ -17,7 +17,7 @@ export interface LoginOptions {
   sessionKey: Uint8Array
 }
 
-/** Of one address, in a process. Nobody types a token: whoever needs more is guessing. */
+/** Of one address, in a process. Nobody types a token: more tries than these are guesses. */
 const attemptsPerMinute = 10
 
 const Login = Type.Object({

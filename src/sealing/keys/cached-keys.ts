@@ -91,7 +91,7 @@ class CachedKeys implements PersonKeys {
   async erase (userId: string, phoneNumber: string): Promise<boolean> {
     const { digest } = this.options
     const person = personOf(digest(userId), digest(phoneNumber))
-    const known = await this.#ledger.idsOf(person) // before the log: a key that is made later is none of them
+    const known = await this.#ledger.idsOf(person) // before the log: a key that is made later is not among them
     const erased = await this.#log.erase(person)
     const over = [...new Set(erased === undefined ? known : [...known, erased])]
     this.#notes.drop(over)

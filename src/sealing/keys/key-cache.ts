@@ -12,8 +12,8 @@ export interface Known {
 interface Entry extends Known { at: number }
 
 /**
- * Some 400 bytes each, and 1,000 at most: a person has 200 characters, a key id 36 and a key 32 bytes, whoever appended
- * the event that names them. So eight megabytes, and never more than twenty.
+ * Some 400 bytes each, and 1,000 at most: a person has 200 characters, a key id 36 and a key 32 bytes, in events of
+ * other writers too. So eight megabytes, and never more than twenty.
  */
 const mostKept = 20_000
 

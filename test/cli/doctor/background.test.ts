@@ -13,7 +13,7 @@ const request = (kind: string, failures: number) => pool.query(`
   INSERT INTO ledger.background_requests (id, kind, user_id, state, input, progress, failures)
   VALUES ($1, $2, '1', 'accepted', '{}', '{}', $3)`, [randomUUID(), kind, failures])
 
-t.test('a request that had a turn or is at its first try is none of them', async (t) => {
+t.test('a request that had a turn or is at its first try is not among them', async (t) => {
   t.match(await found(), { level: 'ok', found: 'no request fails' })
   for (const failures of [0, 1]) await request('lead-import', failures)
   t.match(await found(), { level: 'ok' })

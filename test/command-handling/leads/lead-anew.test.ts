@@ -1,4 +1,4 @@
-// A number that is deleted and created anew from several processes at once is a lead once, whoever comes first.
+// A number that is deleted and created anew from several processes at once is a lead once, in every order.
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { oneLeadDecider } from '../../../src/domain/lead/change.js'

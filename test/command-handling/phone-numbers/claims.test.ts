@@ -1,5 +1,5 @@
-// Several users want one phone number at once: one gets it, in whatever order their reads and appends come, and
-// whoever of them is killed in between.
+// Several users want one phone number at once: one gets it, in every order of their reads and appends, and
+// when any of them is killed in between.
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { commandHandler } from '../../../src/command-handling/handle-command.js'

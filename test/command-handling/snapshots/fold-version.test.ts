@@ -39,6 +39,6 @@ function read ({ type, data }: { type: string, data: object }, index: number): A
   const event = decode({ type, data, metadata: {}, stream: 'assistant-7', revision: BigInt(index) })
   const isOwn = (found: { type: string } | undefined): found is AssistantEvent =>
     assistantEventTypes.some((known) => known === found?.type)
-  if (!isOwn(event)) throw new Error(`${type} is none of an assistant`)
+  if (!isOwn(event)) throw new Error(`${type} is not an event of an assistant`)
   return event
 }

@@ -1,4 +1,4 @@
-// The stream of an entry decides, whoever wrote it and whatever was answered before.
+// The stream of an entry decides, for every writer, and against every answer of before.
 import t from 'tap'
 import { randomUUID } from 'node:crypto'
 import { eventually } from '../../support/eventually.js'

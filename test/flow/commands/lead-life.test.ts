@@ -85,7 +85,7 @@ t.test('number and campaign stay, and every field that is wrong is named', async
   t.same(await fields({ secondary_contacts: [{ phone_number: 'x' }], variables: null }), ['secondary_contacts.0.phone_number', 'variables'])
 })
 
-t.test('a number that is none is refused for that alone', async (t) => {
+t.test('a text that is not a phone number is refused for that alone', async (t) => {
   const { id } = await createLead(newNumber())
   const { body } = await call('PUT', `/user/lead/${id}`, { phone_number: '555' })
   t.match(body.errors, { phone_number: [/E\.164/] })

@@ -56,7 +56,7 @@ t.test('bodies that are too large or of another type', async (t) => {
   t.equal((await service.call('POST', '/user/lead', 'x', { headers: { 'content-type': 'text/csv' } })).status, 415)
 })
 
-t.test('one that is refused is none of those under way, with a key either', async (t) => {
+t.test('an import that is refused does not count as under way, also with a key', async (t) => {
   for (let n = 0; n < 5; n++) {
     const { status, body } = await sendCsv('phone_number\n', 'campaign_id=1', { 'idempotency-key': `refused ${n}` })
     t.match({ status, body }, { status: 422, body: { errors: { body: [/at least one row/] } } })

@@ -54,7 +54,7 @@ const ways: Record<string, () => Promise<unknown>> = {
   status: () => call('PUT', `/user/lead/${pick(leads)}`, { status: pick(['created', 'completed']) }),
   remove: () => random() < 0.3 ? call('DELETE', `/user/lead/${pick(leads)}`) : Promise.resolve(),
   call () {
-    const report = { from: pick(numbers), lead_id: random() < 0.7 ? pick(called) : null } // whoever answered
+    const report = { from: pick(numbers), lead_id: random() < 0.7 ? pick(called) : null }
     return call('POST', `/engine/calls/call-${++count}/completed`, callReport(assistant, report), engine)
   },
   list: () => random() < 0.3 ? call('POST', '/user/blacklist', { phone_number: pick(numbers) }) : Promise.resolve(),

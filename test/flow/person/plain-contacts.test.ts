@@ -1,5 +1,5 @@
 // A person is erased who is a contact in plain events of another's lead, as releases before sealing wrote them: nothing
-// of them is left, and whoever stays is as before, also for a replay.
+// of them is left, and those who stay are as before, also for a replay.
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { findStream } from '../../../projections/persons/to-restate.js'
@@ -77,7 +77,7 @@ async function replayed (t: Test): Promise<void> {
   await verified(t, 'after a replay')
 }
 
-t.test('whoever stays is told of again, sealed, and the plain events go', async (t) => {
+t.test('those who stay are told of again, sealed, and the plain events go', async (t) => {
   const [number, gone, removed, other] = ['+15553210001', '+15553210002', '+15553210003', '+15553210004'] as const
   const { lead_id, stream, contacts: [first = 0, , third = 0] } = await plainLead(number, gone, removed, other)
   await callOf(lead_id, number, { lead_status: 'rescheduled' })

@@ -31,6 +31,6 @@ export async function markedLogs (t: Teardown) {
   }
 }
 
-/** Some event that is none of ours. */
+/** An event of another program. */
 export const happen = (streams: Streams) =>
   streams.append(`test-${randomUUID()}`, [{ id: randomUUID(), type: 'Happened', data: {}, metadata: {} }], noStream)

@@ -8,7 +8,7 @@ export interface Pair {
   isErased (t: Test): Promise<void>
 }
 
-/** What matches whoever of user 1 is erased here, and nobody else. */
+/** Matches persons of user 1 who are erased here, and nobody else. */
 export const gone = { number: '+15557[0-9]{6}', name: 'Ada Hidden' }
 
 let count = 0

@@ -8,7 +8,7 @@ import type { Teardown } from '../teardown.js'
 
 /**
  * Each of its commands has a key, and waits to claim it, until `release` was called. Of what commands without a key
- * need, nothing is locked: not the sequences of ids either, which whoever gives out ids of any kind looks at.
+ * need, nothing is locked: not the sequences of ids either, which every process looks at that gives out ids.
  */
 export async function heldAtClaim (t: Teardown, { start, parts: { pool } }: TestService) {
   const { url, stop } = await start(['api'])

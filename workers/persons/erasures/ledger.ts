@@ -56,9 +56,9 @@ async function isErasedCall (pool: Pool, userId: string, callId: unknown): Promi
 }
 
 /**
- * A copy that is being made may be of a state before: it ends first, whoever it is of, as others answer calls. One for
- * the person is waited for also when nobody has begun it. Whatever else was read before this is refused its request, as
- * that has changed: it is made anew.
+ * A copy that is being made may be of a state before, also one for another person, who answered calls of this one: it
+ * ends first. A copy for the person is waited for even when nobody has begun it. A copy of anything else that was read
+ * before finds its request changed: it is made anew.
  */
 async function isBeingCopied ({ pool, keys }: LedgerQuestions, { userId, phoneNumber }: Person): Promise<boolean> {
   const { rows } = await pool.query<SealedRow & { is_begun: boolean }>(`

@@ -51,7 +51,7 @@ export async function postgresBackEnd (
 /**
  * BullMQ keeps a row of each step of a job for the listeners of a queue, and notifies them. Nobody here listens, so it
  * keeps none: that took a third of its statements' time, and each notification wakes every session that listens to
- * anything. Whoever owns the tables of the queue may do so; for others it stays as it is.
+ * anything. Only the owner of the queue's tables may do so; for other roles it stays as it is.
  */
 async function tellNobody (client: PoolClient): Promise<void> {
   await client.query(`
