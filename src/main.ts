@@ -1,24 +1,17 @@
 // The command line: find the command, run it, explain why it failed.
-import { Command } from 'commander'
-import { addCommands } from './cli/commands.js'
+import { commandLine } from './cli/commands.js'
 import { asLogLine, explain } from './cli/explain.js'
-import { packageVersion } from './package-root.js'
 import { addDotEnv } from './settings/dot-env.js'
 
 /** Those that run on and log. */
 const roles = ['start', 'api', 'projector', 'worker']
 let logs = false
 
-const program = new Command('ringledger')
-  .description('Event-sourced backend of a voice-calling product. Settings come from the environment and from .env: see .env.example.')
-  .version(packageVersion)
-  .showHelpAfterError()
-  .hook('preAction', (all, command) => {
-    logs = command.parent === all && roles.includes(command.name()) && !process.stdout.isTTY
-    addDotEnv(process.env) // a help text does without it
-  })
-
-await addCommands(program)
+const program = await commandLine()
+program.hook('preAction', (all, command) => {
+  logs = command.parent === all && roles.includes(command.name()) && !process.stdout.isTTY
+  addDotEnv(process.env) // a help text does without it
+})
 
 try {
   await program.parseAsync()

@@ -1,5 +1,6 @@
 // Every command, in the order of the help texts: a new command is one file and one line here.
-import type { Command } from 'commander'
+import { Command } from 'commander'
+import { packageVersion } from '../package-root.js'
 
 /** A file of a command: it says what the command is called and takes, and loads the rest when the command runs. */
 interface CommandFile { register (parent: Command): void }
@@ -98,10 +99,15 @@ const groups: Group[] = [
   }
 ]
 
-/** Adds every command to the program. */
-export async function addCommands (program: Command): Promise<void> {
+/** The program with every command. */
+export async function commandLine (): Promise<Command> {
+  const program = new Command('ringledger')
+    .description('Event-sourced backend of a voice-calling product. Settings come from the environment and from .env: see .env.example.')
+    .version(packageVersion)
+    .showHelpAfterError()
   for (const file of await Promise.all(alone)) file.register(program)
   for (const group of groups) await addGroup(program, group)
+  return program
 }
 
 async function addGroup (parent: Command, { name, description, commands, groups = [] }: Group): Promise<void> {

@@ -1,9 +1,9 @@
 // What a command prints, a program can read: every command has `--json`, but for a few with a reason.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import t, { type Test } from 'tap'
-import { addCommands } from '../../src/cli/commands.js'
+import { commandLine } from '../../src/cli/commands.js'
 import { secrets } from '../support/auth/secrets.js'
 import { callReport, newLead } from '../support/bodies/bodies.js'
 import { dataDir, exampleCatalog, run } from '../support/ringledger.js'
@@ -30,9 +30,7 @@ function * commandsOf (parent: Command, before: string[] = []): Generator<[name:
 }
 
 t.test('every command has --json, or stands here with the reason', async (t) => {
-  const program = new Command()
-  await addCommands(program)
-  const all = [...commandsOf(program)]
+  const all = [...commandsOf(await commandLine())]
   t.ok(all.length > 35, `${all.length} commands`)
   const without = all.filter(([, { options }]) => !options.some(({ long }) => long === '--json'))
   t.same(without.map(([name]) => name).sort(), Object.keys(withoutJson).sort())

@@ -1,7 +1,7 @@
 // Every command that a document names is there, with its options. What they do is tried by the tests of each.
 import { readFileSync, readdirSync } from 'node:fs'
 import t from 'tap'
-import { allCommands, alternatives, commandLine, commandsIn, commandsInTable, type Named } from '../support/documents/commands.js'
+import { allCommands, alternatives, commandProblems, commandsIn, commandsInTable, type Named } from '../support/documents/commands.js'
 
 const files = [
   'README.md', 'CONTRIBUTING.md', 'bench/README.md', 'examples/README.md',
@@ -9,7 +9,7 @@ const files = [
 ]
 const named = files.flatMap((file): Named[] => commandsIn(file, readFileSync(file, 'utf8')))
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
-const problemsWith = await commandLine()
+const problemsWith = await commandProblems()
 
 /** Of the recipes for what is not there. */
 const madeUp = ['ringledger catalog voices']

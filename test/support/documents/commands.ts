@@ -1,6 +1,6 @@
 // The commands that documents name, held against the command line and the scripts that there are.
-import { Command } from 'commander'
-import { addCommands } from '../../../src/cli/commands.js'
+import type { Command } from 'commander'
+import { commandLine } from '../../../src/cli/commands.js'
 
 export interface Named { file: string, command: string }
 
@@ -30,9 +30,8 @@ export function commandsInTable (file: string, text: string): Named[] {
 const endOf = (command: string) => (/^(?:'[^']*'|"[^"]*"|[^|;&><)'"`]|\|(?=\w))*/.exec(command)?.[0] ?? '').replace(/ … .*| …$/, '').trim()
 
 /** What is wrong with a command, in words. */
-export async function commandLine (): Promise<(command: string) => string[]> {
-  const program = new Command('ringledger').version('0')
-  await addCommands(program)
+export async function commandProblems (): Promise<(command: string) => string[]> {
+  const program = await commandLine()
   return (command) => alternatives(command.split(/\s+/).slice(1)).flatMap((words) => problemsOf(program, words))
 }
 
@@ -45,9 +44,7 @@ export function alternatives (words: string[]): string[][] {
 
 /** Every command that does something, as `ringledger projections list`. */
 export async function allCommands (): Promise<string[]> {
-  const program = new Command('ringledger')
-  await addCommands(program)
-  return leavesOf(program, 'ringledger')
+  return leavesOf(await commandLine(), 'ringledger')
 }
 
 const leavesOf = (command: Command, path: string): string[] => command.commands.length === 0
@@ -65,7 +62,7 @@ function problemsOf (program: Command, words: string[]): string[] {
   }
   const [first] = rest
   if (command.commands.length > 0 && first !== undefined && /^[a-z]/.test(first)) return [`${command.name()} has no command ${first}`]
-  const known = [...command.options.map(({ long }) => long), '--help', ...(command === program ? ['--version'] : [])]
+  const known = [...command.options.map(({ long }) => long), '--help']
   const options = rest.filter((word) => word.startsWith('--')).map((word) => word.split('=')[0] ?? '')
   return options.filter((option) => !known.includes(option)).map((option) => `${command.name()} has no option ${option}`)
 }

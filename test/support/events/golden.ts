@@ -16,7 +16,7 @@ export interface Golden {
 
 const folder = join(packageRoot, 'test/golden')
 const read = (file: string) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Golden
-const all = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.json'))
+const all = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => /\.v\d+\.json$/.test(file))
 const files = new Map(all.map((file) => [basename(file), read(file)]))
 
 export const golden = Object.assign(find, { files })

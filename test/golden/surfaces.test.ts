@@ -1,0 +1,43 @@
+// What users, operators and call engines see changes only where a change means it.
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import openapiTS, { astToString } from 'openapi-typescript'
+import t from 'tap'
+import { apiDocument, helpTexts, metrics, settings } from '../support/documents/surfaces.js'
+
+const api = await apiDocument()
+
+/** The messages of the log stand in docs/asyncapi.yaml, payloads in docs/webhooks: tests of their own compare them. */
+const surfaces: Record<string, () => string | Promise<string>> = {
+  'test/golden/surfaces/api.json': () => json(api),
+  'test/golden/surfaces/help.txt': helpTexts,
+  'test/golden/surfaces/metrics.txt': metrics,
+  'test/golden/surfaces/settings.json': () => json(settings()),
+  'packages/client/src/api.ts': async () =>
+    `// Made from the API document by \`npm run docs:client\`. Do not change it by hand.\n\n${astToString(await openapiTS(JSON.stringify(api)))}`
+}
+
+for (const [file, write] of Object.entries(surfaces)) {
+  t.test(`${file} is as it was recorded`, async (t) => {
+    const text = await write()
+    if (process.env.TAP_SNAPSHOT === '1') writeFileSync(file, text)
+    const isSame = readFileSync(file, 'utf8') === text
+    const diff = isSame ? '' : spawnSync('diff', ['-u', file, '-'], { input: text, encoding: 'utf8' }).stdout
+    t.ok(isSame, `a change that is meant is recorded by npm run docs:surfaces: ${file}`, { diff })
+  })
+}
+
+t.test('.env.example offers every setting with its default', async (t) => {
+  const offered = [...readFileSync('.env.example', 'utf8').matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name = '', value]) => [name, value])
+  const defaults = Object.entries(settings()).filter(([name]) => !name.endsWith('_FILE') || name === 'EVENTSTORE_CA_FILE')
+  const { COMPOSE_PROFILES, ...ofService } = Object.fromEntries(offered) // the one that only Compose knows
+  t.same(ofService, Object.fromEntries(defaults.map(([name, schema]) => [name, String(schema.default ?? '')])))
+})
+
+/** In the order of the alphabet, for the order of properties is none of the meaning. */
+function json (value: unknown): string {
+  const sorted = (part: unknown): unknown => typeof part === 'object' && part !== null && !Array.isArray(part)
+    ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => a < b ? -1 : 1))
+    : part
+  return `${JSON.stringify(value, (_key, part) => sorted(part), 2)}\n`
+}
