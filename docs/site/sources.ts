@@ -18,15 +18,13 @@ const groups: Record<string, string[]> = {
     'docs/embedded-event-store.md', 'docs/scaling.md', 'docs/performance.md', 'docs/security.md',
     'docs/privacy.md'
   ],
-  'Change it': ['CONTRIBUTING.md', 'docs/adding.md', 'docs/changing-events.md', 'bench/README.md']
+  'Change it': ['CONTRIBUTING.md', 'docs/design.md', 'docs/adding.md', 'docs/changing-events.md', 'bench/README.md']
 }
-const folders = { docs: 'Run it', 'docs/decisions': 'Decisions' }
 
 /** A page of `docs` that no group names is in the menu all the same. */
 export function sourcesIn (root: string): Source[] {
   const named = Object.entries(groups).flatMap(([group, paths]) => paths.map((path) => ({ group, path })))
-  const others = Object.entries(folders).flatMap(([folder, group]) => markdownIn(root, folder)
-    .map((path) => ({ group, path })))
+  const others = markdownIn(root, 'docs').map((path) => ({ group: 'Run it', path }))
   const packages = readdirSync(join(root, 'packages')).map((name) => ({ group: 'Packages', path: `packages/${name}/README.md` }))
   const all = [...named, ...others, ...packages, { group: 'Changes', path: 'CHANGELOG.md' }]
   const once = all.filter(({ path }, index) => all.findIndex((other) => other.path === path) === index)

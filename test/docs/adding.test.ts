@@ -1,22 +1,8 @@
-// What newcomers read is true: the picture of the rooms, and the paths in the recipes.
-import { readFile, writeFile } from 'node:fs/promises'
+// The paths in the recipes of docs/adding.md are there.
+import { readFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { pictureOfRooms } from '../support/documents/rooms.js'
-
-const file = 'CONTRIBUTING.md'
-const picture = /(?<=<!-- rooms: npm run docs:rooms -->\n```mermaid\n)[^]*?(?=\n```\n<!-- end of rooms -->)/
-const drawn = await pictureOfRooms()
-if (process.env.TAP_SNAPSHOT === '1') {
-  await writeFile(file, (await readFile(file, 'utf8')).replace(picture, () => drawn))
-}
-
-t.test('the picture of the rooms shows the imports that there are; npm run docs:rooms draws it anew', async (t) => {
-  const [shown] = picture.exec(await readFile(file, 'utf8')) ?? []
-  t.equal(shown, drawn, 'CONTRIBUTING.md is out of date: npm run docs:rooms draws the picture anew')
-  t.ok(drawn.split('-->').length - 1 <= 55, 'and stays readable')
-})
 
 t.test('every file that docs/adding.md names is there, or is made by the recipe', async (t) => {
   const recipes = await readFile('docs/adding.md', 'utf8')

@@ -32,7 +32,7 @@ t.test('every document is a page, and every link within the site leads to a page
       links++
     }
   }
-  t.ok(links > 2_000, `${links} links`)
+  t.ok(links > 500, `${links} links`)
 })
 
 t.test('a page loads nothing from elsewhere, and what it loads is there', async (t) => {
@@ -73,7 +73,7 @@ else {
       const problems: string[] = []
       page.on('console', (message) => { if (message.type() === 'error') problems.push(message.text()) })
       page.on('pageerror', (error) => problems.push(error.message))
-      for (const path of ['docs/tutorial.html', 'docs/decisions/2026-11-23-slots-are-given-by-a-function.html', 'index.html']) {
+      for (const path of ['docs/tutorial.html', 'docs/design.html', 'index.html']) {
         await page.goto(at(path))
         t.same(await barriers(page), [], path)
         t.notOk(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), `${path} is not wider than the screen`)
