@@ -1,4 +1,4 @@
-// Whether anything is lost, doubled or unaccounted when nodes of a real cluster are killed: `npm run drill`.
+// Whether anything is lost, doubled or unaccounted when nodes of a real cluster are killed.
 import { writeFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { runJourney } from '../src/cli/demo/journey.js'

@@ -1,4 +1,4 @@
-// Half the top rate for a long time, with hostile users beside the honest ones: `npm run soak`.
+// Half the top rate for a long time, with hostile users beside the honest ones.
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { join } from 'node:path'

@@ -24,7 +24,7 @@ const packages = bundledPackages()
 const vendor = join(root, 'dist/vendor', versionsOf())
 
 /** What test files get as `tap`, since one process runs several of them. */
-const ownTest = join(root, 'dist/test/run/process/own-test.js')
+const ownTest = join(root, 'dist/test/run/own-test.js')
 
 try {
   await bundle(await transpile())

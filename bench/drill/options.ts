@@ -20,7 +20,7 @@ export interface DrillOptions extends Servers {
   json: string | undefined
 }
 
-export const usage = 'npm run drill -- --eventstore URL --database URL [--redis URL] [--minutes 5] [--pause SECONDS] [--json FILE]'
+export const usage = 'node dist/bench/drill.js --eventstore URL --database URL [--redis URL] [--minutes 5] [--pause SECONDS] [--json FILE]'
 
 /** @throws when something is missing or odd, with how it is used */
 export function drillOptions (args: readonly string[]): DrillOptions {

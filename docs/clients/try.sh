@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes clients from the API document of a running service with openapi-generator, compiles them and does the small job
 # of job.* with each, for the languages whose tools are here. Says at the end which it left out, and why.
-# usage: TOKEN=$(npx ringledger token --user 1) docs/clients/try.sh URL [python] [go] [java] [rust], or npm run clients
+# usage: TOKEN=$(npx ringledger token --user 1) docs/clients/try.sh URL [python] [go] [java] [rust]
 # OPENAPI_GENERATOR_JAR names another jar than the one of npm.
 set -uo pipefail
 url=${1:?is where the service listens, such as http://127.0.0.1:3000}

@@ -1,5 +1,5 @@
 // Clients of other languages, made from the document of a running service, do a small job with it. Rust is tried by
-// hand (npm run clients): to compile what its client needs takes a minute of CPU.
+// hand (docs/clients/try.sh): to compile what its client needs takes a minute of CPU.
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// Test files by their sources, and where they are compiled.
+// Which test files are run. They are named by their sources; what is run is compiled.
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { packageRoot } from '../../src/package-root.js'
@@ -11,23 +11,24 @@ export interface TestFile {
 
 const extension = '.test.ts'
 
-/** The test files that are named, or lie below folders that are; those of everything when nothing is named. */
-export function filesOf (patterns: string[]): TestFile[] {
-  const sources = (patterns.length === 0 ? ['test', 'packages'] : patterns)
-    .flatMap((pattern) => sourcesIn(sourceOf(pattern)))
-  if (sources.length === 0) throw new Error(`There is no test file in ${patterns.join(' ')}`)
+/** Is run in a part, by `npm run test:long`. */
+export const isLong = (source: string) => /(^|\/)test\/long\//.test(source)
+
+/** Of files and folders; without any, all tests but the long ones. @throws when a name leads to no test */
+export function filesOf (names: string[]): TestFile[] {
+  const sources = names.length > 0 ? names.flatMap(sourcesOf) : everySource().filter((source) => !isLong(source))
   return [...new Set(sources)].map((source) => ({ source, compiled: join(packageRoot, compiledOf(source)) }))
 }
 
-/** A package has a `dist` of its own. */
-function compiledOf (source: string): string {
-  const [, place = '', rest = ''] = /^(packages\/[^/]+\/)?(.*)\.ts$/.exec(source.replaceAll(sep, '/')) ?? []
-  return join(place, 'dist', `${rest}.js`)
+export function everySource (): string[] {
+  return ['test', 'packages'].flatMap(sourcesIn)
 }
 
-/** Who names what is compiled means its source. */
-function sourceOf (pattern: string): string {
-  return relative(packageRoot, join(process.cwd(), pattern)).replace(`dist${sep}`, '').replace(/\.js$/, '.ts')
+function sourcesOf (name: string): string[] {
+  const path = relative(packageRoot, join(process.cwd(), name)).replace(`dist${sep}`, '').replace(/\.js$/, '.ts')
+  const sources = sourcesIn(path)
+  if (sources.length > 0) return sources
+  throw new Error(`There is no test in ${name}. There are: ${likeliest(path).join(', ')}`)
 }
 
 function sourcesIn (path: string): string[] {
@@ -35,6 +36,30 @@ function sourcesIn (path: string): string[] {
   if (!existsSync(whole)) return []
   if (statSync(whole).isFile()) return [path]
   const entries = readdirSync(whole, { recursive: true, encoding: 'utf8' })
-  return entries.filter((entry) => entry.endsWith(extension) &&
-    !entry.includes('node_modules')).map((entry) => join(path, entry)).sort()
+  return entries.filter((entry) => entry.endsWith(extension) && !entry.includes('node_modules'))
+    .map((entry) => join(path, entry).replaceAll(sep, '/')).sort()
+}
+
+/** A package has a `dist` of its own; what is JavaScript already is run as it is. */
+function compiledOf (source: string): string {
+  const [, place, rest] = /^(packages\/[^/]+\/)?(.*)\.ts$/.exec(source) ?? []
+  return rest === undefined ? source : join(place ?? '', 'dist', `${rest}.js`)
+}
+
+/** Files and folders whose paths share most runs of three letters with this one. */
+function likeliest (path: string): string[] {
+  const files = everySource()
+  const folders = new Set(files.flatMap((file) => file.split('/').map((_, at, parts) => parts.slice(0, at).join('/'))))
+  const wanted = threesOf(path)
+  const likeness = (other: string) => {
+    const threes = threesOf(other)
+    const shared = [...threes].filter((three) => wanted.has(three)).length
+    return shared / (wanted.size + threes.size - shared)
+  }
+  return [...folders, ...files].filter(Boolean).sort((one, other) => likeness(other) - likeness(one)).slice(0, 3)
+}
+
+function threesOf (path: string): Set<string> {
+  const text = path.replace(extension, '')
+  return new Set(Array.from(text, (_, at) => text.slice(at, at + 3)))
 }

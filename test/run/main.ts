@@ -1,66 +1,96 @@
 // `npm test`: runs test files in several processes, on back ends that it starts once for all of them.
-import { createWriteStream } from 'node:fs'
 import { PassThrough } from 'node:stream'
+import { parseArgs } from 'node:util'
 import { t } from 'tap'
 import { madeDataVariable } from '@ringledger/embedded-postgres/testing'
 import { holderVariable, startHolder } from '../support/back-ends/back-ends.js'
-import { cpuSeconds } from './process/cpu.js'
-import { FileProcess } from './process/file-process.js'
+import { cpuSeconds } from './cpu.js'
+import { FileProcess } from './file-process.js'
 import { filesOf, type TestFile } from './files.js'
 import { keepFilesInMemory } from './memory.js'
-import { parseOptions } from './options.js'
 import { type Cost, reportFile, reportProcess, reportRun } from './report.js'
-import { roomsOf, takeRoom } from './rooms.js'
 
-const { jobs, timeoutMs, patterns, env } = parseOptions(process.argv.slice(2))
-const waiting = roomsOf(filesOf(patterns))
-const taken: TestFile[][] = []
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    // One more than the cores of a small machine, since files wait now and then. More only makes each of them late.
+    jobs: { type: 'string', short: 'j', default: '3' },
+    timeout: { type: 'string', default: '240' }, // of a file, in seconds
+    grep: { type: 'string', short: 'g' },
+    snapshot: { type: 'boolean' }
+  }
+})
+const jobs = Number(options.jobs)
+const timeoutMs = Number(options.timeout) * 1000
+
+/** A pool closes an idle connection after ten seconds. */
+const exitMs = Math.min(timeoutMs, 25_000)
+
+/** Starting a process and warming it up takes longer than most files. More than this many share its state too long. */
+const mostInProcess = 24
+
+const waiting = filesToRun()
 const costs = new Map<string, Cost>()
 const processes = new Set<FileProcess>()
 const endings: Array<Promise<void>> = []
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => { void endBy(signal) })
 const removeFiles = keepFilesInMemory()
-const starting = startHolder()
-const holder = await starting
+const starting = process.env[holderVariable] === undefined ? startHolder() : undefined
+const env = await environment()
 
 t.register()
 t.setTimeout(0)
 t.jobs = jobs
-const { TAP_OUTPUT_FILE: output } = process.env
-if (output) t.pipe(createWriteStream(output))
-else t.resume()
-await Promise.all(Array.from({ length: jobs }, runRooms))
+t.resume()
+await Promise.all(Array.from({ length: jobs }, runFiles))
 await Promise.all(endings)
 t.end()
-await holder.stop()
-reportRun(costs, cpuSeconds(), t.counts)
+await (await starting)?.stop()
+reportRun(costs, { seconds: process.uptime(), cpuSeconds: cpuSeconds() }, t.counts)
 
-async function runRooms (): Promise<void> {
-  for (let room = takeRoom(waiting, taken); room; room = takeRoom(waiting, taken)) {
-    taken.push(room)
-    await runRoom(room)
+function filesToRun (): TestFile[] {
+  try {
+    return filesOf(positionals)
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n`)
+    process.exit(1)
   }
 }
 
-async function runRoom (room: TestFile[]): Promise<void> {
-  let current = startProcess()
-  for (let file = room.shift(); file; file = room.shift()) {
-    if (!current.isFit) current = startProcess()
-    await run(file, current)
+async function environment (): Promise<NodeJS.ProcessEnv> {
+  const holder = await starting
+  return {
+    ...process.env,
+    RINGLEDGER_TEST_EXIT_MS: String(exitMs),
+    ...(options.grep !== undefined && { TAP_GREP: options.grep }),
+    ...(options.snapshot && { TAP_SNAPSHOT: '1' }),
+    ...(holder && {
+      [holderVariable]: holder.url, SCRATCH_POSTGRES_URL: holder.postgresUrl, [madeDataVariable]: holder.clusterData
+    })
   }
-  endings.push(end(current))
+}
+
+/** Neighbours share a process; towards the end fewer of them do, so that no process works alone for long. */
+async function runFiles (): Promise<void> {
+  while (waiting.length > 0) {
+    const count = Math.min(mostInProcess, Math.ceil(waiting.length / (2 * jobs)))
+    let current = startProcess()
+    for (const file of waiting.splice(0, count)) {
+      if (!current.isFit) current = startProcess()
+      await run(file, current)
+    }
+    endings.push(end(current))
+  }
 }
 
 function startProcess (): FileProcess {
-  const { url, postgresUrl, clusterData } = holder
-  const ofBackEnds = { [holderVariable]: url, SCRATCH_POSTGRES_URL: postgresUrl, [madeDataVariable]: clusterData }
-  const started = new FileProcess({ ...process.env, ...env, ...ofBackEnds })
+  const started = new FileProcess(env)
   processes.add(started)
   return started
 }
 
 async function end (running: FileProcess): Promise<void> {
-  const wrong = await running.end()
+  const wrong = await running.end(exitMs)
   processes.delete(running)
   if (wrong) fail(wrong)
 }
@@ -89,7 +119,7 @@ function fail (wrong: string): void {
 
 async function endBy (signal: NodeJS.Signals): Promise<void> {
   for (const one of processes) one.kill()
-  await (await starting).stop()
+  await (await starting)?.stop()
   removeFiles()
   process.kill(process.pid, signal)
 }

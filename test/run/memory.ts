@@ -14,42 +14,35 @@ const neededBytes = 4_000_000_000
 const removal = { recursive: true, force: true, maxRetries: 20, retryDelay: 50 }
 
 /**
- * Makes the folder of temporary files of this process and all it starts, unless TMPDIR names one, there is no room, or
- * tests run at length, whose files are large. It goes when this process ends; if it was killed, with the next run.
+ * Makes the folder of temporary files of this process and all it starts, unless TMPDIR names one or there is no room.
+ * It goes when this process exits; if it was killed, with the next run.
  * @returns removes it, for a process that a signal ends: that runs nothing at its exit
  */
-export function keepFilesInMemory (env: NodeJS.ProcessEnv = process.env): () => void {
-  if (env.TMPDIR !== undefined || env.TESTS_AT_LENGTH !== undefined || !hasRoom()) return () => {}
-  removeLeftovers()
+export function keepFilesInMemory (): () => void {
+  if (process.env.TMPDIR !== undefined || !hasRoom()) return () => {}
+  for (const name of readdirSync(shared)) {
+    const [, pid] = new RegExp(`^${prefix}(\\d+)-`).exec(name) ?? []
+    if (pid !== undefined && !isAlive(pid)) rmSync(join(shared, name), removal)
+  }
   const folder = mkdtempSync(join(shared, `${prefix}${process.pid}-`))
   chmodSync(folder, 0o1777) // the account that runs Postgres under root must get in
-  env.TMPDIR = folder
+  process.env.TMPDIR = folder
   const remove = () => { rmSync(folder, removal) }
   process.once('exit', remove)
   return remove
 }
 
+/** False where there is no Linux. */
 function hasRoom (): boolean {
   try {
     const { bavail, bsize } = statfsSync(shared)
     const [, kilobytes = 0] = /^MemAvailable: *(\d+)/m.exec(readFileSync('/proc/meminfo', 'utf8')) ?? []
     return bavail * bsize >= neededBytes && Number(kilobytes) * 1024 >= 2 * neededBytes
   } catch {
-    return false // no Linux
+    return false
   }
 }
 
-function removeLeftovers (): void {
-  for (const name of readdirSync(shared)) {
-    const [, pid] = new RegExp(`^${prefix}(\\d+)-`).exec(name) ?? []
-    if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(shared, name), { recursive: true, force: true })
-  }
-}
-
-function isAlive (pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
-  }
+function isAlive (pid: string): boolean {
+  return readdirSync('/proc').includes(pid)
 }

@@ -1,6 +1,6 @@
 // What a person sees of a run: a line a file, what failed, and what took long.
 
-interface Results { ok: boolean, count: number, fail: number, skip: number, todo: number }
+interface Results { ok: boolean, skip: number, todo: number }
 interface Counts { total: number, pass: number, fail: number, skip: number, todo: number }
 
 export interface Cost {
@@ -9,14 +9,12 @@ export interface Cost {
   cpuSeconds: number
 }
 
-const slowest = 10
-
 /** With what failed in it, in full. */
 export function reportFile (
   source: string, cost: Cost, results: Results | undefined, lines: readonly string[]
 ): void {
   const isOk = results?.ok === true
-  print(`${isOk ? '    ok' : 'NOT OK'} ${shown(cost.seconds)} s ${shown(cost.cpuSeconds)} s cpu  ${source}`)
+  print(`${isOk ? '    ok' : 'NOT OK'} ${shown(cost)}  ${source}`)
   if (!isOk) print(failuresIn(lines).join(''))
 }
 
@@ -25,26 +23,20 @@ export function reportProcess (wrong: string): void {
   print(`NOT OK  ${wrong}`)
 }
 
-/** `cpuSeconds` are of the whole run, with the back ends that its files share. */
+/** `whole` is of the run, with the back ends that its files share. */
 export function reportRun (
-  costs: ReadonlyMap<string, Cost>, cpuSeconds: number, { total, pass, fail, skip, todo }: Counts
+  costs: ReadonlyMap<string, Cost>, whole: Cost, { total, pass, fail, skip, todo }: Counts
 ): void {
-  reportDearest('The slowest files', costs, ({ seconds }) => seconds)
-  reportDearest('What took most of the processor', costs, (cost) => cost.cpuSeconds)
-  const ofFiles = [...costs.values()].reduce((sum, cost) => sum + cost.cpuSeconds, 0)
-  print(`\nThe processor worked for ${cpuSeconds.toFixed(0)} s, of which ${ofFiles.toFixed(0)} s for one file each`)
+  const slowest = [...costs].sort(([, one], [, other]) => other.seconds - one.seconds).slice(0, 10)
+  print('\nThe slowest files:')
+  for (const [source, cost] of slowest) print(`       ${shown(cost)}  ${source}`)
+  const ofFiles = [...costs.values()].reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0)
+  print(`\nIn all ${shown(whole)}, of which ${ofFiles.toFixed(0)} s for one file each`)
   print(`${costs.size} files, ${total} assertions: ${pass} passed, ${fail} failed, ${skip + todo} skipped or to do`)
 }
 
-function reportDearest (title: string, costs: ReadonlyMap<string, Cost>, costOf: (cost: Cost) => number): void {
-  const dearest = [...costs].map(([source, cost]) => ({ source, cost: costOf(cost) }))
-    .sort((one, other) => other.cost - one.cost).slice(0, slowest)
-  print(`\n${title}:`)
-  for (const { source, cost } of dearest) print(`  ${shown(cost)} s  ${source}`)
-}
-
-function shown (seconds: number): string {
-  return seconds.toFixed(1).padStart(6)
+function shown ({ seconds, cpuSeconds }: Cost): string {
+  return `${seconds.toFixed(1).padStart(6)} s ${cpuSeconds.toFixed(1).padStart(6)} s cpu`
 }
 
 /** Lines of TAP: each point that is not ok with its diagnosis, without the list of what was open at a time-out. */

