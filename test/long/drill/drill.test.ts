@@ -1,0 +1,149 @@
+// `npm run drill`: whether anything was lost, doubled or unaccounted while nodes were killed.
+import { spawn } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import type { Drilled } from '../../../bench/drill/report.js'
+import { packageRoot } from '../../../src/package-root.js'
+import { noRedis, scratchRedis } from '../../support/back-ends/redis.js'
+import { collect, scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
+import { scratchPostgres } from '../../support/back-ends/scratch-postgres.js'
+import { eventStoreCluster } from '../../support/cluster/cluster.js'
+import { eventually } from '../../support/eventually.js'
+import { dataDir } from '../../support/ringledger.js'
+import { event } from '@ringledger/event-transfer/testing'
+
+type Report = Drilled & { problems: string[] }
+
+/** Runs it to its end; `onPause` is called when it says that nodes may be killed, and Enter is pressed after that. */
+async function drill (t: Test, args: Record<string, string>, onPause = async () => {}) {
+  const json = join(dataDir(t), 'report.json')
+  const options = Object.entries({ ...args, json }).flatMap(([name, value]) => [`--${name}`, value])
+  const variables = [`PATH=${process.env.PATH}`, `HOME=${process.env.HOME}`]
+  const main = join(packageRoot, 'dist/bench/drill.js')
+  const child = spawn('env', ['-i', ...variables, process.execPath, main, ...options], { stdio: ['pipe', 'pipe', 'pipe'] })
+  t.teardown(() => { child.kill('SIGKILL') })
+  const said = { stdout: '', stderr: '' }
+  let paused: Promise<void> | undefined
+  let saidBeforeEnter = ''
+  const pause = async () => {
+    await onPause()
+    saidBeforeEnter = said.stderr
+    child.stdin.write('\n')
+  }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => { said.stdout += text })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said.stderr += text
+    if (said.stderr.includes('NOW kill nodes')) paused ??= pause()
+  })
+  const code = await new Promise((resolve) => child.once('close', resolve))
+  await paused
+  const report: Report | undefined = existsSync(json) ? JSON.parse(readFileSync(json, 'utf8')) : undefined
+  return { code, report, saidBeforeEnter, ...said }
+}
+
+/** A cluster whose log is of its own, and an empty database. */
+async function emptyServers (t: Test) {
+  const log = await scratchEventStore(t)
+  const cluster = await eventStoreCluster(t, log.store)
+  return { log, cluster, database: (await scratchPostgres(t, 'empty')).url }
+}
+
+async function fullRedis (t: Test): Promise<string> {
+  const { url } = await scratchRedis(t)
+  const client = new Redis(url)
+  await client.set('theirs', '1')
+  client.disconnect()
+  return url
+}
+
+t.test('a leader is killed under load and comes back: nothing is lost, doubled or unaccounted', async (t) => {
+  const { log, cluster, database } = await emptyServers(t)
+  const redis: { redis?: string } = noRedis() ? {} : { redis: (await scratchRedis(t)).url }
+  const { members: [leader] } = cluster
+  const servers = { eventstore: cluster.url, database, ...redis }
+  const { code, report, stdout, stderr } = await drill(t, { ...servers, minutes: '0.04' }, async () => {
+    leader.answersAfterMs = 2_000
+    await eventually(() => leader.unanswered > 3) // a worker's marker is one of them at most
+    await leader.stop()
+    leader.answersAfterMs = 0
+    cluster.elect(1)
+    await eventually(() => (cluster.members[1]?.taken.append ?? 0) > 0)
+    await leader.start()
+    await eventually(async () =>
+      (await collect(log.client.readAll())).filter(({ event }) => /^lead-10[012]/.test(event?.streamId ?? '')).length > 50)
+  })
+  t.equal(code, 0, `${stdout}${stderr}`)
+  t.strictSame(report?.problems, [])
+  t.match(stdout, /second attempt/, 'the walk')
+  t.match(stdout, /^It holds\.$/m)
+  const { commands, log: inLog, reads, webhooks, checks } = report ?? {}
+  t.ok(commands && commands.sent > 50, `${commands?.sent} commands`)
+  t.equal(commands?.acknowledged, commands?.sent)
+  t.equal(inLog?.found, commands?.sent)
+  t.ok(reads && reads.asked > 20)
+  t.equal(webhooks?.received, webhooks?.calls)
+  t.strictSame(checks?.map(({ command }) => command), [
+    'projections verify assistants', 'projections verify leads', 'projections verify calls', 'projections verify catalog',
+    'projections verify keys', 'webhooks stats'
+  ])
+})
+
+t.test('it goes on when Enter is pressed; what the log has lost is named, and the exit status is 1', async (t) => {
+  const { log, cluster, database } = await emptyServers(t)
+  const options = { eventstore: cluster.url, database, minutes: '0.02' }
+  const { code, report, stdout, stderr, saidBeforeEnter } = await drill(t, options, async () => {
+    const client = new pg.Client({ connectionString: log.postgres.url })
+    await client.connect()
+    // Eight commands are under way at a time: one with so many events behind it was answered.
+    await eventually(async () => (await client.query(`
+      WITH first AS (SELECT min(position) AS at FROM eventstore.events WHERE type = 'LeadCreated' AND stream ~ '^lead-10[012]')
+      DELETE FROM eventstore.events USING first
+      WHERE position = at AND (SELECT count(*) FROM eventstore.events later WHERE later.position > at) > 80`)).rowCount === 1, 60_000, 200)
+    await client.end()
+  })
+  t.match(saidBeforeEnter, /NOW kill nodes .* Press Enter when all of them are back\.\n$/)
+  t.match(stderr, /minutes of load, with all nodes/)
+  t.equal(code, 1)
+  t.equal(report?.log.missing.length, 1)
+  t.match(report?.log.missing[0], /^lead \d+ with \+1777/)
+  t.match(stdout, /It does not hold:\n {2}1 acknowledged commands are not in the log: lead \d+ with \+1777/)
+})
+
+t.test('servers that hold something are refused by name, and nothing is written', async (t) => {
+  const { log, cluster, database } = await emptyServers(t)
+  const full = (await scratchPostgres(t, 'migrated')).url
+  const noTables = await drill(t, { eventstore: cluster.url, database: full })
+  t.match(noTables, { code: 1, stderr: /--database is not empty: it has the table \S+\. .* Nothing was written\.$/m })
+  if (!noRedis()) {
+    const redis = await fullRedis(t)
+    const noKeys = await drill(t, { eventstore: cluster.url, database, redis })
+    t.match(noKeys, { code: 1, stderr: /--redis is not empty: it has 1 key\. .* Nothing was written\.$/m })
+  }
+  await log.client.appendToStream('theirs', [event()])
+  const noEvents = await drill(t, { eventstore: cluster.url, database })
+  t.match(noEvents, { code: 1, stderr: /--eventstore is not empty: it has the stream theirs\./ })
+  t.equal((await collect(log.client.readAll())).filter(({ event }) => !event?.streamId.startsWith('$')).length, 1)
+})
+
+t.test('what it is asked has to be whole', async (t) => {
+  t.match(await drill(t, { database: 'postgres://localhost/x' }), { code: 1, stderr: /--eventstore and --database are needed/ })
+  const odd = { eventstore: 'esdb://localhost', database: 'postgres://localhost/x', minutes: '0' }
+  t.match(await drill(t, odd), { code: 1, stderr: /--minutes must be a number above 0/ })
+  for (const eventstore of ['esdb://me:s3cret@localhost?tls=maybe', 'http://me:s3cret@localhost']) {
+    const { code, stdout, stderr } = await drill(t, { ...odd, eventstore })
+    t.equal(code, 1)
+    t.match(stderr, /--eventstore (has a value that tls cannot have|must begin with esdb)/)
+    t.notMatch(stdout + stderr, /s3cret/)
+  }
+})
+
+t.test('what is wrong with the way to the servers is told in words', async (t) => {
+  const database = 'postgres://localhost/x'
+  t.match(await drill(t, { database, eventstore: 'esdb://localhost?tlsCAFile=/nowhere.pem' }),
+    { code: 1, stderr: /^drill: Error: --eventstore names a CA file that cannot be read: \/nowhere\.pem$/m })
+  t.match(await drill(t, { database, eventstore: 'esdb://127.0.0.1:1?tls=false' }),
+    { code: 1, stderr: /The event store did not answer: nothing listens at its address .* that --eventstore leads to it/ })
+})

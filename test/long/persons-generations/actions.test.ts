@@ -1,0 +1,66 @@
+// What operators ask of read models is recorded, and told in logs, without what the rows say of persons: neither when
+// rows differ, nor when such differences are accepted.
+import t from 'tap'
+import { leads } from '../../../projections/leads.js'
+import { activeGeneration, generationsOf } from '../../../projections/generations/generations.js'
+import { newestActions } from '../../../projections/operate/actions.js'
+import { newLead } from '../../support/bodies/bodies.js'
+import { eventually } from '../../support/eventually.js'
+import { erasing } from '../../support/persons/erasing.js'
+import { testService } from '../../support/service.js'
+
+t.setTimeout(180_000)
+const service = await testService(t)
+const { call, parts: { pool } } = service
+const headers = { authorization: `Bearer ${await service.token('operator', 'ops')}` }
+const variables = { customer_name: 'Ada Hidden', email: 'ada@hidden.example' }
+const phone_number = '+15557770001'
+service.neverLogs('5557770001', '5557770002', 'Ada Hidden', 'ada hiding', 'ada@hidden')
+const { id } = (await call('POST', '/user/lead', newLead({ phone_number, variables }))).body.data
+
+async function done (action: string) {
+  const { body: { data } } = await call('POST', `/ops/api/projections/leads/${action}`, undefined, { headers })
+  return await eventually(async () => {
+    const { body } = await call('GET', `/ops/api/actions/${data.id}`, undefined, { headers })
+    return body.data.state !== 'running' && body.data
+  }, 60_000)
+}
+
+t.test('rows that differ are told by their keys and the columns', async (t) => {
+  const schema = `read_leads_g${await activeGeneration(pool, leads)}`
+  await pool.query(`UPDATE ${schema}.leads SET phone_number = '+15557770002', folded_name = 'ada hiding' WHERE id = $1`, [id])
+  for (const action of ['verify', 'replay']) {
+    const { state, message } = await done(action)
+    t.equal(state, 'failed', action)
+    t.match(message, new RegExp(`leads ${id}: phone_number, folded_name$`, 'm'), action)
+  }
+  const { rows } = await pool.query('SELECT message FROM ledger.projection_actions')
+  t.notMatch(JSON.stringify(rows), /\+1555|hid(den|ing)/i)
+})
+
+t.test('a read model that is rebuilt at a start, in the middle of an erasure, has nothing of the person', async (t) => {
+  for (const { generation, state } of await generationsOf(pool, leads)) {
+    if (state !== 'active') await pool.query("UPDATE ledger.generations SET state = 'dropping' WHERE generation = $1 AND projection = 'leads'", [generation])
+  }
+  await pool.query(`UPDATE read_model.leads SET phone_number = $1 WHERE id = ${id}`, [phone_number])
+  await service.start(['worker'])
+  await erasing(service)(phone_number, {
+    async settle () {
+      await pool.query(`
+        UPDATE ledger.generations SET code_version = $1 WHERE projection = 'leads' AND state = 'active'`, [leads.version - 1])
+      await service.start(['projector'], { PROJECTION_REBUILD: 'auto' })
+    }
+  })
+  t.equal((await call('GET', `/user/lead/${id}`)).status, 404)
+  const newest = await eventually(async () => {
+    const [action] = await newestActions(pool, 1)
+    return action?.state !== 'running' && action
+  }, 60_000)
+  t.match(newest, { action: 'replay', projection: 'leads', state: 'done' })
+  const { rows } = await pool.query(`
+    SELECT schemaname FROM pg_tables WHERE schemaname LIKE 'read\\_leads%' AND tablename = 'leads'`)
+  for (const { schemaname } of rows) {
+    const found = await pool.query(`SELECT FROM ${schemaname}.leads found WHERE found::text ~ '5557770001|Hidden'`)
+    t.equal(found.rowCount, 0, schemaname)
+  }
+})

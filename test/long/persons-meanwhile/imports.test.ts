@@ -1,0 +1,140 @@
+// Imports with the number of a person who is erased meanwhile: whatever their worker had come to, the person is not
+// there in the end, and everybody else is.
+import t, { type Test } from 'tap'
+import { digestOfNumbers } from '../../../src/composition/digest-of-numbers.js'
+import { leadImportsOf } from '../../../src/composition/worker/lead-imports.js'
+import { leadStream } from '../../../src/domain/lead/events.js'
+import type { Streams } from '../../../src/event-store/streams.js'
+import { openLogGuard } from '../../../src/recovery/log-guard.js'
+import { openRestoreGuard } from '../../../src/recovery/restore-guard.js'
+import { runSubscription } from '../../../src/subscriptions/run.js'
+import { giveTurn } from '../../../workers/background/turns.js'
+import { dispatcher } from '../../../workers/dispatch/dispatch.js'
+import { eventually } from '../../support/eventually.js'
+import { erasing } from '../../support/persons/erasing.js'
+import { hasNothingOf } from '../../support/persons/persons.js'
+import { imports, numberOf } from '../../support/scenes/imports.js'
+import { testService } from '../../support/service.js'
+
+t.setTimeout(180_000)
+const service = await testService(t) // no worker does anything by itself
+const { call, config, parts } = service
+const { pool, streams } = parts
+const { sendJson, sendCsv, results, status } = imports(service)
+const stopping = new AbortController()
+t.teardown(() => stopping.abort())
+const { signal } = stopping
+const log = { debug () {}, info () {}, warn () {}, error () {} }
+void runSubscription(dispatcher({ pool, firstDelayMs: 0, onDispatched () {}, log }), { pool, streams, holder: 'test', signal, log })
+const erase = erasing(service)
+
+/** Turns of a worker whose appends of leads go through `append`. */
+async function worker (append: Streams['append'] = streams.append) {
+  const connections = { ...parts, streams: { ...streams, append } }
+  const restoreGuard = openRestoreGuard({ ...parts, log })
+  const logGuard = openLogGuard({ ...parts, readUpTo: async () => [], log })
+  const kinds = { 'lead-import': await leadImportsOf({ config, connections, restoreGuard, logGuard }, () => {}) }
+  return (id: string) => giveTurn({ pool, kinds, holder: 'test', turnMs: 60_000, retryMs: 0, signal, log }, id)
+}
+
+const variables = { customer_name: 'Ada Hidden', email: 'ada@hidden.example' }
+let count = 0
+/** A person, and another one of whom the person is a contact, between others. */
+async function sent () {
+  const [gone, ...others] = Array.from({ length: 4 }, () => numberOf(++count)) as [string, ...string[]]
+  const [first, second, third] = others.map((phone_number) => ({ phone_number }))
+  const person = { phone_number: gone, variables }
+  const leads = [first, person, { ...second, secondary_contacts: [person] }, third]
+  const { body: { data: { id } } } = await sendJson({ campaign_id: 1, leads })
+  return { id, gone, others }
+}
+
+async function isDone (t: Test, { id, gone, others }: Awaited<ReturnType<typeof sent>>, outcomes: string[]) {
+  t.match(await status(id), { status: 'completed', processed: 4 })
+  const { data } = await results(id)
+  t.strictSame(data.map(({ outcome }: { outcome: string }) => outcome), outcomes)
+  await parts.positions.reached('leads', await streams.head(), 10_000)
+  const { body: { data: leads } } = await call('GET', '/user/leads?per_page=100')
+  const listed = new Set(leads.map(({ phone_number }: { phone_number: string }) => phone_number))
+  const kept = outcomes[2] === 'created' ? others : [others[0], others[2]]
+  t.strictSame(others.filter((number) => listed.has(number)), kept, 'nobody else is lost')
+  t.notOk(listed.has(gone))
+  await hasNothingOf(t, service, gone)
+}
+
+const whole = ['created', 'created', 'created', 'created']
+const refused = ['created', 'invalid', 'invalid', 'created']
+
+t.test('a part that was read, and not begun', async (t) => {
+  const imported = await sent()
+  const locker = await pool.connect()
+  await locker.query('BEGIN')
+  await locker.query('ALTER SEQUENCE ledger.lead_ids CACHE 1') // ids are taken between the two
+  const turn = (await worker())(imported.id)
+  await eventually(async () => (await pool.query(
+    "SELECT FROM pg_locks WHERE NOT granted AND relation = 'ledger.lead_ids'::regclass")).rowCount)
+  await erase(imported.gone)
+  await locker.query('ROLLBACK')
+  locker.release()
+  await turn
+  await isDone(t, imported, refused)
+})
+
+t.test('a part that is being done', async (t) => {
+  const imported = await sent()
+  let leave = () => {}
+  const mayLeave = new Promise<void>((resolve) => { leave = resolve })
+  let begun = 0
+  const turn = (await worker(async (stream, ...given) => {
+    begun += 1
+    if (stream.startsWith('lead-')) await mayLeave
+    return await streams.append(stream, ...given)
+  }))(imported.id)
+  await eventually(() => begun >= 4)
+  await erase(imported.gone, {
+    async waits () {
+      leave()
+      await turn
+    }
+  })
+  await isDone(t, imported, whole)
+})
+
+/** Its first worker ends before or after it has appended the row of the person. */
+async function killed (when: 'before' | 'after') {
+  const imported = await sent()
+  const own = leadStream(1, digestOfNumbers(config)(imported.gone))
+  await (await worker(async (stream, events, expected) => {
+    if (stream === own && when === 'before') throw new Error('the worker ends here')
+    const appended = await streams.append(stream, events, expected)
+    if (stream === own) throw new Error('the worker ends here')
+    return appended
+  }))(imported.id)
+  return imported
+}
+
+for (const when of ['before', 'after'] as const) {
+  t.test(`a part whose worker was killed ${when} it had appended the person`, async (t) => {
+    const imported = await killed(when)
+    t.match(await status(imported.id), { status: 'processing', processed: 0 })
+    await erase(imported.gone, { waits: async () => { await (await worker())(imported.id) } })
+    await isDone(t, imported, whole)
+  })
+}
+
+t.test('a part that waits while another one is done is refused before its turn', async (t) => {
+  const gone = numberOf(++count)
+  const numbers = Array.from({ length: 501 }, (_, n) => n < 500 ? numberOf(10_000 + n) : gone) // parts have 500 rows
+  const { body: { data: { id } } } = await sendCsv(`phone_number\n${numbers.join('\n')}\n`)
+  let erased: Promise<void> | undefined
+  const turn = (await worker(async (...given) => {
+    await (erased ??= erase(gone))
+    return await streams.append(...given)
+  }))(id)
+  await turn
+  await erased
+  t.match(await status(id), { status: 'completed', processed: 501, created: 500, invalid: 1 })
+  t.match((await results(id, 'page=6&per_page=100')).data,
+    [{ row: 501, outcome: 'invalid', errors: { phone_number: ['was erased before its turn came'] } }])
+  await hasNothingOf(t, service, gone)
+})
