@@ -3,17 +3,14 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { callReport, newAssistant } from '../support/bodies/bodies.js'
-import { amount, seedOf } from '../support/chaos.js'
+import { chaos } from '../support/chaos.js'
 import { eventually } from '../support/eventually.js'
 import { killAll } from '../support/processes/kill-all.js'
 import { receiver } from '../support/receivers/receiver.js'
 import { startedDataDir } from '../support/back-ends/started-data-dir.js'
 import { localWebhooks, startService, type RunningService } from '../support/running-service.js'
-import { seeded } from '../support/seeded.js'
 
-const seed = seedOf('CHAOS_SEED')
-const random = seeded(seed)
-const rounds = amount({ short: 2, whole: 20 })
+const { rounds, seed, instant } = chaos(t, 'kill', 2, 300_000)
 const folder = await startedDataDir(t)
 const hook = await receiver(t)
 // An attempt that a kill broke off counts as abandoned after twice the deadline, here 4 s.
@@ -22,7 +19,6 @@ const env = { ...localWebhooks, READ_MODEL_WAIT_MS: '200', WEBHOOK_TIMEOUT_MS: '
 const assistants = new Map<number, string>()
 const calls: string[] = []
 
-t.setTimeout(300_000 + rounds * 30_000) // a job that a killed worker held is repeated after up to half a minute
 t.test(`${rounds} rounds of kill -9 right after acknowledged commands (CHAOS_SEED=${seed})`, async (t) => {
   for (let round = 1; round <= rounds; round++) {
     const service = await startService(t, { dataDir: folder, env })
@@ -30,7 +26,7 @@ t.test(`${rounds} rounds of kill -9 right after acknowledged commands (CHAOS_SEE
     const before = calls.length
     const writing = write(service, round)
     await eventually(() => calls.length > before)
-    await new Promise((resolve) => setTimeout(resolve, random() * 150)) // a random instant is what is tried here
+    await instant(150)
     const isWhole = round % 2 === 0
     if (isWhole) killAll(service.process.processes())
     else await service.kill()

@@ -1,6 +1,7 @@
 // `npm run test:long [-- PART…]` runs parts, one after the other; `--list` shows them, `--touched [BASE]` those that
 // guard what changed since a commit.
 import { spawn, spawnSync } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
@@ -55,18 +56,18 @@ function unknown (name: string): never {
   process.exit(1)
 }
 
-async function run ({ name, files = [], program, grep, env, minutes }: Part): Promise<void> {
+async function run ({ name, files = [], program, env, minutes }: Part): Promise<void> {
   const startedAt = performance.now()
-  process.stdout.write(`\n=== ${name}, ${minutes} minutes at most\n`)
+  const seed = String(randomInt(2 ** 31))
+  process.stdout.write(`\n=== ${name}, ${minutes} minutes at most (CHAOS_SEED=${seed} FUZZ_SEED=${seed})\n`)
   const runner = fileURLToPath(new URL('../run/main.js', import.meta.url))
-  const some = grep === undefined ? [] : ['--grep', grep]
-  const [command = '', ...args] = program ?? [runner, '--jobs', '1', '--timeout', String(minutes * 60), ...some, ...files]
+  const [command = '', ...args] = program ?? [runner, '--jobs', '1', '--timeout', String(minutes * 60), ...files]
   const isShell = command.endsWith('.sh')
   const child = spawn(isShell ? 'bash' : process.execPath, [command, ...args], {
     cwd: packageRoot,
     stdio: 'inherit',
     // On the disk: what is written here does not fit into memory.
-    env: { ...process.env, TMPDIR: tmpdir(), TESTS_AT_LENGTH: '1', ...env }
+    env: { CHAOS_SEED: seed, FUZZ_SEED: seed, ...process.env, TMPDIR: tmpdir(), ...env }
   })
   const [status] = await once(child, 'exit') as [number | null]
   if (status !== 0) process.exitCode = 1

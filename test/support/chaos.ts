@@ -1,2 +1,2 @@
 // What chaos tests share: how much they do, and choices that a seed repeats.
-export { amount, type Chaos, chaos, type Choices, choices, isInFull, seedOf } from '@ringledger/embedded-postgres/testing'
+export { type Chaos, chaos, type Choices, choices, runs, seedOf } from '@ringledger/embedded-postgres/testing'

@@ -7,7 +7,7 @@ import {
   ANY, BACKWARDS, END, FORWARDS, jsonEvent, NO_STREAM, START, STREAM_EXISTS, type AppendExpectedRevision,
   type EventData, type ResolvedEvent
 } from '@eventstore/db-client'
-import { amount, seedOf } from '@ringledger/embedded-postgres/testing'
+import { runs, seedOf } from '@ringledger/embedded-postgres/testing'
 import { collect, scratchEventStore } from '../src/testing/scratch-event-store.js'
 import { scavenge } from '../src/testing/scavenge.js'
 import { type Done, Model, repeated } from './support/model.js'
@@ -128,5 +128,5 @@ t.test(`the store answers as the model does (FUZZ_SEED=${seed})`, async () => {
     const all = await collect(client.readAll({ fromPosition: last[0]?.event?.position ?? START }))
     const own = all.flatMap(({ event }) => event?.streamId.startsWith(run.prefix) ? [event.id] : [])
     return isDeepStrictEqual(own, run.model.all)
-  }), { seed, numRuns: amount({ short: 25, whole: 500 }) })
+  }), { seed, numRuns: runs(25) })
 })

@@ -13,7 +13,7 @@ import { TransferRefused } from '../src/refused.js'
 import { openStore, type Store } from '../src/store.js'
 import { logOf, transfer } from '../src/transfer.js'
 import { refused, scratchEventStore } from '@ringledger/embedded-event-store/testing'
-import { amount, scratchPostgres, seedOf } from '@ringledger/embedded-postgres/testing'
+import { runs, scratchPostgres, seedOf } from '@ringledger/embedded-postgres/testing'
 import { event, fillVaried, rawEvent, written } from '../src/testing/varied-log.js'
 
 const postgres = await scratchPostgres(t)
@@ -81,7 +81,7 @@ t.test('whatever an event holds, its line gives it back', async (t) => {
     const { position, ...sent } = { ...rawEvent(stream, revision, data, metadata), data, metadata }
     const line = eventLine({ ...sent, position })
     return !line.includes('\n') && isDeepStrictEqual(parseLine(line), { kind: 'event', event: sent })
-  }), { seed, numRuns: amount({ short: 50, whole: 1_000 }) })
+  }), { seed, numRuns: runs(50) })
 })
 
 t.test('an export taken into an empty store is the same log, packed or not, and may be taken again', async (t) => {

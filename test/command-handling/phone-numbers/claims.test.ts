@@ -8,7 +8,7 @@ import { phoneNumberDecider, type NumberState } from '../../../src/domain/phone-
 import { phoneHolderStream, phoneNumberStream } from '../../../src/domain/phone-number/events.js'
 import { openStreams } from '../../../src/event-store/streams.js'
 import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
-import { amount } from '../../support/chaos.js'
+import { runs } from '../../support/chaos.js'
 import { Killed, claimingProcess as claimingOn, digest } from '../../support/commands/claiming-process.js'
 import { seeded } from '../../support/seeded.js'
 
@@ -91,7 +91,7 @@ t.test('a released number is taken over, also where its claim was not freed', as
 t.test('in any order, and with any of them killed, at most one adds the number, and one who comes later gets a free one', async (t) => {
   const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 100_000)
   const random = seeded(seed)
-  for (let round = 0; round < amount({ short: 12, whole: 200 }); round++) {
+  for (let round = 0; round < runs(12); round++) {
     const number = nextNumber()
     const claimant = claimantOf(number)
     const waiting: Array<() => void> = []

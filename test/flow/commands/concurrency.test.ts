@@ -2,7 +2,6 @@
 import t from 'tap'
 import { apiProcess } from '../../support/processes/api-process.js'
 import { newAssistant, newLead } from '../../support/bodies/bodies.js'
-import { amount } from '../../support/chaos.js'
 import { eventually } from '../../support/eventually.js'
 import { eventsAfter, idOf } from '../../support/back-ends/log.js'
 import { testService } from '../../support/service.js'
@@ -80,7 +79,7 @@ t.test('20 updates of different fields at once all stand, one revision each', as
   )
 })
 
-const many = amount({ short: 40, whole: 100 })
+const many = 40
 
 t.test('no two assistants, leads or contacts share an id, also after a process is killed', async (t) => {
   const create = async () => {

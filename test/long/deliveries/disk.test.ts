@@ -7,10 +7,9 @@ import { random } from '../../../bench/support/random.js'
 import { dropMonths } from '../../../workers/deliveries/attempts/months.js'
 import { finishAttempts } from '../../../workers/deliveries/attempts/finish.js'
 import { startAttempts } from '../../../workers/deliveries/attempts/start.js'
-import { amount } from '../../support/chaos.js'
 import { scratchLedger } from '../../support/postgres/ledger.js'
 
-const calls = amount({ short: 3_000, whole: 1_000_000 })
+const calls = 1_000_000
 const batch = 1_000
 /** Of a call without its body: its row, its attempt, and their entries in nine indexes. */
 const mostBytes = 2_500

@@ -3,12 +3,11 @@ import t from 'tap'
 import type { PoolClient } from 'pg'
 import { acquireSlots } from '../../../workers/queue/slots.js'
 import { passOverDue } from '../../../workers/queue/due.js'
-import { amount } from '../../support/chaos.js'
 import { assistantTo, callCompleted } from '../../support/events/call-events.js'
 import { idleRig } from '../../support/workers/idle-rig.js'
 import type { Rig } from '../../support/workers/delivery-rig.js'
 
-const delivered = amount({ short: 20_000, whole: 200_000 })
+const delivered = 200_000
 
 /** Deliveries of two assistants of one user; each of them was due `age` ago. */
 async function fill (r: Rig, count: number, age: string): Promise<void> {

@@ -1,4 +1,4 @@
-// `npm run drill`: whether anything was lost, doubled or unaccounted while nodes were killed.
+// Whether anything was lost, doubled or unaccounted while nodes were killed.
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

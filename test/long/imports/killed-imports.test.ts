@@ -3,16 +3,16 @@ import t, { type Test } from 'tap'
 import type { Pool } from 'pg'
 import { eventually } from '../../support/eventually.js'
 import { noRedis, scratchRedis, type ScratchRedis } from '../../support/back-ends/redis.js'
-import { amount, seedOf } from '../../support/chaos.js'
+import { seedOf } from '../../support/chaos.js'
 import { imports, numberOf } from '../../support/scenes/imports.js'
 import { seeded } from '../../support/seeded.js'
 import { testService } from '../../support/service.js'
 import { twoWorkers } from '../../support/workers/killed-workers.js'
 
-const rows = amount({ short: 1_200, whole: 20_000 })
+const rows = 20_000
 /** A list counts so far. */
 const mostCounted = 10_000
-const kills = amount({ short: 1, whole: 20 })
+const kills = 20
 t.setTimeout(600_000)
 
 async function survives (t: Test, redis?: ScratchRedis): Promise<void> {

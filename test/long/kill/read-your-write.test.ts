@@ -1,7 +1,6 @@
 // A caller reads what it wrote: over thousands of writes, while a projector is delayed, killed, restarted and replayed.
 import t, { type Test } from 'tap'
 import { newAssistant } from '../../support/bodies/bodies.js'
-import { amount } from '../../support/chaos.js'
 import { eventually } from '../../support/eventually.js'
 import { isPending, OwnWrites, positionOf } from '../../support/projections/own-writes.js'
 import { dataDir, ringledger, run, type Ringledger } from '../../support/ringledger.js'
@@ -10,7 +9,7 @@ import { secrets } from '../../support/auth/secrets.js'
 import { listeningUrl } from '../../support/processes/role-log.js'
 
 const waitMs = 300
-const enough = amount({ short: 200, whole: 2_000 })
+const enough = 2_000
 const folder = dataDir(t)
 const service = await testService(t, ['api'], { READ_MODEL_WAIT_MS: String(waitMs) })
 const another = await service.start(['api'])

@@ -2,14 +2,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 import t, { type Test } from 'tap'
-import { amount } from '@ringledger/embedded-postgres/testing'
 import { eventually } from '../../support/eventually.js'
 import { balancer, type Balancer } from '../../support/processes/balancer.js'
 import { apiProcess, type ApiProcess } from '../../support/processes/api-process.js'
 import { newAssistant, testService, type TestService } from '../../support/service.js'
 import { listeningUrl } from '../../support/processes/role-log.js'
 
-const restarts = amount({ short: 2, whole: 10 })
+const restarts = 10
 const drainDelayMs = 1_000
 t.setTimeout(60_000 + restarts * 60_000)
 

@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { personRequestStream } from '../../../src/domain/person/events.js'
 import { secrets } from '../../support/auth/secrets.js'
-import { amount, isInFull } from '../../support/chaos.js'
 import { eventually } from '../../support/eventually.js'
 import { dispatching } from '../../support/persons/dispatching.js'
 import { interleave, pointsOf, type Work } from '../../support/persons/interleaved.js'
@@ -15,7 +14,7 @@ import { toldOf } from '../../support/persons/told-of.js'
 import { dataDir, run } from '../../support/ringledger.js'
 import { testService } from '../../support/service.js'
 
-t.setTimeout(isInFull ? 600_000 : 120_000)
+t.setTimeout(600_000)
 const service = await testService(t)
 const { call, config, parts, parts: { pool }, urls } = service
 const told = await toldOf(t, service)
@@ -100,9 +99,7 @@ t.test('by an operator, from the beginning to the end, while a request stands st
   const { phone_number } = await person()
   const points = await pointsOf(workOf(await ask(phone_number)))
   const steps = points.flatMap((at, nth) => at.startsWith('after what is kept') ? [nth + 1] : [])
-  const count = amount({ short: 2, whole: steps.length })
-  for (let nth = 0; nth < count; nth += 1) {
-    const first = steps[Math.floor((nth + 0.5) * steps.length / count)] ?? 1
+  for (const first of steps) {
     t.comment(`behind ${first} of ${points.length} points`)
     await areBoth(t, (work, command) => interleave([work, command], { first, second: undefined, together: false }))
   }

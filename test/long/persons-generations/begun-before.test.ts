@@ -4,14 +4,13 @@ import t, { type Test } from 'tap'
 import { calls } from '../../../projections/calls.js'
 import { leads } from '../../../projections/leads.js'
 import type { StoredEvent } from '../../../src/domain/stored-event.js'
-import { isInFull } from '../../support/chaos.js'
 import { erasing } from '../../support/persons/erasing.js'
 import { generationScene, type ReadPerson } from '../../support/persons/generations/generation-scene.js'
 import { generationsOf } from '../../support/persons/generations/generations.js'
 import { points, replaysHeld, type Point } from '../../support/persons/generations/held-replays.js'
 import { testService } from '../../support/service.js'
 
-t.setTimeout(isInFull ? 1_200_000 : 240_000)
+t.setTimeout(1_200_000)
 const service = await testService(t, ['api', 'projector', 'worker'])
 const { person, isGone, isAsLogged } = await generationScene(service)
 const { replayed } = generationsOf(t, service)
@@ -55,11 +54,6 @@ const all: Order[] = [
     (at): Order[] => [{ at, goesOn: 'waited for' }, { at, goesOn: 'replayed' }]),
   ...points.map((at): Order => ({ at, goesOn: 'erased' }))
 ]
-const some: Order[] = [
-  { at: 'half read', goesOn: 'waited for' }, { at: 'compared', goesOn: 'waited for' },
-  { at: 'half', goesOn: 'erased' }, { at: 'read', goesOn: 'replayed' }
-]
-
-for (const order of isInFull ? all : some) {
+for (const order of all) {
   t.test(`held at: ${order.at}, until: ${order.goesOn}`, async (t) => { await isForgotten(t, order) })
 }

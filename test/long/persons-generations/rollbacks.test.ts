@@ -5,7 +5,6 @@ import { generationsOf as allGenerations } from '../../../projections/generation
 import { leads } from '../../../projections/leads.js'
 import { skipEvent } from '../../../projections/operate/reproject.js'
 import { newLead } from '../../support/bodies/bodies.js'
-import { isInFull } from '../../support/chaos.js'
 import { eventually } from '../../support/eventually.js'
 import { Gate } from '../../support/postgres/gate.js'
 import { consumers } from '../../support/persons/consumers.js'
@@ -17,7 +16,7 @@ import { watchedPool } from '../../support/postgres/statements.js'
 import { numberOf } from '../../support/scenes/imports.js'
 import { testService } from '../../support/service.js'
 
-t.setTimeout(isInFull ? 1_200_000 : 240_000)
+t.setTimeout(1_200_000)
 const service = await testService(t, ['api'])
 const { call, parts: { pool } } = service
 let before: (statement: string) => unknown = () => {}
@@ -47,14 +46,13 @@ async function isErased (t: Test, meanwhile: Meanwhile): Promise<void> {
   await isGone(t, known, 'after a rollback')
 }
 
-if (isInFull) t.test('never', async (t) => { await isErased(t, {}) })
+t.test('never', async (t) => { await isErased(t, {}) })
 
-const some = ['ledger'] as const
-const rest = [
-  'settle', 'leads', 'named', 'calls', 'erase-calls', '2 key', '2 settle', '2 leads', '2 named', '2 calls', 'scavenge', 'done'
+const steps = [
+  'ledger', 'settle', 'leads', 'named', 'calls', 'erase-calls', '2 key', '2 settle', '2 leads', '2 named', '2 calls', 'scavenge', 'done'
 ] as const
 
-for (const step of isInFull ? [...some, ...rest] : some) {
+for (const step of steps) {
   t.test(`before the step ${step}`, async (t) => { await isErased(t, { [step]: rolledBack }) })
 }
 

@@ -2,7 +2,6 @@
 import t from 'tap'
 import { assistantTo, callCompleted, callsOf } from '../../support/events/call-events.js'
 import { deliveryRig, type Rig } from '../../support/workers/delivery-rig.js'
-import { amount } from '../../support/chaos.js'
 import { eventually } from '../../support/eventually.js'
 import { receiver, type Receiver } from '../../support/receivers/receiver.js'
 
@@ -10,9 +9,9 @@ const healthy = 99
 const callsEach = 2
 const hangingCalls = 10 * healthy * callsEach
 const rounds = 3
-const endpoints = amount({ short: 500, whole: 10_000 })
-/** The attempts to hanging endpoints that may begin meanwhile; half of the endpoints in the whole form. */
-const mostBegun = amount({ short: 500, whole: 5_000 })
+const endpoints = 10_000
+/** The attempts to hanging endpoints that may begin meanwhile. */
+const mostBegun = endpoints / 2
 
 /** Two calls of each healthy endpoint: the time from dispatch to arrival, as the 95th percentile, in milliseconds. */
 async function p95OfRound (r: Rig, hook: Receiver, round: string): Promise<number> {

@@ -4,7 +4,6 @@ import t, { type Test } from 'tap'
 import { openPool } from '../../../src/postgres/pool.js'
 import { openRestoreGuard } from '../../../src/recovery/restore-guard.js'
 import { startWorkers, type WorkerDeps } from '../../../workers/start.js'
-import { amount, isInFull } from '../../support/chaos.js'
 import { tcpProxy, type TcpProxy } from '../../support/back-ends/tcp-proxy.js'
 import type { ScratchRedis } from '../../support/back-ends/redis.js'
 import { assistantCreated, callCompleted } from '../../support/events/call-events.js'
@@ -14,17 +13,7 @@ import { onEachQueue } from '../../support/workers/each-queue.js'
 import { workerSite } from '../../support/workers/worker-site.js'
 
 const deliveredWithinMs = 30_000
-const calls = amount({ short: 30, whole: 300 })
-/** In full as in production; else the deadlines are shorter. */
-const { poolMs, consumerPoolMs, ...deadlines } = isInFull
-  ? { patience: undefined, reconcileEveryMs: 10_000, poolMs: 5_000, consumerPoolMs: 10_000 }
-  : {
-      patience: { answerWithinMs: 500, askEveryMs: 100, deadAfterMs: 1_000 },
-      reconcileEveryMs: 200,
-      poolMs: 1_000,
-      consumerPoolMs: 2_000
-    }
-
+const calls = 300
 type BackEnd = 'Redis' | 'Postgres'
 
 onEachQueue(t, {
@@ -36,7 +25,7 @@ onEachQueue(t, {
 
 /** Of two workers the one that has the leases loses its connections in the middle of its work. */
 async function survives (t: Test, redis: ScratchRedis | undefined, stranded: BackEnd[]): Promise<void> {
-  const { deps, tell } = await workerSite(t, { ...deadlines, redisUrl: redis?.url })
+  const { deps, tell } = await workerSite(t, { reconcileEveryMs: 10_000, redisUrl: redis?.url })
   const proxies = new Map<BackEnd, TcpProxy>([['Postgres', await tcpProxy(t, portOf(deps.databaseUrl))]])
   if (redis) proxies.set('Redis', await tcpProxy(t, portOf(redis.url)))
   const cutOff = startWorkers(behind(t, deps, proxies))
@@ -76,7 +65,7 @@ function behind (t: Test, deps: WorkerDeps, proxies: Map<BackEnd, TcpProxy>): Wo
     t.teardown(() => pool.end())
     return pool
   }
-  const [pool, consumerPool] = [open(poolMs), open(consumerPoolMs)]
+  const [pool, consumerPool] = [open(5_000), open(10_000)]
   return {
     ...deps,
     databaseUrl,

@@ -15,7 +15,7 @@ import type { StoredEvent } from '../../../src/domain/stored-event.js'
 import type { Batch } from '../../../src/event-store/reads/batch.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { logOf } from '../../support/events/call-events.js'
-import { isInFull } from '../../support/chaos.js'
+import { runs } from '../../support/chaos.js'
 import { course, history, type Step } from '../../support/events/histories.js'
 import { keepingLog, scratchLedger } from '../../support/postgres/ledger.js'
 import { leadModel } from '../../support/projections/lead-model.js'
@@ -25,7 +25,7 @@ import { watchedPool, type Watching } from '../../support/postgres/statements.js
 import { fc } from '../../support/fuzz/property.js'
 
 const { pool } = await scratchLedger(t)
-const numRuns = isInFull ? 100 : 12
+const numRuns = runs(12)
 
 /** Makes statements of `failing` fail, before they are sent or after they were carried out. */
 const watching: Watching = {}

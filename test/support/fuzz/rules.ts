@@ -1,7 +1,7 @@
 // What holds for the answer to any body at all, and the requests that find out.
 import type { Test } from 'tap'
 import { Pool } from 'undici'
-import { amount, seedOf } from '../chaos.js'
+import { runs, seedOf } from '../chaos.js'
 import type { TestService } from '../service.js'
 import type { FuzzBody } from './bodies.js'
 
@@ -24,7 +24,7 @@ const hangsAfterMs = 15_000
 export const places = 24
 
 /** How many bodies are thrown at a route. */
-export const bodyCount = amount({ short: 250, whole: 6_800 })
+export const bodyCount = runs(250)
 
 /** The seed of this run, printed; `FUZZ_SEED` repeats a run. `npm test` has a fixed one. Gives the file time. */
 export function fuzzSeed (t: Test): number {

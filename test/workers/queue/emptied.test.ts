@@ -2,13 +2,12 @@
 import t from 'tap'
 import type { Pool } from 'pg'
 import { assistantTo, callsOf } from '../../support/events/call-events.js'
-import { amount } from '../../support/chaos.js'
 import { deliveryRig } from '../../support/workers/delivery-rig.js'
 import { onEachQueue } from '../../support/workers/each-queue.js'
 import { eventually } from '../../support/eventually.js'
 import { receiver } from '../../support/receivers/receiver.js'
 
-const deliveries = amount({ short: 200, whole: 10_000 })
+const deliveries = 200
 const perEndpoint = 10
 const endpointsOfUser = 5
 const endpoints = deliveries / perEndpoint

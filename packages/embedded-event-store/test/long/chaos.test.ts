@@ -11,7 +11,7 @@ import { loadOf } from '../support/load.js'
 import { eventsOf, isWhole, same } from '../support/whole.js'
 import type { Writing } from '../support/writers.js'
 
-const settings = chaos(t, 'event store', 4)
+const settings = chaos(t, 'event store', 150)
 const { rounds, seed, timeout, pick, instant, roundIsOver } = settings
 
 interface Follower {

@@ -2,7 +2,7 @@
 import { type Choices, choices } from './choices.js'
 
 export interface Chaos extends Choices {
-  /** `CHAOS_ROUNDS`, or as many as fit into `npm test`. */
+  /** `CHAOS_ROUNDS`, or as many as its test usually does. */
   rounds: number
   /** `CHAOS_SEED` repeats what a run has chosen, though not how that met with the work of other processes. */
   seed: number
@@ -12,16 +12,11 @@ export interface Chaos extends Choices {
   roundIsOver (found: string): void
 }
 
-/** In `npm run test:long`. */
-export const isInFull = process.env.TESTS_AT_LENGTH !== undefined || process.env.CHAOS_ROUNDS !== undefined
+/** How often a property is tried: `npm run test:long -- properties` multiplies it. */
+export const runs = (usual: number): number => usual * Number(process.env.FUZZ_TIMES ?? 1)
 
-/** How much a test does: little in `npm test`, all of it in `npm run test:long`. */
-export const amount = ({ short, whole }: { short: number, whole: number }): number => isInFull ? whole : short
-
-/** What the variable says. Without it, 1 in `npm test`, and another seed each time when tests run at length. */
-export function seedOf (variable: string): number {
-  return Number(process.env[variable] ?? (isInFull ? Math.floor(Math.random() * 2 ** 31) : 1))
-}
+/** What the variable says, which `npm run test:long` draws anew for each part; else 1. */
+export const seedOf = (variable: string): number => Number(process.env[variable] ?? 1)
 
 const lineEveryMs = 10_000
 

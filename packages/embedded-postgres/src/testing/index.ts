@@ -1,7 +1,7 @@
 // The entry for tests: databases and clusters that are gone with the test, free ports, and how tests wait, kill and
 // choose.
 export { freePort } from './free-port.js'
-export { amount, type Chaos, chaos, isInFull, seedOf } from './chaos.js'
+export { type Chaos, chaos, runs, seedOf } from './chaos.js'
 export { type Choices, choices } from './choices.js'
 export { eventually } from './eventually.js'
 export { killAll } from './processes/kill-all.js'

@@ -3,14 +3,15 @@ import t from 'tap'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { continueMoves } from '../../../workers/deliveries/moves/moves.js'
 import { resumeUrl, suspend } from '../../../workers/deliveries/endpoints.js'
-import { amount, isInFull } from '../../support/chaos.js'
 import { assistantTo, assistantUpdated, callCompleted } from '../../support/events/call-events.js'
 import { percentile } from '../../../bench/support/statistics.js'
 import { eventually } from '../../support/eventually.js'
 import { idleRig } from '../../support/workers/idle-rig.js'
 import type { Rig } from '../../support/workers/delivery-rig.js'
 
-const many = amount({ short: 3_500, whole: 1_000_000 })
+const many = Number(process.env.PENDING ?? 3_500)
+/** What a change of few takes says nothing. */
+const isTimed = many > 100_000
 const some = 3_500
 const mostWithChange = 100
 const url = 'https://hooks.example.com/1'
@@ -51,13 +52,12 @@ async function moveAll (r: Rig): Promise<number> {
   return percentile(taken, 0.99)
 }
 
-/** In milliseconds. Only the whole form judges it: the short one counts rows. */
 async function timed (title: string, work: () => Promise<unknown>): Promise<void> {
   const from = performance.now()
   await work()
   const ms = performance.now() - from
   t.comment(`${title}: ${ms.toFixed()} ms with ${many} pending`)
-  if (isInFull) t.ok(ms < 100, `${title} takes less than 100 ms`)
+  if (isTimed) t.ok(ms < 100, `${title} takes less than 100 ms`)
 }
 
 const changes: [string, (r: Rig) => Promise<unknown>, string][] = [
@@ -78,7 +78,7 @@ t.test('a change of a webhook moves few deliveries itself, and the others follow
     const from = performance.now()
     const p99 = await moveAll(r)
     t.comment(`${title}: the rest took ${(performance.now() - from).toFixed()} ms, slots ${p99.toFixed()} ms (p99)`)
-    if (isInFull) t.ok(p99 < 1_000)
+    if (isTimed) t.ok(p99 < 1_000)
     t.equal(await countOf(r, moved), many, `${title}: at last all have followed`)
     await r.pool.query('UPDATE ledger.webhook_deliveries SET queued_at = NULL WHERE queued_at IS NOT NULL')
     await r.pool.query('VACUUM ledger.webhook_deliveries') // as autovacuum does, which tests have switched off
