@@ -16,8 +16,8 @@ export const mostMinutes = { ofOne: 45, ofAll: 300 }
 
 export const parts: Part[] = [
   {
-    name: 'event-store',
-    files: ['packages/embedded-event-store/test/long'],
+    name: 'embedded',
+    files: ['packages/embedded-event-store/test/long', 'packages/embedded-postgres/test/long'],
     guards: ['packages/embedded-event-store/src', 'packages/embedded-postgres/src'],
     minutes: 10
   },
@@ -36,7 +36,7 @@ export const parts: Part[] = [
   },
   {
     name: 'copy',
-    files: ['test/long/copy'],
+    files: ['test/long/copy', 'packages/event-transfer/test/long'],
     guards: ['packages/event-transfer/src', 'src/cli/events'],
     minutes: 3
   },
@@ -133,15 +133,18 @@ export const parts: Part[] = [
   {
     name: 'docs',
     files: ['test/long/docs'],
-    guards: ['docs/clients', 'docs/tutorial.md', 'examples', 'src/cli/demo', 'src/http/docs'],
+    guards: ['docs/clients', 'docs/tutorial.md', 'docs/site', 'examples', 'src/cli/demo', 'src/http/docs'],
     minutes: 6
   },
+  { name: 'bench', files: ['test/long/bench'], guards: ['bench'], minutes: 5 },
   {
-    name: 'drill',
-    files: ['test/long/drill'],
-    guards: ['bench/drill.ts', 'bench/drill'],
-    minutes: 5
+    name: 'heap',
+    files: ['test/long/heap'],
+    guards: ['src/http/limits', 'src/command-handling', 'src/event-store/reads'],
+    minutes: 2
   },
+  { name: 'lint', files: ['test/long/lint'], guards: ['.dependency-cruiser.js', 'eslint.config.js'], minutes: 1 },
+  { name: 'deploy', files: ['test/long/deploy'], guards: ['deploy', 'Dockerfile', 'docker-compose.yml'], minutes: 1 },
   { name: 'soak', program: ['dist/bench/soak.js', '--minutes', '5'], guards: ['src/http', 'bench/soak'], minutes: 8 },
   { name: 'other-nodes', program: ['test/long/other-nodes.sh'], guards: ['package.json', 'bin', 'Dockerfile'], minutes: 6 }
 ]

@@ -1,13 +1,9 @@
 // A contact with very many leads in one campaign, as a log may have it: read in little memory, and not added to.
-import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { fold } from '../../../src/domain/decider.js'
 import { leadDecider } from '../../../src/domain/lead/decide.js'
 import type { LeadEvent } from '../../../src/domain/lead/events.js'
 import { sizeOf } from '../../../src/event-store/size.js'
-import { noStream, openStreams } from '../../../src/event-store/streams.js'
-import { mainProcess } from '../../support/processes/main-process.js'
-import { scratchEventStore } from '../../support/back-ends/scratch-event-store.js'
 
 const person = { phone_number: '+15551230001', variables: { customer_name: 'Ada', email: '', notes: 'x'.repeat(1_000) } }
 const at = '2026-01-31T12:00:00Z'
@@ -38,33 +34,4 @@ t.test('of more leads than there may be each that is deleted counts, and one tha
   t.equal(count([deleted(1_499), deleted(3)]), 1_498)
   t.equal(count(Array.from({ length: 1_500 }, (_, index) => deleted(1_499 - index))), 0)
   t.equal(count([erased(1_499), erased(1_499)]), 1_499)
-})
-
-const { connection, store } = await scratchEventStore(t)
-const streams = openStreams(connection)
-
-/** A contact with so many leads. */
-async function contactWith (count: number): Promise<string> {
-  const contact = randomUUID()
-  for (let made = 0; made < count; made += 500) {
-    const events = Array.from({ length: Math.min(500, count - made) }, (_, index) =>
-      ({ id: randomUUID(), ...created(made + index + 1), metadata: {} }))
-    await streams.append(`lead-1-${contact}`, events, made === 0 ? noStream : BigInt(made - 1))
-  }
-  return contact
-}
-
-t.test('a process with a small heap reads 50,000 leads of a contact, and refuses one more', async (t) => {
-  const args = [store.url, await contactWith(50_000)]
-  const { said, ended } = mainProcess(t, 'commands/one-more-lead-main', args, { heapMb: 48 })
-  t.equal(await ended, 0)
-  const words = 'is a lead of this campaign 1000 times already, which is the most'
-  t.strictSame(said, [{ refused: { phone_number: [words] } }])
-})
-
-t.test('the last lead that there may be is created', async (t) => {
-  const args = [store.url, await contactWith(999)]
-  const { said, ended } = mainProcess(t, 'commands/one-more-lead-main', args)
-  t.equal(await ended, 0)
-  t.strictSame(said, [{ revision: 999 }])
 })

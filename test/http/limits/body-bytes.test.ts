@@ -5,9 +5,6 @@ import fastify from 'fastify'
 import t from 'tap'
 import { answerError } from '../../../src/errors.js'
 import { registerBodyBytes } from '../../../src/http/limits/body-bytes.js'
-import { newAssistant } from '../../support/bodies/bodies.js'
-import { apiProcess } from '../../support/processes/api-process.js'
-import { testService } from '../../support/service.js'
 
 const kib = 1024
 const answering = new EventEmitter()
@@ -88,19 +85,4 @@ t.test('a body that is refused, or whose sender leaves, takes no share with it',
     t.equal((await fetch(`${url}/at-once`, malformed)).status, 400)
     t.equal((await post('/at-once', '1', 40 * kib)).status, 200)
   }
-})
-
-t.test('a process with a small heap outlives 500 large bodies at once, and answers others meanwhile', async (t) => {
-  const service = await testService(t, ['projector'])
-  const { call, process } = await apiProcess(t, service, { NODE_OPTIONS: '--max-old-space-size=160' })
-  const large = JSON.stringify(newAssistant({ system_prompt: 'x'.repeat(500 * kib) })) // once for all of them
-  const sending = Array.from({ length: 500 }, () => call('POST', '/user/assistant', { body: large }))
-  const token = await service.token('2')
-  for (let n = 0; n < 5; n++) t.equal((await call('POST', '/user/assistant', { token, body: newAssistant() })).status, 201)
-  const statuses = new Set((await Promise.all(sending)).map(({ status }) => status))
-  t.ok(statuses.delete(201))
-  t.strictSame([...statuses], [429])
-  t.equal((await call('GET', '/health/ready')).status, 200)
-  process.signal('SIGTERM')
-  t.equal((await process.ended).code, 0)
 })

@@ -20,7 +20,7 @@ const withTypes = new ESLint({
     languageOptions: {
       parserOptions: {
         projectService: false,
-        project: 'test/lint/tsconfig.json',
+        project: 'test/long/lint/tsconfig.json',
         disallowAutomaticSingleRunInference: true // or with CI=true it takes the file for the text
       }
     }
@@ -35,7 +35,7 @@ export async function refused (filePath: string, text: string): Promise<string[]
 
 /**
  * The same for each of several lines after a first one, with the typed rules; the file must be one that
- * test/lint/tsconfig.json names. One text, because the type checker looks at everything anew for each.
+ * test/long/lint/tsconfig.json names. One text, because the type checker looks at everything anew for each.
  */
 export async function refusedByLine (filePath: string, head: string, lines: string[]): Promise<string[][]> {
   const [result] = await withTypes.lintText([head, ...lines, ''].join('\n'), { filePath })

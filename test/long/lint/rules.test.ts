@@ -1,6 +1,6 @@
 // What lint holds the code to besides the import zones.
 import t from 'tap'
-import { refused, refusedByLine } from '../support/lint/lint.js'
+import { refused, refusedByLine } from '../../support/lint/lint.js'
 
 t.test('the domain has no clock, no ids and does not wait', async (t) => {
   const file = 'src/domain/lead/decide.ts'
@@ -24,7 +24,7 @@ t.test('a promise may not float, but a subtest may', async (t) => {
     'export const value: any = t': ['@typescript-eslint/no-explicit-any']
   }
   t.same(
-    await refusedByLine('test/lint/rules.test.ts', "import t from 'tap'", Object.keys(cases)), Object.values(cases)
+    await refusedByLine('test/long/lint/rules.test.ts', "import t from 'tap'", Object.keys(cases)), Object.values(cases)
   )
 })
 

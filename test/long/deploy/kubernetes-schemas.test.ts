@@ -1,7 +1,7 @@
 // The manifests for Kubernetes fit Kubernetes' own schemas.
 import t from 'tap'
-import { schemaProblems } from '../support/deploy/kubernetes-schemas.js'
-import { manifests, ofKind, type Manifest } from '../support/deploy/manifests.js'
+import { schemaProblems } from '../../support/deploy/kubernetes-schemas.js'
+import { manifests, ofKind, type Manifest } from '../../support/deploy/manifests.js'
 
 const ofKubernetes = manifests.filter(({ kind }) => kind !== 'Kustomization') // that one is read by kustomize alone
 

@@ -6,10 +6,10 @@ import { pathToFileURL } from 'node:url'
 import type { AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
 import t from 'tap'
-import { buildSite } from '../../docs/site/build-site.js'
-import { linksBetween } from '../../docs/site/links.js'
-import { findChromium, openBrowser } from '../support/ops/operator.js'
-import { dataDir } from '../support/ringledger.js'
+import { buildSite } from '../../../docs/site/build-site.js'
+import { linksBetween } from '../../../docs/site/links.js'
+import { findChromium, openBrowser } from '../../support/ops/operator.js'
+import { dataDir } from '../../support/ringledger.js'
 
 const folder = dataDir(t)
 const count = await buildSite(folder)

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { jsonEvent, NO_STREAM } from '@eventstore/db-client'
 import { collect, scavenge } from '@ringledger/embedded-event-store/testing'
 import t from 'tap'
-import { exportToFile } from '../src/file/export.js'
-import { openExport } from '../src/file/import.js'
-import { event, written } from '../src/testing/varied-log.js'
-import { logOf, transfer } from '../src/transfer.js'
-import { copy, opened, placesOn, type Place } from './support/place.js'
+import { exportToFile } from '../../src/file/export.js'
+import { openExport } from '../../src/file/import.js'
+import { event, written } from '../../src/testing/varied-log.js'
+import { logOf, transfer } from '../../src/transfer.js'
+import { copy, opened, placesOn, type Place } from '../support/place.js'
 
 const place = await placesOn(t)
 const options = { signal: new AbortController().signal, onProgress () {} }

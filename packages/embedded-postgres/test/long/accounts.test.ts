@@ -5,11 +5,11 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { accountFor } from '../src/cluster/account.js'
-import { findCluster, POINTER, removeDataDir, STATE_DIR } from '../src/cluster/paths.js'
-import { openDirectory } from '../src/testing/index.js'
-import { copyCheckout, libraries, makeCheckout, PLATFORM_PACKAGE, withoutLinks } from './support/checkout.js'
-import { dataDirs, type ProcessOptions, postgresProcess } from './support/postgres-process.js'
+import { accountFor } from '../../src/cluster/account.js'
+import { findCluster, POINTER, removeDataDir, STATE_DIR } from '../../src/cluster/paths.js'
+import { openDirectory } from '../../src/testing/index.js'
+import { copyCheckout, libraries, makeCheckout, PLATFORM_PACKAGE, withoutLinks } from '../support/checkout.js'
+import { dataDirs, type ProcessOptions, postgresProcess } from '../support/postgres-process.js'
 
 const isRoot = process.getuid?.() === 0
 const asRoot = { skip: isRoot ? false : 'only root can start processes of another account', buffered: true }

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { cruise } from 'dependency-cruiser'
 import t from 'tap'
-import { packageRoot } from '../../src/package-root.js'
-import { importCases } from '../support/lint/import-cases.js'
-import type { Teardown } from '../support/teardown.js'
+import { packageRoot } from '../../../src/package-root.js'
+import { importCases } from '../../support/lint/import-cases.js'
+import type { Teardown } from '../../support/teardown.js'
 
 const { default: { forbidden, options } } = await import(join(packageRoot, '.dependency-cruiser.js'))
 
