@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { Rejection, type RejectionCode } from '../src/domain/rejection.js'
 import { answerError } from '../src/errors.js'
 import { AppendOutcomeUnknown, AppendTooLarge, EventStoreUnavailable, RevisionConflict } from '../src/event-store/errors.js'
-import { StreamBusy } from '../src/command-handling/turns/stream-busy.js'
+import { StreamBusy } from '../src/command-handling/command-request.js'
 import { IdsUsedUp, NotCaughtUp } from '../src/command-handling/ids.js'
 import { NotKnownYet } from '../src/command-handling/wait-if-missing.js'
 

@@ -10,8 +10,6 @@ export interface LongStream {
   /** Milliseconds: of a change by a process that does not know the stream, and of the next ones by the same. */
   cold: number
   warm: number
-  /** Of the first change by the next process, which finds what this one has kept. */
-  next: number
   /** Of reading it. */
   read: number
 }
@@ -21,23 +19,10 @@ const nextOnes = 50
 const idsOf = (lengths: readonly number[], updates: number) =>
   Array.from({ length: perLength }, (_, nth) => longAssistant(lengths, updates, nth))
 
-export async function measureStreams (scene: Scene, lengths: readonly number[]): Promise<LongStream[]> {
-  const measured = await withApi(scene, (api) => measureFirst(api, lengths))
-  return await withApi(scene, async ({ change }) => {
-    const streams: LongStream[] = []
-    for (const each of measured) {
-      const next: number[] = []
-      for (const id of idsOf(lengths, each.updates)) next.push(await change(id))
-      streams.push({ ...each, next: median(next) })
-    }
-    return streams
-  })
-}
-
 interface Api { change (id: number): Promise<number>, read (id: number): Promise<number> }
 
-/** An api that has just started, and that other assistants have warmed up. */
-async function withApi<Result> (scene: Scene, work: (api: Api) => Promise<Result>): Promise<Result> {
+/** By an api that has just started, and that other assistants have warmed up. */
+export async function measureStreams (scene: Scene, lengths: readonly number[]): Promise<LongStream[]> {
   const api = await scene.start('api')
   const client = new Client(api.url, '127.0.0.1', 1)
   const [token, chance] = [scene.tokenOf(1), random(9)]
@@ -49,14 +34,14 @@ async function withApi<Result> (scene: Scene, work: (api: Api) => Promise<Result
   }
   const change = (id: number) => timed('PUT', `/user/assistant/${id}`, { initial_message: `Hello, ${chance.hex(8)}.` })
   for (let n = 0; n < nextOnes; n++) await change(1)
-  const result = await work({ change, read: (id) => timed('GET', `/user/assistant/${id}`) })
+  const measured = await measureFirst({ change, read: (id) => timed('GET', `/user/assistant/${id}`) }, lengths)
   client.close()
   await api.stop()
-  return result
+  return measured
 }
 
-async function measureFirst ({ change, read: get }: Api, lengths: readonly number[]): Promise<Array<Omit<LongStream, 'next'>>> {
-  const measured: Array<Omit<LongStream, 'next'>> = []
+async function measureFirst ({ change, read: get }: Api, lengths: readonly number[]): Promise<LongStream[]> {
+  const measured: LongStream[] = []
   for (const updates of lengths) {
     const [cold, warm, read]: [number[], number[], number[]] = [[], [], []]
     for (const id of idsOf(lengths, updates)) {

@@ -4,18 +4,13 @@ import { fold } from '../domain/decider.js'
 import type { DomainEvent } from '../domain/events.js'
 import type { StoredEvent } from '../domain/stored-event.js'
 import { RevisionConflict } from '../event-store/errors.js'
-import { eventId } from '../event-store/event-id.js'
 import { noStream, type Streams } from '../event-store/streams.js'
 import { tracedAppend } from '../tracing/traced-append.js'
-import type { CommandRequest, Outcome, PastRequest } from './command-request.js'
+import { StreamBusy, waitMs, type CommandRequest, type Origin, type Outcome, type PastRequest } from './command-request.js'
 import { emptyStream, refuseHalf, withNext, type Folded } from './folded-stream.js'
 import { proposed } from './proposed.js'
-import { LongStreams } from './snapshots/long-streams.js'
-import type { Snapshots } from './snapshots/snapshots.js'
+import { Shares } from './shares.js'
 import { StreamCache, keyOf } from './stream-cache.js'
-import { oneAtATime } from './turns/one-at-a-time.js'
-import { StreamBusy, waitMs } from './turns/stream-busy.js'
-import { WholeStreams } from './turns/whole-streams.js'
 
 export type HandleCommand =
   <State, Event extends DomainEvent>(request: CommandRequest<State, Event>) => Promise<Outcome<State>>
@@ -36,32 +31,34 @@ export interface CommandHandler {
  * Commands for one stream queue up inside this process. A conflict with another process reads and decides again,
  * with the same command id and ids. No try begins later than 5 s after it came. `cacheBytes` bounds what is remembered.
  */
-export function commandHandler (streams: Streams, cacheBytes = 64 * 2 ** 20, snapshots?: Snapshots): CommandHandler {
-  const inTurn = oneAtATime()
-  const handling = new Handling(streams, new StreamCache(cacheBytes), new LongStreams(streams, snapshots))
+export function commandHandler (streams: Streams, cacheBytes = 64 * 2 ** 20): CommandHandler {
+  const handling = new Handling(streams, new StreamCache(cacheBytes))
+  const queues = new Map<string, Promise<unknown>>()
   return {
     async handle (request) {
       await request.first?.()
       const giveUpAt = Date.now() + waitMs
-      return await inTurn(request.stream, () => handling.handleUntil(giveUpAt, request))
+      const before = queues.get(request.stream) ?? Promise.resolve()
+      const mine = before.catch(() => {}).then(() => handling.handleUntil(giveUpAt, request))
+      queues.set(request.stream, mine)
+      return await mine.finally(() => { if (queues.get(request.stream) === mine) queues.delete(request.stream) })
     },
     stateAt: (request, revision) => handling.stateAt(request, revision)
   }
 }
 
 class Handling {
-  readonly #wholeStreams = new WholeStreams()
+  /** Of each user: one stream with many large events is the work of seconds. */
+  readonly #wholeStreams = new Shares(3, waitMs)
 
-  constructor (
-    private readonly streams: Streams, private readonly cache: StreamCache, private readonly long: LongStreams
-  ) {}
+  constructor (private readonly streams: Streams, private readonly cache: StreamCache) {}
 
   async stateAt<State, Event extends DomainEvent> (
     { aggregate, stream, origin }: PastRequest<State, Event>, revision: bigint
   ): Promise<Folded<State>> {
     let folded = emptyStream(aggregate)
     const next = (stored: StoredEvent) => { folded = withNext(aggregate, folded, stored) }
-    await this.#wholeStreams.inTurn(origin, () => this.streams.visit(stream, 0n, next, Number(revision) + 1))
+    await this.#readWhole(origin, () => this.streams.visit(stream, 0n, next, Number(revision) + 1))
     return folded
   }
 
@@ -84,9 +81,8 @@ class Handling {
   }
 
   /**
-   * The present state: the cached one and the tail of the stream. `earlier` is that after an earlier try. A state whose
-   * stream was deleted counts for nothing, and so does one that others have overtaken (`isLate`) without a further
-   * event: the log went back.
+   * Folds the tail of the stream onto the cached state; `earlier` is that after an earlier try. Drops the cached state
+   * if the stream was deleted, or if a conflict occurred (`isLate`) without a newer event: the log was rolled back.
    */
   async #read<State, Event extends DomainEvent> (
     request: CommandRequest<State, Event>, isLate: boolean
@@ -102,11 +98,8 @@ class Handling {
       current = withNext(aggregate, current, stored)
       if (stored.metadata.command_id === origin.commandId) earlier = current
     }
-    const visit = () => cached
-      ? this.streams.visit(stream, current.revision + 1n, next)
-      : this.long.visit(request, { current: () => current, next, jump: (to) => { current = to } })
-    const isShort = cached !== undefined || aggregate.isWrittenOnce === true
-    const isThere = await (isShort ? visit() : this.#wholeStreams.inTurn(origin, visit))
+    const visit = () => this.streams.visit(stream, current.revision + 1n, next)
+    const isThere = await (cached || aggregate.isWrittenOnce ? visit() : this.#readWhole(origin, visit))
     if (cached && (!isThere || (isLate && current === cached))) {
       this.cache.delete(keyOf(request))
       return await this.#read(request, isLate)
@@ -114,6 +107,14 @@ class Handling {
     if (!cached) refuseHalf(request, current.state, first)
     if (current !== cached && current.revision !== noStream) this.#remember(request, current)
     return { current, earlier }
+  }
+
+  async #readWhole<Result> (
+    { userId = '', commandId }: Pick<Origin, 'userId' | 'commandId'>, read: () => Promise<Result>
+  ): Promise<Result> {
+    const release = await this.#wholeStreams.acquire(userId)
+    if (!release) throw new StreamBusy(commandId)
+    return await read().finally(release)
   }
 
   async #isOwners<S, Event extends DomainEvent> (
@@ -139,7 +140,6 @@ class Handling {
         this.streams.append(stream, proposed(events, sender, aggregate.largestEvent), revision))
       const outcome = { state: fold(aggregate, events, state), ...appended, stateRevision: appended.revision }
       this.#remember(request, outcome)
-      this.long.appended(request, revision, { folded: outcome, eventId: eventId(origin.commandId, events.length - 1) })
       return { ...outcome, isAppended: true }
     } catch (error) {
       if (error instanceof RevisionConflict) return undefined

@@ -3,7 +3,6 @@ import type { Assistant, AssistantAtRevision } from '../domain/assistant/evolve.
 import type { Campaign } from '../domain/campaign/evolve.js'
 import type { AssistantAt } from '../command-handling/past-assistants.js'
 import type { WaitIfMissing } from '../command-handling/wait-if-missing.js'
-import { rememberFacts } from './remembered-facts.js'
 import type { CatalogAnswer, CatalogQuestion } from '../../projections/catalog/catalog.js'
 import type { LeadOnStream } from '../../projections/find-leads.js'
 import type { ReadModel } from '../../projections/read-model.js'
@@ -25,15 +24,9 @@ export interface Facts {
   leadOwner (id: number): Promise<string | undefined>
 }
 
-/** @param catalogPassed as far as the read model of the catalogue has come */
-export function openFacts (
-  readModel: ReadModel, waitIfMissing: WaitIfMissing, assistantAt: AssistantAt,
-  catalogPassed: () => Promise<bigint | undefined>
-): Facts {
-  const campaigns = rememberFacts<Campaign | undefined>(catalogPassed, (campaign) => campaign !== undefined)
+export function openFacts (readModel: ReadModel, waitIfMissing: WaitIfMissing, assistantAt: AssistantAt): Facts {
   return {
-    campaign: (userId, id) => campaigns(
-      JSON.stringify([userId, id]), () => waitIfMissing('catalog', () => readModel.findCampaign(userId, id))),
+    campaign: (userId, id) => waitIfMissing('catalog', () => readModel.findCampaign(userId, id)),
     catalog: (question) => waitIfMissing(
       'catalog', () => readModel.lookUpCatalog(question), (answer) => isComplete(question, answer)),
     assistant: (userId, id) => waitIfMissing('assistants', () => readModel.findAssistant(userId, id)),

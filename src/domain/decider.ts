@@ -8,11 +8,6 @@ export interface Aggregate<State, Event extends { type: string }> {
   evolve (state: State, event: Event): State
   /** Where a stream is folded by several aggregates, what tells this one from the others; else absent. */
   part?: string
-  /**
-   * Raised when the same events give another state: what the former code has folded then counts for nothing. Absent
-   * where nothing is kept of what a stream was folded to, as where that says anything of a person.
-   */
-  foldVersion?: number
   /** Whose the stream is, told by its first event; without it, everybody's. */
   ownerOf? (state: State): string | undefined
   /** Its streams are written once: nobody asks for their state again, so nothing is remembered of it. */

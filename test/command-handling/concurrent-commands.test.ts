@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { openStreams } from '../../src/event-store/streams.js'
-import { StreamBusy } from '../../src/command-handling/turns/stream-busy.js'
+import { StreamBusy } from '../../src/command-handling/command-request.js'
 import { eventually } from '../support/eventually.js'
 import { createRequest, handleOn, leadRequest, updateRequest, watched } from '../support/commands/handle-on.js'
 import { connectionTo, scratchEventStore } from '../support/back-ends/scratch-event-store.js'

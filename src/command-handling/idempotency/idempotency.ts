@@ -4,9 +4,8 @@ import type { Pool } from 'pg'
 import type { DomainEvent } from '../../domain/events.js'
 import { Rejection, invalid } from '../../domain/rejection.js'
 import { AppendTooLarge, EventStoreUnavailable } from '../../event-store/errors.js'
-import type { CommandRequest, Outcome } from '../command-request.js'
+import { StreamBusy, type CommandRequest, type Outcome } from '../command-request.js'
 import type { CommandHandler } from '../handle-command.js'
-import { StreamBusy } from '../turns/stream-busy.js'
 import { IdempotencyKeys, type KeyRow } from './keys.js'
 
 /** What a request with a key is recognised by; without a key every request is a new command. */

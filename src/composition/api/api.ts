@@ -10,7 +10,6 @@ import { openIds } from '../../command-handling/ids.js'
 import { pastAssistants } from '../../command-handling/past-assistants.js'
 import { holdToLeadDigestKey } from '../../command-handling/phone-hash.js'
 import { phoneClaims } from '../../command-handling/phone-claims.js'
-import { snapshotsIn } from '../../command-handling/snapshots/snapshots.js'
 import { waitIfMissing } from '../../command-handling/wait-if-missing.js'
 import { openFacts } from '../../commands/facts.js'
 import { leadStream } from '../../domain/lead/events.js'
@@ -38,7 +37,7 @@ const sweepEveryMs = 10 * 60_000
 export async function composeApi (context: ProcessContext, status: Status): Promise<App> {
   const { config, credentials, urls: { redisUrl }, connections: { pool, streams, positions }, logGuard, log } = context
   const { buildApp } = await import('../../app.js')
-  const handling = commandHandler(streams, config.streamCacheBytes, snapshotsIn(pool))
+  const handling = commandHandler(streams, config.streamCacheBytes)
   const commands = commandsOfSameLog(handling, logGuard, () => positions.furthest())
   const idempotency = openIdempotency(pool, commands)
   const catchingUp = await catchUp(context)
@@ -93,7 +92,7 @@ async function commandDeps (
   const head = () => streams.head()
   const { passed, reached } = reads
   const found = waitIfMissing({ head, passed, reached, waitMs })
-  const facts = openFacts(readModel, found, assistantAt, () => passed('catalog'))
+  const facts = openFacts(readModel, found, assistantAt)
   return {
     handle: commandRoutes({ idempotency, ids, readPositions: reads }),
     rateLimitPerMinute: config.rateLimitPerMinute,

@@ -19,7 +19,6 @@ export const assistantDecider: Decider<AssistantState, AssistantEvent, Assistant
   initialState: undefined,
   eventTypes: assistantEventTypes,
   evolve,
-  foldVersion: 1,
   ownerOf: (state) => state?.user_id,
   decide (command, state) {
     switch (command.type) {

@@ -1,6 +1,6 @@
 // How many bytes of bodies this process works on at once: others wait unread, and then are refused.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { Shares } from '../../command-handling/turns/shares.js'
+import { Shares } from '../../command-handling/shares.js'
 import { isCsv, streamedBytes } from '../imports/csv-body.js'
 import { untilGone, whileAnswering } from './while-answering.js'
 

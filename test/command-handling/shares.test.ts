@@ -1,6 +1,6 @@
 // How much of something an owner has at once: others wait in turn, and no owner waits for another.
 import t from 'tap'
-import { Shares } from '../../../src/command-handling/turns/shares.js'
+import { Shares } from '../../src/command-handling/shares.js'
 
 const patient = 60_000
 
