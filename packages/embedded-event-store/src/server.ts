@@ -3,7 +3,6 @@ import { setMaxListeners } from 'node:events'
 import type { Socket } from 'node:net'
 import * as grpc from '@grpc/grpc-js'
 import { Feed } from './feed/feed.js'
-import type { Release } from './feed/release.js'
 import { listen } from './listen.js'
 import { EventLog } from './log/log.js'
 import { postgresStorage, type Storage } from './log/table/storage.js'
@@ -19,8 +18,6 @@ export interface EventStoreOptions {
   /** `eventstore` unless given. One server serves a schema; a second one refuses to start. */
   schema?: string
   log?: (line: string) => void
-  /** Whose subscriptions it follows, for tests; 24.10 unless given. */
-  release?: Release
   /** Other than Postgres at `databaseUrl`: the benchmark finds the server's own limits without SQL. */
   storage?: Storage
 }
@@ -43,8 +40,7 @@ export async function startEventStore (options: EventStoreOptions): Promise<Runn
   const closing = new AbortController()
   setMaxListeners(0, closing.signal) // one for each open call
   const address = (): { host: string, port: number } => ({ host, port: listener.port })
-  const { release = '24.10' } = options
-  const server = createGrpcServer({ log, feed, release, closing: closing.signal, address })
+  const server = createGrpcServer({ log, feed, closing: closing.signal, address })
   const injector = server.createConnectionInjector(grpc.ServerCredentials.createInsecure())
   const takeHttp2 = (socket: Socket) => { injector.injectConnection(socket) }
   const at = { host, port: options.port ?? 0 }

@@ -58,7 +58,7 @@ async function isUnknown (member: Ways, stream: shared.StreamIdentifier): Promis
 /** Sends on what comes, and holds what this member does not have yet. */
 async function follow (member: Ways, call: Call): Promise<void> {
   const skips = await skippedAfter(member, call.request)
-  const checkpointOf = checkpoints(member, call.request)
+  const asThen = lastCheckpoint(member, call.request)
   const reading = member.target.read(call.request)
   const held: streams.ReadResp[] = []
   const sendHeld = () => {
@@ -74,8 +74,7 @@ async function follow (member: Ways, call: Call): Promise<void> {
   for await (const answer of reading as AsyncIterable<streams.ReadResp>) {
     const position = positionOf(answer)
     if (position !== undefined && (member.goneAt.has(position) || skips(position))) continue
-    const changed = checkpointOf(answer)
-    if (changed) held.push(changed)
+    held.push(...asThen(answer))
     sendHeld()
   }
   call.end()
@@ -96,19 +95,24 @@ async function skippedAfter (member: Ways, request: streams.ReadReq): Promise<(p
   return (position) => (skipped ??= position) === position
 }
 
-/** Until a filter has matched from the start on, 24.10 says 2^64-1 and 23.10 says nothing. */
-function checkpoints (
-  member: Ways, request: streams.ReadReq
-): (answer: streams.ReadResp) => streams.ReadResp | undefined {
-  let hasMatched = request.getOptions()?.getAll()?.hasPosition() === true
+/** At the end of a catch-up 24.10.4 tells what it sent last, 2^64-1 if that is nothing; 23.10 sends no checkpoint. */
+function lastCheckpoint (member: Ways, request: streams.ReadReq): (answer: streams.ReadResp) => streams.ReadResp[] {
+  let last = request.getOptions()?.getAll()?.getPosition()?.getCommitPosition() ?? nowhere
+  let isCaughtUp = false
+  let kept: streams.ReadResp[] = []
   return (answer) => {
-    hasMatched ||= answer.hasEvent()
-    const checkpoint = answer.getCheckpoint()
-    if (!checkpoint || hasMatched) return answer
-    member.saidNothing += 1
-    if (member.version === '23.10') return undefined
-    checkpoint.setCommitPosition(nowhere).setPreparePosition(nowhere)
-    return answer
+    if (isCaughtUp) return [answer]
+    isCaughtUp = answer.hasCaughtUp()
+    const before = kept
+    kept = answer.hasCheckpoint() ? [answer] : []
+    const checkpoint = before[0]?.getCheckpoint()
+    if (isCaughtUp && checkpoint) {
+      member.saidNothing += 1
+      if (member.version === '23.10') return [answer]
+      checkpoint.setCommitPosition(last).setPreparePosition(last)
+    }
+    last = String(positionOf(answer) ?? last)
+    return [...before, ...kept.length > 0 ? [] : [answer]]
   }
 }
 

@@ -43,7 +43,7 @@ export interface Ways {
   metOwnLike: number
   /** Appends that were sent on and are not answered. */
   unanswered: number
-  /** How many checkpoints were of no use. */
+  /** How many catch-ups ended without a checkpoint that says how far they looked. */
   saidNothing: number
   /** Whether it has what stands at this position: a leader has all. */
   sees (position: bigint): boolean

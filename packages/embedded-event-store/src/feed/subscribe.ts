@@ -4,7 +4,6 @@ import type { EventLog } from '../log/log.js'
 import { firstVisible, isFresh } from '../log/stream-state.js'
 import type { Feed } from './feed.js'
 import type { Filter } from './filter.js'
-import type { Release } from './release.js'
 import { Sieve } from './sieve.js'
 import type { Step } from './step.js'
 
@@ -13,14 +12,13 @@ export interface Followed {
   log: EventLog
   feed: Feed
   aborted: AbortSignal
-  release: Release
 }
 
 /** What comes after a position of $all. Ends when aborted. */
 export async function * subscribeToAll (
-  { log, feed, aborted, release }: Followed, after: number, filter: Filter | undefined
+  { log, feed, aborted }: Followed, after: number, filter: Filter | undefined
 ): AsyncGenerator<Step> {
-  const sieve = new Sieve(filter, after, release)
+  const sieve = new Sieve(filter)
   let position = after
   let isCaughtUp = false
   while (!aborted.aborted) {
@@ -45,7 +43,7 @@ export async function * subscribeToAll (
 
 /** What comes after a revision of a stream. Ends when aborted or after a tombstone. */
 export async function * subscribeToStream (
-  { log, feed, aborted, release }: Followed, stream: string, after: number
+  { log, feed, aborted }: Followed, stream: string, after: number
 ): AsyncGenerator<Step> {
   let revision = after
   let considered: number | undefined // everything up to this position has been looked at
@@ -53,8 +51,7 @@ export async function * subscribeToStream (
   while (!aborted.aborted) {
     const head = log.head
     const isAtHead = considered !== undefined && considered >= head
-    const isAwaited = release === '23.10' && revision < 0 // nothing has come, so it is not caught up
-    if (isAtHead && !isCaughtUp && !isAwaited) {
+    if (isAtHead && !isCaughtUp) {
       isCaughtUp = true
       yield { kind: 'caught-up' }
       continue // more may have come while that was sent

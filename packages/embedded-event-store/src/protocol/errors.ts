@@ -24,11 +24,6 @@ export const unforeseen = (message: string) => new Refusal(status.UNKNOWN, messa
 export const cancelled = () => new Refusal(status.CANCELLED, 'The event store is shutting down')
 export const timedOut = () => new Refusal(status.ABORTED, 'The outcome of the write is not known')
 
-export function tooSlow (): Refusal {
-  const message = 'Consumer too slow to handle event while live. Client resubscription required.'
-  return new Refusal(status.ABORTED, `Operation timed out: ${message}`)
-}
-
 export function unavailable (): Refusal {
   return new Refusal(status.UNAVAILABLE, 'The event store has no connection to Postgres; nothing was written')
 }

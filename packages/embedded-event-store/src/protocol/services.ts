@@ -1,7 +1,6 @@
 // Puts the handlers behind the services of the client's definitions; everything else is answered with where to find it.
 import * as grpc from '@grpc/grpc-js'
 import type { Feed } from '../feed/feed.js'
-import type { Release } from '../feed/release.js'
 import type { EventLog } from '../log/log.js'
 import { absentServices } from './absent.js'
 import { type AppendCall, handleAppend } from './write/append.js'
@@ -24,7 +23,6 @@ type Reply<Response> = grpc.sendUnaryData<Response>
 export interface Deps {
   log: EventLog
   feed: Feed
-  release: Release
   /** Aborted when the server closes: open calls end. */
   closing: AbortSignal
   address: () => { host: string, port: number }
@@ -45,14 +43,14 @@ export function createGrpcServer (deps: Deps): grpc.Server {
   return server
 }
 
-function addStreams (server: grpc.Server, { log, feed, release, closing }: Deps): void {
+function addStreams (server: grpc.Server, { log, feed, closing }: Deps): void {
   // The busiest messages are decoded and encoded by hand.
   const encoded = (message: Buffer) => message
   const read = { ...StreamsService.read, responseSerialize: encoded }
   const decoded = { requestDeserialize: decodeBatchChunk, responseSerialize: encoded }
   const batchAppend = { ...StreamsService.batchAppend, ...decoded }
   server.addService({ ...StreamsService, read, batchAppend }, {
-    read: (call: ReadCall) => { handleRead({ log, feed, release }, call, closing) },
+    read: (call: ReadCall) => { handleRead({ log, feed }, call, closing) },
     append: (call: AppendCall, reply: Reply<streams.AppendResp>) => { handleAppend(log, call, reply) },
     batchAppend: (call: BatchCall) => { handleBatchAppend(log, call, closing) },
     delete: (call: DeleteCall, reply: Reply<streams.DeleteResp>) => { handleDelete(log, call, reply) },

@@ -98,17 +98,6 @@ t.test('a subscription that was behind does not get what was removed, from memor
   }
 })
 
-t.test('before 24.10 a subscription passes over the first event that is left, as those releases did', async (t) => {
-  const old = await scratchEventStore(t, { release: '23.10' })
-  const { position } = await old.client.appendToStream('gone', events(3))
-  await old.client.appendToStream('next', events(2))
-  await old.client.tombstoneStream('gone')
-  await scavenge(old.store, old.client)
-  const commit = position?.commit ?? 0n
-  const got = await delivered(old.client.subscribeToAll({ fromPosition: { commit, prepare: commit } }), 'next')
-  t.same(got, ['next@1'])
-})
-
 t.test('after a restart the log goes on behind everything it ever had', async (t) => {
   const { stream, last } = await streamOf(2)
   await client.tombstoneStream(stream)

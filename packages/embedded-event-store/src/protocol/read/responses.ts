@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import type { ServerWritableStream } from '@grpc/grpc-js'
-import { nowhere } from '../../feed/step.js'
 import type { RecordedEvent } from '../../log/event.js'
 import type { EventLog } from '../../log/log.js'
 import { streams } from '../generated.js'
@@ -20,7 +19,6 @@ export class Responses {
   readonly #call: ReadCall
   readonly #gone: AbortSignal
   readonly #resolvesLinks: boolean
-  #isStopped = false
 
   /** @param gone aborted when the call has ended */
   constructor (log: EventLog, call: ReadCall, gone: AbortSignal) {
@@ -31,12 +29,7 @@ export class Responses {
   }
 
   get areOver (): boolean {
-    return this.#gone.aborted || this.#isStopped
-  }
-
-  /** Sends no more, so that the call can end with an error while its consumer stands still. */
-  stop (): void {
-    this.#isStopped = true
+    return this.#gone.aborted
   }
 
   async events (events: readonly RecordedEvent[]): Promise<void> {
@@ -53,7 +46,7 @@ export class Responses {
   }
 
   async checkpoint (position: number): Promise<void> {
-    const at = position === nowhere ? '18446744073709551615' : String(position)
+    const at = String(position)
     const checkpoint = new streams.ReadResp.Checkpoint().setCommitPosition(at).setPreparePosition(at)
     await this.#send(new streams.ReadResp().setCheckpoint(checkpoint))
   }
