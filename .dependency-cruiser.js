@@ -1,6 +1,5 @@
 // What may import what: a room imports the rooms that its row names, and a package only behind its door.
 // Type imports count like others: a type is a dependency too.
-import { innerRules, place } from './.dependency-cruiser-layers.js'
 
 const WEB = ['fastify', 'fastify-plugin', '@fastify/[^/]+']
 const LOG = ['src/domain', 'src/event-store', 'src/timing']
@@ -80,6 +79,9 @@ const doors = [
   { to: { package: '@ringledger/event-transfer' }, from: ['src/cli', 'packages/event-transfer', ...TRIED] }
 ]
 
+/** The paths of a room, or of loose files, as a regular expression. */
+const place = (path) => path.endsWith('[.]ts') ? `^${path}$` : `^${path}/`
+
 const inPackage = (name) => name.startsWith('@ringledger/')
   ? `(^|/)packages/${name.slice('@ringledger/'.length)}/` // where the link in node_modules leads
   : `(^|/)node_modules/(@types/)?${name}/|^${name}(/|$)`
@@ -126,8 +128,7 @@ export default {
       to: { path: '^packages/', pathNot: '^$1/', dependencyTypes: ['local'], dependencyTypesNot: ['aliased-workspace'] }
     },
     ...roomRules,
-    ...doorRules,
-    ...innerRules
+    ...doorRules
   ],
   options: {
     tsPreCompilationDeps: true,

@@ -12,7 +12,10 @@ const { store, connection } = await scratchEventStore(t)
 const streams = openStreams(connection)
 
 let lastId = 0
-const newId = () => { lastId += 1; return lastId }
+const newId = () => {
+  lastId += 1
+  return lastId
+}
 
 t.test('commands of one stream queue up inside a process: no conflict among them', async (t) => {
   const { observed, appends } = watched(streams)

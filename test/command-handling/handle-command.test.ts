@@ -14,7 +14,10 @@ const { connection } = await scratchEventStore(t)
 const streams = openStreams(connection)
 
 let lastId = 0
-const newId = () => { lastId += 1; return lastId }
+const newId = () => {
+  lastId += 1
+  return lastId
+}
 
 t.test('a new stream needs no read, and one append', async (t) => {
   const { observed, reads, appends } = watched(streams)

@@ -25,7 +25,10 @@ t.test('assistants and leads count by themselves, and as many are given as were 
 t.test('no id is given before the projections have passed the head at the start; after that none asks', async (t) => {
   let asked = 0
   let isCaughtUp = false
-  const process = openIds(pool, async () => { asked += 1; return isCaughtUp })
+  const process = openIds(pool, async () => {
+    asked += 1
+    return isCaughtUp
+  })
   await t.rejects(process.take('assistant'), NotCaughtUp)
   isCaughtUp = true
   await process.take('assistant')

@@ -50,7 +50,10 @@ t.test('an append that was lost on the way out is sent again', async (t) => {
   const [stream, event] = [name(), proposed()]
   proxy.freeze()
   const appending = streams.append(stream, [event], noStream)
-  await eventually(async () => { await direct.head(); proxy.cut() })
+  await eventually(async () => {
+    await direct.head()
+    proxy.cut()
+  })
   t.match(await appending, { revision: 0n })
   t.strictSame((await direct.read(stream)).map(({ id }) => id), [event.id])
 })

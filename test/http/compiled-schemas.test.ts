@@ -19,7 +19,13 @@ async function appOf (t: Test, schema: { body: object, response: object }) {
 function countedSchema () {
   const reads = { count: 0 }
   const properties = { kept: Type.Integer() }
-  const schema = { type: 'object', get properties () { reads.count += 1; return properties } }
+  const schema = {
+    type: 'object',
+    get properties () {
+      reads.count += 1
+      return properties
+    }
+  }
   return { schema, reads }
 }
 

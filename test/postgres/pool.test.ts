@@ -18,7 +18,12 @@ async function endsWhenReady (t: Test, nth: number): Promise<string> {
   const server = createServer((client) => {
     const upstream = connect(Number(new URL(postgres.url).port), '127.0.0.1')
     let seen = 0
-    for (const socket of [client, upstream]) socket.on('error', () => {}).on('close', () => { client.destroy(); upstream.destroy() })
+    for (const socket of [client, upstream]) {
+      socket.on('error', () => {}).on('close', () => {
+        client.destroy()
+        upstream.destroy()
+      })
+    }
     client.pipe(upstream)
     upstream.on('data', (bytes) => {
       if (bytes.includes(ready) && ++seen === nth) client.end(Buffer.concat([bytes, fatal]))

@@ -59,7 +59,13 @@ t.test('so is an older state of the same database', async (t) => {
 t.test('a marker whose append was never acknowledged is ours all the same', async (t) => {
   const streams = await log(t)
   const { write, state, moveTo, hold } = await database(t, streams)
-  const losing: Streams = { ...streams, append: async (...given) => { await streams.append(...given); throw new AppendOutcomeUnknown('no answer') } }
+  const losing: Streams = {
+    ...streams,
+    append: async (...given) => {
+      await streams.append(...given)
+      throw new AppendOutcomeUnknown('no answer')
+    }
+  }
   await t.rejects(write({ streams: losing }), AppendOutcomeUnknown)
   t.match(await state(), { last: { revision: 0n }, maySend: true, mayGiveIds: true })
   await hold()

@@ -57,7 +57,12 @@ function fileTest (source: string, compiled: string): Test {
 class FileTest extends Test {
   override setTimeout (ms: number): void {
     clearTimeout(limit)
-    if (ms > 0) limit = setTimeout(() => { hasTimedOut = true; this.timeout() }, ms).unref()
+    if (ms > 0) {
+      limit = setTimeout(() => {
+        hasTimedOut = true
+        this.timeout()
+      }, ms).unref()
+    }
     tell({ timeoutMs: ms })
   }
 }

@@ -15,7 +15,10 @@ const secretKeys = { current: Buffer.alloc(32, 'secret'), previous: [] }
 /** Another process: nothing is in its memory. `asked` counts its looks at single streams. */
 function process () {
   const looks = { asked: 0 }
-  const last: Streams['last'] = async (stream) => { looks.asked += 1; return await streams.last(stream) }
+  const last: Streams['last'] = async (stream) => {
+    looks.asked += 1
+    return await streams.last(stream)
+  }
   const keys = openPersonKeys({ pool, streams: { ...streams, last }, secretKeys, digest: (text) => text })
   t.teardown(() => keys.close())
   return { keys, looks }

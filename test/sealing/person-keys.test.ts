@@ -28,7 +28,10 @@ function keysOf (
 }
 
 let persons = 0
-const somebody = () => { const number = `+1555${++persons}`; return { number, person: `user-${number}` } }
+const somebody = () => {
+  const number = `+1555${++persons}`
+  return { number, person: `user-${number}` }
+}
 /** Once it is noted in the ledger, for which nobody else waits. */
 const keyFor = async (keys: PersonKeys, person: string) => {
   const key = (await keys.toSealFor([person])).get(person)

@@ -28,7 +28,12 @@ t.test('the current SECRET_KEY alone opens every person afterwards, and what the
 type Call = 'last' | 'read' | 'append' | 'truncate'
 function around (call: Call, when: 'before' | 'after', happens: () => Promise<void>): Streams {
   let isOver = false
-  const once = async () => { if (!isOver) { isOver = true; await happens() } }
+  const once = async () => {
+    if (!isOver) {
+      isOver = true
+      await happens()
+    }
+  }
   return {
     ...streams,
     async [call] (...given: never[]) {

@@ -20,7 +20,14 @@ function contender (name: string, own = pool, yields = false) {
     owned.push({ lease, from: Date.now() })
     await new Promise((resolve) => lease.signal.addEventListener('abort', resolve))
   })
-  return { owned, ended, stop () { stopping.abort(); return ended } }
+  return {
+    owned,
+    ended,
+    stop () {
+      stopping.abort()
+      return ended
+    }
+  }
 }
 
 t.test('of several one owns, and the next one takes over when it lets go, with a higher epoch', async (t) => {

@@ -45,7 +45,10 @@ t.test('a stop lets the batch in hand finish', async (t) => {
   let isHandling = false
   let finish = () => {}
   const finished = new Promise<void>((resolve) => { finish = resolve })
-  const { ids, stop } = await consume(t, 'Stopped', async () => { isHandling = true; await finished })
+  const { ids, stop } = await consume(t, 'Stopped', async () => {
+    isHandling = true
+    await finished
+  })
   await eventually(() => isHandling)
   const stopped = stop()
   finish()

@@ -42,7 +42,12 @@ onEachQueue(t, {
 
     proxy.cut()
     // Before the end of a wait for jobs, which takes up to ten seconds.
-    await eventually(() => { try { cutOff.assertAlive(); return true } catch { return false } })
+    await eventually(() => {
+      try {
+        cutOff.assertAlive()
+        return true
+      } catch { return false }
+    })
     await healthy.stop()
     await tell(callCompleted(randomUUID(), { assistant_id }))
     await eventually(() => hook.received.length === 3)

@@ -40,7 +40,12 @@ t.test('who claimed and has not added loses to who comes next, and both know it'
   let claimed = () => {}
   const isClaimed = new Promise<void>((resolve) => { claimed = resolve })
   const mayAdd = new Promise<void>((resolve) => { goOn = resolve })
-  const slow = claimingProcess(async (doing) => { if (doing === 'append phonenumber') { claimed(); await mayAdd } })
+  const slow = claimingProcess(async (doing) => {
+    if (doing === 'append phonenumber') {
+      claimed()
+      await mayAdd
+    }
+  })
   const adding = slow.add(first)
   await isClaimed
   t.equal(await claimingProcess().add(second), true)
@@ -104,7 +109,10 @@ t.test('in any order, and with any of them killed, at most one adds the number, 
       let isDead = false
       const process = claimingProcess(async () => {
         if (isDead) throw new Killed('dead')
-        await turn().catch((error: unknown) => { isDead = true; throw error })
+        await turn().catch((error: unknown) => {
+          isDead = true
+          throw error
+        })
       })
       return await process.add(each).catch((error: unknown) => {
         if (error instanceof Killed) return undefined

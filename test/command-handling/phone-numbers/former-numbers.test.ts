@@ -56,7 +56,10 @@ t.test('a later start reads one short stream', async (t) => {
   const asked: string[] = []
   const observed: Streams = {
     ...streams,
-    async read (stream, ...more) { asked.push(stream); return await streams.read(stream, ...more) }
+    async read (stream, ...more) {
+      asked.push(stream)
+      return await streams.read(stream, ...more)
+    }
   }
   t.same(await start({ ...observed, head: () => t.fail('looks at the log') as never }), [])
   t.strictSame(asked, ['ringledger-settings'])

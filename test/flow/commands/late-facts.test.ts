@@ -94,7 +94,10 @@ t.test('a fact that is there costs no look at the log; one that is missing is lo
   let heads = 0
   const rows = new Map([['known', 1]])
   const lookUp = waitIfMissing({
-    head: async () => { heads += 1; return 7n },
+    head: async () => {
+      heads += 1
+      return 7n
+    },
     passed: async (source) => source === 'filling' ? undefined : 1n,
     async reached (source, position) {
       if (source === 'late') return false

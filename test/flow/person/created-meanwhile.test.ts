@@ -51,7 +51,13 @@ async function begun (t: Test, phone_number: string): Promise<{ id: number, appe
   const event = { id: randomUUID(), type: 'LeadCreated', data, metadata: { schema_version: '2' } }
   const appended = streams.append(leadStream(campaign, digest(phone_number)), [event], -1n)
   await sealed
-  return { id, append: async () => { leave(); await appended } }
+  return {
+    id,
+    append: async () => {
+      leave()
+      await appended
+    }
+  }
 }
 
 /** Erased, or whole: for callers, and for a process that knows no key. */

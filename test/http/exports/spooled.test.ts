@@ -12,7 +12,12 @@ t.test('a reader that does not read holds up the writer: memory has a bound', as
   const leaving = new AbortController()
   const { write } = spooled(leaving.signal)
   let written = 0
-  const writing = (async () => { for (let n = 0; n < 100; n++) { await write(chunk(n)); written++ } })()
+  const writing = (async () => {
+    for (let n = 0; n < 100; n++) {
+      await write(chunk(n))
+      written++
+    }
+  })()
   leaving.abort(new Error('gone'))
   await t.rejects(writing, { message: 'gone' })
   t.ok(written < 10, String(written))

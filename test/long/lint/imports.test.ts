@@ -53,16 +53,6 @@ t.test('a circle is refused, also one of types', async (t) => {
   t.equal(refused.length, 1)
 })
 
-t.test('a circle of rooms is refused where no file is in one', async (t) => {
-  const refused = await refusedIn(t, {
-    'workers/queue/a.ts': "import '../dispatch/b.js'",
-    'workers/dispatch/b.ts': '',
-    'workers/dispatch/c.ts': "import '../queue/d.js'",
-    'workers/queue/d.ts': ''
-  })
-  t.same(refused.filter((room) => room.startsWith('workers/')), ['workers/dispatch', 'workers/queue'])
-})
-
 /** The imports that the rules refuse in a tree of just these files; what else they name is there, and empty. */
 async function refusedIn (t: Teardown, files: Record<string, string>): Promise<string[]> {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'rl-imports-')))

@@ -40,24 +40,26 @@ t.test('a projection can neither wait for anything nor leave it running: it retu
   t.same(await refusedByLine('projections/catalog/catalog.ts', head, lines), Object.values(cases))
 })
 
-t.test('a line has at most 120 columns, a function 40 lines, a file 150', async (t) => {
-  const file = 'src/domain/lead/decide.ts'
-  const names = (length: number) => Array.from({ length }, (_, index) => `name${index}`)
-  const lines = (length: number) => names(length).map((name) => `export const ${name} = 1`).join('\n')
-  const body = (length: number) => names(length).map((name) => `  give(${name})`).join('\n')
+t.test('a line has at most 120 columns and one statement, a function 80 lines, a file 500', async (t) => {
+  const lines = (length: number, line: string) => Array.from({ length }, () => line).join('\n')
   const width = (columns: number) => `export const ${'x'.repeat(columns - 'export const  = 1'.length)} = 1`
-  const whole = (length: number) => `export function told (give) {\n${body(length - 2)}\n}`
+  const whole = (length: number) => `export function told (give) {\n${lines(length - 2, '  give()')}\n}`
   const cases: Array<[text: string, rules: string[]]> = [
     [width(120), []],
     [width(121), ['@stylistic/max-len']],
     [`export const told = '${'x'.repeat(120)}'`, []],
-    [whole(40), []],
-    [whole(41), ['max-lines-per-function']],
-    [lines(150), []],
-    [lines(151), ['max-lines']]
+    [whole(80), []],
+    [whole(81), ['max-lines-per-function']],
+    [lines(500, 'give()'), []],
+    [lines(501, 'give()'), ['max-lines']],
+    ['give(); give()', ['house/one-statement-a-line']],
+    ['export const told = () => { give(); give() }', ['house/one-statement-a-line']],
+    ['switch (told) {\n  case 1: give(); give()\n}', ['house/one-statement-a-line']],
+    ['switch (told) {\n  case 1: give(); break\n}', []],
+    ['if (told) give()\n;[told].forEach(() => { give() })', []]
   ]
   for (const [text, rules] of cases) {
-    const found = (await refused(file, text)).filter((rule) => rule.includes('max-'))
+    const found = (await refused('src/domain/lead/decide.ts', text)).filter((rule) => /max-|house/.test(rule))
     t.same(found, rules, text.slice(0, 60))
   }
 })

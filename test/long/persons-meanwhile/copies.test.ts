@@ -82,7 +82,13 @@ async function beingMade (phoneNumber: string): Promise<{ id: string, finish: ()
     return await continueRequests(held, new AbortController().signal, id)
   }, 60_000)
   await read
-  return { id, async finish () { mayEnd(); await making } }
+  return {
+    id,
+    async finish () {
+      mayEnd()
+      await making
+    }
+  }
 }
 
 async function isErased (t: Test, { gone, callId }: Answered): Promise<void> {

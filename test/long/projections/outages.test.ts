@@ -28,7 +28,12 @@ interface Outage { watching: Watching, count (): number }
 function afterEach (like: RegExp, times: number, happen: () => unknown): Outage {
   let count = 0
   const watching: Watching = {
-    after: async (statement) => { if (like.test(statement) && count < times) { count += 1; await happen() } }
+    after: async (statement) => {
+      if (like.test(statement) && count < times) {
+        count += 1
+        await happen()
+      }
+    }
   }
   return { watching, count: () => count }
 }

@@ -78,7 +78,10 @@ async function due (t: Test, redis?: ScratchRedis) {
   const place = [r.databaseUrl, redis?.url ?? '', r.keys.current.toString('hex'), schedule.join()]
   const start = (diesAt = '') => {
     const worker = mainProcess<{ at: string }>(t, 'workers/sender-main', [...place, diesAt])
-    t.teardown(() => { worker.signal('SIGKILL'); return worker.ended }) // the next test has the same Redis
+    t.teardown(() => {
+      worker.signal('SIGKILL')
+      return worker.ended
+    }) // the next test has the same Redis
     return worker
   }
   return { r, hook, start }

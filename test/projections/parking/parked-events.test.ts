@@ -31,7 +31,10 @@ function live (t: Test, projection: Projection) {
   const log = keepingLog()
   const options = { pool, streams, holder: 'test', signal: stopping.signal, log }
   const running = runSubscription(generationConsumer(projection, 1, pool), options)
-  const stop = async () => { stopping.abort(); await running }
+  const stop = async () => {
+    stopping.abort()
+    await running
+  }
   t.teardown(stop)
   const has = (position: bigint) =>
     eventually(async () => await readCheckpoint(pool, 'read_assistants_g1.checkpoint') >= position)

@@ -48,7 +48,10 @@ t.test('rows are identical, no reader misses one, and the live projector goes on
       looks += 1
     }
   })
-  t.teardown(() => { isOver = true; return Promise.all(reading) })
+  t.teardown(() => {
+    isOver = true
+    return Promise.all(reading)
+  })
   for (const generation of [2, 3]) {
     t.equal(await Promise.race([replay(leads, db.options()), ...reading]), generation)
     t.strictSame(await rowsOf(db.pool, leads), before)
@@ -68,7 +71,10 @@ t.test('writes during a replay are in the rows after it', async (t) => {
   const writing = (async () => {
     for (let id = 100; !isOver; id += 1) last = await rig.append([assistantCreated(id)])
   })()
-  t.teardown(() => { isOver = true; return writing })
+  t.teardown(() => {
+    isOver = true
+    return writing
+  })
   for (let round = 0; round < 2; round += 1) await replay(assistants, db.options())
   isOver = true
   await writing

@@ -35,7 +35,10 @@ export async function tokenIssuer (t: Teardown): Promise<Issuer> {
     else void keys.published().then((published) => sendJson(response, JSON.stringify({ keys: published })))
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  t.teardown(() => { server.closeAllConnections(); server.close() })
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
   const address = server.address()
   if (typeof address !== 'object' || address === null) throw new Error('no port')
   const issuer: Issuer = {

@@ -93,7 +93,11 @@ export class TcpProxy {
       this.#sockets.add(socket)
       socket.setNoDelay(true) // or small pieces wait 40 ms for an acknowledgement
       socket.on('error', () => {})
-      socket.on('close', () => { this.#sockets.delete(socket); client.destroy(); upstream.destroy() })
+      socket.on('close', () => {
+        this.#sockets.delete(socket)
+        client.destroy()
+        upstream.destroy()
+      })
     }
     client.on('data', (bytes) => {
       if (this.#lastWords !== undefined && bytes.includes(this.#lastWords)) this.loseAnswers()
@@ -108,7 +112,10 @@ export class TcpProxy {
     if (!this.#pace) return void to.write(bytes)
     const { latencyMs, bytesPerSecond } = this.#pace
     from.pause()
-    setTimeout(() => { to.write(bytes); from.resume() }, latencyMs + 1_000 * bytes.length / bytesPerSecond)
+    setTimeout(() => {
+      to.write(bytes)
+      from.resume()
+    }, latencyMs + 1_000 * bytes.length / bytesPerSecond)
   }
 
   #pass (): void {

@@ -54,9 +54,19 @@ export function forwardBatch (member: Ways, call: Call): void {
   })
   onward.on('error', () => { for (const append of underWay.values()) append.forget() })
   // What a client sent before it left is written, as by a real server.
-  call.on('cancelled', () => { closed(); onward.end() })
-  call.on('error', () => { closed(); onward.end() })
-  call.on('end', () => { closed(); onward.end(); call.end() })
+  call.on('cancelled', () => {
+    closed()
+    onward.end()
+  })
+  call.on('error', () => {
+    closed()
+    onward.end()
+  })
+  call.on('end', () => {
+    closed()
+    onward.end()
+    call.end()
+  })
 }
 
 /** From the moment on at which the member takes appends. */

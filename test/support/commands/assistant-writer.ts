@@ -35,7 +35,10 @@ export function assistantWriter (streams: Streams) {
   function writing (t: Test): () => Promise<bigint> {
     const stopping = new AbortController()
     const writes = writeUntil(stopping.signal)
-    const stop = () => { stopping.abort(); return writes }
+    const stop = () => {
+      stopping.abort()
+      return writes
+    }
     t.teardown(stop)
     return stop
   }

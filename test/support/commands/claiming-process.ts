@@ -16,7 +16,10 @@ export class Killed extends Error {}
 export function claimingProcess (streams: Streams, turn: (doing: string) => Promise<void> = async () => {}) {
   const taking: Streams = {
     ...streams,
-    async visit (...args) { await turn('read'); return await streams.visit(...args) },
+    async visit (...args) {
+      await turn('read')
+      return await streams.visit(...args)
+    },
     async append (stream, events, expected) {
       await turn(`append ${stream.split('-')[0]}`)
       const appended = await streams.append(stream, events, expected)

@@ -40,7 +40,10 @@ export function watched (streams: Streams): { observed: Streams, reads: bigint[]
       reads.push(fromRevision)
       return await streams.visit(stream, fromRevision, ...rest)
     },
-    append: async (stream, events, expected) => { appends += 1; return await streams.append(stream, events, expected) }
+    append: async (stream, events, expected) => {
+      appends += 1
+      return await streams.append(stream, events, expected)
+    }
   }
   return { observed, reads, appends: () => appends }
 }

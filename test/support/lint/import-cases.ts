@@ -1,11 +1,9 @@
 // A case for each row of the import rules, .dependency-cruiser.js.
 
-import { layerCases } from './layer-import-cases.js'
 import { type ImportCase, packageCases } from './package-import-cases.js'
 
 export const importCases: ImportCase[] = [
   ...packageCases,
-  ...layerCases,
   {
     rule: 'the domain imports itself and typebox only',
     file: 'src/domain/lead/decide.ts',

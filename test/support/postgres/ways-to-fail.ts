@@ -92,7 +92,10 @@ export const waysToFail: Record<string, Fail> = {
       (await admin.query("SELECT FROM pg_stat_activity WHERE application_name = 'failing'")).rowCount === 0)),
   'a lock is not given in time': async (t, { pool, admin }) => {
     const holder = await admin.connect()
-    t.teardown(async () => { await holder.query('ROLLBACK'); holder.release() })
+    t.teardown(async () => {
+      await holder.query('ROLLBACK')
+      holder.release()
+    })
     await holder.query('BEGIN')
     await holder.query(lock)
     return await inTransaction(pool(), ["SET lock_timeout = '50ms'", lock])

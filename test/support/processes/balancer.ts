@@ -27,7 +27,10 @@ export async function balancer (t: Teardown): Promise<Balancer> {
     const upstream = connect(ports[turn++ % ports.length] ?? 0, '127.0.0.1')
     for (const [socket, other] of [[client, upstream], [upstream, client]] as const) {
       sockets.add(socket.setNoDelay(true))
-      socket.on('error', () => { other.destroy() }).on('close', () => { sockets.delete(socket); other.end() })
+      socket.on('error', () => { other.destroy() }).on('close', () => {
+        sockets.delete(socket)
+        other.end()
+      })
       socket.pipe(other)
     }
   }).listen(0, '127.0.0.1')

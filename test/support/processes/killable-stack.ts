@@ -71,11 +71,22 @@ function waysToKill (roles: Roles, backEnds: BackEnds, pool: Pool): KillableStac
     'both workers': () => again(worker, other),
     'the projector': () => again(projector),
     'the API': () => again(api),
-    async 'Postgres' () { await postgres.kill(); await postgres.start() },
+    async 'Postgres' () {
+      await postgres.kill()
+      await postgres.start()
+    },
     'Postgres, restarted': () => postgres.restart(),
-    async 'the event store' () { await eventStore.kill(); await eventStore.start() },
+    async 'the event store' () {
+      await eventStore.kill()
+      await eventStore.start()
+    },
     async 'the queue, emptied' () { await (redis ? redis.flush() : pool.query('TRUNCATE queue.job CASCADE')) },
-    ...(redis && { async 'Redis' () { await redis.kill(); await redis.start() } }),
+    ...(redis && {
+      async 'Redis' () {
+        await redis.kill()
+        await redis.start()
+      }
+    }),
     async 'everything' () {
       const all = Object.values(roles)
       await Promise.all([killAll(all), postgres.kill(), storage.kill(), eventStore.kill(), redis?.kill()])

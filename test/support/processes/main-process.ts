@@ -28,6 +28,9 @@ export function mainProcess<Said> (
   createInterface(child.stdout).on('line', (line) => said.push(JSON.parse(line)))
   const ended = new Promise<NodeJS.Signals | number | null>((resolve) =>
     child.once('close', (code, signal) => resolve(signal ?? code)))
-  t.teardown(() => { child.kill('SIGKILL'); return ended })
+  t.teardown(() => {
+    child.kill('SIGKILL')
+    return ended
+  })
   return { said, ended, signal: (name) => void child.kill(name) }
 }

@@ -38,7 +38,10 @@ export function consuming (pool: Pool, streams: Streams) {
       const log = keepingLog()
       const options = { streams: through, pool, holder: 'test', signal: stopping.signal, log }
       const running = runSubscription(recording(type, table, before), options)
-      const stop = async () => { stopping.abort(); await running }
+      const stop = async () => {
+        stopping.abort()
+        await running
+      }
       t.teardown(stop)
       const ids = async () =>
         (await pool.query<{ id: string }>(`SELECT id FROM handled_${type} ORDER BY place`)).rows.map(({ id }) => id)

@@ -55,7 +55,10 @@ function standby (t: Test, pool: Pool, streams: Streams): () => Promise<void> {
   const stopping = new AbortController()
   const options = { pool, streams, holder: 'standby', signal: stopping.signal, log: keepingLog() }
   const running = runSubscription(generationConsumer(assistants, 1, pool), options)
-  const stop = async () => { stopping.abort(); await running }
+  const stop = async () => {
+    stopping.abort()
+    await running
+  }
   t.teardown(stop)
   return stop
 }

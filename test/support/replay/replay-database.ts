@@ -75,7 +75,10 @@ function project (t: Teardown, live: Projection[], on: { pool: Pool, streams: St
   const holder = `projector ${randomUUID()}`
   const options = { ...on, holder, signal: stopping.signal, log: keepingLog(), checkEveryMs }
   const running = live.map((projection) => feedGenerations(projection, options))
-  const stop = async () => { stopping.abort(); await Promise.all(running) }
+  const stop = async () => {
+    stopping.abort()
+    await Promise.all(running)
+  }
   t.teardown(stop)
   return { stop }
 }

@@ -45,7 +45,10 @@ t.test('a worker never sends more bodies at once than its budget holds, and send
   let [inFlight, most] = [0, 0]
   const hook = await receiver(t, (response) => {
     most = Math.max(most, ++inFlight)
-    setTimeout(() => { inFlight -= 1; response.end() }, 100)
+    setTimeout(() => {
+      inFlight -= 1
+      response.end()
+    }, 100)
   })
   const input_variables = { large: 'x'.repeat(220_000) }
   const calls = Array.from({ length: 8 }, (_, n) => callCompleted(`c-${n}`, { input_variables }))

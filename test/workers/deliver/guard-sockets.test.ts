@@ -17,7 +17,10 @@ const never = new AbortController().signal
 /** Listens on every address of this machine and counts connections. */
 async function trap (t: Test): Promise<{ port: number, visitors: () => number }> {
   let visitors = 0
-  const server = createServer((socket) => { visitors += 1; socket.destroy() })
+  const server = createServer((socket) => {
+    visitors += 1
+    socket.destroy()
+  })
   // A machine without IPv6 listens on IPv4 alone.
   server.listen(0, '::').once('error', () => server.listen(0, '0.0.0.0'))
   await once(server, 'listening')

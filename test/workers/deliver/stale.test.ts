@@ -75,7 +75,10 @@ t.test('a receiver that was restarted has closed many: none of them costs an att
     socket.on('data', () => {
       requests += 1
       if (count > 5) socket.write(ok)
-      else if (requests > 1) { closed += 1; socket.resetAndDestroy() } else if (waiting.push(socket) === 5) {
+      else if (requests > 1) {
+        closed += 1
+        socket.resetAndDestroy()
+      } else if (waiting.push(socket) === 5) {
         for (const each of waiting) each.write(ok)
       }
     })

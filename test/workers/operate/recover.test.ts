@@ -98,7 +98,10 @@ t.test('broken off after any batch it goes on where it stopped, and every call a
       since: epoch,
       signal: stopping.signal,
       batchSize: 20,
-      onProgress ({ done, total }) { told.push([done, total]); stopping.abort(new Error('killed')) }
+      onProgress ({ done, total }) {
+        told.push([done, total])
+        stopping.abort(new Error('killed'))
+      }
     })
       .then(() => true, (error: Error) => error.message !== 'killed' && Promise.reject(error))
     if (ended || runs > 10) break

@@ -51,7 +51,10 @@ t.test('the first bytes may come one by one', async (t) => {
 
 t.test('a connection that asks slowly ends, however often it sends something', async (t) => {
   const listener = await listen({ host: '127.0.0.1', port: 0, patienceMs: 300 }, idle, () => {})
-  t.teardown(() => { listener.destroy(); listener.stop() })
+  t.teardown(() => {
+    listener.destroy()
+    listener.stop()
+  })
   for (const begin of ['GET / HT', request('POST / HTTP/1.1').replace('close', 'keep-alive\r\nContent-Length: 1000')]) {
     const socket = connectSocket(listener.port, '127.0.0.1')
     socket.on('error', () => {}).resume().write(begin)

@@ -15,7 +15,10 @@ export interface Watched {
 export function watch (t: Test, subscription: AllStreamSubscription | StreamSubscription, only?: string): Watched {
   const log: Entry[] = []
   let wake = () => {}
-  const note = (entry: Entry) => { log.push(entry); wake() }
+  const note = (entry: Entry) => {
+    log.push(entry)
+    wake()
+  }
   subscription.on('confirmation', () => { note('confirmed') })
   subscription.on('caughtUp', () => { note('caught up') })
   subscription.on('error', (error: Error) => { note(error.constructor.name) })

@@ -46,9 +46,18 @@ function decodeOptions (reader: Reader): BatchOptions {
     switch (reader.field) {
       case 1: setStream(options, reader.bytes()); break
       case 2: setExact(options, reader.uint64()); break
-      case 3: reader.skip(); options.expected = noStream; break
-      case 4: reader.skip(); options.expected = any; break
-      case 5: reader.skip(); options.expected = streamExists; break
+      case 3:
+        reader.skip()
+        options.expected = noStream
+        break
+      case 4:
+        reader.skip()
+        options.expected = any
+        break
+      case 5:
+        reader.skip()
+        options.expected = streamExists
+        break
       case 6: options.deadline = decodeMs(reader.message()); break
       case 7: options.deadline = Date.now() + decodeMs(reader.message()); break
       default: reader.skip()
