@@ -10,7 +10,7 @@ const rooms = {
   'src/timing': { ours: [], packages: [] },
   'src/event-store': { ours: ['src/domain', 'src/timing'], packages: ['@eventstore/db-client'] },
   'src/tracing': { ours: [], packages: ['@opentelemetry/[^/]+'] },
-  'src/postgres': { ours: [], packages: ['pg', 'node-pg-migrate'] },
+  'src/postgres': { ours: [], packages: ['pg'] },
   'src/subscriptions': { ours: [...LOG, 'src/postgres', 'src/tracing'], packages: ['pg'] },
   'src/recovery': { ours: [...LOG, 'src/postgres', 'src/subscriptions'], packages: ['pg'] },
   'src/sealing': { ours: [...LOG, 'src/postgres'], packages: ['pg'] },

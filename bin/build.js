@@ -8,7 +8,7 @@ import { bundlePrograms } from './programs.js'
 import { buildInPlace } from './write.js'
 
 /** What stays in node_modules, because it finds files beside its own. */
-const inPlace = ['@fastify/swagger-ui', 'node-pg-migrate']
+const inPlace = ['@fastify/swagger-ui']
 
 /** So does what few processes load, which are slower to bundle than to load. */
 const isRare = (name) => name.startsWith('@opentelemetry/')

@@ -3,8 +3,8 @@ import { isOfPostgres, postgresProblem } from '../postgres/problems/in-words.js'
 
 /** Errors that say how to mend them. By name: their classes would load half of the code. */
 const refusals = [
-  'BackEndUnreachable', 'BadDotEnv', 'DataDirInUseError', 'OtherLeadDigestKey', 'OtherLog', 'ParkingRefused', 'Rejection',
-  'ReplayRefused', 'RoleRuns', 'TransferRefused', 'UnknownProjection'
+  'BackEndUnreachable', 'BadDotEnv', 'DataDirInUseError', 'OtherLeadDigestKey', 'OtherLog', 'OtherVersion',
+  'ParkingRefused', 'Rejection', 'ReplayRefused', 'RoleRuns', 'TransferRefused', 'UnknownProjection'
 ]
 
 /** The text for a refusal is its message; for any other error LOG_LEVEL=debug adds the stack. */

@@ -13,7 +13,7 @@ export function register (program: Command): void {
 async function migrate ({ json }: { json?: boolean }): Promise<void> {
   const newest = await withConnections('ringledger migrate', async ({ pool }) => { // to connect is to migrate
     const { rows: [last] } = await pool.query<{ name: string }>(
-      'SELECT name FROM ledger.migrations ORDER BY run_on DESC, id DESC LIMIT 1')
+      'SELECT name FROM ledger.migrations ORDER BY name COLLATE "C" DESC LIMIT 1')
     return last?.name ?? null
   })
   if (json) printJson({ newest_migration: newest })

@@ -5,6 +5,7 @@ import { reasonOf as whyOf } from '../event-store/connection/causes.js'
 import { EventStoreConnection } from '../event-store/connection/connection.js'
 import { AccessRefused, readError } from '../event-store/errors.js'
 import { openStreams } from '../event-store/streams.js'
+import { OtherVersion } from '../postgres/migrate.js'
 import { postgresProblem } from '../postgres/problems/in-words.js'
 
 /** A back end did not answer at the start. */
@@ -17,7 +18,7 @@ export async function reachable<Answer> (what: string, setting: string, answer: 
   try {
     return await answer
   } catch (cause) {
-    if (cause instanceof BackEndUnreachable) throw cause
+    if (cause instanceof BackEndUnreachable || cause instanceof OtherVersion) throw cause
     const problem = `${what} did not answer: ${reasonOf(cause)}`
     throw new BackEndUnreachable(`${problem}. Check that it runs and that ${setting} leads to it.`, { cause })
   }

@@ -69,7 +69,7 @@ export interface ConnectionOptions {
   batchWithinMs?: number
 }
 
-/** Connects to the back ends and brings the database up to date. @throws BackEndUnreachable */
+/** Connects to the back ends and brings the database up to date. @throws BackEndUnreachable, OtherVersion */
 export async function openConnections (
   urls: Urls, keys: KeySettings, log: Logger, options: ConnectionOptions = {}
 ): Promise<Connections> {

@@ -1,4 +1,4 @@
-// A command that only asks is quick beside a running service: it loads nothing that runs back ends or migrations.
+// A command that only asks is quick beside a running service: it loads nothing that runs back ends.
 import { join } from 'node:path'
 import t from 'tap'
 import { loadedIn, recorder } from '../support/loads/loaded.js'
@@ -7,13 +7,13 @@ import { startService } from '../support/running-service.js'
 
 const file = join(dataDir(t), 'loaded')
 
-t.test('beside a start, a command loads no embedded back end and no runner of migrations', async (t) => {
+t.test('beside a start, a command loads no embedded back end', async (t) => {
   const service = await startService(t)
   const env = { DATA_DIR: service.dataDir, NODE_OPTIONS: `--import ${recorder}`, RECORD_LOADS: file }
   const { code, stderr } = await run(t, ['projections', 'list', '--json'], env)
   t.equal(code, 0, stderr)
   const loaded = loadedIn(file)
   t.ok(loaded.some((url) => url.includes('eventstore__db-client')), 'it asks the event store')
-  const needless = /embedded-event-store|embedded-postgres\/src\/(postgres\.ts|server|cluster\/cluster)|own-stack|node-pg-migrate|re2js|fastify|bullmq/
+  const needless = /embedded-event-store|embedded-postgres\/src\/(postgres\.ts|server|cluster\/cluster)|own-stack|re2js|fastify|bullmq/
   t.same(loaded.filter((url) => needless.test(url)), [])
 })

@@ -1,11 +1,10 @@
 // Postgres: whether it answers, is one that we can work on, and has connections to spare.
 import { randomUUID } from 'node:crypto'
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import pg from 'pg'
 import { packageRoot } from '../../package-root.js'
 import { endClient } from '../../postgres/end-client.js'
 import { endsWithin } from '../../postgres/ends-within.js'
+import { appliedMigrations, missingMigrations, OtherVersion, readMigrations } from '../../postgres/migrate.js'
 import { openPool } from '../../postgres/pool.js'
 import { postgresProblem } from '../../postgres/problems/in-words.js'
 import { placeOf, problem, runIfReachable, skipped, warning, type Check, type Finding, type Found } from './check.js'
@@ -124,17 +123,20 @@ async function listens (client: pg.Client, other: pg.Client): Promise<Found> {
 }
 
 async function migrations (pool: pg.Pool): Promise<Found> {
-  const known = readdirSync(join(packageRoot, 'migrations')).filter((name) => name.endsWith('.sql'))
-    .map((name) => name.slice(0, -'.sql'.length))
-  const { rows: [table] } = await pool.query("SELECT FROM pg_tables WHERE schemaname = 'ledger' AND tablename = 'migrations'")
-  if (!table) return skipped('none yet: the first start makes the tables')
-  const { rows } = await pool.query<{ name: string }>('SELECT name FROM ledger.migrations')
-  const done = new Set(rows.map(({ name }) => name))
-  const [missing, later] = [known.filter((name) => !done.has(name)), [...done].filter((name) => !known.includes(name))]
+  const applied = await appliedMigrations(pool)
+  if (applied === undefined) return skipped('none yet: the first start makes the tables')
+  const known = readMigrations(packageRoot).map(({ name }) => name)
+  const missing = await missingMigrations(pool, packageRoot).catch((error: unknown) => {
+    if (error instanceof OtherVersion) return error
+    throw error
+  })
+  if (missing instanceof OtherVersion) return problem('of another version before 0.1.0', missing.mend)
+  const later = applied.slice(known.length)
   if (later.length > 0) {
-    return warning(`${later.join(', ')} of another release`, 'Make sure that this release may run beside that one.')
+    const names = later.map(({ name }) => name).join(', ')
+    return warning(`${names} of another release`, 'Make sure that this release may run beside that one.')
   }
-  return missing.length === 0
-    ? `all ${known.length} are there`
-    : warning(`to be run: ${missing.join(', ')}`, 'The next start runs them, or `ringledger migrate` now.')
+  if (missing.length === 0) return `all ${known.length} are there`
+  const names = missing.map(({ name }) => name).join(', ')
+  return warning(`to be run: ${names}`, 'The next start runs them, or `ringledger migrate` now.')
 }

@@ -3,6 +3,8 @@ import { resolve } from 'node:path'
 import { reachablePostgres } from '../../composition/back-end-unreachable.js'
 import type { Urls } from '../../composition/connections.js'
 import type { Config } from '../../config.js'
+import { packageRoot } from '../../package-root.js'
+import { refuseOtherVersion } from '../../postgres/migrate.js'
 import { ping } from '../../postgres/pool.js'
 import { say } from './output.js'
 
@@ -32,6 +34,7 @@ export async function openBackEnds (
     command,
     log,
     eventStorePort: config.embeddedEventStorePort,
+    check: (url) => refuseOtherVersion(url, packageRoot),
     ...(databaseUrl && { databaseUrl }),
     ...(eventStoreUrl && { eventStoreUrl })
   })

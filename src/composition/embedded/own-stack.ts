@@ -51,6 +51,7 @@ export async function openOwn (dataDir: string, lock: Lock, request: EmbeddedReq
   }
 
   async function addEventStore (url: string): Promise<string> {
+    await request.check?.(url)
     const wanted = role === 'start' ? request.eventStorePort : 0
     const port = await eventStorePort({ dataDir, wanted, log })
     const eventStore = await startEventStoreProcess(dataDir, url, port)

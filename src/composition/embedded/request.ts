@@ -14,6 +14,8 @@ export interface EmbeddedRequest {
   eventStoreUrl?: string
   /** Of a `start`; 0 for any free one, absent for one that is kept. A command takes any. */
   eventStorePort?: number | undefined
+  /** Called before an embedded event store may write to the database. @throws when none may */
+  check?: (databaseUrl: string) => Promise<void>
   /** Receives progress, a line at a time, for people. */
   log: (line: string) => void
 }

@@ -28,7 +28,7 @@ const problems: Array<[when: RegExp, words: Words]> = [
     'PASSWORD … makes one.'],
   [/^3D000$/, (message, setting) =>
     `Postgres has no such database: ${message}. Make it with CREATE DATABASE … OWNER …, or name another one in ${setting}.`],
-  [/^42501$|^permission denied for /, (message, setting) =>
+  [/^42501$/, (message, setting) =>
     `The role of ${setting} may not do that: ${message}. Make it the owner of its database, with ALTER DATABASE … OWNER ` +
     'TO …, and of what is in there; docs/operations.md says what it needs.'],
   [/^53300$/, (message, setting) =>

@@ -49,7 +49,7 @@ async function explained (tx: PoolClient, statement: string): Promise<number> {
   return (plan['Shared Hit Blocks'] ?? NaN) + (plan['Shared Read Blocks'] ?? NaN)
 }
 
-const give = "SELECT * FROM ledger.acquire_slots(ARRAY['1'], 1, 10, 50, 40)"
+const give = "SELECT * FROM ledger.acquire_slots(ARRAY['1'], 1, 10, 50, 40, '{}')"
 
 for (const [waiting, age] of [['what is due waits for no time', '1 second'], ['what is due waits for long', '30 minutes']] as const) {
   t.test(`slots are given as soon as ever under an open snapshot, while ${waiting}`, async (t) => {

@@ -17,16 +17,16 @@ export const importCases: ImportCase[] = [
     bad: 'pg ../postgres/pool.js ../subscriptions/run.js @ringledger/embedded-event-store'
   },
   {
-    rule: 'the Postgres room imports pg and the migrator, and nothing of ours',
+    rule: 'the Postgres room imports pg, and nothing of ours',
     file: 'src/postgres/pool.ts',
-    good: './transaction.js pg node-pg-migrate node:path',
+    good: './transaction.js pg node:path',
     bad: '../domain/rejection.js ../event-store/streams.js bullmq'
   },
   {
     rule: 'subscriptions stand on domain, event store and Postgres',
     file: 'src/subscriptions/run.ts',
     good: './lease.js ../domain/decider.js ../event-store/subscribe.js ../postgres/pool.js pg node:events',
-    bad: '../../projections/leads.js ../../workers/start.js ../recovery/marker.js @eventstore/db-client node-pg-migrate'
+    bad: '../../projections/leads.js ../../workers/start.js ../recovery/marker.js @eventstore/db-client'
   },
   {
     rule: 'sealing stands on domain, event store and Postgres',

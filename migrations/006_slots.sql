@@ -1,7 +1,75 @@
--- Up Migration
+-- Which deliveries are attempted next: how many of an endpoint and of a user may be queued or running at a time.
 
--- An endpoint that answers has more than two attempts at a time beside others of its user that hang. The rest is as it
--- was; workers of a former release call it without what answered.
+-- Where a look for what is due begins. Each delivery leaves entries at the front of the indexes that are read most, and
+-- while a snapshot is open (a backup, a standby with feedback) no vacuum removes them. At each pass the reconciler notes
+-- before when nothing is left, with room for what was not committed yet. What is older all the same, which is rare,
+-- waits for its next pass.
+CREATE TABLE ledger.due_since (
+  only_row        boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+  next_attempt_at timestamptz NOT NULL, -- nothing that was due before waits, except of the users below
+  queued_at       timestamptz NOT NULL, -- nothing has had a slot since before
+  noted_at        timestamptz NOT NULL  -- believed for a minute
+);
+
+-- Users of whom something has waited for longer.
+CREATE TABLE ledger.users_due_since (
+  user_id         text PRIMARY KEY,
+  next_attempt_at timestamptz NOT NULL
+);
+
+CREATE FUNCTION ledger.due_since (text) RETURNS timestamptz LANGUAGE sql STABLE AS $$
+  SELECT coalesce((
+    SELECT coalesce((SELECT next_attempt_at FROM ledger.users_due_since WHERE user_id = $1), next_attempt_at)
+    FROM ledger.due_since WHERE noted_at > clock_timestamp() - interval '1 minute'), '-infinity')
+$$;
+
+CREATE FUNCTION ledger.queued_since () RETURNS timestamptz LANGUAGE sql STABLE AS $$
+  SELECT coalesce((
+    SELECT queued_at FROM ledger.due_since WHERE noted_at > clock_timestamp() - interval '1 minute'), '-infinity')
+$$;
+
+-- What of these users waits without a slot: of each endpoint the delivery that has been due for longest, where one is.
+-- It steps from endpoint to endpoint in the index, so it costs the number of endpoints that wait, not of their deliveries.
+CREATE FUNCTION ledger.waiting (user_ids text[])
+RETURNS TABLE (user_id text, since timestamptz, endpoint_id bigint, first_due timestamptz) LANGUAGE sql STABLE AS $$
+  WITH RECURSIVE asked (user_id, since) AS MATERIALIZED (
+    SELECT user_id, ledger.due_since(user_id) FROM unnest(user_ids) AS u (user_id)
+  ), waiting (user_id, since, endpoint_id, first_due) AS (
+    SELECT u.user_id, u.since, first.endpoint_id, first.next_attempt_at
+    FROM asked u
+    CROSS JOIN LATERAL (
+      SELECT endpoint_id, next_attempt_at FROM ledger.webhook_deliveries
+      WHERE user_id = u.user_id AND next_attempt_at >= u.since AND status = 'scheduled' AND queued_at IS NULL
+      ORDER BY endpoint_id, next_attempt_at LIMIT 1) first
+    UNION
+    SELECT w.user_id, w.since, next.endpoint_id, next.next_attempt_at
+    FROM waiting w
+    CROSS JOIN LATERAL (
+      SELECT endpoint_id, next_attempt_at FROM ledger.webhook_deliveries
+      WHERE user_id = w.user_id AND endpoint_id > w.endpoint_id AND next_attempt_at >= w.since
+        AND status = 'scheduled' AND queued_at IS NULL
+      ORDER BY endpoint_id, next_attempt_at LIMIT 1) next
+  )
+  SELECT user_id, since, endpoint_id, first_due FROM waiting
+$$;
+
+-- Of whom of these users something is due that has no slot yet. As slots are given, it begins where the last pass found
+-- nothing older. Both functions keep one plan for any number of users: making one takes Postgres longer than giving
+-- slots. The plan may be from when the tables were empty, and is kept until they are analyzed, so it must not read them
+-- whole.
+CREATE FUNCTION ledger.due_users (user_ids text[]) RETURNS SETOF text LANGUAGE plpgsql STABLE
+SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $$
+BEGIN
+  RETURN QUERY
+    SELECT w.user_id FROM ledger.waiting(user_ids) w WHERE w.first_due <= clock_timestamp()
+    UNION
+    SELECT a.user_id FROM ledger.webhook_attempts_on_demand a
+    WHERE a.user_id = ANY(user_ids) AND a.outcome IS NULL AND a.queued_at IS NULL AND a.due_at <= clock_timestamp();
+END $$;
+
+-- Gives free slots to what is due of these users, and numbers the next job of each: one statement for a worker, where a
+-- lock, two statements and the ends of a transaction would be five. Acquiring is serial for each user: the lock comes
+-- first, so that what follows sees what its last holder wrote.
 CREATE FUNCTION ledger.acquire_slots (
   user_ids text[],
   lock_space integer,   -- of the advisory locks of users
@@ -92,8 +160,10 @@ BEGIN
       WHERE f.nth <= per_user AND NOT EXISTS (
         SELECT FROM ledger.moving_assistants move
         WHERE move.assistant_id = d.assistant_id AND move.endpoint_id IS DISTINCT FROM f.endpoint_id)
+    ), capped AS (
+      SELECT *, CASE WHEN turn <= 2 THEN per_user WHEN answers THEN per_user - 2 ELSE shared END AS most FROM due
     ), in_order AS (
-      SELECT *, row_number() OVER (PARTITION BY user_id ORDER BY turn, next_attempt_at, id) AS nth FROM due
+      SELECT *, row_number() OVER (PARTITION BY user_id ORDER BY most DESC, turn, next_attempt_at, id) AS nth FROM capped
     ), users AS (
       SELECT user_id, sum(in_use) AS in_use FROM busy GROUP BY user_id
     )
@@ -102,17 +172,8 @@ BEGIN
     -- by primary key: an equality on status would tempt the planner to scan all that is due
     WHERE d.id = ANY (ARRAY (
         SELECT o.id FROM in_order o LEFT JOIN users USING (user_id)
-        WHERE o.nth <= CASE
-            WHEN o.turn <= 2 THEN per_user
-            WHEN o.answers THEN per_user - 2
-            ELSE shared END - coalesce(users.in_use, 0)
+        WHERE o.nth <= o.most - coalesce(users.in_use, 0)
           AND (NOT o.is_suspect OR o.id = (SELECT id FROM in_order WHERE is_suspect ORDER BY next_attempt_at, id LIMIT 1))))
       AND d.status NOT IN ('delivered', 'held', 'exhausted', 'cancelled', 'skipped')
     RETURNING d.id, d.attempt_count + 1 AS n, d.job_number, NULL::text AS trigger;
 END $$;
-
-CREATE OR REPLACE FUNCTION ledger.acquire_slots (
-  user_ids text[], lock_space integer, per_endpoint integer, per_user integer, shared integer
-) RETURNS TABLE (id uuid, n integer, job_number integer, trigger text) LANGUAGE sql AS $$
-  SELECT * FROM ledger.acquire_slots(user_ids, lock_space, per_endpoint, per_user, shared, '{}'::bigint[])
-$$;

@@ -1,0 +1,131 @@
+-- What this database knows of the log, and the projections that are made of it. Tables of read models are not here: each
+-- generation has a schema of its own, which the projector makes.
+
+-- Names of streams may be too long for an entry of an index: indexes hold their digest.
+CREATE FUNCTION ledger.digest_of(stream text) RETURNS bytea LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $$ SELECT sha256(convert_to(stream, 'UTF8')) $$;
+
+-- The id of this database, which no other database has, and what must not happen again after a restore.
+CREATE TABLE ledger.this_database (
+  only_row     boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+  id           uuid NOT NULL DEFAULT gen_random_uuid(),
+  skip_until   bigint NOT NULL DEFAULT 0,   -- a call up to this position without a delivery gets one that is skipped
+  reread_until bigint NOT NULL DEFAULT 0    -- up to this position the dispatcher reads again what it has acted on before
+);
+INSERT INTO ledger.this_database DEFAULT VALUES;
+
+-- The markers in the log that this database knows: those that its dispatcher wrote, noted before they were appended,
+-- and those that an operator accepted with `webhooks resume` or `ids reseed`.
+CREATE TABLE ledger.markers (
+  id          uuid PRIMARY KEY,               -- of the event
+  revision    bigint,                         -- null until the append was acknowledged
+  position    bigint,
+  calls_known boolean NOT NULL DEFAULT false, -- this database knows every call that the marker knows
+  ids_passed  boolean NOT NULL DEFAULT false, -- the sequences are past the ids in the marker
+  noted_at    timestamptz NOT NULL DEFAULT now()
+);
+
+-- Proof that the log went back, though it has grown since: a command appended an event before a position that was
+-- already read. `ringledger events adopt` removes it.
+CREATE TABLE ledger.appended_behind (
+  only_row   boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+  stream     text NOT NULL,
+  revision   bigint NOT NULL,
+  position   bigint NOT NULL,
+  command_id uuid NOT NULL,
+  read_up_to bigint NOT NULL,     -- how far the log had been read before the event was appended
+  noticed_at timestamptz NOT NULL DEFAULT now()
+);
+
+-- Which process runs a projection, the dispatcher or the reconciler. Each take-over raises the epoch, which fences off
+-- a former owner that wakes up late.
+CREATE TABLE ledger.leases (
+  name       text PRIMARY KEY,
+  epoch      bigint NOT NULL,
+  holder     text NOT NULL,
+  expires_at timestamptz NOT NULL,
+  yields     boolean NOT NULL DEFAULT false -- a command feeds what nobody else feeds, and gives way to a projector
+);
+
+-- Each generation of a projection: its tables in a schema of its own, folded by one version of its code.
+-- Readers see the active one. Projectors feed `ready` ones, which wait to be swapped in, and `retained` ones, which wait
+-- to be swapped back in. A swap only changes states here and the views in read_model.
+CREATE TABLE ledger.generations (
+  projection   text NOT NULL,
+  generation   integer NOT NULL,
+  state        text NOT NULL CHECK (state IN ('building', 'ready', 'active', 'retained', 'dropping')),
+  code_version integer NOT NULL,
+  verified     text,                                -- against what, in words
+  complete     boolean NOT NULL DEFAULT false,      -- it has passed the end that the log had when its first fill began:
+                                                    -- readers see it from then on
+  created_at   timestamptz NOT NULL DEFAULT now(),
+  changed_at   timestamptz NOT NULL DEFAULT now(),  -- when it came into its state
+  PRIMARY KEY (projection, generation)
+);
+CREATE UNIQUE INDEX generations_active ON ledger.generations (projection) WHERE state = 'active';
+CREATE UNIQUE INDEX generations_next ON ledger.generations (projection) WHERE state IN ('building', 'ready');
+
+-- Events that a consumer could not read, and all later events of their streams.
+CREATE TABLE ledger.parked_events (
+  consumer      text NOT NULL,
+  stream        text NOT NULL,
+  stream_digest bytea NOT NULL GENERATED ALWAYS AS (ledger.digest_of(stream)) STORED,
+  revision      bigint NOT NULL,
+  position      bigint NOT NULL,
+  event_type    text NOT NULL,
+  error         text NOT NULL,
+  parked_at     timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (consumer, stream_digest, revision)
+);
+CREATE INDEX parked_events_age ON ledger.parked_events (consumer, parked_at);
+
+-- Events that an operator has given up: the live projection and every rebuild pass over them.
+CREATE TABLE ledger.skipped_events (
+  projection    text NOT NULL,
+  stream        text NOT NULL,
+  stream_digest bytea NOT NULL GENERATED ALWAYS AS (ledger.digest_of(stream)) STORED,
+  revision      bigint NOT NULL,
+  reason        text NOT NULL,
+  skipped_at    timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (projection, stream_digest, revision)
+);
+
+-- A generation that refused too many streams at once stops at this position. Once its circuit breaker is closed, it
+-- parks what it refuses up to there.
+CREATE TABLE ledger.circuit_breakers (
+  consumer  text PRIMARY KEY,
+  position  bigint NOT NULL,
+  streams   integer NOT NULL,
+  error     text NOT NULL,
+  opened_at timestamptz NOT NULL DEFAULT now(),
+  closed_at timestamptz
+);
+
+-- Projections that an operator has paused: nobody feeds them, and readers see what they saw.
+CREATE TABLE ledger.paused_projections (
+  projection text PRIMARY KEY,
+  since      timestamptz NOT NULL DEFAULT now()
+);
+
+-- What operators asked the service to do to a projection. A process of its own does it, and notes here how far it is.
+CREATE TABLE ledger.projection_actions (
+  id         uuid PRIMARY KEY,
+  projection text NOT NULL,
+  action     text NOT NULL CHECK (action IN ('replay', 'pause', 'resume', 'verify', 'rollback', 'drop')),
+  state      text NOT NULL DEFAULT 'running' CHECK (state IN ('running', 'done', 'failed')),
+  progress   real CHECK (progress BETWEEN 0 AND 1), -- null where nobody knows the end
+  message    text NOT NULL DEFAULT '',
+  began_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
+  told_at    timestamptz NOT NULL DEFAULT clock_timestamp() -- a process that notes nothing for long is dead
+);
+CREATE UNIQUE INDEX projection_actions_running ON ledger.projection_actions (projection) WHERE state = 'running';
+CREATE INDEX projection_actions_newest ON ledger.projection_actions (began_at DESC);
+
+-- What each process has done in a minute, in numbers. A process writes once a minute, and only what is not zero.
+CREATE TABLE ledger.minute_counts (
+  minute  timestamptz NOT NULL,
+  process text NOT NULL,
+  name    text NOT NULL, -- such as 'commands accepted' or 'projection leads g1'
+  count   bigint NOT NULL,
+  PRIMARY KEY (minute, process, name)
+);
