@@ -107,7 +107,7 @@ export const parts: Part[] = [
   },
   {
     name: 'plans',
-    files: ['test/queries/own-plans.test.ts', 'test/queries/plans.test.ts'],
+    files: ['test/long/plans', 'test/queries/pages-read.test.ts'],
     env: { PLAN_ROWS: '1000000' },
     guards: ['src/queries', 'migrations', 'projections/catalog'],
     minutes: 20

@@ -21,6 +21,24 @@ export async function planOf (pool: Pool, read: (db: Pool) => Promise<unknown>):
   return nodes
 }
 
+/** How many pages of tables and indexes Postgres reads for what `read` asks. */
+export async function pagesRead (pool: Pool, read: (db: Pool) => Promise<unknown>): Promise<number> {
+  let pages = 0
+  const counting = Object.create(pool, {
+    query: {
+      value: async (question: string | Question, values: unknown[] = []) => {
+        const { text, values: given } = typeof question === 'string' ? { text: question, values } : question
+        const answer = await explained(pool, 'ANALYZE, BUFFERS, FORMAT JSON', text, given)
+        const [{ Plan: plan }] = answer as [{ Plan: Record<string, number> }]
+        pages += (plan['Shared Hit Blocks'] ?? NaN) + (plan['Shared Read Blocks'] ?? NaN)
+        return await pool.query(text, given)
+      }
+    }
+  })
+  await read(counting)
+  return pages
+}
+
 interface Question { name?: string, text: string, values: unknown[] }
 
 async function explained (pool: Pool, options: string, text: string, values?: unknown[]): Promise<unknown> {

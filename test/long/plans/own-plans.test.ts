@@ -1,17 +1,17 @@
 // No list of what users have few of reads a whole table either, however much of it belongs to the one who asks.
 import t from 'tap'
-import { findAssistants } from '../../projections/assistants.js'
-import { findBlacklist } from '../../projections/blacklist/find-entries.js'
-import { findCampaigns } from '../../projections/catalog/campaigns.js'
-import { findPhoneNumbers } from '../../projections/catalog/phone-numbers.js'
-import { ensureProjections } from '../../projections/generations/generations.js'
-import { projections } from '../../projections/index.js'
-import { scratchLedger } from '../support/postgres/ledger.js'
-import { listFilters } from '../support/postgres/list-filters.js'
-import { planOf } from '../support/postgres/plan.js'
-import { fillAssistants, fillOwn } from '../support/projections/filled-tables.js'
+import { findAssistants } from '../../../projections/assistants.js'
+import { findBlacklist } from '../../../projections/blacklist/find-entries.js'
+import { findCampaigns } from '../../../projections/catalog/campaigns.js'
+import { findPhoneNumbers } from '../../../projections/catalog/phone-numbers.js'
+import { ensureProjections } from '../../../projections/generations/generations.js'
+import { projections } from '../../../projections/index.js'
+import { scratchLedger } from '../../support/postgres/ledger.js'
+import { listFilters } from '../../support/postgres/list-filters.js'
+import { planOf } from '../../support/postgres/plan.js'
+import { fillAssistants, fillOwn } from '../../support/projections/filled-tables.js'
 
-const count = Number(process.env.PLAN_ROWS ?? 10_000)
+const count = 1_000_000
 const { pool } = await scratchLedger(t)
 await ensureProjections(pool, projections, async () => true)
 await fillAssistants(pool, count)

@@ -1,20 +1,20 @@
 // No list reads a whole table, however much of it belongs to the one who asks.
 import t from 'tap'
 import type { Pool } from 'pg'
-import { findCalls } from '../../projections/find-calls.js'
-import { ensureProjections } from '../../projections/generations/generations.js'
-import { findLead, findLeadOwner, findLeads } from '../../projections/find-leads.js'
-import { projections } from '../../projections/index.js'
-import { packageRoot } from '../../src/package-root.js'
-import { migrate } from '../../src/postgres/migrate.js'
-import { openPool } from '../../src/postgres/pool.js'
-import { fillCalls, fillDeliveries, fillLeads } from '../support/projections/filled-tables.js'
-import { listFilters } from '../support/postgres/list-filters.js'
-import { planOf } from '../support/postgres/plan.js'
-import { scratchPostgres } from '../support/back-ends/scratch-postgres.js'
-import { findDelivery, listDeliveries } from '../../workers/deliveries/read/find-deliveries.js'
+import { findCalls } from '../../../projections/find-calls.js'
+import { ensureProjections } from '../../../projections/generations/generations.js'
+import { findLead, findLeadOwner, findLeads } from '../../../projections/find-leads.js'
+import { projections } from '../../../projections/index.js'
+import { packageRoot } from '../../../src/package-root.js'
+import { migrate } from '../../../src/postgres/migrate.js'
+import { openPool } from '../../../src/postgres/pool.js'
+import { fillCalls, fillDeliveries, fillLeads } from '../../support/projections/filled-tables.js'
+import { listFilters } from '../../support/postgres/list-filters.js'
+import { planOf } from '../../support/postgres/plan.js'
+import { scratchPostgres } from '../../support/back-ends/scratch-postgres.js'
+import { findDelivery, listDeliveries } from '../../../workers/deliveries/read/find-deliveries.js'
 
-const count = Number(process.env.PLAN_ROWS ?? 10_000)
+const count = 1_000_000
 const postgres = await scratchPostgres(t)
 await migrate(postgres.url, packageRoot)
 const pool = openPool(postgres.url, { applicationName: 'plans', onError: () => {} })
