@@ -22,9 +22,9 @@ import { addApiDocs } from './http/docs/openapi.js'
 import { addWithOtherMethods } from './http/other-methods.js'
 import { RequestLog } from './http/request-log.js'
 import { traceRequests } from './http/status/trace-requests.js'
-import { registerBodyBytes, type BodyBytesOptions } from './http/limits/body-bytes.js'
+import { registerBodyBytes } from './http/limits/body-bytes.js'
 import { registerRateLimits, type RateLimit } from './http/limits/rate-limit.js'
-import { registerReadSlots, type ReadSlotOptions } from './http/limits/read-slots.js'
+import { registerReadSlots } from './http/limits/read-slots.js'
 import { registerSecurityHeaders } from './http/security-headers.js'
 import { validatorCompiler } from './http/input/validators.js'
 import type { OpsDeps } from './ops/deps.js'
@@ -42,8 +42,6 @@ export interface AppDeps {
   credentials?: Credentials | undefined
   corsOrigins: CorsOrigins
   rateLimit: RateLimit
-  readSlots?: ReadSlotOptions
-  bodyBytes?: BodyBytesOptions
   /** How long a client may neither read nor write before its connection ends, in milliseconds; 30 s when absent. */
   idleMs?: number | undefined
   healthChecks: HealthChecks
@@ -75,8 +73,8 @@ export async function buildApp (deps: AppDeps): Promise<App> {
   await app.register(async (scope) => {
     await registerAuth(scope, jwt, deps.credentials)
     await registerRateLimits(scope, rateLimit)
-    registerReadSlots(scope, deps.readSlots)
-    registerBodyBytes(scope, deps.bodyBytes)
+    registerReadSlots(scope)
+    registerBodyBytes(scope)
     addMetrics(scope, metrics, metricsToken)
     await addApiDocs(scope, basePath, deps.publicUrl)
     addHealth(scope, healthChecks, undefined, deps.isLeaving)

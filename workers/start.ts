@@ -55,8 +55,6 @@ export interface WorkerDeps {
   onAttempt?: ((attempt: EndedAttempt) => void) | undefined
   /** The operator's hook, where there is one. */
   alert?: AlertHook | undefined
-  /** Attempts that run at the same time in this process; long attempts do not count. */
-  concurrency?: number
   reconcileEveryMs?: number // between two passes
   /** How long a stop waits for running attempts before they are handed over, in milliseconds. */
   graceMs?: number
@@ -114,7 +112,7 @@ async function run (deps: WorkerDeps, signal: AbortSignal, hurrying: AbortContro
   const fresh = new FreshBodies()
   const sending = { pool, poster, keys, timeoutMs, rules: webhook, version, signal: hurrying.signal }
   const deliver = deliverer({ ...sending, fresh, enqueuer, schedule, onAttempt: deps.onAttempt, log })
-  queue.work(async (job) => { if (restoreGuard.maySend()) await deliver(job) }, deps.concurrency ?? attemptsAtOnce)
+  queue.work(async (job) => { if (restoreGuard.maySend()) await deliver(job) }, attemptsAtOnce)
   const handOver = () => hurrying.abort(new Error('the worker stops'))
   const listener = listenForDue(deps.notifications, (user) => enqueuer.enqueueSoon([user]))
   const batches = { ...deps, pool: deps.consumerPool ?? pool }

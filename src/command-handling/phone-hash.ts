@@ -25,7 +25,7 @@ export function phoneHash (key: Buffer): PhoneHash {
 }
 
 /** The log was written with another LEAD_DIGEST_KEY: with this one, duplicate leads would not be recognised. */
-export class OtherLeadDigestKey extends Error {
+class OtherLeadDigestKey extends Error {
   override readonly name = 'OtherLeadDigestKey'
 }
 

@@ -79,7 +79,7 @@ export async function openConnections (
   const { pool, consumerPool } = openPools(databaseUrl, onError, options)
   const connection = new EventStoreConnection(eventStoreUrl)
   const opened = openStreams(connection)
-  const { streams: raw, ...eventStore } = watchAvailability(opened, { log })
+  const { streams: raw, ...eventStore } = watchAvailability(opened, log)
   const { streams: sealed, personKeys } = openSealing(raw, pool, keys)
   const streams = shareTail(sealed, { eventTypes: consumedTypes })
   const disconnect = async () => {

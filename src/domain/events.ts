@@ -81,7 +81,7 @@ export function currentVersion (type: string): string {
 }
 
 /** What is about to be appended could not be read again: a mistake of ours. */
-export class UnsoundEvent extends Error {
+class UnsoundEvent extends Error {
   override readonly name = 'UnsoundEvent'
 }
 

@@ -16,19 +16,16 @@ export interface Availability {
   close (): void
 }
 
-export interface AvailabilityOptions {
-  log: OutageLog
-  /** Between two looks during an outage, in milliseconds. */
-  everyMs?: number
-}
+/** Between two looks during an outage. */
+const lookEveryMs = 1_000
 
 const probeStream = 'ringledger-write-probe'
 
 /** No stream of ours comes so far: an append there is decided by the store, and writes nothing. */
 const neverReached = 10n ** 12n
 
-export function watchAvailability (streams: Streams, { log, everyMs = 1_000 }: AvailabilityOptions): Availability {
-  const watch = new Watch(streams, log, everyMs)
+export function watchAvailability (streams: Streams, log: OutageLog): Availability {
+  const watch = new Watch(streams, log)
   return {
     streams: {
       read: (...given) => watch.call('read', () => streams.read(...given)),
@@ -55,7 +52,7 @@ class Watch {
   #timer: NodeJS.Timeout | undefined
   #isClosed = false
 
-  constructor (private readonly streams: Streams, log: OutageLog, private readonly everyMs: number) {
+  constructor (private readonly streams: Streams, log: OutageLog) {
     this.#outages = new Outages(log)
     this.#shared = new SharedLook(() => streams.head())
   }
@@ -111,12 +108,12 @@ class Watch {
 
   #lookAgain (): void {
     if (this.#isClosed) return
-    this.#timer ??= setTimeout(() => void this.#look(), this.everyMs).unref()
+    this.#timer ??= setTimeout(() => void this.#look(), lookEveryMs).unref()
   }
 
   /** After an append that failed, only one that is written proves that all is well. */
   async #look (): Promise<void> {
-    const since = performance.now() - this.everyMs / 2
+    const since = performance.now() - lookEveryMs / 2
     try {
       await this.#noticed('read', () => this.streams.head())
       if (this.#outages.now?.kind === 'append') {

@@ -22,7 +22,6 @@ export function catchUp (connection: EventStoreConnection, options: CatchUpOptio
 }
 
 class AllSubscription implements CatchUp {
-  readonly #maxBatch: number
   readonly #take = (resolved: AllStreamResolvedEvent) => this.#arrived(resolved)
   readonly #waiting: WaitingEvents
   readonly #stay: () => void
@@ -35,8 +34,7 @@ class AllSubscription implements CatchUp {
   #wake = () => {}
 
   constructor (private readonly session: Session, private readonly options: CatchUpOptions) {
-    this.#maxBatch = options.maxBatch ?? 500
-    this.#waiting = new WaitingEvents(this.#maxBatch, options.isUnhurried)
+    this.#waiting = new WaitingEvents(options.isUnhurried)
     this.#position = this.#passed = options.after
     const fail = (error: Error) => this.#fail(error)
     this.#stay = session.untilAbandoned(fail)
@@ -75,7 +73,7 @@ class AllSubscription implements CatchUp {
       const isPassed = this.#passed > this.#position // by a checkpoint, and so is all that waits
       if (this.#waiting.isDue || (this.#waiting.count > 0 && (this.#isFlushed || isPassed))) {
         // Events that have arrived already come along: fewer, larger batches.
-        if (this.#waiting.count < this.#maxBatch) await this.#linger()
+        if (this.#waiting.hasRoom) await this.#linger()
         return this.#takeBatch()
       }
       // A checkpoint runs ahead of events that are still buffered: it counts only when none is.

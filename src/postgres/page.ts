@@ -80,7 +80,7 @@ export async function readPage<Item> (db: Pool, query: PageQuery, page: Page): P
 }
 
 /** Of pages whose statements are prepared: defaults and the most. A session keeps 150 to 350 KiB for each statement. */
-export const usualSizes = [10, 15, 100]
+const usualSizes = [10, 15, 100]
 
 /** What the statement is prepared under, if it is. */
 function nameOf ({ name, own, indexed = {}, filters = [] }: PageQuery, page: Page): string | undefined {

@@ -13,7 +13,6 @@ import { BehindLog, explainBehind, readDatabaseState, type DatabaseState } from 
 export interface MarkerOptions {
   pool: Pool
   streams: MarkedLog & Pick<Streams, 'head' | 'append' | 'limitOf'>
-  now?: () => Date
   /** Writes although nothing has changed since the last marker. */
   always?: boolean
 }
@@ -25,13 +24,11 @@ export interface MarkerOptions {
  * @throws BehindLog; OtherLog when the log ends before the checkpoint; RevisionConflict when another process wrote one
  *   at the same time; EventStoreUnavailable; AppendOutcomeUnknown
  */
-export async function writeMarker (
-  { pool, streams, now = () => new Date(), always = false }: MarkerOptions
-): Promise<boolean> {
+export async function writeMarker ({ pool, streams, always = false }: MarkerOptions): Promise<boolean> {
   const state = await readDatabaseState(pool, streams)
   if (!state.maySend) throw new BehindLog(explainBehind(state))
   await refuseOtherLog(pool, streams, [])
-  const data = markerData(state, now())
+  const data = markerData(state, new Date())
   if (!always && addsNothing(state, data)) return false
   assertSound({ type: 'DispatcherCheckpointed', data })
   const id = randomUUID()

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 
 /** `.env` cannot be taken as it is. It is told where, and never what stands there: that may be a secret. */
-export class BadDotEnv extends Error {
+class BadDotEnv extends Error {
   override readonly name = 'BadDotEnv'
 }
 

@@ -1,7 +1,5 @@
 import t from 'tap'
-import {
-  outcomeOf, parseRetryAfter, pauseOf, usesAttempt, verdictOf, type Result, type Stage
-} from '../../src/domain/webhook/outcome.js'
+import { outcomeOf, pauseOf, usesAttempt, verdictOf, type Result, type Stage } from '../../src/domain/webhook/outcome.js'
 import { fc } from '../support/fuzz/property.js'
 
 const now = Date.UTC(2026, 0, 31, 12)
@@ -113,7 +111,6 @@ t.test('a Retry-After that is past or not readable changes no wait', async (t) =
     '2026-01-31T12:10:00Z', '1769861400000ms'
   ]
   for (const header of odd) t.same(judged(answer(503, header)), { status: 'retry', inMs: 5_000 }, header)
-  t.equal(parseRetryAfter(undefined, now), undefined)
 })
 
 t.test('every wait is finite: from 0.8 x base to the larger of 2 x base and 15 minutes', async () => {

@@ -1,6 +1,5 @@
 // Page behind page by `after`: every list and history, however many rows it has and however large they are.
 import t from 'tap'
-import { usualSizes } from '../../src/postgres/page.js'
 import { refusal, told } from '../support/http/http-assistant.js'
 import { documentedOperations, pathsWithIds } from '../support/http/operations.js'
 import { newAssistant, testService } from '../support/service.js'
@@ -32,12 +31,6 @@ t.test('every list with pages by number has pages by cursor', async (t) => {
   const numbered = (await documentedOperations(service)).filter(({ query }) => 'page' in query)
   t.equal(lists.length, numbered.length)
   t.ok(lists.length >= 10)
-})
-
-t.test('the usual sizes of pages, which are planned once, are the defaults of lists and the most', async (t) => {
-  const sizes = (await documentedOperations(service)).map(({ query: { per_page: size } }) => size).filter(Boolean)
-  const usual = new Set(sizes.flatMap((size) => [Number(size?.default), Number(size?.maximum)]))
-  t.strictSame([...usual].sort((one, other) => one - other), usualSizes)
 })
 
 t.test('walked by cursor, a list holds what its pages by number hold', async (t) => {

@@ -20,12 +20,10 @@ t.test('a marker says how far its database has come, and is written only when th
   const streams = await log(t)
   const { write, state, moveTo, pool } = await database(t, streams)
   await openIds(pool, async () => true).take('lead', 201)
-  t.equal(await write({ now: () => new Date('2026-01-31T12:00:00Z') }), true)
+  t.equal(await write(), true)
   const { last, databaseId } = await state()
   const none = { assistant_ids: 0, campaign_ids: 0, phone_number_ids: 0, api_key_ids: 0, blacklist_ids: 0 }
-  t.strictSame(
-    last?.data, { incarnation: databaseId, checkpoint: '0', ...none, lead_ids: 400, at: '2026-01-31T12:00:00.000Z' }
-  )
+  t.match(last?.data, { incarnation: databaseId, checkpoint: '0', ...none, lead_ids: 400, at: /^20.+Z$/ })
   await moveTo(last?.position ?? 0n)
   t.equal(await write(), false, 'that the dispatcher has passed the marker is nothing new')
   await moveTo((await happen(streams)).position)

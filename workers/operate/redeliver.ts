@@ -17,7 +17,7 @@ export interface TestTarget {
 }
 
 /** For each assistant and kind. */
-export const perMinute = 10
+const perMinute = 10
 
 /** Of each answer that is shown: what answers a request for an attempt is kept with its Idempotency-Key. */
 const longestExcerpt = 1_024
@@ -39,12 +39,7 @@ export async function requestRedelivery (tx: PoolClient, id: string, userId?: st
   return refusal ?? await insertAttempt(tx, attempt, await endpointId(tx, attempt, url))
 }
 
-/** Inserts a test delivery and its only attempt. */
-export async function sendTest (pool: Pool, target: TestTarget): Promise<RequestedAttempt> {
-  return await inTransaction(pool, (tx) => requestTest(tx, target))
-}
-
-/** As `sendTest`, in the caller's transaction. */
+/** Inserts a test delivery and its only attempt, in the caller's transaction. */
 export async function requestTest (tx: PoolClient, { userId, assistant, url }: TestTarget): Promise<RequestedAttempt> {
   const body: WebhookTest = { type: 'webhook.test', timestamp: new Date().toISOString(), data: { assistant } }
   const attempt = { deliveryId: randomUUID(), trigger: 'test' as const, userId, assistantId: assistant.id }

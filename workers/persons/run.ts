@@ -9,19 +9,15 @@ export interface RunOptions extends Pick<LoopOptions, 'holder' | 'signal'> {
   work: PersonWork
   /** Where all leases of the process are: they are renewed together, and one look tells all whether work waits. */
   leasePool?: Pool | undefined
-  /** Between two looks, in milliseconds. */
-  everyMs?: number
 }
 
 const sweepEveryMs = 60_000
 /** For the export of a person who was called for years. */
 const longestPassMs = 30 * 60_000
 
-export async function runPersons (
-  { work, leasePool = work.pool, everyMs = 2_000, ...options }: RunOptions
-): Promise<void> {
+export async function runPersons ({ work, leasePool = work.pool, ...options }: RunOptions): Promise<void> {
   const onError = (err: unknown) => work.log.warn({ err }, 'requests for persons wait, they are tried again')
-  const loop = { ...options, pool: leasePool, name: 'persons', passWithinMs: longestPassMs, everyMs, onError }
+  const loop = { ...options, pool: leasePool, name: 'persons', passWithinMs: longestPassMs, everyMs: 2_000, onError }
   let sweptAt = -Infinity
   await repeatLeased(loop, async ({ signal }) => {
     if (performance.now() >= sweptAt + sweepEveryMs) {

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 /** A server answers within 2 s for an append that another copy has under way, and shows what it has taken soon. */
-const usualMs = 15_000
+const mostMs = 15_000
 
 const shortestPauseMs = 100
 const longestPauseMs = 1_000
@@ -12,7 +12,7 @@ export class Standstill {
   #since = 0
   #pauseMs = shortestPauseMs
 
-  constructor (private readonly signal: AbortSignal, private readonly mostMs = usualMs) {}
+  constructor (private readonly signal: AbortSignal) {}
 
   /**
    * Waits a moment before the next try.
@@ -24,7 +24,7 @@ export class Standstill {
       this.#at = position
       this.#since = performance.now()
       this.#pauseMs = shortestPauseMs
-    } else if (performance.now() - this.#since > this.mostMs) throw refusal ?? notShown(position)
+    } else if (performance.now() - this.#since > mostMs) throw refusal ?? notShown(position)
     await delay(this.#pauseMs, undefined, { signal: this.signal }).catch(() => this.signal.throwIfAborted())
     this.#pauseMs = Math.min(this.#pauseMs * 2, longestPauseMs)
   }

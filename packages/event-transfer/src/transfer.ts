@@ -25,8 +25,6 @@ export interface TransferOptions {
   inFlight: number
   signal: AbortSignal
   onProgress (progress: Progress): void
-  /** A target that takes nothing for so long is given up, in milliseconds. */
-  standstillMs?: number
 }
 
 /**
@@ -52,8 +50,8 @@ class Transfer {
   }
 
   async run (): Promise<Transferred> {
-    const { signal, standstillMs } = this.#options
-    const standstill = new Standstill(signal, standstillMs)
+    const { signal } = this.#options
+    const standstill = new Standstill(signal)
     let before: number | undefined
     for (let doing: Progress['doing'] = 'comparing'; ; doing = 'verifying') {
       const rest = await this.#compare(doing)

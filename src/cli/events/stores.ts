@@ -17,7 +17,7 @@ export interface StorePlace {
 }
 
 /** @throws TransferRefused when the settings of a place are no connection string, or name a file that cannot be read */
-export function storeAt ({ url, caFile, settings = settingNames }: StorePlace): Store {
+function storeAt ({ url, caFile, settings = settingNames }: StorePlace): Store {
   const [problem] = eventStoreProblems({ EVENTSTORE_URL: url, EVENTSTORE_CA_FILE: caFile }, settings)
   if (problem !== undefined) throw new TransferRefused(`${problem.field} ${problem.message}`)
   try {

@@ -99,7 +99,7 @@ const imfOrRfc850 = /^[A-Z][a-z]{2,8}, \d\d[ -][A-Z][a-z]{2}[ -](\d\d|\d{4}) \d\
 const asctime = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/
 
 /** Milliseconds from `now` on: seconds, or a date in any form of RFC 9110, section 5.6.7, which is in UTC. */
-export function parseRetryAfter (header: string | undefined, now: number): number | undefined {
+function parseRetryAfter (header: string | undefined, now: number): number | undefined {
   const text = header?.trim() ?? ''
   if (/^\d+$/.test(text)) return Number(text) * 1_000
   if (!imfOrRfc850.test(text) && !asctime.test(text)) return undefined

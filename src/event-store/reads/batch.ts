@@ -33,8 +33,6 @@ export interface CatchUpOptions {
   after: bigint
   eventTypes: readonly string[]
   isUnhurried?: IsUnhurried | undefined
-  /** Most events in one batch; the subscription is paused while twice as many wait, or more bytes than a batch has. */
-  maxBatch?: number
   /** How long a batch that is not full waits for more, in milliseconds. Without it, batches come early and small. */
   lingerMs?: number | undefined
 }

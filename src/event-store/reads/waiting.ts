@@ -6,13 +6,16 @@ import type { IsUnhurried } from './batch.js'
 /** About the memory that the data of one batch takes. A larger event is a batch of its own; most take a quarter. */
 const maxBytes = 16 * 2 ** 20
 
+/** In one batch. While twice as many wait, the subscription is paused. */
+const maxEvents = 500
+
 export class WaitingEvents {
   readonly #events: { event: StoredEvent, bytes: number }[] = []
   #bytes = 0
   #unhurried = 0
 
   /** @param isUnhurried which events wait for others */
-  constructor (private readonly maxBatch: number, private readonly isUnhurried: IsUnhurried = () => false) {}
+  constructor (private readonly isUnhurried: IsUnhurried = () => false) {}
 
   get count (): number {
     return this.#events.length
@@ -25,11 +28,12 @@ export class WaitingEvents {
 
   /** No more should come now. */
   get isFull (): boolean {
-    return this.count >= 2 * this.maxBatch || this.#bytes >= maxBytes
+    return this.count >= 2 * maxEvents || this.#bytes >= maxBytes
   }
 
+  /** Of one batch. */
   get hasRoom (): boolean {
-    return this.count < this.maxBatch && this.#bytes < maxBytes
+    return this.count < maxEvents && this.#bytes < maxBytes
   }
 
   keep (event: StoredEvent): void {
@@ -43,7 +47,7 @@ export class WaitingEvents {
   takeBatch (): StoredEvent[] {
     let [count, bytes] = [0, 0]
     for (const next of this.#events) {
-      if (count === this.maxBatch || (count > 0 && bytes + next.bytes > maxBytes)) break
+      if (count === maxEvents || (count > 0 && bytes + next.bytes > maxBytes)) break
       count += 1
       bytes += next.bytes
     }

@@ -4,7 +4,7 @@ import { Shares } from '../../command-handling/shares.js'
 import { isCsv, streamedBytes } from '../imports/csv-body.js'
 import { untilGone, whileAnswering } from './while-answering.js'
 
-export interface BodyBytesOptions {
+interface BodyBytesOptions {
   /** Of one user, in bytes. */
   ofUser?: number | undefined
   /** Of all users. A body takes several times its length while it is parsed, checked, stored and answered. */

@@ -6,11 +6,9 @@ import { untilGone, whileAnswering } from './while-answering.js'
 /** Lists and histories are large, exports take as long as their reader; everything else is one thing. */
 export type ReadKind = 'list' | 'item' | 'export'
 
-export interface ReadSlotOptions {
+interface ReadSlotOptions {
   /** Of each kind, for one user. A list holds 1 MiB here, and several times that while it is made. */
   most?: Partial<Record<ReadKind, number>> | undefined
-  /** Exports of all users that are being read from Postgres: each has a connection. */
-  mostExports?: number | undefined
   /** How long a read waits for a slot, in milliseconds. */
   waitMs?: number | undefined
 }
@@ -29,10 +27,12 @@ export class TooManyReads extends Error {
   override readonly name = 'TooManyReads'
 }
 
+/** Of all users, read from Postgres at once: each has a connection. */
+const mostExports = 6
 const usual: Record<ReadKind, number> = { list: 3, item: 20, export: 2 }
 
 export function registerReadSlots (app: FastifyInstance, options: ReadSlotOptions = {}): void {
-  const { most, mostExports = 6, waitMs = 5_000 } = options
+  const { most, waitMs = 5_000 } = options
   const sharesOf = (kind: ReadKind) => new Shares(most?.[kind] ?? usual[kind], waitMs)
   const slots = { list: sharesOf('list'), item: sharesOf('item'), export: sharesOf('export') }
   app.decorate('exportSlots', new Shares(mostExports, waitMs))

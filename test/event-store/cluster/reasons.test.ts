@@ -42,7 +42,7 @@ t.test('a connection that is lost later is not told as a port of something else'
   const { url, ...cluster } = await eventStoreCluster(t, store)
   const told: object[] = []
   const log = { info: () => {}, warn: (details: object) => { told.push(details) } }
-  const watch = watchAvailability(openStreams(connectionTo(t, url)), { log })
+  const watch = watchAvailability(openStreams(connectionTo(t, url)), log)
   t.teardown(() => watch.close())
   await watch.streams.head()
   const from = { after: await watch.streams.head(), eventTypes: ['Never'], signal: AbortSignal.timeout(20_000) }

@@ -1,8 +1,8 @@
 // An event store that a transfer reads or writes, in a schema of a database that several of them share.
 import type { EventStoreDBClient } from '@eventstore/db-client'
 import type { ScratchPostgres } from '@ringledger/embedded-postgres/testing'
-import type { Store } from '@ringledger/event-transfer'
-import { storeAt } from '../../../src/cli/events/stores.js'
+import { openStore, type Store } from '@ringledger/event-transfer'
+import { lentClient } from '../../../src/event-store/connection/lent-client.js'
 import { scratchEventStore } from '../back-ends/scratch-event-store.js'
 import type { Teardown } from '../teardown.js'
 
@@ -20,7 +20,7 @@ export async function transferable (t: Teardown, postgres: ScratchPostgres, sche
 
 /** Closed in `t.teardown`. */
 export function opened (t: Teardown, url: string): Store {
-  const store = storeAt({ url })
+  const store = openStore(lentClient(url))
   t.teardown(() => store.close())
   return store
 }

@@ -1,6 +1,7 @@
 // Calls that come in by event and by HTTP, on a service with an assistant whose webhook leads to a receiver.
 import { randomUUID } from 'node:crypto'
-import { storeAt } from '../../../src/cli/events/stores.js'
+import { openStore } from '@ringledger/event-transfer'
+import { lentClient } from '../../../src/event-store/connection/lent-client.js'
 import type { Answer } from '../http/answer.js'
 import { newAssistant, newLead } from '../bodies/bodies.js'
 import { call, webhookTo } from '../events/call-events.js'
@@ -44,7 +45,7 @@ export async function intake (t: Teardown) {
 
 /** Appends the very bytes, as any client could. */
 async function byteAppender (t: Teardown, eventStoreUrl: string): Promise<Append> {
-  const store = storeAt({ url: eventStoreUrl })
+  const store = openStore(lentClient(eventStoreUrl))
   t.teardown(() => store.close())
   const pipe = await store.openPipe(1)
   t.teardown(() => pipe.close())

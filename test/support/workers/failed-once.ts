@@ -1,6 +1,7 @@
 // A delivery that was tried once and failed, for tests of attempts on demand.
 import type { Test } from 'tap'
-import type { TestTarget } from '../../../workers/operate/redeliver.js'
+import { inTransaction } from '../../../src/postgres/transaction.js'
+import { requestTest } from '../../../workers/operate/redeliver.js'
 import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
 import { assistantTo, callCompleted } from '../events/call-events.js'
 import { deliveryRig, type Rig, type RigOptions } from './delivery-rig.js'
@@ -9,8 +10,8 @@ import { answers, receiver, type Receiver } from '../receivers/receiver.js'
 
 export const id = deliveryId('c-1')
 
-export const target = (hook: Receiver, id = 1): TestTarget =>
-  ({ userId: '1', assistant: { id, name: 'Front desk' }, url: hook.url })
+export const sendTest = ({ pool }: Rig, { url }: Receiver, id = 1) =>
+  inTransaction(pool, (tx) => requestTest(tx, { userId: '1', assistant: { id, name: 'Front desk' }, url }))
 
 export const attemptsOf = async (r: Rig) => (await r.attempts()).map(({ trigger, n, outcome }) => [trigger, n, outcome])
 

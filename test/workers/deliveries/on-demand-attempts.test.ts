@@ -1,7 +1,7 @@
 // Attempts on demand are as durable as those of the schedule.
 import t from 'tap'
 import { randomUUID } from 'node:crypto'
-import { redeliver, sendTest } from '../../../workers/operate/redeliver.js'
+import { redeliver } from '../../../workers/operate/redeliver.js'
 import { finishOnDemandAttempt, startOnDemandAttempt } from '../../../workers/deliveries/attempts/on-demand.js'
 import { inTransaction } from '../../../src/postgres/transaction.js'
 import { suspend } from '../../../workers/deliveries/endpoints.js'
@@ -9,7 +9,7 @@ import { assistantTo, callCompleted, callsOf } from '../../support/events/call-e
 import { deliveryRig } from '../../support/workers/delivery-rig.js'
 import { eventually } from '../../support/eventually.js'
 import { answers, receiver } from '../../support/receivers/receiver.js'
-import { attemptsOf, ended, failedOnce, id, row, target } from '../../support/workers/failed-once.js'
+import { attemptsOf, ended, failedOnce, id, row, sendTest } from '../../support/workers/failed-once.js'
 
 t.test('of many workers with the same job one makes the attempt, and a stale one makes none', async (t) => {
   const { r, hook } = await failedOnce(t)
@@ -82,12 +82,12 @@ t.test('attempts on demand take slots like others, and take them first', async (
 t.test('a suspended endpoint resumes by a test that succeeds, and not by a test that fails', async (t) => {
   const { r, hook } = await failedOnce(t)
   await inTransaction(r.pool, (tx) => suspend(tx, '1', 'gone'))
-  await sendTest(r.pool, target(hook))
+  await sendTest(r, hook)
   await r.reconcile()
   await ended(r, 2)
   t.match(await row(r), { status: 'held', reason: 'endpoint_suspended' })
   hook.answer = answers(200)
-  await sendTest(r.pool, target(hook))
+  await sendTest(r, hook)
   await r.reconcile()
   await ended(r, 3)
   t.match(await row(r), { status: 'scheduled', reason: null, held_at: null })

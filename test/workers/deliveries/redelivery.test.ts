@@ -1,7 +1,7 @@
 // Redeliveries and tests by hand: what they may send, and how many, without changing the schedule.
 import t from 'tap'
 import { randomUUID } from 'node:crypto'
-import { redeliver, sendTest, perMinute } from '../../../workers/operate/redeliver.js'
+import { redeliver } from '../../../workers/operate/redeliver.js'
 import { deliveryId } from '../../../workers/dispatch/delivery-id.js'
 import { startOnDemandAttempt } from '../../../workers/deliveries/attempts/on-demand.js'
 import { assistantTo, assistantUpdated, callCompleted } from '../../support/events/call-events.js'
@@ -9,7 +9,7 @@ import { deliveryRig } from '../../support/workers/delivery-rig.js'
 import { onEachQueue } from '../../support/workers/each-queue.js'
 import { eventually } from '../../support/eventually.js'
 import { answers, receiver } from '../../support/receivers/receiver.js'
-import { attemptsOf, ended, failedOnce, id, row, target } from '../../support/workers/failed-once.js'
+import { attemptsOf, ended, failedOnce, id, row, sendTest } from '../../support/workers/failed-once.js'
 import { webhookProblems } from '../../support/documents/webhook-schemas.js'
 
 onEachQueue(t, {
@@ -52,7 +52,7 @@ onEachQueue(t, {
   async 'a test is one signed request; when it fails it is over, and nothing else changes' (t, redis) {
     const { r, hook } = await failedOnce(t, { redis })
     const before = await row(r)
-    const result = await sendTest(r.pool, target(hook))
+    const result = await sendTest(r, hook)
     if (result.kind !== 'accepted') throw new Error(result.kind)
     t.match(result.delivery, { type: 'webhook.test', call_id: null, assistant_id: 1, status: 'scheduled' })
     t.match(result.delivery, { next_attempt_at: null, attempts: [{ trigger: 'test', n: 1, started_at: null }] })
@@ -124,15 +124,15 @@ t.test('ten a minute of each assistant and kind, counted for all processes toget
   await r.queue.stopWork(1_000, () => {})
   const kinds = async (results: Array<ReturnType<typeof sendTest>>) =>
     (await Promise.all(results)).map(({ kind }) => kind).sort()
-  const most = [...Array(perMinute).fill('accepted'), 'too-many', 'too-many', 'too-many']
+  const most = [...Array(10).fill('accepted'), 'too-many', 'too-many', 'too-many']
   t.same(await kinds(Array.from({ length: 13 }, () => redeliver(r.pool, id, '1'))), most)
-  t.same(await kinds(Array.from({ length: 13 }, () => sendTest(r.pool, target(hook)))), most)
-  const late = await sendTest(r.pool, target(hook))
+  t.same(await kinds(Array.from({ length: 13 }, () => sendTest(r, hook))), most)
+  const late = await sendTest(r, hook)
   t.ok(late.kind === 'too-many' && late.retryInSeconds > 30 && late.retryInSeconds <= 60)
-  t.match(await sendTest(r.pool, target(hook, 2)), { kind: 'accepted' }, 'another assistant has its own')
+  t.match(await sendTest(r, hook, 2), { kind: 'accepted' }, 'another assistant has its own')
   t.match(await redeliver(r.pool, id), { kind: 'accepted' }, 'operators are not counted')
   await r.pool.query(
     "UPDATE ledger.webhook_attempts_asked SET at = ARRAY(SELECT unnest(at) - interval '1 minute') WHERE trigger = 'test'"
   )
-  t.match(await sendTest(r.pool, target(hook)), { kind: 'accepted' })
+  t.match(await sendTest(r, hook), { kind: 'accepted' })
 })

@@ -24,8 +24,6 @@ export interface TaskOptions {
   alert?: AlertHook | undefined
   /** False in a restored database: what it has to tell may be told already. */
   maySend (): boolean
-  /** Between two counts of the identity, in milliseconds. */
-  countEveryMs?: number | undefined
   /** How long attempts are kept. */
   retentionDays: number
   version: string
@@ -45,12 +43,12 @@ const soonMs = 2_000
 const rarelyMs = 60_000
 const hourlyMs = 3_600_000
 
-export function openTasks ({ alert, maySend, countEveryMs, retentionDays, ...options }: TaskOptions): Tasks {
+export function openTasks ({ alert, maySend, retentionDays, ...options }: TaskOptions): Tasks {
   const tasks: UpkeepTask[] = [
     { name: 'recoveries', everyMs: soonMs, run: () => recover(options) },
     { name: 'months', everyMs: hourlyMs, run: () => keepMonths(options.pool, retentionDays) },
     { name: 'probes', everyMs: rarelyMs, run: () => probeSuspended(options.pool) },
-    { name: 'identity', everyMs: countEveryMs ?? rarelyMs, run: () => continueAudit(options) }
+    { name: 'identity', everyMs: rarelyMs, run: () => continueAudit(options) }
   ]
   if (!alert) return { tasks, alerts: [], close: async () => {} }
   const poster = openPoster({ allowCidrs: ['0.0.0.0/0', '::/0'] }) // operators may reach what is theirs
