@@ -1,9 +1,9 @@
 // Runs one test file after another, as the runner orders, and reports what each says.
 import './no-async-hooks.js'
 import { Test } from 'tap'
-import { cpuSeconds } from './cpu.js'
 import type { News, Order } from './file-process.js'
 import { setOwnTest } from './own-test.js'
+import { cpuSeconds } from './report.js'
 
 /** Long enough to send many lines at once. */
 const reportMs = 100

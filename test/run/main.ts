@@ -4,17 +4,15 @@ import { parseArgs } from 'node:util'
 import { t } from 'tap'
 import { madeDataVariable } from '@ringledger/embedded-postgres/testing'
 import { holderVariable, startHolder } from '../support/back-ends/back-ends.js'
-import { cpuSeconds } from './cpu.js'
 import { FileProcess } from './file-process.js'
 import { filesOf, type TestFile } from './files.js'
 import { keepFilesInMemory } from './memory.js'
-import { type Cost, reportFile, reportProcess, reportRun } from './report.js'
+import { type Cost, cpuSeconds, print, reportFile, reportRun } from './report.js'
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    // One more than the cores of a small machine, since files wait now and then. More only makes each of them late.
-    jobs: { type: 'string', short: 'j', default: '3' },
+    jobs: { type: 'string', short: 'j', default: '4' }, // twice the cores of a small machine: files mostly wait
     timeout: { type: 'string', default: '240' }, // of a file, in seconds
     grep: { type: 'string', short: 'g' },
     snapshot: { type: 'boolean' }
@@ -114,7 +112,7 @@ async function run ({ source, compiled }: TestFile, on: FileProcess): Promise<vo
 /** What is wrong with a process that runs files. */
 function fail (wrong: string): void {
   t.fail(wrong, { at: null, stack: '' })
-  reportProcess(wrong)
+  print(`NOT OK  ${wrong}`)
 }
 
 async function endBy (signal: NodeJS.Signals): Promise<void> {

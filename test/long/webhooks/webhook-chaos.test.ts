@@ -8,7 +8,7 @@ import {
 } from '../../support/scenes/webhook-accounts.js'
 import { standsStillAfterMs, until, webhookScene, type Scene } from '../../support/scenes/webhook-scene.js'
 
-const usualRounds = 50
+const usualRounds = 120
 /** So that what stands still can say so. */
 const restMs = 2 * standsStillAfterMs + 2 * quietWithinMs
 
