@@ -2,8 +2,10 @@
 import t from 'tap'
 import { newAssistant, newLead } from '../../support/bodies/bodies.js'
 import { openApi } from '../../support/http/openapi.js'
+import { testService } from '../../support/service.js'
 
-const { service, document, operations } = await openApi(t)
+const { document, operations } = await openApi()
+const service = await testService(t, ['api', 'projector', 'worker'], { BASE_PATH: '/v1', WEBHOOK_SCHEDULE: '1h' })
 
 /** Of every answer, whatever it is: of HTTP itself, and what guards pages of browsers. */
 const general = /^(cache-control|connection|content-(length|type|security-policy)|cross-origin-.*|date|keep-alive|origin-agent-cluster|permissions-policy|referrer-policy|strict-transport-security|transfer-encoding|vary|x-(content-type-options|dns-prefetch-control|download-options|frame-options|permitted-cross-domain-policies|xss-protection))$/

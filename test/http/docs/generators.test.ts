@@ -4,7 +4,7 @@ import { openApi, type Operation } from '../../support/http/openapi.js'
 
 type Schema = Record<string, unknown>
 
-const { service, document, operations, resolved } = await openApi(t)
+const { text, document, operations, resolved } = await openApi()
 const schemas: Record<string, Schema> = document.components.schemas
 const webhooks: Record<string, { post: Operation }> = resolved(document.webhooks)
 
@@ -131,6 +131,6 @@ t.test('a field that is not described is in the schema that its own one names', 
 })
 
 t.test('it has less than 160 KB as it is served, with room for a few routes more', async (t) => {
-  const served = await (await fetch(`${service.url}/v1/docs/json`)).arrayBuffer()
-  t.ok(served.byteLength < 160_000, `${served.byteLength} bytes`)
+  const bytes = Buffer.byteLength(text)
+  t.ok(bytes < 160_000, `${bytes} bytes`)
 })

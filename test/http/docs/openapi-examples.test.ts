@@ -2,8 +2,10 @@
 import t from 'tap'
 import { importId } from '../../../src/http/docs/import-examples.js'
 import { openApi } from '../../support/http/openapi.js'
+import { testService } from '../../support/service.js'
 
-const { service, document, operations, resolved, fits } = await openApi(t)
+const { document, operations, resolved, fits } = await openApi()
+const service = await testService(t, ['api', 'projector', 'worker'], { BASE_PATH: '/v1', WEBHOOK_SCHEDULE: '1h' })
 
 t.test('every request body has an example that fits', async (t) => {
   for (const { name, operation: { requestBody } } of operations) {

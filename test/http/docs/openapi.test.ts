@@ -6,7 +6,7 @@ import { AssistantSettings, defaultSettings } from '../../../src/domain/assistan
 import { documented } from '../../../src/http/docs/refusals.js'
 import { examplesOf, openApi } from '../../support/http/openapi.js'
 
-const { document, operations, resolved, fits } = await openApi(t)
+const { document, operations, resolved, fits } = await openApi()
 
 t.test('the document is valid OpenAPI 3.1', async (t) => {
   t.equal(document.openapi, '3.1.0')

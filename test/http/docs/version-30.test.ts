@@ -5,8 +5,8 @@ import { openApi } from '../../support/http/openapi.js'
 
 type Part = Record<string, unknown>
 
-const { service, document } = await openApi(t)
-const { body: older } = await service.call('GET', '/v1/docs/json?openapi=3.0')
+const { app, document } = await openApi()
+const older = (await app.inject('/v1/docs/json?openapi=3.0')).json()
 
 /** Every object in the value, but not inside examples, which may look like anything. */
 function * within (value: unknown): Generator<Part> {

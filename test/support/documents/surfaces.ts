@@ -2,34 +2,18 @@
 import type { Command } from 'commander'
 import pino from 'pino'
 import { Registry } from 'prom-client'
-import { buildApp } from '../../../src/app.js'
 import { commandLine } from '../../../src/cli/commands.js'
 import { measureBackground, observeImports } from '../../../src/composition/status/background-metrics.js'
 import { measureDeliveries, measureProcess, measureProjections, observeAttempts } from '../../../src/composition/status/metrics.js'
 import { openMetrics } from '../../../src/http/status/metrics.js'
 import { Environment, settingNames } from '../../../src/settings/environment.js'
+import { appAlone, unused } from '../http/app-alone.js'
 
 const log = pino({ level: 'silent' })
 
-/** Stands for what only a request or a scrape uses: it can be called, and each of its properties is the same again. */
-const unused = new Proxy(() => {}, { apply: () => unused, get: (_target, name) => typeof name === 'symbol' ? undefined : unused }) as never
-
 /** As the service answers it with the usual settings. */
 export async function apiDocument (): Promise<object> {
-  const app = await buildApp({
-    logger: log,
-    basePath: '',
-    jwt: { secret: 'x'.repeat(32), roleClaim: 'role' },
-    corsOrigins: [],
-    rateLimit: { perMinute: 0 },
-    healthChecks: {},
-    metrics: openMetrics(log),
-    ops: { basePath: '', sessionKey: Buffer.alloc(32) } as never,
-    routes: unused
-  })
-  const { body } = await app.inject('/docs/json')
-  await app.close()
-  return JSON.parse(body)
+  return (await (await appAlone()).inject('/docs/json')).json()
 }
 
 /** The help text of each command, as wide as it is where nobody looks. */

@@ -1,8 +1,7 @@
-// The API document of a running service, with its operations and a check of values by its schemas.
+// The API document, with its operations and a check of values by its schemas.
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import type { Test } from 'tap'
-import { testService } from '../service.js'
+import { appAlone } from './app-alone.js'
 
 interface Media { schema: object, example?: unknown, examples?: Record<string, { value: unknown }> }
 
@@ -33,10 +32,11 @@ export interface Operation {
   responses: Record<string, Described>
 }
 
-/** A service with webhooks that wait, and its document. In `operations` shared parts stand where they are used. */
-export async function openApi (t: Test) {
-  const service = await testService(t, ['api', 'projector', 'worker'], { BASE_PATH: '/v1', WEBHOOK_SCHEDULE: '1h' })
-  const { body: document } = await service.call('GET', '/v1/docs/json')
+/** Of an API below `/v1`. In `operations` shared parts stand where they are used. */
+export async function openApi () {
+  const app = await appAlone({ basePath: '/v1' })
+  const { body: text } = await app.inject('/v1/docs/json')
+  const document = JSON.parse(text)
   const resolved = <Value>(value: Value) => withParts(document, value)
   const operations = Object.entries<Record<string, Operation>>(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) =>
@@ -48,7 +48,7 @@ export async function openApi (t: Test) {
     const check = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"api#/components')))
     return check(value) ? [] : check.errors?.map(({ instancePath, message }) => `${instancePath} ${message}`)
   }
-  return { service, document, operations, resolved, fits }
+  return { app, text, document, operations, resolved, fits }
 }
 
 /** The value with parameters, headers and responses in place of the references to them; those to schemas stay. */
