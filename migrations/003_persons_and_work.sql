@@ -33,7 +33,7 @@ CREATE TABLE ledger.person_exports (
   user_id    text NOT NULL,
   key_id     text NOT NULL,
   sealed     bytea NOT NULL,
-  call_ids   text[],                       -- calls in it: whoever answered them may be erased while it is kept
+  call_ids   text[] NOT NULL,              -- calls in it: whoever answered them may be erased while it is kept
   written_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (request_id, part)
 );
@@ -72,7 +72,7 @@ CREATE INDEX background_requests_finished ON ledger.background_requests (kind, f
 -- Rows of imports that wait, in the order in which they came, in parts. A part goes when its rows are done.
 CREATE TABLE ledger.lead_import_parts (
   upload_id  uuid NOT NULL,            -- of one reading of a body
-  user_id    text,                     -- no request names an upload whose body is still being read
+  user_id    text NOT NULL,            -- no request names an upload whose body is still being read
   first_row  integer NOT NULL,         -- the number of its first row, from 1
   leads      json NOT NULL,            -- each as its body, with what was refused of it
   ids        bigint[],                 -- reserved for its leads before the first was begun: a repetition has the same

@@ -131,35 +131,24 @@ SELECT ledger.add_attempt_months(now());
 -- The queue of attempts on demand, redeliveries, tests and probes: each has its row before it is due, so that a crash
 -- shows, and a number of its own. A row goes when its attempt has ended.
 CREATE TABLE ledger.webhook_attempts_on_demand (
-  delivery_id        uuid NOT NULL REFERENCES ledger.webhook_deliveries ON DELETE CASCADE,
-  trigger            text NOT NULL CHECK (trigger IN ('manual', 'test', 'probe')),
-  n                  integer NOT NULL,
-  user_id            text NOT NULL,
-  assistant_id       bigint NOT NULL,
-  endpoint_id        bigint NOT NULL REFERENCES ledger.webhook_endpoints,
-  due_at             timestamptz NOT NULL,
-  job_number         integer NOT NULL DEFAULT 0,
-  queued_at          timestamptz,
-  started_at         timestamptz,
-  worker_token       uuid,
-  finished_at        timestamptz,
-  outcome            text CHECK (outcome IN
-    ('delivered', 'gone', 'rejected', 'blocked', 'dns', 'connect', 'tls', 'connection', 'timeout', 'unknown')),
-  status_code        integer,
-  duration_ms        integer,
-  error              text,
-  response_excerpt   text,
-  response_truncated boolean NOT NULL DEFAULT false,
+  delivery_id  uuid NOT NULL REFERENCES ledger.webhook_deliveries ON DELETE CASCADE,
+  trigger      text NOT NULL CHECK (trigger IN ('manual', 'test', 'probe')),
+  n            integer NOT NULL,
+  user_id      text NOT NULL,
+  assistant_id bigint NOT NULL,
+  endpoint_id  bigint NOT NULL REFERENCES ledger.webhook_endpoints,
+  due_at       timestamptz NOT NULL,
+  job_number   integer NOT NULL DEFAULT 0,
+  queued_at    timestamptz,
+  started_at   timestamptz,
+  worker_token uuid,
   PRIMARY KEY (delivery_id, trigger, n),
-  CHECK ((finished_at IS NULL) = (outcome IS NULL)),
   CHECK ((started_at IS NULL) = (worker_token IS NULL))
 ) WITH (
   autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0,
   autovacuum_analyze_scale_factor = 0.02
 );
-CREATE INDEX webhook_attempts_on_demand_open ON ledger.webhook_attempts_on_demand (user_id, endpoint_id)
-  WHERE outcome IS NULL;
-CREATE INDEX webhook_attempts_on_demand_recent ON ledger.webhook_attempts_on_demand (assistant_id, trigger, due_at);
+CREATE INDEX webhook_attempts_on_demand_of_user ON ledger.webhook_attempts_on_demand (user_id, endpoint_id);
 
 -- When attempts of a kind were last asked for, newest first: what the limit for each minute looks at.
 CREATE TABLE ledger.webhook_attempts_asked (
@@ -177,8 +166,8 @@ CREATE VIEW ledger.all_webhook_attempts AS
   FROM ledger.webhook_attempts
   UNION ALL
   SELECT delivery_id, trigger, n, endpoint_id, worker_token, due_at,
-         job_number, queued_at, started_at, finished_at, outcome,
-         status_code, duration_ms, error, response_excerpt, response_truncated
+         job_number, queued_at, started_at, NULL, NULL,
+         NULL, NULL, NULL, NULL, false
   FROM ledger.webhook_attempts_on_demand
   UNION ALL
   SELECT id, 'schedule', attempt_count, endpoint_id, worker_token, NULL,

@@ -64,7 +64,7 @@ BEGIN
     SELECT w.user_id FROM ledger.waiting(user_ids) w WHERE w.first_due <= clock_timestamp()
     UNION
     SELECT a.user_id FROM ledger.webhook_attempts_on_demand a
-    WHERE a.user_id = ANY(user_ids) AND a.outcome IS NULL AND a.queued_at IS NULL AND a.due_at <= clock_timestamp();
+    WHERE a.user_id = ANY(user_ids) AND a.queued_at IS NULL AND a.due_at <= clock_timestamp();
 END $$;
 
 -- Gives free slots to what is due of these users, and numbers the next job of each: one statement for a worker, where a
@@ -89,14 +89,14 @@ BEGIN
   -- Attempts on demand go first: they are few, and somebody waits for them.
   IF EXISTS (
     SELECT FROM ledger.webhook_attempts_on_demand
-    WHERE outcome IS NULL AND queued_at IS NULL AND user_id = ANY(user_ids)
+    WHERE queued_at IS NULL AND user_id = ANY(user_ids)
   ) THEN
     RETURN QUERY
     WITH waiting AS (
       SELECT delivery_id, trigger, n, user_id, endpoint_id, due_at,
              row_number() OVER (PARTITION BY user_id, endpoint_id ORDER BY due_at, delivery_id, trigger, n) AS nth
       FROM ledger.webhook_attempts_on_demand
-      WHERE user_id = ANY(user_ids) AND outcome IS NULL AND queued_at IS NULL
+      WHERE user_id = ANY(user_ids) AND queued_at IS NULL
         AND due_at <= clock_timestamp()
     ), fitting AS (
       SELECT w.*, row_number() OVER (PARTITION BY user_id ORDER BY due_at, delivery_id, trigger, n) AS nth_of_user
@@ -104,12 +104,12 @@ BEGIN
         (SELECT count(*) FROM ledger.webhook_deliveries q
          WHERE q.user_id = w.user_id AND q.endpoint_id = w.endpoint_id AND q.queued_at >= queued_since)
         + (SELECT count(*) FROM ledger.webhook_attempts_on_demand p
-           WHERE p.user_id = w.user_id AND p.endpoint_id = w.endpoint_id AND p.queued_at IS NOT NULL AND p.outcome IS NULL))
+           WHERE p.user_id = w.user_id AND p.endpoint_id = w.endpoint_id AND p.queued_at IS NOT NULL))
     ), chosen AS (
       SELECT * FROM fitting f WHERE nth_of_user <= per_user - (
         (SELECT count(*) FROM ledger.webhook_deliveries q WHERE q.user_id = f.user_id AND q.queued_at >= queued_since)
         + (SELECT count(*) FROM ledger.webhook_attempts_on_demand p
-           WHERE p.user_id = f.user_id AND p.queued_at IS NOT NULL AND p.outcome IS NULL))
+           WHERE p.user_id = f.user_id AND p.queued_at IS NOT NULL))
     )
     UPDATE ledger.webhook_attempts_on_demand a
     SET queued_at = clock_timestamp(), job_number = job_number + 1
@@ -131,7 +131,7 @@ BEGIN
             WHERE user_id = ANY(user_ids) AND queued_at >= queued_since
             UNION ALL
             SELECT user_id, endpoint_id, queued_at FROM ledger.webhook_attempts_on_demand
-            WHERE user_id = ANY(user_ids) AND queued_at IS NOT NULL AND outcome IS NULL) queued
+            WHERE user_id = ANY(user_ids) AND queued_at IS NOT NULL) queued
       GROUP BY user_id, endpoint_id
     ), free AS (
       SELECT w.user_id, w.since, w.endpoint_id, coalesce(b.in_use, 0) AS in_use,

@@ -18,10 +18,7 @@ export async function eraseDeliveries (tx: PoolClient, callIds: string[]): Promi
     WHERE delivery_id = ANY($1::uuid[]) AND response_excerpt IS NOT NULL`, [ids])
   await tx.query(`
     DELETE FROM ledger.webhook_attempts_on_demand
-    WHERE delivery_id = ANY($1::uuid[]) AND outcome IS NULL AND started_at IS NULL`, [ids])
-  await tx.query(`
-    UPDATE ledger.webhook_attempts_on_demand SET response_excerpt = NULL
-    WHERE delivery_id = ANY($1::uuid[]) AND response_excerpt IS NOT NULL`, [ids])
+    WHERE delivery_id = ANY($1::uuid[]) AND started_at IS NULL`, [ids])
 }
 
 const isPending = "status IN ('scheduled', 'held')"

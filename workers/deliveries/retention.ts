@@ -82,6 +82,6 @@ async function withoutOpenAttempts (tx: PoolClient, ids: string[]): Promise<stri
   if (ids.length === 0) return []
   const { rows } = await tx.query<{ id: string }>(`
     SELECT id FROM unnest($1::uuid[]) AS old (id)
-    WHERE NOT EXISTS (SELECT FROM ledger.webhook_attempts_on_demand a WHERE a.delivery_id = old.id AND a.outcome IS NULL)`, [ids])
+    WHERE NOT EXISTS (SELECT FROM ledger.webhook_attempts_on_demand a WHERE a.delivery_id = old.id)`, [ids])
   return rows.map(({ id }) => id)
 }

@@ -43,7 +43,7 @@ const dueSql = `
           AND (queued_at IS NOT NULL OR coalesce(paused_until <= clock_timestamp(), true))
         UNION ALL
         SELECT queued_at, due_at FROM ledger.webhook_attempts_on_demand
-        WHERE outcome IS NULL AND due_at <= clock_timestamp()) attempts`
+        WHERE due_at <= clock_timestamp()) attempts`
 
 /** What waits, for the metrics; `oldestSeconds` is since when the attempt that is due longest is. */
 export async function countDue (
@@ -80,7 +80,7 @@ export async function queueStatus (pool: Pool): Promise<QueueStatus> {
            (SELECT count(*)::integer FROM ledger.webhook_deliveries
             WHERE queued_at IS NOT NULL AND started_at IS NOT NULL) +
            (SELECT count(*)::integer FROM ledger.webhook_attempts_on_demand
-            WHERE outcome IS NULL AND started_at IS NOT NULL) AS in_flight,
+            WHERE started_at IS NOT NULL) AS in_flight,
            (SELECT count(*)::integer FROM ledger.webhook_deliveries WHERE status = 'held') AS held
     FROM (${dueSql}) due`)
   const { waiting = 0, under_way: underWay = 0, in_flight: inFlight = 0, held = 0 } = row ?? {}

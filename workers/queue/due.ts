@@ -35,7 +35,7 @@ const passSql = `
   SELECT user_id FROM waiting WHERE first_due <= clock_timestamp()
   UNION
   SELECT user_id FROM ledger.webhook_attempts_on_demand
-  WHERE outcome IS NULL AND queued_at IS NULL AND due_at <= clock_timestamp()`
+  WHERE queued_at IS NULL AND due_at <= clock_timestamp()`
 
 /**
  * One pass over all that waits.

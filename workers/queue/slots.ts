@@ -80,7 +80,6 @@ export async function unstartedJobs (pool: Pool, olderThanMs: number): Promise<J
     WHERE queued_at < clock_timestamp() - $1 * interval '1 ms' AND started_at IS NULL
     UNION ALL
     SELECT delivery_id, n, job_number, trigger FROM ledger.webhook_attempts_on_demand
-    WHERE outcome IS NULL AND started_at IS NULL
-      AND queued_at < clock_timestamp() - $1 * interval '1 ms'`, [olderThanMs])
+    WHERE started_at IS NULL AND queued_at < clock_timestamp() - $1 * interval '1 ms'`, [olderThanMs])
   return rows.map(toJob)
 }

@@ -79,7 +79,7 @@ export async function closeUnknownOnDemand (pool: Pool, olderThanMs: number, now
     WITH stuck AS (
       SELECT a.delivery_id, a.trigger, a.n
       FROM ledger.webhook_attempts_on_demand a JOIN ledger.webhook_deliveries d ON d.id = a.delivery_id
-      WHERE outcome IS NULL AND a.${isAbandoned}
+      WHERE a.${isAbandoned}
       FOR NO KEY UPDATE SKIP LOCKED -- of both, as an outcome that is being written has locked the delivery
     ), ended AS (
       DELETE FROM ledger.webhook_attempts_on_demand a

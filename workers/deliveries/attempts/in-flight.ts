@@ -13,7 +13,7 @@ export async function areErasedInFlight (pool: Pool, userId: string, abandonedAf
       WHERE user_id = $1 AND queued_at IS NOT NULL AND erased_at IS NOT NULL AND ${isRunning}
     ) OR EXISTS (
       SELECT FROM ledger.webhook_attempts_on_demand a JOIN ledger.webhook_deliveries d ON d.id = a.delivery_id
-      WHERE a.user_id = $1 AND a.outcome IS NULL AND d.erased_at IS NOT NULL AND a.${isRunning}
+      WHERE a.user_id = $1 AND d.erased_at IS NOT NULL AND a.${isRunning}
     ) AS is_there`, [userId, abandonedAfterMs])
   return found?.is_there ?? false
 }

@@ -22,7 +22,7 @@ export async function dropMonths (pool: Pool, days: number): Promise<string[]> {
       WHERE to_date(right(name, 7), 'YYYY_MM') + interval '1 month' <= least(
         (now() AT TIME ZONE 'UTC') - $1 * interval '1 day',
         (SELECT min(started_at) AT TIME ZONE 'UTC' FROM ledger.webhook_deliveries WHERE queued_at IS NOT NULL),
-        (SELECT min(started_at) AT TIME ZONE 'UTC' FROM ledger.webhook_attempts_on_demand WHERE outcome IS NULL))
+        (SELECT min(started_at) AT TIME ZONE 'UTC' FROM ledger.webhook_attempts_on_demand))
       ORDER BY name`, [days])
     for (const { name } of rows) await tx.query(`DROP TABLE ledger.${name}`)
     return rows.map(({ name }) => name)

@@ -92,7 +92,7 @@ export const insertOnceMore = (inMs: string) => `
 const finishSql = `
   WITH ended AS (
     DELETE FROM ledger.webhook_attempts_on_demand
-    WHERE delivery_id = $1 AND trigger = $2 AND n = $3 AND worker_token = $4 AND outcome IS NULL
+    WHERE delivery_id = $1 AND trigger = $2 AND n = $3 AND worker_token = $4
     RETURNING delivery_id, trigger, n, endpoint_id, user_id, assistant_id, worker_token, started_at
   ), written AS (
     INSERT INTO ledger.webhook_attempts (delivery_id, trigger, n, endpoint_id, worker_token, started_at, finished_at,

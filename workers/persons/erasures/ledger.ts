@@ -82,12 +82,11 @@ async function removeCopies (questions: LedgerQuestions, person: Person): Promis
   }
 }
 
-/** Also where a former release made the copy, and did not note its calls. */
 async function hasErased (questions: LedgerQuestions, { userId }: Person, requestId: string): Promise<boolean> {
   for (let part = 0; ; part += 1) {
-    const { rows: [found] } = await questions.pool.query<{ call_ids: string[] | null }>(
+    const { rows: [found] } = await questions.pool.query<{ call_ids: string[] }>(
       'SELECT call_ids FROM ledger.person_exports WHERE request_id = $1 AND part = $2', [requestId, part])
     if (!found) return false
-    if (!found.call_ids || await questions.hasErased(userId, found.call_ids)) return true
+    if (await questions.hasErased(userId, found.call_ids)) return true
   }
 }
