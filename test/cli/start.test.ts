@@ -123,25 +123,6 @@ t.test('commands beside a running start', async (t) => {
   for (const [title, rule] of Object.entries(rules)) await t.test(title, (t) => rule(t, service))
 })
 
-t.test('SIGINT to the whole group, as Ctrl-C sends it, drains a warm start as well', async (t) => {
-  const service = await startService(t, { dataDir: folder })
-  t.equal((await service.stop('SIGINT')).code, 0)
-  t.same(service.process.processes(), [])
-})
-
-t.test('a start that is broken off leaves nothing behind, whenever it is', async (t) => {
-  // Beside its own there is initdb at first; later the supervisor, Postgres, and the event store, one after the other.
-  for (const [DATA_DIR, processes] of [[dataDir(t), 2], [folder, 2], [folder, 4]] as const) {
-    const starting = ringledger(t, ['start'], { DATA_DIR, PORT: '0' })
-    await eventually(() => starting.processes().length >= processes)
-    starting.signal('SIGINT')
-    await starting.ended
-    t.same(starting.processes(), [])
-    t.equal(starting.stderr(), '', 'nor a complaint')
-    t.notMatch(starting.stdout(), /is listening/)
-  }
-})
-
 t.test('a command alone runs back ends for as long as it takes, and leaves none', async (t) => {
   const command = ringledger(t, ['projections', 'list'], { DATA_DIR: folder })
   t.equal((await command.ended).code, 0)

@@ -26,13 +26,13 @@ export const parts: Part[] = [
     files: ['test/flow/kill.test.ts', 'test/long/kill'],
     env: { CHAOS_ROUNDS: '20' },
     guards: ['src/command-handling', 'src/composition', 'src/event-store', 'src/http', 'src/subscriptions'],
-    minutes: 15
+    minutes: 10
   },
   {
     name: 'webhooks',
     files: ['test/long/webhooks'],
     guards: ['workers/dispatch', 'workers/queue', 'workers/deliver', 'workers/deliveries', 'src/subscriptions'],
-    minutes: 25
+    minutes: 18
   },
   {
     name: 'copy',
@@ -44,7 +44,7 @@ export const parts: Part[] = [
     name: 'queue',
     files: ['test/long/queue'],
     guards: ['workers/queue', 'workers/deliver', 'src/postgres'],
-    minutes: 20
+    minutes: 12
   },
   {
     name: 'sender',
@@ -136,6 +136,7 @@ export const parts: Part[] = [
     guards: ['docs/clients', 'docs/tutorial.md', 'docs/site', 'examples', 'src/cli/demo', 'src/http/docs'],
     minutes: 6
   },
+  { name: 'ops', files: ['test/long/ops'], guards: ['src/ops'], minutes: 2 },
   { name: 'bench', files: ['test/long/bench'], guards: ['bench'], minutes: 5 },
   {
     name: 'heap',
