@@ -4,7 +4,7 @@ import pg from 'pg'
 import { packageRoot } from '../../package-root.js'
 import { endClient } from '../../postgres/end-client.js'
 import { endsWithin } from '../../postgres/ends-within.js'
-import { appliedMigrations, missingMigrations, OtherVersion, readMigrations } from '../../postgres/migrate.js'
+import { compareMigrations, makeAnew, OtherVersion } from '../../postgres/migrate.js'
 import { openPool } from '../../postgres/pool.js'
 import { postgresProblem } from '../../postgres/problems/in-words.js'
 import { placeOf, problem, runIfReachable, skipped, warning, type Check, type Finding, type Found } from './check.js'
@@ -123,20 +123,17 @@ async function listens (client: pg.Client, other: pg.Client): Promise<Found> {
 }
 
 async function migrations (pool: pg.Pool): Promise<Found> {
-  const applied = await appliedMigrations(pool)
-  if (applied === undefined) return skipped('none yet: the first start makes the tables')
-  const known = readMigrations(packageRoot).map(({ name }) => name)
-  const missing = await missingMigrations(pool, packageRoot).catch((error: unknown) => {
-    if (error instanceof OtherVersion) return error
+  const compared = await compareMigrations(pool, packageRoot).catch((error: unknown) => {
+    if (error instanceof OtherVersion) return undefined
     throw error
   })
-  if (missing instanceof OtherVersion) return problem('of another version before 0.1.0', missing.mend)
-  const later = applied.slice(known.length)
+  if (!compared) return problem('of another version before 0.1.0', makeAnew)
+  const { applied, later, missing } = compared
+  if (applied.length === 0) return skipped('none yet: the first start makes the tables')
+  const namesOf = (all: Array<{ name: string }>) => all.map(({ name }) => name).join(', ')
   if (later.length > 0) {
-    const names = later.map(({ name }) => name).join(', ')
-    return warning(`${names} of another release`, 'Make sure that this release may run beside that one.')
+    return warning(`${namesOf(later)} of another release`, 'Make sure that this release may run beside that one.')
   }
-  if (missing.length === 0) return `all ${known.length} are there`
-  const names = missing.map(({ name }) => name).join(', ')
-  return warning(`to be run: ${names}`, 'The next start runs them, or `ringledger migrate` now.')
+  if (missing.length === 0) return `all ${applied.length} are there`
+  return warning(`to be run: ${namesOf(missing)}`, 'The next start runs them, or `ringledger migrate` now.')
 }
