@@ -87,7 +87,7 @@ export const parts: Part[] = [
     name: 'persons-at-once',
     files: ['test/long/persons-at-once'],
     guards: ['src/sealing', 'workers/persons', 'src/domain/person'],
-    minutes: 25
+    minutes: 15
   },
   {
     name: 'projections',

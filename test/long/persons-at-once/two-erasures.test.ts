@@ -73,14 +73,14 @@ async function isRight (t: Test, known: () => Promise<Pair>, { isSwapped, ...ord
 
 /** Mostly they wait. */
 const atOnce = 4
-/** Of the orders of steps, and of those of all that goes to the outside. */
-const some = 8
+/** Of the orders of steps in turn, of those of all steps, and of those of all that goes to the outside. */
+const some = { inTurn: 40, ofSteps: 8, ofPoints: 8 }
 const scenes = Object.entries(pairs).map(([title, pair]) => t.test(`persons ${title}`, { buffered: true }, async (t) => {
   t.jobs = atOnce
   const known = () => pair(told)
   const { ofSteps, ofPoints } = await ordersOf(known)
   const inTurn = ofSteps.filter(({ together }) => !together)
-  const chosen = [...inTurn, ...sample(ofSteps, some), ...sample(ofPoints, some)]
+  const chosen = [...sample(inTurn, some.inTurn), ...sample(ofSteps, some.ofSteps), ...sample(ofPoints, some.ofPoints)]
   const beganAt = performance.now()
   await Promise.all(chosen.map((order) =>
     t.test(JSON.stringify(order), { buffered: true }, (t) => isRight(t, known, order))))
