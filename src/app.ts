@@ -10,7 +10,6 @@ import { registerAuth } from './http/auth/auth.js'
 import type { Credentials } from './http/auth/credentials.js'
 import type { JwtSettings } from './http/auth/jwt-settings.js'
 import { addHealth, type HealthChecks } from './http/status/health.js'
-import { closeWhileBusy } from './http/close-while-busy.js'
 import { allowOrigins, type CorsOrigins } from './http/cors.js'
 import { takeCsvWhereWanted } from './http/imports/csv-body.js'
 import { takeOnlyJson } from './http/input/json-body.js'
@@ -131,4 +130,14 @@ const nothingHere = () => new Rejection('not-found', 'There is nothing at this a
 /** The caller's id where it is fit to be logged and stored, else one of ours. */
 function correlationId (given: string | string[] | undefined): string {
   return typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : randomUUID()
+}
+
+/**
+ * Without this, close() waits for clients that keep their connection open (fastify issue 7044). Those of a process that
+ * is leaving connect again, to another one, before this one stops to listen.
+ */
+function closeWhileBusy (app: App, isLeaving = () => false): void {
+  let isClosing = false
+  app.addHook('preClose', async () => { isClosing = true })
+  app.addHook('onSend', async (_request, reply) => { if (isClosing || isLeaving()) reply.header('connection', 'close') })
 }

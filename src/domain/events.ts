@@ -20,7 +20,6 @@ import { PersonKeyCreated, PersonKeyErased } from './person-key/events.js'
 import { PersonRequestCompleted, PersonRequestFailed, PersonRequested } from './person/events.js'
 import { PhoneNumberAdded, PhoneNumberClaimed, PhoneNumberFreed, PhoneNumberReleased } from './phone-number/events.js'
 import { TokenRevoked } from './token/events.js'
-import { misfitsInWords } from './misfits.js'
 import type { StoredEvent } from './stored-event.js'
 import { firstVersion, readersOf, type Versions } from './upcast.js'
 
@@ -139,4 +138,36 @@ export function tryDecode (stored: Decodable): { event?: DomainEvent | undefined
     if (error instanceof DecodeError) return { problem: error.message }
     throw error
   }
+}
+
+/** As the validator tells it; of one event it tells a few. */
+interface Misfit {
+  keyword: string
+  schemaPath: string
+  instancePath: string
+  message: string
+}
+
+/** Each field that is wrong, once, by its path. */
+function misfitsInWords (schema: object, data: unknown, misfits: readonly Misfit[]): string {
+  if (data instanceof Uint8Array) return 'data is no JSON, or its content type is not application/json'
+  const byField = new Map<string, Set<string>>()
+  for (const { keyword, schemaPath, instancePath, message } of misfits) {
+    if (keyword === 'anyOf') continue // what it may be is told one by one
+    const field = instancePath || 'data'
+    const words = keyword === 'pattern' ? wordsAt(schema, schemaPath) : undefined
+    byField.set(field, (byField.get(field) ?? new Set()).add(words ?? message))
+  }
+  return [...byField].map(([field, messages]) => `${field} ${[...messages].join(' or ')}`).join('; ')
+}
+
+/** What the schema itself says of a text that does not match. */
+function wordsAt (schema: object, path: string): string | undefined {
+  const part = path.split('/').slice(1).reduce<unknown>(member, schema)
+  const words = member(part, 'x-message')
+  return typeof words === 'string' ? words : undefined
+}
+
+function member (value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 }

@@ -1,9 +1,11 @@
 // Knows whether the event store answers reads and takes writes, looks again by itself, and lets nobody wait meanwhile.
 import { randomUUID } from 'node:crypto'
-import { AppendOutcomeUnknown, AppendTooLarge, EventStoreUnavailable, RevisionConflict, StreamGone } from './errors.js'
+import {
+  AppendOutcomeUnknown, AppendTooLarge, EventStoreUnavailable, RevisionConflict, StreamGone, NoAnswer
+} from './errors.js'
 import { Outages, type CallKind, type OutageLog } from './connection/outage.js'
-import { SharedLook } from './connection/shared-look.js'
 import { noStream, type Streams } from './streams.js'
+import { withTimeout } from '../timing/with-timeout.js'
 
 export interface Availability {
   /** Streams whose calls are noticed. */
@@ -138,3 +140,33 @@ class Watch {
 /** The store has decided about the append itself. */
 const isAnswer = (error: unknown) =>
   [RevisionConflict, StreamGone, AppendTooLarge].some((decided) => error instanceof decided)
+
+/** Calls wait no longer than this to learn it. */
+const patienceMs = 500
+
+/** Calls that wait for each other would each look anew: what a look has found counts for so long. */
+const countsForMs = 100
+
+class SharedLook {
+  #looking: Promise<void> | undefined
+  #failed: { at: number, error: unknown } | undefined
+
+  constructor (private readonly look: () => Promise<unknown>) {}
+
+  /** @throws EventStoreUnavailable */
+  async join (): Promise<void> {
+    if (this.#failed && performance.now() - this.#failed.at < countsForMs) throw this.#failed.error
+    await (this.#looking ??= this.#lookNow().finally(() => { this.#looking = undefined }))
+  }
+
+  async #lookNow (): Promise<void> {
+    try {
+      await withTimeout(patienceMs, this.look(), () => new NoAnswer(patienceMs))
+      this.#failed = undefined
+    } catch (cause) {
+      const error = cause instanceof EventStoreUnavailable ? cause : new EventStoreUnavailable('it is silent', { cause })
+      this.#failed = { at: performance.now(), error }
+      throw error
+    }
+  }
+}

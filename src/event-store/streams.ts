@@ -3,13 +3,14 @@ import type { StoredEvent } from '../domain/stored-event.js'
 import { Appender, type AppendTimes } from './appender.js'
 import type { EventStoreConnection } from './connection/connection.js'
 import type { Appended, Proposed } from './connection/proposed.js'
-import { deleteStream } from './removal/delete-stream.js'
 import { followLog, type FollowOptions } from './follow.js'
 import type { Limit } from './reads/limit.js'
 import { Reader } from './reads/reader.js'
-import { scavengeEmbedded, type Scavenged } from './removal/scavenge.js'
+import { scavengeEmbedded, type Scavenged } from './scavenge.js'
 import type { Batch } from './reads/batch.js'
-import { truncate } from './removal/truncate.js'
+import { ANY, NO_STREAM, StreamDeletedError, WrongExpectedVersionError } from '@eventstore/db-client'
+import { appendError, RevisionConflict, StreamGone, NoAnswer, readError } from './errors.js'
+import { withTimeout } from '../timing/with-timeout.js'
 
 export type { Appended, Proposed }
 
@@ -90,5 +91,45 @@ export function openStreams (connection: EventStoreConnection, options: StreamsO
     scavenge: () => scavengeEmbedded(connection, answerWithinMs),
     follow: (following) => followLog(connection, { head: sharedHead, awaited }, following),
     lookNow: () => { for (const look of awaited) look() }
+  }
+}
+
+/**
+ * Hides all events of a stream; new ones can be appended.
+ * @throws RevisionConflict, StreamGone, EventStoreUnavailable, AppendOutcomeUnknown: a second call finds out
+ */
+async function deleteStream (
+  connection: EventStoreConnection, stream: string, expected: bigint, withinMs: number
+): Promise<void> {
+  const options = { expectedRevision: expected, requiresLeader: true, deadline: withinMs }
+  try {
+    await connection.onLeader(({ client }) => client.deleteStream(stream, options))
+  } catch (cause) {
+    if (cause instanceof WrongExpectedVersionError) throw new RevisionConflict('the stream has moved on', { cause })
+    if (cause instanceof StreamDeletedError) throw new StreamGone('the stream was deleted for good', { cause })
+    throw appendError(cause)
+  }
+}
+
+/**
+ * Hides the beginning of a stream for good: a scavenge then takes it out of the store.
+ * To be called once the event at revision `before` was acknowledged: the events before it are not needed any more.
+ * A second call changes nothing.
+ * @param metadata the last revision of the stream's metadata, -1 for none; any when absent
+ * @throws RevisionConflict when somebody else wrote metadata, EventStoreUnavailable
+ */
+async function truncate (
+  connection: EventStoreConnection, stream: string, before: bigint, withinMs: number, metadata?: bigint
+): Promise<void> {
+  const expectedRevision = metadata === -1n ? NO_STREAM : metadata ?? ANY
+  try {
+    await connection.onLeader(async ({ client }) => {
+      // The client turns the number into JSON: a stream never has so many events that it would not be exact.
+      const written = client.setStreamMetadata(stream, { truncateBefore: Number(before) }, { expectedRevision })
+      await withTimeout(withinMs, written, () => new NoAnswer(withinMs))
+    })
+  } catch (error) {
+    if (error instanceof WrongExpectedVersionError) throw new RevisionConflict('the metadata has moved on')
+    throw readError(error)
   }
 }

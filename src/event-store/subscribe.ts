@@ -1,16 +1,16 @@
 // One serial, resumable catch-up subscription to $all, pulled batch by batch.
 import { setImmediate, setTimeout as delay } from 'node:timers/promises'
 import {
-  START, eventTypeFilter, type AllStreamResolvedEvent, type AllStreamSubscription, type Position
+  START, eventTypeFilter, type AllStreamResolvedEvent, type AllStreamSubscription, type Position, FORWARDS
 } from '@eventstore/db-client'
 import type { StoredEvent } from '../domain/stored-event.js'
 import type { EventStoreConnection } from './connection/connection.js'
 import type { Session } from './connection/session.js'
 import { EventStoreUnavailable } from './errors.js'
 import type { CatchUp, CatchUpOptions, Batch } from './reads/batch.js'
-import { awaitFirstFrom } from './reads/resume.js'
 import { WaitingEvents } from './reads/waiting.js'
 import { toStoredEvent } from './stored.js'
+import { collect } from './reads/collect.js'
 
 // Servers before 24.10.5 report 2^64-1 as the checkpoint of a filter that has matched nothing yet.
 const nowhere = 2n ** 64n - 1n
@@ -140,5 +140,34 @@ class AllSubscription implements CatchUp {
     this.#position = events[events.length - 1]?.position ?? this.#position
     if (this.#waiting.hasRoom && this.#subscription?.isPaused()) this.#subscription.resume()
     return { events, position: this.#position }
+  }
+}
+
+const answerWithinMs = 4_000
+
+/**
+ * The first event at `after` or behind it, on the member that the subscription will read; nothing when the log ends
+ * before it. Servers before 24.10 start a subscription behind this event, also where it is not the one at `after`: so
+ * it is delivered from this read, and the subscription begins behind it.
+ */
+async function firstFrom (session: Session, after: bigint): Promise<StoredEvent | undefined> {
+  const fromPosition = { commit: after, prepare: after }
+  const reading = session.client.readAll({ direction: FORWARDS, fromPosition, maxCount: 1 })
+  const [first] = await collect(session, reading, answerWithinMs)
+  return first?.event && toStoredEvent(first.event)
+}
+
+/** Between two looks, in milliseconds. */
+const lookEveryMs = 200
+
+/** Waits for such an event; nothing when `isOver` says so first. */
+async function awaitFirstFrom (
+  session: Session, after: bigint, isOver: () => boolean
+): Promise<StoredEvent | undefined> {
+  for (;;) {
+    const first = await firstFrom(session, after)
+    if (isOver()) return undefined
+    if (first) return first
+    await delay(lookEveryMs)
   }
 }

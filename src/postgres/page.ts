@@ -1,6 +1,5 @@
 // One page of a list, from one snapshot: so many rows, so many bytes, and how many rows there are in all.
 import type { Pool } from 'pg'
-import { afterKeys, columnsOf, keysOf, orderBy, type Order } from './order.js'
 
 /** A page by its number, from 1; or the rows behind those keys, from the first row where there are none. */
 export type Page = { perPage: number } & ({ page: number } | { after: readonly string[] })
@@ -147,3 +146,33 @@ const sortsLast = '\u{10FFFF}'
 export const beginning = (column: string, text: string | undefined): Filter[] => [
   [`${column} COLLATE "C" >= ?`, text], [`${column} COLLATE "C" < ?`, text && `${text}${sortsLast}`]
 ]
+
+type KeyType = 'timestamptz' | 'bigint' | 'uuid' | 'text'
+
+/** Columns and their types, all in one direction. Together without ties, so that no row is on two pages. */
+interface Order {
+  direction: 'ASC' | 'DESC'
+  by: Record<string, KeyType>
+}
+
+const orderBy = ({ direction, by }: Order) =>
+  Object.keys(by).map((column) => `${column} ${direction}`).join(', ')
+
+/** The columns of the order, and the key, unless it is one of them. */
+const columnsOf = ({ by }: Order, key: string) => [...new Set([key, ...Object.keys(by)])].join(', ')
+
+/** The condition that a row comes behind the one with these values; an index on the columns finds it. */
+function afterKeys ({ direction, by }: Order, values: readonly string[]): string {
+  const typed = Object.values(by).map((type, index) => `${values[index]}::${type}`)
+  return `(${Object.keys(by).join(', ')}) ${direction === 'DESC' ? '<' : '>'} (${typed.join(', ')})`
+}
+
+/** The place of a row: its keys as an array of texts, as they are taken by `afterKeys`. */
+function keysOf ({ by }: Order): string {
+  return `json_build_array(${Object.entries(by).map(([column, type]) => textOf(column, type)).join(', ')})`
+}
+
+/** A time to the microsecond that Postgres keeps, whatever the session's time zone. */
+const textOf = (column: string, type: KeyType) => type === 'timestamptz'
+  ? `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
+  : `${column}::text`

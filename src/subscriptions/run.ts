@@ -7,11 +7,11 @@ import { inTransaction } from '../postgres/transaction.js'
 import { claimCheckpoint, Fenced, moveCheckpoint } from './checkpoint.js'
 import { BatchRefused, type Consumer, type Log, type OpenConsumer } from './consumer.js'
 import { wheneverLeased, type Lease } from './lease.js'
-import { type LeaseTimes } from './lease-row.js'
+import type { LeaseTimes } from './lease-row.js'
 import { pause } from '../timing/pause.js'
 import { skipProcessed } from './skip-processed.js'
 import { countBatch, countersOf } from './counters.js'
-import { traceBatch } from './trace-batch.js'
+import { traceOf, traceParent, tracing, type Span, type Tracer } from '../tracing/tracing.js'
 
 /** The consumer needs an operator before it can go on. It is tried again, as the operator may have acted. */
 export class Stopped extends Error {
@@ -124,4 +124,31 @@ export async function commitBatch (
     await write(true)
   }
   opened.committed?.(batch)
+}
+
+/** Of one batch: after a long outage it may hold the events of thousands of requests. */
+const mostTraces = 64
+
+/** Does the work. Where tracing is on it is a span in each of those traces, with the events of all of them. */
+async function traceBatch (consumer: string, batch: Batch, work: () => Promise<void>): Promise<void> {
+  if (!tracing.tracer) return await work()
+  const spans = spansOf(tracing.tracer, consumer, batch)
+  try {
+    await work()
+    for (const span of spans) span.end()
+  } catch (error) {
+    for (const span of spans) span.end(error)
+    throw error
+  }
+}
+
+function spansOf (tracer: Tracer, consumer: string, { events }: Batch): Span[] {
+  const parents = new Map<string, string>()
+  for (const { metadata } of events) {
+    const parent = traceParent(metadata.traceparent)
+    if (parent !== undefined) parents.set(traceOf(parent), parent)
+    if (parents.size === mostTraces) break
+  }
+  const attributes = { 'ringledger.consumer': consumer, 'ringledger.events': events.length }
+  return [...parents.values()].map((parent) => tracer.start(consumer, { kind: 'consumer', parent, attributes }))
 }

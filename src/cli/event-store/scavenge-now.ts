@@ -2,7 +2,7 @@
 import { reachableHead } from '../../composition/back-end-unreachable.js'
 import { withCaFile } from '../../event-store/connection/client-url.js'
 import { EventStoreConnection } from '../../event-store/connection/connection.js'
-import type { Scavenged } from '../../event-store/removal/scavenge.js'
+import type { Scavenged } from '../../event-store/scavenge.js'
 import { openStreams } from '../../event-store/streams.js'
 import { presentStore } from '../events/stores.js'
 

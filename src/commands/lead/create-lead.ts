@@ -1,13 +1,17 @@
 // POST /user/lead
 import Type from 'typebox'
 import { leadDecider } from '../../domain/lead/decide.js'
-import { LeadAnswer } from '../../domain/lead/summary.js'
-import { CreateLeadBody, validateLead } from '../../domain/lead/validate.js'
+import { LeadAnswer, describeLead } from '../../domain/lead/summary.js'
+import { CreateLeadBody, validateLead, type LeadFacts } from '../../domain/lead/validate.js'
 import type { App } from '../../http/app-types.js'
-import { command } from '../../http/command-route.js'
+import { command, type Handled } from '../../http/command-route.js'
 import { answered, example, invalid, writeHeaders } from '../../http/docs/describe.js'
 import { lead as leadExample, newLead } from '../../http/docs/examples.js'
-import { answerNewLead, newLeadFacts, type LeadDeps } from './new-lead.js'
+import type { FastifyReply } from 'fastify'
+import { numbersOf } from '../../domain/blacklist/listed.js'
+import { createdLead, type LeadState } from '../../domain/lead/evolve.js'
+import { tagged } from '../../http/answers/etags.js'
+import { answerAsListed, readLead, type LeadDeps } from './lead-command.js'
 
 const created = 'Lead created successfully'
 
@@ -45,4 +49,32 @@ export function createLead (app: App, deps: LeadDeps): void {
     decider: leadDecider,
     answer: async (handled) => ({ message: created, data: await answerNewLead(deps, request.user.id, reply, handled) })
   }))
+}
+
+/** At once: the campaign is in Postgres, and what is listed in the event store. */
+async function newLeadFacts (deps: LeadDeps, userId: string, fields: Partial<CreateLeadBody>): Promise<LeadFacts> {
+  const [campaign, listed] = await Promise.all([
+    lookUpCampaign(deps, userId, fields.campaign_id), deps.blacklists.listed(userId, numbersOf(fields))
+  ])
+  return { ...campaign, listed }
+}
+
+async function lookUpCampaign ({ facts }: LeadDeps, userId: string, id: number | undefined): Promise<LeadFacts> {
+  if (id === undefined) return {}
+  const { name = null, isDeleted = false } = await facts.campaign(userId, id) ?? {}
+  return { campaignName: name, isCampaignDeleted: isDeleted }
+}
+
+/** The lead as reads show it once the read model has it, with its `ETag`. */
+async function answerNewLead (
+  { readModel, blacklists }: LeadDeps, userId: string, reply: FastifyReply,
+  { state, ids, facts, readBack }: Handled<LeadState, LeadFacts>
+): Promise<LeadAnswer> {
+  const lead = createdLead(state, ids)
+  return tagged(reply, await answerAsListed(blacklists, userId, await readBack({
+    source: 'leads',
+    folded: () => describeLead(lead, facts.campaignName ?? ''),
+    read: () => readLead(readModel, lead),
+    isAllInStream: facts.campaignName !== undefined
+  })))
 }

@@ -5,7 +5,15 @@ import type { Decider } from '../decider.js'
 import { Rejection } from '../rejection.js'
 import type { CallErased } from './erased.js'
 import { callEventTypes, type CallCompleted, type CallEvent } from './events.js'
-import { evolve, isErased, type CallState } from './evolve.js'
+
+/** Nothing yet, what the engine reported first, or what is left of it. */
+type CallState = CallCompleted | CallErased | undefined
+
+/** A later report of the same call is a duplicate, also of one that was erased. */
+const evolve = (state: CallState, { type, data }: CallEvent): CallState =>
+  type === 'CallErased' ? data : state ?? data
+
+const isErased = (state: CallCompleted | CallErased): state is CallErased => 'erased_at' in state
 
 export interface CompleteCall { report: CallCompleted }
 /** `report` is the one that counts: what the stream has of it may not be readable any more. `left`: its lead. */

@@ -1,9 +1,9 @@
 // A lead as callers see it; write and read side use the same function.
 import Type, { type Static } from 'typebox'
 import { AnyObject, Id } from '../json.js'
-import { spacedTime } from '../time/spaced-time.js'
 import type { Contact, Lead } from './evolve.js'
 import { LeadStatus } from '../lead-status.js'
+import type { Listed } from '../blacklist/listed.js'
 
 const contact = {
   id: Id({ description: 'Unique identifier.' }),
@@ -38,3 +38,19 @@ export function describeContact (contact: Contact): Static<typeof ContactAnswer>
   const { id, phone_number, variables, status, created_at, updated_at } = contact
   return { id, phone_number, variables, status, created_at: spacedTime(created_at), updated_at: spacedTime(updated_at) }
 }
+
+/** `2026-01-31T12:00:00.000Z` as `2026-01-31 12:00:00`: UTC, seconds cut off. */
+function spacedTime (instant: string): string {
+  return new Date(instant).toISOString().slice(0, 19).replace('T', ' ')
+}
+
+interface Person { phone_number: string, status: LeadStatus }
+
+/** Whatever else a person's status is: the entry of the number comes first, and gives it back when it goes. */
+const asListed = <Someone extends Person>(person: Someone, listed: Listed): Someone =>
+  listed.has(person.phone_number) ? { ...person, status: 'blacklisted' } : person
+
+/** The lead as it is answered while these numbers are listed. */
+export const leadAsListed = (lead: LeadAnswer, listed: Listed): LeadAnswer => ({
+  ...asListed(lead, listed), secondary_contacts: lead.secondary_contacts.map((contact) => asListed(contact, listed))
+})

@@ -100,7 +100,7 @@ export class Session {
       service.batchAppend(...this.client['callArguments']({ requiresLeader: true }, { deadline: Infinity })))
     const onOver = () => { this.#appends = this.#appendCall = undefined }
     try {
-      return this.#appendCall = new AppendCall(await open(), { onReply: () => this.heard(), onOver })
+      return this.#appendCall = new AppendCall(await open(), () => this.heard(), onOver)
     } catch (error) {
       onOver()
       throw error

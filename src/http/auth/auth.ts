@@ -3,14 +3,38 @@ import fastifyJwt, { type TokenOrHeader } from '@fastify/jwt'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { NotKnownYet } from '../../command-handling/wait-if-missing.js'
 import { note, userHash } from '../request-log.js'
-import { refuseBeyondScopes } from './api-key-scopes.js'
-import type { Caller } from './caller.js'
-import { keyIn, tokensAlone, type Credentials } from './credentials.js'
+import { keyIn, tokensAlone, type Credentials, type ApiKeyUser } from './credentials.js'
 import { issuerKeys } from './jwks.js'
 import type { JwtSettings } from './jwt-settings.js'
 import { challenge, claimedSubject, refusalOf, Refused } from './refusal.js'
 import { roleOf, type Role } from './roles.js'
 import { isSubject } from './subject.js'
+
+declare module '@fastify/jwt' {
+  interface FastifyJWT {
+    payload: Record<string, unknown>
+    user: Caller
+  }
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    credentials: Credentials
+  }
+  interface FastifyContextConfig {
+    /** The route is for tokens alone. */
+    isClosedToKeys?: boolean
+  }
+}
+
+interface Caller {
+  id: string
+  role: string
+  /** Of a token that has one. */
+  jti?: string | undefined
+  /** The key that came instead of a token. */
+  apiKey?: ApiKeyUser | undefined
+}
 
 const leewayMs = 5_000
 
@@ -128,4 +152,15 @@ const jtiOf = ({ jti }: Record<string, unknown>) =>
 
 function httpError (statusCode: number, message: string, cause?: unknown): Error {
   return Object.assign(new Error(message, { cause }), { statusCode })
+}
+
+/**
+ * An API key may do what its scopes say, and never manage keys or the data of persons. Lets every token pass.
+ * @throws an error with status 403
+ */
+function refuseBeyondScopes ({ user: { apiKey }, method, routeOptions: { config } }: FastifyRequest): void {
+  if (!apiKey) return
+  if (config.isClosedToKeys) throw httpError(403, 'This needs a token: an API key manages neither keys nor the data of persons.')
+  const needed = method === 'GET' || method === 'HEAD' ? 'read' : 'write'
+  if (!apiKey.scopes.includes(needed)) throw httpError(403, `This needs an API key with the scope ${needed}.`)
 }

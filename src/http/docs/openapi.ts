@@ -1,13 +1,13 @@
 // The API document, made from the schemas that validate, and the page that shows it without the internet.
 import fastifySwagger from '@fastify/swagger'
 import fastifySwaggerUi from '@fastify/swagger-ui'
-import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
+import type { FastifyInstance, FastifyRequest, RouteOptions, FastifyReply } from 'fastify'
 import { packageVersion } from '../../package-root.js'
 import { apiDocument, originOf } from './document/api-document.js'
 import { asVersion30 } from './document/as-version-30.js'
-import { preparedDocument } from './prepared-document.js'
 import { documented } from './refusals.js'
 import { webhooks, webhooksTag } from './webhook-docs.js'
+import { etagOf } from '../answers/etags.js'
 
 const description = `Voice assistants, leads, and a signed webhook after each call.
 
@@ -130,4 +130,28 @@ async function addPage (app: FastifyInstance, routePrefix: string): Promise<void
       defaultModelsExpandDepth: 0
     }
   })
+}
+
+interface Prepared { bytes: Buffer, etag: string }
+
+/** A handler that answers what `write` gives. It writes at the first request, when all routes are known. */
+function preparedDocument (contentType: string, write: () => string) {
+  let prepared: Prepared | undefined
+  return async ({ headers }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const { bytes, etag } = prepared ??= prepare(write())
+    reply.headers({ etag, 'cache-control': 'no-cache' }) // may be kept, and is asked for again
+    if (names(headers['if-none-match'], etag)) return await reply.code(304).send()
+    return await reply.type(contentType).send(bytes)
+  }
+}
+
+function prepare (text: string): Prepared {
+  const bytes = Buffer.from(text)
+  return { bytes, etag: etagOf(bytes) }
+}
+
+/** RFC 9110, 13.1.2: any of the tags, weak or strong, or all. */
+function names (ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false
+  return ifNoneMatch.split(',').some((tag) => ['*', etag].includes(tag.trim().replace(/^W\//, '')))
 }

@@ -4,7 +4,6 @@ import type { Static, TObject } from 'typebox'
 import type { FieldErrors } from '../../domain/rejection.js'
 import { soundFields, type Submitted } from '../../domain/validation.js'
 import { fieldErrors } from './schema-errors.js'
-import { unknownFields, type Names } from './unknown-fields.js'
 import { unstorable } from './unstorable.js'
 
 const longestHeader = 2_048
@@ -68,4 +67,24 @@ function headerList (names: string[]): string {
 /** True for any JSON object; what the schema refused of it is in `refused`, which is why the type may be claimed. */
 function isObject<Body extends object> (value: unknown): value is Partial<Body> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** What a schema says of the names inside a value. */
+interface Names {
+  properties?: Record<string, Names>
+  items?: Names
+  additionalProperties?: unknown
+}
+
+/** Paths, with dots, of the fields that `schema` does not name; in objects whose keys are free every name is known. */
+function unknownFields (value: unknown, names: Names, path = ''): string[] {
+  const { properties, items, additionalProperties } = names
+  if (Array.isArray(value)) {
+    return items ? value.flatMap((item, index) => unknownFields(item, items, `${path}${index}.`)) : []
+  }
+  if (typeof value !== 'object' || value === null || !properties || additionalProperties === true) return []
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const known = Object.hasOwn(properties, name) ? properties[name] : undefined
+    return known ? unknownFields(inner, known, `${path}${name}.`) : [`${path}${name}`]
+  })
 }
