@@ -2,14 +2,14 @@
 import { parseArgs } from 'node:util'
 import { EventStoreConnection } from '../../src/event-store/connection/connection.js'
 import { openStreams } from '../../src/event-store/streams.js'
-import { catchUp } from '../../src/event-store/subscribe.js'
+import { CatchUp } from '../../src/event-store/subscribe.js'
 
 const { positionals: eventTypes } = parseArgs({ allowPositionals: true })
 const connection = new EventStoreConnection(process.env.EVENTSTORE_URL ?? '')
 const head = await openStreams(connection).head()
 
 const startedAt = performance.now()
-const feed = catchUp(connection, { after: 0n, eventTypes })
+const feed = new CatchUp(connection, { after: 0n, eventTypes })
 let events = 0
 for (let position = 0n; position < head;) {
   const batch = await feed.next()

@@ -10,7 +10,7 @@ import { openBackEnds, type BackEnds } from './running/back-ends.js'
 import { completeConfig, type RunConfig } from './running/complete-config.js'
 import { logWarnings, openLog, voiceOf } from './running/log.js'
 import type { Voice } from './running/output.js'
-import { onShutdown } from './running/shutdown/shutdown.js'
+import { Shutdown } from './running/shutdown/shutdown.js'
 
 interface Running { config: RunConfig, backEnds: BackEnds, service: Service, voice: Voice }
 
@@ -24,7 +24,7 @@ export async function serve (holder: 'start' | 'command', command: string, roles
   const voice = voiceOf(opened)
   if (!process.stdout.isTTY) logWarnings(log)
   for (const line of misspelt) log.warn(line)
-  const shutdown = onShutdown(voice)
+  const shutdown = new Shutdown(voice)
   return await shutdown.during(async (signal) => {
     const backEnds = await openBackEnds(settings, holder, command, voice.say)
     let atOnce = false // known when the roles have stopped

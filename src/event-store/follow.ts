@@ -7,8 +7,8 @@ import { sizeOf } from './size.js'
 import type { EventStoreConnection } from './connection/connection.js'
 import { subscriptionError } from './errors.js'
 import { toStoredEvent } from './stored.js'
-import type { Batch, CatchUp, IsUnhurried } from './reads/batch.js'
-import { catchUp } from './subscribe.js'
+import type { Batch, IsUnhurried } from './reads/batch.js'
+import { CatchUp } from './subscribe.js'
 
 export interface FollowOptions {
   /** Exclusive: the first event is the one after this position; 0 starts at the beginning. */
@@ -55,7 +55,7 @@ export async function * followLog (
   let patienceMs = shortestPatienceMs
   let silences = 0
   while (!signal.aborted) {
-    const feed = catchUp(connection, { after: position, eventTypes, isUnhurried, lingerMs })
+    const feed = new CatchUp(connection, { after: position, eventTypes, isUnhurried, lingerMs })
     const close = () => { feed.close().catch(() => {}) }
     signal.addEventListener('abort', close, { once: true })
     try {

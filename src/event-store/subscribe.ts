@@ -1,13 +1,13 @@
 // One serial, resumable catch-up subscription to $all, pulled batch by batch.
 import { setImmediate, setTimeout as delay } from 'node:timers/promises'
 import {
-  START, eventTypeFilter, type AllStreamResolvedEvent, type AllStreamSubscription, type Position, FORWARDS
+  FORWARDS, START, eventTypeFilter, type AllStreamResolvedEvent, type AllStreamSubscription, type Position
 } from '@eventstore/db-client'
 import type { StoredEvent } from '../domain/stored-event.js'
 import type { EventStoreConnection } from './connection/connection.js'
 import type { Session } from './connection/session.js'
 import { EventStoreUnavailable } from './errors.js'
-import type { CatchUp, CatchUpOptions, Batch } from './reads/batch.js'
+import type { CatchUpOptions, Batch } from './reads/batch.js'
 import { WaitingEvents } from './reads/waiting.js'
 import { toStoredEvent } from './stored.js'
 import { collect } from './reads/collect.js'
@@ -17,11 +17,8 @@ const nowhere = 2n ** 64n - 1n
 /** So long an event that is unhurried waits for others. */
 export const unhurriedMs = 250
 
-export function catchUp (connection: EventStoreConnection, options: CatchUpOptions): CatchUp {
-  return new AllSubscription(connection.session, options)
-}
-
-class AllSubscription implements CatchUp {
+export class CatchUp {
+  readonly #session: Session
   readonly #take = (resolved: AllStreamResolvedEvent) => this.#arrived(resolved)
   readonly #waiting: WaitingEvents
   readonly #stay: () => void
@@ -33,11 +30,12 @@ class AllSubscription implements CatchUp {
   #failure: Error | undefined
   #wake = () => {}
 
-  constructor (private readonly session: Session, private readonly options: CatchUpOptions) {
+  constructor (connection: EventStoreConnection, private readonly options: CatchUpOptions) {
+    this.#session = connection.session
     this.#waiting = new WaitingEvents(options.isUnhurried)
     this.#position = this.#passed = options.after
     const fail = (error: Error) => this.#fail(error)
-    this.#stay = session.untilAbandoned(fail)
+    this.#stay = this.#session.untilAbandoned(fail)
     this.#begin().catch(fail)
   }
 
@@ -45,7 +43,7 @@ class AllSubscription implements CatchUp {
   async #begin (): Promise<void> {
     const { after, eventTypes } = this.options
     if (after === 0n) return this.#subscribe(START)
-    const first = await awaitFirstFrom(this.session, after, () => this.#failure !== undefined)
+    const first = await awaitFirstFrom(this.#session, after, () => this.#failure !== undefined)
     if (!first) return
     if (first.position > after && eventTypes.includes(first.type)) this.#keep(first)
     else this.#checkpointReached(first.position)
@@ -53,7 +51,7 @@ class AllSubscription implements CatchUp {
   }
 
   #subscribe (fromPosition: typeof START | Position): void {
-    const subscription = this.#subscription = this.session.client.subscribeToAll({
+    const subscription = this.#subscription = this.#session.client.subscribeToAll({
       fromPosition,
       filter: eventTypeFilter({
         regex: `^(${this.options.eventTypes.join('|')})$`,
@@ -67,6 +65,11 @@ class AllSubscription implements CatchUp {
     subscription.on('close', () => this.#fail(new Error('the subscription was closed')))
   }
 
+  /**
+   * Resolves with at least one event, or with none and a position that passed filtered-out events.
+   * The events that arrive while the caller works are the next batch.
+   * @throws when the subscription fails or ends, also cleanly: open a new one from the last position
+   */
   async next (): Promise<Batch> {
     for (;;) {
       if (this.#failure) throw this.#failure
@@ -85,6 +88,7 @@ class AllSubscription implements CatchUp {
     }
   }
 
+  /** Lets what is unhurried go at once. @returns whether there is any: then `next` resolves with it */
   flush (): boolean {
     clearTimeout(this.#patience)
     this.#patience = undefined
@@ -106,7 +110,7 @@ class AllSubscription implements CatchUp {
   }
 
   #arrived ({ event }: AllStreamResolvedEvent): void {
-    this.session.heard()
+    this.#session.heard()
     if (event) this.#keep(toStoredEvent(event))
   }
 
@@ -122,7 +126,7 @@ class AllSubscription implements CatchUp {
   }
 
   #checkpointReached (position: bigint): void {
-    this.session.heard()
+    this.#session.heard()
     if (position !== nowhere && position > this.#passed) this.#passed = position
     this.#wake()
   }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { commandHandler } from '../../src/command-handling/handle-command.js'
 import { EventStoreUnavailable } from '../../src/event-store/errors.js'
-import { KeyInFlight, openIdempotency } from '../../src/command-handling/idempotency/idempotency.js'
+import { Idempotency, KeyInFlight } from '../../src/command-handling/idempotency/idempotency.js'
 import { updateRequest } from '../support/commands/handle-on.js'
 import { newAssistant, testService } from '../support/service.js'
 
@@ -50,7 +50,7 @@ t.test('keys are kept for 24 hours and removed afterwards', async (t) => {
   for (const key of [young, old]) await call('POST', '/user/assistant', newAssistant, keyed(key))
   await pool.query(`
     UPDATE ledger.idempotency_keys SET created_at = now() - interval '25 hours' WHERE key = $1`, [old])
-  t.equal(await openIdempotency(pool, commandHandler(streams)).removeExpired(), 1)
+  t.equal(await new Idempotency(pool, commandHandler(streams)).removeExpired(), 1)
   const { rows } = await pool.query('SELECT key FROM ledger.idempotency_keys WHERE key = ANY($1)', [[young, old]])
   t.same(rows, [{ key: young }])
 })
@@ -61,7 +61,7 @@ t.test('however many are old, and however many processes remove them, each is re
       leased_until, created_at)
     SELECT '1', 'POST', '/', 'old ' || n, '', gen_random_uuid(), '{}', now(), now() - interval '25 hours'
     FROM generate_series(1, 2500) n`)
-  const removed = await Promise.all([1, 2, 3].map(() => openIdempotency(pool, commandHandler(streams)).removeExpired()))
+  const removed = await Promise.all([1, 2, 3].map(() => new Idempotency(pool, commandHandler(streams)).removeExpired()))
   t.equal(removed.reduce((sum, count) => sum + count), 2500)
   t.same((await pool.query('SELECT FROM ledger.idempotency_keys WHERE key LIKE \'old %\'')).rowCount, 0)
 })
@@ -71,7 +71,7 @@ t.test('a request that was overtaken by a retry does not free the key under it',
   const lease = (until: string) =>
     pool.query(`UPDATE ledger.idempotency_keys SET leased_until = now() ${until} WHERE key = $1`, [key])
   const claim = { userId: '1', method: 'POST', route: '/', key, body: {}, path: '/' }
-  const slow = openIdempotency(pool, {
+  const slow = new Idempotency(pool, {
     ...commandHandler(streams),
     async handle () { // while this one was busy its lease ran out, and a retry took the key over
       await lease('+ interval \'1 hour\'')

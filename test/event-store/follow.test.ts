@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { noStream, openStreams } from '../../src/event-store/streams.js'
 import { WaitingEvents } from '../../src/event-store/reads/waiting.js'
-import { catchUp } from '../../src/event-store/subscribe.js'
+import { CatchUp } from '../../src/event-store/subscribe.js'
 import { nextEvents, take, until } from '../support/projections/following.js'
 import { connectionTo, scratchEventStore } from '../support/back-ends/scratch-event-store.js'
 import { tcpProxy } from '../support/back-ends/tcp-proxy.js'
@@ -46,7 +46,7 @@ t.test('large events come in small batches, and all of them', async (t) => {
     `test-${randomUUID()}`, [{ id: randomUUID(), type, data: { n, text }, metadata: {} }], noStream
     )
   }
-  const feed = catchUp(connection, { after, eventTypes: [type], lingerMs: 500 })
+  const feed = new CatchUp(connection, { after, eventTypes: [type], lingerMs: 500 })
   t.teardown(() => feed.close())
   const [came, sizes]: [unknown[], number[]] = [[], []]
   while (came.length < count) {

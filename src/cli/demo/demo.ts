@@ -14,12 +14,12 @@ import { openLog } from '../running/log.js'
 import { signToken } from '../running/sign-token.js'
 import { runJourney } from './journey.js'
 import { openReceiver } from './receiver.js'
-import { onShutdown } from '../running/shutdown/shutdown.js'
+import { Shutdown } from '../running/shutdown/shutdown.js'
 import { Timeline } from './timeline.js'
 
 /** Exits 0 only if every step held. */
 export async function demo ({ json = false }: { json?: boolean }): Promise<void> {
-  const shutdown = onShutdown()
+  const shutdown = new Shutdown()
   let held = false
   shutdown.add(async () => { if (!held) throw new Error('the demo was stopped before its end') })
   await shutdown.during(async (signal) => {

@@ -14,13 +14,13 @@ export function register (program: Command): void {
 
 /** Prints `LISTENING <port>` when it answers. Events are in DATABASE_URL, or in the embedded Postgres of DATA_DIR. */
 async function serveEventStore ({ port }: { port: number }): Promise<void> {
-  const [{ readPlaces }, { openBackEnds }, { onShutdown }] = await Promise.all([
+  const [{ readPlaces }, { openBackEnds }, { Shutdown }] = await Promise.all([
     import('../read-settings.js'), import('../running/back-ends.js'), import('../running/shutdown/shutdown.js')
   ])
   const { places: { databaseUrl }, config } = readPlaces()
   // The URL keeps a second embedded event store from starting: only Postgres is opened below this one.
   const settings = { ...config, backEnds: { databaseUrl, eventStoreUrl: 'esdb://here' } }
-  const shutdown = onShutdown()
+  const shutdown = new Shutdown()
   const listening = await shutdown.during(async (signal) => {
     const opened = await openBackEnds(settings, 'start', 'ringledger event-store')
     shutdown.add(opened.close)

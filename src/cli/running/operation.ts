@@ -1,6 +1,6 @@
 // Runs the long work of a command until it is done or broken off by a signal, and shows how far it is.
 import { withProgress, type ProgressView } from './progress.js'
-import { onShutdown } from './shutdown/shutdown.js'
+import { Shutdown } from './shutdown/shutdown.js'
 
 export interface Operation {
   /** Aborted by a signal: `work` gives up soon after. */
@@ -12,7 +12,7 @@ export interface Operation {
 export async function operate<Result> (
   stopped: string, work: (operation: Operation) => Promise<Result>
 ): Promise<Result> {
-  const shutdown = onShutdown()
+  const shutdown = new Shutdown()
   let isDone = false
   shutdown.add(async () => { if (!isDone) throw new Error(stopped) })
   return await shutdown.during(async (signal) => {

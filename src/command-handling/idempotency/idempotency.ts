@@ -33,19 +33,6 @@ export interface Once<State> extends Outcome<State> {
   isReplay: boolean
 }
 
-export interface Idempotency {
-  /**
-   * Handles the command once per key. A key whose command was refused, or certainly not written, is free again; one
-   * whose outcome is not known, now or from an earlier try, is kept, and resolved by the next request with it.
-   * @throws KeyInFlight, Rejection `invalid` for another body under the same key, and what handling throws
-   */
-  once<State, Event extends DomainEvent> (
-    claim: Claim, takeIds: () => Promise<number[]>, requestFor: (reserved: Reserved) => CommandRequest<State, Event>
-  ): Promise<Once<State>>
-  /** Removes keys older than 24 hours, in small batches. @returns how many */
-  removeExpired (): Promise<number>
-}
-
 /** Another request with the same key is being handled. */
 export class KeyInFlight extends Error {
   override readonly name = 'KeyInFlight'
@@ -54,15 +41,20 @@ export class KeyInFlight extends Error {
   }
 }
 
-export function openIdempotency (pool: Pool, commands: CommandHandler): Idempotency {
-  return new KeyedCommands(new IdempotencyKeys(pool), commands)
-}
-
 type RequestFor<State, Event extends DomainEvent> = (reserved: Reserved) => CommandRequest<State, Event>
 
-class KeyedCommands implements Idempotency {
-  constructor (private readonly keys: IdempotencyKeys, private readonly commands: CommandHandler) {}
+export class Idempotency {
+  readonly #keys: IdempotencyKeys
 
+  constructor (pool: Pool, private readonly commands: CommandHandler) {
+    this.#keys = new IdempotencyKeys(pool)
+  }
+
+  /**
+   * Handles the command once per key. A key whose command was refused, or certainly not written, is free again; one
+   * whose outcome is not known, now or from an earlier try, is kept, and resolved by the next request with it.
+   * @throws KeyInFlight, Rejection `invalid` for another body under the same key, and what handling throws
+   */
   async once<State, Event extends DomainEvent> (
     claim: Claim, takeIds: () => Promise<number[]>, requestFor: RequestFor<State, Event>
   ): Promise<Once<State>> {
@@ -83,14 +75,15 @@ class KeyedCommands implements Idempotency {
     return { ...outcome, ids, isReplay: outcome.wasHandled === true }
   }
 
+  /** Removes keys older than 24 hours, in small batches. @returns how many */
   async removeExpired (): Promise<number> {
-    return await this.keys.removeExpired()
+    return await this.#keys.removeExpired()
   }
 
   /** @throws Rejection `invalid` for another body under the same key */
   async #claim (claim: Claim, key: string, proposed: { commandId: string, ids: number[] }): Promise<KeyRow> {
     const hash = hashOf(claim)
-    const row = await this.keys.claim([claim.userId, claim.method, claim.route, key], hash, proposed)
+    const row = await this.#keys.claim([claim.userId, claim.method, claim.route, key], hash, proposed)
     if (row.request_hash.equals(hash)) return row
     throw usedForAnother()
   }
@@ -101,12 +94,12 @@ class KeyedCommands implements Idempotency {
     try {
       const outcome = await this.commands.handle(request)
       // The events are in the log, with or without the commit: a retry finds them by the id of the command.
-      await this.keys.commit(row, request.stream, outcome.revision).catch(() => {})
+      await this.#keys.commit(row, request.stream, outcome.revision).catch(() => {})
       return outcome
     } catch (error) {
       const { first, origin: { isRetry } } = request
       const isFree = isRefusal(error) || (isUnwritten(error) && !isRetry && !first)
-      await (isFree ? this.keys.free(row) : this.keys.endLease(row)).catch(() => {}) // then its lease runs out
+      await (isFree ? this.#keys.free(row) : this.#keys.endLease(row)).catch(() => {}) // then its lease runs out
       throw error
     }
   }

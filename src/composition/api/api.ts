@@ -5,7 +5,7 @@ import { notedEntries } from '../../command-handling/blacklist/noted-entries.js'
 import { callOwners } from '../../command-handling/call-owners.js'
 import { claimFormerNumbers } from '../../command-handling/claim-former-numbers.js'
 import { commandHandler, type CommandHandler } from '../../command-handling/handle-command.js'
-import { openIdempotency, type Idempotency } from '../../command-handling/idempotency/idempotency.js'
+import { Idempotency } from '../../command-handling/idempotency/idempotency.js'
 import { openIds } from '../../command-handling/ids.js'
 import { pastAssistants } from '../../command-handling/past-assistants.js'
 import { holdToLeadDigestKey } from '../../command-handling/phone-hash.js'
@@ -39,7 +39,7 @@ export async function composeApi (context: ProcessContext, status: Status): Prom
   const { buildApp } = await import('../../app.js')
   const handling = commandHandler(streams, config.streamCacheBytes)
   const commands = commandsOfSameLog(handling, logGuard, () => positions.furthest())
-  const idempotency = openIdempotency(pool, commands)
+  const idempotency = new Idempotency(pool, commands)
   const catchingUp = await catchUp(context)
   const routes = {
     ...await commandDeps(context, commands, idempotency, catchingUp),

@@ -16,18 +16,6 @@ export function isOneOf<Type extends string> (...types: Type[]): IsUnhurried {
   return ({ type }) => known.has(type)
 }
 
-export interface CatchUp {
-  /**
-   * Resolves with at least one event, or with none and a position that passed filtered-out events.
-   * The events that arrive while the caller works are the next batch.
-   * @throws when the subscription fails or ends, also cleanly: open a new one from the last position
-   */
-  next (): Promise<Batch>
-  /** Lets what is unhurried go at once. @returns whether there is any: then `next` resolves with it */
-  flush (): boolean
-  close (): Promise<void>
-}
-
 export interface CatchUpOptions {
   /** Exclusive: the first event is the one after this position; 0 starts at the beginning. */
   after: bigint

@@ -1,7 +1,7 @@
 // Adds a phone number under an Idempotency-Key as the API does, and is killed between its two appends.
 import { once } from 'node:events'
 import { commandHandler } from '../../../src/command-handling/handle-command.js'
-import { openIdempotency } from '../../../src/command-handling/idempotency/idempotency.js'
+import { Idempotency } from '../../../src/command-handling/idempotency/idempotency.js'
 import { openIds } from '../../../src/command-handling/ids.js'
 import { phoneClaims } from '../../../src/command-handling/phone-claims.js'
 import { phoneHash } from '../../../src/command-handling/phone-hash.js'
@@ -29,7 +29,7 @@ const commands = commandHandler({
 const claims = phoneClaims(commands.handle, phoneHash(keyBytes(secrets.LEAD_DIGEST_KEY)))
 const ids = openIds(pool, async () => true)
 const now = new Date().toISOString()
-await openIdempotency(pool, commands).once(
+await new Idempotency(pool, commands).once(
   { userId, method: 'POST', route, key, body: { phone_number }, path: route },
   () => ids.take('phone_number'),
   ({ ids, ...reserved }) => {

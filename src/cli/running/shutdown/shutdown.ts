@@ -11,33 +11,13 @@ const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /** In-flight work has 20 s, then come connections and embedded back ends. */
 const drainMs = 30_000
 
-export interface Shutdown {
-  /** To be closed at the end; what was added last is closed first. */
-  add (close: () => Promise<unknown>): void
-  /** When it is asked to stop: `leave` at once, and all else so many milliseconds later, or at a second signal. */
-  leaveFirst (delayMs: number, leave: () => void): void
-  /** Closes everything when this settles, and ends with exit status 1. */
-  onLost (lost: Promise<Error>): void
-  /**
-   * Runs `work`, and closes everything when it fails. Closing waits until `work` has settled, so that nothing is
-   * opened behind its back: `work` gives up soon after `signal` is aborted.
-   * @throws Interrupted, with what `work` threw as its cause, once the command was asked to stop: a signal of a
-   * terminal also ends the programs that the command runs, initdb for one, and that is no failure to report
-   */
-  during<Result> (work: (signal: AbortSignal) => Promise<Result>): Promise<Result>
-}
-
 /** Why work ended early: the command was asked to stop. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted'
 }
 
-/** Listens for signals from now on, so that a start that is broken off leaves nothing behind either. */
-export function onShutdown (voice: Voice = forPeople): Shutdown {
-  return new GracefulShutdown(voice)
-}
-
-class GracefulShutdown implements Shutdown {
+/** Listens for signals from its making on, so that a start that is broken off leaves nothing behind either. */
+export class Shutdown {
   readonly #voice: Voice
   readonly #open: Array<() => Promise<unknown>> = []
   readonly #stopping = new AbortController()
@@ -50,7 +30,7 @@ class GracefulShutdown implements Shutdown {
   #working: Promise<unknown> = Promise.resolve()
   #failure: Error | undefined
 
-  constructor (voice: Voice) {
+  constructor (voice: Voice = forPeople) {
     this.#voice = voice
     outliveTerminal()
     const error = (problem: unknown) => { if (problem !== this.#failure) voice.complain(problem) }
@@ -60,6 +40,7 @@ class GracefulShutdown implements Shutdown {
     this.#unwatch = watchParent(() => { void this.#stop() })
   }
 
+  /** When it is asked to stop: `leave` at once, and all else so many milliseconds later, or at a second signal. */
   leaveFirst (delayMs: number, leave: () => void): void {
     this.#leaving = { delayMs, leave }
   }
@@ -95,10 +76,12 @@ class GracefulShutdown implements Shutdown {
     this.#grace.close()
   }
 
+  /** To be closed at the end; what was added last is closed first. */
   add (close: () => Promise<unknown>): void {
     this.#open.push(close)
   }
 
+  /** Closes everything when this settles, and ends with exit status 1. */
   onLost (lost: Promise<Error>): void {
     lost.then((error) => {
       this.#failure ??= error
@@ -106,6 +89,12 @@ class GracefulShutdown implements Shutdown {
     }, () => {})
   }
 
+  /**
+   * Runs `work`, and closes everything when it fails. Closing waits until `work` has settled, so that nothing is
+   * opened behind its back: `work` gives up soon after `signal` is aborted.
+   * @throws Interrupted, with what `work` threw as its cause, once the command was asked to stop: a signal of a
+   * terminal also ends the programs that the command runs, initdb for one, and that is no failure to report
+   */
   async during<Result> (work: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     const running = work(this.#stopping.signal)
     this.#working = running
