@@ -13,8 +13,8 @@ const rooms = {
   'src/postgres': { ours: [], packages: ['pg'] },
   'src/subscriptions': { ours: [...LOG, 'src/postgres', 'src/tracing'], packages: ['pg'] },
   'src/recovery': { ours: [...LOG, 'src/postgres', 'src/subscriptions'], packages: ['pg'] },
-  'src/sealing': { ours: [...LOG, 'src/postgres'], packages: ['pg'] },
-  'src/command-handling': { ours: [...LOG, 'src/postgres', 'src/tracing'], packages: ['pg'] },
+  'src/sealing': { ours: [...LOG, 'src/postgres'], packages: ['pg', 'p-limit'] },
+  'src/command-handling': { ours: [...LOG, 'src/postgres', 'src/tracing'], packages: ['pg', 'lru-cache'] },
   'src/http': {
     ours: ['src/(domain|command-handling|timing|tracing)', 'src/(config|errors|package-root)[.]ts'],
     packages: [...WEB, 'typebox', 'ajv', 'ajv-formats', 'jose', 'pino', 'prom-client', 'csv-parse']
@@ -33,7 +33,7 @@ const rooms = {
   },
   workers: {
     ours: ['src/(domain|event-store|sealing|subscriptions|recovery|postgres|timing|tracing)'],
-    packages: ['pg', 'bullmq', 'ioredis', 'undici', 'ipaddr.js']
+    packages: ['pg', 'bullmq', 'ioredis', 'undici', 'ipaddr.js', 'lru-cache']
   },
   'src/composition/embedded': { ours: [], packages: ['@ringledger/embedded-[^/]+'] },
   'packages/embedded-postgres/src': { ours: [], packages: ['pg', 'tar'] },

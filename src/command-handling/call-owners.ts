@@ -1,4 +1,5 @@
 // Finds out whose assistant and whose lead a reported call names.
+import { LRUCache } from 'lru-cache'
 import { assistantStream } from '../domain/assistant/events.js'
 import { tryDecode } from '../domain/events.js'
 import type { Streams } from '../event-store/streams.js'
@@ -26,16 +27,11 @@ const rememberedMs = 60_000
  * remembered for a minute: most calls are of few assistants.
  */
 export function callOwners ({ streams, leadOwner }: CallOwnersOptions): CallOwners {
-  const known = new Map<number, { owner: string, at: number }>()
+  const known = new LRUCache<number, string>({ max: rememberedOwners, ttl: rememberedMs })
   return {
     async ofAssistant (assistantId) {
-      const remembered = known.get(assistantId)
-      if (remembered && performance.now() - remembered.at < rememberedMs) return remembered.owner
-      const owner = await assistantOwner(streams, assistantId)
-      known.delete(assistantId) // so that it comes last
-      if (owner !== undefined) known.set(assistantId, { owner, at: performance.now() })
-      const [oldest] = known.keys()
-      if (oldest !== undefined && known.size > rememberedOwners) known.delete(oldest)
+      const owner = known.get(assistantId) ?? await assistantOwner(streams, assistantId)
+      if (owner !== undefined && !known.has(assistantId)) known.set(assistantId, owner)
       return owner
     },
     ofLead: leadOwner

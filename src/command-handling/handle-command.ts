@@ -10,7 +10,7 @@ import { StreamBusy, waitMs, type CommandRequest, type Origin, type Outcome, typ
 import { emptyStream, refuseHalf, withNext, type Folded } from './folded-stream.js'
 import { proposed } from './proposed.js'
 import { Shares } from './shares.js'
-import { StreamCache, keyOf } from './stream-cache.js'
+import { keyOf, streamCache, type StreamCache } from './stream-cache.js'
 
 export type HandleCommand =
   <State, Event extends DomainEvent>(request: CommandRequest<State, Event>) => Promise<Outcome<State>>
@@ -32,7 +32,7 @@ export interface CommandHandler {
  * with the same command id and ids. No try begins later than 5 s after it came. `cacheBytes` bounds what is remembered.
  */
 export function commandHandler (streams: Streams, cacheBytes = 64 * 2 ** 20): CommandHandler {
-  const handling = new Handling(streams, new StreamCache(cacheBytes))
+  const handling = new Handling(streams, streamCache(cacheBytes))
   const queues = new Map<string, Promise<unknown>>()
   return {
     async handle (request) {
@@ -88,7 +88,7 @@ class Handling {
     request: CommandRequest<State, Event>, isLate: boolean
   ): Promise<{ current: Folded<State>, earlier?: Folded<State> | undefined }> {
     const { aggregate, stream, origin } = request
-    const cached = this.cache.get<State>(keyOf(request))
+    const cached = this.cache.get(keyOf(request)) as Folded<State> | undefined
     if (request.isForOwner && !await this.#isOwners(request, cached)) return { current: emptyStream(aggregate) }
     let current = cached ?? emptyStream(aggregate)
     let earlier: Folded<State> | undefined

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { commandHandler } from '../../src/command-handling/handle-command.js'
-import { StreamCache } from '../../src/command-handling/stream-cache.js'
+import { streamCache } from '../../src/command-handling/stream-cache.js'
 import { openStreams, type Streams } from '../../src/event-store/streams.js'
 import { createRequest, handleOn, leadRequest, updateRequest } from '../support/commands/handle-on.js'
 import { mainProcess } from '../support/processes/main-process.js'
@@ -12,29 +12,17 @@ const { client, connection, store } = await scratchEventStore(t)
 const streams = openStreams(connection)
 const folded = (text: string) => ({ state: { text }, revision: 0n, stateRevision: 0n, position: 1n })
 
-t.test('the bytes of all states together have a bound; what was used longest ago goes first', async (t) => {
-  const cache = new StreamCache(10_000)
-  for (const [stream, bytes] of [['a', 4_000], ['b', 4_000], ['a', 4_000], ['c', 4_000]] as const) {
+t.test('the bytes of all states together have a bound; a state that is larger, or a bound of 0, keeps nothing', (t) => {
+  const cache = streamCache(10_000)
+  for (const [stream, bytes] of [['a', 4_000], ['b', 4_000], ['a', 4_000], ['c', 4_000], ['d', 20_000]] as const) {
     cache.set(stream, folded('x'.repeat(bytes)))
-    t.ok(cache.bytes <= 10_000)
+    t.ok(cache.calculatedSize <= 10_000)
   }
-  t.strictSame(['a', 'b', 'c'].map((stream) => cache.has(stream)), [true, false, true])
-  for (const stream of ['a', 'c']) cache.delete(stream)
-  t.equal(cache.bytes, 0)
-})
-
-t.test('to be read is to be used', async (t) => {
-  const cache = new StreamCache(10_000)
-  for (const stream of ['a', 'b']) cache.set(stream, folded('x'.repeat(4_000)))
-  t.same(cache.get('a'), folded('x'.repeat(4_000)))
-  cache.set('c', folded('x'.repeat(4_000)))
-  t.strictSame(['a', 'b', 'c'].map((stream) => cache.has(stream)), [true, false, true])
-})
-
-t.test('a state that is larger than the bound is not kept, nor the smaller one that it replaces', async (t) => {
-  const cache = new StreamCache(10_000)
-  for (const bytes of [10, 20_000]) cache.set('a', folded('x'.repeat(bytes)))
-  t.strictSame([cache.has('a'), cache.bytes], [false, 0])
+  t.strictSame(['a', 'b', 'c', 'd'].map((stream) => cache.has(stream)), [true, false, true, false])
+  const none = streamCache(0)
+  none.set('a', folded(''))
+  t.equal(none.has('a'), false)
+  t.end()
 })
 
 for (const [kind, count, bytes] of [['assistants', 140, 480 * 1024], ['calls', 560, 120 * 1024]] as const) {

@@ -1,5 +1,6 @@
 // Connections to receivers, kept for their next webhooks: to open one costs more than to send, most of all over TLS.
 import { TLSSocket } from 'node:tls'
+import { LRUCache } from 'lru-cache'
 import { Agent, type buildConnector, type Dispatcher } from 'undici'
 import { maxCachedSessions } from './guard.js'
 
@@ -25,13 +26,14 @@ export function openAgents (
   connect: buildConnector.connector, openAgent: OpenAgent = usualAgent, most = mostKept
 ): Agents {
   let open = 0
-  const sessions = new Sessions(maxCachedSessions)
+  // undici resumes the TLS session of a host as long as nobody collects it: it holds none itself.
+  const sessions = new LRUCache<string, Buffer>({ max: maxCachedSessions })
   const counting: buildConnector.connector = (options, callback) => connect(options, (...outcome) => {
     const [, socket] = outcome
     if (socket) {
       open += 1
       socket.once('close', () => { open -= 1 })
-      if (socket instanceof TLSSocket) socket.on('session', (session) => sessions.hold(options.hostname, session))
+      if (socket instanceof TLSSocket) socket.on('session', (session) => sessions.set(options.hostname, session))
     }
     callback(...outcome)
   })
@@ -40,19 +42,5 @@ export function openAgents (
   return {
     next: () => open < most ? patient : hurried,
     destroy: async () => { await Promise.all([patient.destroy(), hurried.destroy()]) }
-  }
-}
-
-/** undici resumes the TLS session of a host as long as nobody collects it: it holds none itself. */
-class Sessions {
-  readonly #held = new Map<string, Buffer>()
-
-  constructor (private readonly most: number) {}
-
-  hold (host: string, session: Buffer): void {
-    this.#held.delete(host)
-    this.#held.set(host, session)
-    const [oldest] = this.#held.keys()
-    if (this.#held.size > this.most && oldest !== undefined) this.#held.delete(oldest)
   }
 }

@@ -1,9 +1,8 @@
 // Finds wrapped keys by their ids: in the ledger, else in the log.
 import type { Pool } from 'pg'
 import type { Streams } from '../../event-store/streams.js'
-import { inLanes } from '../in-lanes.js'
 import type { KeptKey, LedgerKeys } from './ledger-keys.js'
-import { currentKey } from './log-keys.js'
+import { aFewAtOnce, currentKey } from './log-keys.js'
 import type { KeyName } from './person-keys.js'
 import { noteKeysOfLog } from './walk.js'
 
@@ -59,7 +58,7 @@ export class KeptKeys {
   /** A key that its person does not have any more was erased: keys are made before what is sealed under them. */
   async #inLog (names: readonly KeyName[]): Promise<KeptKey[]> {
     const persons = [...new Set(names.map(({ person }) => person))]
-    const found = await inLanes(persons, async (person) => [person, await currentKey(this.streams, person)] as const)
+    const found = await aFewAtOnce.map(persons, async (person) => [person, await currentKey(this.streams, person)] as const)
     const current = new Map(found)
     return names.map(({ person, keyId }) => {
       const newest = current.get(person)

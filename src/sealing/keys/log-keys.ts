@@ -1,6 +1,7 @@
 // Keys of persons in the log: the newest event of a person's stream says whether there is one.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import pLimit from 'p-limit'
 import { currentVersion, tryDecode } from '../../domain/events.js'
 import { personIn, personKeyStream, type PersonKeyEvent } from '../../domain/person-key/events.js'
 import type { StoredEvent } from '../../domain/stored-event.js'
@@ -16,6 +17,9 @@ type LogStreams = Pick<Streams, 'read' | 'last' | 'append' | 'delete'>
 export interface Created { kept: KeptKey, key?: Buffer }
 
 interface Newest { event: PersonKeyEvent, revision: bigint }
+
+/** Streams of persons that work in bulk reads or writes at once, in a process. */
+export const aFewAtOnce = pLimit(32)
 
 /** Two processes that make or erase a key of one person at once are done after a few rounds. */
 const giveUpAfterMs = 5_000

@@ -2,8 +2,7 @@
 import type { Pool } from 'pg'
 import type { Streams } from '../../event-store/streams.js'
 import { otherKey } from '../keys/unwrap.js'
-import { inLanes } from '../in-lanes.js'
-import { currentKey } from '../keys/log-keys.js'
+import { aFewAtOnce, currentKey } from '../keys/log-keys.js'
 import { PersonKeyUnreadable } from '../keys/person-keys.js'
 import { keyId as idOf, type SecretKeys } from '../sealed-text.js'
 import { noteKeysOfLog } from '../keys/walk.js'
@@ -37,7 +36,7 @@ export async function refuseLostKeys ({ pool, streams, secretKeys }: LostKeysOpt
     const { rows } = await pool.query<{ id: string, person: string }>(`
       SELECT key_id AS id, person FROM ledger.person_keys WHERE wrapped_by <> ALL ($1) LIMIT ${most}`, [known])
     if (rows.length === 0) return
-    await inLanes(rows, async ({ person }) => {
+    await aFewAtOnce.map(rows, async ({ person }) => {
       const { wrapped } = await currentKey(streams, person) ?? {}
       if (wrapped && !known.includes(wrapped.key_id)) throw new PersonKeyUnreadable(otherKey)
     })

@@ -1,8 +1,8 @@
 // Leaves former SECRET_KEYs behind in the log: every key of a person is encrypted with the current one.
 import type { Pool } from 'pg'
-import { inLanes } from '../in-lanes.js'
 import { keyId as idOf, type SecretKeys } from '../sealed-text.js'
 import { correct } from '../keys/correct.js'
+import { aFewAtOnce } from '../keys/log-keys.js'
 import { refuseLostKeys, type LostKeysOptions } from './refuse-lost-keys.js'
 import { hideFormer, rewrapKey, type RewrapStreams } from './rewrap-key.js'
 import { noteKeysOfLog, type WalkOptions } from '../keys/walk.js'
@@ -23,7 +23,7 @@ export interface ResealKeysOptions extends Omit<WalkOptions, 'streams'> {
  */
 export async function resealKeys (options: ResealKeysOptions): Promise<number> {
   const { pool, streams, secretKeys, signal, batchSize = 500, onResealed = () => {} } = options
-  const onLater = (persons: string[]) => inLanes(persons, (person) => hideFormer(streams, secretKeys, person))
+  const onLater = (persons: string[]) => aFewAtOnce.map(persons, (person) => hideFormer(streams, secretKeys, person))
   await noteKeysOfLog({ ...options, onLater })
   signal.throwIfAborted()
   await refuseLostKeys(options)
@@ -31,7 +31,7 @@ export async function resealKeys (options: ResealKeysOptions): Promise<number> {
   for (let after = lowestId; ;) {
     const rows = await findFormer(pool, idOf(secretKeys.current), after, batchSize)
     const persons = [...new Set(rows.map(({ person }) => person))]
-    const kept = await inLanes(persons, async (person) => {
+    const kept = await aFewAtOnce.map(persons, async (person) => {
       signal.throwIfAborted()
       return await rewrapKey(streams, secretKeys, person)
     })
