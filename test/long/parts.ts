@@ -93,7 +93,7 @@ export const parts: Part[] = [
     name: 'projections',
     files: ['test/long/projections'],
     guards: ['projections', 'src/subscriptions'],
-    minutes: 25
+    minutes: 12
   },
   {
     name: 'properties',
