@@ -104,8 +104,9 @@ t.test('what is no call is one statement that looks at nothing of calls', async 
 
 t.test('what is created, and is there already, is left to a transaction', async (t) => {
   const { batch } = await fed()
-  await pool.query('INSERT INTO ledger.dispatch_leads SELECT 9, user_id, campaign_id, phone_number, variables, status, ' +
-    'newest_report_at, primary_id, 5 FROM ledger.dispatch_leads WHERE contact_id = 7')
+  const copied = 'user_id, campaign_id, phone_number, variables, status, newest_report_at, primary_id'
+  await pool.query(`INSERT INTO ledger.dispatch_leads (contact_id, ${copied}, revision)
+    SELECT 9, ${copied}, 5 FROM ledger.dispatch_leads WHERE contact_id = 7`)
   t.ok((await batch(leadCreated(9, 4), callCompleted('c-1', { lead_id: 9 }))).includes('COMMIT'))
   const { rows } = await pool.query('SELECT campaign_id, revision FROM ledger.dispatch_leads WHERE contact_id = 9')
   t.strictSame(rows, [{ campaign_id: '3', revision: '5' }])

@@ -35,7 +35,9 @@ t.test('over HTTP, and $scavenges tells when and how it ended', async (t) => {
     ['$scavengeStarted', { scavengeId, nodeEndpoint: `127.0.0.1:${store.port}` }],
     ['$scavengeCompleted', { scavengeId, result: 'Success', timeTaken: /^00:00:\d\d\.\d{3}$/, spaceSaved: Number, eventsRemoved: 2 }]
   ])
-  const listed = await collect(client.readStream('$scavenges', { resolveLinkTos: true }))
+  const list = () => collect(client.readStream('$scavenges', { resolveLinkTos: true }))
+  await eventually(async () => (await list()).length === 2) // its link follows the event
+  const listed = await list()
   t.same(listed.map(({ event }) => event?.type), ['$scavengeStarted', '$scavengeCompleted'])
   t.match(await client.getStreamMetadata('$scavenges'), { metadata: { maxAge: 30 * 24 * 3600 } })
 })
