@@ -35,6 +35,7 @@ t.test('all keys of the log, but those that were erased, without a look at each 
   await streams.append(personKeyStream('user-x'), [
     { id: crypto.randomUUID(), type: 'PersonKeyCreated', data: { key_id: 'nonsense' }, metadata: {} }
   ], noStream)
+  await eventually(async () => (await pool.query('SELECT FROM ledger.person_keys')).rowCount === count) // all are noted
   await pool.query('DELETE FROM ledger.person_keys')
   const { keys, looks } = process()
   const opened = await keys.toOpen(made)
