@@ -1,10 +1,8 @@
-// Measures the embedded event store beside its own limits, in one run: `npm run bench:event-store`.
-import { resolve } from 'node:path'
+// Measures the embedded event store beside its own limits, in one run: `npm run bench -- event-store`.
 import { parseArgs } from 'node:util'
 import Table from 'cli-table3'
 import { EventStoreDBClient } from '@eventstore/db-client'
 import { processModule } from '@ringledger/embedded-event-store/child'
-import { beside, reportBeside } from './event-store/beside.js'
 import { appends } from './event-store/callers.js'
 import { crowd, fill, latencies, type Rate, reads } from './event-store/load.js'
 import { cursor, inserts } from './event-store/raw.js'
@@ -19,8 +17,7 @@ const { values: options } = parseArgs({
     'in-flight': { type: 'string', default: '1,32,256' },
     events: { type: 'string', default: '100000' },
     crowd: { type: 'string', default: '10000' },
-    json: { type: 'boolean', default: false },
-    beside: { type: 'string' }
+    json: { type: 'boolean', default: false }
   }
 })
 const rounds = Number(options.rounds)
@@ -31,13 +28,11 @@ const crowdEvents = Number(options.crowd)
 
 const say = (line: string) => process.stderr.write(`${line}\n`)
 
-const place = await temporaryPostgres()
-const { dir, postgres } = place
+const { dir, postgres, close } = await temporaryPostgres()
 try {
-  if (options.beside === undefined) await byItself()
-  else reportBeside(await beside(place, { other: resolve(options.beside), rounds, count: readCount }), options.json)
+  await byItself()
 } finally {
-  await place.close()
+  await close()
 }
 
 async function byItself (): Promise<void> {

@@ -1,7 +1,5 @@
-// Measures what the size of the log and the length of a stream cost: `npm run bench:growth`.
-import { writeFileSync } from 'node:fs'
+// Measures what the size of the log and the length of a stream cost: `npm run bench -- growth`.
 import { parseArgs } from 'node:util'
-import { chart } from './growth/chart.js'
 import { measureGrown, type Grown } from './growth/measure.js'
 import { tables } from './growth/report.js'
 
@@ -10,7 +8,6 @@ const { values: options } = parseArgs({
     events: { type: 'string', default: '10000,100000,1000000' },
     updates: { type: 'string', default: '10,100,1000,10000' },
     seconds: { type: 'string', default: '8' },
-    chart: { type: 'string' },
     json: { type: 'boolean', default: false }
   }
 })
@@ -22,6 +19,5 @@ const grown: Grown[] = []
 try {
   for (const events of numbers(options.events)) grown.push(await measureGrown(events, sizes, say))
 } finally { // also what was measured before a failure
-  if (options.chart !== undefined) writeFileSync(options.chart, chart(grown))
   process.stdout.write(options.json ? `${JSON.stringify(grown)}\n` : tables(grown))
 }

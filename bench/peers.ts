@@ -1,11 +1,11 @@
-// Measures the same service written with Emmett beside this one, in one run: `npm run bench:peers`.
+// Measures the same service written with Emmett beside this one, in one run: `npm run bench -- peers`.
 import { parseArgs } from 'node:util'
 import { emmettOnEventStore, emmettOnPostgres, installed, ringledgerRoles, type Contender } from './peers/contenders.js'
 import { measureContender, type Measured } from './peers/measure.js'
 import { rebuildEmmett, rebuildRingledger, type Rebuilt } from './peers/rebuild.js'
 import { report } from './peers/report.js'
 import { withTwins } from './peers/twins.js'
-import { Scene } from './commands/scene.js'
+import { Scene } from './support/scene.js'
 
 const { values: options } = parseArgs({
   options: {

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { frontDesk } from '../../src/domain/examples.js'
 import { random } from '../support/random.js'
 import type { Answer, Client, Sent } from '../support/client.js'
-import { endedCall } from '../webhooks/calls.js'
+import { endedCall } from '../support/calls.js'
 import { nameOf, type Book } from './book.js'
 
 export interface Caller {

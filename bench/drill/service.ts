@@ -8,7 +8,7 @@ import { packageRoot } from '../../src/package-root.js'
 import { Client } from '../support/client.js'
 import { environmentOf } from '../support/environment.js'
 import { ringledger, run, type Environment } from '../support/run.js'
-import { startRole } from '../webhooks/service.js'
+import { startRole } from '../support/service.js'
 import type { Servers } from './options.js'
 
 /** User ids; the campaign of a user has the id of the user. User 1 is that of the walk. */

@@ -13,7 +13,7 @@ export interface Rate {
 export function event (id = randomUUID()) {
   return jsonEvent({
     id,
-    type: 'AssistantUpdated',
+    type: 'BenchHappened', // that no projection reads
     data: {
       assistant_id: 4711,
       user_id: '1',

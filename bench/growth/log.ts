@@ -1,7 +1,7 @@
 // The log of an installation of some size, and assistants that were changed very often.
 import { currentVersion } from '../../src/domain/events.js'
-import { history, type Happened } from '../replay/history.js'
-import { created, type Step, type User } from '../replay/made-up.js'
+import { history, type Happened } from '../log/history.js'
+import { created, type Step, type User } from '../log/made-up.js'
 import { assistantStream } from '../../src/domain/assistant/events.js'
 import { random, type Random } from '../support/random.js'
 

@@ -1,10 +1,11 @@
 // What a log of some size does to what users and operators wait for.
 import { projections } from '../../projections/index.js'
-import { Scene } from '../commands/scene.js'
-import { sendRequests, warmUp, type Figures, type Request } from '../commands/load.js'
-import { kindsOf } from '../commands/requests.js'
+import { Scene } from '../support/scene.js'
+import { sendRequests, warmUp, type Figures } from '../support/load.js'
+import { kindsOf, type Kinds } from '../support/requests.js'
 import { Client } from '../support/client.js'
 import { random } from '../support/random.js'
+import { madeUp } from '../log/inventory.js'
 import { vacuumTables } from '../support/vacuum.js'
 import { logOf } from './log.js'
 import { measureStreams, type LongStream } from './streams.js'
@@ -23,7 +24,7 @@ export interface Grown {
 export interface Sizes { seconds: number, lengths: number[] }
 
 const inFlight = 32
-export const requestNames = ['POST lead', 'PUT assistant', 'GET lead', 'GET leads, first page'] as const
+export const requestNames = ['POST lead', 'PUT assistant', 'GET lead', 'GET leads'] as const
 
 export async function measureGrown (
   events: number, { seconds, lengths }: Sizes, say: (line: string) => void
@@ -61,31 +62,16 @@ async function fillReadModels (scene: Scene): Promise<Grown['filled']> {
 }
 
 /** Leads are those of each user's first page. */
-async function requestsOf (
-  scene: Scene, url: string, users: number
-): Promise<Record<typeof requestNames[number], () => Request>> {
+async function requestsOf (scene: Scene, url: string, users: number): Promise<Kinds> {
   const client = new Client(url, '127.0.0.1', 1)
-  const leads: Array<{ id: number, token: string }> = []
+  const leads: Array<{ id: number, user: number }> = []
   for (let user = 1; user <= users; user++) {
-    const token = scene.tokenOf(user)
-    const { body } = await client.send('GET', '/user/leads', { token })
+    const { body } = await client.send('GET', '/user/leads', { token: scene.tokenOf(user) })
     const page: { data: Array<{ id: number }> } = JSON.parse(body)
-    leads.push(...page.data.map(({ id }) => ({ id, token })))
+    leads.push(...page.data.map(({ id }) => ({ id, user })))
   }
   client.close()
-  const chance = random(users)
-  const kinds = kindsOf({ count: users, assistants: users, leads: 0, tokenOf: (id) => scene.tokenOf(id) }, chance)
-  const [first, ...others] = leads
-  if (!first) throw new Error('no user has a lead')
-  return {
-    'POST lead': kinds['POST lead'],
-    'PUT assistant': kinds['PUT assistant, one that is remembered'],
-    'GET leads, first page': kinds['GET leads, first page'],
-    'GET lead' () {
-      const { id, token } = chance.pick([first, ...others])
-      return { method: 'GET', path: `/user/lead/${id}`, token, status: 200 }
-    }
-  }
+  return kindsOf({ ...madeUp(users), leads, tokenOf: (user) => scene.tokenOf(user) }, random(users))
 }
 
 async function disk (scene: Scene): Promise<Record<string, number>> {

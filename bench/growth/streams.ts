@@ -1,5 +1,5 @@
 // What the length of one stream does to commands on it.
-import type { Scene } from '../commands/scene.js'
+import type { Scene } from '../support/scene.js'
 import { Client } from '../support/client.js'
 import { random } from '../support/random.js'
 import { median } from '../support/statistics.js'

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { packageRoot } from '../../src/package-root.js'
-import type { Scene } from '../commands/scene.js'
+import type { Scene } from '../support/scene.js'
 import type { Pids } from '../support/processes.js'
 import { runCommand } from '../support/run.js'
 

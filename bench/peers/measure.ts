@@ -1,7 +1,9 @@
 // The same load for each: new leads, new assistants, and changes of assistants.
 import { frontDesk } from '../../src/domain/examples.js'
-import { sendRequests, warmUp, type Figures, type Request } from '../commands/load.js'
-import type { Scene } from '../commands/scene.js'
+import { sendRequests, warmUp, type Figures } from '../support/load.js'
+import { madeUp } from '../log/inventory.js'
+import { kindsOf } from '../support/requests.js'
+import type { Scene } from '../support/scene.js'
 import { Client } from '../support/client.js'
 import { random } from '../support/random.js'
 import type { Contender, Serving } from './contenders.js'
@@ -20,9 +22,14 @@ export async function measureContender (scene: Scene, contender: Contender, load
   const { name, waits } = contender
   const serving = await contender.start()
   try {
-    const kinds = requests(scene, await createAssistants(scene, serving, load.users))
+    const assistants = await createAssistants(scene, serving, load.users)
+    const users = { ...madeUp(load.users), leads: [], tokenOf: (user: number) => scene.tokenOf(user) }
+    const assistantOf = (user: number) => assistants[user - 1] ?? NaN
+    const numbersOfThisRound = random(Date.now() % 2 ** 31)
+    const kinds = kindsOf({ ...users, assistantOf }, numbersOfThisRound)
     const measured: Measured[] = []
-    for (const [request, next] of Object.entries(kinds)) {
+    for (const request of ['POST lead', 'POST assistant', 'PUT assistant'] as const) {
+      const next = kinds[request]
       await warmUp(serving.url, 10, next)
       for (const inFlight of load.inFlights) {
         const figures = await sendRequests(serving.url, serving.pids, { inFlight, seconds: load.seconds }, next)
@@ -46,25 +53,4 @@ async function createAssistants (scene: Scene, { url }: Serving, users: number):
   }
   client.close()
   return ids
-}
-
-/** Users take turns. */
-function requests (scene: Scene, assistants: readonly number[]): Record<string, () => Request> {
-  const chance = random(Date.now() % 2 ** 31) // numbers that no earlier round has called
-  let turn = 0
-  const next = () => turn++ % assistants.length
-  return {
-    'POST lead' () {
-      const user = next()
-      const body = { phone_number: `+4${chance.whole(10 ** 12, 10 ** 13 - 1)}`, campaign_id: user * 3 + 1 }
-      return { method: 'POST', path: '/user/lead', token: scene.tokenOf(user + 1), body, status: 200 }
-    },
-    'POST assistant': () =>
-      ({ method: 'POST', path: '/user/assistant', token: scene.tokenOf(next() + 1), body: frontDesk, status: 201 }),
-    'PUT assistant' () {
-      const user = next()
-      const body = { llm_temperature: chance.whole(0, 10) / 10, initial_message: `Hello, this is ${chance.hex(8)}.` }
-      return { method: 'PUT', path: `/user/assistant/${assistants[user]}`, token: scene.tokenOf(user + 1), body, status: 200 }
-    }
-  }
 }

@@ -1,6 +1,6 @@
 // How fast each makes its rows of leads anew from the same log.
 import { projections } from '../../projections/index.js'
-import type { Scene } from '../commands/scene.js'
+import type { Scene } from '../support/scene.js'
 import { ringledger, run } from '../support/run.js'
 import { moduleOf } from './contenders.js'
 

@@ -1,6 +1,6 @@
 // The leads of a made-up log once more, under the names that the peers give to their events.
-import type { Happened } from '../replay/history.js'
-import type { Written } from '../replay/fill.js'
+import type { Happened } from '../log/history.js'
+import type { Written } from '../log/fill.js'
 import { random } from '../support/random.js'
 
 /** The log, and after it a twin of each lead on a stream of its own. */

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { frontDesk } from '../../src/domain/examples.js'
 import { random } from '../support/random.js'
-import { endedCall } from '../webhooks/calls.js'
+import { endedCall } from '../support/calls.js'
 import type { Client } from '../support/client.js'
 
 /** What hostile users know: a token each, and that of an engine. */

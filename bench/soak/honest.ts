@@ -1,7 +1,7 @@
 // What users do all day: leads, changes, lists, single reads, and the reports of their calls.
 import { frontDesk } from '../../src/domain/examples.js'
 import { random, type Random } from '../support/random.js'
-import { endedCall } from '../webhooks/calls.js'
+import { endedCall } from '../support/calls.js'
 import { Client, type Answer, type Sent } from '../support/client.js'
 import type { Work } from './load.js'
 import { honestUsers, type Scene } from './scene.js'

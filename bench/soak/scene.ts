@@ -6,7 +6,7 @@ import { signToken } from '../../src/cli/running/sign-token.js'
 import { startServer, temporaryPostgres } from '../support/back-ends.js'
 import { environmentOf } from '../support/environment.js'
 import { ringledger, run, type Environment } from '../support/run.js'
-import { startRole, type Running } from '../webhooks/service.js'
+import { startRole, type Running } from '../support/service.js'
 
 /** User ids; the campaign of a user has the id of the user. */
 export const honestUsers = Array.from({ length: 100 }, (_, n) => 1_001 + n)
@@ -48,7 +48,7 @@ async function startAll (closing: Closing): Promise<Omit<Scene, 'close'>> {
   const telling = { NODE_OPTIONS: `--import ${new URL('tell-live.js', import.meta.url)}`, SOAK_DIR: dir }
   const eventStore = await startServer({ module: processModule, env: { DATABASE_URL: postgres.url, ...telling } }, dir)
   closing.push(eventStore.close)
-  const receiver = await startServer({ module: new URL('../webhooks/receiver.js', import.meta.url) }, dir)
+  const receiver = await startServer({ module: new URL('./receiver.js', import.meta.url) }, dir)
   closing.push(receiver.close)
   const env: Environment = {
     ...telling,

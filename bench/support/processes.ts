@@ -12,23 +12,20 @@ export function cpuOf (pids: Pids): Record<string, number> {
   return byName(pids, (pid) => cpuMs(pid))
 }
 
-/** Memory of their own in MiB: what a process shares with others is not counted. */
-export function memoryOf (pids: Pids): Record<string, number> {
-  return byName(pids, (pid) => Number(/RssAnon:\s+(\d+) kB/.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) / 1024)
-}
-
-/** Memory in MiB: `pss` counts a page that several processes share in parts, `rss` in each of them. */
-export interface Share { pss: number, rss: number }
-
-export function shareOf (pids: readonly number[]): Share {
-  const rollups = pids.map((pid) => read(`/proc/${pid}/smaps_rollup`))
-  const sum = (field: RegExp) => rollups.reduce((all, text) => all + Number(field.exec(text)?.[1] ?? 0), 0) / 1024
-  return { pss: sum(/^Pss:\s+(\d+) kB/m), rss: sum(/^Rss:\s+(\d+) kB/m) }
-}
-
 /**
- * The most resident memory that each had, in MiB: of Postgres nothing is told, as its sessions share most of theirs.
+ * To the nanosecond, as Linux schedules threads: for processes that hardly do anything. What has ended is not counted.
  */
+export function scheduledMs (pids: Pids): number {
+  const ofThread = (pid: number, task: string) => Number(read(`/proc/${pid}/task/${task}/schedstat`).split(' ')[0]) / 1e6
+  return sum(byName(pids, (pid) => listed(`/proc/${pid}/task`).reduce((all, task) => all + ofThread(pid, task), 0)))
+}
+
+/** Memory in MiB: a page that several processes share counts in parts. */
+export function proportionalMemory (pids: Pids): number {
+  return sum(byName(pids, (pid) => Number(/^Pss:\s+(\d+) kB/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0) / 1024))
+}
+
+/** The most resident memory that each had, in MiB: not of Postgres, as its sessions share most of theirs. */
 export function peaksOf ({ postgres: _shared, ...pids }: Pids): Record<string, number> {
   return byName(pids, (pid) => peakOf(pid) ?? 0)
 }
@@ -38,6 +35,8 @@ export function peakOf (pid: number | undefined): number | undefined {
   const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(read(`/proc/${pid}/status`)) ?? []
   return kilobytes === undefined ? undefined : Number(kilobytes) / 1024
 }
+
+export const sum = (values: Record<string, number>) => Object.values(values).reduce((all, each) => all + each, 0)
 
 function byName (pids: Pids, measure: (pid: number) => number): Record<string, number> {
   return Object.fromEntries(Object.entries(pids).map(([name, pid]) =>
@@ -51,10 +50,14 @@ export function cpuMs (pid: number): number {
   return ticks.reduce((sum, each) => sum + each, 0) * 1_000 / ticksPerSecond
 }
 
-export function childrenOf (pid: number): number[] {
+function childrenOf (pid: number): number[] {
+  return listed(`/proc/${pid}/task`).flatMap((task) =>
+    read(`/proc/${pid}/task/${task}/children`).split(' ').filter(Boolean).map(Number))
+}
+
+function listed (folder: string): string[] {
   try {
-    return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
-      read(`/proc/${pid}/task/${task}/children`).split(' ').filter(Boolean).map(Number))
+    return readdirSync(folder)
   } catch {
     return [] // it has ended
   }

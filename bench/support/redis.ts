@@ -12,13 +12,12 @@ export interface BenchRedis {
   close (): Promise<void>
 }
 
-/**
- * On a free port of loopback. It appends to a file in `dir` every second, as production does.
- * @returns nothing without `redis-server` on the PATH
- */
-export async function temporaryRedis (dir: string): Promise<BenchRedis | undefined> {
-  const folders = (process.env.PATH ?? '').split(delimiter)
-  if (!folders.some((folder) => existsSync(join(folder, 'redis-server')))) return undefined
+/** Whether `redis-server` is on the PATH. */
+export const isRedisThere = () =>
+  (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, 'redis-server')))
+
+/** On a free port of loopback. It appends to a file in `dir` every second, as production does. */
+export async function temporaryRedis (dir: string): Promise<BenchRedis> {
   const port = await freePort()
   const where = ['--port', String(port), '--bind', '127.0.0.1', '--dir', dir]
   const server = spawn('redis-server', [...where, '--save', '', '--appendonly', 'yes'], { stdio: 'ignore' })

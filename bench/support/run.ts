@@ -18,20 +18,17 @@ export interface Ran {
 
 export type Environment = Record<string, string>
 
-export const ringledger = (...args: string[]) => [join(packageRoot, 'bin/ringledger.js'), ...args]
+/** The arguments of node that run a command of the checkout at `root`. */
+export const ringledgerOf = (root: string, ...args: string[]) => [join(root, 'bin/ringledger.js'), ...args]
+export const ringledger = (...args: string[]) => ringledgerOf(packageRoot, ...args)
 
-/** Runs it to its end. @param onStderr is told what it writes there. @throws when that is not a good one */
-export async function run (
-  args: readonly string[], env: Environment = {}, onStderr: (text: string) => void = () => {}
-): Promise<Ran> {
+/** Runs it to its end. @throws when that is not a good one */
+export async function run (args: readonly string[], env: Environment = {}): Promise<Ran> {
   const startedAt = performance.now()
   const child = spawn(process.execPath, args, { env: { ...process.env, RINGLEDGER_NO_DOTENV: '1', ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   let [stdout, stderr, peak, cpu] = ['', '', NaN, NaN]
   child.stdout.setEncoding('utf8').on('data', (text: string) => { stdout += text })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text
-    onStderr(text)
-  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => { stderr += text })
   const watching = setInterval(() => {
     peak = peakOf(child.pid) ?? peak
     cpu = Math.max(cpu || 0, cpuMs(child.pid ?? 0)) || NaN

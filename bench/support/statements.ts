@@ -1,16 +1,13 @@
-// Counts the SQL statements of each consumer, as Postgres logs them.
+// Counts the SQL statements of each process, as Postgres logs them.
 import { readFileSync, statSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
 
+/** By the name that a process gives to its sessions. */
 export type Statements = Record<string, number>
 
-/** A session belongs to what one of its statements names; the others of a role to the role. */
-const named: Array<[role: string, text: RegExp, consumer: string]> = [
-  ['worker', /queue\.|move_to_|add_job|FROM (job|meta)\b/, 'queue'],
-  ['worker', /dispatcher_checkpoint/, 'dispatcher'],
-  ['worker', /start-attempts|finish-attempts|acquire-slots/, 'deliveries']
-]
+/** How a worker names sessions of its own: after what they do, and itself. */
+const ofWorker = /^[a-z]+-[0-9a-f-]{36}$/
 
 /** Every session tells its role by its name. */
 export const asRole = (databaseUrl: string, role: string) => {
@@ -19,13 +16,19 @@ export const asRole = (databaseUrl: string, role: string) => {
   return url.href
 }
 
-/** The statements while `work` runs, by consumer, BEGIN and COMMIT included. @param logFile of Postgres */
+/** The statements while `work` runs, BEGIN and COMMIT included. @param logFile of Postgres */
 export async function countStatements (pool: Pool, logFile: string, work: () => Promise<unknown>): Promise<Statements> {
   await setLogging(pool, "'all'", "'%a %p: '")
   const from = statSync(logFile).size
   await work()
   await setLogging(pool, "'none'", "''")
-  return count(readFileSync(logFile).subarray(from).toString())
+  const counted: Statements = {}
+  const log = readFileSync(logFile).subarray(from).toString()
+  for (const [, name = ''] of log.matchAll(/^([^\n:]+?) \d+: LOG: {2}(?:statement|execute \S+): /gm)) {
+    const role = ofWorker.test(name) ? 'worker' : name
+    counted[role] = (counted[role] ?? 0) + 1
+  }
+  return counted
 }
 
 async function setLogging (pool: Pool, statements: string, prefix: string): Promise<void> {
@@ -33,18 +36,4 @@ async function setLogging (pool: Pool, statements: string, prefix: string): Prom
   await pool.query(`ALTER SYSTEM SET log_line_prefix = ${prefix}`)
   await pool.query('SELECT pg_reload_conf()')
   await delay(500) // until every session has heard it
-}
-
-function count (log: string): Statements {
-  const sessions = new Map<string, { role: string, count: number, consumer: string | undefined }>()
-  for (const { groups } of log.matchAll(/^(?<role>[^\n:]+?) (?<pid>\d+): LOG: {2}(statement|execute (?<name>\S+)): (?<text>.*(\n[\t ].*)*)/gm)) {
-    const { role = '', pid = '', name = '', text = '' } = groups ?? {}
-    const session = sessions.get(pid) ?? { role, count: 0, consumer: undefined }
-    session.count += 1
-    session.consumer ??= named.find(([of, pattern]) => of === role && pattern.test(`${name} ${text}`))?.[2]
-    sessions.set(pid, session)
-  }
-  const counted: Statements = {}
-  for (const { role, count, consumer = role } of sessions.values()) counted[consumer] = (counted[consumer] ?? 0) + count
-  return counted
 }

@@ -1,8 +1,8 @@
 // The log that the bench of replays makes up is one that the service could have written.
 import { jsonEvent } from '@eventstore/db-client'
 import t from 'tap'
-import { fill } from '../../bench/replay/fill.js'
-import { history } from '../../bench/replay/history.js'
+import { fill } from '../../bench/log/fill.js'
+import { history } from '../../bench/log/history.js'
 import { decode } from '../../src/domain/events.js'
 import { openStreams } from '../../src/event-store/streams.js'
 import { connect, connectionTo, eventStoreOn } from '../support/back-ends/scratch-event-store.js'

@@ -1,6 +1,6 @@
 // What is measured beside peers is the same work: their leads are those of the log, and a table shows medians.
 import t from 'tap'
-import { inventory } from '../../bench/commands/inventory.js'
+import { inventory } from '../../bench/log/inventory.js'
 import { withTwins } from '../../bench/peers/twins.js'
 
 const sizes = { users: 3, assistants: 6, leads: 40 }

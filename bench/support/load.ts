@@ -1,20 +1,16 @@
 // Sends one kind of request, so many at once, and tells what it took.
-import { Client, type Answer } from '../support/client.js'
-import { cpuOf, memoryOf, peaksOf, type Pids } from '../support/processes.js'
-import { percentile } from '../support/statistics.js'
+import { Client, type Answer } from './client.js'
+import { cpuOf, type Pids } from './processes.js'
+import { percentile } from './statistics.js'
 
 export interface Figures {
-  requests: number
+  units: number
   perSecond: number
   /** Milliseconds. */
   p50: number
   p99: number
-  /** Milliseconds of CPU a request, by process. */
+  /** Milliseconds of CPU a unit, by process. */
   cpu: Record<string, number>
-  /** MiB at the end, by process. */
-  memory: Record<string, number>
-  /** The most resident MiB so far, by process; without Postgres. */
-  peak: Record<string, number>
 }
 
 export interface Request {
@@ -53,7 +49,7 @@ export async function measureAtOnce (
   { inFlight, seconds }: { inFlight: number, seconds: number }, pids: Pids, act: () => Promise<unknown>
 ): Promise<Figures> {
   const taken: number[] = []
-  const before = cpuOf(pids)
+  const { spent } = watchCpu(pids)
   const from = performance.now()
   const endsAt = from + seconds * 1_000
   await Promise.all(Array.from({ length: inFlight }, async () => {
@@ -64,15 +60,25 @@ export async function measureAtOnce (
     }
   }))
   const lasted = performance.now() - from
-  const after = cpuOf(pids)
+  return figuresOf(taken, lasted, spent())
+}
+
+/** @param taken milliseconds of each unit @param lasted of all together @param cpu of all together, by process */
+export function figuresOf (taken: readonly number[], lasted: number, cpu: Record<string, number>): Figures {
+  const units = taken.length
   return {
-    requests: taken.length,
-    perSecond: taken.length / lasted * 1_000,
+    units,
+    perSecond: units / lasted * 1_000,
     p50: percentile(taken, 0.5),
     p99: percentile(taken, 0.99),
-    cpu: Object.fromEntries(Object.entries(after).map(([name, ms]) =>
-      [name, (ms - (before[name] ?? 0)) / taken.length])),
-    memory: memoryOf(pids),
-    peak: peaksOf(pids)
+    cpu: Object.fromEntries(Object.entries(cpu).map(([name, ms]) => [name, ms / units]))
+  }
+}
+
+/** From now on. @returns what tells the milliseconds of CPU since then, by process */
+export function watchCpu (pids: Pids): { spent (): Record<string, number> } {
+  const before = cpuOf(pids)
+  return {
+    spent: () => Object.fromEntries(Object.entries(cpuOf(pids)).map(([name, ms]) => [name, ms - (before[name] ?? 0)]))
   }
 }

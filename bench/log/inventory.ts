@@ -1,10 +1,17 @@
 // Makes up the log of an installation with many assistants and leads, for the lists and reads of its users.
 import { currentVersion } from '../../src/domain/events.js'
-import { catalogue, newUser, type Happened } from '../replay/history.js'
-import { created, lead, type Step, type User } from '../replay/made-up.js'
+import { catalogue, newUser, type Happened } from './history.js'
+import { created, lead, type Step, type User } from './made-up.js'
 import { random, type Random } from '../support/random.js'
 
 export interface Inventory { users: number, assistants: number, leads: number }
+
+/** Whose log it is: each user has three campaigns, and an assistant of the same id. */
+export const madeUp = (users: number) => ({
+  count: users,
+  campaignOf: (user: number) => user * 3 - 2,
+  assistantOf: (user: number) => user
+})
 
 const begin = Date.UTC(2026, 0, 1)
 

@@ -1,20 +1,19 @@
 // The service that is measured: its log made up, its roles as processes, on back ends of its own.
-import { join } from 'node:path'
 import pg from 'pg'
 import { processModule } from '@ringledger/embedded-event-store/child'
 import { signToken } from '../../src/cli/running/sign-token.js'
 import { EventStoreConnection } from '../../src/event-store/connection/connection.js'
 import { openStreams } from '../../src/event-store/streams.js'
-import { fill, type Written } from '../replay/fill.js'
-import type { Happened } from '../replay/history.js'
-import { startServer, temporaryPostgres, type BenchServer, type TemporaryPostgres } from '../support/back-ends.js'
-import { environmentOf } from '../support/environment.js'
-import { untilReady } from '../support/until-ready.js'
-import type { Pids } from '../support/processes.js'
-import { ringledger, run, type Environment } from '../support/run.js'
-import { asRole, countStatements, type Statements } from '../support/statements.js'
-import { startRole, type Command, type Running } from '../webhooks/service.js'
-import { inventory, type Inventory } from './inventory.js'
+import { fill, type Written } from '../log/fill.js'
+import type { Happened } from '../log/history.js'
+import { startServer, temporaryPostgres, type BenchServer, type TemporaryPostgres } from './back-ends.js'
+import { environmentOf } from './environment.js'
+import { untilReady } from './until-ready.js'
+import type { Pids } from './processes.js'
+import { ringledger, run, type Environment } from './run.js'
+import { asRole } from './statements.js'
+import { startRole, type Command, type Running } from './service.js'
+import { inventory, type Inventory } from '../log/inventory.js'
 
 /** A projector is ready once the read models are filled, which a million events take long for. */
 const filledWithinMs = 3_600_000
@@ -66,11 +65,6 @@ export class Scene {
     const server = await startServer({ module, env: { ...this.env, ...more } }, this.postgres.dir)
     this.#running.push({ url: server.url, pid: server.pid, stop: server.close })
     return server
-  }
-
-  /** Statements by consumer, while `work` runs. */
-  async statementsOf (work: () => Promise<unknown>): Promise<Statements> {
-    return await this.withPool((pool) => countStatements(pool, join(this.postgres.dir, 'postgres.log'), work))
   }
 
   /** Until all that is in the log now has been read by those with these checkpoints. @returns the end of the log */
