@@ -2,7 +2,6 @@
 import type { Pool } from 'pg'
 import { catalog } from '../../../projections/catalog/catalog.js'
 import { feedGenerations } from '../../../projections/engine/feed.js'
-import { claimFormerNumbers } from '../../command-handling/claim-former-numbers.js'
 import { commandHandler } from '../../command-handling/handle-command.js'
 import { phoneClaims } from '../../command-handling/phone-claims.js'
 import { holdToLeadDigestKey } from '../../command-handling/phone-hash.js'
@@ -35,7 +34,6 @@ export async function importAndProject (
     await holdToLeadDigestKey(streams, digest)
     const { handle } = commandHandler(streams)
     const claims = phoneClaims(handle, digest)
-    await claimFormerNumbers({ streams, claims, log })
     await raiseIds(pool, contents)
     const position = await importCatalog({ handle, claims }, contents)
     if (await positions.reached('catalog', position, projectedWithinMs)) return position

@@ -1,6 +1,5 @@
 // What the service has noted in Postgres and in the log: whether anything waits for an operator.
 import type { Pool } from 'pg'
-import { readNotHeld } from '../../command-handling/claim-former-numbers.js'
 import { EventStoreUnavailable } from '../../event-store/errors.js'
 import type { Streams } from '../../event-store/streams.js'
 import type { SecretKeys } from '../../sealing/sealed-text.js'
@@ -65,8 +64,7 @@ function checksOf (pool: Pool, { streams, store, keys }: Omit<ServiceParts, 'dat
     }],
     ['background', async () => await failingFound(pool)],
     ['erasures', async () => await erasuresFound(pool, store)],
-    ['keys', async () => await keysFound(pool, keys)],
-    ['phone numbers', async () => await notHeldFound(pool, streams)]
+    ['keys', async () => await keysFound(pool, keys)]
   ]
 }
 
@@ -105,21 +103,4 @@ async function keysFound (pool: Pool, keys: SecretKeys | undefined) {
     ? warning(`number ${needed.join(', ')} of SECRET_KEY_PREVIOUS is still needed`, 'Run `ringledger secrets reseal`.')
     : warning('nothing that the ledger knows needs SECRET_KEY_PREVIOUS',
       'Run `ringledger secrets reseal`, which looks through the log, and empty it.')
-}
-
-/** Those of a log from before numbers were held, as far as their users have them still. */
-async function notHeldFound (pool: Pool, streams: Streams | undefined) {
-  if (!streams) return skipped('the event store does not run')
-  const former = await readNotHeld(streams).catch((error: unknown) => {
-    if (!(error instanceof EventStoreUnavailable)) throw error
-    return 'away' as const
-  })
-  if (former === 'away') return skipped(storeIsAway)
-  if (!former) return skipped('no API has claimed them yet')
-  const { rows } = await pool.query<{ id: string, user_id: string }>(`
-    SELECT id, user_id FROM read_model.phone_numbers WHERE id = ANY($1::bigint[]) AND is_released IS NOT TRUE ORDER BY id`,
-  [former.map(({ phone_number_id: id }) => id)])
-  if (rows.length === 0) return 'each is held by the user who has it'
-  const named = rows.map(({ id, user_id }) => `${id} of user ${user_id}`).join(', ')
-  return warning(`held by another who had it first: ${named}`, 'Let their users release them.')
 }

@@ -3,7 +3,6 @@ import { openReadModel } from '../../../projections/read-model.js'
 import { openBlacklists } from '../../command-handling/blacklist/blacklists.js'
 import { notedEntries } from '../../command-handling/blacklist/noted-entries.js'
 import { callOwners } from '../../command-handling/call-owners.js'
-import { claimFormerNumbers } from '../../command-handling/claim-former-numbers.js'
 import { commandHandler, type CommandHandler } from '../../command-handling/handle-command.js'
 import { Idempotency } from '../../command-handling/idempotency/idempotency.js'
 import { openIds } from '../../command-handling/ids.js'
@@ -79,12 +78,11 @@ export async function composeApi (context: ProcessContext, status: Status): Prom
 async function commandDeps (
   context: ProcessContext, commands: CommandHandler, idempotency: Idempotency, { isDone, isDoneNow }: CatchUp
 ): Promise<Omit<Routes, keyof (WebhookDeps & PersonRoutes) | 'leadImports'>> {
-  const { config, connections: { pool, streams, personKeys, positions }, restoreGuard, logGuard, log } = context
+  const { config, connections: { pool, streams, personKeys, positions }, restoreGuard, logGuard } = context
   const waitMs = config.readModelWaitMs
   const hash = digestOfNumbers(config)
   await holdToLeadDigestKey(streams, hash)
   const claims = phoneClaims(commands.handle, hash)
-  await claimFormerNumbers({ streams, claims, log })
   const ids = idsOfSameLog(openIds(pool, isDone, restoreGuard.assertMayGiveIds), logGuard)
   const readModel = openReadModel(pool)
   const reads = positionsOfSameLog(readPositions({ positions, waitMs }), logGuard)
