@@ -6,9 +6,8 @@ import { processModule } from '@ringledger/embedded-event-store/child'
 import { appends } from './event-store/callers.js'
 import { crowd, fill, latencies, type Rate, reads } from './event-store/load.js'
 import { cursor, inserts } from './event-store/raw.js'
-import type { Reported, Row } from './event-store/reported.js'
 import { type BenchServer, startServer, temporaryPostgres } from './support/back-ends.js'
-import { median, percentile } from './support/statistics.js'
+import { median, percentile, whole } from './support/statistics.js'
 
 const { values: options } = parseArgs({
   options: {
@@ -82,6 +81,17 @@ async function measure (sql: BenchServer, memory: BenchServer) {
   return { appended, read, latency: { p50: percentile(arrived, 0.5), p99: percentile(arrived, 0.99) }, resident }
 }
 
+interface Row {
+  what: string
+  /** Each a second: of the server, of the server on memory, and of Postgres without a server. */
+  sql: number
+  memory: number
+  raw: number
+  /** p50 and p99 in milliseconds, of appends. */
+  ms?: [number, number]
+  rawMs?: [number, number]
+}
+
 function report ({ appended, read, latency, resident }: Measured): void {
   const of = (rates: Rate[], key: keyof Rate) => median(rates.map((rate) => rate[key]))
   const rows: Row[] = appended.map((each) => ({
@@ -93,20 +103,16 @@ function report ({ appended, read, latency, resident }: Measured): void {
     rawMs: [of(each.raw, 'p50'), of(each.raw, 'p99')]
   }))
   rows.push({ what: '$all events/s', sql: median(read.sql), memory: median(read.memory), raw: median(read.raw) })
-  if (options.json) return void process.stdout.write(`${JSON.stringify({ rows, latency, resident } satisfies Reported)}\n`)
+  if (options.json) return void process.stdout.write(`${JSON.stringify({ rows, latency, resident })}\n`)
   const head = ['', 'on Postgres', 'in memory', 'share', 'p50 / p99 ms', 'raw pg', 'p50 / p99 ms']
   const table = new Table({ head, style: { head: [], border: [] } })
   const both = (ms: readonly number[] = []) => ms.map((each) => each.toFixed(2)).join(' / ')
   for (const { what, sql, memory, raw, ms, rawMs } of rows) {
-    table.push([what, rate(sql), rate(memory), `${(sql / memory * 100).toFixed(0)} %`, both(ms), rate(raw), both(rawMs)])
+    table.push([what, whole(sql), whole(memory), `${(sql / memory * 100).toFixed(0)} %`, both(ms), whole(raw), both(rawMs)])
   }
   process.stdout.write(`${table.toString()}
 From append to a subscriber of $all: p50 ${latency.p50.toFixed(2)} ms, p99 ${latency.p99.toFixed(2)} ms.
 Server memory, and after ${crowdEvents} events to 100 subscribers, one of them stopped, and after as many more: \
 ${resident.map((size) => size.toFixed(0)).join(', ')} MiB.
 `)
-}
-
-function rate (perSecond: number): string {
-  return perSecond.toLocaleString('en', { maximumFractionDigits: 0 })
 }

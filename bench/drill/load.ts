@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { frontDesk } from '../../src/domain/examples.js'
 import { random } from '../support/random.js'
-import type { Answer, Client, Sent } from '../support/client.js'
+import { idIn, type Answer, type Client, type Sent } from '../support/client.js'
 import { endedCall } from '../support/calls.js'
 import { nameOf, type Book } from './book.js'
 
@@ -108,8 +108,3 @@ export class Load {
 
 /** A key that is in use by an earlier try, and a limit. */
 const passing = [409, 429]
-
-function idIn ({ body }: Answer): number {
-  const { data }: { data: { id: number } } = JSON.parse(body)
-  return data.id
-}

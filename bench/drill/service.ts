@@ -3,10 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Role } from '../../src/composition/role.js'
-import { signToken } from '../../src/cli/running/sign-token.js'
 import { packageRoot } from '../../src/package-root.js'
 import { Client } from '../support/client.js'
-import { environmentOf } from '../support/environment.js'
+import { catalogueOf, environmentOf, tokenFor } from '../support/environment.js'
 import { ringledger, run, type Environment } from '../support/run.js'
 import { startRole } from '../support/service.js'
 import type { Servers } from './options.js'
@@ -32,7 +31,6 @@ export async function openService ({ eventstore, database, redis }: Servers): Pr
       ...environmentOf({ dir, databaseUrl: database, eventStoreUrl: eventstore }),
       REDIS_URL: redis ?? '',
       RATE_LIMIT_PER_MINUTE: '0',
-      WEBHOOK_ALLOW_HTTP: 'true',
       WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8,::1/128'
     }
     writeFileSync(join(dir, 'catalog.json'), JSON.stringify(catalog()))
@@ -45,10 +43,7 @@ export async function openService ({ eventstore, database, redis }: Servers): Pr
     const [{ url }] = await Promise.all([start('api'), start('projector'), start('worker')])
     const client = new Client(url, '127.0.0.1', 64)
     closing.push(async () => client.close())
-    const jwt = { secret: env.JWT_SECRET ?? '', roleClaim: 'role' }
-    const tokenOf: DrilledService['tokenOf'] = (user, role) =>
-      signToken(jwt, { user: String(user), ttl: '24h', ...(role && { role }) })
-    return { env, url, client, tokenOf, close }
+    return { env, url, client, tokenOf: (user, role) => tokenFor(env, user, role), close }
   } catch (error) {
     await close()
     throw error
@@ -58,6 +53,5 @@ export async function openService ({ eventstore, database, redis }: Servers): Pr
 /** The example, which the walk fits, with the users of the drill. */
 function catalog (): object {
   const example: { users: object[] } = JSON.parse(readFileSync(join(packageRoot, 'examples/catalog.json'), 'utf8'))
-  const users = drillUsers.map((id) => ({ id, campaigns: [{ id, name: `Campaign of ${id}` }], phone_numbers: [] }))
-  return { ...example, users: [...example.users, ...users] }
+  return { ...example, users: [...example.users, ...catalogueOf(drillUsers).users] }
 }

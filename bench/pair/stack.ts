@@ -3,12 +3,11 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client'
 import pg from 'pg'
-import { signToken } from '../../src/cli/running/sign-token.js'
 import { frontDesk } from '../../src/domain/examples.js'
 import { temporaryPostgres, type TemporaryPostgres } from '../support/back-ends.js'
 import { endedCall } from '../support/calls.js'
-import { Client } from '../support/client.js'
-import { environmentOf } from '../support/environment.js'
+import { Client, idIn } from '../support/client.js'
+import { catalogueOf, environmentOf, tokenFor } from '../support/environment.js'
 import type { Pids } from '../support/processes.js'
 import { random } from '../support/random.js'
 import { temporaryRedis, type BenchRedis } from '../support/redis.js'
@@ -23,6 +22,7 @@ const leadsPerUser = 10
 const roleNames = ['projector', 'worker', 'api'] as const
 /** Of a user without webhooks, whose calls are in the log before anything is measured. */
 const silentUser = userCount + 1
+const users = Array.from({ length: silentUser }, (_, index) => index + 1)
 const appendsAtOnce = 64
 
 export class Stack {
@@ -47,27 +47,26 @@ export class Stack {
   static async open (root: string, webhookUrl: string, calls: number): Promise<Stack> {
     const postgres = await temporaryPostgres()
     const { dir, postgres: { url: databaseUrl } } = postgres
-    const base: Environment = {
-      ...environmentOf({ dir, databaseUrl, eventStoreUrl: '' }),
-      WEBHOOK_ALLOW_HTTP: 'true',
-      WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
-      RATE_LIMIT_PER_MINUTE: '0'
+    let close = postgres.close
+    try {
+      const base: Environment = { ...environmentOf({ dir, databaseUrl, eventStoreUrl: '' }), RATE_LIMIT_PER_MINUTE: '0' }
+      const named = { ...base, DATABASE_URL: asRole(databaseUrl, 'event store') }
+      const eventStore = await startRole('event-store', named, { root, args: ['--port', '0'] })
+      const env = { ...base, EVENTSTORE_URL: eventStore.url }
+      const tokens = await Promise.all(users.map((user) => tokenFor(env, user)))
+      const stack = new Stack(root, postgres, eventStore, env, tokens, await tokenFor(env, 'engine', 'engine'))
+      close = () => stack.close()
+      await stack.command('migrate')
+      const catalog = join(dir, 'catalog.json')
+      writeFileSync(catalog, JSON.stringify(catalogueOf(users)))
+      await stack.command('catalog', 'import', catalog)
+      await stack.startRoles('Postgres')
+      await stack.#fill(webhookUrl, calls)
+      return stack
+    } catch (error) {
+      await close()
+      throw error
     }
-    const named = { ...base, DATABASE_URL: asRole(databaseUrl, 'event store') }
-    const eventStore = await startRole('event-store', named, { root, args: ['--port', '0'] })
-    const env = { ...base, EVENTSTORE_URL: eventStore.url }
-    const jwt = { secret: base.JWT_SECRET ?? '', roleClaim: 'role' }
-    const tokens = await Promise.all(Array.from({ length: silentUser }, (_, index) =>
-      signToken(jwt, { user: String(index + 1), ttl: '12h' })))
-    const engine = await signToken(jwt, { user: 'engine', role: 'engine', ttl: '12h' })
-    const stack = new Stack(root, postgres, eventStore, env, tokens, engine)
-    await stack.command('migrate')
-    const catalog = join(dir, 'catalog.json')
-    writeFileSync(catalog, JSON.stringify(catalogue()))
-    await stack.command('catalog', 'import', catalog)
-    await stack.startRoles('Postgres')
-    await stack.#fill(webhookUrl, calls)
-    return stack
   }
 
   /** Each is a process. */
@@ -142,10 +141,9 @@ export class Stack {
     const create = async (path: string, user: number, body: object) => {
       const { status, body: said } = await client.send('POST', path, { token: this.tokenOf(user), body })
       if (status > 201) throw new Error(`POST ${path} was answered with ${status}: ${said}`)
-      const { data: { id } }: { data: { id: number } } = JSON.parse(said)
-      return id
+      return idIn({ body: said })
     }
-    for (let user = 1; user <= silentUser; user++) {
+    for (const user of users) {
       const webhook = user < silentUser && { is_webhook_active: true, webhook_url: `${webhookUrl}/${user}` }
       this.#assistants.push(await create('/user/assistant', user, { ...frontDesk, ...webhook }))
     }
@@ -170,17 +168,5 @@ export class Stack {
         await this.events.appendToStream(`call-${data.call_id}`, jsonEvent({ type: 'CallCompleted', data: { ...data } }))
       }
     }))
-  }
-}
-
-function catalogue (): object {
-  return {
-    voices: [{ id: 1, name: 'Amelia' }],
-    languages: ['English'],
-    models: ['gpt-4o'],
-    users: Array.from({ length: silentUser }, (_, index) => {
-      const id = index + 1
-      return { id, campaigns: [{ id, name: `Campaign of ${id}` }], phone_numbers: [] }
-    })
   }
 }

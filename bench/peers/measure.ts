@@ -4,7 +4,7 @@ import { sendRequests, warmUp, type Figures } from '../support/load.js'
 import { madeUp } from '../log/inventory.js'
 import { kindsOf } from '../support/requests.js'
 import type { Scene } from '../support/scene.js'
-import { Client } from '../support/client.js'
+import { Client, idIn } from '../support/client.js'
 import { random } from '../support/random.js'
 import type { Contender, Serving } from './contenders.js'
 
@@ -49,7 +49,7 @@ async function createAssistants (scene: Scene, { url }: Serving, users: number):
   for (let user = 1; user <= users; user++) {
     const { status, body } = await client.send('POST', '/user/assistant', { token: scene.tokenOf(user), body: frontDesk })
     if (status !== 201) throw new Error(`an assistant was not created: ${status} ${body}`)
-    ids.push(JSON.parse(body).data.id)
+    ids.push(idIn({ body }))
   }
   client.close()
   return ids

@@ -2,7 +2,7 @@
 import { frontDesk } from '../../src/domain/examples.js'
 import { random, type Random } from '../support/random.js'
 import { endedCall } from '../support/calls.js'
-import { Client, type Answer, type Sent } from '../support/client.js'
+import { Client, idIn, type Answer, type Sent } from '../support/client.js'
 import type { Work } from './load.js'
 import { honestUsers, type Scene } from './scene.js'
 
@@ -39,11 +39,6 @@ async function begin ({ tokenOf, receiverUrl }: Scene, send: Send, id: number): 
   const made = await send('POST', '/user/assistant', { token, body: { ...frontDesk, ...webhook } })
   const lead = await send('POST', '/user/lead', { token, body: { phone_number: `+1555${id}0000000`, campaign_id: id } })
   return { id, token, assistant: idIn(made), lead: idIn(lead) }
-}
-
-function idIn ({ body }: Answer): number {
-  const { data }: { data: { id: number } } = JSON.parse(body)
-  return data.id
 }
 
 const wordsOf = (path: string) => path.replace(/\?.*/, '').replace(/[0-9a-f-]{5,}|\d+/g, '*')

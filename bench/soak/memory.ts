@@ -1,7 +1,8 @@
 // How much memory of its own each process takes, and whether that grows.
-import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { ownMemory } from '../support/processes.js'
 import { percentile } from '../support/statistics.js'
 import type { Scene } from './scene.js'
 
@@ -43,9 +44,8 @@ export class MemorySamples {
   }
 
   #sample (): void {
-    for (const [name, pid] of Object.entries(this.scene.pids)) {
-      const bytes = [pid, ...childrenOf(pid)].reduce((sum, each) => sum + ownKilobytes(each), 0)
-      this.#samples.set(name, [...this.#samples.get(name) ?? [], bytes / 1024])
+    for (const [name, own] of Object.entries(ownMemory(this.scene.pids))) {
+      this.#samples.set(name, [...this.#samples.get(name) ?? [], own])
     }
   }
 }
@@ -74,22 +74,3 @@ async function aliveIn ({ dir, pids }: Watched, nth: number): Promise<Map<string
 }
 
 const low = (samples: number[]) => percentile(samples, 0.1)
-
-/** Anonymous memory: what a process shares with others, or can drop, is not counted. */
-function ownKilobytes (pid: number): number {
-  try {
-    return Number(/RssAnon:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
-  } catch {
-    return 0 // it has ended
-  }
-}
-
-/** Sessions of Postgres are processes of their own. */
-function childrenOf (pid: number): number[] {
-  try {
-    return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
-      readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean).map(Number))
-  } catch {
-    return []
-  }
-}

@@ -2,9 +2,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { processModule } from '@ringledger/embedded-event-store/child'
-import { signToken } from '../../src/cli/running/sign-token.js'
 import { startServer, temporaryPostgres } from '../support/back-ends.js'
-import { environmentOf } from '../support/environment.js'
+import { catalogueOf, environmentOf, tokenFor } from '../support/environment.js'
 import { ringledger, run, type Environment } from '../support/run.js'
 import { startRole, type Running } from '../support/service.js'
 
@@ -53,11 +52,9 @@ async function startAll (closing: Closing): Promise<Omit<Scene, 'close'>> {
   const env: Environment = {
     ...telling,
     ...environmentOf({ dir, databaseUrl: postgres.url, eventStoreUrl: eventStore.url }),
-    STREAM_CACHE_MB: streamCacheMb,
-    WEBHOOK_ALLOW_HTTP: 'true',
-    WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8'
+    STREAM_CACHE_MB: streamCacheMb
   }
-  writeFileSync(join(dir, 'catalog.json'), JSON.stringify(catalog()))
+  writeFileSync(join(dir, 'catalog.json'), JSON.stringify(catalogueOf([...honestUsers, ...hostileUsers])))
   await run(ringledger('catalog', 'import', join(dir, 'catalog.json')), env)
   const roles = new Map<string, Running>()
   for (const role of ['projector', 'worker', 'api'] as const) {
@@ -68,23 +65,12 @@ async function startAll (closing: Closing): Promise<Omit<Scene, 'close'>> {
   return {
     dir,
     url: roles.get('api')?.url ?? '',
-    tokenOf: (user, role) => signToken(
-      { secret: env.JWT_SECRET ?? '', roleClaim: 'role' }, { user: String(user), ttl: '2h', ...(role && { role }) }),
+    tokenOf: (user, role) => tokenFor(env, user, role),
     pids: {
       ...Object.fromEntries([...roles].map(([role, { pid }]) => [role, pid])),
       'event store': eventStore.pid,
       postgres: postgres.pid
     },
     receiverUrl: `http://127.0.0.1:${receiver.port}`
-  }
-}
-
-function catalog (): object {
-  const users = [...honestUsers, ...hostileUsers]
-  return {
-    voices: [{ id: 1, name: 'Amelia' }],
-    languages: ['English'],
-    models: ['gpt-4o'],
-    users: users.map((id) => ({ id, campaigns: [{ id, name: `Campaign of ${id}` }], phone_numbers: [] }))
   }
 }

@@ -11,6 +11,12 @@ export interface Sent {
 
 export interface Answer { status: number, body: string }
 
+/** The id of what an answer is about. */
+export function idIn ({ body }: Pick<Answer, 'body'>): number {
+  const { data }: { data: { id: number } } = JSON.parse(body)
+  return data.id
+}
+
 /** Beyond it a request counts as failed. */
 const answeredWithinMs = 30_000
 

@@ -20,6 +20,11 @@ export function scheduledMs (pids: Pids): number {
   return sum(byName(pids, (pid) => listed(`/proc/${pid}/task`).reduce((all, task) => all + ofThread(pid, task), 0)))
 }
 
+/** Anonymous memory in MiB: what a process shares with others, or can drop, is not counted. */
+export function ownMemory (pids: Pids): Record<string, number> {
+  return byName(pids, (pid) => Number(/RssAnon:\s+(\d+) kB/.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) / 1024)
+}
+
 /** Memory in MiB: a page that several processes share counts in parts. */
 export function proportionalMemory (pids: Pids): number {
   return sum(byName(pids, (pid) => Number(/^Pss:\s+(\d+) kB/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0) / 1024))

@@ -1,13 +1,12 @@
 // The service that is measured: its log made up, its roles as processes, on back ends of its own.
 import pg from 'pg'
 import { processModule } from '@ringledger/embedded-event-store/child'
-import { signToken } from '../../src/cli/running/sign-token.js'
 import { EventStoreConnection } from '../../src/event-store/connection/connection.js'
 import { openStreams } from '../../src/event-store/streams.js'
 import { fill, type Written } from '../log/fill.js'
 import type { Happened } from '../log/history.js'
 import { startServer, temporaryPostgres, type BenchServer, type TemporaryPostgres } from './back-ends.js'
-import { environmentOf } from './environment.js'
+import { environmentOf, tokenFor } from './environment.js'
 import { untilReady } from './until-ready.js'
 import type { Pids } from './processes.js'
 import { ringledger, run, type Environment } from './run.js'
@@ -38,7 +37,7 @@ export class Scene {
     const env: Environment = { ...environmentOf(back), RATE_LIMIT_PER_MINUTE: '0' }
     await run(ringledger('migrate'), env)
     const tokens = await Promise.all(Array.from({ length: sizes.users }, (_, index) =>
-      signToken({ secret: env.JWT_SECRET ?? '', roleClaim: 'role' }, { user: String(index + 1), ttl: '12h' })))
+      tokenFor(env, index + 1)))
     return new Scene(postgres, eventStore, env, tokens)
   }
 

@@ -8,7 +8,7 @@ import { isRedisThere } from '../../../bench/support/redis.js'
 import { run } from '../../../bench/support/run.js'
 import { packageRoot } from '../../../src/package-root.js'
 
-const small = ['--quick', '--rounds', '2', '--seconds', '1', '--warm', '1', '--calls', '200']
+const small = ['--quick', '--rounds', '1', '--seconds', '1', '--warm', '1', '--calls', '200']
 
 t.test('a short run beside the same checkout has all rows, and asks both for the same statements', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'ringledger-results-'))
