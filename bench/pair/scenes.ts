@@ -165,8 +165,9 @@ export async function idle (stacks: readonly Stack[], seconds: number): Promise<
   const [before, from] = [used(), performance.now()]
   await delay(seconds * 1_000)
   const [after, ms] = [used(), performance.now() - from]
-  return stacks.map(({ pids }, n) => ({
-    cpu: 100 * ((after[n] ?? NaN) - (before[n] ?? NaN)) / ms,
-    memory: proportionalMemory(pids)
-  }))
+  return stacks.map(({ pids }, n) => {
+    // Threads that ended are left out.
+    const since = [...after[n] ?? []].map(([thread, cpu]) => cpu - (before[n]?.get(thread) ?? 0))
+    return { cpu: 100 * since.reduce((all, each) => all + each, 0) / ms, memory: proportionalMemory(pids) }
+  })
 }

@@ -12,12 +12,11 @@ export function cpuOf (pids: Pids): Record<string, number> {
   return byName(pids, (pid) => cpuMs(pid))
 }
 
-/**
- * To the nanosecond, as Linux schedules threads: for processes that hardly do anything. What has ended is not counted.
- */
-export function scheduledMs (pids: Pids): number {
-  const ofThread = (pid: number, task: string) => Number(read(`/proc/${pid}/task/${task}/schedstat`).split(' ')[0]) / 1e6
-  return sum(byName(pids, (pid) => listed(`/proc/${pid}/task`).reduce((all, task) => all + ofThread(pid, task), 0)))
+/** Milliseconds of CPU of each thread, to the nanosecond: for processes that hardly do anything. */
+export function scheduledMs (pids: Pids): ReadonlyMap<string, number> {
+  const tasks = Object.values(pids).flatMap((pid) => [pid, ...childrenOf(pid)])
+    .flatMap((pid) => listed(`/proc/${pid}/task`).map((task) => `/proc/${pid}/task/${task}/schedstat`))
+  return new Map(tasks.map((file) => [file, Number(read(file).split(' ')[0]) / 1e6]))
 }
 
 /** Anonymous memory in MiB: what a process shares with others, or can drop, is not counted. */
